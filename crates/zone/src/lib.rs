@@ -2,8 +2,19 @@
 //!
 //! A [`Zone`] is a master file in memory (RFC 1035 section 5), its records in canonical order.
 
+mod check;
+mod error;
+pub mod lookup;
+mod presentation;
+mod rdata;
+mod read;
 mod record;
+mod write;
 mod zone;
 
+pub use error::{Position, Warning, ZoneError};
+pub use presentation::{PresentationName, PresentationRecord};
+pub use rdata::{canonical_rdata, embedded_names};
+pub use read::ReadZone;
 pub use record::{Name, Record};
 pub use zone::Zone;

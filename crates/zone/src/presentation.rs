@@ -1,0 +1,90 @@
+//! Records in presentation format (RFC 1035 section 5.1), so that every reader gets the same octets back.
+
+use crate::rdata::embedded_names;
+use crate::{Name, Record};
+use domain::base::iana::Rtype;
+use domain::base::zonefile_fmt::{DisplayKind, ZonefileFmt};
+use domain::base::{ParseRecordData, ParsedName};
+use domain::dep::octseq::Parser;
+use domain::rdata::ZoneRecordData;
+use std::fmt::{self, Write};
+
+/// Shows a name absolute and with everything escaped that means something in a master file.
+///
+/// `domain`'s own display leaves quotes, semicolons and parentheses as they are.
+#[derive(Clone, Copy, Debug)]
+pub struct PresentationName<'a>(pub &'a Name);
+
+impl fmt::Display for PresentationName<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_root() {
+            return f.write_char('.');
+        }
+        for label in self.0.iter().take_while(|label| !label.is_root()) {
+            for &octet in label.as_slice() {
+                match octet {
+                    b'.' | b'\\' => write!(f, "\\{}", char::from(octet))?,
+                    _ if needs_escape(octet) => write!(f, "\\{}", char::from(octet))?,
+                    0x21..=0x7E => f.write_char(char::from(octet))?,
+                    _ => write!(f, "\\{octet:03}")?,
+                }
+            }
+            f.write_char('.')?;
+        }
+        Ok(())
+    }
+}
+
+/// Octets in a label that a master file needs escaped and `domain`'s display does not escape.
+fn needs_escape(octet: u8) -> bool {
+    matches!(octet, b'"' | b'(' | b')' | b';' | b'@' | b'$')
+}
+
+/// Shows a record on one line: owner, TTL, class, type and data, separated by single spaces.
+#[derive(Clone, Copy, Debug)]
+pub struct PresentationRecord<'a>(pub &'a Record);
+
+impl fmt::Display for PresentationRecord<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Record {
+            owner,
+            rtype,
+            class,
+            ttl,
+            rdata,
+        } = self.0;
+        write!(f, "{} {ttl} {class} ", PresentationName(owner))?;
+        if rdata.is_empty() || has_odd_name(*rtype, rdata) {
+            return generic(f, *rtype, rdata);
+        }
+        let mut parser = Parser::from_ref(&rdata[..]);
+        let data = ZoneRecordData::<&[u8], ParsedName<&[u8]>>::parse_rdata(*rtype, &mut parser);
+        match data {
+            Ok(Some(data))
+                if parser.remaining() == 0 && !matches!(data, ZoneRecordData::Unknown(_)) =>
+            {
+                write!(f, "{rtype} {}", data.display_zonefile(DisplayKind::Simple))
+            }
+            _ => generic(f, *rtype, rdata),
+        }
+    }
+}
+
+/// The form that any reader takes for any type (RFC 3597 section 5).
+fn generic(f: &mut fmt::Formatter<'_>, rtype: Rtype, rdata: &[u8]) -> fmt::Result {
+    write!(f, "TYPE{} \\# {}", rtype.to_int(), rdata.len())?;
+    if !rdata.is_empty() {
+        f.write_char(' ')?;
+    }
+    rdata.iter().try_for_each(|octet| write!(f, "{octet:02X}"))
+}
+
+/// Whether RDATA has a name that `domain` would display unreadably, or does not fit its type.
+fn has_odd_name(rtype: Rtype, rdata: &[u8]) -> bool {
+    match embedded_names(rtype, rdata) {
+        None => true,
+        Some(names) => names
+            .into_iter()
+            .any(|range| rdata[range].iter().any(|&octet| needs_escape(octet))),
+    }
+}

@@ -4,17 +4,22 @@
 
 mod check;
 mod error;
+pub mod generate;
 pub mod lookup;
+mod names;
 mod presentation;
 mod rdata;
 mod read;
 mod record;
+mod statistics;
 mod write;
 mod zone;
 
 pub use error::{Position, Warning, ZoneError};
+pub use names::{NameKind, OwnerRecords};
 pub use presentation::{PresentationName, PresentationRecord};
 pub use rdata::{canonical_rdata, embedded_names};
 pub use read::ReadZone;
 pub use record::{Name, Record};
+pub use statistics::Statistics;
 pub use zone::Zone;

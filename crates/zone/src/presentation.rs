@@ -1,6 +1,6 @@
 //! Records in presentation format (RFC 1035 section 5.1), so that every reader gets the same octets back.
 
-use crate::rdata::embedded_names;
+use crate::rdata::{embedded_names, name_length};
 use crate::{Name, Record};
 use domain::base::iana::Rtype;
 use domain::base::zonefile_fmt::{DisplayKind, ZonefileFmt};
@@ -81,10 +81,20 @@ fn generic(f: &mut fmt::Formatter<'_>, rtype: Rtype, rdata: &[u8]) -> fmt::Resul
 
 /// Whether RDATA has a name that `domain` would display unreadably, or does not fit its type.
 fn has_odd_name(rtype: Rtype, rdata: &[u8]) -> bool {
-    match embedded_names(rtype, rdata) {
-        None => true,
-        Some(names) => names
-            .into_iter()
-            .any(|range| rdata[range].iter().any(|&octet| needs_escape(octet))),
-    }
+    let is_odd = |name: &[u8]| name.iter().any(|&octet| needs_escape(octet));
+    let names = match embedded_names(rtype, rdata) {
+        None => return true,
+        Some(names) => names,
+    };
+    // Types with a name that canonical form leaves as it is.
+    let name_start = match rtype {
+        Rtype::NSEC => Some(0),
+        Rtype::SVCB | Rtype::HTTPS => Some(2),
+        Rtype::IPSECKEY => Some(3),
+        _ => None,
+    };
+    let other_name = name_start
+        .and_then(|start| rdata.get(start..))
+        .and_then(|rest| rest.get(..name_length(rest)?));
+    names.into_iter().any(|range| is_odd(&rdata[range])) || other_name.is_some_and(is_odd)
 }

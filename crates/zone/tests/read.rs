@@ -182,6 +182,14 @@ fn types_around_domain() {
 }
 
 #[test]
+fn the_root_zone() {
+    let text = "$ORIGIN .\n. 1 SOA a. b. 1 2 3 4 5\n@ NS a\na A 192.0.2.1\njp. NS ns.jp\nns.jp A 192.0.2.2\n";
+    let zone = read(text).zone;
+    assert!(zone.origin().is_root());
+    assert_eq!(zone.statistics().delegations, 1);
+}
+
+#[test]
 fn last_line_without_line_end() {
     assert_eq!(
         read(&with_soa("x.example.com. A 192.0.2.1"))

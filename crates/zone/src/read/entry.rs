@@ -188,6 +188,10 @@ impl Reader {
         if token.text == b"@" {
             return origin.clone().ok_or_else(no_origin);
         }
+        // `domain` takes this for a name with an empty label.
+        if token.text == b"." {
+            return Ok(Name::root_bytes());
+        }
         let bad_name = |reason: String| {
             let shown = String::from_utf8_lossy(token.text);
             let what = format!("{} is not a domain name: {reason}", shortened(&shown));

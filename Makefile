@@ -1,0 +1,70 @@
+# The commands that the README and CI call. `make demo` and `make test` work on a fresh machine with Rust, Python 3.11+
+# and a C compiler.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+# One profile for tests and product: nothing is compiled twice.
+CARGO_TEST := cargo test --release --locked --workspace --exclude dnsrig-binding
+
+.PHONY: help setup packages build demo test test-rust test-python lint format docs bench fuzz clean
+
+help:
+	@echo "make demo    set up, run the first study on the embedded server and every server found, leave a report"
+	@echo "make test    set up and run every test (Rust and Python)"
+	@echo "make lint    formatting, static checks, licences, generated files up to date"
+	@echo "make bench   the side-by-side runs against peers (takes a while; needs dnsperf and nsd)"
+	@echo "make docs    write the generated pages in docs/reference"
+	@echo "make setup   what the others begin with: Debian packages (as root), $(VENV), the build"
+
+setup: packages $(VENV)/.dependencies build
+
+packages:
+	@sh tools/debian-packages.sh
+
+$(VENV)/.dependencies: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "dnsrig needs Python 3.11 or later; $(PYTHON) is `$(PYTHON) --version`. Set PYTHON=..." >&2; exit 3; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python tools/install_dependencies.py
+	touch $@
+
+build: $(VENV)/.dependencies
+	@command -v cargo >/dev/null || { echo "dnsrig needs Rust (cargo): see https://rustup.rs" >&2; exit 3; }
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --locked
+
+demo: setup
+	$(BIN)/dnsrig servers
+	$(BIN)/dnsrig run denial-cost --quick --out runs
+
+test: setup test-rust test-python
+
+test-rust:
+	$(CARGO_TEST)
+
+test-python:
+	$(BIN)/pytest
+
+lint: setup
+	cargo fmt --all --check
+	cargo clippy --release --locked --workspace --all-targets -- -D warnings
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest dnsrig._core --ignore-disjoint-bases
+	$(BIN)/python tools/check_licences.py
+	$(BIN)/python tools/write_reference.py --check
+
+format:
+	cargo fmt --all
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: setup
+	$(BIN)/python tools/write_reference.py
+
+bench: setup
+	$(BIN)/python bench/load_vs_dnsperf
+
+clean:
+	cargo clean
+	rm -rf $(VENV)

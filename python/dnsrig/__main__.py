@@ -1,0 +1,5 @@
+"""`python -m dnsrig` is the `dnsrig` command."""
+
+from dnsrig.cli import main
+
+main()

@@ -1,0 +1,69 @@
+"""What the commands share: options, JSON output, tables on a terminal."""
+
+import json
+import secrets
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+EXISTING_FILE = click.Path(exists=True, dir_okay=False, readable=True)
+
+
+def json_option(command: Command) -> Command:
+    """Add `--json`."""
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")(command)
+
+
+def seed_option(command: Command) -> Command:
+    """Add `--seed`."""
+    return click.option(
+        "--seed",
+        type=click.IntRange(0, 2**63 - 1),
+        default=None,
+        help="Seed of everything random; drawn and printed when not given.",
+    )(command)
+
+
+def chosen_seed(seed: int | None) -> int:
+    """Give the user's seed, or draw one that is short enough to type again."""
+    return secrets.randbelow(10**9) if seed is None else seed
+
+
+def print_json(value: object) -> None:
+    """Print `value` as one JSON object on standard output."""
+    json.dump(value, sys.stdout, indent=2)
+    sys.stdout.write("\n")
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> None:
+    """Print aligned rows under bold column names; the columns numbered in `right` align right."""
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for index, column in enumerate(columns):
+        table.add_column(column, justify="right" if index in right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    Console(highlight=False, markup=False).print(table)
+
+
+def comma_list(_context: click.Context, _parameter: click.Parameter, value: str | None) -> tuple[str, ...] | None:
+    """Split an option's value at commas, as a click callback."""
+    if value is None:
+        return None
+    return tuple(part for part in (item.strip() for item in value.split(",")) if part)
+
+
+def whole_numbers(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, ...] | None:
+    """Split an option's value at commas into whole numbers, as a click callback."""
+    parts = comma_list(context, parameter, value)
+    if parts is None:
+        return None
+    try:
+        return tuple(int(part) for part in parts)
+    except ValueError as error:
+        raise click.BadParameter(f"'{value}' is not a list of whole numbers such as 0,1,5,10") from error

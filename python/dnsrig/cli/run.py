@@ -1,0 +1,140 @@
+"""`dnsrig run` and `dnsrig studies`."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dnsrig.cli.common import (
+    EXISTING_FILE,
+    chosen_seed,
+    comma_list,
+    json_option,
+    print_json,
+    print_table,
+    seed_option,
+    whole_numbers,
+)
+from dnsrig.cli.sign import ALGORITHMS
+from dnsrig.cli.stream import KINDS
+from dnsrig.cli.watch import TerminalWatcher
+from dnsrig.errors import InputError
+from dnsrig.studies import conduct
+from dnsrig.studies.registry import studies as all_studies
+from dnsrig.studies.registry import study as find_study
+from dnsrig.studies.settings import StudySettings
+
+DENIALS = ("none", "nsec", "nsec3")
+
+
+@click.command()
+@click.argument("study", required=False)
+@click.option("--server", "servers", callback=comma_list, help="Servers, such as bind,nsd [default: all that are found].")
+@click.option("--quick", is_flag=True, help="Few and short repetitions: about a minute for one server.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("runs"), show_default=True,
+              help="Folder that the run's own folder is made in.")
+@click.option("--resume", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Go on with this run.")
+@click.option("--zone", type=EXISTING_FILE, help="A zone file of your own, signed or not [default: synthetic].")
+@click.option("-o", "--origin", help="Name of the zone's apex, if the file does not say it.")
+@click.option("--queries", type=EXISTING_FILE, help="A query log of your own, in dnsperf's format.")
+@click.option("--skip-bad", is_flag=True, default=None, help="Leave out the log's bad lines instead of stopping at them.")
+@click.option("--records", type=click.IntRange(40, 100_000), help="Size of the synthetic zone [244].")
+@click.option("--algorithm", type=click.Choice(ALGORITHMS), help="Signing algorithm [RSASHA256].")
+@click.option("--ksk-bits", type=int, help="RSA key-signing key [2048].")
+@click.option("--zsk-bits", type=int, help="RSA zone-signing key [1024].")
+@click.option("--denial", "denials", callback=comma_list, help=f"Forms of the zone, of {','.join(DENIALS)}.")
+@click.option("--iterations", callback=whole_numbers, help="NSEC3 iterations, such as 0,1,5,10.")
+@click.option("--salt", help="NSEC3 salt in hexadecimal [none].")
+@click.option("--opt-out", is_flag=True, default=None, help="NSEC3 opt-out.")
+@click.option("--stream", "streams", callback=comma_list, help=f"Query streams, of {','.join(KINDS)}.")
+@click.option("--denial-share", type=click.FloatRange(0, 1), help="Share of denial in 'normal' without a log [0.08].")
+@click.option("--repetitions", type=click.IntRange(1, 1000), help="How often each case is measured.")
+@click.option("--load-seconds", "load_s", type=click.FloatRange(0.1), help="Length of each load.")
+@click.option("--warm-up-seconds", "warm_up_s", type=click.FloatRange(0), help="Unmeasured load before each.")
+@click.option("--outstanding", type=click.IntRange(1), help="Queries outstanding in the closed loop [100].")
+@click.option("--clients", type=click.IntRange(1), help="Sockets or connections [8].")
+@click.option("--threads", "server_threads", type=click.IntRange(1), help="Worker threads of the server [1].")
+@click.option("--answers", type=click.Choice(["server", "full"]), help="'full': NS and addresses in each answer [server].")
+@click.option("--transport", type=click.Choice(["udp", "tcp"]), help="[udp]")
+@click.option("--raise-limits", is_flag=True, default=None, help="Raise servers' own limits on NSEC3 iterations.")
+@seed_option
+@json_option
+def run(study: str | None, resume: Path | None, out: Path, quick: bool, seed: int | None, as_json: bool, **choices: Any) -> None:
+    """Run STUDY, or go on with a broken-off run, and write its report.
+
+    \b
+    Examples:
+      dnsrig run denial-cost --quick                        every server found, synthetic zone
+      dnsrig run denial-cost --server nsd,knot --zone example.db --queries log.txt
+      dnsrig run nsec3-iterations --server bind --iterations 0,1,5,10,50,100
+      dnsrig run --resume runs/20261121-214500-denial-cost
+
+    A run is a folder; its report.html is the thing to read. `dnsrig studies show STUDY` explains method and source.
+    """
+    watcher = TerminalWatcher(quiet=as_json)
+    if resume is not None:
+        if study is not None:
+            raise click.UsageError("--resume RUN goes on with the study that RUN holds; leave STUDY out")
+        folder, summary = conduct.resume(resume, watcher)
+    elif study is None:
+        raise click.UsageError("name a study (dnsrig studies lists them), or --resume RUN")
+    else:
+        settings = _settings(study, quick, chosen_seed(seed), choices)
+        folder, summary = conduct.start(study, settings, out, sys.argv, watcher)
+    if as_json:
+        print_json(summary)
+    else:
+        click.echo((folder / "report.md").read_text(encoding="utf-8") if not sys.stdout.isatty() else "")
+        click.echo(f"report: {folder / 'report.html'}")
+
+
+def _settings(study: str, quick: bool, seed: int, choices: dict[str, Any]) -> StudySettings:
+    found = find_study(study)
+    values: dict[str, Any] = {**found.defaults, **(found.quick if quick else {})}
+    values.update({key: value for key, value in choices.items() if value is not None})
+    for key, allowed in (("denials", DENIALS), ("streams", KINDS)):
+        wrong = [value for value in values.get(key, ()) if value not in allowed]
+        if wrong:
+            raise InputError(f"'{wrong[0]}' is not one of {', '.join(allowed)}")
+    values["servers"] = conduct.chosen_servers(values.pop("servers", None))
+    return StudySettings(seed=seed, quick=quick, **values)
+
+
+@click.group(invoke_without_command=True)
+@json_option
+@click.pass_context
+def studies(context: click.Context, as_json: bool) -> None:
+    """List the studies; `dnsrig studies show NAME` explains one."""
+    if context.invoked_subcommand is not None:
+        return
+    rows = [(study.name, study.title, study.source) for study in all_studies()]
+    if as_json:
+        print_json({"studies": [dict(zip(("name", "title", "source"), row, strict=True)) for row in rows]})
+    else:
+        print_table(("study", "question", "after"), [(name, title, source.split(":")[0]) for name, title, source in rows])
+
+
+@studies.command()
+@click.argument("name")
+@json_option
+def show(name: str, as_json: bool) -> None:
+    """Explain the study NAME: question, method, source, limits."""
+    study = find_study(name)
+    text = study.text(StudySettings(servers=(), seed=0, **study.defaults))
+    if as_json:
+        print_json({"name": name, "title": text.title, "question": text.question, "method": text.method,
+                    "source": text.source, "limits": text.limits, "defaults": study.defaults, "quick": study.quick})
+        return
+    click.echo(f"{text.title}\n")
+    for heading, paragraphs in (
+        ("Question", (text.question,)),
+        ("Method", text.method),
+        ("Source", (text.source,)),
+        ("What a run cannot tell", text.limits),
+    ):
+        click.echo(click.style(heading, bold=True))
+        for paragraph in paragraphs:
+            click.echo(click.wrap_text(paragraph, width=100, initial_indent="  ", subsequent_indent="  "))
+        click.echo()
+    click.echo(f"To run it: dnsrig run {name}    (--quick: about a minute a server)")

@@ -1,0 +1,60 @@
+"""What a run shows while it goes on: a bar on a terminal, plain lines otherwise."""
+
+import sys
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from dnsrig.cli.format import rate
+from dnsrig.studies.progress import Step
+
+
+class TerminalWatcher:
+    """Prints a run's course to standard error; standard output stays free for the result."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._console = Console(stderr=True, highlight=False, markup=False)
+        self._live = sys.stderr.isatty() and not quiet
+        self._quiet = quiet
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            console=self._console,
+            transient=True,
+        )
+        self._task = self._progress.add_task("", total=None)
+
+    def __enter__(self) -> Self:
+        if self._live:
+            self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live:
+            self._progress.stop()
+
+    def phase(self, text: str) -> None:
+        """Show what is being done now."""
+        if self._live:
+            self._progress.update(self._task, description=text)
+
+    def step(self, step: Step) -> None:
+        """Show a finished load with its first figures."""
+        self._progress.update(self._task, completed=step.done, total=step.total)
+        cost = "" if step.server_cpu_us_per_query is None else f"  {step.server_cpu_us_per_query:6.2f} us CPU a query"
+        mark = "  (tainted)" if step.tainted else ""
+        self._say(f"{step.case_id:<28} {step.repetition + 1:>3}  {rate(step.qps):>9} q/s{cost}{mark}")
+
+    def problem(self, text: str) -> None:
+        """Show why a case could not be measured."""
+        self._console.print(f"not measured: {text}")
+
+    def _say(self, text: str) -> None:
+        if not self._quiet:
+            self._console.print(text)

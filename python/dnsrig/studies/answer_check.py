@@ -1,0 +1,69 @@
+"""Does a server give the answers that a case is about? Asked before it is loaded."""
+
+from dataclasses import dataclass
+
+import dns.exception
+import dns.flags
+import dns.message
+import dns.query
+import dns.rcode
+import dns.rdatatype
+
+from dnsrig import _core
+from dnsrig.studies.inputs import Variant
+
+QUESTIONS = 20
+TIMEOUT_S = 3.0
+_PROOF = {"nsec": dns.rdatatype.NSEC, "nsec3": dns.rdatatype.NSEC3}
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerCheck:
+    """What the first answers to a stream looked like; `faults` is empty when they were as the case needs them."""
+
+    asked: int
+    faults: tuple[str, ...]
+
+
+def check_answers(address: tuple[str, int], queries: _core.QueryStream, variant: Variant) -> AnswerCheck:
+    """Ask `address` the stream's first queries by UDP (TCP when truncated) and look at rcode, AA and DNSSEC records.
+
+    Every NXDOMAIN from a signed zone must bring the variant's kind of denial, NSEC3 with the zone's own number of
+    iterations (RFC 5155 section 7.2); every other answer with data must bring signatures (RFC 4035 section 3.1).
+    """
+    faults: dict[str, None] = {}
+    asked = min(QUESTIONS, len(queries))
+    for index in range(asked):
+        query = dns.message.from_wire(queries.message(index))
+        query.id = index + 1
+        try:
+            answer, _ = dns.query.udp_with_fallback(query, address[0], timeout=TIMEOUT_S, port=address[1])
+        except (dns.exception.DNSException, OSError) as error:
+            faults[f"no usable answer to {query.question[0]}: {error or type(error).__name__}"] = None
+            continue
+        for fault in _faults(query, answer, variant):
+            faults[fault] = None
+    return AnswerCheck(asked, tuple(faults))
+
+
+def _faults(query: dns.message.Message, answer: dns.message.Message, variant: Variant) -> list[str]:
+    rcode = answer.rcode()
+    if rcode not in {dns.rcode.NOERROR, dns.rcode.NXDOMAIN}:
+        return [f"answers {dns.rcode.to_text(rcode)}"]
+    is_referral = not answer.answer and any(rrset.rdtype == dns.rdatatype.NS for rrset in answer.authority)
+    faults = []
+    if not answer.flags & dns.flags.AA and not is_referral:
+        faults.append("answers without AA")
+    if variant.denial == "none" or not query.ednsflags & dns.flags.DO:
+        return faults
+    if rcode == dns.rcode.NOERROR:
+        signed = any(rrset.rdtype == dns.rdatatype.RRSIG for rrset in answer.answer + answer.authority)
+        return faults if signed or is_referral else [*faults, "answers from a signed zone without RRSIG"]
+    proofs = [rrset for rrset in answer.authority if rrset.rdtype == _PROOF[variant.denial]]
+    if not proofs:
+        return [*faults, f"NXDOMAIN without {variant.denial.upper()} records"]
+    if variant.denial == "nsec3":
+        found = {record.iterations for rrset in proofs for record in rrset}
+        if found != {variant.iterations}:
+            faults.append(f"NSEC3 records with {sorted(found)} iterations where the zone has {variant.iterations}")
+    return faults

@@ -1,0 +1,156 @@
+"""Measure authoritative servers that serve variants of one zone, stream by stream, in interleaved repetitions."""
+
+import json
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from dnsrig import _core
+from dnsrig.errors import DnsrigError, SubjectFailedError
+from dnsrig.monitor.counters import read_counters, usage
+from dnsrig.monitor.sampler import Monitor
+from dnsrig.runs.folder import RunFolder
+from dnsrig.servers.base import ServedZone, Server, ServerSettings
+from dnsrig.servers.registry import driver
+from dnsrig.studies.answer_check import check_answers
+from dnsrig.studies.inputs import Inputs, MeasuredStream, Variant
+from dnsrig.studies.interleave import interleaved, rotated
+from dnsrig.studies.placement import Placement, place
+from dnsrig.studies.progress import Step, Watcher
+from dnsrig.studies.settings import StudySettings
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One server serving one variant of the zone; all streams are measured while it is up."""
+
+    label: str
+    program: str
+    variant: Variant
+
+
+def server_labels(names: Sequence[str]) -> list[tuple[str, str]]:
+    """Pair each server with a label of its own: `nsd, nsd` becomes `nsd` and `nsd#2`."""
+    seen: dict[str, int] = {}
+    labels = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        labels.append((name if seen[name] == 1 else f"{name}#{seen[name]}", name))
+    return labels
+
+
+def case_id(block: Block, stream: str) -> str:
+    """Name a case; fit for a file name."""
+    return f"{block.label.replace('#', '_')}-{block.variant.label}-{stream}"
+
+
+class AuthoritativeBench:
+    """Runs every case of an authoritative study into a run's folder."""
+
+    def __init__(self, settings: StudySettings, run: RunFolder, inputs: Inputs, watcher: Watcher) -> None:
+        self._settings = settings
+        self._run = run
+        self._inputs = inputs
+        self._watcher = watcher
+        self._placement: Placement = place(settings.server_threads)
+        self._blocks = [
+            Block(label, name, variant)
+            for variant in inputs.zone_files
+            for label, name in server_labels(settings.servers)
+        ]
+        self._total = len(self._blocks) * len(settings.streams) * settings.repetitions
+        self._order = 0
+        self._unable: set[Block] = set()
+
+    def measure(self) -> None:
+        """Measure what the run does not hold yet; a case that cannot be measured is recorded with the reason."""
+        # Threads inherit this, so monitor and generator keep off the server's processor.
+        os.sched_setaffinity(0, self._placement.generator)
+        for repetition, block in interleaved(self._blocks, self._settings.repetitions):
+            streams = rotated(self._settings.streams, repetition)
+            self._order += len(streams)
+            missing = [name for name in streams if not self._run.done(case_id(block, name), repetition)]
+            if not missing or block in self._unable:
+                continue
+            self._watcher.phase(f"{block.label}, zone {block.variant.label}, repetition {repetition + 1}")
+            try:
+                self._measure_block(block, repetition, missing)
+            except DnsrigError as error:
+                self._unable.add(block)
+                self._run.record_failure(
+                    [case_id(block, name) for name in streams], {"server": block.label, **_axes(block)}, str(error)
+                )
+                self._watcher.problem(f"{block.label}, zone {block.variant.label}: {error}")
+
+    def _measure_block(self, block: Block, repetition: int, streams: Sequence[str]) -> None:
+        folder = self._run.path / "servers" / f"{case_id(block, 'all').removesuffix('-all')}-{repetition}"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        settings = ServerSettings(
+            threads=self._settings.server_threads,
+            cpus=self._placement.server,
+            answers=self._settings.answers,
+            raise_limits=self._settings.raise_limits,
+        )
+        zone = ServedZone(self._inputs.origin, self._inputs.zone_files[block.variant])
+        with driver(block.program)([zone], settings, folder) as server:
+            for name in streams:
+                self._measure_stream(block, repetition, name, server)
+
+    def _measure_stream(self, block: Block, repetition: int, name: str, server: Server) -> None:
+        stream = self._inputs.streams[name]
+        check = check_answers(server.address, stream.queries, block.variant)
+        if self._settings.warm_up_s > 0:
+            self._load(server, stream.warm_up, self._settings.warm_up_s)
+        started = datetime.now(UTC)
+        monitor = Monitor({"server": server.pids, "generator": lambda: [os.getpid()]})
+        monitor.start()
+        try:
+            before = read_counters(server.pids())
+            own_before = read_counters([os.getpid()])
+            load = self._load(server, stream.queries, self._settings.load_s)
+            after = read_counters(server.pids())
+            own_after = read_counters([os.getpid()])
+        finally:
+            samples = monitor.stop()
+        if load["answered"] == 0:
+            raise SubjectFailedError(f"{block.label} answered none of {load['sent']} queries of stream {name}")
+        server_usage = usage(before, after, samples, "server")
+        judged = json.loads(_core.judge_bottleneck(json.dumps(load), _busiest_share(server_usage, self._settings)))
+        measurement = {
+            "case_id": case_id(block, name),
+            "case": {
+                "server": block.label,
+                "server_version": server.version,
+                **_axes(block),
+                "stream": name,
+            },
+            "repetition": repetition,
+            "order": self._order,
+            "started": started.isoformat(),
+            "load": load,
+            "server": server_usage,
+            "generator": usage(own_before, own_after, samples, "generator"),
+            "monitor": samples.facts(),
+            "server_cpu_us_per_query": server_usage["cpu_us"] / load["answered"],
+            "bottleneck": judged["bottleneck"],
+            "evidence": judged["evidence"],
+            "tainted": [*judged["tainted"], *check.faults],
+            "remarks": [*server.remarks(), self._placement.remark],
+        }
+        self._run.record(measurement, samples.table)
+        self._watcher.step(
+            Step(
+                done=len(self._run.measurements()),
+                total=self._total,
+                case_id=measurement["case_id"],
+                repetition=repetition,
+                qps=load["qps"],
+                server_cpu_us_per_query=measurement["server_cpu_us_per_query"],
+                tainted=bool(measurement["tainted"]),
+            )
+        )

@@ -1,0 +1,85 @@
+"""From a study's name to a finished run with its report: what `dnsrig run` does."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from dnsrig.errors import DnsrigError, InputError, SubjectFailedError
+from dnsrig.report.build import build_report
+from dnsrig.report.summary import summarise
+from dnsrig.runs.folder import RunFolder
+from dnsrig.servers.registry import driver, found
+from dnsrig.studies.base import Study
+from dnsrig.studies.progress import Watcher
+from dnsrig.studies.registry import study as find_study
+from dnsrig.studies.settings import StudySettings
+
+
+def chosen_servers(asked: tuple[str, ...] | None) -> tuple[str, ...]:
+    """Give the servers to measure: those asked for, or all that are installed.
+
+    Raises InputError for an unknown one, EnvironmentLacksError (with the package to install) for a missing one.
+    """
+    if asked is None:
+        return tuple(found())
+    if not asked:
+        raise InputError("--server names no server; dnsrig servers lists them")
+    for name in asked:
+        driver(name).require()
+    return asked
+
+
+def start(
+    name: str, settings: StudySettings, parent: Path, argv: Sequence[str], watcher: Watcher
+) -> tuple[Path, dict[str, Any]]:
+    """Run the study `name` into a new folder below `parent`; return that folder and the summary."""
+    study = find_study(name)
+    run = RunFolder.create(parent, name, argv=argv, settings=settings.to_manifest(), seed=settings.seed)
+    return _conduct(study, settings, run, watcher)
+
+
+def resume(path: Path, watcher: Watcher) -> tuple[Path, dict[str, Any]]:
+    """Go on with the run at `path` where it was broken off; return its folder and the summary."""
+    run = RunFolder.open(path)
+    manifest = run.manifest()
+    settings = StudySettings.from_manifest(manifest["settings"])
+    for name in dict.fromkeys(settings.servers):
+        driver(name).require()
+    run.resume()
+    return _conduct(find_study(manifest["study"]), settings, run, watcher)
+
+
+def report(path: Path) -> tuple[Path, dict[str, Any]]:
+    """Build the report of the stored run at `path` anew."""
+    run = RunFolder.open(path)
+    manifest = run.manifest()
+    study = find_study(manifest["study"])
+    text = study.text(StudySettings.from_manifest(manifest["settings"]))
+    return build_report(run, text), summarise(run, text)
+
+
+def _conduct(study: Study, settings: StudySettings, run: RunFolder, watcher: Watcher) -> tuple[Path, dict[str, Any]]:
+    try:
+        study.run(settings, run, watcher)
+    except KeyboardInterrupt:
+        run.finish("interrupted", "Ctrl-C")
+        _report_what_there_is(study, settings, run)
+        watcher.problem(f"interrupted; go on with: dnsrig run --resume {run.path}")
+        raise
+    except DnsrigError as error:
+        run.finish("failed", str(error))
+        raise
+    if not run.measurements():
+        reason = "; ".join(failure["reason"] for failure in run.failures())
+        run.finish("failed", reason)
+        raise SubjectFailedError(f"nothing could be measured: {reason}")
+    run.finish("complete")
+    watcher.phase("writing the report")
+    text = study.text(settings)
+    build_report(run, text)
+    return run.path, summarise(run, text)
+
+
+def _report_what_there_is(study: Study, settings: StudySettings, run: RunFolder) -> None:
+    if run.measurements():
+        build_report(run, study.text(settings))

@@ -1,0 +1,105 @@
+"""denial-cost: what authenticated denial of existence costs an authoritative server (JPRS-2010, case 5)."""
+
+import tomllib
+from importlib import resources
+from typing import Any, ClassVar
+
+from dnsrig.report.layout import Axis, PublishedFigures, RatioQuestion, StudyText
+from dnsrig.runs.folder import RunFolder
+from dnsrig.studies import wording
+from dnsrig.studies.authoritative import AuthoritativeBench
+from dnsrig.studies.base import Study
+from dnsrig.studies.inputs import prepare
+from dnsrig.studies.progress import Watcher
+from dnsrig.studies.settings import StudySettings
+
+DENIALS = Axis("denial", "Zone", {"none": "unsigned", "nsec": "NSEC", "nsec3": "NSEC3"})
+
+
+class DenialCost(Study):
+    """none/NSEC/NSEC3 x existence/denial/normal x servers."""
+
+    name: ClassVar[str] = "denial-cost"
+    title: ClassVar[str] = "What authenticated denial of existence costs an authoritative server"
+    source: ClassVar[str] = wording.JPRS_2010 + ", performance case 5"
+    defaults: ClassVar[dict[str, Any]] = {}
+    quick: ClassVar[dict[str, Any]] = {
+        "repetitions": 3,
+        "load_s": 1.5,
+        "warm_up_s": 0.3,
+        "stream_queries": 300_000,
+    }
+
+    def run(self, settings: StudySettings, run: RunFolder, watcher: Watcher) -> None:
+        """Measure every case that `run` does not hold yet."""
+        watcher.phase("making zones, keys and query streams")
+        inputs = prepare(settings, run)
+        run.note(inputs=inputs.facts)
+        AuthoritativeBench(settings, run, inputs, watcher).measure()
+
+    def text(self, settings: StudySettings) -> StudyText:
+        """Give the words and the layout of the report."""
+        iterations = settings.iterations[0]
+        return StudyText(
+            name=self.name,
+            title=self.title,
+            question=(
+                "How many queries a second does an authoritative server answer, and what does each answer cost it, when "
+                f"its zone is unsigned, signed with NSEC, or signed with NSEC3 ({iterations} additional iterations): for "
+                "names that exist, for names that do not, and for normal traffic?"
+            ),
+            method=wording.method(settings),
+            source=self.source,
+            rows=DENIALS,
+            columns=wording.STREAMS,
+            baseline="none",
+            baseline_label="the unsigned zone",
+            questions=(
+                RatioQuestion(
+                    figure="server_cpu_us_per_query",
+                    of={"denial": "nsec3", "stream": "denial"},
+                    to={"denial": "nsec", "stream": "denial"},
+                    sentence="A denial from the NSEC3 zone costs {server} {ratio} times the CPU of one from the NSEC zone",
+                    no_difference="For {server}, denial from the NSEC3 zone costs no more CPU than from the NSEC zone",
+                ),
+                RatioQuestion(
+                    figure="server_cpu_us_per_query",
+                    of={"denial": "nsec3", "stream": "denial"},
+                    to={"denial": "none", "stream": "denial"},
+                    sentence="A denial from the NSEC3 zone costs {server} {ratio} times the CPU of a plain NXDOMAIN",
+                    no_difference="For {server}, NSEC3 denial costs no more CPU than a plain NXDOMAIN",
+                ),
+                RatioQuestion(
+                    figure="server_cpu_us_per_query",
+                    of={"denial": "nsec3", "stream": "normal"},
+                    to={"denial": "none", "stream": "normal"},
+                    sentence="Under normal traffic, a query to the NSEC3 zone costs {server} {ratio} times the CPU of one "
+                    "to the unsigned zone",
+                    no_difference="Under normal traffic, signing with NSEC3 costs {server} no more CPU",
+                ),
+            ),
+            published=_published(),
+            published_note=wording.published_note(settings),
+            limits=wording.limits(settings),
+        )
+
+
+def _published() -> tuple[PublishedFigures, ...]:
+    """Take JPRS-2010's table 5: rates of two servers, and mean sizes of answers."""
+    text = resources.files("dnsrig.published").joinpath("jprs-2010.toml").read_text(encoding="utf-8")
+    table = tomllib.loads(text)["case5_authoritative"]
+    figures = [
+        PublishedFigures(
+            figure="qps",
+            label=f"JPRS-2010, {server.replace('_', ' ')}",
+            values={
+                (row["denial"], stream): float(rate) for row in table["qps"] for stream, rate in row[server].items()
+            },
+        )
+        for server in ("server_a", "server_b")
+    ]
+    columns = {"normal": "normal", "existence": "existence", "denial_stream": "denial"}
+    sizes = {
+        (row["denial"], column): float(row[key]) for row in table["response_bytes"] for key, column in columns.items()
+    }
+    return (*figures, PublishedFigures(figure="response_bytes_mean", label="JPRS-2010", values=sizes))

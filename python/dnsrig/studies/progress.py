@@ -1,0 +1,30 @@
+"""What a running study tells whoever watches it."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One finished load: where the run stands, and its first figures."""
+
+    done: int
+    total: int
+    case_id: str
+    repetition: int
+    qps: float
+    server_cpu_us_per_query: float | None
+    tainted: bool
+
+
+class Watcher(Protocol):
+    """Receives the course of a run; the command line prints it."""
+
+    def phase(self, text: str) -> None:
+        """Hear what is being done now."""
+
+    def step(self, step: Step) -> None:
+        """Hear of a finished load."""
+
+    def problem(self, text: str) -> None:
+        """Hear of a case that could not be measured, and why."""

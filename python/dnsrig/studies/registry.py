@@ -1,0 +1,25 @@
+"""The studies by name."""
+
+import difflib
+
+from dnsrig.errors import InputError
+from dnsrig.studies.base import Study
+from dnsrig.studies.denial_cost import DenialCost
+from dnsrig.studies.nsec3_iterations import Nsec3Iterations
+
+_STUDIES: tuple[type[Study], ...] = (DenialCost, Nsec3Iterations)
+
+
+def studies() -> list[Study]:
+    """List every study."""
+    return [study() for study in _STUDIES]
+
+
+def study(name: str) -> Study:
+    """Give the study called `name`; raise InputError with the nearest name if there is none."""
+    by_name = {found.name: found for found in studies()}
+    if name in by_name:
+        return by_name[name]
+    nearest = difflib.get_close_matches(name, by_name, n=1, cutoff=0.4)
+    hint = f"did you mean {nearest[0]}?" if nearest else f"there are: {', '.join(by_name)}"
+    raise InputError(f"no study is called '{name}'; {hint} (dnsrig studies lists them)")

@@ -99,7 +99,7 @@ fn cert(fields: &mut Fields<'_>) -> Result<Vec<u8>, FieldError> {
     };
     let key_tag: u16 = fields.parse("a key tag")?;
     let text = fields.text("an algorithm")?;
-    let algorithm = SecurityAlgorithm::from_str(text).map_err(|_| fields.bad("an algorithm"))?;
+    let algorithm = algorithm_number(text).ok_or_else(|| fields.bad("an algorithm"))?;
     let mut encoded = String::new();
     while !fields.is_done() {
         encoded.push_str(fields.text("base64")?);
@@ -109,9 +109,15 @@ fn cert(fields: &mut Fields<'_>) -> Result<Vec<u8>, FieldError> {
     let mut wire = Vec::new();
     wire.extend(cert_type.to_be_bytes());
     wire.extend(key_tag.to_be_bytes());
-    wire.push(algorithm.to_int());
+    wire.push(algorithm);
     wire.extend(certificate);
     Ok(wire)
+}
+
+/// A DNSSEC algorithm by number or mnemonic.
+fn algorithm_number(text: &str) -> Option<u8> {
+    let by_name = SecurityAlgorithm::from_mnemonic(text.as_bytes()).map(SecurityAlgorithm::to_int);
+    by_name.or_else(|| text.parse().ok())
 }
 
 /// RFC 3123 section 4: `!1:192.168.38.0/28` and so on.

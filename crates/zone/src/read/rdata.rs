@@ -7,7 +7,7 @@ use crate::Name;
 use crate::presentation::PresentationName;
 use crate::rdata::embedded_names;
 use bytes::Bytes;
-use domain::base::iana::Rtype;
+use domain::base::iana::{Rtype, SecurityAlgorithm};
 use domain::base::rdata::ComposeRecordData;
 use domain::base::{ParseRecordData, ParsedName};
 use domain::dep::octseq::Parser;
@@ -158,15 +158,17 @@ impl RdataScanner {
         Ok(Bytes::from(wire))
     }
 
-    /// What `domain` must see in place of `text`, which is field `index` of `scan_type`: it knows neither TTL units nor
-    /// `@` in RDATA.
+    /// What `domain` must see in place of `text`, which is field `index` of `scan_type`: it knows no TTL units, no `@` in
+    /// RDATA and no algorithm mnemonics.
     fn substitute(&self, scan_type: Rtype, index: usize, text: &[u8]) -> Option<String> {
         if text == b"@" && name_fields(scan_type).contains(&index) {
             return self.origin.clone();
         }
-        match scan_type {
-            Rtype::SOA if (3..7).contains(&index) => {
-                parse_ttl(text).map(|seconds| seconds.to_string())
+        match (scan_type, index) {
+            (Rtype::SOA, 3..7) => parse_ttl(text).map(|seconds| seconds.to_string()),
+            (Rtype::DNSKEY | Rtype::CDNSKEY, 2) | (Rtype::DS | Rtype::CDS | Rtype::RRSIG, 1) => {
+                SecurityAlgorithm::from_mnemonic(text)
+                    .map(|algorithm| algorithm.to_int().to_string())
             }
             _ => None,
         }

@@ -56,7 +56,7 @@ impl ZoneIndex {
                 continue;
             }
             let node = self.add_node_with_ancestors(&records[0].owner, key);
-            self.nodes[node.0 as usize].rrsets =
+            self.nodes[node.index()].rrsets =
                 self.add_rrsets(records, span.start, |rtype| rtype != Rtype::NSEC3);
             self.set_occlusion(node);
         }
@@ -141,7 +141,7 @@ impl ZoneIndex {
         });
         if let Some(parent) = parent {
             if name.as_slice().starts_with(b"\x01*") {
-                self.nodes[parent.0 as usize].wildcard = Some(id);
+                self.nodes[parent.index()].wildcard = Some(id);
             }
             self.set_occlusion(id);
         }
@@ -160,7 +160,7 @@ impl ZoneIndex {
             Occlusion::None if self.find_at(id, Rtype::NS).is_some() => Occlusion::Cut(id),
             inherited => inherited,
         };
-        self.nodes[id.0 as usize].occlusion = occlusion;
+        self.nodes[id.index()].occlusion = occlusion;
     }
 
     fn add_denial(&mut self, zone: &Zone, nsec3_rrsets: &[RrsetId]) {
@@ -172,7 +172,7 @@ impl ZoneIndex {
             let mut nearest = None;
             for id in self.node_ids() {
                 nearest = self.find_at(id, Rtype::NSEC).or(nearest);
-                self.nodes[id.0 as usize].nsec = nearest;
+                self.nodes[id.index()].nsec = nearest;
             }
             self.denial = Chain::Nsec;
         }
@@ -198,7 +198,7 @@ impl ZoneIndex {
                 wildcard[2..2 + wire.len()].copy_from_slice(wire);
                 chain.find(&chain.params.hash(&wildcard[..2 + wire.len()]))
             });
-            let node = &mut self.nodes[id.0 as usize];
+            let node = &mut self.nodes[id.index()];
             node.nsec3 = here;
             node.nsec3_no_wildcard = below.flatten();
         }

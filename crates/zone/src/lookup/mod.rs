@@ -8,6 +8,7 @@ mod build;
 mod denial;
 mod name;
 mod nsec3;
+mod outcome;
 #[cfg(test)]
 mod tests;
 
@@ -19,6 +20,7 @@ use std::sync::Arc;
 
 pub use name::LookupName;
 pub use nsec3::{Hash, Nsec3Params};
+pub use outcome::{Outcome, Via};
 
 /// A zone with an index over its names.
 #[derive(Debug)]
@@ -40,6 +42,13 @@ pub struct ZoneIndex {
 /// A name of the zone, by its place in canonical order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(u32);
+
+impl NodeId {
+    /// The name's number: they count from zero without gaps, see [`ZoneIndex::node_ids`].
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// An RRset of the zone, by its place in canonical order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -80,11 +89,15 @@ enum Occlusion {
     Dname(NodeId),
 }
 
-#[derive(Debug)]
-struct RrsetSpan {
-    rtype: Rtype,
-    records: Range<u32>,
-    signatures: Range<u32>,
+/// Where in [`Zone::records`] an RRset is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RrsetSpan {
+    /// The type.
+    pub rtype: Rtype,
+    /// The places of its records.
+    pub records: Range<u32>,
+    /// The places of the RRSIG records that cover it.
+    pub signatures: Range<u32>,
 }
 
 /// How a zone denies existence.
@@ -122,80 +135,6 @@ impl<'z> Rrset<'z> {
     pub fn owner(&self) -> &'z Name {
         &self.records[0].owner
     }
-}
-
-/// How the name that answers was found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Via {
-    /// It is the name asked for.
-    Exact,
-    /// It is the source of synthesis, a wildcard (RFC 4592 section 3.3.1).
-    Wildcard {
-        /// The zone's name before the one asked for, in canonical order.
-        predecessor: NodeId,
-    },
-}
-
-/// What a zone has to say to a name and type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// The name is outside the zone.
-    NotAuthoritative,
-    /// The RRset asked for.
-    Answer {
-        /// The name that owns it.
-        node: NodeId,
-        /// Whether that is the name asked for or a wildcard.
-        via: Via,
-        /// The RRset.
-        rrset: RrsetId,
-    },
-    /// All records of a name: QTYPE ANY.
-    Any {
-        /// The name that owns them.
-        node: NodeId,
-        /// Whether that is the name asked for or a wildcard.
-        via: Via,
-    },
-    /// The name is an alias.
-    Cname {
-        /// The name that owns it.
-        node: NodeId,
-        /// Whether that is the name asked for or a wildcard.
-        via: Via,
-        /// The CNAME RRset.
-        rrset: RrsetId,
-    },
-    /// An ancestor has a DNAME (RFC 6672).
-    Dname {
-        /// The owner of the DNAME.
-        node: NodeId,
-        /// The DNAME RRset.
-        rrset: RrsetId,
-    },
-    /// The name exists, also as empty non-terminal, or a wildcard matches it, but the type does not exist.
-    NoData {
-        /// The name.
-        node: NodeId,
-        /// Whether that is the name asked for or a wildcard.
-        via: Via,
-    },
-    /// The name does not exist.
-    NxDomain {
-        /// The nearest ancestor that exists.
-        closest_encloser: NodeId,
-        /// The zone's name before the one asked for, in canonical order.
-        predecessor: NodeId,
-    },
-    /// The name belongs to a child zone.
-    Referral {
-        /// The zone cut.
-        cut: NodeId,
-        /// The NS RRset at the cut.
-        ns: RrsetId,
-        /// The DS RRset at the cut, if the delegation is signed.
-        ds: Option<RrsetId>,
-    },
 }
 
 impl ZoneIndex {
@@ -309,6 +248,11 @@ impl ZoneIndex {
         }
     }
 
+    /// Where the records of an RRset are.
+    pub fn span(&self, id: RrsetId) -> &RrsetSpan {
+        &self.rrsets[id.index()]
+    }
+
     /// All RRsets in canonical order of their owners: glue and NSEC3 included.
     pub fn rrset_ids(&self) -> impl Iterator<Item = RrsetId> + use<> {
         (0..self.rrsets.len() as u32).map(RrsetId)
@@ -358,7 +302,7 @@ impl ZoneIndex {
     }
 
     fn node(&self, node: NodeId) -> &Node {
-        &self.nodes[node.0 as usize]
+        &self.nodes[node.index()]
     }
 
     fn records(&self, range: &Range<u32>) -> &[Record] {

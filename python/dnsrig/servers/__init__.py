@@ -1,0 +1,1 @@
+"""Drivers: each configures, starts, watches and stops one kind of server under test."""

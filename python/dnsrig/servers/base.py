@@ -1,0 +1,286 @@
+"""What all drivers share: the life of a server from its configuration to its end."""
+
+import signal
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, ClassVar, Self
+
+from dnsrig.errors import EnvironmentLacksError, InputError
+from dnsrig.hosts.local import LocalHost, LocalProcess
+from dnsrig.servers import ports, programs, rendering
+from dnsrig.servers.programs import Installation
+from dnsrig.servers.readiness import serial_in_file
+from dnsrig.servers.settings import ServedZone, ServerSettings
+from dnsrig.servers.startup import LogSigns, PortRefusedError, Watch, command_failure, port_reason, retry_port
+
+__all__ = ["Installation", "ServedZone", "Server", "ServerSettings"]
+
+PORT_ATTEMPTS = 5
+"""How often a server is started again with another free port when something else took its port meanwhile."""
+BASE_DEADLINE_S = 15.0
+BYTES_PER_SECOND = 1_000_000
+"""Rate at which even the slowest of the servers, on a busy machine, reads zone files."""
+
+
+class Server(ABC):
+    """A driver: one instance of one kind of server, in a folder of its own.
+
+    Everything that the instance writes stays in its folder, which is also its working directory. Use it as a
+    context manager, or call `start` and `stop`.
+    """
+
+    name: ClassVar[str]
+    """The driver's name, as in `--server`."""
+    title: ClassVar[str]
+    """The server's name for readers, with its program."""
+    package: ClassVar[str]
+    """Debian packages that it needs."""
+    program: ClassVar[str]
+    signs: ClassVar[LogSigns]
+    files: ClassVar[Mapping[str, str]]
+    """Names of its configuration files, with the template of each."""
+    iteration_limit: ClassVar[str]
+    """What the server does with many NSEC3 iterations (RFC 5155 section 10.3), in words."""
+
+    def __init__(self, zones: Sequence[ServedZone], settings: ServerSettings, folder: Path) -> None:
+        if not zones:
+            raise InputError("a server needs at least one zone to serve")
+        self.zones = tuple(zones)
+        self.settings = settings
+        self.folder = folder.absolute()
+        self._port = settings.port
+        self._process: LocalProcess | None = None
+        self._installation: Installation | None = None
+
+    @classmethod
+    @abstractmethod
+    def find(cls) -> Installation | None:
+        """Find the server on this machine; None if it, or a part that it needs, is not installed."""
+
+    @abstractmethod
+    def remarks(self) -> list[str]:
+        """List, a sentence each, what is set apart from how the distribution ships the server."""
+
+    @abstractmethod
+    def _command(self) -> list[str]:
+        """Give the program and arguments that run the server in the foreground, in its folder."""
+
+    @abstractmethod
+    def _checker(self) -> list[str]:
+        """Give the program and arguments that check the configuration, in the server's folder."""
+
+    def _prepare(self) -> None:  # noqa: B027 (most servers need nothing)
+        """Do what must be done after the configuration is written and before the server starts."""
+
+    def _request_reload(self) -> None:
+        """Tell the running server to read its zone files again."""
+        self._running().signal(signal.SIGHUP)
+
+    def render(self) -> dict[str, str]:
+        """Give the text of each configuration file by its name; depends on nothing but this object."""
+        values = self._values()
+        return {name: rendering.render(template, values) for name, template in self.files.items()}
+
+    def _values(self) -> dict[str, Any]:
+        settings = self.settings
+        return {
+            "address": settings.address,
+            "address_is_ipv6": ":" in settings.address,
+            "port": self._port,
+            "threads": settings.threads,
+            "answers": settings.answers,
+            "log_queries": settings.log_queries,
+            "answer_cache": settings.answer_cache,
+            "raise_limits": settings.raise_limits,
+            "tcp_clients": settings.tcp_clients,
+            "zones": self.zones,
+        }
+
+    @property
+    def installation(self) -> Installation:
+        """The server on this machine.
+
+        Raises:
+            EnvironmentLacksError: it is not installed.
+
+        """
+        if self._installation is None:
+            self._installation = self.find()
+        if self._installation is None:
+            raise EnvironmentLacksError(
+                f"{self.title} is not installed: install the Debian package {self.package}"
+            )
+        return self._installation
+
+    @property
+    def version(self) -> str:
+        """The server's version, as the program says."""
+        return self.installation.version
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Address and port of the server; the port is known once it has been started or checked."""
+        return self.settings.address, self._port
+
+    @property
+    def log(self) -> Path:
+        """The file with all that the server wrote to standard output and standard error."""
+        return self.folder / f"{self.name}.log"
+
+    def check(self) -> None:
+        """Write the configuration into the folder and have the server's own checker judge it.
+
+        Raises:
+            SubjectFailedError: the checker found fault; the message holds what it said.
+            EnvironmentLacksError: the checker or the server is not installed.
+
+        """
+        self.installation  # noqa: B018 (raises when there is none)
+        self._choose_port()
+        self._write()
+        argv = self._checker()
+        if programs.find_program(argv[0]) is None:
+            raise EnvironmentLacksError(
+                f"{argv[0]} is not installed: install the Debian package {self.package}"
+            )
+        status, said = self._helper(argv)
+        if status != 0:
+            raise command_failure(self._versioned_title(), argv, said)
+
+    def start(self) -> None:
+        """Start the server and return when it answers for every zone, over UDP and TCP.
+
+        Raises:
+            InputError: a zone file cannot be read, or a setting is not for this server.
+            EnvironmentLacksError: the server is not installed, or the port cannot be had.
+            SubjectFailedError: the server ended, refused a zone or did not serve in time. The message holds
+                its own lines and its command.
+
+        """
+        if self._process is not None:
+            raise RuntimeError(f"{self.title} is already running in {self.folder}")
+        for zone in self.zones:
+            _check_readable(zone)
+        retry_port(PORT_ATTEMPTS if self.settings.port == 0 else 1, self._start_once)
+
+    def _start_once(self) -> None:
+        self._port = self.settings.port
+        self.check()
+        state = ports.port_state(*self.address)
+        if state is ports.PortState.SHARED:
+            raise PortRefusedError(f"{self._versioned_title()}: {port_reason(*self.address, state)}")
+        self._prepare()
+        log_start = self.log.stat().st_size if self.log.exists() else 0
+        process = LocalHost().spawn(
+            self._command(),
+            folder=self.folder,
+            log=self.log,
+            cpus=self.settings.cpus,
+            env=programs.clean_environment(),
+        )
+        try:
+            watch = self._watch(process, log_start)
+            if state is not ports.PortState.FREE:
+                watch.refuse_port(state)
+            watch.wait_serving(
+                [zone.origin for zone in self.zones],
+                lambda _, answer: answer.serial is not None,
+                deadline_s=self._deadline_s(),
+            )
+        except BaseException:
+            process.stop()
+            raise
+        self._process = process
+
+    def stop(self) -> None:
+        """End the server and all its processes; does nothing if it does not run."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.stop()
+
+    def reload(self) -> None:
+        """Have the server read its zone files again; return when it serves the SOA serials that they hold.
+
+        A zone whose serial did not change counts as served at once.
+
+        Raises:
+            InputError: a zone file has no SOA record to be read.
+            SubjectFailedError: the server refused a zone or did not serve it in time.
+
+        """
+        process = self._running()
+        wanted = {zone.origin: _serial(zone) for zone in self.zones}
+        watch = self._watch(process, self.log.stat().st_size)
+        self._request_reload()
+        watch.wait_serving(
+            wanted,
+            lambda origin, answer: answer.serial == wanted[origin],
+            deadline_s=self._deadline_s(),
+            agreeing=4 * self.settings.threads,
+        )
+
+    def pids(self) -> list[int]:
+        """List the pids of all the server's processes; empty when it does not run."""
+        return self._process.pids() if self._process is not None else []
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def _running(self) -> LocalProcess:
+        if self._process is None:
+            raise RuntimeError(f"{self.title} is not running")
+        return self._process
+
+    def _watch(self, process: LocalProcess, log_start: int) -> Watch:
+        return Watch(process, self._versioned_title(), *self.address, self.signs, log_start)
+
+    def _versioned_title(self) -> str:
+        return f"{self.title} {self.version}"
+
+    def _choose_port(self) -> None:
+        if self._port == 0:
+            self._port = ports.find_free_port(self.settings.address)
+
+    def _write(self) -> None:
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            for name, text in self.render().items():
+                (self.folder / name).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise EnvironmentLacksError(
+                f"the configuration of {self.title} cannot be written: {error}"
+            ) from error
+
+    def _helper(self, argv: Sequence[str]) -> tuple[int, str]:
+        path = programs.find_program(argv[0])
+        return programs.run_helper([str(path or argv[0]), *argv[1:]], self.folder)
+
+    def _deadline_s(self) -> float:
+        if self.settings.ready_deadline_s is not None:
+            return self.settings.ready_deadline_s
+        return BASE_DEADLINE_S + sum(zone.path.stat().st_size for zone in self.zones) / BYTES_PER_SECOND
+
+
+def _check_readable(zone: ServedZone) -> None:
+    try:
+        with zone.path.open("rb"):
+            pass
+    except OSError as error:
+        raise InputError(
+            f"the zone file {zone.path} of {zone.origin} cannot be read: {error.strerror}"
+        ) from error
+
+
+def _serial(zone: ServedZone) -> int:
+    serial = serial_in_file(zone.path, zone.origin)
+    if serial is None:
+        raise InputError(f"the zone file {zone.path} of {zone.origin} has no SOA record that can be read")
+    return serial

@@ -1,0 +1,58 @@
+"""BIND 9's named as an authoritative server."""
+
+import re
+from collections.abc import Mapping
+from typing import ClassVar
+
+from dnsrig.servers import programs
+from dnsrig.servers.base import Installation, Server
+from dnsrig.servers.startup import LogSigns
+
+
+class Bind(Server):
+    """BIND 9 (named), of 9.18 or later."""
+
+    name = "bind"
+    title = "BIND 9 (named)"
+    package = "bind9"
+    program = "named"
+    files: ClassVar[Mapping[str, str]] = {"named.conf": "named.conf.j2"}
+    signs = LogSigns(
+        port_refused=re.compile(
+            r"interface \S+ failed; interface ignored|creating TCP socket: |could not listen on"
+            r"|(?:not|unable to) listen(?:ing)? on any"
+        ),
+        zone_refused=re.compile(r"zone \S+: not loaded due to errors"),
+        complaint=re.compile(
+            r"zone \S+: (?!loaded serial)|dns_(?:rdata|master)_\w+: |\.conf:\d+: |in use|failure|failed|fatal"
+        ),
+    )
+    iteration_limit = (
+        "named 9.18 serves zones with any number of iterations; above 150 it logs "
+        "'excessive NSEC3PARAM iterations'"
+    )
+
+    @classmethod
+    def find(cls) -> Installation | None:
+        """Find named; `named -v` says "BIND 9.18.33-1~deb12u2-Debian (Extended Support Version) <id:>"."""
+        return programs.installation(cls.program, "-v", re.compile(r"BIND (\d+\.\d+\.\d+)"))
+
+    def _command(self) -> list[str]:
+        return [str(self.installation.path), "-g", "-n", str(self.settings.threads), "-c", "named.conf"]
+
+    def _checker(self) -> list[str]:
+        return ["named-checkconf", "named.conf"]
+
+    def remarks(self) -> list[str]:
+        """List what is set apart from how Debian ships named."""
+        settings = self.settings
+        said = [
+            "no response rate limiting (rate-limit is absent, as shipped)",
+            f"{settings.threads} worker thread(s) (-n); as shipped, one for each CPU",
+            f"room for {settings.tcp_clients} TCP clients (tcp-clients); as shipped 150",
+            "recursion, validation, empty zones, NOTIFY, transfers, statistics and control channel off",
+            f"query logging {'on' if settings.log_queries else 'off'}; log to a file by standard error (-g)",
+        ]
+        if settings.answers == "full":
+            said.append("full answers: minimal-responses no, minimal-any no")
+        return said

@@ -1,0 +1,63 @@
+"""dnsrig's own authoritative server, which needs nothing installed."""
+
+import json
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import ClassVar
+
+from dnsrig import __version__
+from dnsrig.servers.base import Installation, Server
+from dnsrig.servers.startup import LogSigns
+
+CONFIGURATION = "embedded.json"
+
+
+class Embedded(Server):
+    """The server of dnsrig's core, in a process of its own so that its CPU time is its own."""
+
+    name = "embedded"
+    title = "dnsrig's embedded server"
+    package = "none: it is part of dnsrig"
+    program = "dnsrig"
+    files: ClassVar[Mapping[str, str]] = {}
+    signs = LogSigns(
+        port_refused=re.compile(r"^error 3: ", re.MULTILINE),
+        zone_refused=re.compile(r"^error [12]: ", re.MULTILINE),
+        complaint=re.compile(r"^error |Error"),
+    )
+    iteration_limit = "the embedded server has no limit on iterations"
+
+    @classmethod
+    def find(cls) -> Installation | None:
+        """Give this Python, which is always there, with dnsrig's version."""
+        return Installation(Path(sys.executable), __version__)
+
+    def render(self) -> dict[str, str]:
+        """Give the JSON configuration that embedded_main.py reads."""
+        configuration = {
+            "zones": [{"origin": zone.origin, "path": str(zone.path)} for zone in self.zones],
+            "address": self.settings.address,
+            "port": self._port,
+            "threads": self.settings.threads,
+            "minimal": self.settings.answers == "server",
+        }
+        return {CONFIGURATION: json.dumps(configuration, indent=2) + "\n"}
+
+    def _command(self) -> list[str]:
+        return [str(self.installation.path), "-P", "-m", "dnsrig.servers.embedded_main", CONFIGURATION]
+
+    def _checker(self) -> list[str]:
+        return [*self._command(), "--check"]
+
+    def remarks(self) -> list[str]:
+        """Say what kind of server it is: nothing is set apart, for it ships with dnsrig."""
+        said = [
+            "dnsrig's own server, for trying the rig without others; no distribution ships it",
+            "no rate limiting, no limit per client, no query log, no cache",
+            f"{self.settings.threads} thread(s)",
+        ]
+        if self.settings.answers == "full":
+            said.append("full answers: authority and additional sections are filled")
+        return said

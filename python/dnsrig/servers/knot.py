@@ -1,0 +1,66 @@
+"""CZ.NIC's Knot DNS."""
+
+import re
+import signal
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from dnsrig.errors import InputError
+from dnsrig.servers import programs
+from dnsrig.servers.base import Installation, Server
+from dnsrig.servers.settings import ServedZone, ServerSettings
+from dnsrig.servers.startup import LogSigns
+
+
+class Knot(Server):
+    """Knot DNS (knotd), of 3.2 or later."""
+
+    name = "knot"
+    title = "Knot DNS (knotd)"
+    package = "knot"
+    program = "knotd"
+    files: ClassVar[Mapping[str, str]] = {"knot.conf": "knot.conf.j2"}
+    signs = LogSigns(
+        port_refused=re.compile(r"error: cannot bind address"),
+        zone_refused=re.compile(r"error: \[\S+\] zone event '\w+' failed"),
+        complaint=re.compile(r"(?:error|critical): "),
+    )
+    iteration_limit = "Knot DNS has no limit on iterations of a zone that it serves as it is"
+
+    def __init__(self, zones: Sequence[ServedZone], settings: ServerSettings, folder: Path) -> None:
+        if settings.log_queries:
+            raise InputError("Knot DNS cannot log queries as text, only as dnstap: leave query logging off")
+        super().__init__(zones, settings, folder)
+
+    @classmethod
+    def find(cls) -> Installation | None:
+        """Find knotd; `knotd -V` says "knotd (Knot DNS), version 3.2.6"."""
+        return programs.installation(cls.program, "-V", re.compile(r"version (\S+)"))
+
+    def _command(self) -> list[str]:
+        return [str(self.installation.path), "-c", "knot.conf"]
+
+    def _checker(self) -> list[str]:
+        return ["knotc", "-c", "knot.conf", "conf-check"]
+
+    def _request_reload(self) -> None:
+        """Send SIGUSR1: SIGHUP reads the configuration again, but only SIGUSR1 reads all zones (knotd(8))."""
+        self._running().signal(signal.SIGUSR1)
+
+    def remarks(self) -> list[str]:
+        """List what is set apart from how Debian ships Knot DNS."""
+        settings = self.settings
+        said = [
+            "no response rate limiting (mod-rrl is absent, as shipped)",
+            f"{settings.threads} UDP, TCP and background worker(s) each; as shipped, by the number of CPUs",
+            f"room for {settings.tcp_clients} TCP clients (tcp-max-clients); as shipped half as many as "
+            "file descriptors",
+            "zones served from their files as they are: no journal, no signing",
+            "log to a file by standard error",
+        ]
+        if settings.answers == "full":
+            said.append(
+                "full answers: not available, Knot DNS has no setting for them; it answers as it ships"
+            )
+        return said

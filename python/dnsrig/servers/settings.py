@@ -1,0 +1,60 @@
+"""What a driver is told: the zones to serve and how to serve them."""
+
+import ipaddress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from dnsrig.errors import InputError
+from dnsrig.servers.rendering import zone_name
+
+
+@dataclass(frozen=True, slots=True)
+class ServedZone:
+    """A zone to serve: its name, made absolute, and its zone file (RFC 1035 section 5), made absolute."""
+
+    origin: str
+    path: Path
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "origin", zone_name(self.origin))
+        object.__setattr__(self, "path", Path(self.path).absolute())
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """How a server runs. What is not named here stays as the distribution ships it."""
+
+    address: str = "127.0.0.1"
+    """IPv4 or IPv6 address, of this machine, to listen on."""
+    port: int = 0
+    """UDP and TCP port; 0 takes a free one."""
+    threads: int = 1
+    """Worker threads, or processes, that answer queries."""
+    cpus: frozenset[int] | None = None
+    """Numbers of the CPUs that the server may use; None leaves it free."""
+    answers: Literal["server", "full"] = "server"
+    """`full`: with authority and additional sections, where the server can; `server`: as it ships."""
+    log_queries: bool = False
+    answer_cache: Literal["server", "off"] = "server"
+    """`off`: PowerDNS's packet cache and query caches are off; the other servers have none."""
+    raise_limits: bool = True
+    """Raise the server's limit on NSEC3 iterations to the largest value there is, where it can be raised."""
+    tcp_clients: int = 1000
+    """TCP connections that the server may hold at once; with NSD, each of its processes."""
+    ready_deadline_s: float | None = None
+    """How long the server may take until it serves every zone; None: 15 s, and 1 s for each MB of zones."""
+
+    def __post_init__(self) -> None:
+        try:
+            ipaddress.ip_address(self.address)
+        except ValueError:
+            raise InputError(f"{self.address!r} is not an IPv4 or IPv6 address to listen on") from None
+        if not 0 <= self.port <= 65535:
+            raise InputError(f"port {self.port} is not between 0 and 65535")
+        if self.threads < 1:
+            raise InputError(f"a server needs at least one thread, not {self.threads}")
+        if self.tcp_clients < 1:
+            raise InputError(f"a server needs room for at least one TCP connection, not {self.tcp_clients}")
+        if self.cpus is not None and not self.cpus:
+            raise InputError("a server needs at least one CPU; leave the set out to let it use all")

@@ -1,0 +1,183 @@
+"""Wait until a server serves what it should, and say clearly what went wrong if it does not."""
+
+import re
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+from dnsrig.errors import DnsrigError, EnvironmentLacksError, SubjectFailedError
+from dnsrig.hosts.local import LocalProcess, read_tail
+from dnsrig.servers import ports
+from dnsrig.servers.readiness import SoaAnswer, ask_soa
+
+POLL_INTERVAL_S = 0.02
+LOG_WINDOW_BYTES = 1 << 20
+"""How much of the log's end is searched at each poll."""
+KNOWN_TAKEN_DEADLINE_S = 5.0
+"""How long a server gets to say itself that it cannot have a port that is known to be taken."""
+
+
+class PortRefusedError(EnvironmentLacksError):
+    """The server could not have its port."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogSigns:
+    """What a server writes to its log, as patterns that are searched for in each line."""
+
+    port_refused: re.Pattern[str]
+    """It could not bind a socket."""
+    zone_refused: re.Pattern[str]
+    """It does not serve a zone, or not as it should."""
+    complaint: re.Pattern[str]
+    """Worth showing when it failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """One server process that is being waited for."""
+
+    process: LocalProcess
+    title: str
+    """Name and version of the server, for error messages."""
+    address: str
+    port: int
+    signs: LogSigns
+    log_start: int
+    """Offset in the log, in bytes, at which the part that concerns this wait begins."""
+
+    def wait_serving(
+        self,
+        origins: Iterable[str],
+        expected: Callable[[str, SoaAnswer], bool],
+        *,
+        deadline_s: float,
+        agreeing: int = 1,
+    ) -> None:
+        """Poll until every zone's SOA is answered as expected, over UDP and TCP, by the process itself.
+
+        Args:
+            origins: the zones' names.
+            expected: judges the answer for a zone.
+            deadline_s: how long that may take.
+            agreeing: how many answers in a row, each to a socket of its own, every zone needs over UDP:
+                servers with several workers may change over one by one.
+
+        Raises:
+            PortRefusedError: the port is taken or forbidden.
+            SubjectFailedError: the process ended, refused a zone, or did not serve in time.
+
+        """
+        deadline = time.monotonic() + deadline_s
+        waiting = [(origin, tcp) for tcp in (False, True) for origin in origins]
+        last = SoaAnswer(None, "no answer yet")
+        while waiting:
+            self._look_for_trouble()
+            origin, tcp = waiting[0]
+            for _ in range(1 if tcp else agreeing):
+                last = ask_soa(self.address, self.port, origin, tcp=tcp)
+                if not expected(origin, last):
+                    break
+            else:
+                waiting.pop(0)
+                continue
+            if time.monotonic() > deadline:
+                transport = "TCP" if tcp else "UDP"
+                raise SubjectFailedError(
+                    self.failure(
+                        f"it did not serve the zone {origin} within {deadline_s:.0f} s; "
+                        f"the last poll over {transport} got: {last.said}"
+                    )
+                )
+            time.sleep(POLL_INTERVAL_S)
+        self._look_for_trouble()
+        self._check_owner()
+
+    def refuse_port(self, state: ports.PortState) -> NoReturn:
+        """Wait for the server to say itself that it cannot have a port known to be taken or forbidden.
+
+        Raises:
+            PortRefusedError: always.
+
+        """
+        deadline = time.monotonic() + KNOWN_TAKEN_DEADLINE_S
+        while time.monotonic() < deadline and self.process.alive():
+            if self.signs.port_refused.search(self._log()):
+                break
+            time.sleep(POLL_INTERVAL_S)
+        raise self._port_error(port_reason(self.address, self.port, state))
+
+    def failure(self, reason: str) -> str:
+        """Compose an error message: reason, the server's own lines, its command and the end of its log."""
+        own = [line for line in self._log().splitlines() if self.signs.complaint.search(line)]
+        parts = [f"{self.title}: {reason}"]
+        if own:
+            parts += ["the server said:", *(f"  {line}" for line in own[-8:])]
+        parts += [
+            f"command: {' '.join(self.process.argv)}",
+            f"log: {self.process.log}, which ends:",
+            *(f"  {line}" for line in self._log().splitlines()[-15:]),
+        ]
+        return "\n".join(parts)
+
+    def _log(self) -> str:
+        return read_tail(self.process.log, self.log_start, LOG_WINDOW_BYTES)
+
+    def _look_for_trouble(self) -> None:
+        log = self._log()
+        alive = self.process.alive()
+        if self.signs.port_refused.search(log):
+            raise self._port_error(f"it could not listen on {self.address} port {self.port}")
+        if self.signs.zone_refused.search(log):
+            raise SubjectFailedError(self.failure("it refused a zone"))
+        if not alive:
+            raise SubjectFailedError(self.failure(f"it ended {_manner(self.process.returncode)}"))
+
+    def _port_error(self, reason: str) -> PortRefusedError:
+        return PortRefusedError(self.failure(reason))
+
+    def _check_owner(self) -> None:
+        """Make sure that no other process shares the port: it would get a part of the queries."""
+        bound = ports.sockets_on(self.address, self.port)
+        if bound - ports.sockets_of(self.process.pids()):
+            raise self._port_error(
+                f"another process listens on {self.address} port {self.port} as well (SO_REUSEPORT)"
+            )
+
+
+def port_reason(address: str, port: int, state: ports.PortState) -> str:
+    """Say in words why a server cannot have a port, and what to do."""
+    where = f"port {port} of {address}"
+    if state is ports.PortState.FORBIDDEN:
+        return f"{where} is not permitted to this user: use a port of 1024 or more, or run as root"
+    if state is ports.PortState.NO_ADDRESS:
+        return f"{where} cannot be bound: the address is not on this machine"
+    other = ports.holder(address, port)
+    by = f" by {other}" if other else ""
+    return f"{where} is taken{by}: use another port, or 0 for a free one"
+
+
+def _manner(returncode: int | None) -> str:
+    if returncode is None:
+        return "unexpectedly"
+    if returncode < 0:
+        return f"by signal {-returncode}"
+    return f"with exit status {returncode}"
+
+
+def retry_port(attempts: int, attempt: Callable[[], None]) -> None:
+    """Run `attempt` until it gets its port, at most `attempts` times; the last failure is raised."""
+    for left in reversed(range(attempts)):
+        try:
+            return attempt()
+        except PortRefusedError:
+            if not left:
+                raise
+    return None
+
+
+def command_failure(title: str, argv: Sequence[str], said: str) -> DnsrigError:
+    """Compose the error for a helper program of a server that failed."""
+    lines = "\n".join(f"  {line}" for line in said.strip().splitlines()[-15:])
+    return SubjectFailedError(f"{title}: {' '.join(argv)} failed:\n{lines}")

@@ -1,0 +1,120 @@
+//! What can be wrong with a query file, or with what a stream is to be made from.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+/// Bad lines that an error shows; the others are counted.
+const SHOWN: usize = 10;
+
+/// One line of a query file that is no question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadLine {
+    /// Its number, counted from 1.
+    pub line: u64,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+/// The bad lines of a query file: the first few, and how many there are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BadLines {
+    first: Vec<BadLine>,
+    count: u64,
+}
+
+impl BadLines {
+    /// Adds a line.
+    pub fn add(&mut self, line: u64, reason: String) {
+        self.count += 1;
+        if self.first.len() < SHOWN {
+            self.first.push(BadLine { line, reason });
+        }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The first of them.
+    pub fn first(&self) -> &[BadLine] {
+        &self.first
+    }
+}
+
+impl fmt::Display for BadLines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for bad in &self.first {
+            write!(f, "\n  line {}: {}", bad.line, bad.reason)?;
+        }
+        let more = self.count - self.first.len() as u64;
+        if more > 0 {
+            write!(f, "\n  and {more} more")?;
+        }
+        Ok(())
+    }
+}
+
+/// Why a stream cannot be read, made or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StreamError {
+    /// The query file cannot be read.
+    #[error("{}: cannot read the query file: {source}; check the path and its permissions", file.display())]
+    Read {
+        /// The file.
+        file: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// Lines that are no questions.
+    #[error(
+        "{}: {} bad lines (a line is a name and a type, such as 'www.example.test A'); mend them, or leave them out with --skip-bad:{lines}",
+        file.display(), lines.count()
+    )]
+    BadLines {
+        /// The file.
+        file: PathBuf,
+        /// The lines.
+        lines: BadLines,
+    },
+    /// A query file without a question.
+    #[error("{}: holds no question; a line is a name and a type, such as 'www.example.test A'", file.display())]
+    Empty {
+        /// The file.
+        file: PathBuf,
+    },
+    /// A query log that has nothing to do with the zone.
+    #[error("none of the {questions} questions of the query log is for {zone}; it begins with {examples}. Give a log of this zone's server, or the zone that was asked")]
+    NotOfZone {
+        /// Questions in the log.
+        questions: usize,
+        /// The zone's apex.
+        zone: String,
+        /// The first few names.
+        examples: String,
+    },
+    /// No question of the log, or no name of the zone, has an answer with data.
+    #[error("no stream of existing names can be made: {why}")]
+    NothingExists {
+        /// What is missing.
+        why: String,
+    },
+    /// Every name made up exists: a wildcard covers it.
+    #[error("no stream of denial can be made for {zone}: of {tries} random names none was found not to exist; a wildcard or delegation seems to cover all names")]
+    NothingDenied {
+        /// The zone's apex.
+        zone: String,
+        /// Names tried.
+        tries: u32,
+    },
+    /// The stream cannot be written.
+    #[error("{}: cannot write the query file: {source}; nothing was left under this name that was not there before", file.display())]
+    Write {
+        /// The file.
+        file: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+}

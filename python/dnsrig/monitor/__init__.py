@@ -1,0 +1,1 @@
+"""What processes and the machine use while a load runs."""

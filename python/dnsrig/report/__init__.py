@@ -1,0 +1,1 @@
+"""Reports on runs: statistics, tables, pictures, pages, comparisons."""

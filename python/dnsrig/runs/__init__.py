@@ -1,0 +1,1 @@
+"""Runs: stored executions of a study."""

@@ -1,0 +1,170 @@
+"""Pure parsers of the texts below /proc that the monitor reads (proc(5)). Bytes in, numbers out.
+
+Every parser ignores what it doesn't know, so that a newer kernel's further fields do no harm, and raises
+ValueError for text that isn't of its kind at all.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessStat:
+    """What the monitor takes from /proc/PID/stat; times in clock ticks, memory in pages."""
+
+    state: str
+    parent: int
+    reaped_ticks: int
+    """User and system time of children that ended and were waited for, theirs included."""
+    threads: int
+    start_ticks: int
+    rss_pages: int
+
+    @property
+    def ended(self) -> bool:
+        """Whether the process has ended and only waits to be reaped, or is being so."""
+        return self.state in {"Z", "X", "x"}
+
+
+@dataclass(frozen=True, slots=True)
+class CpuTicks:
+    """Time of one CPU since boot in clock ticks. `busy` includes interrupts, `steal` isn't part of it."""
+
+    busy: int
+    idle: int
+    steal: int
+
+    @property
+    def total(self) -> int:
+        """All of the CPU's time, taken away by the hypervisor or not."""
+        return self.busy + self.idle + self.steal
+
+
+@dataclass(frozen=True, slots=True)
+class Interface:
+    """Counters of one network interface."""
+
+    bytes_in: int
+    packets_in: int
+    drops_in: int
+    bytes_out: int
+    packets_out: int
+    drops_out: int
+
+
+def parse_process_stat(text: bytes) -> ProcessStat:
+    """Parse /proc/PID/stat. The program's name may hold anything, parentheses and blanks included."""
+    rest = text[text.rindex(b")") + 1 :].split()
+    if len(rest) < 22:
+        raise ValueError("process stat with too few fields")
+    return ProcessStat(
+        state=rest[0].decode("ascii", "replace"),
+        parent=int(rest[1]),
+        reaped_ticks=int(rest[13]) + int(rest[14]),
+        threads=int(rest[17]),
+        start_ticks=int(rest[19]),
+        rss_pages=int(rest[21]),
+    )
+
+
+def parse_smaps_rollup(text: bytes) -> dict[str, int]:
+    """Parse /proc/PID/smaps_rollup; sizes in bytes by name (`Rss`, `Pss`, ...)."""
+    sizes = {}
+    for line in text.splitlines()[1:]:
+        name, separator, value = line.partition(b":")
+        fields = value.split()
+        if separator and len(fields) == 2 and fields[1] == b"kB":
+            sizes[name.decode("ascii", "replace")] = int(fields[0]) * 1024
+    if "Pss" not in sizes:
+        raise ValueError("smaps_rollup without a Pss line")
+    return sizes
+
+
+def parse_cpu_stat(text: bytes) -> dict[int, CpuTicks]:
+    """Parse the per-CPU lines of /proc/stat, by number of CPU; offline ones are missing there."""
+    cpus = {}
+    for line in text.splitlines():
+        if not line.startswith(b"cpu"):
+            break
+        name, *values = line.split()
+        if name == b"cpu":
+            continue
+        # Guest time, which follows, is counted in user and nice already.
+        ticks = [int(value) for value in values[:8]]
+        user, nice, system, idle, iowait, irq, softirq, steal = ticks + [0] * (8 - len(ticks))
+        cpus[int(name[3:])] = CpuTicks(user + nice + system + irq + softirq, idle + iowait, steal)
+    if not cpus:
+        raise ValueError("/proc/stat without a line for a CPU")
+    return cpus
+
+
+def parse_net_dev(text: bytes) -> dict[str, Interface]:
+    """Parse /proc/net/dev, by name of interface."""
+    interfaces = {}
+    for line in text.splitlines()[2:]:
+        # A VLAN's or alias's name may itself hold a colon.
+        name, separator, values = line.rpartition(b":")
+        fields = values.split()
+        if separator and len(fields) >= 12:
+            received, sent = [int(value) for value in fields[:4]], [int(value) for value in fields[8:12]]
+            interfaces[name.strip().decode("utf-8", "replace")] = Interface(
+                bytes_in=received[0],
+                packets_in=received[1],
+                drops_in=received[3],
+                bytes_out=sent[0],
+                packets_out=sent[1],
+                drops_out=sent[3],
+            )
+    return interfaces
+
+
+def parse_snmp(text: bytes) -> dict[str, dict[str, int]]:
+    """Parse /proc/net/snmp: pairs of lines with names and values, by protocol (`Udp`: `InErrors`, ...)."""
+    protocols: dict[str, dict[str, int]] = {}
+    names: dict[bytes, list[bytes]] = {}
+    for line in text.splitlines():
+        protocol, separator, rest = line.partition(b":")
+        if not separator:
+            continue
+        if protocol in names:
+            pairs = zip(names.pop(protocol), rest.split(), strict=False)
+            protocols[protocol.decode("ascii", "replace")] = {
+                name.decode("ascii", "replace"): int(value) for name, value in pairs
+            }
+        else:
+            names[protocol] = rest.split()
+    return protocols
+
+
+def parse_snmp6(text: bytes) -> dict[str, int]:
+    """Parse /proc/net/snmp6: one `Udp6InErrors 0` a line."""
+    counters = {}
+    for line in text.splitlines():
+        fields = line.split()
+        if len(fields) == 2:
+            counters[fields[0].decode("ascii", "replace")] = int(fields[1])
+    return counters
+
+
+def parse_sockstat(text: bytes) -> dict[str, dict[str, int]]:
+    """Parse /proc/net/sockstat or sockstat6, by protocol (`UDP`: `inuse`; `TCP`: `inuse`, `tw`, ...)."""
+    protocols = {}
+    for line in text.splitlines():
+        protocol, separator, rest = line.partition(b":")
+        fields = rest.split()
+        if separator:
+            protocols[protocol.decode("ascii", "replace")] = {
+                name.decode("ascii", "replace"): int(value)
+                for name, value in zip(fields[::2], fields[1::2], strict=False)
+            }
+    return protocols
+
+
+def parse_cgroups(text: bytes) -> dict[str, str]:
+    """Parse /proc/PID/cgroup: path by controller; the unified hierarchy of version 2 is called ""."""
+    paths = {}
+    for line in text.decode("utf-8", "surrogateescape").splitlines():
+        fields = line.split(":", 2)
+        if len(fields) == 3:
+            for controller in fields[1].split(","):
+                paths[controller] = fields[2]
+    return paths

@@ -1,0 +1,111 @@
+"""The figures that a case is judged by: where each stands in a measurement, its unit, how it is printed."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Measurement = Mapping[str, Any]
+"""One repetition of one case, as `schemas/measurement.json` describes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One figure of a measurement.
+
+    `of` returns None where the measurement lacks it. `text` prints a value without `unit`.
+    """
+
+    key: str
+    title: str
+    unit: str
+    of: Callable[[Measurement], float | None]
+    text: Callable[[float], str]
+
+
+def qps(measurement: Measurement) -> float | None:
+    """Return answered queries per second."""
+    return _number(measurement["load"].get("qps"))
+
+
+def response_bytes_mean(measurement: Measurement) -> float | None:
+    """Return the mean size of an answer's DNS message in bytes."""
+    return _share(measurement["load"]["bytes"]["received"], measurement["load"]["answered"])
+
+
+def query_bytes_mean(measurement: Measurement) -> float | None:
+    """Return the mean size of a query's DNS message in bytes."""
+    return _share(measurement["load"]["bytes"]["sent"], measurement["load"]["sent"])
+
+
+def latency_ns(key: str) -> Callable[[Measurement], float | None]:
+    """Return a reader of one latency percentile, such as `p99`."""
+    return lambda measurement: _number(measurement["load"]["latency_ns"].get(key))
+
+
+def server_usage(key: str) -> Callable[[Measurement], float | None]:
+    """Return a reader of one entry of the server's usage."""
+    return lambda measurement: _number(measurement["server"].get(key))
+
+
+def short_number(value: float) -> str:
+    """Print three significant digits, with thousands separated: 1,234,567 is 1,230,000; 0.01234 is 0.0123."""
+    if value == 0:
+        return "0"
+    rounded = float(f"{value:.3g}")
+    if abs(rounded) >= 100:
+        return f"{rounded:,.0f}"
+    if abs(rounded) >= 10:
+        return f"{rounded:.1f}"
+    return f"{rounded:.2f}" if abs(rounded) >= 1 else f"{rounded:.3g}"
+
+
+def whole_number(value: float) -> str:
+    """Print a whole number with thousands separated."""
+    return f"{value:,.0f}"
+
+
+def duration(value_ns: float) -> str:
+    """Print nanoseconds in the unit that suits them: 850 ns, 12.3 us, 4.56 ms, 1.20 s."""
+    for size, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "us")):
+        if value_ns >= size:
+            return f"{short_number(value_ns / size)} {unit}"
+    return f"{short_number(value_ns)} ns"
+
+
+def mebibytes(value: float) -> str:
+    """Print bytes as MiB."""
+    return f"{short_number(value / 2**20)} MiB"
+
+
+QPS = Figure("qps", "Answered queries per second", "qps", qps, short_number)
+CPU = Figure(
+    "server_cpu_us_per_query",
+    "Server CPU per query",
+    "us",
+    lambda measurement: _number(measurement.get("server_cpu_us_per_query")),
+    short_number,
+)
+RESPONSE_BYTES = Figure(
+    "response_bytes_mean", "Mean response size", "bytes", response_bytes_mean, whole_number
+)
+QUERY_BYTES = Figure("query_bytes_mean", "Mean query size", "bytes", query_bytes_mean, whole_number)
+LATENCY_P50 = Figure("latency_p50_ns", "Latency, median", "", latency_ns("p50"), duration)
+LATENCY_P99 = Figure("latency_p99_ns", "Latency, 99th percentile", "", latency_ns("p99"), duration)
+MEMORY = Figure(
+    "server_rss_bytes_max", "Server memory (RSS, largest)", "", server_usage("rss_bytes_max"), mebibytes
+)
+THREADS = Figure("server_threads", "Server threads", "", server_usage("threads"), whole_number)
+
+FIGURES: dict[str, Figure] = {
+    figure.key: figure
+    for figure in (QPS, CPU, RESPONSE_BYTES, QUERY_BYTES, LATENCY_P50, LATENCY_P99, MEMORY, THREADS)
+}
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _share(total: object, count: object) -> float | None:
+    total_number, count_number = _number(total), _number(count)
+    return total_number / count_number if total_number is not None and count_number else None

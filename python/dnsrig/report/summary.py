@@ -1,0 +1,137 @@
+"""The summary of a run: what `dnsrig run --json` prints and `summary.json` holds (schemas/summary.json)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dnsrig.report.cases import CaseResult, group_cases, servers_of
+from dnsrig.report.identical import identical_pairs
+from dnsrig.report.layout import StudyText
+from dnsrig.report.sentences import answers
+from dnsrig.report.statistics import FEWEST_FOR_CONFIDENCE, Estimate
+from dnsrig.runs.folder import RunFolder
+
+SCHEMA = "dnsrig-summary/1"
+_SIGNIFICANT_DIGITS = 8
+
+
+def summarise(run: RunFolder, text: StudyText | None = None) -> dict[str, Any]:
+    """Return the summary of `run`; with the study's `text`, also the answers to its questions."""
+    manifest = run.manifest()
+    cases = ordered_cases(group_cases(run.measurements()), text)
+    seed = int(manifest["seed"])
+    titles = server_titles(cases)
+    summary: dict[str, Any] = {
+        "schema": SCHEMA,
+        "study": manifest["study"],
+        "run": run.path.name,
+        "status": run.status,
+        "reason": manifest.get("reason"),
+        "answers": [] if text is None else [item.as_json() for item in answers(text, cases, titles)],
+        "cases": [case_summary(case, seed) for case in cases],
+        "not_measured": manifest["failures"],
+        "identical_servers": [pair.as_json() for pair in identical_pairs(cases)],
+        "warnings": warnings(run, cases),
+    }
+    rounded: dict[str, Any] = _rounded(summary)
+    return rounded
+
+
+def case_summary(case: CaseResult, seed: int) -> dict[str, Any]:
+    """Return one entry of the summary's `cases`: medians over the repetitions, and totals of counters."""
+    keys = (
+        "qps",
+        "response_bytes_mean",
+        "query_bytes_mean",
+        "server_cpu_us_per_query",
+        "latency_p50_ns",
+        "latency_p99_ns",
+        "server_rss_bytes_max",
+    )
+    estimates = {key: case.estimate(key, seed) for key in keys}
+    medians = {key: None if item is None else item.median for key, item in estimates.items()}
+    return {
+        "case_id": case.case_id,
+        **case.case,
+        "qps": _estimate_json(estimates["qps"]),
+        "response_bytes_mean": medians["response_bytes_mean"],
+        "query_bytes_mean": medians["query_bytes_mean"],
+        "server_cpu_us_per_query": medians["server_cpu_us_per_query"],
+        "server_rss_bytes_max": medians["server_rss_bytes_max"],
+        "latency_ns": {"p50": medians["latency_p50_ns"], "p99": medians["latency_p99_ns"]},
+        "ci95": {key: _interval(item) for key, item in estimates.items() if key != "qps"},
+        "answered": case.total("answered"),
+        "lost": case.lost,
+        "rcodes": case.rcodes,
+        "bottleneck": case.bottleneck,
+        "tainted": [str(taint) for taint in case.taints],
+        "remarks": case.texts("remarks"),
+    }
+
+
+def ordered_cases(cases: Sequence[CaseResult], text: StudyText | None) -> list[CaseResult]:
+    """Return the cases in the order of the study's tables: by server, row, column."""
+    if text is None:
+        return list(cases)
+    servers = servers_of(cases)
+    rows = [str(value) for value in text.rows.ordered(case.case.get(text.rows.key) for case in cases)]
+    columns = [
+        str(value) for value in text.columns.ordered(case.case.get(text.columns.key) for case in cases)
+    ]
+
+    def place(case: CaseResult) -> tuple[int, int, int, str]:
+        row, column = str(case.case.get(text.rows.key)), str(case.case.get(text.columns.key))
+        return servers.index(case.server), rows.index(row), columns.index(column), case.case_id
+
+    return sorted(cases, key=place)
+
+
+def server_titles(cases: Sequence[CaseResult]) -> dict[str, str]:
+    """Return the words for each server's label: the title that the study recorded in `case`, if any."""
+    titles = {}
+    for case in cases:
+        title = str(case.case.get("server_title") or case.program)
+        instance = case.server.removeprefix(case.program)
+        titles[case.server] = f"{title} ({instance})" if instance else title
+    return titles
+
+
+def warnings(run: RunFolder, cases: Sequence[CaseResult]) -> list[str]:
+    """Return what a reader must know before believing any figure of this run."""
+    found = []
+    if run.status != "complete":
+        reason = run.manifest().get("reason")
+        found.append(f"This run is {run.status}{f' ({reason})' if reason else ''}: cases may be missing.")
+    found.extend(str(text) for text in run.host().get("warnings", ()))
+    counts = sorted({case.n for case in cases})
+    if len(counts) > 1:
+        found.append(f"The cases have between {counts[0]} and {counts[-1]} repetitions.")
+    if counts and counts[0] < FEWEST_FOR_CONFIDENCE:
+        found.append(
+            f"Fewer than {FEWEST_FOR_CONFIDENCE} repetitions of a case ({counts[0]}): its intervals rest on "
+            "an assumed distribution of the noise more than on data."
+        )
+    tainted = sum(1 for case in cases if case.taints)
+    if tainted:
+        found.append(f"{tainted} of {len(cases)} cases are tainted; each is marked where its figures stand.")
+    return found
+
+
+def _estimate_json(item: Estimate | None) -> dict[str, Any]:
+    if item is None:
+        return {"median": None, "ci95": None, "n": 0}
+    return {"median": item.median, "ci95": _interval(item), "n": item.n}
+
+
+def _interval(item: Estimate | None) -> list[float] | None:
+    return None if item is None or item.low is None or item.high is None else [item.low, item.high]
+
+
+def _rounded(value: object) -> Any:  # noqa: ANN401
+    """Cut floats to eight digits, so that a summary doesn't change with a library's last bit."""
+    if isinstance(value, float):
+        return float(f"{value:.{_SIGNIFICANT_DIGITS}g}")
+    if isinstance(value, Mapping):
+        return {key: _rounded(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_rounded(item) for item in value]
+    return value

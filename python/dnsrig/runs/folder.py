@@ -1,0 +1,275 @@
+"""A run's folder: written so that it can be read without dnsrig, and so that a broken-off run says so.
+
+- `manifest.json`: what was run, with what, by which version, and how it ended
+- `host.json`: the machine
+- `inputs/`: zone files and query streams; their SHA-256 stands in the manifest
+- `servers/CASE/`: rendered configurations and logs
+- `measurements/CASE/N.json` and `N.series.parquet`: repetition N of a case
+- `tables/*.parquet`: the same as tables, made at the end
+- `summary.json`, `report.html`, `report.md`, `pictures/`: made of all that by `dnsrig report`
+"""
+
+import json
+import re
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, Self
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from dnsrig import __version__
+from dnsrig.errors import InputError
+from dnsrig.runs.host import describe_host
+from dnsrig.runs.process import is_alive, process_identity
+from dnsrig.runs.tables import write_tables
+from dnsrig.runs.writing import PARTIAL_SUFFIX, DiskFullError, sha256, write_json, write_whole
+
+SCHEMA = "dnsrig-run/1"
+MEASUREMENT_SCHEMA = "dnsrig-measurement/1"
+RUNNING, COMPLETE, INTERRUPTED, FAILED = "running", "complete", "interrupted", "failed"
+# Given back when the disk is full, so that the manifest can still say that the run is incomplete.
+_RESERVE_NAME = ".reserve"
+_RESERVE_BYTES = 64 * 1024
+_SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._#+-]*")
+
+
+class RunFolder:
+    """One stored run. Made by `create` or `open`; never overwrites another run or a measurement."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def create(
+        cls, parent: Path, study: str, *, argv: Sequence[str], settings: Mapping[str, Any], seed: int
+    ) -> Self:
+        """Make a new folder below `parent`, named after time and study, whose manifest says `running`.
+
+        `settings` is the resolved configuration, as JSON. Raises InputError when `parent` cannot be written,
+        DiskFullError when there is no room.
+        """
+        started = datetime.now().astimezone()
+        run = cls(_new_folder(parent, f"{started:%Y%m%d-%H%M%S}-{study}"))
+        manifest = {
+            "schema": SCHEMA,
+            "study": study,
+            "status": RUNNING,
+            "reason": None,
+            "argv": list(argv),
+            "settings": dict(settings),
+            "seed": seed,
+            "started": started.isoformat(timespec="seconds"),
+            "finished": None,
+            "process": process_identity(),
+            "versions": {"dnsrig": __version__, "python": sys.version.split()[0]},
+            "inputs": [],
+            "facts": {},
+            "failures": [],
+        }
+        try:
+            write_json(run.path / "manifest.json", manifest)
+            write_whole(run.path / _RESERVE_NAME, _fill_reserve)
+            write_json(run.path / "host.json", describe_host())
+            for name in ("inputs", "servers", "measurements"):
+                (run.path / name).mkdir()
+        except DiskFullError as error:
+            run._mark_disk_full(error)
+            raise
+        return run
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Open a stored run. Raises InputError when `path` isn't one, or is of another schema version."""
+        run = cls(path)
+        schema = run.manifest().get("schema")
+        if schema != SCHEMA:
+            raise InputError(
+                f"{path}: this run's format is {schema!s}, and this dnsrig reads {SCHEMA}; "
+                "use the dnsrig version that its manifest.json names"
+            )
+        return run
+
+    def manifest(self) -> dict[str, Any]:
+        """Return the manifest as stored; see `status` for whether a run that says `running` still does."""
+        return self._read_json("manifest.json")
+
+    def host(self) -> dict[str, Any]:
+        """Return the description of the machine that the run was made on."""
+        return self._read_json("host.json")
+
+    @property
+    def status(self) -> str:
+        """`running`, `complete`, `interrupted` or `failed`. A run whose process is gone is interrupted."""
+        manifest = self.manifest()
+        status = str(manifest["status"])
+        return INTERRUPTED if status == RUNNING and not is_alive(manifest["process"]) else status
+
+    def resume(self) -> None:
+        """Mark a run that isn't complete as running again, by this process; leftovers of writing are removed.
+
+        Raises InputError when it is complete or another process is still at it.
+        """
+        status = self.status
+        if status == COMPLETE:
+            raise InputError(f"{self.path}: the run is complete; there is nothing to resume")
+        if status == RUNNING and self.manifest()["process"] != process_identity():
+            pid = self.manifest()["process"]["pid"]
+            raise InputError(f"{self.path}: process {pid} is still at this run; wait for it or stop it")
+        for leftover in self.path.rglob(f"*{PARTIAL_SUFFIX}"):
+            leftover.unlink()
+        write_whole(self.path / _RESERVE_NAME, _fill_reserve)
+        self._update(status=RUNNING, reason=None, finished=None, process=process_identity(), failures=[])
+
+    def add_input(self, path: Path) -> Path:
+        """Keep a file in `inputs/` (copied unless it lies there already) and its SHA-256 in the manifest.
+
+        Returns the path of the kept file. Raises InputError when a different file of that name is there.
+        """
+        kept = self.path / "inputs" / path.name
+        digest = sha256(path)
+        if kept.exists() and sha256(kept) != digest:
+            raise InputError(f"{path}: the run keeps a different input called {path.name}; rename one")
+        try:
+            if not kept.exists():
+                write_whole(kept, partial(_copy, path))
+        except DiskFullError as error:
+            self._mark_disk_full(error)
+            raise
+        entry = {
+            "path": f"inputs/{path.name}",
+            "source": str(path.resolve()),
+            "bytes": kept.stat().st_size,
+            "sha256": digest,
+        }
+        others = [item for item in self.manifest()["inputs"] if item["path"] != entry["path"]]
+        self._guarded_update(inputs=[*others, entry])
+        return kept
+
+    def note(self, **facts: object) -> None:
+        """Keep facts about the run (what its inputs turned out to be, ...) in the manifest, as JSON."""
+        self._guarded_update(facts={**self.manifest()["facts"], **facts})
+
+    def record_failure(self, case_ids: Sequence[str], case: Mapping[str, Any], reason: str) -> None:
+        """Keep in the manifest that these cases could not be measured, and why; resuming tries them again."""
+        entry = {"case_ids": list(case_ids), "case": dict(case), "reason": reason}
+        self._guarded_update(failures=[*self.manifest()["failures"], entry])
+
+    def record(self, measurement: Mapping[str, Any], series: pa.Table | None = None) -> None:
+        """Store one repetition of a case; the series (monitor samples) first, so that JSON means complete.
+
+        Raises FileExistsError when the repetition is stored already, and DiskFullError, after marking the
+        run, when there is no room.
+        """
+        case_id, repetition = str(measurement["case_id"]), int(measurement["repetition"])
+        path = self._measurement_path(case_id, repetition)
+        if path.exists():
+            raise FileExistsError(f"{path}: repetition {repetition} of case {case_id} is stored already")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if series is not None:
+                write_whole(path.with_suffix(".series.parquet"), partial(pq.write_table, series))
+            write_json(path, {"schema": MEASUREMENT_SCHEMA, **measurement})
+        except DiskFullError as error:
+            self._mark_disk_full(error)
+            raise
+
+    def done(self, case_id: str, repetition: int) -> bool:
+        """Say whether this repetition of a case is stored."""
+        return self._measurement_path(case_id, repetition).exists()
+
+    def measurements(self) -> list[dict[str, Any]]:
+        """Return all stored measurements in the order in which they were taken."""
+        files = sorted(self.path.glob("measurements/*/*.json"))
+        return sorted((_read_json(file) for file in files), key=lambda item: int(item["order"]))
+
+    def series(self, case_id: str, repetition: int) -> pa.Table | None:
+        """Return the monitor's samples of one repetition; None when none were stored."""
+        path = self._measurement_path(case_id, repetition).with_suffix(".series.parquet")
+        return pq.read_table(path) if path.exists() else None
+
+    def finish(self, status: str, reason: str | None = None) -> None:
+        """Write the tables and set the run's final status: `complete`, `interrupted` or `failed`."""
+        if status not in {COMPLETE, INTERRUPTED, FAILED}:
+            raise ValueError(f"a run cannot finish as {status}")
+        try:
+            write_tables(self.path, self.measurements(), self.series)
+        except DiskFullError as error:
+            self._mark_disk_full(error)
+            raise
+        (self.path / _RESERVE_NAME).unlink(missing_ok=True)
+        self._guarded_update(status=status, reason=reason, finished=_now())
+
+    def _measurement_path(self, case_id: str, repetition: int) -> Path:
+        if not _SAFE_NAME.fullmatch(case_id):
+            raise ValueError(f"case id {case_id} cannot name a folder")
+        return self.path / "measurements" / case_id / f"{repetition}.json"
+
+    def _mark_disk_full(self, error: DiskFullError) -> None:
+        (self.path / _RESERVE_NAME).unlink(missing_ok=True)
+        try:
+            relative = error.path.relative_to(self.path)
+            reason = f"no room left on the disk while writing {relative}"
+            self._update(status=INTERRUPTED, reason=reason, finished=_now())
+        except (OSError, DiskFullError):
+            # The manifest then stays `running`, and is read as interrupted once this process has ended.
+            return
+
+    def _guarded_update(self, **changes: object) -> None:
+        try:
+            self._update(**changes)
+        except DiskFullError as error:
+            self._mark_disk_full(error)
+            raise
+
+    def _update(self, **changes: object) -> None:
+        write_json(self.path / "manifest.json", {**self.manifest(), **changes})
+
+    def _read_json(self, name: str) -> dict[str, Any]:
+        path = self.path / name
+        if not path.is_file():
+            raise InputError(
+                f"{self.path}: not a run's folder, it has no {name}; give the folder that `dnsrig run` named"
+            )
+        return _read_json(path)
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(path.read_text())
+    except ValueError as error:
+        raise InputError(f"{path}: not valid JSON ({error}); the file was changed or damaged") from error
+    if not isinstance(value, dict):
+        raise InputError(f"{path}: holds no JSON object; the file was changed or damaged")
+    return value
+
+
+def _new_folder(parent: Path, name: str) -> Path:
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        for number in range(1, 1000):
+            path = parent / (name if number == 1 else f"{name}-{number}")
+            try:
+                path.mkdir()
+            except FileExistsError:
+                continue
+            return path
+    except OSError as error:
+        raise InputError(f"{parent}: cannot keep a run: {error.strerror}; give another folder") from error
+    raise InputError(f"{parent}: a thousand runs called {name} are there already; give another folder")
+
+
+def _fill_reserve(path: Path) -> None:
+    path.write_bytes(bytes(_RESERVE_BYTES))
+
+
+def _copy(source: Path, target: Path) -> None:
+    shutil.copyfile(source, target)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

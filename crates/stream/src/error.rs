@@ -86,7 +86,9 @@ pub enum StreamError {
         file: PathBuf,
     },
     /// A query log that has nothing to do with the zone.
-    #[error("none of the {questions} questions of the query log is for {zone}; it begins with {examples}. Give a log of this zone's server, or the zone that was asked")]
+    #[error(
+        "none of the {questions} questions of the query log is for {zone}; it begins with {examples}. Give a log of this zone's server, or the zone that was asked"
+    )]
     NotOfZone {
         /// Questions in the log.
         questions: usize,
@@ -102,7 +104,9 @@ pub enum StreamError {
         why: String,
     },
     /// Every name made up exists: a wildcard covers it.
-    #[error("no stream of denial can be made for {zone}: of {tries} random names none was found not to exist; a wildcard or delegation seems to cover all names")]
+    #[error(
+        "no stream of denial can be made for {zone}: of {tries} random names none was found not to exist; a wildcard or delegation seems to cover all names"
+    )]
     NothingDenied {
         /// The zone's apex.
         zone: String,

@@ -20,7 +20,11 @@ const DEFAULT_EDNS_SIZE: u16 = 4096;
 
 impl Default for MessageOptions {
     fn default() -> Self {
-        Self { edns_size: None, do_bit: false, recursion_desired: true }
+        Self {
+            edns_size: None,
+            do_bit: false,
+            recursion_desired: true,
+        }
     }
 }
 
@@ -38,7 +42,9 @@ pub fn messages(questions: &Questions, options: MessageOptions) -> QueryStream {
 
 /// Appends one query (RFC 1035 section 4.1) with ID zero.
 fn compose(question: Question<'_>, options: MessageOptions, message: &mut Vec<u8>) {
-    let edns_size = options.edns_size.or(options.do_bit.then_some(DEFAULT_EDNS_SIZE));
+    let edns_size = options
+        .edns_size
+        .or(options.do_bit.then_some(DEFAULT_EDNS_SIZE));
     let flags: u16 = if options.recursion_desired { 0x0100 } else { 0 };
     let additional = u16::from(edns_size.is_some());
     for field in [0, flags, 1, 0, 0, additional] {

@@ -37,7 +37,10 @@ const LONGEST_LABEL: usize = 12;
 const TRIES: u32 = 1000;
 
 fn weight(rtype: Rtype) -> u32 {
-    WEIGHTS.iter().find(|(listed, _)| *listed == rtype).map_or(1, |(_, weight)| *weight)
+    WEIGHTS
+        .iter()
+        .find(|(listed, _)| *listed == rtype)
+        .map_or(1, |(_, weight)| *weight)
 }
 
 /// Every name and type of a zone that it is authoritative for, to be drawn by the type's weight.
@@ -50,7 +53,10 @@ pub struct ExistingNames<'z> {
 impl<'z> ExistingNames<'z> {
     /// Lists the zone's names and types; wildcards' own names, glue and zone cuts are left out.
     pub fn new(zone: &'z ZoneIndex) -> Result<Self, StreamError> {
-        let mut names = Self { questions: Vec::new(), cumulative: Vec::new() };
+        let mut names = Self {
+            questions: Vec::new(),
+            cumulative: Vec::new(),
+        };
         let mut total = 0;
         for node in zone.node_ids().filter(|&node| zone.is_authoritative(node)) {
             let name = zone.name(node);
@@ -65,13 +71,19 @@ impl<'z> ExistingNames<'z> {
                 };
                 if weight(rtype) > 0 {
                     total += u64::from(weight(rtype));
-                    names.questions.push(Question { name: name.for_slice(), rtype });
+                    names.questions.push(Question {
+                        name: name.for_slice(),
+                        rtype,
+                    });
                     names.cumulative.push(total);
                 }
             }
         }
         if names.questions.is_empty() {
-            let why = format!("the zone {} has no data to ask for", PresentationName(zone.zone().origin()));
+            let why = format!(
+                "the zone {} has no data to ask for",
+                PresentationName(zone.zone().origin())
+            );
             return Err(StreamError::NothingExists { why });
         }
         Ok(names)
@@ -98,16 +110,30 @@ impl<'z> DenialNames<'z> {
     /// Makes names of those of the log that belong to the zone, else of the zone's own.
     pub fn new(zone: &'z ZoneIndex, log: Option<&'z Questions>) -> Self {
         let mut bases: Vec<(&[u8], Rtype)> = match log {
-            Some(log) => log.iter().map(|question| (question.name.as_slice(), question.rtype)).collect(),
+            Some(log) => log
+                .iter()
+                .map(|question| (question.name.as_slice(), question.rtype))
+                .collect(),
             None => ExistingNames::new(zone).map_or_else(
                 |_| Vec::new(),
-                |names| names.questions.iter().map(|question| (question.name.as_slice(), question.rtype)).collect(),
+                |names| {
+                    names
+                        .questions
+                        .iter()
+                        .map(|question| (question.name.as_slice(), question.rtype))
+                        .collect()
+                },
             ),
         };
         if bases.is_empty() {
             bases.push((zone.zone().origin().as_slice(), Rtype::A));
         }
-        Self { zone, bases, given: HashSet::new(), wire: Vec::new() }
+        Self {
+            zone,
+            bases,
+            given: HashSet::new(),
+            wire: Vec::new(),
+        }
     }
 
     /// Draws a name that does not exist and was not given out before.
@@ -124,10 +150,14 @@ impl<'z> DenialNames<'z> {
             let label_len = rng.random_range(SHORTEST_LABEL..=LONGEST_LABEL);
             self.wire.push(label_len as u8);
             for _ in 0..label_len {
-                self.wire.push(LABEL_OCTETS[rng.random_range(0..LABEL_OCTETS.len())]);
+                self.wire
+                    .push(LABEL_OCTETS[rng.random_range(0..LABEL_OCTETS.len())]);
             }
             self.wire.extend_from_slice(parent);
-            let denied = matches!(look_up_wire(self.zone, &self.wire, rtype), Outcome::NxDomain { .. });
+            let denied = matches!(
+                look_up_wire(self.zone, &self.wire, rtype),
+                Outcome::NxDomain { .. }
+            );
             if denied && self.given.insert(self.wire.clone()) {
                 let name = Name::from_slice(&self.wire).expect("looked up, so a whole name");
                 return Ok(Question { name, rtype });

@@ -46,8 +46,12 @@ impl Questions {
     /// If `index` is not below [`Self::len`].
     pub fn get(&self, index: usize) -> Question<'_> {
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
-        let name = Name::from_slice(&self.names[start..self.ends[index]]).expect("only whole names are appended");
-        Question { name, rtype: self.types[index] }
+        let name = Name::from_slice(&self.names[start..self.ends[index]])
+            .expect("only whole names are appended");
+        Question {
+            name,
+            rtype: self.types[index],
+        }
     }
 
     /// All questions in order.

@@ -82,7 +82,9 @@ pub fn synthesise(
             questions
         }
         (StreamKind::Normal { .. }, Some(own)) => own.clone(),
-        (StreamKind::Normal { denial_share }, None) => mixed(zone, queries, denial_share, &mut rng)?,
+        (StreamKind::Normal { denial_share }, None) => {
+            mixed(zone, queries, denial_share, &mut rng)?
+        }
     };
     let mut summary = summarise(zone, &questions);
     summary.outside_zone = log.map_or(0, Questions::len) - own.as_ref().map_or(0, Questions::len);
@@ -128,7 +130,11 @@ fn of_zone(zone: &ZoneIndex, log: &Questions) -> Result<Questions, StreamError> 
         }
     }
     if own.is_empty() {
-        let examples: Vec<_> = log.iter().take(EXAMPLES).map(|question| question.name.to_string()).collect();
+        let examples: Vec<_> = log
+            .iter()
+            .take(EXAMPLES)
+            .map(|question| question.name.to_string())
+            .collect();
         return Err(StreamError::NotOfZone {
             questions: log.len(),
             zone: PresentationName(zone.zone().origin()).to_string(),
@@ -140,11 +146,17 @@ fn of_zone(zone: &ZoneIndex, log: &Questions) -> Result<Questions, StreamError> 
 
 fn existing(zone: &ZoneIndex, log: &Questions) -> Result<Questions, StreamError> {
     let mut found = Questions::default();
-    for question in log.iter().filter(|&question| has_data(look_up(zone, question))) {
+    for question in log
+        .iter()
+        .filter(|&question| has_data(look_up(zone, question)))
+    {
         found.push(question);
     }
     if found.is_empty() {
-        let why = format!("none of the log's {} questions for the zone is answered with data", log.len());
+        let why = format!(
+            "none of the log's {} questions for the zone is answered with data",
+            log.len()
+        );
         return Err(StreamError::NothingExists { why });
     }
     Ok(found)
@@ -188,6 +200,9 @@ pub(crate) fn look_up_wire(zone: &ZoneIndex, name: &[u8], rtype: Rtype) -> Outco
 fn has_data(outcome: Outcome) -> bool {
     matches!(
         outcome,
-        Outcome::Answer { .. } | Outcome::Any { .. } | Outcome::Cname { .. } | Outcome::Dname { .. }
+        Outcome::Answer { .. }
+            | Outcome::Any { .. }
+            | Outcome::Cname { .. }
+            | Outcome::Dname { .. }
     )
 }

@@ -31,16 +31,27 @@ impl QueryLog {
     /// # Errors
     /// [`StreamError::Read`], [`StreamError::BadLines`] with line numbers, or [`StreamError::Empty`].
     pub fn read(path: &Path, skip_bad: bool) -> Result<Self, StreamError> {
-        let failed = |source| StreamError::Read { file: path.to_owned(), source };
+        let failed = |source| StreamError::Read {
+            file: path.to_owned(),
+            source,
+        };
         let file = File::open(path).map_err(failed)?;
         let (questions, bad) = parse(BufReader::with_capacity(1 << 16, file)).map_err(failed)?;
         if bad.count() > 0 && !skip_bad {
-            return Err(StreamError::BadLines { file: path.to_owned(), lines: bad });
+            return Err(StreamError::BadLines {
+                file: path.to_owned(),
+                lines: bad,
+            });
         }
         if questions.is_empty() {
-            return Err(StreamError::Empty { file: path.to_owned() });
+            return Err(StreamError::Empty {
+                file: path.to_owned(),
+            });
         }
-        Ok(Self { questions, skipped: bad.count() })
+        Ok(Self {
+            questions,
+            skipped: bad.count(),
+        })
     }
 }
 
@@ -59,7 +70,10 @@ pub fn parse(mut text: impl BufRead) -> io::Result<(Questions, BadLines)> {
         }
         match parse_line(&line) {
             Ok(None) => {}
-            Ok(Some((name, rtype))) => questions.push(Question { name: name.for_slice(), rtype }),
+            Ok(Some((name, rtype))) => questions.push(Question {
+                name: name.for_slice(),
+                rtype,
+            }),
             Err(reason) => bad.add(number, reason),
         }
     }
@@ -98,11 +112,14 @@ fn parse_line(line: &[u8]) -> Result<Option<(Name, Rtype)>, String> {
     let Some(name) = fields.next().filter(|name| !name.starts_with([';', '#'])) else {
         return Ok(None);
     };
-    let rtype = fields.next().ok_or_else(|| format!("'{name}' without a type after it"))?;
+    let rtype = fields
+        .next()
+        .ok_or_else(|| format!("'{name}' without a type after it"))?;
     if let Some(surplus) = fields.next() {
         return Err(format!("'{surplus}' after the type"));
     }
-    let name = Name::from_str(name).map_err(|error| format!("'{name}' is not a domain name: {error}"))?;
+    let name =
+        Name::from_str(name).map_err(|error| format!("'{name}' is not a domain name: {error}"))?;
     let rtype = Rtype::from_str(rtype).map_err(|_| format!("'{rtype}' is not a record type"))?;
     Ok(Some((name, rtype)))
 }
@@ -112,14 +129,22 @@ fn parse_line(line: &[u8]) -> Result<Option<(Name, Rtype)>, String> {
 /// # Errors
 /// [`StreamError::Write`]; then nothing new is under `path`.
 pub fn write(questions: &Questions, path: &Path) -> Result<(), StreamError> {
-    write_whole(questions, path).map_err(|source| StreamError::Write { file: path.to_owned(), source })
+    write_whole(questions, path).map_err(|source| StreamError::Write {
+        file: path.to_owned(),
+        source,
+    })
 }
 
 fn write_whole(questions: &Questions, path: &Path) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     let mut target = BufWriter::new(tempfile::NamedTempFile::new_in(folder)?);
     write_to(questions, &mut target)?;
-    let file = target.into_inner().map_err(io::IntoInnerError::into_error)?;
+    let file = target
+        .into_inner()
+        .map_err(io::IntoInnerError::into_error)?;
     file.as_file().sync_all()?;
     file.persist(path)?;
     Ok(())
@@ -131,8 +156,12 @@ fn write_whole(questions: &Questions, path: &Path) -> io::Result<()> {
 /// Those of `target`.
 pub fn write_to(questions: &Questions, mut target: impl Write) -> io::Result<()> {
     for question in questions.iter() {
-        let name = Name::from_octets(Bytes::copy_from_slice(question.name.as_slice())).expect("a whole name");
-        writeln!(target, "{} {}", PresentationName(&name), question.rtype)?;
+        let name = Name::from_octets(Bytes::copy_from_slice(question.name.as_slice()))
+            .expect("a whole name");
+        let name = PresentationName(&name).to_string();
+        // Unescaped, it would begin a comment.
+        let escape = if name.starts_with('#') { "\\" } else { "" };
+        writeln!(target, "{escape}{name} {}", question.rtype)?;
     }
     Ok(())
 }

@@ -1,0 +1,323 @@
+//! The loop of one generator thread: schedule, transport, stop condition and accounting brought together.
+//!
+//! It knows time only through [`Clock`] and the network only through [`Transport`], so tests drive it in virtual time.
+
+use crate::account::Account;
+use crate::clock::Clock;
+use crate::queries::Part;
+use crate::rotation::Rotation;
+use crate::schedule::{Due, Schedule};
+use crate::stop::{Stop, Stopped};
+use crate::tally::Tally;
+use crate::transport::{BATCH, Transport, TransportTotals};
+use std::mem;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Length of the intervals of the series.
+pub const INTERVAL_NS: u64 = 1_000_000_000;
+
+/// Longest time without a look at the cancel flag.
+const CANCEL_CHECK_NS: u64 = 100_000_000;
+
+/// With arrival times from the kernel, waits up to this long are slept through without being woken by each answer.
+const SLEEP_THROUGH_NS: u64 = 1_000_000;
+
+/// Nap of a closed loop whose window is full, as a part of the latency seen lately: long enough to take several
+/// answers at once, short enough that the server never runs out of queries.
+const NAP_PART: u64 = 16;
+
+/// Shortest nap that is worth a timer, and longest nap.
+const NAP_NS: std::ops::RangeInclusive<u64> = 20_000..=100_000;
+
+/// What one thread is to do.
+pub struct Task {
+    /// The queries it sends, in order.
+    pub part: Part,
+    /// When it begins.
+    pub start_ns: u64,
+    /// When it stops sending.
+    pub stop: Stop,
+}
+
+/// What one thread counted in one interval.
+pub struct IntervalPart {
+    /// Number of the interval, or `None` for the drain, which is one interval of any length.
+    pub number: Option<u64>,
+    /// When it ended.
+    pub end_ns: u64,
+    /// Its counts.
+    pub tally: Tally,
+}
+
+/// How one thread's load went.
+#[derive(Clone, Copy, Debug)]
+pub struct Outcome {
+    /// Why sending stopped.
+    pub stopped: Stopped,
+    /// When sending stopped.
+    pub stopped_ns: u64,
+    /// When the last answer arrived, or the start.
+    pub last_answer_ns: u64,
+    /// Queries answered before sending stopped.
+    pub answered_before_stop: u64,
+    /// Queries answered over all.
+    pub answered: u64,
+    /// When the last query ended.
+    pub ended_ns: u64,
+    /// Time until sending stopped in which a query could not be sent because too many were in flight.
+    pub blocked_ns: u64,
+    /// CPU time of the thread until sending stopped.
+    pub sending_cpu_ns: u64,
+    /// CPU time of the thread over all.
+    pub cpu_ns: u64,
+    /// What the transport counted.
+    pub transport: TransportTotals,
+}
+
+/// A query of the batch that is being sent.
+struct Pending {
+    slot: u32,
+    id: u16,
+    scheduled_ns: u64,
+}
+
+/// What the engine waits for when it cannot send at once.
+enum Next {
+    /// Nothing.
+    Now,
+    /// The time at which queries are to be sent.
+    At(u64),
+    /// The end of a query in flight.
+    Freed,
+}
+
+/// One generator thread.
+pub struct Engine<'a, S, T, C> {
+    schedule: S,
+    transport: T,
+    clock: C,
+    account: Account<'a>,
+    rotation: Rotation,
+    task: Task,
+    sent: u64,
+    batch: Vec<Pending>,
+    interval: u64,
+    /// Since when it waits for a free place, if it does.
+    blocked_since_ns: Option<u64>,
+    blocked_ns: u64,
+}
+
+impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
+    /// Brings the parts together.
+    pub fn new(
+        task: Task,
+        schedule: S,
+        transport: T,
+        clock: C,
+        account: Account<'a>,
+        rotation: Rotation,
+    ) -> Self {
+        Self {
+            schedule,
+            transport,
+            clock,
+            account,
+            rotation,
+            task,
+            sent: 0,
+            batch: Vec::with_capacity(BATCH),
+            interval: 0,
+            blocked_since_ns: None,
+            blocked_ns: 0,
+        }
+    }
+
+    /// Sends until the stop condition or `cancel` says otherwise, then waits until every query has ended.
+    ///
+    /// Each finished interval is given to `emit`, the drain last; their tallies add up to the whole.
+    pub fn run(mut self, cancel: &AtomicBool, mut emit: impl FnMut(IntervalPart)) -> Outcome {
+        self.clock.sleep_until(self.task.start_ns);
+        let cpu_start_ns = self.clock.thread_cpu_ns();
+        let (stopped, stopped_ns) = self.send_until_stopped(cancel, &mut emit);
+        let answered_before_stop = self.account.answered();
+        let sending_cpu_ns = self.clock.thread_cpu_ns() - cpu_start_ns;
+        emit(IntervalPart {
+            number: Some(self.interval),
+            end_ns: stopped_ns,
+            tally: mem::take(&mut self.account.tally),
+        });
+        let ended_ns = self.drain(stopped_ns);
+        emit(IntervalPart {
+            number: None,
+            end_ns: ended_ns,
+            tally: mem::take(&mut self.account.tally),
+        });
+        Outcome {
+            stopped,
+            stopped_ns,
+            last_answer_ns: self.account.last_answer_ns.max(self.task.start_ns),
+            answered_before_stop,
+            answered: self.account.answered(),
+            ended_ns,
+            blocked_ns: self.blocked_ns,
+            sending_cpu_ns,
+            cpu_ns: self.clock.thread_cpu_ns() - cpu_start_ns,
+            transport: self.transport.totals(),
+        }
+    }
+
+    fn send_until_stopped(
+        &mut self,
+        cancel: &AtomicBool,
+        emit: &mut impl FnMut(IntervalPart),
+    ) -> (Stopped, u64) {
+        loop {
+            let now_ns = self.collect();
+            let asked = cancel.load(Ordering::Relaxed).then_some(Stopped::Cancelled);
+            if let Some(stopped) = asked.or(self.task.stop.reached(now_ns, self.sent)) {
+                return (stopped, now_ns);
+            }
+            while now_ns >= self.interval_end_ns() {
+                let end_ns = self.interval_end_ns();
+                emit(IntervalPart {
+                    number: Some(self.interval),
+                    end_ns,
+                    tally: mem::take(&mut self.account.tally),
+                });
+                self.interval += 1;
+            }
+            let next = self.send(now_ns);
+            self.wait(next);
+        }
+    }
+
+    fn drain(&mut self, stopped_ns: u64) -> u64 {
+        let mut now_ns = stopped_ns;
+        while let Some(deadline_ns) = self.account.next_deadline_ns() {
+            self.transport.wait(&self.clock, deadline_ns);
+            now_ns = self.collect();
+        }
+        now_ns
+    }
+
+    /// Takes what has arrived and ends what has waited too long.
+    fn collect(&mut self) -> u64 {
+        self.account.answers_lately = 0;
+        self.transport.receive(&self.clock, &mut self.account);
+        let now_ns = self.clock.now_ns();
+        self.account.expire(now_ns);
+        if self.account.take_refused() {
+            self.schedule.refused(now_ns);
+        }
+        if let Some(since_ns) = self.blocked_since_ns.take() {
+            self.blocked_ns += now_ns - since_ns;
+        }
+        now_ns
+    }
+
+    /// Sends what is due, at most a batch.
+    fn send(&mut self, now_ns: u64) -> Next {
+        let next = loop {
+            if self.batch.len() == BATCH || self.sent >= self.task.stop.queries {
+                break Next::Now;
+            }
+            let scheduled_ns = match self.schedule.next(now_ns, self.account.in_flight.len()) {
+                Due::At(due_ns) if due_ns <= now_ns => due_ns,
+                Due::At(due_ns) => break Next::At(self.schedule.wake_ns(due_ns)),
+                Due::WhenFreed => break Next::Freed,
+            };
+            let Some(client) = self.rotation.pick(&self.account.in_flight, &self.transport) else {
+                break Next::Freed;
+            };
+            self.queue(client, now_ns, scheduled_ns);
+        };
+        if !self.batch.is_empty() {
+            self.flush();
+        }
+        next
+    }
+
+    fn queue(&mut self, client: usize, now_ns: u64, scheduled_ns: u64) {
+        let Some(index) = self.task.part.next() else {
+            return;
+        };
+        let Some((slot, id, message)) = self.account.begin(client, index, now_ns) else {
+            return;
+        };
+        self.transport.queue(client, id, message);
+        self.batch.push(Pending {
+            slot,
+            id,
+            scheduled_ns,
+        });
+        self.schedule.advance();
+        self.sent += 1;
+    }
+
+    /// Hands the batch to the kernel. Each query's send time is found by its place between the times before and after,
+    /// since the kernel sends them one after the other.
+    fn flush(&mut self) {
+        let before_ns = self.clock.now_ns();
+        self.transport.flush(&self.clock, &mut self.account);
+        let span_ns = self.clock.now_ns() - before_ns;
+        let count = self.batch.len() as u64;
+        let from_schedule = self.schedule.latency_from_schedule();
+        for (place, pending) in self.batch.drain(..).enumerate() {
+            let sent_ns = before_ns + span_ns * place as u64 / count;
+            let latency_from_ns = if from_schedule {
+                pending.scheduled_ns
+            } else {
+                sent_ns
+            };
+            self.account.sent(
+                pending.slot,
+                pending.id,
+                pending.scheduled_ns,
+                sent_ns,
+                latency_from_ns,
+            );
+        }
+        self.rotation.end_batch();
+    }
+
+    fn wait(&mut self, next: Next) {
+        let now_ns = self.clock.now_ns();
+        let mut until_ns = self
+            .interval_end_ns()
+            .min(self.task.stop.until_ns)
+            .min(now_ns + CANCEL_CHECK_NS);
+        if let Some(deadline_ns) = self.account.next_deadline_ns() {
+            until_ns = until_ns.min(deadline_ns);
+        }
+        match next {
+            Next::Now => return,
+            Next::At(due_ns) => {
+                until_ns = until_ns.min(due_ns);
+                if T::STAMPS_ARRIVAL && until_ns < now_ns + SLEEP_THROUGH_NS {
+                    return self.clock.sleep_until(until_ns);
+                }
+            }
+            Next::Freed => {
+                self.blocked_since_ns = Some(now_ns);
+                if let Some(nap_ns) = self.nap_ns() {
+                    return self.clock.sleep_until(until_ns.min(now_ns + nap_ns));
+                }
+            }
+        }
+        if until_ns > now_ns {
+            self.transport.wait(&self.clock, until_ns);
+        }
+    }
+
+    /// How long to sleep, rather than be woken by the next answer, while nothing can be sent. `None` if the last sleep
+    /// brought no answer, or answers come so fast that none is worth it.
+    fn nap_ns(&self) -> Option<u64> {
+        let nap_ns = (self.account.recent_latency_ns / NAP_PART).min(*NAP_NS.end());
+        (T::STAMPS_ARRIVAL && self.account.answers_lately > 0 && nap_ns >= *NAP_NS.start())
+            .then_some(nap_ns)
+    }
+
+    fn interval_end_ns(&self) -> u64 {
+        self.task.start_ns + (self.interval + 1) * INTERVAL_NS
+    }
+}

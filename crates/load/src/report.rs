@@ -1,0 +1,186 @@
+//! What is known after a load. Its JSON is the contract of `dnsrig load --json`.
+
+use crate::config::{ScheduleKind, TransportKind};
+use crate::transport::Connections;
+use crate::verdict::{Bottleneck, Figures, judge};
+use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A load's result.
+///
+/// `sent == answered + timed_out + refused`. Beside those stand messages that ended no query: `unmatched`, `late` and
+/// `malformed`. Percentiles are `None` where nothing was recorded.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct LoadReport {
+    /// The server's address and port.
+    pub server: String,
+    /// How queries travelled.
+    pub transport: TransportKind,
+    /// When they were sent.
+    pub schedule: ScheduleKind,
+    /// Queries sent, those refused by the transport among them.
+    pub sent: u64,
+    /// Queries whose answer came within the time-out, with the query's ID and question.
+    pub answered: u64,
+    /// Queries without such an answer.
+    pub timed_out: u64,
+    /// Queries refused by the transport: `send_error`, `unreachable` (ICMP), `connect_failed`, `connection_lost`.
+    pub refused: u64,
+    /// The refused queries by cause.
+    pub refusals: BTreeMap<String, u64>,
+    /// Answers whose ID or question fits no query in flight.
+    pub unmatched: u64,
+    /// Answers that came after their query had timed out.
+    pub late: u64,
+    /// Messages that are no DNS answer: shorter than a header, QR = 0, unparsable question, cut frame.
+    pub malformed: u64,
+    /// Answered queries per second of the measuring period: those answered within it, divided by its length.
+    pub qps: f64,
+    /// Length of the measuring period in seconds. It begins with the first query and ends when sending stops for the
+    /// duration or by cancelling; where the queries were used up, it ends with the last answer. The drain is not in it.
+    pub duration_s: f64,
+    /// Seconds from the end of sending until every query had ended.
+    pub drain_s: f64,
+    /// Answered queries by RCODE.
+    pub rcodes: BTreeMap<String, u64>,
+    /// Answered queries whose answer has TC set.
+    pub truncated: u64,
+    /// Latency of answered queries in nanoseconds: from the send (closed loop) or the scheduled time (fixed rate).
+    pub latency_ns: Distribution,
+    /// The same with each timed-out query counted as if answered at the time-out.
+    pub latency_with_timeouts_ns: Distribution,
+    /// Actual minus scheduled send time in nanoseconds.
+    pub send_error_ns: Distribution,
+    /// Octets of DNS messages, without headers of lower layers.
+    pub bytes: Bytes,
+    /// Mean octets of a query.
+    pub query_bytes_mean: Option<f64>,
+    /// Mean octets of an answered query's answer.
+    pub response_bytes_mean: Option<f64>,
+    /// How the generator fared.
+    pub generator: Generator,
+    /// Connections; zeros over UDP.
+    pub connections: Connections,
+    /// UDP datagrams that sockets of this network namespace other than the generator's had no room for (RcvbufErrors).
+    /// With the server on this machine these are mostly queries that it did not read in time.
+    pub udp_drops_elsewhere: u64,
+    /// CPU share of the server, if the caller watched it: 1 is all the CPU it could use.
+    pub server_cpu_share: Option<f64>,
+    /// What limited the load.
+    pub bottleneck: Bottleneck,
+    /// The figures that say so, in sentences.
+    pub evidence: Vec<String>,
+    /// Why figures of this load may mislead; empty if nothing is known against them.
+    pub tainted: Vec<String>,
+    /// One entry a second of the measuring period, and one for the drain.
+    pub intervals: Vec<Interval>,
+    /// Latency histogram of answered queries (HDR, V2, deflated, base64); see [`crate::histogram`].
+    pub latency_histogram: String,
+}
+
+/// A distribution of times in nanoseconds, precise to three digits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Distribution {
+    /// Arithmetic mean.
+    pub mean: Option<u64>,
+    /// Median.
+    pub p50: Option<u64>,
+    /// 90th percentile.
+    pub p90: Option<u64>,
+    /// 99th percentile.
+    pub p99: Option<u64>,
+    /// 99.9th percentile.
+    pub p999: Option<u64>,
+    /// Greatest.
+    pub max: Option<u64>,
+}
+
+impl From<&Histogram<u64>> for Distribution {
+    fn from(histogram: &Histogram<u64>) -> Self {
+        if histogram.is_empty() {
+            return Self::default();
+        }
+        let at = |quantile| Some(histogram.value_at_quantile(quantile));
+        Self {
+            mean: Some(histogram.mean().round() as u64),
+            p50: at(0.5),
+            p90: at(0.9),
+            p99: at(0.99),
+            p999: at(0.999),
+            max: Some(histogram.max()),
+        }
+    }
+}
+
+/// Octets of DNS messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bytes {
+    /// Of queries.
+    pub sent: u64,
+    /// Of all messages received.
+    pub received: u64,
+}
+
+/// How the generator fared.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Generator {
+    /// CPU microseconds of all generator threads per answered query.
+    pub cpu_us_per_query: Option<f64>,
+    /// Share of one CPU that the busiest thread used while sending.
+    pub cpu_share: f64,
+    /// Share of the sending time in which a mean thread could not send because too many queries were in flight.
+    pub blocked_share: f64,
+    /// Datagrams that the kernel dropped at the generator's own sockets.
+    pub socket_drops: u64,
+    /// Generator threads.
+    pub threads: usize,
+    /// Sockets or connections.
+    pub clients: usize,
+}
+
+/// Whether queries were being sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Phase {
+    /// Yes.
+    Measure,
+    /// No: the last ones' answers were waited for.
+    Drain,
+}
+
+/// What happened in one interval. Sends count where they were made, answers where they were taken.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// Measuring or draining.
+    pub phase: Phase,
+    /// Its begin in seconds since the load's start.
+    pub start_s: f64,
+    /// Its length in seconds.
+    pub length_s: f64,
+    /// Queries sent.
+    pub sent: u64,
+    /// Queries answered.
+    pub answered: u64,
+    /// Queries timed out.
+    pub timed_out: u64,
+    /// Queries refused.
+    pub refused: u64,
+    /// Median latency of the answered in nanoseconds.
+    pub latency_p50_ns: Option<u64>,
+    /// Their 99th percentile of latency in nanoseconds.
+    pub latency_p99_ns: Option<u64>,
+    /// Answered queries by RCODE.
+    pub rcodes: BTreeMap<String, u64>,
+}
+
+impl LoadReport {
+    /// Judges the bottleneck (again), with the server's CPU share if it is known by now: 1 is all the CPU that the
+    /// server could use. Sets `server_cpu_share`, `bottleneck` and `evidence`.
+    pub fn judge(&mut self, server_cpu_share: Option<f64>) {
+        self.server_cpu_share = server_cpu_share;
+        let verdict = judge(&Figures::from(&*self));
+        self.bottleneck = verdict.bottleneck;
+        self.evidence = verdict.evidence;
+    }
+}

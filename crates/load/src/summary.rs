@@ -1,0 +1,234 @@
+//! From counts and outcomes to a report.
+
+use crate::collector::{Collector, rcodes, seconds};
+use crate::config::{LoadConfig, ScheduleKind};
+use crate::engine::Outcome;
+use crate::histogram;
+use crate::report::{Bytes, Distribution, Generator, LoadReport};
+use crate::stop::Stopped;
+use crate::tally::Refusal;
+use crate::transport::Connections;
+use crate::verdict::{Bottleneck, milliseconds, percent};
+use std::collections::BTreeMap;
+
+/// Shares up to this one taint nothing.
+const TOLERATED: f64 = 0.001;
+
+/// CPU share of a generator thread from which its figures are its own rather than the server's.
+const BUSY: f64 = 0.95;
+
+/// Measuring periods shorter than this say little.
+const SHORT_S: f64 = 1.0;
+
+/// Makes the report of a load that began at `start_ns`.
+///
+/// `udp_drops` is what the kernel counted for all sockets, the generator's among them.
+pub fn summarise(
+    config: &LoadConfig,
+    start_ns: u64,
+    collector: Collector,
+    outcomes: &[Outcome],
+    udp_drops: u64,
+) -> LoadReport {
+    let counts = collector.total.counts;
+    let latency = collector.total.latency;
+    let (answered_measured, measured_until_ns) = measuring_period(outcomes);
+    let duration_s = seconds(measured_until_ns.saturating_sub(start_ns));
+    let generator = generator(config, start_ns, outcomes, counts.answered);
+    let mean = |sum: u64, count: u64| (count > 0).then(|| sum as f64 / count as f64);
+    let mut with_timeouts = latency.clone();
+    if counts.timed_out > 0 {
+        with_timeouts.saturating_record_n(config.timeout.as_nanos() as u64, counts.timed_out);
+    }
+    let stopped_ns = outcomes
+        .iter()
+        .map(|outcome| outcome.stopped_ns)
+        .max()
+        .unwrap_or(start_ns);
+    let ended_ns = outcomes
+        .iter()
+        .map(|outcome| outcome.ended_ns)
+        .max()
+        .unwrap_or(start_ns);
+    let mut report = LoadReport {
+        server: config.server.to_string(),
+        transport: config.transport,
+        schedule: config.schedule,
+        sent: counts.sent,
+        answered: counts.answered,
+        timed_out: counts.timed_out,
+        refused: counts.refused(),
+        refusals: refusals(&counts.refused),
+        unmatched: counts.unmatched,
+        late: counts.late,
+        malformed: counts.malformed,
+        qps: if duration_s > 0.0 {
+            answered_measured as f64 / duration_s
+        } else {
+            0.0
+        },
+        duration_s,
+        drain_s: seconds(ended_ns.saturating_sub(stopped_ns)),
+        rcodes: rcodes(&counts),
+        truncated: counts.truncated,
+        latency_ns: Distribution::from(&latency),
+        latency_with_timeouts_ns: Distribution::from(&with_timeouts),
+        send_error_ns: Distribution::from(&collector.total.send_error),
+        bytes: Bytes {
+            sent: counts.bytes_sent,
+            received: counts.bytes_received,
+        },
+        query_bytes_mean: mean(counts.bytes_sent, counts.sent),
+        response_bytes_mean: mean(counts.answer_bytes, counts.answered),
+        generator,
+        connections: connections(outcomes),
+        udp_drops_elsewhere: udp_drops.saturating_sub(generator.socket_drops),
+        server_cpu_share: None,
+        bottleneck: Bottleneck::Unknown,
+        evidence: Vec::new(),
+        tainted: Vec::new(),
+        intervals: collector.intervals,
+        latency_histogram: histogram::encode(&latency),
+    };
+    report.judge(None);
+    report.tainted = taints(
+        &report,
+        outcomes,
+        seconds(stopped_ns.saturating_sub(start_ns)),
+    );
+    report
+}
+
+/// Queries answered in the measuring period, and its end.
+///
+/// It ends when sending stops, since then the load is no longer that of the schedule. Where all queries are used up it ends with the last answer: a short load
+/// may have sent everything before the first answer came.
+fn measuring_period(outcomes: &[Outcome]) -> (u64, u64) {
+    let used_up = outcomes
+        .iter()
+        .all(|outcome| outcome.stopped == Stopped::Exhausted);
+    let end = |outcome: &Outcome| {
+        if used_up {
+            outcome.last_answer_ns
+        } else {
+            outcome.stopped_ns
+        }
+    };
+    let answered = outcomes.iter().map(|outcome| {
+        if used_up {
+            outcome.answered
+        } else {
+            outcome.answered_before_stop
+        }
+    });
+    (answered.sum(), outcomes.iter().map(end).max().unwrap_or(0))
+}
+
+fn generator(config: &LoadConfig, start_ns: u64, outcomes: &[Outcome], answered: u64) -> Generator {
+    let span_s = |outcome: &Outcome| seconds(outcome.stopped_ns.saturating_sub(start_ns)).max(1e-9);
+    let cpu_ns: u64 = outcomes.iter().map(|outcome| outcome.cpu_ns).sum();
+    let shares = outcomes
+        .iter()
+        .map(|outcome| seconds(outcome.sending_cpu_ns) / span_s(outcome));
+    let blocked: f64 = outcomes
+        .iter()
+        .map(|outcome| seconds(outcome.blocked_ns) / span_s(outcome))
+        .sum();
+    Generator {
+        cpu_us_per_query: (answered > 0).then(|| cpu_ns as f64 / 1e3 / answered as f64),
+        cpu_share: shares.fold(0.0, f64::max),
+        blocked_share: blocked / outcomes.len().max(1) as f64,
+        socket_drops: outcomes
+            .iter()
+            .map(|outcome| outcome.transport.socket_drops)
+            .sum(),
+        threads: outcomes.len(),
+        clients: config.client_count(),
+    }
+}
+
+fn connections(outcomes: &[Outcome]) -> Connections {
+    outcomes
+        .iter()
+        .map(|outcome| outcome.transport.connections)
+        .fold(Connections::default(), |sum, one| Connections {
+            tried: sum.tried + one.tried,
+            opened: sum.opened + one.opened,
+            failed: sum.failed + one.failed,
+            closed_by_peer: sum.closed_by_peer + one.closed_by_peer,
+        })
+}
+
+fn refusals(refused: &[u64; 4]) -> BTreeMap<String, u64> {
+    let names = [
+        (Refusal::Send, "send_error"),
+        (Refusal::Unreachable, "unreachable"),
+        (Refusal::ConnectFailed, "connect_failed"),
+        (Refusal::ConnectionLost, "connection_lost"),
+    ];
+    names
+        .into_iter()
+        .map(|(refusal, name)| (name.to_owned(), refused[refusal as usize]))
+        .collect()
+}
+
+/// Why the figures may mislead.
+fn taints(report: &LoadReport, outcomes: &[Outcome], sending_s: f64) -> Vec<String> {
+    let mut reasons = Vec::new();
+    let share = |count: u64| count as f64 / report.sent.max(1) as f64;
+    if outcomes
+        .iter()
+        .any(|outcome| outcome.stopped == Stopped::Cancelled)
+    {
+        reasons.push("the load was cancelled before its end".to_owned());
+    } else if report.duration_s < SHORT_S {
+        reasons.push(format!(
+            "the measuring period lasted only {:.3} s",
+            report.duration_s
+        ));
+    }
+    if report.generator.cpu_share >= BUSY {
+        reasons.push(format!(
+            "the generator used {} of its CPU: the server may be faster than the figures",
+            percent(report.generator.cpu_share)
+        ));
+    }
+    if report.generator.socket_drops > 0 {
+        reasons.push(format!(
+            "{} datagrams were dropped at the generator's own sockets",
+            report.generator.socket_drops
+        ));
+    }
+    if let ScheduleKind::FixedRate { rate_qps } = report.schedule {
+        // One query more or less is a matter of where the period is cut.
+        let missing = (report.sent as f64 - rate_qps * sending_s).abs() - 1.0;
+        if outcomes
+            .iter()
+            .all(|outcome| outcome.stopped == Stopped::Duration)
+            && missing > TOLERATED * rate_qps * sending_s
+        {
+            reasons.push(format!(
+                "{:.1} queries per second were sent instead of {rate_qps}",
+                report.sent as f64 / sending_s
+            ));
+        }
+        let limit_ns = ((1e9 / rate_qps) as u64).max(1_000_000);
+        if let Some(p99) = report.send_error_ns.p99.filter(|p99| *p99 > limit_ns) {
+            reasons.push(format!(
+                "1 % of the queries were sent {} or more after their time",
+                milliseconds(p99)
+            ));
+        }
+    }
+    if share(report.timed_out) > TOLERATED {
+        reasons.push(format!(
+            "{} of the queries timed out and stand in no latency percentile",
+            percent(share(report.timed_out))
+        ));
+    }
+    let strays = report.unmatched + report.malformed;
+    if share(strays) > TOLERATED {
+        reasons.push(format!("{strays} messages came that answer no query"));
+    }
+    reasons
+}

@@ -1,0 +1,120 @@
+//! Waiting for many sockets with a deadline in nanoseconds.
+
+use crate::clock::to_timespec;
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::ptr;
+
+/// Readiness taken by one system call.
+const EVENTS: usize = 256;
+
+/// What a socket is ready for.
+#[derive(Clone, Copy, Debug)]
+pub struct Ready {
+    /// The number the socket was added under.
+    pub client: usize,
+    /// It can be written to, or connecting has ended.
+    pub writable: bool,
+    /// There is an error to be fetched.
+    pub error: bool,
+}
+
+/// An epoll instance, level-triggered.
+#[derive(Debug)]
+pub struct Epoll {
+    fd: OwnedFd,
+    events: Vec<libc::epoll_event>,
+    ready: usize,
+}
+
+impl Epoll {
+    /// Makes one.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn new() -> io::Result<Self> {
+        // SAFETY: takes no pointers.
+        let fd = unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };
+        if fd < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: `fd` was just made and has no other owner.
+        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+        Ok(Self {
+            fd,
+            events: vec![libc::epoll_event { events: 0, u64: 0 }; EVENTS],
+            ready: 0,
+        })
+    }
+
+    /// Watches a socket for reading, and for writing if `writable`; `known` if it is watched already.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn watch(
+        &self,
+        socket: BorrowedFd<'_>,
+        client: usize,
+        writable: bool,
+        known: bool,
+    ) -> io::Result<()> {
+        let operation = if known {
+            libc::EPOLL_CTL_MOD
+        } else {
+            libc::EPOLL_CTL_ADD
+        };
+        let interest = libc::EPOLLIN | if writable { libc::EPOLLOUT } else { 0 };
+        let mut event = libc::epoll_event {
+            events: interest as u32,
+            u64: client as u64,
+        };
+        // SAFETY: `event` outlives the call, and both descriptors are open.
+        let result = unsafe {
+            libc::epoll_ctl(
+                self.fd.as_raw_fd(),
+                operation,
+                socket.as_raw_fd(),
+                &mut event,
+            )
+        };
+        if result < 0 {
+            Err(io::Error::last_os_error())
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Waits for readiness for at most `span_ns`, unless some is still to be taken.
+    pub fn wait(&mut self, span_ns: u64) {
+        if self.ready > 0 {
+            return;
+        }
+        let span = to_timespec(span_ns);
+        // SAFETY: `events` has room for as many as are asked for, `span` outlives the call, and no signal mask is given.
+        let count = unsafe {
+            libc::syscall(
+                libc::SYS_epoll_pwait2,
+                self.fd.as_raw_fd(),
+                self.events.as_mut_ptr(),
+                EVENTS as libc::c_int,
+                &raw const span,
+                ptr::null::<libc::sigset_t>(),
+                0usize,
+            )
+        };
+        // A signal ends the wait early, which is no harm: callers look at the time themselves.
+        self.ready = usize::try_from(count).unwrap_or(0);
+    }
+
+    /// Takes one socket's readiness.
+    pub fn next_ready(&mut self) -> Option<Ready> {
+        self.ready = self.ready.checked_sub(1)?;
+        let event = self.events[self.ready];
+        let has = |flags: libc::c_int| event.events & flags as u32 != 0;
+        Some(Ready {
+            client: event.u64 as usize,
+            writable: has(libc::EPOLLOUT | libc::EPOLLERR | libc::EPOLLHUP),
+            error: has(libc::EPOLLERR),
+        })
+    }
+}

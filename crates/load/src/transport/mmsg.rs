@@ -1,0 +1,205 @@
+//! Batches of datagrams: `sendmmsg` and `recvmmsg` over preallocated memory.
+
+use super::BATCH;
+use crate::clock::timespec_ns;
+use std::io;
+use std::mem;
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::ptr;
+
+/// Octets of a receive buffer, the longest UDP payload. The odd length spreads the buffers' beginnings over the cache.
+const BUFFER_LEN: usize = 65_536 + 192;
+
+/// Octets of control data with one datagram: one `timespec`, with room to spare.
+const CONTROL_LEN: usize = 64;
+
+/// Control data is aligned as its headers need it.
+#[repr(C, align(8))]
+#[derive(Clone)]
+struct Control([u8; CONTROL_LEN]);
+
+/// Buffers that datagrams are received into.
+pub struct ReceiveBatch {
+    headers: Vec<libc::mmsghdr>,
+    /// `headers` points into these two, which never move or grow.
+    _iovecs: Vec<libc::iovec>,
+    controls: Vec<Control>,
+    buffers: Vec<u8>,
+}
+
+// SAFETY: the raw pointers in `headers` point only into heap blocks that the batch owns and moves along with it.
+unsafe impl Send for ReceiveBatch {}
+
+impl ReceiveBatch {
+    /// Room for [`BATCH`] datagrams.
+    pub fn new() -> Self {
+        let mut buffers = vec![0; BATCH * BUFFER_LEN];
+        let mut controls = vec![Control([0; CONTROL_LEN]); BATCH];
+        let mut iovecs: Vec<libc::iovec> = buffers
+            .chunks_exact_mut(BUFFER_LEN)
+            .map(|buffer| libc::iovec {
+                iov_base: buffer.as_mut_ptr().cast(),
+                iov_len: BUFFER_LEN,
+            })
+            .collect();
+        let headers = iovecs
+            .iter_mut()
+            .zip(&mut controls)
+            .map(|(iovec, control)| message_header(iovec, control.0.as_mut_ptr()))
+            .collect();
+        Self {
+            headers,
+            _iovecs: iovecs,
+            controls,
+            buffers,
+        }
+    }
+
+    /// Receives what is there, without blocking; gives the number of datagrams.
+    ///
+    /// # Errors
+    /// The kernel's; `WouldBlock` if nothing is there.
+    pub fn receive(&mut self, socket: BorrowedFd<'_>) -> io::Result<usize> {
+        for header in &mut self.headers {
+            header.msg_hdr.msg_controllen = CONTROL_LEN as _;
+        }
+        // SAFETY: `headers` holds BATCH entries that point to buffers owned by `self`; no time-out is given.
+        let count = unsafe {
+            libc::recvmmsg(
+                socket.as_raw_fd(),
+                self.headers.as_mut_ptr(),
+                BATCH as libc::c_uint,
+                libc::MSG_DONTWAIT as _,
+                ptr::null_mut(),
+            )
+        };
+        usize::try_from(count).map_err(|_| io::Error::last_os_error())
+    }
+
+    /// The payload of received datagram `index`.
+    pub fn message(&self, index: usize) -> &[u8] {
+        let start = index * BUFFER_LEN;
+        let len = (self.headers[index].msg_len as usize).min(BUFFER_LEN);
+        &self.buffers[start..start + len]
+    }
+
+    /// When datagram `index` arrived, in nanoseconds of `CLOCK_REALTIME`, if the kernel said so.
+    pub fn arrival_realtime_ns(&self, index: usize) -> Option<u64> {
+        let header_len = mem::size_of::<libc::cmsghdr>();
+        let used = self.headers[index].msg_hdr.msg_controllen;
+        if used < header_len + mem::size_of::<libc::timespec>() {
+            return None;
+        }
+        let control = self.controls[index].0.as_ptr();
+        // SAFETY: the kernel wrote at least a header and a timespec to the 64 octets, which are aligned to 8.
+        let header = unsafe { &*control.cast::<libc::cmsghdr>() };
+        if header.cmsg_level != libc::SOL_SOCKET || header.cmsg_type != libc::SCM_TIMESTAMPNS {
+            return None;
+        }
+        // SAFETY: as above; a control message of this type holds a timespec after its header.
+        let stamp = unsafe {
+            control
+                .add(header_len)
+                .cast::<libc::timespec>()
+                .read_unaligned()
+        };
+        Some(timespec_ns(stamp))
+    }
+}
+
+/// One queued datagram.
+#[derive(Clone, Copy, Debug)]
+pub struct Queued {
+    /// Its client.
+    pub client: usize,
+    /// Its message ID.
+    pub id: u16,
+    start: usize,
+    len: usize,
+}
+
+/// Datagrams that wait for being sent.
+pub struct SendBatch {
+    octets: Vec<u8>,
+    queued: Vec<Queued>,
+    headers: Vec<libc::mmsghdr>,
+    iovecs: Vec<libc::iovec>,
+}
+
+// SAFETY: the raw pointers in `headers` and `iovecs` are set anew, to memory the batch owns, before each use.
+unsafe impl Send for SendBatch {}
+
+impl SendBatch {
+    /// Room for [`BATCH`] datagrams; more make it grow.
+    pub fn new() -> Self {
+        Self {
+            octets: Vec::with_capacity(BATCH * 512),
+            queued: Vec::with_capacity(BATCH),
+            headers: Vec::with_capacity(BATCH),
+            iovecs: Vec::with_capacity(BATCH),
+        }
+    }
+
+    /// Adds one datagram with its message ID replaced.
+    pub fn push(&mut self, client: usize, id: u16, message: &[u8]) {
+        let start = self.octets.len();
+        self.octets.extend_from_slice(message);
+        self.octets[start..start + 2].copy_from_slice(&id.to_be_bytes());
+        self.queued.push(Queued {
+            client,
+            id,
+            start,
+            len: message.len(),
+        });
+    }
+
+    /// The queued datagrams.
+    pub fn queued(&self) -> &[Queued] {
+        &self.queued
+    }
+
+    /// Forgets all datagrams.
+    pub fn clear(&mut self) {
+        self.octets.clear();
+        self.queued.clear();
+    }
+
+    /// Sends the datagrams `first..end` over a connected socket; gives how many the kernel took.
+    ///
+    /// # Errors
+    /// The kernel's for the first of them.
+    pub fn send(&mut self, socket: BorrowedFd<'_>, first: usize, end: usize) -> io::Result<usize> {
+        self.iovecs.clear();
+        self.headers.clear();
+        let base = self.octets.as_mut_ptr();
+        self.iovecs
+            .extend(self.queued[first..end].iter().map(|queued| libc::iovec {
+                iov_base: base.wrapping_add(queued.start).cast(),
+                iov_len: queued.len,
+            }));
+        self.headers.extend(
+            self.iovecs
+                .iter_mut()
+                .map(|iovec| message_header(iovec, ptr::null_mut())),
+        );
+        // SAFETY: each header points to an iovec, each iovec to octets of the batch; none moves during the call.
+        let count = unsafe {
+            libc::sendmmsg(
+                socket.as_raw_fd(),
+                self.headers.as_mut_ptr(),
+                self.headers.len() as libc::c_uint,
+                libc::MSG_DONTWAIT as _,
+            )
+        };
+        usize::try_from(count).map_err(|_| io::Error::last_os_error())
+    }
+}
+
+fn message_header(iovec: &mut libc::iovec, control: *mut u8) -> libc::mmsghdr {
+    // SAFETY: an all-zero mmsghdr is a valid one without name, buffers and control data.
+    let mut header: libc::mmsghdr = unsafe { mem::zeroed() };
+    header.msg_hdr.msg_iov = iovec;
+    header.msg_hdr.msg_iovlen = 1;
+    header.msg_hdr.msg_control = control.cast();
+    header
+}

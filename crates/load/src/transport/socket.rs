@@ -1,0 +1,149 @@
+//! Socket options and thread settings that the standard library lacks.
+
+use crate::LoadError;
+use std::io;
+use std::mem;
+use std::net::SocketAddr;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+/// Kernel buffer asked for at each UDP socket, in octets, so that bursts of answers find room.
+pub const UDP_BUFFER: usize = 8 << 20;
+
+/// Index of the drop counter in what `SO_MEMINFO` gives (linux/sock_diag.h).
+const SK_MEMINFO_DROPS: usize = 8;
+
+/// Makes the kernel's buffers of a socket as large as permitted, up to [`UDP_BUFFER`].
+pub fn enlarge_buffers(socket: BorrowedFd<'_>) {
+    let size = UDP_BUFFER as libc::c_int;
+    for (forced, plain) in [
+        (libc::SO_RCVBUFFORCE, libc::SO_RCVBUF),
+        (libc::SO_SNDBUFFORCE, libc::SO_SNDBUF),
+    ] {
+        // The forced form needs CAP_NET_ADMIN; the plain one is silently limited by net.core.rmem_max. Smaller buffers
+        // are no error: what they lose is counted as socket drops.
+        if set_option(socket, libc::SOL_SOCKET, forced, size).is_err() {
+            let _ = set_option(socket, libc::SOL_SOCKET, plain, size);
+        }
+    }
+}
+
+/// Asks for the time of arrival with each datagram.
+///
+/// # Errors
+/// The kernel's.
+pub fn stamp_arrivals(socket: BorrowedFd<'_>) -> io::Result<()> {
+    set_option(socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1)
+}
+
+/// Asks for ICMP errors together with the datagram that each is about.
+///
+/// # Errors
+/// The kernel's.
+pub fn queue_errors(socket: BorrowedFd<'_>, server: SocketAddr) -> io::Result<()> {
+    match server {
+        SocketAddr::V4(_) => set_option(socket, libc::IPPROTO_IP, libc::IP_RECVERR, 1),
+        SocketAddr::V6(_) => set_option(socket, libc::IPPROTO_IPV6, libc::IPV6_RECVERR, 1),
+    }
+}
+
+fn set_option(
+    socket: BorrowedFd<'_>,
+    level: libc::c_int,
+    name: libc::c_int,
+    value: libc::c_int,
+) -> io::Result<()> {
+    // SAFETY: the option's value is an int, and that is the size given.
+    let result = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            level,
+            name,
+            (&raw const value).cast(),
+            mem::size_of::<libc::c_int>() as libc::socklen_t,
+        )
+    };
+    if result < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(())
+    }
+}
+
+/// Datagrams that the kernel dropped at this socket since it was made.
+///
+/// It is the counter of `SO_RXQ_OVFL`, fetched once instead of with each datagram; the kernel keeps 32 bits of it.
+pub fn drops(socket: BorrowedFd<'_>) -> u64 {
+    let mut info = [0u32; SK_MEMINFO_DROPS + 1];
+    let mut len = mem::size_of_val(&info) as libc::socklen_t;
+    // SAFETY: `info` has room for `len` octets, and both outlive the call.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_MEMINFO,
+            info.as_mut_ptr().cast(),
+            &mut len,
+        )
+    };
+    if result < 0 {
+        0
+    } else {
+        u64::from(info[SK_MEMINFO_DROPS])
+    }
+}
+
+/// Takes one ICMP error off a socket's error queue and copies the start of the datagram it is about to `payload`.
+///
+/// Gives the number of octets copied, or `None` if the queue is empty.
+pub fn take_error(socket: BorrowedFd<'_>, payload: &mut [u8]) -> Option<usize> {
+    let mut buffer = libc::iovec {
+        iov_base: payload.as_mut_ptr().cast(),
+        iov_len: payload.len(),
+    };
+    // SAFETY: an all-zero msghdr is a valid one without name, buffers and control data.
+    let mut header: libc::msghdr = unsafe { mem::zeroed() };
+    header.msg_iov = &mut buffer;
+    header.msg_iovlen = 1;
+    // SAFETY: `header` points to `buffer`, that to `payload`, and all outlive the call.
+    let len = unsafe {
+        libc::recvmsg(
+            socket.as_raw_fd(),
+            &mut header,
+            libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT,
+        )
+    };
+    usize::try_from(len).ok()
+}
+
+/// Pins the calling thread to one CPU.
+///
+/// # Errors
+/// [`LoadError::System`] if there is no such CPU or it may not be used.
+pub fn pin_to_cpu(cpu: usize) -> Result<(), LoadError> {
+    let fail = |source| {
+        Err(LoadError::system(
+            format!("pinning a thread to CPU {cpu}"),
+            source,
+        ))
+    };
+    // SAFETY: an all-zero cpu_set_t is the empty set.
+    let mut set: libc::cpu_set_t = unsafe { mem::zeroed() };
+    if cpu >= libc::CPU_SETSIZE as usize {
+        return fail(io::Error::from_raw_os_error(libc::EINVAL));
+    }
+    // SAFETY: `cpu` is below the set's size.
+    unsafe { libc::CPU_SET(cpu, &mut set) };
+    // SAFETY: `set` outlives the call and has the size given; 0 is the calling thread.
+    let result = unsafe { libc::sched_setaffinity(0, mem::size_of_val(&set), &set) };
+    if result < 0 {
+        fail(io::Error::last_os_error())
+    } else {
+        Ok(())
+    }
+}
+
+/// Lets the calling thread's timers fire at their time instead of up to 50 us late, to be batched with others.
+pub fn wake_precisely() {
+    // SAFETY: takes no pointers. If it fails, timers are less precise, which the send-time error shows.
+    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong) };
+}

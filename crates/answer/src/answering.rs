@@ -4,7 +4,7 @@ use crate::message::{Full, MessageWriter, Owner, Section};
 use crate::query::HEADER_LEN;
 use crate::responder::{Answers, Transport};
 use crate::wire::{RECORD_FIXED_LEN, ZoneWire};
-use dnsrig_zone::lookup::{LookupName, NodeId, Outcome, RrsetId, Via};
+use dnsrig_zone::lookup::{DenialKind, LookupName, NodeId, Outcome, RrsetId, Via};
 use domain::base::iana::{OptRcode, Rtype};
 
 /// How many aliases in a row are followed; as many as BIND follows.
@@ -32,8 +32,10 @@ pub(crate) struct Answering<'a> {
 
 /// What the last look-up of a chain of aliases ended in.
 enum Ending {
-    /// With data, or with an alias that leads out of the zone.
+    /// With data.
     Positive,
+    /// With an alias that leads out of the zone, or round in a circle.
+    Unfinished,
     Negative,
     Referral {
         ns: RrsetId,
@@ -47,10 +49,9 @@ impl Answering<'_> {
         match self.fill_answer()? {
             Ending::Positive => {
                 self.put_proof()?;
-                if self.answers == Answers::Full {
-                    self.put_optional();
-                }
+                self.put_extras();
             }
+            Ending::Unfinished => self.put_proof()?,
             Ending::Negative => {
                 let (soa, ttl) = (self.zone.soa, self.zone.negative_ttl);
                 self.put(
@@ -63,7 +64,8 @@ impl Answering<'_> {
             }
             Ending::Referral { ns, ds } => {
                 self.put_own(Section::Authority, ns)?;
-                if let Some(ds) = ds.filter(|_| self.dnssec_ok) {
+                let signed = self.zone.index.denial_kind() != DenialKind::None;
+                if let Some(ds) = ds.filter(|_| self.dnssec_ok && signed) {
                     self.put_own(Section::Authority, ds)?;
                 }
                 self.put_proof()?;
@@ -86,7 +88,7 @@ impl Answering<'_> {
                     .denial_proof(self.name, &outcome, self.proof);
             }
             match outcome {
-                Outcome::NotAuthoritative => return Ok(Ending::Positive),
+                Outcome::NotAuthoritative => return Ok(Ending::Unfinished),
                 Outcome::Answer { rrset, .. } => {
                     self.put(Section::Answer, owner, rrset, None)?;
                     return Ok(Ending::Positive);
@@ -105,17 +107,23 @@ impl Answering<'_> {
                 }
                 Outcome::Cname { rrset, via, .. } => {
                     if via == Via::Exact && self.written.contains(&rrset) {
-                        return Ok(Ending::Positive);
+                        return Ok(Ending::Unfinished);
                     }
                     owner = self.follow_cname(owner, rrset)?;
                 }
-                Outcome::Dname { node, rrset } => match self.follow_dname(owner, node, rrset)? {
-                    Some(target) => owner = target,
-                    None => return Ok(Ending::Positive),
-                },
+                Outcome::Dname { node, rrset } => {
+                    match self.follow_dname(owner, node, rrset)? {
+                        // For these types the CNAME made from the DNAME is the answer.
+                        Some(_) if matches!(self.rtype, Rtype::CNAME | Rtype::ANY) => {
+                            return Ok(Ending::Positive);
+                        }
+                        Some(target) => owner = target,
+                        None => return Ok(Ending::Unfinished),
+                    }
+                }
             }
         }
-        Ok(Ending::Positive)
+        Ok(Ending::Unfinished)
     }
 
     /// Makes the part of the question's name that the zone has known for compression.
@@ -228,18 +236,28 @@ impl Answering<'_> {
         Ok(())
     }
 
-    /// The zone's NS RRset, and the addresses of all hosts named so far.
-    fn put_optional(&mut self) {
-        let answered = self.written.len();
-        if let Some(ns) = self.zone.ns {
+    /// What goes with data beyond the answer itself.
+    fn put_extras(&mut self) {
+        let full = match self.rtype {
+            // These are large and asked for by validators, who have no use for more; BIND leaves it out as well.
+            Rtype::DNSKEY | Rtype::CDNSKEY | Rtype::DS | Rtype::CDS => false,
+            _ => self.answers == Answers::Full,
+        };
+        if let Some(ns) = self.zone.ns.filter(|_| full) {
             self.put_if_it_fits(Section::Authority, ns);
         }
+        // Whoever asks for name servers wants their addresses; this is how resolvers prime (RFC 9609 section 4.1).
+        if full || self.rtype == Rtype::NS {
+            self.put_addresses();
+        }
+    }
+
+    /// The addresses of all hosts that RRsets written so far name.
+    fn put_addresses(&mut self) {
         for place in 0..self.written.len() {
-            if place < answered || Some(self.written[place]) == self.zone.ns {
-                let (required, optional) = self.zone.additional(self.written[place]);
-                for &rrset in required.iter().chain(optional) {
-                    self.put_if_it_fits(Section::Additional, rrset);
-                }
+            let (required, optional) = self.zone.additional(self.written[place]);
+            for &rrset in required.iter().chain(optional) {
+                self.put_if_it_fits(Section::Additional, rrset);
             }
         }
     }

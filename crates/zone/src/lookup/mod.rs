@@ -195,9 +195,11 @@ impl ZoneIndex {
                 false => Outcome::Any { node, via },
             };
         }
+        // These may stand beside a CNAME, so an alias is not followed for them (RFC 4035 section 2.5).
+        let beside_cname = matches!(rtype, Rtype::NSEC | Rtype::RRSIG);
         if let Some(rrset) = self.find_at(node, rtype) {
             Outcome::Answer { node, via, rrset }
-        } else if let Some(rrset) = self.find_at(node, Rtype::CNAME) {
+        } else if let Some(rrset) = self.find_at(node, Rtype::CNAME).filter(|_| !beside_cname) {
             Outcome::Cname { node, via, rrset }
         } else {
             Outcome::NoData { node, via }

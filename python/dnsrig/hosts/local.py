@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -15,6 +16,8 @@ from dnsrig.hosts import processes
 
 GUARD = Path(__file__).with_name("guard.py")
 LOG_TAIL_BYTES = 65536
+KEEP_TO_CPUS_ATTEMPTS = 50
+KEEP_TO_CPUS_PAUSE_S = 0.01
 END_OF_GUARD_S = 10.0
 """How long killed processes may take to be gone; only one stuck in the kernel takes noticeable time."""
 
@@ -26,10 +29,19 @@ class LocalProcess:
     ends the program and its descendants.
     """
 
-    def __init__(self, guard: "subprocess.Popen[bytes]", pid: int, argv: Sequence[str], log: Path) -> None:
+    def __init__(
+        self,
+        guard: "subprocess.Popen[bytes]",
+        pid: int,
+        *,
+        argv: Sequence[str],
+        log: Path,
+        cpus: frozenset[int] | None,
+    ) -> None:
         self.pid = pid
         self.argv = tuple(argv)
         self.log = log
+        self.cpus = cpus
         self._guard = guard
         self._family: tuple[int, list[int]] = (-1, [])
 
@@ -55,6 +67,26 @@ class LocalProcess:
         if self._family[0] != newest:
             self._family = (newest, processes.descendants(self._guard.pid))
         return [pid for pid in self._family[1] if processes.is_live(pid)]
+
+    def keep_to_cpus(self) -> None:
+        """Bind every thread to the CPUs given to `spawn` again, until none has bound itself elsewhere.
+
+        A program inherits its CPUs but may choose others: knotd binds each UDP worker to a CPU of its own.
+        Call this when the program has started its threads.
+        """
+        if self.cpus is None:
+            return
+        for _ in range(KEEP_TO_CPUS_ATTEMPTS):
+            strays = [thread for thread in self._threads() if not _affinity(thread) <= self.cpus]
+            for thread in strays:
+                with contextlib.suppress(ProcessLookupError):
+                    os.sched_setaffinity(thread, self.cpus)
+            time.sleep(KEEP_TO_CPUS_PAUSE_S)
+            if not strays:
+                return
+
+    def _threads(self) -> list[int]:
+        return [thread for pid in self.pids() for thread in processes.threads(pid)]
 
     def signal(self, number: signal.Signals) -> None:
         """Send a signal to the program itself; does nothing if it has ended."""
@@ -128,7 +160,7 @@ class LocalHost:
             text = report.read().decode()
         answers = dict(line.split(" ", 1) for line in text.splitlines())
         if "pid" in answers and "error" not in answers:
-            return LocalProcess(guard, int(answers["pid"]), argv, log)
+            return LocalProcess(guard, int(answers["pid"]), argv=argv, log=log, cpus=cpus)
         if guard.stdin is not None:
             guard.stdin.close()
         guard.wait(END_OF_GUARD_S)
@@ -174,6 +206,13 @@ def _why_not_started(error: str | None, argv: Sequence[str], log: Path, cpus: fr
     if step == "log":
         return f"the log {log} of {argv[0]} cannot be written: {reason}"
     return f"{argv[0]} could not be started: {reason}"
+
+
+def _affinity(thread: int) -> set[int]:
+    try:
+        return os.sched_getaffinity(thread)
+    except ProcessLookupError:
+        return set()
 
 
 def read_tail(log: Path, start: int = 0, limit: int = LOG_TAIL_BYTES) -> str:

@@ -36,6 +36,14 @@ def descendants(ancestor: int, parent_of: Mapping[int, int] | None = None) -> li
     return sorted(found)
 
 
+def threads(pid: int) -> list[int]:
+    """List the ids of a process's threads; empty if it has ended."""
+    try:
+        return [int(entry.name) for entry in (PROC / str(pid) / "task").iterdir()]
+    except OSError:
+        return []
+
+
 def newest_pid() -> int:
     """Give the pid (or thread id) that the kernel assigned last: while it stays, no process was born."""
     return int((PROC / "loadavg").read_text().split()[-1])

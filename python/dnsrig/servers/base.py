@@ -41,12 +41,16 @@ class Server(ABC):
     signs: ClassVar[LogSigns]
     files: ClassVar[Mapping[str, str]]
     """Names of its configuration files, with the template of each."""
+    logs_queries: ClassVar[bool]
+    """Whether it can log queries as text."""
     iteration_limit: ClassVar[str]
     """What the server does with many NSEC3 iterations (RFC 5155 section 10.3), in words."""
 
     def __init__(self, zones: Sequence[ServedZone], settings: ServerSettings, folder: Path) -> None:
         if not zones:
             raise InputError("a server needs at least one zone to serve")
+        if settings.log_queries and not self.logs_queries:
+            raise InputError(f"{self.title} cannot log queries as text: leave query logging off")
         self.zones = tuple(zones)
         self.settings = settings
         self.folder = folder.absolute()
@@ -189,6 +193,7 @@ class Server(ABC):
                 lambda _, answer: answer.serial is not None,
                 deadline_s=self._deadline_s(),
             )
+            process.keep_to_cpus()
         except BaseException:
             process.stop()
             raise

@@ -27,6 +27,7 @@ class Bind(Server):
             r"zone \S+: (?!loaded serial)|dns_(?:rdata|master)_\w+: |\.conf:\d+: |in use|failure|failed|fatal"
         ),
     )
+    logs_queries = True
     iteration_limit = (
         "named 9.18 serves zones with any number of iterations; above 150 it logs "
         "'excessive NSEC3PARAM iterations'"
@@ -51,6 +52,8 @@ class Bind(Server):
             f"{settings.threads} worker thread(s) (-n); as shipped, one for each CPU",
             f"room for {settings.tcp_clients} TCP clients (tcp-clients); as shipped 150",
             "recursion, validation, empty zones, NOTIFY, transfers, statistics and control channel off",
+            "any zone is loaded (check-names ignore, check-integrity no); as shipped, names that are no host "
+            "names, or name servers without address, keep it from being loaded",
             f"query logging {'on' if settings.log_queries else 'off'}; log to a file by standard error (-g)",
         ]
         if settings.answers == "full":

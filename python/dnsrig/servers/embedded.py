@@ -24,9 +24,10 @@ class Embedded(Server):
     files: ClassVar[Mapping[str, str]] = {}
     signs = LogSigns(
         port_refused=re.compile(r"^error 3: ", re.MULTILINE),
-        zone_refused=re.compile(r"^error [12]: ", re.MULTILINE),
-        complaint=re.compile(r"^error |Error"),
+        zone_refused=re.compile(r"^error(?: [12]: |: not reloaded)", re.MULTILINE),
+        complaint=re.compile(r"^error|Error"),
     )
+    logs_queries = False
     iteration_limit = "the embedded server has no limit on iterations"
 
     @classmethod

@@ -2,14 +2,11 @@
 
 import re
 import signal
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import ClassVar
 
-from dnsrig.errors import InputError
 from dnsrig.servers import programs
 from dnsrig.servers.base import Installation, Server
-from dnsrig.servers.settings import ServedZone, ServerSettings
 from dnsrig.servers.startup import LogSigns
 
 
@@ -26,12 +23,8 @@ class Knot(Server):
         zone_refused=re.compile(r"error: \[\S+\] zone event '\w+' failed"),
         complaint=re.compile(r"(?:error|critical): "),
     )
+    logs_queries = False
     iteration_limit = "Knot DNS has no limit on iterations of a zone that it serves as it is"
-
-    def __init__(self, zones: Sequence[ServedZone], settings: ServerSettings, folder: Path) -> None:
-        if settings.log_queries:
-            raise InputError("Knot DNS cannot log queries as text, only as dnstap: leave query logging off")
-        super().__init__(zones, settings, folder)
 
     @classmethod
     def find(cls) -> Installation | None:
@@ -58,6 +51,7 @@ class Knot(Server):
             "file descriptors",
             "zones served from their files as they are: no journal, no signing",
             "log to a file by standard error",
+            "UDP workers bound to the chosen CPUs after start: knotd itself binds each to a CPU of its own",
         ]
         if settings.answers == "full":
             said.append(

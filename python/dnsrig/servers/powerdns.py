@@ -38,6 +38,7 @@ class PowerDns(Server):
         ),
         complaint=re.compile(r"[Ee]rror|Unable|above 'max-nsec3-iterations'"),
     )
+    logs_queries = True
     iteration_limit = (
         "PowerDNS 4.7 takes at most 100 iterations (max-nsec3-iterations) and answers with wrong proofs for "
         "a presigned zone with more, which counts as a failed start; the limit is raised unless raise_limits "

@@ -1,0 +1,164 @@
+"""Rendered configurations: golden files, the servers' own checkers, and odd values from outside.
+
+After a wanted change of a template, write the golden files anew with UPDATE_GOLDEN=1 and read the difference.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+from dnsrig.errors import InputError
+from dnsrig.servers.base import ServedZone, Server, ServerSettings
+from dnsrig.servers.registry import drivers
+from dnsrig.servers.rendering import quoted, zone_name
+from hypothesis import given
+from hypothesis import strategies as st
+
+GOLDEN = Path(__file__).with_name("golden")
+ODD_NAME = "a 'b';c#d{e}$f*g[h]@i,=&ü~!.zone"
+DEFAULT = ServerSettings(port=5300)
+OTHER = {
+    "address": "::1",
+    "port": 5300,
+    "threads": 4,
+    "answers": "full",
+    "answer_cache": "off",
+    "raise_limits": False,
+    "tcp_clients": 20,
+}
+
+
+def default_case(kind: type[Server]) -> Server:
+    return kind([ServedZone("example", Path("/zones/example.zone"))], DEFAULT, Path("/run/server"))
+
+
+def other_case(kind: type[Server]) -> Server:
+    zones = [
+        ServedZone(".", Path("/zones/root zone's file")),
+        ServedZone("1.0/25.2.0.192.in-addr.arpa.", Path("/zones/reverse")),
+    ]
+    settings = ServerSettings(**OTHER, log_queries=kind.logs_queries)
+    return kind(zones, settings, Path("/run/server"))
+
+
+CASES = {"default": default_case, "other": other_case}
+
+
+@pytest.mark.parametrize("name", list(drivers()))
+@pytest.mark.parametrize("case", list(CASES))
+def test_golden(name: str, case: str) -> None:
+    rendered = CASES[case](drivers()[name]).render()
+    folder = GOLDEN / f"{name}-{case}"
+    if os.environ.get("UPDATE_GOLDEN"):
+        folder.mkdir(parents=True, exist_ok=True)
+        for file, text in rendered.items():
+            (folder / file).write_text(text)
+    assert {path.name: path.read_text() for path in folder.iterdir()} == rendered
+
+
+@pytest.mark.parametrize("case", list(CASES))
+def test_servers_checker_accepts(kind: type[Server], case: str, tmp_path: Path) -> None:
+    server = CASES[case](kind)
+    server.folder = tmp_path
+    server.check()
+
+
+def test_rendering_needs_no_files_and_repeats(kind: type[Server]) -> None:
+    server = default_case(kind)
+    assert server.render() == server.render()
+    assert not server.folder.exists()
+
+
+def test_odd_path_is_served(kind: type[Server], zones, tmp_path: Path) -> None:
+    path = tmp_path / ODD_NAME
+    path.write_bytes(zones("nsec").path.read_bytes())
+    with kind([ServedZone("example", path)], ServerSettings(), tmp_path / "server") as server:
+        assert server.pids()
+
+
+@pytest.mark.parametrize("character", ['"', "\\", "\n", "\t", "\x7f", "\udcff", "\u2028"])
+def test_unquotable_path_is_refused(kind: type[Server], character: str, tmp_path: Path) -> None:
+    if kind.name == "embedded":
+        pytest.skip("its configuration is JSON, which can hold any path")
+    server = kind([ServedZone("example", tmp_path / f"a{character}b")], DEFAULT, tmp_path / "server")
+    with pytest.raises(InputError, match="use a copy, or a symbolic link, with a plain name"):
+        server.render()
+
+
+def test_percent_sign(kind: type[Server], zones, tmp_path: Path) -> None:
+    """NSD would replace %s by the zone's name and has no escape; Knot DNS has one."""
+    path = tmp_path / "100%s.zone"
+    path.write_bytes(zones("nsec").path.read_bytes())
+    zone = ServedZone("example", path)
+    if kind.name == "nsd":
+        with pytest.raises(InputError, match="'%'"):
+            kind([zone], ServerSettings(), tmp_path / "server")
+        return
+    with kind([zone], ServerSettings(), tmp_path / "server") as server:
+        assert server.pids()
+
+
+@given(st.text(st.characters(codec="utf-8"), min_size=1).map(Path))
+def test_quoted_path_is_whole_or_refused(path: Path) -> None:
+    try:
+        text = quoted(path)
+    except InputError:
+        assert '"' in str(path) or "\\" in str(path) or not str(path).isprintable()
+    else:
+        assert text == f'"{path}"'
+        assert not set(text[1:-1]) & {'"', "\\", "\n", "\r", "\0"}
+
+
+@given(st.text())
+def test_zone_name_needs_no_escapes(name: str) -> None:
+    try:
+        absolute = zone_name(name)
+    except InputError:
+        return
+    assert absolute.endswith(".")
+    assert not set(absolute) & set("\"\\ \t\n;{}()#%$'")
+
+
+@pytest.mark.parametrize("name", ["a b", 'a"b', "a;b", "ü", "a..b", ".a", "a{", "a\n"])
+def test_unwritable_zone_name_is_refused(name: str) -> None:
+    with pytest.raises(InputError, match="cannot be written"):
+        ServedZone(name, Path("/zones/a"))
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"address": "localhost"}, "'localhost' is not an IPv4 or IPv6 address"),
+        ({"port": 65536}, "65536"),
+        ({"threads": 0}, "at least one thread"),
+        ({"tcp_clients": 0}, "at least one TCP"),
+        ({"cpus": frozenset()}, "at least one CPU"),
+    ],
+)
+def test_bad_settings(values: dict, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        ServerSettings(**values)
+
+
+@pytest.mark.parametrize("name", [name for name, kind in drivers().items() if not kind.logs_queries])
+def test_query_log_that_cannot_be_had_is_refused(name: str) -> None:
+    zone = ServedZone("example", Path("/zones/a"))
+    with pytest.raises(InputError, match="cannot log queries"):
+        drivers()[name]([zone], ServerSettings(log_queries=True), Path("/run/server"))
+
+
+def test_no_zones(kind: type[Server]) -> None:
+    with pytest.raises(InputError, match="at least one zone"):
+        kind([], DEFAULT, Path("/run/server"))
+
+
+@pytest.mark.parametrize("name", list(drivers()))
+def test_remarks_name_what_matters(name: str) -> None:
+    kind = drivers()[name]
+    plain, full = default_case(kind).remarks(), other_case(kind).remarks()
+    for remarks in (plain, full):
+        assert any("limiting" in remark for remark in remarks)
+        assert all(remark == remark.strip() for remark in remarks)
+    assert not any(remark.startswith("full answers") for remark in plain)
+    assert any(remark.startswith("full answers") for remark in full)
+    assert kind.iteration_limit

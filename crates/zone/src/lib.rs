@@ -19,7 +19,7 @@ pub use error::{Position, Warning, ZoneError};
 pub use names::{NameKind, OwnerRecords};
 pub use presentation::{PresentationName, PresentationRecord};
 pub use rdata::{canonical_rdata, embedded_names};
-pub use read::ReadZone;
+pub use read::{ReadZone, read_records};
 pub use record::{Name, Record};
 pub use statistics::Statistics;
 pub use zone::Zone;

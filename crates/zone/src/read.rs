@@ -55,6 +55,22 @@ impl ReadZone {
     }
 }
 
+/// Reads the records of a file in master file format that is no zone, such as a DNSKEY's `.key` file.
+pub fn read_records(path: &Path) -> Result<Vec<Record>, ZoneError> {
+    let text = std::fs::read(path).map_err(|source| ZoneError::Read {
+        file: path.to_path_buf(),
+        source,
+    })?;
+    let mut reader = Reader::new(path, false);
+    reader.read(0, &text, None)?;
+    Ok(reader
+        .out
+        .records
+        .into_iter()
+        .map(|located| located.record)
+        .collect())
+}
+
 impl Zone {
     /// Reads the master file `path` like [`ReadZone::from_file`], for callers that have no use for warnings.
     pub fn read(path: &Path, origin: Option<&Name>) -> Result<Self, ZoneError> {

@@ -1,0 +1,117 @@
+//! The DNSSEC algorithms that keys can have.
+
+use crate::SignError;
+use std::fmt;
+use std::str::FromStr;
+
+/// A DNSSEC algorithm (IANA registry "DNS Security Algorithm Numbers").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Algorithm {
+    /// RSA with SHA-256, number 8 (RFC 5702).
+    RsaSha256,
+    /// RSA with SHA-512, number 10 (RFC 5702).
+    RsaSha512,
+    /// ECDSA P-256 with SHA-256, number 13 (RFC 6605).
+    EcdsaP256Sha256,
+    /// ECDSA P-384 with SHA-384, number 14 (RFC 6605).
+    EcdsaP384Sha384,
+    /// Ed25519, number 15 (RFC 8080).
+    Ed25519,
+}
+
+/// RSA key sizes in bits: smaller ones are broken, larger ones longer than RFC 3110 section 2 allows.
+const RSA_BITS: std::ops::RangeInclusive<u32> = 1024..=4096;
+
+impl Algorithm {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::RsaSha256,
+        Self::RsaSha512,
+        Self::EcdsaP256Sha256,
+        Self::EcdsaP384Sha384,
+        Self::Ed25519,
+    ];
+
+    /// The number in DNSKEY, RRSIG and DS records.
+    pub fn number(self) -> u8 {
+        match self {
+            Self::RsaSha256 => 8,
+            Self::RsaSha512 => 10,
+            Self::EcdsaP256Sha256 => 13,
+            Self::EcdsaP384Sha384 => 14,
+            Self::Ed25519 => 15,
+        }
+    }
+
+    /// The algorithm with this number.
+    pub fn from_number(number: u8) -> Result<Self, SignError> {
+        let found = Self::ALL
+            .into_iter()
+            .find(|algorithm| algorithm.number() == number);
+        found.ok_or_else(|| SignError::UnsupportedAlgorithm {
+            name: number.to_string(),
+        })
+    }
+
+    /// The mnemonic.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::RsaSha256 => "RSASHA256",
+            Self::RsaSha512 => "RSASHA512",
+            Self::EcdsaP256Sha256 => "ECDSAP256SHA256",
+            Self::EcdsaP384Sha384 => "ECDSAP384SHA384",
+            Self::Ed25519 => "ED25519",
+        }
+    }
+
+    /// Whether keys of this algorithm come in several sizes.
+    pub fn is_rsa(self) -> bool {
+        matches!(self, Self::RsaSha256 | Self::RsaSha512)
+    }
+
+    /// The size in bits of a new key for which `bits` were asked: RSA takes 1024 to 4096 and has 2048 by default.
+    pub fn key_bits(self, bits: Option<u32>) -> Result<u32, SignError> {
+        let fixed = match self {
+            Self::RsaSha256 | Self::RsaSha512 => {
+                let bits = bits.unwrap_or(2048);
+                return match RSA_BITS.contains(&bits) {
+                    true => Ok(bits),
+                    false => Err(SignError::KeySize {
+                        algorithm: self,
+                        bits,
+                    }),
+                };
+            }
+            Self::EcdsaP256Sha256 | Self::Ed25519 => 256,
+            Self::EcdsaP384Sha384 => 384,
+        };
+        match bits {
+            Some(bits) if bits != fixed => Err(SignError::FixedKeySize {
+                algorithm: self,
+                fixed,
+                bits,
+            }),
+            _ => Ok(fixed),
+        }
+    }
+}
+
+impl fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Algorithm {
+    type Err = SignError;
+
+    /// Takes a mnemonic in any case, or a number.
+    fn from_str(text: &str) -> Result<Self, SignError> {
+        let found = Self::ALL.into_iter().find(|algorithm| {
+            algorithm.name().eq_ignore_ascii_case(text) || algorithm.number().to_string() == text
+        });
+        found.ok_or_else(|| SignError::UnsupportedAlgorithm {
+            name: text.to_owned(),
+        })
+    }
+}

@@ -1,0 +1,91 @@
+//! ECDSA keys on the curves P-256 and P-384 (RFC 6605).
+
+use super::{PRIVATE_KEY, PrivateFields, Signer, field};
+use crate::{Algorithm, SignError};
+use aws_lc_rs::agreement;
+use aws_lc_rs::encoding::AsBigEndian;
+use aws_lc_rs::rand::SystemRandom;
+use aws_lc_rs::signature::{
+    ECDSA_P256_SHA256_FIXED_SIGNING, ECDSA_P384_SHA384_FIXED_SIGNING, EcdsaKeyPair,
+    EcdsaSigningAlgorithm, KeyPair,
+};
+use zeroize::Zeroizing;
+
+pub(super) struct EcdsaKey {
+    key: EcdsaKeyPair,
+    random: SystemRandom,
+}
+
+fn signing(algorithm: Algorithm) -> &'static EcdsaSigningAlgorithm {
+    match algorithm {
+        Algorithm::EcdsaP384Sha384 => &ECDSA_P384_SHA384_FIXED_SIGNING,
+        _ => &ECDSA_P256_SHA256_FIXED_SIGNING,
+    }
+}
+
+impl EcdsaKey {
+    pub fn generate(algorithm: Algorithm) -> Result<Self, SignError> {
+        let key = EcdsaKeyPair::generate(signing(algorithm)).map_err(|_| SignError::Crypto {
+            what: "making an ECDSA key",
+        })?;
+        Ok(Self::new(key))
+    }
+
+    pub fn from_fields(algorithm: Algorithm, fields: &PrivateFields) -> Result<Self, String> {
+        let bad = || format!("{PRIVATE_KEY} is not a key of {algorithm}");
+        let (curve, octets) = match algorithm {
+            Algorithm::EcdsaP384Sha384 => (&agreement::ECDH_P384, 48),
+            _ => (&agreement::ECDH_P256, 32),
+        };
+        let scalar = field(fields, PRIVATE_KEY)?;
+        if scalar.len() > octets {
+            return Err(bad());
+        }
+        // Some tools leave out leading zeros.
+        let mut padded = Zeroizing::new(vec![0; octets - scalar.len()]);
+        padded.extend_from_slice(scalar);
+        let private = agreement::PrivateKey::from_private_key(curve, &padded).map_err(|_| bad())?;
+        let public = private.compute_public_key().map_err(|_| bad())?;
+        EcdsaKeyPair::from_private_key_and_public_key(signing(algorithm), &padded, public.as_ref())
+            .map(Self::new)
+            .map_err(|_| bad())
+    }
+
+    fn new(key: EcdsaKeyPair) -> Self {
+        Self {
+            key,
+            random: SystemRandom::new(),
+        }
+    }
+}
+
+impl Signer for EcdsaKey {
+    fn sign(&self, data: &[u8]) -> Result<Vec<u8>, SignError> {
+        let signature = self
+            .key
+            .sign(&self.random, data)
+            .map_err(|_| SignError::Crypto {
+                what: "signing with an ECDSA key",
+            })?;
+        Ok(signature.as_ref().to_vec())
+    }
+
+    fn public_key(&self) -> Vec<u8> {
+        // Without the octet that says "uncompressed point" (RFC 6605 section 4).
+        self.key.public_key().as_ref()[1..].to_vec()
+    }
+
+    fn private_fields(&self) -> Result<PrivateFields, SignError> {
+        let scalar = self
+            .key
+            .private_key()
+            .as_be_bytes()
+            .map_err(|_| SignError::Crypto {
+                what: "writing an ECDSA key",
+            })?;
+        Ok(vec![(
+            PRIVATE_KEY,
+            Zeroizing::new(scalar.as_ref().to_vec()),
+        )])
+    }
+}

@@ -1,0 +1,158 @@
+//! What can go wrong with keys and signing.
+
+use crate::Algorithm;
+use std::io;
+use std::path::PathBuf;
+
+/// Why a zone was not signed, or a key not made, read or written; every message says what to do.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SignError {
+    /// No key was given.
+    #[error(
+        "no key for the zone {zone}; make one for it, or give the folder that has its key files"
+    )]
+    NoKeys {
+        /// The zone.
+        zone: String,
+    },
+    /// A key belongs to another zone.
+    #[error(
+        "the key with tag {tag} is for {owner}, not for the zone {zone}; leave it out, or check the zone's name"
+    )]
+    ForeignKey {
+        /// The key's tag.
+        tag: u16,
+        /// The zone that the key is for.
+        owner: String,
+        /// The zone to be signed.
+        zone: String,
+    },
+    /// An RSA key size that is not supported.
+    #[error("{bits} bits are not possible for {algorithm}; choose a size from 1024 to 4096")]
+    KeySize {
+        /// The algorithm.
+        algorithm: Algorithm,
+        /// The size asked for.
+        bits: u32,
+    },
+    /// A size for an algorithm that has only one.
+    #[error("{algorithm} keys always have {fixed} bits, not {bits}; leave the size out")]
+    FixedKeySize {
+        /// The algorithm.
+        algorithm: Algorithm,
+        /// The size that it has.
+        fixed: u32,
+        /// The size asked for.
+        bits: u32,
+    },
+    /// An algorithm that cannot be used.
+    #[error(
+        "algorithm {name} is not supported; choose RSASHA256, RSASHA512, ECDSAP256SHA256, ECDSAP384SHA384 or ED25519"
+    )]
+    UnsupportedAlgorithm {
+        /// As it was given.
+        name: String,
+    },
+    /// No free key tag was found.
+    #[error(
+        "no key was found whose tag differs from those of the zone's {keys} other keys; use fewer keys"
+    )]
+    KeyTagsTaken {
+        /// The number of keys that the zone has.
+        keys: usize,
+    },
+    /// NSEC3 iterations beyond the field's range.
+    #[error(
+        "{iterations} NSEC3 iterations are not possible; choose 0 (RFC 9276 section 3.1), at most 65535"
+    )]
+    Iterations {
+        /// The number asked for.
+        iterations: u64,
+    },
+    /// A salt that is not hexadecimal.
+    #[error(
+        "{salt} is not a salt; give pairs of hexadecimal digits, or - for none (RFC 9276 section 3.1)"
+    )]
+    Salt {
+        /// As it was given.
+        salt: String,
+    },
+    /// A salt beyond the field's range.
+    #[error(
+        "a salt of {octets} octets is not possible; give none (RFC 9276 section 3.1), at most 255 octets"
+    )]
+    SaltTooLong {
+        /// Its length.
+        octets: usize,
+    },
+    /// Signatures that would never be valid.
+    #[error(
+        "the signatures would expire ({expiration}) not after their inception ({inception}); choose a later expiration"
+    )]
+    Validity {
+        /// Seconds since 1970, modulo 2^32.
+        inception: u32,
+        /// Seconds since 1970, modulo 2^32.
+        expiration: u32,
+    },
+    /// The zone has no SOA record at its apex.
+    #[error("the zone {zone} has no SOA record at its apex; add one")]
+    NoSoa {
+        /// The zone.
+        zone: String,
+    },
+    /// A name that cannot be hashed into the zone.
+    #[error("hashed names below {zone} would exceed 255 octets; use NSEC for this zone")]
+    HashedNameTooLong {
+        /// The zone.
+        zone: String,
+    },
+    /// Two names with the same NSEC3 hash (RFC 5155 section 7.1).
+    #[error("{first} and {second} have the same NSEC3 hash; sign with another salt")]
+    HashCollision {
+        /// The first name.
+        first: String,
+        /// The second name.
+        second: String,
+    },
+    /// A key file that cannot be read.
+    #[error("{}: cannot read the key file: {source}; give the name of a pair of .key and .private files", file.display())]
+    ReadKey {
+        /// The file.
+        file: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// A key file with wrong content.
+    #[error("{}:{line}: {what}; {hint}", file.display())]
+    KeyFile {
+        /// The file.
+        file: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong.
+        what: String,
+        /// What to do.
+        hint: &'static str,
+    },
+    /// A .key file that is no master file.
+    #[error(transparent)]
+    KeyRecord(#[from] dnsrig_zone::ZoneError),
+    /// A key file that cannot be written.
+    #[error("{}: cannot write the key file: {source}; an existing key is never overwritten", file.display())]
+    WriteKey {
+        /// The file.
+        file: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The cryptographic library refused.
+    #[error(
+        "{what} failed in the cryptographic library; the key may be damaged, so make a new one"
+    )]
+    Crypto {
+        /// What was attempted.
+        what: &'static str,
+    },
+}

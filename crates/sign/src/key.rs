@@ -135,6 +135,11 @@ impl KeyPair {
         }
     }
 
+    /// The public key as the DNSKEY record has it.
+    pub fn public_key(&self) -> &[u8] {
+        &self.public_key
+    }
+
     /// The key tag (RFC 4034 appendix B).
     pub fn tag(&self) -> u16 {
         self.tag

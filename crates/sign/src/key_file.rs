@@ -2,7 +2,7 @@
 
 use crate::crypto::{self, PrivateFields};
 use crate::{Algorithm, KeyPair, Role, SignError};
-use dnsrig_zone::{PresentationName, PresentationRecord, Record, read_records};
+use dnsrig_zone::{PresentationName, Record, read_records};
 use domain::base::iana::Rtype;
 use domain::utils::base64;
 use std::fs;
@@ -10,9 +10,6 @@ use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
-
-/// TTL of the DNSKEY record in a `.key` file; the zone's own goes before it.
-const KEY_FILE_TTL_S: u32 = 3600;
 
 const WRONG_FORMAT: &str = "give a private key in BIND's format v1.2 or v1.3";
 
@@ -100,12 +97,17 @@ impl KeyPair {
             Role::Ksk => "key",
             Role::Zsk => "zone",
         };
+        // Without TTL, as dnssec-keygen writes it: that is the zone's affair.
         format!(
-            "; This is a {kind}-signing key, keyid {}, for {}\n; Created: {}\n{}\n",
-            self.tag(),
-            PresentationName(self.owner()),
-            bind_time(self.created_s()),
-            PresentationRecord(&self.dnskey(KEY_FILE_TTL_S)),
+            "; This is a {kind}-signing key, keyid {tag}, for {owner}\n\
+             ; Created: {created}\n\
+             {owner} IN DNSKEY {flags} 3 {algorithm} {public_key}\n",
+            tag = self.tag(),
+            owner = PresentationName(self.owner()),
+            created = bind_time(self.created_s()),
+            flags = self.flags(),
+            algorithm = self.algorithm().number(),
+            public_key = base64::encode_string(self.public_key()),
         )
     }
 

@@ -89,3 +89,30 @@ impl Signer for EcdsaKey {
         )])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leading_zeros_may_be_left_out() {
+        let fields = |octets: Vec<u8>| vec![(PRIVATE_KEY, Zeroizing::new(octets))];
+        for (algorithm, octets, generator) in [
+            (Algorithm::EcdsaP256Sha256, 32, [0x6B, 0x17, 0xD1, 0xF2]),
+            (Algorithm::EcdsaP384Sha384, 48, [0xAA, 0x87, 0xCA, 0x22]),
+        ] {
+            let one = EcdsaKey::from_fields(algorithm, &fields(vec![1])).unwrap();
+            assert_eq!(one.public_key()[..4], generator);
+            assert_eq!(one.public_key().len(), 2 * octets);
+            assert_eq!(one.private_fields().unwrap()[0].1.len(), octets);
+            for wrong in [
+                vec![],
+                vec![0; octets],
+                vec![0xFF; octets],
+                vec![1; octets + 1],
+            ] {
+                assert!(EcdsaKey::from_fields(algorithm, &fields(wrong)).is_err());
+            }
+        }
+    }
+}

@@ -1,9 +1,7 @@
 //! Three validators accept what is signed, for each algorithm, kind of denial and zone.
 
-mod common;
-
+use crate::common::{key_pair, name, nasty_zone, run, said, small_zone};
 use bytes::Bytes;
-use common::{key_pair, name, nasty_zone, run, said, small_zone};
 use dnsrig_sign::{Algorithm, Denial, KeyPair, Nsec3Parameters, Role, SigningParameters, sign};
 use dnsrig_zone::Zone;
 use domain::base::iana::Rtype;

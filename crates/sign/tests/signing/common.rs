@@ -18,7 +18,7 @@ pub fn small_zone() -> Zone {
 
 /// The zone with everything that signers have got wrong.
 pub fn nasty_zone() -> Zone {
-    Zone::parse(include_bytes!("../data/nasty.zone"), None).unwrap()
+    Zone::parse(include_bytes!("data/nasty.zone"), None).unwrap()
 }
 
 /// A key-signing and a zone-signing key, with the sizes that JPRS-2010 had for RSA.

@@ -1,0 +1,7 @@
+//! Signing as a whole: against the RFCs' examples, against other signers and validators, and for zones of any shape.
+
+mod appendices;
+mod bind_tools;
+mod common;
+mod shapes;
+mod validators;

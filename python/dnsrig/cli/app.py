@@ -1,12 +1,12 @@
 """The `dnsrig` command: its groups, and how an error becomes a message and an exit code."""
 
 import errno
+import importlib
 import sys
 
 import click
 
 from dnsrig import __version__
-from dnsrig.cli import load, reports, run, servers, sign, stream, zone
 from dnsrig.errors import DnsrigError
 
 HELP = """A test rig for DNS and DNSSEC: verify what servers do, and measure what it costs.
@@ -24,26 +24,49 @@ Exit codes: 0 done, 1 the thing under test failed, 2 usage or input error,
 """
 
 
-@click.group(help=HELP, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+COMMANDS = {
+    "run": ("run", "Run a study and write its report."),
+    "studies": ("run", "List and explain the studies."),
+    "report": ("reports", "Build the report of a stored run anew."),
+    "compare": ("reports", "Say what differs between two runs beyond noise."),
+    "load": ("load", "Load a server and account for every query."),
+    "servers": ("servers", "List the name servers that the rig can drive."),
+    "serve": ("servers", "Start a name server with a zone, as the studies do."),
+    "zone": ("zone", "Generate zones, and say what is in one."),
+    "sign": ("sign", "Sign a zone file."),
+    "stream": ("stream", "Make query streams for a load."),
+}
+"""Each command's module in dnsrig.cli, and its line in the list."""
+HIDDEN = {"sink": "load"}
+
+
+class CommandList(click.Group):
+    """The commands of COMMANDS; a module is imported when its command is called, so that `--help` is quick."""
+
+    def list_commands(self, _context: click.Context) -> list[str]:
+        """Give the names in the order of COMMANDS."""
+        return list(COMMANDS)
+
+    def get_command(self, _context: click.Context, name: str) -> click.Command | None:
+        """Import the command called `name`."""
+        module = COMMANDS[name][0] if name in COMMANDS else HIDDEN.get(name)
+        if module is None:
+            return None
+        command: click.Command = getattr(importlib.import_module(f"dnsrig.cli.{module}"), name)
+        return command
+
+    def format_commands(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
+@click.group(
+    cls=CommandList, help=HELP, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
 @click.version_option(__version__, prog_name="dnsrig")
 def cli() -> None:
-    """Hold the command groups; its help text is HELP."""
-
-
-for command in (
-    run.run,
-    run.studies,
-    load.load,
-    load.sink,
-    servers.servers,
-    servers.serve,
-    zone.zone,
-    sign.sign,
-    stream.stream,
-    reports.report,
-    reports.compare,
-):
-    cli.add_command(command)
+    """Hold the commands; the help text is HELP."""
 
 
 def main() -> None:

@@ -13,8 +13,10 @@ def rate(qps: float) -> str:
     return f"{qps:,.0f}" if qps >= 100 else f"{qps:.2f}"
 
 
-def duration(ns: int) -> str:
+def duration(ns: int | None) -> str:
     """Give nanoseconds with three figures in the unit that fits: 1.23 ms."""
+    if ns is None:
+        return "-"
     for size, unit in _NS_UNITS:
         if ns >= size:
             return f"{ns / size:.3g} {unit}"

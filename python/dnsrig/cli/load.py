@@ -82,9 +82,9 @@ def load(
         click.echo(f"left out {skipped} bad lines", err=True)
     if limit_s is None and passes is None and queries is None:
         passes = 1
-    schedule: dict[str, Any] = {"closed_loop": {"outstanding": outstanding or 100, "cap_qps": rate_qps}}
+    schedule: dict[str, Any] = {"kind": "closed_loop", "outstanding": outstanding or 100, "max_rate_qps": rate_qps}
     if rate_qps is not None and outstanding is None:
-        schedule = {"fixed_rate": {"qps": rate_qps}}
+        schedule = {"kind": "fixed_rate", "rate_qps": rate_qps}
     configuration = {
         "server": server,
         "port": port,
@@ -94,7 +94,7 @@ def load(
         "clients": clients,
         "threads": threads,
         "timeout_s": timeout_s,
-        "cpus": _processors(cpus),
+        "cpus": _processors(cpus) or [],
         "allow_any_target": any_target,
     }
     live = not as_json and sys.stderr.isatty()

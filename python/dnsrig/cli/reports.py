@@ -6,7 +6,7 @@ import click
 
 from dnsrig.cli.common import json_option, print_json
 from dnsrig.report.compare import compare as compare_runs
-from dnsrig.report.compare import compare_text
+from dnsrig.report.compare import comparison_text
 from dnsrig.runs.folder import RunFolder
 from dnsrig.studies import conduct
 
@@ -45,4 +45,4 @@ def compare(first: Path, second: Path, as_json: bool) -> None:
     if as_json:
         print_json(result)
     else:
-        click.echo(compare_text(result))
+        click.echo(comparison_text(result))

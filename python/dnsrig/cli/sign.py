@@ -6,7 +6,9 @@ import click
 
 from dnsrig import _core
 from dnsrig.cli.common import EXISTING_FILE, json_option, print_json
+from dnsrig.cli.times import signature_times
 from dnsrig.errors import InputError
+from dnsrig.keys import add_new_keys
 
 ALGORITHMS = ("RSASHA256", "RSASHA512", "ECDSAP256SHA256", "ECDSAP384SHA384", "ED25519")
 
@@ -29,8 +31,8 @@ ALGORITHMS = ("RSASHA256", "RSASHA512", "ECDSAP256SHA256", "ECDSAP384SHA384", "E
 @click.option("-3", "--nsec3-salt", "salt", default=None, help="NSEC3 with this salt in hexadecimal, '-' for none.")
 @click.option("-H", "--iterations", type=click.IntRange(0, 65535), default=0, show_default=True, help="NSEC3 iterations.")
 @click.option("-A", "--opt-out", is_flag=True, help="NSEC3 opt-out: leave insecure delegations out of the chain.")
-@click.option("-s", "--start-time", default=None, help="Inception as YYYYMMDDHHMMSS or now+N / now-N seconds [now-3600].")
-@click.option("-e", "--end-time", default=None, help="Expiration likewise; +N counts from the start [+2592000].")
+@click.option("-s", "--start-time", default=None, help="Inception: YYYYMMDDHHMMSS, or now+N, now-N in seconds [now-3600].")
+@click.option("-e", "--end-time", default=None, help="Expiration likewise; +N counts from the inception [+2592000].")
 @json_option
 def sign(
     zonefile: str,
@@ -64,19 +66,17 @@ def sign(
     for warning in zone.warnings:
         click.echo(f"warning: {warning}", err=True)
     target = output or Path(f"{zonefile}.signed")
+    used = _core.KeySet()
     if keys:
-        used = [_core.Key.read(path) for path in keys]
+        for path in keys:
+            used.read(path)
     else:
         folder = key_directory or target.parent
         if not folder.is_dir():
             raise InputError(f"-K {folder}: no such folder; make it first")
-        used = [
-            _core.Key.generate(zone.origin, algorithm, ksk_bits, "ksk"),
-            _core.Key.generate(zone.origin, algorithm, zsk_bits, "zsk"),
-        ]
-        for key in used:
-            key.write(folder)
-    inception, expiration = _core.signature_times(start_time, end_time)
+        add_new_keys(used, zone.origin, algorithm, ksk_bits, zsk_bits)
+        used.write(folder)
+    inception, expiration = signature_times(start_time, end_time)
     signed = zone.sign(
         used,
         denial="nsec" if salt is None else "nsec3",
@@ -92,12 +92,12 @@ def sign(
         "output": str(target),
         "records": signed.statistics()["records"],
         "signatures": signed.statistics()["types"].get("RRSIG", 0),
-        "keys": [key.file_name for key in used],
-        "ds": [record for key in used if key.is_ksk for record in key.ds_records],
+        "keys": used.file_names,
+        "ds": used.ds_records,
     }
     if as_json:
         print_json(summary)
     else:
         click.echo(f"{target}: zone {zone.origin}, {summary['records']} records, {summary['signatures']} signatures")
-        for record in summary["ds"]:
+        for record in used.ds_records:
             click.echo(record)

@@ -3,10 +3,9 @@
 import json
 import os
 import shutil
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from dnsrig import _core
@@ -17,11 +16,14 @@ from dnsrig.runs.folder import RunFolder
 from dnsrig.servers.base import ServedZone, Server, ServerSettings
 from dnsrig.servers.registry import driver
 from dnsrig.studies.answer_check import check_answers
-from dnsrig.studies.inputs import Inputs, MeasuredStream, Variant
+from dnsrig.studies.inputs import Inputs, Variant
 from dnsrig.studies.interleave import interleaved, rotated
 from dnsrig.studies.placement import Placement, place
 from dnsrig.studies.progress import Step, Watcher
 from dnsrig.studies.settings import StudySettings
+
+TIMEOUT_S = 2.0
+"""How long an answer is waited for: ample on one machine, and a lost query holds up the closed loop no longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,9 @@ class AuthoritativeBench:
             for label, name in server_labels(settings.servers)
         ]
         self._total = len(self._blocks) * len(settings.streams) * settings.repetitions
-        self._order = 0
+        measured = run.measurements()
+        self._done = len(measured)
+        self._order = max((item["order"] + 1 for item in measured), default=0)
         self._unable: set[Block] = set()
 
     def measure(self) -> None:
@@ -72,7 +76,6 @@ class AuthoritativeBench:
         os.sched_setaffinity(0, self._placement.generator)
         for repetition, block in interleaved(self._blocks, self._settings.repetitions):
             streams = rotated(self._settings.streams, repetition)
-            self._order += len(streams)
             missing = [name for name in streams if not self._run.done(case_id(block, name), repetition)]
             if not missing or block in self._unable:
                 continue
@@ -82,7 +85,13 @@ class AuthoritativeBench:
             except DnsrigError as error:
                 self._unable.add(block)
                 self._run.record_failure(
-                    [case_id(block, name) for name in streams], {"server": block.label, **_axes(block)}, str(error)
+                    [case_id(block, name) for name in missing],
+                    {
+                        "server": block.label,
+                        "denial": block.variant.denial,
+                        "iterations": block.variant.iterations,
+                    },
+                    str(error),
                 )
                 self._watcher.problem(f"{block.label}, zone {block.variant.label}: {error}")
 
@@ -107,50 +116,78 @@ class AuthoritativeBench:
         if self._settings.warm_up_s > 0:
             self._load(server, stream.warm_up, self._settings.warm_up_s)
         started = datetime.now(UTC)
-        monitor = Monitor({"server": server.pids, "generator": lambda: [os.getpid()]})
-        monitor.start()
-        try:
-            before = read_counters(server.pids())
-            own_before = read_counters([os.getpid()])
+        with Monitor({"server": server.pids, "generator": _own_pid}) as monitor:
+            before, own_before = read_counters(server.pids()), read_counters(_own_pid())
             load = self._load(server, stream.queries, self._settings.load_s)
-            after = read_counters(server.pids())
-            own_after = read_counters([os.getpid()])
-        finally:
+            after, own_after = read_counters(server.pids()), read_counters(_own_pid())
             samples = monitor.stop()
         if load["answered"] == 0:
             raise SubjectFailedError(f"{block.label} answered none of {load['sent']} queries of stream {name}")
-        server_usage = usage(before, after, samples, "server")
-        judged = json.loads(_core.judge_bottleneck(json.dumps(load), _busiest_share(server_usage, self._settings)))
+        used = usage(before, after, samples, "server")
+        judged = json.loads(_core.judge_bottleneck(json.dumps(load), used["cpu_share"] / len(self._placement.server)))
         measurement = {
             "case_id": case_id(block, name),
-            "case": {
-                "server": block.label,
-                "server_version": server.version,
-                **_axes(block),
-                "stream": name,
-            },
+            "case": {**_case(block, server), "stream": name},
             "repetition": repetition,
             "order": self._order,
             "started": started.isoformat(),
             "load": load,
-            "server": server_usage,
+            "server": used,
             "generator": usage(own_before, own_after, samples, "generator"),
+            "machine": samples.usage("machine"),
             "monitor": samples.facts(),
-            "server_cpu_us_per_query": server_usage["cpu_us"] / load["answered"],
+            "server_cpu_us_per_query": used["cpu_us"] / load["answered"],
             "bottleneck": judged["bottleneck"],
             "evidence": judged["evidence"],
             "tainted": [*judged["tainted"], *check.faults],
             "remarks": [*server.remarks(), self._placement.remark],
         }
+        self._order += 1
         self._run.record(measurement, samples.table)
+        self._done += 1
         self._watcher.step(
             Step(
-                done=len(self._run.measurements()),
+                done=self._done,
                 total=self._total,
-                case_id=measurement["case_id"],
+                case_id=case_id(block, name),
                 repetition=repetition,
                 qps=load["qps"],
-                server_cpu_us_per_query=measurement["server_cpu_us_per_query"],
+                server_cpu_us_per_query=used["cpu_us"] / load["answered"],
                 tainted=bool(measurement["tainted"]),
             )
         )
+
+    def _load(self, server: Server, stream: _core.QueryStream, duration_s: float) -> dict[str, Any]:
+        host, port = server.address
+        settings = {
+            "server": host,
+            "port": port,
+            "transport": self._settings.transport,
+            "schedule": {
+                "kind": "closed_loop",
+                "outstanding": self._settings.outstanding,
+                "max_rate_qps": None,
+            },
+            "stop": {"duration_s": duration_s, "queries": None, "passes": None},
+            "clients": self._settings.clients,
+            "threads": 1,
+            "timeout_s": TIMEOUT_S,
+            "cpus": sorted(self._placement.generator)[:1],
+            "allow_any_target": False,
+        }
+        report: dict[str, Any] = json.loads(_core.load(stream, json.dumps(settings)))
+        return report
+
+
+def _own_pid() -> list[int]:
+    return [os.getpid()]
+
+
+def _case(block: Block, server: Server) -> dict[str, Any]:
+    return {
+        "server": block.label,
+        "server_title": server.title,
+        "server_version": server.version,
+        "denial": block.variant.denial,
+        "iterations": block.variant.iterations,
+    }

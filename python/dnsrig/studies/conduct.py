@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from dnsrig.errors import DnsrigError, InputError, SubjectFailedError
+from dnsrig.errors import DnsrigError, EnvironmentLacksError, InputError, SubjectFailedError
 from dnsrig.report.build import build_report
 from dnsrig.report.summary import summarise
 from dnsrig.runs.folder import RunFolder
@@ -24,9 +24,16 @@ def chosen_servers(asked: tuple[str, ...] | None) -> tuple[str, ...]:
         return tuple(found())
     if not asked:
         raise InputError("--server names no server; dnsrig servers lists them")
-    for name in asked:
-        driver(name).require()
+    _require(asked)
     return asked
+
+
+def _require(servers: Sequence[str]) -> None:
+    missing = [kind for kind in map(driver, dict.fromkeys(servers)) if kind.find() is None]
+    if missing:
+        names = ", ".join(kind.title for kind in missing)
+        packages = " ".join(kind.package for kind in missing)
+        raise EnvironmentLacksError(f"not installed: {names}; apt-get install {packages}, or leave them out of --server")
 
 
 def start(
@@ -43,8 +50,7 @@ def resume(path: Path, watcher: Watcher) -> tuple[Path, dict[str, Any]]:
     run = RunFolder.open(path)
     manifest = run.manifest()
     settings = StudySettings.from_manifest(manifest["settings"])
-    for name in dict.fromkeys(settings.servers):
-        driver(name).require()
+    _require(settings.servers)
     run.resume()
     return _conduct(find_study(manifest["study"]), settings, run, watcher)
 
@@ -70,7 +76,7 @@ def _conduct(study: Study, settings: StudySettings, run: RunFolder, watcher: Wat
         run.finish("failed", str(error))
         raise
     if not run.measurements():
-        reason = "; ".join(failure["reason"] for failure in run.failures())
+        reason = "; ".join(failure["reason"] for failure in run.manifest()["failures"])
         run.finish("failed", reason)
         raise SubjectFailedError(f"nothing could be measured: {reason}")
     run.finish("complete")

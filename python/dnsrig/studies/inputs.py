@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dnsrig import _core
+from dnsrig.keys import add_new_keys
 from dnsrig.runs.folder import RunFolder
 from dnsrig.studies.settings import StudySettings
 
@@ -79,15 +80,11 @@ def prepare(settings: StudySettings, run: RunFolder) -> Inputs:
 
 
 def _write_zones(zone: _core.Zone, settings: StudySettings, files: dict[Variant, Path], keys_folder: Path) -> None:
-    keys: list[_core.Key] = []
+    keys = _core.KeySet()
     if any(variant.denial != "none" for variant in files):
+        add_new_keys(keys, zone.origin, settings.algorithm, settings.ksk_bits, settings.zsk_bits)
         keys_folder.mkdir(exist_ok=True)
-        keys = [
-            _core.Key.generate(zone.origin, settings.algorithm, settings.ksk_bits, "ksk"),
-            _core.Key.generate(zone.origin, settings.algorithm, settings.zsk_bits, "zsk"),
-        ]
-        for key in keys:
-            key.write(keys_folder)
+        keys.write(keys_folder)
     for variant, path in files.items():
         if variant.denial == "none":
             zone.write(path)

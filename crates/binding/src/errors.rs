@@ -1,0 +1,103 @@
+//! Rust errors as the exceptions of `dnsrig.errors`.
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+
+/// The class of `dnsrig.errors` that an error becomes, and with it the exit code.
+#[derive(Clone, Copy)]
+pub enum Kind {
+    /// `InputError`: the command line or an input file is wrong.
+    Input,
+    /// `SubjectFailedError`: the thing under test failed.
+    SubjectFailed,
+    /// `EnvironmentLacksError`: this machine lacks something.
+    EnvironmentLacks,
+}
+
+impl Kind {
+    fn class(self) -> &'static str {
+        match self {
+            Self::Input => "InputError",
+            Self::SubjectFailed => "SubjectFailedError",
+            Self::EnvironmentLacks => "EnvironmentLacksError",
+        }
+    }
+}
+
+/// Makes the Python exception of class `kind` with the error's own words.
+pub fn exception(kind: Kind, error: impl std::fmt::Display) -> PyErr {
+    let message = error.to_string();
+    Python::attach(|py| {
+        py.import("dnsrig.errors")
+            .and_then(|module| module.getattr(kind.class()))
+            .and_then(|class| class.call1((&message,)))
+            .map_or_else(
+                |_| PyRuntimeError::new_err(message.clone()),
+                PyErr::from_value,
+            )
+    })
+}
+
+/// An error of any crate below, with the exception that it becomes.
+pub trait IntoPython {
+    /// The exception class.
+    fn kind(&self) -> Kind;
+}
+
+impl IntoPython for dnsrig_zone::ZoneError {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Write { .. } => Kind::EnvironmentLacks,
+            _ => Kind::Input,
+        }
+    }
+}
+
+impl IntoPython for dnsrig_stream::StreamError {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Write { .. } => Kind::EnvironmentLacks,
+            _ => Kind::Input,
+        }
+    }
+}
+
+impl IntoPython for dnsrig_load::LoadError {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Unreachable { .. } | Self::Silent { .. } => Kind::SubjectFailed,
+            Self::System { .. } => Kind::EnvironmentLacks,
+            _ => Kind::Input,
+        }
+    }
+}
+
+impl IntoPython for dnsrig_answer::AnswerError {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::NoSoa { .. } | Self::DuplicateZone { .. } => Kind::Input,
+            _ => Kind::EnvironmentLacks,
+        }
+    }
+}
+
+impl IntoPython for dnsrig_sign::SignError {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::WriteKey { .. } | Self::Crypto { .. } => Kind::EnvironmentLacks,
+            _ => Kind::Input,
+        }
+    }
+}
+
+/// Turns a crate's result into Python's.
+pub trait OrRaise<T> {
+    /// Returns the value, or the exception that the error maps to.
+    fn or_raise(self) -> PyResult<T>;
+}
+
+impl<T, E: IntoPython + std::fmt::Display> OrRaise<T> for Result<T, E> {
+    fn or_raise(self) -> PyResult<T> {
+        self.map_err(|error| exception(error.kind(), error))
+    }
+}

@@ -1,0 +1,33 @@
+//! The Python module `dnsrig._core`: conversions, errors, interruption and progress, and nothing else.
+
+mod doorway;
+mod errors;
+mod keys;
+mod load;
+mod serve;
+mod stream;
+mod zone;
+
+use pyo3::prelude::*;
+
+/// The part of dnsrig that must be fast.
+#[pymodule]
+mod _core {
+    use super::*;
+
+    #[pymodule_export]
+    use super::keys::KeySet;
+    #[pymodule_export]
+    use super::load::{judge_bottleneck, latency_percentiles, load, serve_echo};
+    #[pymodule_export]
+    use super::serve::serve;
+    #[pymodule_export]
+    use super::stream::{QueryLog, QueryStream};
+    #[pymodule_export]
+    use super::zone::Zone;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

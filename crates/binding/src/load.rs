@@ -1,0 +1,171 @@
+//! `_core.load` and what belongs to it. Settings and reports cross as JSON, in the form that `dnsrig load --json` prints.
+
+use crate::doorway::detached;
+use crate::errors::{Kind, OrRaise, exception};
+use crate::stream::QueryStream;
+use dnsrig_load::{
+    Interval, LoadConfig, LoadReport, Progress, ScheduleKind, StopCondition, TransportKind,
+};
+use dnsrig_load::{histogram, sink};
+use pyo3::prelude::*;
+use serde::Deserialize;
+use std::net::{IpAddr, SocketAddr};
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+/// The settings of a load as Python writes them.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Settings {
+    server: String,
+    port: u16,
+    transport: TransportKind,
+    schedule: ScheduleKind,
+    stop: Stop,
+    clients: Option<usize>,
+    threads: Option<usize>,
+    timeout_s: f64,
+    cpus: Vec<usize>,
+    allow_any_target: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stop {
+    duration_s: Option<f64>,
+    queries: Option<u64>,
+    passes: Option<u64>,
+}
+
+/// Sends `stream` as `settings` (JSON) say; returns the report as JSON.
+///
+/// `on_second` gets each second's figures as JSON. Ctrl-C ends the load and raises KeyboardInterrupt.
+#[pyfunction]
+#[pyo3(signature = (stream, settings, on_second=None))]
+pub fn load(
+    py: Python<'_>,
+    stream: &Bound<'_, QueryStream>,
+    settings: &str,
+    on_second: Option<Bound<'_, PyAny>>,
+) -> PyResult<String> {
+    let config = parse_settings(settings)?;
+    let stream = &stream.get().stream;
+    let report = detached(
+        py,
+        |cancel, pass_on| {
+            dnsrig_load::run(stream, &config, cancel, |progress: &Progress<'_>| {
+                if let Some(interval) = progress.interval {
+                    pass_on(interval.clone());
+                }
+                ControlFlow::Continue(())
+            })
+        },
+        |interval: Interval| match &on_second {
+            Some(callback) => callback.call1((to_json(&interval)?,)).map(drop),
+            None => Ok(()),
+        },
+    )?
+    .or_raise()?;
+    to_json(&report)
+}
+
+/// Judges the bottleneck of a finished load again, with the server's own CPU share (1.0 is one busy processor).
+///
+/// Takes and returns a report as JSON.
+#[pyfunction]
+pub fn judge_bottleneck(report: &str, server_cpu_share: f64) -> PyResult<String> {
+    let mut report: LoadReport = serde_json::from_str(report).map_err(|error| {
+        exception(
+            Kind::Input,
+            format!("the load's report cannot be read: {error}"),
+        )
+    })?;
+    report.judge(Some(server_cpu_share));
+    to_json(&report)
+}
+
+/// Merges stored latency histograms; returns the latency in ns at each of `percentiles` (0 to 100).
+#[pyfunction]
+pub fn latency_percentiles(histograms: Vec<String>, percentiles: Vec<f64>) -> PyResult<Vec<u64>> {
+    let merged = histogram::merge(histograms.iter().map(String::as_str)).or_raise()?;
+    let merged = histogram::decode(&merged).or_raise()?;
+    Ok(percentiles
+        .iter()
+        .map(|&percentile| merged.value_at_percentile(percentile))
+        .collect())
+}
+
+/// Echoes every datagram as an answer until Ctrl-C; `on_ready` gets the port. Returns the number of answers.
+#[pyfunction]
+pub fn serve_echo(
+    py: Python<'_>,
+    address: &str,
+    port: u16,
+    on_ready: Bound<'_, PyAny>,
+) -> PyResult<u64> {
+    let address = SocketAddr::new(parse_address(address)?, port);
+    detached(
+        py,
+        |cancel, pass_on| {
+            sink::serve_echo(address, None, cancel, |bound: SocketAddr| {
+                pass_on(bound.port())
+            })
+        },
+        |port: u16| on_ready.call1((port,)).map(drop),
+    )?
+    .or_raise()
+}
+
+fn parse_settings(settings: &str) -> PyResult<LoadConfig> {
+    let settings: Settings = serde_json::from_str(settings).map_err(|error| {
+        exception(
+            Kind::Input,
+            format!("the load's settings cannot be read: {error}"),
+        )
+    })?;
+    let mut config = LoadConfig::new(SocketAddr::new(
+        parse_address(&settings.server)?,
+        settings.port,
+    ));
+    config.transport = settings.transport;
+    config.schedule = settings.schedule;
+    config.stop = StopCondition {
+        duration: settings.stop.duration_s.map(seconds).transpose()?,
+        queries: settings.stop.queries,
+        passes: settings.stop.passes,
+    };
+    config.timeout = seconds(settings.timeout_s)?;
+    config.clients = settings.clients;
+    config.threads = settings.threads;
+    config.cpus = settings.cpus;
+    config.allow_any_target = settings.allow_any_target;
+    Ok(config)
+}
+
+fn seconds(value: f64) -> PyResult<Duration> {
+    Duration::try_from_secs_f64(value).map_err(|_| {
+        exception(
+            Kind::Input,
+            format!("{value} is not a number of seconds to wait"),
+        )
+    })
+}
+
+/// Reads an IP address; names are not looked up, since a load goes to one known address.
+pub fn parse_address(text: &str) -> PyResult<IpAddr> {
+    text.parse().map_err(|_| {
+        exception(
+            Kind::Input,
+            format!("'{text}' is not an IP address; give one such as 127.0.0.1 or ::1"),
+        )
+    })
+}
+
+fn to_json(value: &impl serde::Serialize) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|error| {
+        exception(
+            Kind::SubjectFailed,
+            format!("a result cannot be written as JSON: {error}"),
+        )
+    })
+}

@@ -1,0 +1,6 @@
+//! The responder and the server by themselves.
+
+mod answers;
+mod properties;
+mod serving;
+mod test_zone;

@@ -246,6 +246,10 @@ fn messages_name_place_and_remedy() {
             "-:2:1: x..example.com. is not a domain name",
         ),
         (
+            "x.example.com. MX 1 a..b.\n",
+            "-:2:21: bad data for type MX: a name with an empty label",
+        ),
+        (
             "x.example.com. 99999999999 A 192.0.2.1\n",
             "-:2:16: 99999999999 is not a TTL",
         ),

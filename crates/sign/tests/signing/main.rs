@@ -3,5 +3,6 @@
 mod appendices;
 mod bind_tools;
 mod common;
+mod key_text;
 mod shapes;
 mod validators;

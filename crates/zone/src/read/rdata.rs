@@ -72,6 +72,22 @@ fn name_fields(rtype: Rtype) -> &'static [usize] {
     }
 }
 
+/// Whether two dots meet in a name, or one begins it; `domain` lets that pass in RDATA and makes octets that are no name.
+fn has_empty_label(text: &[u8]) -> bool {
+    let mut is_at_start = true;
+    let mut octets = text.iter();
+    while let Some(&octet) = octets.next() {
+        if octet == b'.' && is_at_start {
+            return text != b".";
+        }
+        is_at_start = octet == b'.';
+        if octet == b'\\' {
+            octets.next();
+        }
+    }
+    false
+}
+
 /// Turns RDATA in presentation format into wire format; keeps its buffers from record to record.
 #[derive(Debug)]
 pub(super) struct RdataScanner {
@@ -133,6 +149,9 @@ impl RdataScanner {
                 self.line.push(b' ');
             }
             starts.push(self.line.len());
+            if name_fields(scan_type).contains(&index) && has_empty_label(token.text) {
+                return Err(RdataError::new(index, rtype, "a name with an empty label"));
+            }
             match self.substitute(scan_type, index, token.text) {
                 Some(text) => self.line.extend_from_slice(text.as_bytes()),
                 None => push_ascii(&mut self.line, token.text),

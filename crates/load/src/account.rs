@@ -7,9 +7,6 @@ use crate::rcode;
 use crate::tally::{Refusal, Tally};
 use crate::transport::Events;
 
-/// Weight of a new latency in the running mean, as a power of two below one.
-const MEAN_SHIFT: u32 = 3;
-
 /// What one thread has in flight and has counted.
 pub struct Account<'a> {
     queries: &'a Queries<'a>,
@@ -20,10 +17,6 @@ pub struct Account<'a> {
     pub tally: Tally,
     /// When the last answer arrived; 0 before the first.
     pub last_answer_ns: u64,
-    /// Running mean of latency from the send, in nanoseconds.
-    pub recent_latency_ns: u64,
-    /// Answers since this was last set to 0.
-    pub answers_lately: u64,
     /// Answered queries over all tallies.
     answered: u64,
     refused_lately: bool,
@@ -38,8 +31,6 @@ impl<'a> Account<'a> {
             in_flight,
             tally: Tally::default(),
             last_answer_ns: 0,
-            recent_latency_ns: 0,
-            answers_lately: 0,
             answered: 0,
             refused_lately: false,
         }
@@ -121,10 +112,7 @@ impl<'a> Account<'a> {
         counts.rcodes[usize::from(answer.rcode(question_len)).min(rcode::COUNTED - 1)] += 1;
         self.tally.latency.saturating_record(latency_ns);
         self.answered += 1;
-        self.answers_lately += 1;
         self.last_answer_ns = self.last_answer_ns.max(received_ns);
-        self.recent_latency_ns = self.recent_latency_ns - (self.recent_latency_ns >> MEAN_SHIFT)
-            + (latency_ns >> MEAN_SHIFT);
     }
 
     /// Counts an answer that fits no query in flight, unless it is malformed.

@@ -22,13 +22,6 @@ const CANCEL_CHECK_NS: u64 = 100_000_000;
 /// With arrival times from the kernel, waits up to this long are slept through without being woken by each answer.
 const SLEEP_THROUGH_NS: u64 = 1_000_000;
 
-/// Nap of a closed loop whose window is full, as a part of the latency seen lately: long enough to take several
-/// answers at once, short enough that the server never runs out of queries.
-const NAP_PART: u64 = 16;
-
-/// Shortest nap that is worth a timer, and longest nap.
-const NAP_NS: std::ops::RangeInclusive<u64> = 20_000..=100_000;
-
 /// What one thread is to do.
 pub struct Task {
     /// The queries it sends, in order.
@@ -202,7 +195,6 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
 
     /// Takes what has arrived and ends what has waited too long.
     fn collect(&mut self) -> u64 {
-        self.account.answers_lately = 0;
         self.transport.receive(&self.clock, &mut self.account);
         let now_ns = self.clock.now_ns();
         self.account.expire(now_ns);
@@ -299,9 +291,6 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
             }
             Next::Freed => {
                 self.blocked_since_ns = Some(now_ns);
-                if let Some(nap_ns) = self.nap_ns() {
-                    return self.clock.sleep_until(until_ns.min(now_ns + nap_ns));
-                }
             }
         }
         if until_ns > now_ns {
@@ -309,15 +298,12 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
         }
     }
 
-    /// How long to sleep, rather than be woken by the next answer, while nothing can be sent. `None` if the last sleep
-    /// brought no answer, or answers come so fast that none is worth it.
-    fn nap_ns(&self) -> Option<u64> {
-        let nap_ns = (self.account.recent_latency_ns / NAP_PART).min(*NAP_NS.end());
-        (T::STAMPS_ARRIVAL && self.account.answers_lately > 0 && nap_ns >= *NAP_NS.start())
-            .then_some(nap_ns)
-    }
-
     fn interval_end_ns(&self) -> u64 {
         self.task.start_ns + (self.interval + 1) * INTERVAL_NS
     }
 }
+
+#[cfg(test)]
+mod harmful;
+#[cfg(test)]
+mod tests;

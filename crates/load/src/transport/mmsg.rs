@@ -18,6 +18,25 @@ const CONTROL_LEN: usize = 64;
 #[derive(Clone)]
 struct Control([u8; CONTROL_LEN]);
 
+/// Octets that a control message of two octets takes: `CMSG_SPACE(2)`.
+const SEGMENT_CONTROL_SPACE: usize = mem::size_of::<libc::cmsghdr>() + 8;
+
+/// Octets of a message that is to be cut up, at most.
+const LONGEST_MESSAGE: usize = 60_000;
+
+impl Control {
+    /// Makes it the control message `UDP_SEGMENT`: cut at each `len` octets.
+    fn set_segment_len(&mut self, len: u16) {
+        let header_len = mem::size_of::<libc::cmsghdr>();
+        // SAFETY: any octets are a valid cmsghdr, which the array has room for and is aligned for.
+        let header = unsafe { &mut *self.0.as_mut_ptr().cast::<libc::cmsghdr>() };
+        header.cmsg_level = libc::SOL_UDP;
+        header.cmsg_type = libc::UDP_SEGMENT;
+        header.cmsg_len = header_len + mem::size_of::<u16>();
+        self.0[header_len..header_len + 2].copy_from_slice(&len.to_ne_bytes());
+    }
+}
+
 /// Buffers that datagrams are received into.
 pub struct ReceiveBatch {
     headers: Vec<libc::mmsghdr>,
@@ -119,11 +138,17 @@ pub struct Queued {
 }
 
 /// Datagrams that wait for being sent.
+///
+/// Those of one client and one length go to the kernel as a single message that it cuts up (UDP segmentation offload,
+/// udp(7)): each travels as a datagram of its own, but the way down the protocol stack is gone only once.
 pub struct SendBatch {
     octets: Vec<u8>,
     queued: Vec<Queued>,
     headers: Vec<libc::mmsghdr>,
     iovecs: Vec<libc::iovec>,
+    /// For each header, the size to cut at.
+    controls: Vec<Control>,
+    segmentation: bool,
 }
 
 // SAFETY: the raw pointers in `headers` and `iovecs` are set anew, to memory the batch owns, before each use.
@@ -137,6 +162,8 @@ impl SendBatch {
             queued: Vec::with_capacity(BATCH),
             headers: Vec::with_capacity(BATCH),
             iovecs: Vec::with_capacity(BATCH),
+            controls: Vec::with_capacity(BATCH),
+            segmentation: true,
         }
     }
 
@@ -153,6 +180,12 @@ impl SendBatch {
         });
     }
 
+    /// Puts datagrams of one client and, among them, of one length side by side.
+    pub fn sort(&mut self) {
+        self.queued
+            .sort_unstable_by_key(|queued| (queued.client, queued.len, queued.start));
+    }
+
     /// The queued datagrams.
     pub fn queued(&self) -> &[Queued] {
         &self.queued
@@ -164,25 +197,18 @@ impl SendBatch {
         self.queued.clear();
     }
 
-    /// Sends the datagrams `first..end` over a connected socket; gives how many the kernel took.
+    /// Stops using segmentation offload; says whether it was in use.
+    pub fn give_up_segmentation(&mut self) -> bool {
+        mem::replace(&mut self.segmentation, false)
+    }
+
+    /// Sends the datagrams `first..end`, all of one client, over its socket; gives how many the kernel took.
     ///
     /// # Errors
     /// The kernel's for the first of them.
     pub fn send(&mut self, socket: BorrowedFd<'_>, first: usize, end: usize) -> io::Result<usize> {
-        self.iovecs.clear();
-        self.headers.clear();
-        let base = self.octets.as_mut_ptr();
-        self.iovecs
-            .extend(self.queued[first..end].iter().map(|queued| libc::iovec {
-                iov_base: base.wrapping_add(queued.start).cast(),
-                iov_len: queued.len,
-            }));
-        self.headers.extend(
-            self.iovecs
-                .iter_mut()
-                .map(|iovec| message_header(iovec, ptr::null_mut())),
-        );
-        // SAFETY: each header points to an iovec, each iovec to octets of the batch; none moves during the call.
+        self.lay_out(first, end);
+        // SAFETY: headers point to iovecs and controls, iovecs to octets of the batch; none moves during the call.
         let count = unsafe {
             libc::sendmmsg(
                 socket.as_raw_fd(),
@@ -191,7 +217,51 @@ impl SendBatch {
                 libc::MSG_DONTWAIT as _,
             )
         };
-        usize::try_from(count).map_err(|_| io::Error::last_os_error())
+        let count = usize::try_from(count).map_err(|_| io::Error::last_os_error())?;
+        Ok(self.headers[..count]
+            .iter()
+            .map(|header| header.msg_hdr.msg_iovlen)
+            .sum())
+    }
+
+    /// Makes the headers for the datagrams `first..end`.
+    fn lay_out(&mut self, first: usize, end: usize) {
+        let base = self.octets.as_mut_ptr();
+        let datagrams = &self.queued[first..end];
+        self.iovecs.clear();
+        self.iovecs
+            .extend(datagrams.iter().map(|queued| libc::iovec {
+                iov_base: base.wrapping_add(queued.start).cast(),
+                iov_len: queued.len,
+            }));
+        self.headers.clear();
+        self.controls.clear();
+        self.controls
+            .resize(datagrams.len(), Control([0; CONTROL_LEN]));
+        let mut start = 0;
+        while start < datagrams.len() {
+            let len = datagrams[start].len;
+            let most = if self.segmentation {
+                (LONGEST_MESSAGE / len).min(BATCH)
+            } else {
+                1
+            };
+            let same = datagrams[start..]
+                .iter()
+                .take(most.max(1))
+                .take_while(|queued| queued.len == len)
+                .count();
+            let mut header = message_header(&mut self.iovecs[start], ptr::null_mut());
+            header.msg_hdr.msg_iovlen = same;
+            if same > 1 {
+                let control = &mut self.controls[start];
+                control.set_segment_len(len as u16);
+                header.msg_hdr.msg_control = control.0.as_mut_ptr().cast();
+                header.msg_hdr.msg_controllen = SEGMENT_CONTROL_SPACE;
+            }
+            self.headers.push(header);
+            start += same;
+        }
     }
 }
 

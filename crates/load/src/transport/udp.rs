@@ -110,6 +110,12 @@ impl Udp {
             tries += 1;
             match error.raw_os_error() {
                 Some(libc::EINTR) => continue,
+                // A datagram too long for the link in one piece, or a link without the offload.
+                Some(libc::EINVAL | libc::EIO | libc::EMSGSIZE)
+                    if self.outgoing.give_up_segmentation() =>
+                {
+                    continue;
+                }
                 Some(libc::EAGAIN | libc::ENOBUFS) if tries < SEND_TRIES => {
                     wait_for_room(&self.sockets[client]);
                     continue;
@@ -144,6 +150,7 @@ impl Transport for Udp {
     }
 
     fn flush(&mut self, _clock: &impl Clock, events: &mut impl Events) {
+        self.outgoing.sort();
         let mut first = 0;
         while let Some(start) = self.outgoing.queued().get(first).copied() {
             let same = self.outgoing.queued()[first..]

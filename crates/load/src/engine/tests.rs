@@ -1,0 +1,301 @@
+//! The engine in virtual time, over a transport that does harm on purpose.
+
+use super::harmful::{Fate, Harmful, MS, Seen, TIMEOUT_NS, VirtualClock};
+use super::*;
+use crate::config::StopCondition;
+use crate::in_flight::InFlight;
+use crate::queries::Queries;
+use crate::schedule::{ClosedLoop, FixedRate, Pace};
+use crate::tally::Counts;
+use dnsrig_stream::QueryStream;
+use proptest::prelude::*;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// One load in virtual time.
+struct Load {
+    fates: Vec<Fate>,
+    clients: usize,
+    delay_ns: u64,
+    flush_ns: u64,
+    stop: StopCondition,
+}
+
+impl Default for Load {
+    fn default() -> Self {
+        Self {
+            fates: vec![Fate::Answered],
+            clients: 1,
+            delay_ns: MS,
+            flush_ns: 10_000,
+            stop: StopCondition {
+                duration: Some(Duration::from_millis(2_000)),
+                ..StopCondition::default()
+            },
+        }
+    }
+}
+
+struct Run {
+    total: Tally,
+    parts: Vec<(Option<u64>, u64, Counts)>,
+    outcome: Outcome,
+    seen: Rc<RefCell<Seen>>,
+}
+
+impl Load {
+    fn run(self, schedule: impl Schedule, slots: usize) -> Run {
+        let mut stream = QueryStream::default();
+        for name in 0..7u8 {
+            stream.push(&[
+                0,
+                0,
+                1,
+                0,
+                0,
+                1,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                1,
+                b'a' + name,
+                0,
+                0,
+                1,
+                0,
+                1,
+            ]);
+        }
+        let queries = Queries::new(&stream).unwrap();
+        let clock = VirtualClock::default();
+        let seen = Rc::new(RefCell::new(Seen::default()));
+        let transport = Harmful {
+            clock: clock.clone(),
+            clients: self.clients,
+            fates: self.fates,
+            delay_ns: self.delay_ns,
+            flush_ns: self.flush_ns,
+            queued: Vec::new(),
+            arrivals: BTreeMap::new(),
+            number: 0,
+            seen: Rc::clone(&seen),
+        };
+        let task = Task {
+            part: Part::new(0, 1, 7),
+            start_ns: 0,
+            stop: Stop::share(&self.stop, 0, 7, 0, 1),
+        };
+        let account = Account::new(&queries, TIMEOUT_NS, InFlight::new(self.clients, slots));
+        let rotation = Rotation::new(self.clients, 3);
+        let engine = Engine::new(task, schedule, transport, clock, account, rotation);
+        let mut total = Tally::default();
+        let mut parts = Vec::new();
+        let outcome = engine.run(&AtomicBool::new(false), |part| {
+            total += &part.tally;
+            parts.push((part.number, part.end_ns, part.tally.counts));
+        });
+        Run {
+            total,
+            parts,
+            outcome,
+            seen,
+        }
+    }
+}
+
+fn fixed(rate_qps: f64) -> FixedRate {
+    FixedRate::new(Pace::new(0, rate_qps, 0, 1))
+}
+
+/// What holds whatever happens.
+fn check_invariants(run: &Run) -> Result<(), TestCaseError> {
+    let counts = &run.total.counts;
+    let seen = run.seen.borrow();
+    prop_assert_eq!(counts.sent, seen.sent);
+    prop_assert_eq!(
+        counts.sent,
+        counts.answered + counts.timed_out + counts.refused()
+    );
+    // The drain ends with the last query, so messages may still have been under way.
+    prop_assert_eq!(
+        seen.delivered,
+        counts.answered + counts.unmatched + counts.late + counts.malformed
+    );
+    prop_assert_eq!(counts.answered, run.total.latency.len());
+    prop_assert_eq!(counts.answered, counts.rcodes.iter().sum::<u64>());
+    prop_assert_eq!(counts.answered, run.outcome.answered);
+    prop_assert!(run.outcome.answered_before_stop <= run.outcome.answered);
+    prop_assert!(run.total.send_error.len() <= counts.sent);
+    prop_assert!(run.outcome.ended_ns <= run.outcome.stopped_ns + TIMEOUT_NS + MS);
+    Ok(())
+}
+
+fn any_fate() -> impl Strategy<Value = Fate> {
+    use Fate::*;
+    proptest::sample::select(vec![
+        Answered,
+        Answered,
+        Answered,
+        AnsweredTwice,
+        AnsweredLate,
+        AnsweredWithTc,
+        BareError,
+        Dropped,
+        WrongId,
+        WrongQuestion,
+        TooShort,
+        NotAResponse,
+        UnparsableQuestion,
+        CutMessage,
+        SendFails,
+        Unreachable,
+        ConnectionLost,
+    ])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn every_query_ends_exactly_once_in_a_closed_loop(
+        fates in proptest::collection::vec(any_fate(), 1..40),
+        clients in 1usize..5,
+        window in 1usize..50,
+        delay_us in 1u64..150_000,
+        queries in 1u64..2_000,
+    ) {
+        let stop = StopCondition { duration: Some(Duration::from_millis(700)), queries: Some(queries), passes: None };
+        let load = Load { fates, clients, delay_ns: delay_us * 1_000, stop, ..Load::default() };
+        let run = load.run(ClosedLoop::new(0, window, None), 8);
+        check_invariants(&run)?;
+        prop_assert!(run.total.counts.sent <= queries);
+    }
+
+    #[test]
+    fn every_query_ends_exactly_once_at_a_fixed_rate(
+        fates in proptest::collection::vec(any_fate(), 1..40),
+        clients in 1usize..5,
+        rate in 1.0f64..20_000.0,
+        delay_us in 1u64..150_000,
+        slots in 1usize..2_000,
+    ) {
+        let stop = StopCondition { duration: Some(Duration::from_millis(300)), queries: None, passes: None };
+        let load = Load { fates, clients, delay_ns: delay_us * 1_000, stop, ..Load::default() };
+        let run = load.run(fixed(rate), slots);
+        check_invariants(&run)?;
+        prop_assert!(run.total.counts.sent as f64 <= rate * 0.301 + 1.0);
+    }
+}
+
+#[test]
+fn a_good_server_answers_all() {
+    let run = Load::default().run(fixed(1_000.0), 1_000);
+    check_invariants(&run).unwrap();
+    assert_eq!(
+        (run.total.counts.sent, run.total.counts.answered),
+        (2_000, 2_000)
+    );
+    assert_eq!(run.outcome.stopped, Stopped::Duration);
+    let numbers: Vec<_> = run.parts.iter().map(|part| part.0).collect();
+    assert_eq!(numbers, [Some(0), Some(1), None]);
+    assert_eq!(run.parts[0].1, INTERVAL_NS);
+    assert_eq!(run.parts[0].2.sent, 1_000);
+}
+
+#[test]
+fn a_stalled_generator_cannot_hide_latency() {
+    // Each call takes 20 ms, in which 20 further queries come due.
+    let run = Load {
+        flush_ns: 20 * MS,
+        ..Load::default()
+    }
+    .run(fixed(1_000.0), 1_000);
+    check_invariants(&run).unwrap();
+    assert!(
+        run.total.latency.value_at_quantile(0.5) > 10 * MS,
+        "counted from the scheduled time"
+    );
+    assert!(run.total.send_error.value_at_quantile(0.5) > 5 * MS);
+}
+
+#[test]
+fn latency_of_a_closed_loop_counts_from_the_send() {
+    let run = Load {
+        delay_ns: 3 * MS,
+        ..Load::default()
+    }
+    .run(ClosedLoop::new(0, 1, None), 64);
+    let (least, most) = (run.total.latency.min(), run.total.latency.max());
+    assert!(least >= 2_990_000 && most <= 3_010_000, "{least} to {most}");
+}
+
+#[test]
+fn a_silent_server_frees_places_by_time_out() {
+    let stop = StopCondition {
+        duration: Some(Duration::from_millis(299)),
+        ..StopCondition::default()
+    };
+    let run = Load {
+        fates: vec![Fate::Dropped],
+        stop,
+        ..Load::default()
+    }
+    .run(ClosedLoop::new(0, 10, None), 64);
+    check_invariants(&run).unwrap();
+    assert_eq!(
+        (run.total.counts.sent, run.total.counts.timed_out),
+        (30, 30)
+    );
+    assert!(run.outcome.blocked_ns > 290 * MS);
+}
+
+#[test]
+fn late_answers_are_told_from_strange_ones() {
+    let run = Load {
+        fates: vec![Fate::AnsweredLate, Fate::WrongId],
+        ..Load::default()
+    }
+    .run(fixed(100.0), 64);
+    let counts = &run.total.counts;
+    assert_eq!(counts.timed_out, counts.sent);
+    assert!(counts.late > 0 && counts.unmatched > 0);
+    assert_eq!(counts.answered, 0);
+}
+
+#[test]
+fn a_refusing_server_is_not_stormed() {
+    let run = Load {
+        fates: vec![Fate::Unreachable],
+        ..Load::default()
+    }
+    .run(ClosedLoop::new(0, 10, None), 64);
+    check_invariants(&run).unwrap();
+    assert!(
+        run.total.counts.sent < 4_000,
+        "{} queries in 2 s",
+        run.total.counts.sent
+    );
+}
+
+#[test]
+fn the_number_of_queries_is_kept_exactly() {
+    let stop = StopCondition {
+        passes: Some(3),
+        ..StopCondition::default()
+    };
+    let run = Load {
+        stop,
+        ..Load::default()
+    }
+    .run(ClosedLoop::new(0, 100, None), 256);
+    assert_eq!(
+        (run.total.counts.sent, run.outcome.stopped),
+        (21, Stopped::Exhausted)
+    );
+    assert_eq!(run.outcome.answered, 21);
+}

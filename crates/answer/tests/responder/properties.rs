@@ -168,10 +168,15 @@ proptest! {
         prop_assert!(tcp[2] & 0x02 == 0, "nothing is cut over TCP");
         prop_assert_eq!(udp[3], tcp[3]);
         let (short, whole) = (sections(&udp), sections(&tcp));
+        if rtype == Rtype::ANY {
+            // One RRset over UDP; what goes along with it may be part of the answer over TCP.
+            prop_assert!(short[0].is_subset(&whole[0]));
+            return Ok(());
+        }
         for (short, whole) in short.iter().zip(&whole) {
             prop_assert!(short.is_subset(whole));
         }
-        if rtype != Rtype::ANY && !truncated {
+        if !truncated {
             prop_assert_eq!(&short[..2], &whole[..2]);
         }
         if truncated {

@@ -116,7 +116,5 @@ NSEC3_ITERATIONS = StudyText(
             "100 iterations cost {server} no more CPU than none, as far as this run can see",
         ),
     ),
-    limits=(
-        "RFC 9276 says 0 iterations; validators treat many iterations as insecure, which is not measured here.",
-    ),
+    limits=("RFC 9276 says 0 iterations; validators treat many as insecure, which is not measured here.",),
 )

@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+MICRO = "\N{MICRO SIGN}"
+
 Measurement = Mapping[str, Any]
 """One repetition of one case, as `schemas/measurement.json` describes it."""
 
@@ -29,6 +31,9 @@ def qps(measurement: Measurement) -> float | None:
 
 def response_bytes_mean(measurement: Measurement) -> float | None:
     """Return the mean size of an answer's DNS message in bytes."""
+    load = measurement["load"]
+    if load.get("response_bytes_mean") is not None:
+        return _number(load["response_bytes_mean"])
     return _share(measurement["load"]["bytes"]["received"], measurement["load"]["answered"])
 
 
@@ -59,14 +64,19 @@ def short_number(value: float) -> str:
     return f"{rounded:.2f}" if abs(rounded) >= 1 else f"{rounded:.3g}"
 
 
+def ratio_text(value: float) -> str:
+    """Print a ratio with two decimals, or three significant digits from 10 on."""
+    return f"{value:.2f}" if value < 10 else short_number(value)
+
+
 def whole_number(value: float) -> str:
     """Print a whole number with thousands separated."""
     return f"{value:,.0f}"
 
 
 def duration(value_ns: float) -> str:
-    """Print nanoseconds in the unit that suits them: 850 ns, 12.3 us, 4.56 ms, 1.20 s."""
-    for size, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "us")):
+    """Print nanoseconds in the unit that suits them: 850 ns, 12.3 microseconds, 4.56 ms, 1.20 s."""
+    for size, unit in ((1e9, "s"), (1e6, "ms"), (1e3, f"{MICRO}s")):
         if value_ns >= size:
             return f"{short_number(value_ns / size)} {unit}"
     return f"{short_number(value_ns)} ns"
@@ -81,7 +91,7 @@ QPS = Figure("qps", "Answered queries per second", "qps", qps, short_number)
 CPU = Figure(
     "server_cpu_us_per_query",
     "Server CPU per query",
-    "us",
+    f"{MICRO}s",
     lambda measurement: _number(measurement.get("server_cpu_us_per_query")),
     short_number,
 )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dnsrig.report.cases import CaseResult, servers_of
-from dnsrig.report.figures import FIGURES, short_number
+from dnsrig.report.figures import FIGURES, ratio_text
 from dnsrig.report.identical import paired_in_run
 from dnsrig.report.layout import RatioQuestion, StudyText
 from dnsrig.report.statistics import SIGNIFICANCE, RatioEstimate
@@ -19,8 +19,15 @@ class Answer:
     question: RatioQuestion
     server: str
     ratio: RatioEstimate
-    text: str
+    claim: str
+    detail: str
     tainted: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The answer as one sentence, with its interval, and a second one if it is tainted."""
+        sentence = f"{self.claim} ({self.detail})."
+        return f"{sentence} Tainted: {'; '.join(self.tainted)}." if self.tainted else sentence
 
     def as_json(self) -> dict[str, Any]:
         """Return the answer as it stands in `summary.json`."""
@@ -33,6 +40,8 @@ class Answer:
             "ratio": ratio.ratio,
             "ci95": None if ratio.low is None or ratio.high is None else [ratio.low, ratio.high],
             "n": ratio.n,
+            "claim": self.claim,
+            "detail": self.detail,
             "text": self.text,
             "tainted": list(self.tainted),
         }
@@ -61,22 +70,20 @@ def _answer(question: RatioQuestion, server: str, cases: Sequence[CaseResult], t
     if ratio is None:
         return None
     reasons = tuple(dict.fromkeys(str(taint) for case in (of, to) for taint in case.taints))
-    sentence = _sentence(question, title, ratio)
-    if reasons:
-        sentence = f"{sentence} Tainted: {'; '.join(reasons)}."
-    return Answer(question, server, ratio, sentence, reasons)
+    claim, detail = _sentence(question, title, ratio)
+    return Answer(question, server, ratio, claim, detail, reasons)
 
 
-def _sentence(question: RatioQuestion, title: str, ratio: RatioEstimate) -> str:
+def _sentence(question: RatioQuestion, title: str, ratio: RatioEstimate) -> tuple[str, str]:
+    """Return what is claimed, and what it rests on."""
+    claim = question.sentence.format(server=title, ratio=ratio_text(ratio.ratio))
     if ratio.low is None or ratio.high is None or ratio.p is None:
-        words = question.sentence.format(server=title, ratio=short_number(ratio.ratio))
-        return f"{words} (one repetition, so no interval)."
+        return claim, "one repetition, so no interval"
     if ratio.p > SIGNIFICANCE:
-        words = question.no_difference.format(server=title)
-        return f"{words} (no difference above {percent(ratio.largest_compatible or 0)} %, n = {ratio.n})."
-    words = question.sentence.format(server=title, ratio=short_number(ratio.ratio))
-    low, high = short_number(ratio.low), short_number(ratio.high)
-    return f"{words} (95 % interval {low} to {high}, n = {ratio.n})."
+        claim = question.no_difference.format(server=title)
+        return claim, f"no difference above {percent(ratio.largest_compatible or 0)} %, n = {ratio.n}"
+    low, high = ratio_text(ratio.low), ratio_text(ratio.high)
+    return claim, f"95 % interval {low} to {high}, n = {ratio.n}"
 
 
 def _pick(cases: Sequence[CaseResult], server: str, values: Mapping[str, object]) -> CaseResult | None:

@@ -1,10 +1,12 @@
 """Student's t distribution, by the incomplete beta function (DLMF section 8.17), in plain Python."""
 
 import math
+from functools import lru_cache
 
 _TINY = 1e-300
 _CONVERGED = 1e-14
 _MOST_STEPS = 500
+_QUANTILE_ERROR = 1e-10
 
 
 def t_two_sided_p(t: float, degrees: float) -> float:
@@ -14,6 +16,7 @@ def t_two_sided_p(t: float, degrees: float) -> float:
     return _incomplete_beta(degrees / 2, 0.5, degrees / (degrees + t * t))
 
 
+@lru_cache(maxsize=4096)
 def t_quantile(probability: float, degrees: float) -> float:
     """Return the t below which a share of `probability` (0.5 to 1, exclusive) lies."""
     if not 0.5 <= probability < 1:
@@ -21,7 +24,7 @@ def t_quantile(probability: float, degrees: float) -> float:
     low, high = 0.0, 1.0
     while 1 - t_two_sided_p(high, degrees) / 2 < probability:
         high *= 2
-    for _ in range(200):
+    while high - low > _QUANTILE_ERROR * high:
         middle = (low + high) / 2
         if 1 - t_two_sided_p(middle, degrees) / 2 < probability:
             low = middle

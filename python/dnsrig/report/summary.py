@@ -8,10 +8,13 @@ from dnsrig.report.identical import identical_pairs
 from dnsrig.report.layout import StudyText
 from dnsrig.report.sentences import answers
 from dnsrig.report.statistics import FEWEST_FOR_CONFIDENCE, Estimate
+from dnsrig.report.verdicts import percent
 from dnsrig.runs.folder import RunFolder
 
 SCHEMA = "dnsrig-summary/1"
 _SIGNIFICANT_DIGITS = 8
+NOTABLE_STEAL = 0.01
+"""Share of CPU time taken away by a hypervisor from which the report warns."""
 
 
 def summarise(run: RunFolder, text: StudyText | None = None) -> dict[str, Any]:
@@ -61,6 +64,7 @@ def case_summary(case: CaseResult, seed: int) -> dict[str, Any]:
         "ci95": {key: _interval(item) for key, item in estimates.items() if key != "qps"},
         "answered": case.total("answered"),
         "lost": case.lost,
+        "truncated": case.total("truncated"),
         "rcodes": case.rcodes,
         "bottleneck": case.bottleneck,
         "tainted": [str(taint) for taint in case.taints],
@@ -109,6 +113,12 @@ def warnings(run: RunFolder, cases: Sequence[CaseResult]) -> list[str]:
         found.append(
             f"Fewer than {FEWEST_FOR_CONFIDENCE} repetitions of a case ({counts[0]}): its intervals rest on "
             "an assumed distribution of the noise more than on data."
+        )
+    machines = [item.get("machine", {}) for case in cases for item in case.measurements]
+    steal = max((machine.get("steal_share", 0.0) for machine in machines), default=0.0)
+    if steal > NOTABLE_STEAL:
+        found.append(
+            f"The hypervisor took up to {percent(steal)} % of the CPU time away (steal) during a load."
         )
     tainted = sum(1 for case in cases if case.taints)
     if tainted:

@@ -63,7 +63,7 @@ class Verdict:
             return f"no difference above {percent(ratio.largest_compatible or 0)} %"
         change = percent(abs(ratio.ratio - 1))
         if ratio.exact:
-            return f"{direction} by {change} % (exact: neither side varies between repetitions)"
+            return f"{direction} by {change} % (exact)"
         ends = sorted((abs(ratio.low - 1), abs(ratio.high - 1)))
         return f"{direction} by {change} % [{percent(ends[0])}, {percent(ends[1])}]"
 
@@ -135,9 +135,9 @@ def compared_ratios(
 def percent(share: float) -> str:
     """Print a share as a percentage of two significant digits, one decimal at most for small ones."""
     value = share * 100
-    if value >= 10:
+    if value >= 10 or value == 0:
         return f"{value:,.0f}"
-    return f"{value:.1f}" if value >= 0.1 or value == 0 else f"{value:.2g}"
+    return f"{value:.1f}" if value >= 0.1 else f"{value:.1g}"
 
 
 def signed_percent(ratio: float) -> str:

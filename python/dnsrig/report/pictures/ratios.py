@@ -1,0 +1,115 @@
+"""Published and measured ratios to the baseline case, side by side."""
+
+from dataclasses import dataclass
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from dnsrig.report.figures import ratio_text
+from dnsrig.report.grid import Grid, Row
+from dnsrig.report.layout import PublishedFigures
+from dnsrig.report.notes import Notes
+from dnsrig.report.pictures.style import COLOURS, INK, MARKERS, MUTED, bare, new_figure
+
+_INCHES_A_POINT = 0.21
+
+
+@dataclass(frozen=True, slots=True)
+class _Point:
+    label: str
+    value: float
+    colour: str
+    marker: str
+    low: float | None = None
+    high: float | None = None
+    published: bool = False
+    mark: str = ""
+
+
+def draw_ratios(grid: Grid, figure_key: str, published: tuple[PublishedFigures, ...], notes: Notes) -> Figure:
+    """Draw each row's ratio to the baseline for the columns that were published; open points are published.
+
+    A rate below 1 is slower than the baseline. Letters are of the notes on the two cases of a ratio.
+    """
+    known = {column for table in published for _, column in table.values}
+    columns = [column for column in grid.columns if column in known]
+    rows = [row for row in grid.rows if not row.is_baseline]
+    lines = len(rows) * (len(grid.servers) + len(published) + 0.9)
+    figure, panels = new_figure(0.8 + _INCHES_A_POINT * lines, 1, len(columns), share_y=True)
+    for axes, column in zip(panels[0], columns, strict=True):
+        ticks: list[tuple[float, str]] = []
+        place = 0.0
+        for row in rows:
+            axes.annotate(
+                row.label, (0, place), xycoords=("axes fraction", "data"), xytext=(3, 0),
+                textcoords="offset points", fontweight="bold", va="center",
+            )  # fmt: skip
+            for point in _points(grid, row, column, figure_key=figure_key, published=published, notes=notes):
+                place += 1
+                _draw_point(axes, place, point)
+                ticks.append((place, point.label))
+            place += 1.4
+        axes.set_title(grid.column_label(column))
+        axes.set_yticks([tick for tick, _ in ticks], [name for _, name in ticks])
+        axes.set_ylim(place - 0.6, -0.7)
+        axes.axvline(1.0, color=INK, linewidth=0.9)
+        axes.set_xlim(0, max(1.25, axes.get_xlim()[1] * 1.15))
+        bare(axes)
+    figure.supxlabel(f"ratio to {grid.text.baseline_label} (1: the same)", fontsize="medium")
+    return figure
+
+
+def _points(
+    grid: Grid,
+    row: Row,
+    column: str,
+    *,
+    figure_key: str,
+    published: tuple[PublishedFigures, ...],
+    notes: Notes,
+) -> list[_Point]:
+    points = []
+    for index, table in enumerate(published):
+        value = table.values.get((str(row.value), column))
+        base = table.values.get((grid.text.baseline, column))
+        if value is not None and base:
+            points.append(_Point(table.label, value / base, MUTED, MARKERS[index], published=True))
+    for index, server in enumerate(grid.servers):
+        ratio = grid.ratio_to_baseline(server, row, column, figure_key)
+        if ratio is not None:
+            colour, marker = COLOURS[index % len(COLOURS)], MARKERS[index % len(MARKERS)]
+            mark = ",".join(letter for letter, _ in notes.reasons(grid.cases_of_ratio(server, row, column)))
+            points.append(
+                _Point(
+                    grid.titles[server],
+                    ratio.ratio,
+                    colour,
+                    marker,
+                    low=ratio.low,
+                    high=ratio.high,
+                    mark=mark,
+                )
+            )
+    return points
+
+
+def _draw_point(axes: Axes, place: float, point: _Point) -> None:
+    if point.low is not None and point.high is not None:
+        axes.plot([point.low, point.high], [place, place], color=point.colour)
+    axes.plot(
+        [point.value],
+        [place],
+        marker=point.marker,
+        markersize=6,
+        color=point.colour,
+        markerfacecolor="none" if point.published else point.colour,
+        linestyle="none",
+    )
+    axes.annotate(
+        ratio_text(point.value) + (f" ({point.mark})" if point.mark else ""),
+        (max(point.value, point.high or 0), place),
+        xytext=(7, 0),
+        textcoords="offset points",
+        va="center",
+        fontsize="small",
+    )

@@ -1,0 +1,132 @@
+"""One look for all pictures: palette, type, axes without clutter."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from dnsrig.report.grid import Grid
+
+INK = "#1b1b1f"
+"""Colour of text and axes; the HTML report replaces it by the page's own text colour."""
+GRID = "#dcdce1"
+"""Colour of grid lines; the HTML report replaces it by a colour of the page."""
+MUTED = "#85858d"
+WIDTH_IN = 8.4
+
+# Okabe and Ito's palette (jfly.uni-koeln.de/color), which people with any colour vision can tell apart.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+MARKERS = ("o", "s", "D", "^", "v", "P")
+
+_SETTINGS: dict[Any, Any] = {
+    "font.family": "DejaVu Sans",
+    "font.size": 8.5,
+    "text.color": INK,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "axes.titlesize": 9.0,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.7,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": GRID,
+    "grid.linewidth": 0.7,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.major.width": 0.7,
+    "ytick.major.width": 0.7,
+    "lines.linewidth": 1.6,
+    "lines.solid_capstyle": "round",
+    "hatch.linewidth": 0.8,
+    "legend.frameon": False,
+    "svg.fonttype": "path",
+    "figure.constrained_layout.use": True,
+}
+
+
+@contextmanager
+def style(salt: str = "dnsrig") -> Iterator[None]:
+    """Draw in dnsrig's look within this context, whatever the user's own matplotlib settings.
+
+    `salt` makes the ids in an SVG the same each time it is drawn.
+    """
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update({**_SETTINGS, "svg.hashsalt": salt})
+        yield
+
+
+def new_figure(
+    height_in: float, rows: int, columns: int, *, share_x: bool = False, share_y: bool = False
+) -> tuple[Figure, list[list[Axes]]]:
+    """Return a figure of the usual width with `rows` x `columns` panels, which may share their axes."""
+    figure = Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
+    panels = figure.subplots(rows, columns, squeeze=False, sharex=share_x, sharey=share_y)
+    return figure, [list(row) for row in panels]
+
+
+def colours_of_rows(grid: Grid) -> dict[object, str]:
+    """Return a colour for the key of each row of `grid`."""
+    baseline = grid.rows.index(grid.baseline) if grid.baseline is not None else None
+    colours = row_colours(len(grid.rows), baseline)
+    return {row.key: colour for row, colour in zip(grid.rows, colours, strict=True)}
+
+
+def row_colours(count: int, baseline: int | None) -> list[str]:
+    """Return a colour a row; the baseline is grey, more rows than colours go from light to dark."""
+    others = count - (baseline is not None)
+    if others <= len(COLOURS):
+        colours = list(COLOURS[:others])
+    else:
+        scale = mpl.colormaps["viridis"]
+        colours = [mpl.colors.to_hex(scale(0.1 + 0.8 * index / (others - 1))) for index in range(others)]
+    if baseline is not None:
+        colours.insert(baseline, MUTED)
+    return colours
+
+
+def server_panels(grid: Grid, panel_height_in: float) -> tuple[Figure, dict[tuple[str, str], Axes]]:
+    """Return a figure with a panel for each server (down) and column (across), on common axes, named once."""
+    figure, panels = new_figure(
+        0.8 + panel_height_in * len(grid.servers),
+        len(grid.servers),
+        len(grid.columns),
+        share_x=True,
+        share_y=True,
+    )
+    for axes, column in zip(panels[0], grid.columns, strict=True):
+        axes.set_title(grid.column_label(column))
+    for line, server in zip(panels, grid.servers, strict=True):
+        line[0].set_ylabel(grid.titles[server], fontweight="bold")
+    return figure, {
+        (server, column): axes
+        for server, line in zip(grid.servers, panels, strict=True)
+        for column, axes in zip(grid.columns, line, strict=True)
+    }
+
+
+def legend_of_rows(figure: Figure, grid: Grid, *others: Artist) -> None:
+    """Name the colours of rows, and `others`, above the panels."""
+    colours = colours_of_rows(grid)
+    handles: list[Artist] = [Patch(facecolor=colours[row.key], label=row.label) for row in grid.rows]
+    figure.legend(handles=[*handles, *others], loc="outside upper left", ncols=8, handlelength=1.2)
+
+
+def axis_number(value: float, _position: float) -> str:
+    """Print a number beside a tick: thousands separated, no needless zeros."""
+    return f"{value:,.0f}" if abs(value) >= 10 or value == 0 else f"{value:g}"
+
+
+def bare(axes: Axes) -> None:
+    """Take away the vertical axis's line and ticks, where labels say enough."""
+    axes.spines["left"].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(visible=False, axis="y")

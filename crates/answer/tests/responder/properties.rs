@@ -177,7 +177,10 @@ proptest! {
             prop_assert!(short.is_subset(whole));
         }
         if !truncated {
-            prop_assert_eq!(&short[..2], &whole[..2]);
+            // Full answers may lose the zone's NS RRset without being truncated: nobody asked for it.
+            let full = responder.options().answers == Answers::Full;
+            let asked_for = if full { 1 } else { 2 };
+            prop_assert_eq!(&short[..asked_for], &whole[..asked_for]);
         }
         if truncated {
             prop_assert_ne!(short, whole);

@@ -62,15 +62,14 @@ def test_net_dev():
 
 
 def test_snmp_pairs_names_with_values():
-    udp = parse_snmp(SNMP)["Udp"]
+    udp = parse_snmp(SNMP, "Udp")
     assert (udp["InErrors"], udp["RcvbufErrors"], udp["SndbufErrors"], udp["NoPorts"]) == (43, 41, 2, 17)
 
 
 def test_snmp6():
-    assert parse_snmp6(b"Udp6InDatagrams                 \t3\nUdp6InErrors                    \t9\n") == {
-        "Udp6InDatagrams": 3,
-        "Udp6InErrors": 9,
-    }
+    text = b"Ip6InReceives   \t1\nUdp6InDatagrams   \t3\nUdp6InErrors   \t9\nUdpLite6InErrors \t4\n"
+    assert parse_snmp6(text, "Udp6") == {"InDatagrams": 3, "InErrors": 9}
+    assert parse_snmp6(b"", "Udp6") == parse_snmp(b"", "Udp") == {}
 
 
 def test_sockstat():
@@ -116,8 +115,8 @@ def test_no_parser_fails_other_than_by_value_error(text):
         parse_net_dev,
         parse_process_stat,
         parse_smaps_rollup,
-        parse_snmp,
-        parse_snmp6,
+        lambda text: parse_snmp(b"Udp: a b\nUdp: " + text, "Udp"),
+        lambda text: parse_snmp6(text, "Udp6"),
         parse_sockstat,
     ):
         try:

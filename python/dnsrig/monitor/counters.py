@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Protocol
@@ -167,30 +167,44 @@ class MachineReader:
                     opened.callback(file.close)
                     self._network[name] = file
             self._opened = opened.pop_all()
+        self._udp = self._read_udp()
 
-    def read(self) -> MachineCounters:
-        """Return the machine's counters; network counters are 0 where the kernel has none."""
-        network = {name: file.read() for name, file in self._network.items()}
-        udp = parse_snmp(network.get("snmp", b"")).get("Udp", {})
-        udp6 = parse_snmp6(network.get("snmp6", b""))
-        sockets = parse_sockstat(network.get("sockstat", b""))
-        sockets6 = parse_sockstat(network.get("sockstat6", b""))
+    def read(self, *, all_counters: bool) -> MachineCounters:
+        """Return the machine's counters; those of the network are 0 where the kernel has none.
 
-        def both(name: str) -> int:
-            return udp.get(name, 0) + udp6.get(f"Udp6{name}", 0)
-
+        Without `all_counters`, UDP errors and numbers of sockets are those of the last time with them.
+        """
+        if all_counters:
+            self._udp = self._read_udp()
         return MachineCounters(
             time_ns=time.monotonic_ns(),
             cpus=parse_cpu_stat(self._stat.read()),
-            interfaces=parse_net_dev(network.get("dev", b"")),
-            udp_receive_errors=both("InErrors"),
-            udp_receive_buffer_errors=both("RcvbufErrors"),
-            udp_send_buffer_errors=both("SndbufErrors"),
-            udp_no_ports=both("NoPorts"),
-            udp_sockets=sockets.get("UDP", {}).get("inuse", 0) + sockets6.get("UDP6", {}).get("inuse", 0),
-            tcp_sockets=sockets.get("TCP", {}).get("inuse", 0) + sockets6.get("TCP6", {}).get("inuse", 0),
-            tcp_time_wait=sockets.get("TCP", {}).get("tw", 0),
+            interfaces=parse_net_dev(self._text("dev")),
+            **self._udp,
         )
+
+    def _read_udp(self) -> dict[str, int]:
+        udp = parse_snmp(self._text("snmp"), "Udp")
+        udp6 = parse_snmp6(self._text("snmp6"), "Udp6")
+        sockets = parse_sockstat(self._text("sockstat"))
+        sockets6 = parse_sockstat(self._text("sockstat6"))
+
+        def both(name: str) -> int:
+            return udp.get(name, 0) + udp6.get(name, 0)
+
+        return {
+            "udp_receive_errors": both("InErrors"),
+            "udp_receive_buffer_errors": both("RcvbufErrors"),
+            "udp_send_buffer_errors": both("SndbufErrors"),
+            "udp_no_ports": both("NoPorts"),
+            "udp_sockets": _in_use(sockets, "UDP") + _in_use(sockets6, "UDP6"),
+            "tcp_sockets": _in_use(sockets, "TCP") + _in_use(sockets6, "TCP6"),
+            "tcp_time_wait": sockets.get("TCP", {}).get("tw", 0),
+        }
+
+    def _text(self, name: str) -> bytes:
+        file = self._network.get(name)
+        return b"" if file is None else file.read()
 
     def close(self) -> None:
         """Close all files."""
@@ -226,6 +240,10 @@ def usage(
     if samples is not None and subject is not None:
         used["rss_bytes_max"] = max(used["rss_bytes_max"], samples.largest_rss_bytes(subject))
     return used
+
+
+def _in_use(sockets: Mapping[str, Mapping[str, int]], protocol: str) -> int:
+    return sockets.get(protocol, {}).get("inuse", 0)
 
 
 def _process_clock(pid: int) -> int:

@@ -21,7 +21,9 @@ from dnsrig.monitor.usage import (
 
 MACHINE = "machine"
 SLOW_PERIOD_S = 1.0
-"""How often members of subjects are asked for anew and PSS is read, which walks all of a process's pages."""
+"""How often members of subjects, PSS, UDP errors and numbers of sockets are read; the rest at every sample."""
+PSS_COST_SHARE = 0.001
+"""Reading PSS walks all of a process's pages: a large one's is read less often, to use this share of a CPU."""
 _STOP_DEADLINE_S = 10.0
 
 SERIES_SCHEMA = pa.schema(
@@ -139,7 +141,7 @@ class Monitor:
         self._refresh()
         for reader in self._readers.values():
             reader.use_cgroup()
-        self._sample(with_pss=True)
+        self._sample(with_pss=True, all_counters=True)
         self._taken.began_ns = time.monotonic_ns()
         self._thread = threading.Thread(target=self._run, name="dnsrig-monitor", daemon=True)
         self._thread.start()
@@ -154,7 +156,7 @@ class Monitor:
         try:
             if taken.failure is not None:
                 raise taken.failure
-            self._sample(with_pss=True)
+            self._sample(with_pss=True, all_counters=True)
         finally:
             for reader in self._readers.values():
                 reader.close()
@@ -187,7 +189,7 @@ class Monitor:
             if self._cpus is not None:
                 os.sched_setaffinity(threading.get_native_id(), self._cpus)
             due_ns = taken.began_ns + self._interval_ns
-            slow_due_ns = taken.began_ns + round(SLOW_PERIOD_S * 1e9)
+            slow_due_ns = pss_due_ns = taken.began_ns + round(SLOW_PERIOD_S * 1e9)
             while not self._stop.wait(max(0, due_ns - time.monotonic_ns()) / 1e9):
                 now_ns = time.monotonic_ns()
                 taken.late_ns.append(now_ns - due_ns)
@@ -195,7 +197,11 @@ class Monitor:
                 if slow:
                     self._refresh()
                     slow_due_ns += round(SLOW_PERIOD_S * 1e9)
-                self._sample(with_pss=slow)
+                with_pss = slow and now_ns >= pss_due_ns
+                before_cpu_ns = time.thread_time_ns()
+                self._sample(with_pss=with_pss, all_counters=slow)
+                if with_pss:
+                    pss_due_ns = now_ns + round((time.thread_time_ns() - before_cpu_ns) / PSS_COST_SHARE)
                 missed = (time.monotonic_ns() - due_ns) // self._interval_ns
                 due_ns += self._interval_ns * (missed + 1)
         except BaseException as error:
@@ -207,13 +213,13 @@ class Monitor:
         for name, pids in self._subjects.items():
             self._readers[name].watch(pids())
 
-    def _sample(self, *, with_pss: bool) -> None:
+    def _sample(self, *, with_pss: bool, all_counters: bool) -> None:
         for name, reader in self._readers.items():
             counters = reader.read(with_pss=with_pss)
             self._taken.processes[name].append(counters)
             if counters.processes == 0:
                 self._taken.ended.setdefault(name, counters.time_ns)
-        self._taken.machine.append(self._machine_reader.read())
+        self._taken.machine.append(self._machine_reader.read(all_counters=all_counters))
 
 
 def _table(taken: _Taken) -> pa.Table:

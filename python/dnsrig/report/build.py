@@ -151,9 +151,7 @@ def _tables(grid: Grid, notes: Notes) -> dict[str, Any]:
         )
         if has_ratios
         else None,
-        "size_table": size_table(
-            grid, [table for table in published if table.figure == RESPONSE_BYTES.key], notes
-        ),
+        "size_table": size_table(grid, [table for table in published if table.figure == RESPONSE_BYTES.key], notes),
     }
 
 

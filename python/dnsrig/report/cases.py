@@ -22,9 +22,7 @@ class Taint:
 
     def __str__(self) -> str:
         """Return the reason, with the number of repetitions where it isn't all of them."""
-        return (
-            self.reason if self.repetitions == self.of else f"{self.reason} ({self.repetitions} of {self.of})"
-        )
+        return self.reason if self.repetitions == self.of else f"{self.reason} ({self.repetitions} of {self.of})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,9 +83,7 @@ def set_up_differences(
         for key in dict.fromkeys([*sides[0], *sides[1]])
         if sides[0].get(key) != sides[1].get(key)
     ]
-    versions = {
-        (one.server, one.case.get("server_version"), other.case.get("server_version")) for one, other in pairs
-    }
+    versions = {(one.server, one.case.get("server_version"), other.case.get("server_version")) for one, other in pairs}
     found.extend(
         {"what": f"version of {server}", "a": ours, "b": theirs}
         for server, ours, theirs in sorted(versions, key=str)
@@ -127,9 +125,7 @@ def _median(cases: Mapping[str, CaseResult], case_id: str | None, figure: str) -
     return None if found is None else found.median
 
 
-def _taints(
-    cases_a: Mapping[str, CaseResult], cases_b: Mapping[str, CaseResult], case_id: str | None
-) -> list[str]:
+def _taints(cases_a: Mapping[str, CaseResult], cases_b: Mapping[str, CaseResult], case_id: str | None) -> list[str]:
     if case_id is None:
         return []
     sides = (("A", cases_a[case_id]), ("B", cases_b[case_id]))

@@ -95,20 +95,15 @@ CPU = Figure(
     lambda measurement: _number(measurement.get("server_cpu_us_per_query")),
     short_number,
 )
-RESPONSE_BYTES = Figure(
-    "response_bytes_mean", "Mean response size", "bytes", response_bytes_mean, whole_number
-)
+RESPONSE_BYTES = Figure("response_bytes_mean", "Mean response size", "bytes", response_bytes_mean, whole_number)
 QUERY_BYTES = Figure("query_bytes_mean", "Mean query size", "bytes", query_bytes_mean, whole_number)
 LATENCY_P50 = Figure("latency_p50_ns", "Latency, median", "", latency_ns("p50"), duration)
 LATENCY_P99 = Figure("latency_p99_ns", "Latency, 99th percentile", "", latency_ns("p99"), duration)
-MEMORY = Figure(
-    "server_rss_bytes_max", "Server memory (RSS, largest)", "", server_usage("rss_bytes_max"), mebibytes
-)
+MEMORY = Figure("server_rss_bytes_max", "Server memory (RSS, largest)", "", server_usage("rss_bytes_max"), mebibytes)
 THREADS = Figure("server_threads", "Server threads", "", server_usage("threads"), whole_number)
 
 FIGURES: dict[str, Figure] = {
-    figure.key: figure
-    for figure in (QPS, CPU, RESPONSE_BYTES, QUERY_BYTES, LATENCY_P50, LATENCY_P99, MEMORY, THREADS)
+    figure.key: figure for figure in (QPS, CPU, RESPONSE_BYTES, QUERY_BYTES, LATENCY_P50, LATENCY_P99, MEMORY, THREADS)
 }
 
 

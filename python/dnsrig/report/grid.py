@@ -40,8 +40,7 @@ class Grid:
         self._extra_keys = _keys_that_vary_within_a_cell(text, cases)
         self.rows = self._rows()
         self._cells = {
-            (case.server, self._row_of(case).key, str(case.case.get(text.columns.key))): case
-            for case in cases
+            (case.server, self._row_of(case).key, str(case.case.get(text.columns.key))): case for case in cases
         }
 
     @property
@@ -81,9 +80,7 @@ class Grid:
 
     def _row_of(self, case: CaseResult) -> Row:
         value = case.case.get(self.text.rows.key)
-        extras = tuple(
-            (key, str(case.case[key])) for key in self._extra_keys if case.case.get(key) is not None
-        )
+        extras = tuple((key, str(case.case[key])) for key in self._extra_keys if case.case.get(key) is not None)
         label = ", ".join([self.text.rows.label(value), *(f"{key} {extra}" for key, extra in extras)])
         return Row(value, extras, label, str(value) == self.text.baseline)
 
@@ -100,9 +97,7 @@ def _keys_that_vary_within_a_cell(text: StudyText, cases: Sequence[CaseResult]) 
         cells.setdefault(place, []).append(case.case)
     keys = dict.fromkeys(key for case in cases for key in case.case if key != "server_version")
     return [
-        key
-        for key in keys
-        if any(len({str(member.get(key)) for member in members}) > 1 for members in cells.values())
+        key for key in keys if any(len({str(member.get(key)) for member in members}) > 1 for members in cells.values())
     ]
 
 

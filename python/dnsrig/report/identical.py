@@ -66,9 +66,7 @@ def paired_in_run(first: CaseResult, second: CaseResult, figure: Figure) -> Rati
     return paired_ratio(first.by_repetition(figure), second.by_repetition(figure))
 
 
-def _matching_cases(
-    cases: Sequence[CaseResult], first: str, second: str
-) -> list[tuple[CaseResult, CaseResult]]:
+def _matching_cases(cases: Sequence[CaseResult], first: str, second: str) -> list[tuple[CaseResult, CaseResult]]:
     def place(case: CaseResult) -> str:
         return repr(sorted((key, str(value)) for key, value in case.case.items() if key != "server"))
 

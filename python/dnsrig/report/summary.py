@@ -78,9 +78,7 @@ def ordered_cases(cases: Sequence[CaseResult], text: StudyText | None) -> list[C
         return list(cases)
     servers = servers_of(cases)
     rows = [str(value) for value in text.rows.ordered(case.case.get(text.rows.key) for case in cases)]
-    columns = [
-        str(value) for value in text.columns.ordered(case.case.get(text.columns.key) for case in cases)
-    ]
+    columns = [str(value) for value in text.columns.ordered(case.case.get(text.columns.key) for case in cases)]
 
     def place(case: CaseResult) -> tuple[int, int, int, str]:
         row, column = str(case.case.get(text.rows.key)), str(case.case.get(text.columns.key))
@@ -117,9 +115,7 @@ def warnings(run: RunFolder, cases: Sequence[CaseResult]) -> list[str]:
     machines = [item.get("machine", {}) for case in cases for item in case.measurements]
     steal = max((machine.get("steal_share", 0.0) for machine in machines), default=0.0)
     if steal > NOTABLE_STEAL:
-        found.append(
-            f"The hypervisor took up to {percent(steal)} % of the CPU time away (steal) during a load."
-        )
+        found.append(f"The hypervisor took up to {percent(steal)} % of the CPU time away (steal) during a load.")
     tainted = sum(1 for case in cases if case.taints)
     if tainted:
         found.append(f"{tainted} of {len(cases)} cases are tainted; each is marked where its figures stand.")

@@ -219,9 +219,7 @@ def _published_size(grid: Grid, table: PublishedFigures, row: Row, column: str) 
     value = table.values.get((str(row.value), column))
     if value is None:
         return Cell(_MISSING)
-    return Cell(
-        RESPONSE_BYTES.text(value), "" if row.is_baseline else _published_ratio(grid, table, row, column).text
-    )
+    return Cell(RESPONSE_BYTES.text(value), "" if row.is_baseline else _published_ratio(grid, table, row, column).text)
 
 
 def _size_cell(grid: Grid, server: str, row: Row, column: str, notes: Notes) -> Cell:

@@ -146,9 +146,7 @@ def signed_percent(ratio: float) -> str:
 
 
 def _adjust(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    tested = [
-        verdict.ratio.p for verdict in verdicts if verdict.ratio.p is not None and not verdict.ratio.exact
-    ]
+    tested = [verdict.ratio.p for verdict in verdicts if verdict.ratio.p is not None and not verdict.ratio.exact]
     adjusted = iter(holm(tested))
     return [
         verdict

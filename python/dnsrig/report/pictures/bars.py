@@ -38,9 +38,7 @@ class _Bar:
     tainted: bool = False
 
 
-def draw_bars(
-    grid: Grid, figure_key: str, notes: Notes, published: tuple[PublishedGroup, ...] = ()
-) -> Figure:
+def draw_bars(grid: Grid, figure_key: str, notes: Notes, published: tuple[PublishedGroup, ...] = ()) -> Figure:
     """Draw the figure called `figure_key` for all cases, and published values as open bars below them.
 
     Whiskers are 95 % intervals. A tainted case's bar is hatched and its value carries its notes' letters; a
@@ -57,9 +55,7 @@ def draw_bars(
         ]
         for column in grid.columns
     }
-    largest = max(
-        (max(bar.value, bar.high or 0) for members in bars.values() for bar in members), default=1.0
-    )
+    largest = max((max(bar.value, bar.high or 0) for members in bars.values() for bar in members), default=1.0)
     for axes, column in zip(panels[0], grid.columns, strict=True):
         _draw_panel(axes, bars[column], largest)
         axes.set_title(grid.column_label(column))
@@ -117,9 +113,7 @@ def _published(group: PublishedGroup, row: Row, column: str, figure_key: str) ->
 def _draw_panel(axes: Axes, bars: list[_Bar], largest: float) -> None:
     axes.set_xlim(0, largest * _ROOM_FOR_LABELS)
     axes.locator_params(axis="x", nbins=4)
-    axes.xaxis.set_major_formatter(
-        lambda value, _: f"{value:,.0f}" if value >= 10 or value == 0 else f"{value:g}"
-    )
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 10 or value == 0 else f"{value:g}")
     bare(axes)
     for bar in bars:
         axes.barh(
@@ -131,9 +125,7 @@ def _draw_panel(axes: Axes, bars: list[_Bar], largest: float) -> None:
             linewidth=1.0,
         )
         if bar.tainted:
-            axes.barh(
-                bar.place, bar.value, height=_BAR, facecolor="none", edgecolor=INK, hatch="////", linewidth=0
-            )
+            axes.barh(bar.place, bar.value, height=_BAR, facecolor="none", edgecolor=INK, hatch="////", linewidth=0)
         if bar.low is not None and bar.high is not None and bar.high > bar.low:
             axes.plot([bar.low, bar.high], [bar.place, bar.place], color=INK, linewidth=1.1)
         end = max(bar.value, bar.high or 0)

@@ -50,9 +50,7 @@ def draw_curves(grid: Grid, notes: Notes) -> Figure:
     for axes in panels[1]:
         axes.set_xlabel(grid.text.rows.title)
     handles = [
-        Line2D(
-            [], [], color=COLOURS[index], marker=MARKERS[index], markersize=4, label=grid.column_label(column)
-        )
+        Line2D([], [], color=COLOURS[index], marker=MARKERS[index], markersize=4, label=grid.column_label(column))
         for index, column in enumerate(grid.columns)
     ]
     figure.legend(handles=handles, loc="outside upper left", ncols=len(handles))

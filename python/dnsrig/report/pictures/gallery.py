@@ -35,16 +35,11 @@ class Picture:
     svg: str
 
 
-def draw_pictures(
-    run: RunFolder, grid: Grid, notes: Notes, percentiles_of: Percentiles
-) -> dict[str, Picture]:
+def draw_pictures(run: RunFolder, grid: Grid, notes: Notes, percentiles_of: Percentiles) -> dict[str, Picture]:
     """Draw all pictures that the run has data for, and save them in its `pictures` folder."""
     folder = run.path / "pictures"
     folder.mkdir(exist_ok=True)
-    return {
-        name: _save(folder, name, caption, draw)
-        for name, caption, draw in _plan(run, grid, notes, percentiles_of)
-    }
+    return {name: _save(folder, name, caption, draw) for name, caption, draw in _plan(run, grid, notes, percentiles_of)}
 
 
 def _plan(
@@ -54,7 +49,7 @@ def _plan(
     if grid.text.rows.numeric:
         yield (
             "curves",
-            f"CPU time and rate by {grid.text.rows.title}; whiskers are 95 % intervals.",
+            f"CPU time and rate; {grid.text.rows.title} on the horizontal axis. Whiskers are 95 % intervals.",
             lambda: draw_curves(grid, notes),
         )
     else:

@@ -138,9 +138,7 @@ def test_stop_kills_what_ignores_sigterm(tmp_path: Path) -> None:
 
 
 def test_signal_reaches_the_program_only(tmp_path: Path) -> None:
-    process = spawn(
-        tmp_path, "sh", "-c", "trap 'echo got; exit 3' USR1; echo ready; while :; do sleep 0.01; done"
-    )
+    process = spawn(tmp_path, "sh", "-c", "trap 'echo got; exit 3' USR1; echo ready; while :; do sleep 0.01; done")
     wait_until(lambda: "ready" in process.log_tail(), "its start")
     process.signal(signal.SIGUSR1)
     wait_until(lambda: not process.alive(), "its end")
@@ -181,9 +179,7 @@ while len(process.pids()) < 4:
 print(*process.pids(), flush=True)
 time.sleep(600)
 """
-    with subprocess.Popen(
-        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    ) as owner:
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as owner:
         family = [int(pid) for pid in owner.stdout.readline().split()]
         assert len(family) == 4
         owner.send_signal(number)

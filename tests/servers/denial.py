@@ -76,8 +76,7 @@ class NsecProof:
     def is_empty_non_terminal(self, name: dns.name.Name) -> bool:
         """Say whether a record covers the name and points below it (RFC 4592 section 2.2.2)."""
         return any(
-            _covers(owner, record.next, name) and record.next.is_subdomain(name)
-            for owner, record in self.records
+            _covers(owner, record.next, name) and record.next.is_subdomain(name) for owner, record in self.records
         )
 
     def closest_encloser(self, name: dns.name.Name) -> dns.name.Name:

@@ -64,9 +64,7 @@ class Zones:
         self._keys()
         keys = [str(key.with_suffix("")) for key in sorted(self.folder.glob("K*.private"))]
         unsigned = self(variant="unsigned").path
-        _run(
-            ["ldns-signzone", "-n", "-t", str(iterations), "-f", str(path), str(unsigned), *keys], self.folder
-        )
+        _run(["ldns-signzone", "-n", "-t", str(iterations), "-f", str(path), str(unsigned), *keys], self.folder)
         return ServedZone("example", path)
 
     def _make(self, path: Path, options: list[str] | None, serial: int) -> None:

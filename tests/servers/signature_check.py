@@ -43,9 +43,7 @@ def check_signatures(section: list[dns.rrset.RRset], keys: dict[dns.name.Name, d
             (
                 other
                 for other in section
-                if other.rdtype == dns.rdatatype.RRSIG
-                and other.covers == rrset.rdtype
-                and other.name == rrset.name
+                if other.rdtype == dns.rdatatype.RRSIG and other.covers == rrset.rdtype and other.name == rrset.name
             ),
             None,
         )

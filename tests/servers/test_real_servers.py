@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -94,12 +94,20 @@ def test_writes_only_into_its_folder(kind: type[Server], zones, tmp_path: Path) 
     """Each file that the server's processes have open for writing lies in its folder."""
     folder = tmp_path / "server"
     with kind([zones("nsec3")], ServerSettings(), folder) as server:
-        for pid in server.pids():
-            for entry in Path(f"/proc/{pid}/fd").iterdir():
-                target = entry.readlink()
-                flags = int(Path(f"/proc/{pid}/fdinfo/{entry.name}").read_text().split()[3], 8)
-                if target.is_absolute() and target.is_file() and flags & (os.O_WRONLY | os.O_RDWR):
-                    assert target.is_relative_to(folder), target
+        written = [path for pid in server.pids() for path in files_open_for_writing(pid)]
+        assert folder / server.log.name in written
+        assert all(path.is_relative_to(folder) for path in written), written
+
+
+def files_open_for_writing(pid: int) -> list[Path]:
+    found = []
+    for entry in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):
+            flags = int(Path(f"/proc/{pid}/fdinfo/{entry.name}").read_text().split()[3], 8)
+            target = entry.readlink()
+            if target.is_absolute() and target.is_file() and flags & (os.O_WRONLY | os.O_RDWR):
+                found.append(target)
+    return found
 
 
 def test_long_and_odd_folder(kind: type[Server], zones, tmp_path: Path) -> None:
@@ -243,9 +251,7 @@ def test_not_installed(zones, tmp_path: Path, monkeypatch, kind: type[Server]) -
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
-def test_end_of_dnsrig_ends_the_server(
-    kind: type[Server], number: signal.Signals, zones, tmp_path: Path
-) -> None:
+def test_end_of_dnsrig_ends_the_server(kind: type[Server], number: signal.Signals, zones, tmp_path: Path) -> None:
     argv = [sys.executable, START_SERVER, kind.name, zones("nsec").path, tmp_path / "server", "0"]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as helper:
         told = json.loads(helper.stdout.readline())

@@ -89,8 +89,7 @@ def test_nobody_listens(tcp: bool) -> None:
 def test_serial_is_read_no_further_than_the_soa(tmp_path: Path) -> None:
     path = tmp_path / "zone"
     path.write_text(
-        "; first\n$TTL 1h\n$ORIGIN example.\n@ IN SOA ns1 host (\n 4294967295 ; serial\n 1 1 1 1 )\n"
-        "this is no record\n"
+        "; first\n$TTL 1h\n$ORIGIN example.\n@ IN SOA ns1 host (\n 4294967295 ; serial\n 1 1 1 1 )\nthis is no record\n"
     )
     assert serial_in_file(path, "example.") == 4294967295
 

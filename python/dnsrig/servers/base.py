@@ -1,6 +1,7 @@
 """What all drivers share: the life of a server from its configuration to its end."""
 
 import signal
+import subprocess
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -78,6 +79,9 @@ class Server(ABC):
     def _prepare(self) -> None:  # noqa: B027 (most servers need nothing)
         """Do what must be done after the configuration is written and before the server starts."""
 
+    def _examine(self, watch: Watch) -> None:  # noqa: B027 (most servers need nothing)
+        """Look for faults in the zones that the running server has not said by itself."""
+
     def _request_reload(self) -> None:
         """Tell the running server to read its zone files again."""
         self._running().signal(signal.SIGHUP)
@@ -113,9 +117,7 @@ class Server(ABC):
         if self._installation is None:
             self._installation = self.find()
         if self._installation is None:
-            raise EnvironmentLacksError(
-                f"{self.title} is not installed: install the Debian package {self.package}"
-            )
+            raise EnvironmentLacksError(f"{self.title} is not installed: install the Debian package {self.package}")
         return self._installation
 
     @property
@@ -146,9 +148,7 @@ class Server(ABC):
         self._write()
         argv = self._checker()
         if programs.find_program(argv[0]) is None:
-            raise EnvironmentLacksError(
-                f"{argv[0]} is not installed: install the Debian package {self.package}"
-            )
+            raise EnvironmentLacksError(f"{argv[0]} is not installed: install the Debian package {self.package}")
         status, said = self._helper(argv)
         if status != 0:
             raise command_failure(self._versioned_title(), argv, said)
@@ -193,6 +193,7 @@ class Server(ABC):
                 lambda _, answer: answer.serial is not None,
                 deadline_s=self._deadline_s(),
             )
+            self._examine(watch)
             process.keep_to_cpus()
         except BaseException:
             process.stop()
@@ -225,6 +226,7 @@ class Server(ABC):
             deadline_s=self._deadline_s(),
             agreeing=4 * self.settings.threads,
         )
+        self._examine(watch)
 
     def pids(self) -> list[int]:
         """List the pids of all the server's processes; empty when it does not run."""
@@ -260,13 +262,14 @@ class Server(ABC):
             for name, text in self.render().items():
                 (self.folder / name).write_text(text, encoding="utf-8")
         except OSError as error:
-            raise EnvironmentLacksError(
-                f"the configuration of {self.title} cannot be written: {error}"
-            ) from error
+            raise EnvironmentLacksError(f"the configuration of {self.title} cannot be written: {error}") from error
 
-    def _helper(self, argv: Sequence[str]) -> tuple[int, str]:
+    def _helper(self, argv: Sequence[str], timeout_s: float = programs.HELPER_TIMEOUT_S) -> tuple[int, str]:
         path = programs.find_program(argv[0])
-        return programs.run_helper([str(path or argv[0]), *argv[1:]], self.folder)
+        try:
+            return programs.run_helper([str(path or argv[0]), *argv[1:]], self.folder, timeout_s)
+        except subprocess.TimeoutExpired:
+            raise command_failure(self._versioned_title(), argv, f"it did not end within {timeout_s:.0f} s") from None
 
     def _deadline_s(self) -> float:
         if self.settings.ready_deadline_s is not None:
@@ -279,9 +282,7 @@ def _check_readable(zone: ServedZone) -> None:
         with zone.path.open("rb"):
             pass
     except OSError as error:
-        raise InputError(
-            f"the zone file {zone.path} of {zone.origin} cannot be read: {error.strerror}"
-        ) from error
+        raise InputError(f"the zone file {zone.path} of {zone.origin} cannot be read: {error.strerror}") from error
 
 
 def _serial(zone: ServedZone) -> int:

@@ -29,8 +29,7 @@ class Bind(Server):
     )
     logs_queries = True
     iteration_limit = (
-        "named 9.18 serves zones with any number of iterations; above 150 it logs "
-        "'excessive NSEC3PARAM iterations'"
+        "named 9.18 serves zones with any number of iterations; above 150 it logs 'excessive NSEC3PARAM iterations'"
     )
 
     @classmethod

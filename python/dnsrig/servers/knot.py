@@ -54,7 +54,5 @@ class Knot(Server):
             "UDP workers bound to the chosen CPUs after start: knotd itself binds each to a CPU of its own",
         ]
         if settings.answers == "full":
-            said.append(
-                "full answers: not available, Knot DNS has no setting for them; it answers as it ships"
-            )
+            said.append("full answers: not available, Knot DNS has no setting for them; it answers as it ships")
         return said

@@ -22,15 +22,11 @@ class Nsd(Server):
     files: ClassVar[Mapping[str, str]] = {"nsd.conf": "nsd.conf.j2"}
     signs = LogSigns(
         port_refused=re.compile(r"error: (?:can't (?:bind|listen)|server initialization failed)"),
-        zone_refused=re.compile(
-            r"error: (?:zone \S+ file .* read with \d+ errors|zonefile .* does not exist)"
-        ),
+        zone_refused=re.compile(r"error: (?:zone \S+ file .* read with \d+ errors|zonefile .* does not exist)"),
         complaint=re.compile(r"(?:error|critical|fatal): "),
     )
     logs_queries = False
-    iteration_limit = (
-        "NSD has no limit on iterations; it hashes a zone's names when it loads, a query's when it comes"
-    )
+    iteration_limit = "NSD has no limit on iterations; it hashes a zone's names when it loads, a query's when it comes"
 
     def __init__(self, zones: Sequence[ServedZone], settings: ServerSettings, folder: Path) -> None:
         for zone in zones:

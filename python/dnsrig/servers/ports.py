@@ -80,9 +80,7 @@ def find_free_port(address: str) -> int:
             port = int(probe.getsockname()[1])
         if port_state(address, port) is PortState.FREE:
             return port
-    raise EnvironmentLacksError(
-        f"no port of {address} was free for both UDP and TCP in {FIND_ATTEMPTS} tries"
-    )
+    raise EnvironmentLacksError(f"no port of {address} was free for both UDP and TCP in {FIND_ATTEMPTS} tries")
 
 
 def _hex_address(address: str) -> str:

@@ -10,8 +10,14 @@ from dnsrig.errors import EnvironmentLacksError, SubjectFailedError
 from dnsrig.servers import programs
 from dnsrig.servers.base import Installation, Server
 from dnsrig.servers.presigned import signing_of
-from dnsrig.servers.startup import LogSigns, command_failure
+from dnsrig.servers.readiness import serial_in_file
+from dnsrig.servers.settings import ServedZone
+from dnsrig.servers.startup import LogSigns, Watch, command_failure
+from dnsrig.servers.transfer import transfer_completes
 
+TRANSFER_TIMEOUT_S = 30.0
+CHECK_ZONE_S = 10.0
+"""How long pdnsutil may look for the fault in a zone; its time grows with the square of the delegations."""
 METADATA_DATABASE = "dnssec.sqlite3"
 LARGEST_ITERATIONS = 65535
 """The iterations field of NSEC3 has 16 bits (RFC 5155 section 3.1.3)."""
@@ -48,9 +54,7 @@ class PowerDns(Server):
     @classmethod
     def find(cls) -> Installation | None:
         """Find pdns_server with its bind backend; it says "PowerDNS Authoritative Server 4.7.3 (C) ..."."""
-        found = programs.installation(
-            cls.program, "--version", re.compile(r"PowerDNS Authoritative Server (\S+)")
-        )
+        found = programs.installation(cls.program, "--version", re.compile(r"PowerDNS Authoritative Server (\S+)"))
         if found is None or programs.find_program("pdnsutil") is None:
             return None
         status, _ = programs.run_helper([str(found.path), "--no-config", "--launch=bind", "--help"])
@@ -66,7 +70,7 @@ class PowerDns(Server):
         return ["pdns_server", "--config-dir=.", "--config=check"]
 
     def _prepare(self) -> None:
-        """Tell PowerDNS which zones are signed, and have it check them.
+        """Tell PowerDNS which zones are signed.
 
         The bind backend keeps what a zone file does not say in a database: PRESIGNED makes it serve the
         file's signatures, and NSEC3PARAM makes it order the names by hash, without which it would answer
@@ -78,7 +82,8 @@ class PowerDns(Server):
             leftover.unlink(missing_ok=True)
         self._pdnsutil("create-bind-db", METADATA_DATABASE)
         self._write_metadata()
-        self._check_zones()
+        for zone in self.zones:
+            self._check_soa(zone)
 
     def _write_metadata(self) -> None:
         rows = []
@@ -93,26 +98,36 @@ class PowerDns(Server):
         try:
             with closing(sqlite3.connect(self.folder / METADATA_DATABASE)) as database, database:
                 database.execute("DELETE FROM domainmetadata")
-                database.executemany(
-                    "INSERT INTO domainmetadata (domain, kind, content) VALUES (?, ?, ?)", rows
-                )
+                database.executemany("INSERT INTO domainmetadata (domain, kind, content) VALUES (?, ?, ?)", rows)
         except sqlite3.Error as error:
-            raise EnvironmentLacksError(
-                f"{self.folder / METADATA_DATABASE} cannot be written: {error}"
-            ) from error
+            raise EnvironmentLacksError(f"{self.folder / METADATA_DATABASE} cannot be written: {error}") from error
 
-    def _check_zones(self) -> None:
-        """Have pdnsutil parse every record: the server itself does so only when a record is asked for."""
+    def _examine(self, watch: Watch) -> None:
+        """Have the server parse every record: it does so only when a record is asked for."""
         for zone in self.zones:
-            argv = ["pdnsutil", "--config-dir=.", "check-zone", zone.origin]
-            status, said = self._helper(argv)
-            faults = [line for line in said.splitlines() if ZONE_FAULT.search(line)]
-            if status != 0 and faults:
-                shown = "\n".join(f"  {line}" for line in faults[:8])
+            if not transfer_completes(*self.address, zone.origin, TRANSFER_TIMEOUT_S):
                 raise SubjectFailedError(
-                    f"{self._versioned_title()}: it cannot serve the zone file {zone.path} of {zone.origin}\n"
-                    f"the server's checker said:\n{shown}\ncommand: {' '.join(argv)}"
+                    watch.failure(
+                        f"it cannot read every record of {zone.origin} in {zone.path}"
+                        + _listed("its checker said:", self._faults(zone))
+                    )
                 )
+
+    def _check_soa(self, zone: ServedZone) -> None:
+        """Refuse a zone without SOA record, which the server would load without a word and not serve."""
+        if serial_in_file(zone.path, zone.origin) is None and (faults := self._faults(zone)):
+            raise SubjectFailedError(
+                f"{self._versioned_title()}: it cannot serve {zone.origin} from {zone.path}"
+                + _listed("the server said:", faults)
+            )
+
+    def _faults(self, zone: ServedZone) -> list[str]:
+        """Ask pdnsutil what is wrong with a zone; empty if it takes too long, as with many delegations."""
+        try:
+            _, said = self._helper(["pdnsutil", "--config-dir=.", "check-zone", zone.origin], CHECK_ZONE_S)
+        except SubjectFailedError:
+            return []
+        return [line for line in said.splitlines() if ZONE_FAULT.search(line)]
 
     def _pdnsutil(self, *arguments: str) -> None:
         argv = ["pdnsutil", "--config-dir=.", *arguments]
@@ -124,7 +139,8 @@ class PowerDns(Server):
         """Reload each zone over the control socket: pdns_server has no signal for it (pdns_control(1))."""
         self._running()
         self._write_metadata()
-        self._check_zones()
+        for zone in self.zones:
+            self._check_soa(zone)
         for command in (["purge"], *(["bind-reload-now", zone.origin] for zone in self.zones), ["purge"]):
             argv = ["pdns_control", "--config-dir=.", *command]
             status, said = self._helper(argv)
@@ -144,9 +160,7 @@ class PowerDns(Server):
             f"query logging {'on' if settings.log_queries else 'off'}",
         ]
         if settings.answer_cache == "off":
-            said.append(
-                "packet cache and query caches off (cache-ttl 0, query-cache-ttl 0, negquery-cache-ttl 0)"
-            )
+            said.append("packet cache and query caches off (cache-ttl 0, query-cache-ttl 0, negquery-cache-ttl 0)")
         else:
             said.append(
                 "packet cache on for 20 s, as shipped: repeated questions (existence) are answered from it, "
@@ -157,7 +171,9 @@ class PowerDns(Server):
         if settings.threads > 1:
             said.append("a socket for each receiver thread (reuseport yes); as shipped all share one")
         if settings.answers == "full":
-            said.append(
-                "full answers: not available, PowerDNS has no setting for them; only ANY over UDP is answered"
-            )
+            said.append("full answers: not available, PowerDNS has no setting for them; only ANY over UDP is answered")
         return said
+
+
+def _listed(heading: str, lines: list[str]) -> str:
+    return "".join(f"\n{text}" for text in (heading, *(f"  {line}" for line in lines[:8]))) if lines else ""

@@ -5,9 +5,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-NSEC3PARAM = re.compile(
-    rb"\bNSEC3PARAM[\s(]+1\s+\d{1,3}\s+(\d{1,5})\s+(-|(?:[0-9A-Fa-f]{2})+)[\s;)]", re.IGNORECASE
-)
+NSEC3PARAM = re.compile(rb"\bNSEC3PARAM[\s(]+1\s+\d{1,3}\s+(\d{1,5})\s+(-|(?:[0-9A-Fa-f]{2})+)[\s;)]", re.IGNORECASE)
 """An NSEC3PARAM record's type and data (RFC 5155 section 4.3), with iterations and salt.
 
 Hash algorithm 1 tells it from a signature over NSEC3PARAM: RSA/MD5, algorithm 1, must not sign zones.

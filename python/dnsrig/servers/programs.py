@@ -10,7 +10,7 @@ from pathlib import Path
 
 SBIN = ("/usr/local/sbin", "/usr/sbin", "/sbin")
 """Where distributions put servers, and what is missing from the PATH of users other than root."""
-HELPER_TIMEOUT_S = 300.0
+HELPER_TIMEOUT_S = 60.0
 SERVICE_MANAGER_VARIABLES = frozenset({"NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "RUNTIME_DIRECTORY"})
 """What systemd hands to a service: a server under test must not report to, or inherit from, dnsrig's own."""
 
@@ -36,8 +36,13 @@ def clean_environment() -> dict[str, str]:
     return kept | {"LC_ALL": "C.UTF-8"}
 
 
-def run_helper(argv: Sequence[str], folder: Path | None = None) -> tuple[int, str]:
-    """Run a program to its end; give its exit status and what it wrote to standard output and error."""
+def run_helper(argv: Sequence[str], folder: Path | None = None, timeout_s: float = HELPER_TIMEOUT_S) -> tuple[int, str]:
+    """Run a program to its end; give its exit status and what it wrote to standard output and error.
+
+    Raises:
+        subprocess.TimeoutExpired: it did not end in time; it has been killed.
+
+    """
     done = subprocess.run(
         argv,
         cwd=folder,
@@ -45,7 +50,7 @@ def run_helper(argv: Sequence[str], folder: Path | None = None) -> tuple[int, st
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        timeout=HELPER_TIMEOUT_S,
+        timeout=timeout_s,
         check=False,
     )
     return done.returncode, done.stdout.decode(errors="replace")

@@ -36,10 +36,7 @@ def ask_soa(address: str, port: int, origin: str, *, tcp: bool) -> SoaAnswer:
     name = dns.name.from_text(origin)
     query = dns.message.make_query(name, dns.rdatatype.SOA, flags=0)
     try:
-        if tcp:
-            answer = dns.query.tcp(query, address, ANSWER_TIMEOUT_S, port)
-        else:
-            answer = _exchange_udp(query, address, port)
+        answer = dns.query.tcp(query, address, ANSWER_TIMEOUT_S, port) if tcp else _exchange_udp(query, address, port)
     except TimeoutError:
         return SoaAnswer(None, "no answer")
     except dns.exception.Timeout:

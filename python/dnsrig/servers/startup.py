@@ -141,9 +141,7 @@ class Watch:
         """Make sure that no other process shares the port: it would get a part of the queries."""
         bound = ports.sockets_on(self.address, self.port)
         if bound - ports.sockets_of(self.process.pids()):
-            raise self._port_error(
-                f"another process listens on {self.address} port {self.port} as well (SO_REUSEPORT)"
-            )
+            raise self._port_error(f"another process listens on {self.address} port {self.port} as well (SO_REUSEPORT)")
 
 
 def port_reason(address: str, port: int, state: ports.PortState) -> str:

@@ -62,7 +62,9 @@ class CommandList(click.Group):
 
 
 @click.group(
-    cls=CommandList, help=HELP, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+    cls=CommandList,
+    help=HELP,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="dnsrig")
 def cli() -> None:

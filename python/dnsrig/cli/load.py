@@ -18,12 +18,32 @@ PROGRESS_LINE = "{second:>4} s  {qps:>9} q/s  p50 {p50:>9}  p99 {p99:>9}  timed 
 @click.command()
 @click.option("-s", "--server", default="127.0.0.1", show_default=True, help="Address of the server.")
 @click.option("-p", "--port", type=click.IntRange(1, 65535), default=53, show_default=True, help="Its port.")
-@click.option("-d", "--data", "data", type=click.Path(), default="-", help="Query file in dnsperf's format; '-' or none: stdin.")
+@click.option(
+    "-d",
+    "--data",
+    "data",
+    type=click.Path(),
+    default="-",
+    help="Query file in dnsperf's format; '-' or none: stdin.",
+)
 @click.option("-m", "--mode", type=click.Choice(["udp", "tcp"]), default="udp", show_default=True, help="Transport.")
-@click.option("-l", "--limit", "limit_s", type=click.FloatRange(min=0, min_open=True), default=None, help="Seconds to run.")
+@click.option(
+    "-l",
+    "--limit",
+    "limit_s",
+    type=click.FloatRange(min=0, min_open=True),
+    default=None,
+    help="Seconds to run.",
+)
 @click.option("-n", "--runs", "passes", type=click.IntRange(1), default=None, help="Passes over the query file.")
 @click.option("--queries", type=click.IntRange(1), default=None, help="Number of queries to send.")
-@click.option("-q", "--outstanding", type=click.IntRange(1), default=None, help="Closed loop: queries outstanding [100].")
+@click.option(
+    "-q",
+    "--outstanding",
+    type=click.IntRange(1),
+    default=None,
+    help="Closed loop: queries outstanding [100].",
+)
 @click.option(
     "-Q",
     "--rate",
@@ -34,7 +54,14 @@ PROGRESS_LINE = "{second:>4} s  {qps:>9} q/s  p50 {p50:>9}  p99 {p99:>9}  timed 
 )
 @click.option("-c", "--clients", type=click.IntRange(1), default=None, help="Sockets (UDP) or connections (TCP) [8].")
 @click.option("-T", "--threads", type=click.IntRange(1), default=1, show_default=True, help="Generator threads.")
-@click.option("-t", "--timeout", "timeout_s", type=click.FloatRange(min=0, min_open=True), default=5.0, show_default=True)
+@click.option(
+    "-t",
+    "--timeout",
+    "timeout_s",
+    type=click.FloatRange(min=0, min_open=True),
+    default=5.0,
+    show_default=True,
+)
 @click.option("-e", "--edns", is_flag=True, help="Add EDNS to every query.")
 @click.option("-D", "--dnssec", is_flag=True, help="Set the DO bit (implies -e).")
 @click.option("--edns-size", type=click.IntRange(512, 65535), default=4096, show_default=True, help="UDP size in EDNS.")
@@ -82,7 +109,11 @@ def load(
         click.echo(f"left out {skipped} bad lines", err=True)
     if limit_s is None and passes is None and queries is None:
         passes = 1
-    schedule: dict[str, Any] = {"kind": "closed_loop", "outstanding": outstanding or 100, "max_rate_qps": rate_qps}
+    schedule: dict[str, Any] = {
+        "kind": "closed_loop",
+        "outstanding": outstanding or 100,
+        "max_rate_qps": rate_qps,
+    }
     if rate_qps is not None and outstanding is None:
         schedule = {"kind": "fixed_rate", "rate_qps": rate_qps}
     configuration = {
@@ -106,9 +137,7 @@ def load(
         _print_report(report)
 
 
-def _read(
-    data: str, edns: bool, dnssec: bool, edns_size: int, skip_bad: bool
-) -> tuple[_core.QueryStream, int]:
+def _read(data: str, edns: bool, dnssec: bool, edns_size: int, skip_bad: bool) -> tuple[_core.QueryStream, int]:
     path = "/dev/stdin" if data == "-" else data
     if data == "-" and sys.stdin.isatty():
         raise InputError("no query file: give one with -d FILE (lines such as 'www.example.test A'), or pipe it in")
@@ -127,15 +156,17 @@ def _processors(text: str | None) -> list[int] | None:
         raise click.BadParameter(f"'{text}' is not a list of processor numbers such as 1 or 2,3") from error
 
 
-def _print_second(progress_json: str) -> None:
-    progress = json.loads(progress_json)
+def _print_second(interval_json: str) -> None:
+    interval = json.loads(interval_json)
+    if interval["phase"] != "measure" or interval["length_s"] <= 0:
+        return
     click.echo(
         PROGRESS_LINE.format(
-            second=progress["second"],
-            qps=count(progress["answered"]),
-            p50=duration(progress["p50_ns"]),
-            p99=duration(progress["p99_ns"]),
-            timed_out=count(progress["timed_out"]),
+            second=round(interval["start_s"] + interval["length_s"]),
+            qps=rate(interval["answered"] / interval["length_s"]),
+            p50=duration(interval["latency_p50_ns"]),
+            p99=duration(interval["latency_p99_ns"]),
+            timed_out=count(interval["timed_out"]),
         ),
         err=True,
     )
@@ -153,12 +184,20 @@ def _print_report(report: dict[str, Any]) -> None:
     print_table(("queries", "number", "share"), rows, right=(1, 2))
     click.echo()
     click.echo(f"rate         {rate(report['qps'])} answered a second over {report['duration_s']:.2f} s")
-    click.echo(f"latency      p50 {duration(latency['p50'])}  p90 {duration(latency['p90'])}  p99 {duration(latency['p99'])}  "
-               f"p99.9 {duration(latency['p999'])}  max {duration(latency['max'])}")
-    click.echo(f"send error   p50 {duration(report['send_error_ns']['p50'])}  p99 {duration(report['send_error_ns']['p99'])}")
-    click.echo(f"mean size    query {octets(report['query_bytes_mean'])}, answer {octets(report['response_bytes_mean'])}")
+    click.echo(
+        f"latency      p50 {duration(latency['p50'])}  p90 {duration(latency['p90'])}  p99 {duration(latency['p99'])}  "
+        f"p99.9 {duration(latency['p999'])}  max {duration(latency['max'])}"
+    )
+    click.echo(
+        f"send error   p50 {duration(report['send_error_ns']['p50'])}  p99 {duration(report['send_error_ns']['p99'])}"
+    )
+    click.echo(
+        f"mean size    query {octets(report['query_bytes_mean'])}, answer {octets(report['response_bytes_mean'])}"
+    )
     generator = report["generator"]
-    click.echo(f"generator    {generator['cpu_us_per_query']:.2f} us of CPU a query, socket drops {generator['socket_drops']}")
+    click.echo(
+        f"generator    {generator['cpu_us_per_query']:.2f} us of CPU a query, socket drops {generator['socket_drops']}"
+    )
     click.echo(f"bottleneck   {report['bottleneck']}")
     for sentence in report["evidence"]:
         click.echo(f"             {sentence}")

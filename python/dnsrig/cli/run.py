@@ -30,15 +30,30 @@ DENIALS = ("none", "nsec", "nsec3")
 
 @click.command()
 @click.argument("study", required=False)
-@click.option("--server", "servers", callback=comma_list, help="Servers, such as bind,nsd [default: all that are found].")
+@click.option(
+    "--server",
+    "servers",
+    callback=comma_list,
+    help="Servers, such as bind,nsd [default: all that are found].",
+)
 @click.option("--quick", is_flag=True, help="Few and short repetitions: about a minute for one server.")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("runs"), show_default=True,
-              help="Folder that the run's own folder is made in.")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("runs"),
+    show_default=True,
+    help="Folder that the run's own folder is made in.",
+)
 @click.option("--resume", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Go on with this run.")
 @click.option("--zone", type=EXISTING_FILE, help="A zone file of your own, signed or not [default: synthetic].")
 @click.option("-o", "--origin", help="Name of the zone's apex, if the file does not say it.")
 @click.option("--queries", type=EXISTING_FILE, help="A query log of your own, in dnsperf's format.")
-@click.option("--skip-bad", is_flag=True, default=None, help="Leave out the log's bad lines instead of stopping at them.")
+@click.option(
+    "--skip-bad",
+    is_flag=True,
+    default=None,
+    help="Leave out the log's bad lines instead of stopping at them.",
+)
 @click.option("--records", type=click.IntRange(40, 100_000), help="Size of the synthetic zone [244].")
 @click.option("--algorithm", type=click.Choice(ALGORITHMS), help="Signing algorithm [RSASHA256].")
 @click.option("--ksk-bits", type=int, help="RSA key-signing key [2048].")
@@ -55,12 +70,24 @@ DENIALS = ("none", "nsec", "nsec3")
 @click.option("--outstanding", type=click.IntRange(1), help="Queries outstanding in the closed loop [100].")
 @click.option("--clients", type=click.IntRange(1), help="Sockets or connections [8].")
 @click.option("--threads", "server_threads", type=click.IntRange(1), help="Worker threads of the server [1].")
-@click.option("--answers", type=click.Choice(["server", "full"]), help="'full': NS and addresses in each answer [server].")
+@click.option(
+    "--answers",
+    type=click.Choice(["server", "full"]),
+    help="'full': NS and addresses in each answer [server].",
+)
 @click.option("--transport", type=click.Choice(["udp", "tcp"]), help="[udp]")
 @click.option("--raise-limits", is_flag=True, default=None, help="Raise servers' own limits on NSEC3 iterations.")
 @seed_option
 @json_option
-def run(study: str | None, resume: Path | None, out: Path, quick: bool, seed: int | None, as_json: bool, **choices: Any) -> None:
+def run(
+    study: str | None,
+    resume: Path | None,
+    out: Path,
+    quick: bool,
+    seed: int | None,
+    as_json: bool,
+    **choices: Any,  # noqa: ANN401 (one option each, of any type)
+) -> None:
     """Run STUDY, or go on with a broken-off run, and write its report.
 
     \b
@@ -72,21 +99,28 @@ def run(study: str | None, resume: Path | None, out: Path, quick: bool, seed: in
 
     A run is a folder; its report.html is the thing to read. `dnsrig studies show STUDY` explains method and source.
     """
-    watcher = TerminalWatcher(quiet=as_json)
-    if resume is not None:
-        if study is not None:
-            raise click.UsageError("--resume RUN goes on with the study that RUN holds; leave STUDY out")
-        folder, summary = conduct.resume(resume, watcher)
-    elif study is None:
-        raise click.UsageError("name a study (dnsrig studies lists them), or --resume RUN")
-    else:
-        settings = _settings(study, quick, chosen_seed(seed), choices)
-        folder, summary = conduct.start(study, settings, out, sys.argv, watcher)
+    with TerminalWatcher(quiet=as_json) as watcher:
+        if resume is not None:
+            if study is not None:
+                raise click.UsageError("--resume RUN goes on with the study that RUN holds; leave STUDY out")
+            folder, summary = conduct.resume(resume, watcher)
+        elif study is None:
+            raise click.UsageError("name a study (dnsrig studies lists them), or --resume RUN")
+        else:
+            settings = _settings(study, quick, chosen_seed(seed), choices)
+            folder, summary = conduct.start(study, settings, out, _arguments(settings.seed), watcher)
     if as_json:
         print_json(summary)
     else:
-        click.echo((folder / "report.md").read_text(encoding="utf-8") if not sys.stdout.isatty() else "")
+        for answer in summary["answers"]:
+            click.echo(f"{answer['claim']} ({answer['detail']}).")
         click.echo(f"report: {folder / 'report.html'}")
+
+
+def _arguments(seed: int) -> list[str]:
+    """Give the command line as typed, with the seed if it was drawn: typed again it repeats the run."""
+    typed = ["dnsrig", *sys.argv[1:]]
+    return typed if any(argument.startswith("--seed") for argument in typed) else [*typed, "--seed", str(seed)]
 
 
 def _settings(study: str, quick: bool, seed: int, choices: dict[str, Any]) -> StudySettings:
@@ -112,7 +146,10 @@ def studies(context: click.Context, as_json: bool) -> None:
     if as_json:
         print_json({"studies": [dict(zip(("name", "title", "source"), row, strict=True)) for row in rows]})
     else:
-        print_table(("study", "question", "after"), [(name, title, source.split(":")[0]) for name, title, source in rows])
+        print_table(
+            ("study", "question", "after"),
+            [(name, title, source.split(":")[0]) for name, title, source in rows],
+        )
 
 
 @studies.command()
@@ -123,8 +160,18 @@ def show(name: str, as_json: bool) -> None:
     study = find_study(name)
     text = study.text(StudySettings(servers=(), seed=0, **study.defaults))
     if as_json:
-        print_json({"name": name, "title": text.title, "question": text.question, "method": text.method,
-                    "source": text.source, "limits": text.limits, "defaults": study.defaults, "quick": study.quick})
+        print_json(
+            {
+                "name": name,
+                "title": text.title,
+                "question": text.question,
+                "method": text.method,
+                "source": text.source,
+                "limits": text.limits,
+                "defaults": study.defaults,
+                "quick": study.quick,
+            }
+        )
         return
     click.echo(f"{text.title}\n")
     for heading, paragraphs in (

@@ -17,7 +17,9 @@ ALGORITHMS = ("RSASHA256", "RSASHA512", "ECDSAP256SHA256", "ECDSAP384SHA384", "E
 @click.argument("zonefile", type=EXISTING_FILE)
 @click.argument("keys", nargs=-1, type=EXISTING_FILE)
 @click.option("-o", "--origin", default=None, help="Name of the zone's apex, if the file does not say it.")
-@click.option("-f", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Output; default ZONEFILE.signed.")
+@click.option(
+    "-f", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Output; default ZONEFILE.signed."
+)
 @click.option(
     "-K",
     "--key-directory",
@@ -29,9 +31,21 @@ ALGORITHMS = ("RSASHA256", "RSASHA512", "ECDSAP256SHA256", "ECDSAP384SHA384", "E
 @click.option("--ksk-bits", type=int, default=None, help="RSA key-signing key [default: 2048].")
 @click.option("--zsk-bits", type=int, default=None, help="RSA zone-signing key [default: 1024].")
 @click.option("-3", "--nsec3-salt", "salt", default=None, help="NSEC3 with this salt in hexadecimal, '-' for none.")
-@click.option("-H", "--iterations", type=click.IntRange(0, 65535), default=0, show_default=True, help="NSEC3 iterations.")
+@click.option(
+    "-H",
+    "--iterations",
+    type=click.IntRange(0, 65535),
+    default=0,
+    show_default=True,
+    help="NSEC3 iterations.",
+)
 @click.option("-A", "--opt-out", is_flag=True, help="NSEC3 opt-out: leave insecure delegations out of the chain.")
-@click.option("-s", "--start-time", default=None, help="Inception: YYYYMMDDHHMMSS, or now+N, now-N in seconds [now-3600].")
+@click.option(
+    "-s",
+    "--start-time",
+    default=None,
+    help="Inception: YYYYMMDDHHMMSS, or now+N, now-N in seconds [now-3600].",
+)
 @click.option("-e", "--end-time", default=None, help="Expiration likewise; +N counts from the inception [+2592000].")
 @json_option
 def sign(

@@ -20,10 +20,22 @@ def stream() -> None:
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--zone", "zonefile", type=EXISTING_FILE, required=True, help="The zone that will be asked.")
 @click.option("-o", "--origin", default=None, help="Name of the zone's apex, if the file does not say it.")
-@click.option("--queries", "log", type=EXISTING_FILE, default=None, help="A query log in dnsperf's format to start from.")
+@click.option(
+    "--queries",
+    "log",
+    type=EXISTING_FILE,
+    default=None,
+    help="A query log in dnsperf's format to start from.",
+)
 @click.option("--skip-bad", is_flag=True, help="Leave out the log's bad lines instead of stopping at them.")
 @click.option("-n", "--number", type=click.IntRange(1), default=100_000, show_default=True, help="How many queries.")
-@click.option("--denial-share", type=click.FloatRange(0, 1), default=0.08, show_default=True, help="For 'normal' without a log.")
+@click.option(
+    "--denial-share",
+    type=click.FloatRange(0, 1),
+    default=0.08,
+    show_default=True,
+    help="For 'normal' without a log.",
+)
 @seed_option
 @json_option
 def make(

@@ -17,7 +17,11 @@ def zone() -> None:
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("-o", "--origin", default="example.test.", show_default=True, help="Name of the zone's apex.")
 @click.option(
-    "--records", type=click.IntRange(40, 100_000), default=244, show_default=True, help="Number of records, exactly."
+    "--records",
+    type=click.IntRange(40, 100_000),
+    default=244,
+    show_default=True,
+    help="Number of records, exactly.",
 )
 @seed_option
 @json_option
@@ -60,6 +64,10 @@ def info(file: str, origin: str | None, as_json: bool) -> None:
         click.echo(f"warning: {warning}", err=True)
     types = statistics.pop("types")
     click.echo(f"zone {read.origin}")
-    print_table(("what", "count"), [(key.replace("_", " "), f"{value:,}") for key, value in statistics.items()], right=(1,))
+    print_table(
+        ("what", "count"),
+        [(key.replace("_", " "), f"{value:,}") for key, value in statistics.items()],
+        right=(1,),
+    )
     click.echo()
     print_table(("type", "records"), [(name, f"{count:,}") for name, count in types.items()], right=(1,))

@@ -33,7 +33,9 @@ def _require(servers: Sequence[str]) -> None:
     if missing:
         names = ", ".join(kind.title for kind in missing)
         packages = " ".join(kind.package for kind in missing)
-        raise EnvironmentLacksError(f"not installed: {names}; apt-get install {packages}, or leave them out of --server")
+        raise EnvironmentLacksError(
+            f"not installed: {names}; apt-get install {packages}, or leave them out of --server"
+        )
 
 
 def start(

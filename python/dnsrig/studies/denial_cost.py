@@ -12,6 +12,7 @@ from dnsrig.studies.base import Study
 from dnsrig.studies.inputs import prepare
 from dnsrig.studies.progress import Watcher
 from dnsrig.studies.settings import StudySettings
+from dnsrig.studies.wording import counted
 
 DENIALS = Axis("denial", "Zone", {"none": "unsigned", "nsec": "NSEC", "nsec3": "NSEC3"})
 
@@ -44,9 +45,10 @@ class DenialCost(Study):
             name=self.name,
             title=self.title,
             question=(
-                "How many queries a second does an authoritative server answer, and what does each answer cost it, when "
-                f"its zone is unsigned, signed with NSEC, or signed with NSEC3 ({iterations} additional iterations): for "
-                "names that exist, for names that do not, and for normal traffic?"
+                "How many queries a second does an authoritative server answer, and what does each answer cost it, "
+                "when its zone is unsigned, signed with NSEC, or signed with NSEC3 "
+                f"({counted(iterations, 'additional iteration')}): for names that exist, for names that do not, and "
+                "for normal traffic?"
             ),
             method=wording.method(settings),
             source=self.source,
@@ -59,23 +61,25 @@ class DenialCost(Study):
                     figure="server_cpu_us_per_query",
                     of={"denial": "nsec3", "stream": "denial"},
                     to={"denial": "nsec", "stream": "denial"},
-                    sentence="A denial from the NSEC3 zone costs {server} {ratio} times the CPU of one from the NSEC zone",
-                    no_difference="For {server}, denial from the NSEC3 zone costs no more CPU than from the NSEC zone",
+                    sentence="Denial from the NSEC3 zone costs {server} {ratio} times the CPU of denial from the NSEC "
+                    "zone",
+                    no_difference="{server}: no difference in CPU was seen between denial with NSEC3 and with NSEC",
                 ),
                 RatioQuestion(
                     figure="server_cpu_us_per_query",
                     of={"denial": "nsec3", "stream": "denial"},
                     to={"denial": "none", "stream": "denial"},
-                    sentence="A denial from the NSEC3 zone costs {server} {ratio} times the CPU of a plain NXDOMAIN",
-                    no_difference="For {server}, NSEC3 denial costs no more CPU than a plain NXDOMAIN",
+                    sentence="Denial from the NSEC3 zone costs {server} {ratio} times the CPU of a plain NXDOMAIN",
+                    no_difference="{server}: no difference in CPU was seen between NSEC3 denial and a plain NXDOMAIN",
                 ),
                 RatioQuestion(
                     figure="server_cpu_us_per_query",
                     of={"denial": "nsec3", "stream": "normal"},
                     to={"denial": "none", "stream": "normal"},
-                    sentence="Under normal traffic, a query to the NSEC3 zone costs {server} {ratio} times the CPU of one "
-                    "to the unsigned zone",
-                    no_difference="Under normal traffic, signing with NSEC3 costs {server} no more CPU",
+                    sentence="Normal traffic to the NSEC3 zone costs {server} {ratio} times the CPU of the same "
+                    "traffic to the unsigned zone",
+                    no_difference="{server}: no difference in CPU was seen between normal traffic to the NSEC3 zone "
+                    "and to the unsigned zone",
                 ),
             ),
             published=_published(),

@@ -47,7 +47,7 @@ class Inputs:
 
 def variants(settings: StudySettings) -> list[Variant]:
     """List the forms of the zone that the settings ask for, unsigned first."""
-    found = []
+    found: list[Variant] = []
     for denial in settings.denials:
         if denial == "nsec3":
             found.extend(Variant(denial, iterations) for iterations in settings.iterations)
@@ -106,15 +106,17 @@ def _make_streams(
     streams = {}
     summaries: dict[str, dict[str, object]] = {}
     for name in settings.streams:
-        measured, summary = _make_stream(zone, log, settings, name, settings.stream_queries, settings.seed)
-        warm_up, _ = _make_stream(zone, log, settings, name, WARM_UP_QUERIES, settings.seed + WARM_UP_SEED_STEP)
+        measured, summary = _make_stream(zone, log, settings, name, queries=settings.stream_queries, seed=settings.seed)
+        warm_up, _ = _make_stream(
+            zone, log, settings, name, queries=WARM_UP_QUERIES, seed=settings.seed + WARM_UP_SEED_STEP
+        )
         streams[name] = MeasuredStream(measured, warm_up)
         summaries[name] = summary
     return streams, summaries
 
 
 def _make_stream(
-    zone: _core.Zone, log: _core.QueryLog | None, settings: StudySettings, kind: str, queries: int, seed: int
+    zone: _core.Zone, log: _core.QueryLog | None, settings: StudySettings, kind: str, *, queries: int, seed: int
 ) -> tuple[_core.QueryStream, dict[str, object]]:
     return _core.QueryStream.synthesise(
         zone,

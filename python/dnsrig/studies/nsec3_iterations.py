@@ -41,8 +41,9 @@ class Nsec3Iterations(Study):
             name=self.name,
             title=self.title,
             question=(
-                f"How do rate and CPU time per query of an authoritative server change as its zone's NSEC3 iterations go "
-                f"from {fewest} to {most}, for names that exist, for names that do not, and for normal traffic?"
+                "How do the rate and the CPU time per query of an authoritative server change as its zone's NSEC3 "
+                f"iterations go from {fewest} to {most}: for names that exist, for names that do not, and for normal "
+                "traffic?"
             ),
             method=wording.method(settings),
             source=self.source,
@@ -55,21 +56,24 @@ class Nsec3Iterations(Study):
                     figure="server_cpu_us_per_query",
                     of={"iterations": most, "stream": "denial"},
                     to={"iterations": fewest, "stream": "denial"},
-                    sentence=f"A denial with {most} iterations costs {{server}} {{ratio}} times the CPU of one with {fewest}",
-                    no_difference=f"For {{server}}, a denial with {most} iterations costs no more CPU than with {fewest}",
+                    sentence=f"Denial with {most} iterations costs {{server}} {{ratio}} times the CPU of denial with "
+                    f"{fewest}",
+                    no_difference=f"{{server}}: no difference in CPU was seen between denial with {most} iterations "
+                    f"and with {fewest}",
                 ),
                 RatioQuestion(
                     figure="server_cpu_us_per_query",
                     of={"iterations": most, "stream": "existence"},
                     to={"iterations": fewest, "stream": "existence"},
-                    sentence=f"An existing name with {most} iterations costs {{server}} {{ratio}} times the CPU of one "
+                    sentence=f"A name that exists costs {{server}} {{ratio}} times the CPU with {most} iterations as "
                     f"with {fewest}",
-                    no_difference="For {server}, iterations do not change the cost of names that exist",
+                    no_difference=f"{{server}}: no difference in CPU was seen for names that exist between {most} "
+                    f"iterations and {fewest}",
                 ),
             ),
             published_note=(
-                "JPRS-2010 prints case 6 as curves without a table: denial falls steeply with the iterations, existence "
-                'slightly, and it concludes that "10 is fine". RFC 9276 says 0 today.'
+                "JPRS-2010 prints case 6 as curves without a table: denial falls steeply with the iterations, "
+                'existence slightly, and it concludes that "10 is fine". RFC 9276 says 0 today.'
             ),
             limits=wording.limits(settings),
         )

@@ -51,5 +51,8 @@ class StudySettings:
     @classmethod
     def from_manifest(cls, values: dict[str, Any]) -> Self:
         """Read back what `to_manifest` wrote."""
-        tuples = {"servers", "denials", "iterations", "streams"}
-        return cls(**{key: tuple(value) if key in tuples else value for key, value in values.items()})
+        # JSON has no tuples.
+        plain: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in values.items()
+        }
+        return cls(**plain)

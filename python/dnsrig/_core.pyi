@@ -1,0 +1,147 @@
+"""The part of dnsrig that must be fast, written in Rust (crates/binding). Errors are those of dnsrig.errors."""
+
+from collections.abc import Callable, Sequence
+from os import PathLike
+from typing import Any, Literal, final
+
+__all__ = [
+    "KeySet",
+    "QueryLog",
+    "QueryStream",
+    "Zone",
+    "__version__",
+    "judge_bottleneck",
+    "latency_percentiles",
+    "load",
+    "serve",
+    "serve_echo",
+]
+__version__: str
+
+@final
+class Zone:
+    """A zone in memory."""
+
+    @staticmethod
+    def read(path: str | PathLike[str], origin: str | None = None) -> Zone:
+        """Read an RFC 1035 master file."""
+
+    @staticmethod
+    def generate(origin: str, records: int, seed: int) -> Zone:
+        """Make a synthetic small domain of exactly `records` records."""
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write the zone as a master file: beside, then renamed."""
+
+    def sign(
+        self,
+        keys: KeySet,
+        *,
+        denial: str,
+        iterations: int = 0,
+        salt: str = "",
+        opt_out: bool = False,
+        inception: int | None = None,
+        expiration: int | None = None,
+    ) -> Zone:
+        """Sign the zone; DNSSEC records that it has are replaced. Times are seconds since 1970."""
+
+    @property
+    def origin(self) -> str:
+        """The name of the apex, with its final dot."""
+
+    @property
+    def warnings(self) -> list[str]:
+        """What was odd in the file that the zone was read from."""
+
+    def statistics(self) -> dict[str, Any]:
+        """Count records, RRsets, names, delegations and so on; `types` has the records by type."""
+
+@final
+class KeySet:
+    """The keys of a zone, all with different tags."""
+
+    def __new__(cls) -> KeySet: ...
+    def __len__(self) -> int: ...
+    def generate(self, origin: str, algorithm: str, bits: int | None, role: Literal["ksk", "zsk"]) -> None:
+        """Make a key for `origin` and add it; `bits` is for RSA."""
+
+    def read(self, path: str | PathLike[str]) -> None:
+        """Read a key from its pair of BIND key files and add it; `path` is that of either file."""
+
+    def write(self, folder: str | PathLike[str]) -> None:
+        """Write every key as a pair of BIND key files into `folder`; existing files are not overwritten."""
+
+    @property
+    def file_names(self) -> list[str]:
+        """The file names of the keys without suffix, such as `Kexample.test.+008+12345`."""
+
+    @property
+    def ds_records(self) -> list[str]:
+        """The DS records (SHA-256) of the key-signing keys, for the parent zone."""
+
+@final
+class QueryLog:
+    """The questions of a query file in dnsperf's format."""
+
+    def __len__(self) -> int: ...
+    @staticmethod
+    def read(path: str | PathLike[str], skip_bad: bool = False) -> QueryLog:
+        """Read a query file; with `skip_bad`, bad lines are left out and counted."""
+
+    @property
+    def skipped(self) -> int:
+        """How many bad lines were left out."""
+
+    def to_stream(self, *, edns_size: int | None = None, do_bit: bool = False) -> QueryStream:
+        """Make query messages of the questions, as they are and in their order."""
+
+@final
+class QueryStream:
+    """Query messages in an order."""
+
+    def __len__(self) -> int: ...
+    @staticmethod
+    def synthesise(
+        zone: Zone,
+        log: QueryLog | None,
+        *,
+        kind: str,
+        queries: int,
+        seed: int,
+        denial_share: float = 0.08,
+        edns_size: int | None = None,
+        do_bit: bool = False,
+    ) -> tuple[QueryStream, dict[str, Any]]:
+        """Make a stream for `zone` by JPRS-2010's method; return it with a summary of what is in it."""
+
+    def message(self, index: int) -> bytes:
+        """Give the message at `index` in wire format, its ID zero."""
+
+    def write_text(self, path: str | PathLike[str]) -> None:
+        """Write the questions as a query file in dnsperf's format: beside, then renamed."""
+
+def load(stream: QueryStream, settings: str, on_second: Callable[[str], None] | None = None) -> str:
+    """Send `stream` as `settings` (JSON) say; return the report as JSON.
+
+    `on_second` gets each second's figures as JSON. Ctrl-C ends the load and raises KeyboardInterrupt.
+    """
+
+def judge_bottleneck(report: str, server_cpu_share: float) -> str:
+    """Judge a finished load's bottleneck again, with the share that the server used of the CPU it could use."""
+
+def latency_percentiles(histograms: Sequence[str], percentiles: Sequence[float]) -> list[int]:
+    """Merge stored latency histograms; give the latency in ns at each of `percentiles` (0 to 100)."""
+
+def serve(
+    zones: Sequence[tuple[str, str | PathLike[str]]],
+    address: str,
+    port: int,
+    threads: int,
+    minimal: bool,
+    on_ready: Callable[[int], None],
+) -> None:
+    """Serve `zones` (name, file) until SIGTERM or Ctrl-C; `on_ready` gets the port; SIGHUP reads the files again."""
+
+def serve_echo(address: str, port: int, on_ready: Callable[[int], None]) -> int:
+    """Echo every datagram as an answer until Ctrl-C; `on_ready` gets the port. Return the number of answers."""

@@ -1,0 +1,144 @@
+"""What careless input gets: a message that says what, where and what to do, and the right exit code."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.usefixtures("dnsrig")
+
+
+def refused(finished, code, *parts):
+    """Expect exit `code` and a message with all `parts`, without a traceback."""
+    assert finished.code == code, finished.err
+    assert "Traceback" not in finished.err
+    for part in parts:
+        assert part in finished.err, finished.err
+
+
+def test_a_zone_that_does_not_parse(dnsrig, tmp_path):
+    bad = tmp_path / "bad.db"
+    bad.write_text("$ORIGIN z.test.\n@ 60 IN SOA ns host 1 2 3 4 5\n@ 60 IN NS ns\nwww 60 IN A 300.1.1.1\n")
+    for command in (
+        ["zone", "info", bad],
+        ["sign", bad],
+        ["run", "denial-cost", "--zone", bad, "--server", "embedded"],
+    ):
+        refused(dnsrig(*command, cwd=tmp_path), 2, "bad.db:4:")
+
+
+def test_a_zone_without_soa(dnsrig, tmp_path):
+    bad = tmp_path / "nosoa.db"
+    bad.write_text("$ORIGIN z.test.\nwww 60 IN A 192.0.2.1\n")
+    refused(dnsrig("zone", "info", bad), 2, "nosoa.db", "no SOA record")
+
+
+def test_a_missing_zone_file(dnsrig):
+    refused(dnsrig("zone", "info", "/nowhere/at/all.db"), 2, "/nowhere/at/all.db")
+
+
+def test_a_query_file_with_bad_lines(dnsrig, tmp_path, served):
+    queries = tmp_path / "queries.txt"
+    queries.write_text("www.example.test A\nbroken\nmail.example.test NOTYPE\n")
+    refused(dnsrig("load", "-p", served[1], "-d", queries), 2, "line 2:", "line 3:", "--skip-bad")
+    done = dnsrig("load", "-p", served[1], "-d", queries, "--skip-bad", "--json")
+    assert done.code == 0, done.err
+    assert (done.json["sent"], done.json["answered"]) == (1, 1)
+    assert "left out 2 bad lines" in done.err
+
+
+def test_a_silent_server_is_said_within_seconds(dnsrig, tmp_path):
+    queries = tmp_path / "queries.txt"
+    queries.write_text("www.example.test A\n")
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
+        silent.bind(("127.0.0.1", 0))
+        port = silent.getsockname()[1]
+        began = time.monotonic()
+        refused(dnsrig("load", "-p", port, "-d", queries), 1, f"127.0.0.1:{port}", "no answer")
+        assert time.monotonic() - began < 15
+    refused(dnsrig("load", "-p", port, "-d", queries), 1, f"127.0.0.1:{port}")
+
+
+def test_an_address_that_is_not_ours(dnsrig, tmp_path):
+    queries = tmp_path / "queries.txt"
+    queries.write_text("www.example.test A\n")
+    refused(dnsrig("load", "-s", "192.0.2.1", "-d", queries), 2, "192.0.2.1", "--i-may-load-this")
+    refused(dnsrig("load", "-s", "localhost", "-d", queries), 2, "'localhost' is not an IP address")
+
+
+def test_no_query_file(dnsrig):
+    refused(dnsrig("load", "-d", "/nowhere.txt"), 2, "/nowhere.txt")
+    refused(dnsrig("load", "-p", "5", stdin=""), 2, "no question")
+
+
+def test_unknown_names_get_the_nearest(dnsrig, tmp_path):
+    refused(dnsrig("run", "denial-costs", cwd=tmp_path), 2, "did you mean denial-cost?")
+    refused(dnsrig("run", "denial-cost", "--server", "knott", cwd=tmp_path), 2, "did you mean knot?")
+    refused(dnsrig("run", "denial-cost", "--server", "hickory", cwd=tmp_path), 2, "embedded")
+    refused(dnsrig("studies", "show", "nsec3"), 2, "nsec3-iterations")
+    refused(dnsrig("run", "denial-cost", "--stream", "exist", cwd=tmp_path), 2, "'exist' is not one of")
+    refused(dnsrig("run", "denial-cost", "--iterations", "5,x", cwd=tmp_path), 2, "5,x")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_wrong_signing_choices(dnsrig, small_zone, tmp_path):
+    out = tmp_path / "out.db"
+    refused(dnsrig("sign", small_zone, "-f", out, "-3", "zz"), 2, "zz is not a salt")
+    refused(dnsrig("sign", small_zone, "-f", out, "-H", "5"), 2, "need NSEC3")
+    refused(dnsrig("sign", small_zone, "-f", out, "--zsk-bits", "512"), 2, "512 bits")
+    refused(dnsrig("sign", small_zone, "-f", out, "-e", "tomorrow"), 2, "-e tomorrow")
+    refused(dnsrig("sign", small_zone, "-f", out, "-s", "now", "-e", "now-5"), 2, "expire")
+    assert not out.exists()
+
+
+def test_a_folder_that_is_no_run(dnsrig, tmp_path):
+    refused(dnsrig("report", tmp_path), 2, str(tmp_path), "not a run's folder")
+    refused(dnsrig("compare", tmp_path, tmp_path), 2, "not a run's folder")
+    refused(dnsrig("run", "--resume", tmp_path), 2, "not a run's folder")
+
+
+def test_a_taken_port(dnsrig, small_zone):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        refused(dnsrig("serve", "embedded", small_zone, "-p", port), 3, str(port))
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None, reason="needs root and setpriv (util-linux)")
+def test_no_permission_for_a_port(small_zone, tmp_path):
+    if int(Path("/proc/sys/net/ipv4/ip_unprivileged_port_start").read_text()) <= 53:
+        pytest.skip("anybody may use port 53 here (ip_unprivileged_port_start)")
+    # The work tree may lie where only root can look, so only the right to low ports is given up.
+    without = ["setpriv", "--bounding-set", "-net_bind_service", "--inh-caps", "-net_bind_service"]
+    done = subprocess.run(
+        [*without, sys.executable, "-m", "dnsrig", "serve", "embedded", small_zone, "-p", "53"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        timeout=60,
+    )
+    assert done.returncode == 3, done.stderr
+    assert "53" in done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or shutil.which("unshare") is None, reason="needs root and unshare (util-linux)")
+def test_a_full_disk_marks_the_run(tmp_path):
+    small = tmp_path / "small"
+    small.mkdir()
+    script = (
+        f"mount -t tmpfs -o size=600k none {small} && {sys.executable} -m dnsrig run denial-cost --server embedded "
+        f"--repetitions 40 --load-seconds 0.1 --warm-up-seconds 0 --seed 1 --out {small}; code=$?; "
+        f"cat {small}/*/manifest.json; exit $code"
+    )
+    done = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", script], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 3, done.stderr
+    assert "no room" in done.stderr
+    assert '"status": "interrupted"' in done.stdout

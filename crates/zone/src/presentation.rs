@@ -1,6 +1,7 @@
 //! Records in presentation format (RFC 1035 section 5.1), so that every reader gets the same octets back.
 
 use crate::rdata::{embedded_names, name_length};
+use crate::read::rdata_from_text;
 use crate::{Name, Record};
 use domain::base::iana::Rtype;
 use domain::base::zonefile_fmt::{DisplayKind, ZonefileFmt};
@@ -63,7 +64,15 @@ impl fmt::Display for PresentationRecord<'_> {
             Ok(Some(data))
                 if parser.remaining() == 0 && !matches!(data, ZoneRecordData::Unknown(_)) =>
             {
-                write!(f, "{rtype} {}", data.display_zonefile(DisplayKind::Simple))
+                let shown = data.display_zonefile(DisplayKind::Simple);
+                // What `domain` shows of service parameters cannot always be read back, such as a comma in a protocol's name.
+                if matches!(*rtype, Rtype::SVCB | Rtype::HTTPS) {
+                    return match rdata_from_text(*rtype, &shown.to_string()) {
+                        Some(read) if read == *rdata => write!(f, "{rtype} {shown}"),
+                        _ => generic(f, *rtype, rdata),
+                    };
+                }
+                write!(f, "{rtype} {shown}")
             }
             _ => generic(f, *rtype, rdata),
         }

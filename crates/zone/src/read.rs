@@ -14,6 +14,8 @@ mod ttl;
 use crate::check;
 use crate::error::{Position, Warning, ZoneError};
 use crate::{Name, Record, Zone};
+use bytes::Bytes;
+use domain::base::iana::Rtype;
 use lexer::{Entry, LexError, Lexer, Place, Token};
 use rdata::RdataScanner;
 use std::path::{Path, PathBuf};
@@ -81,6 +83,13 @@ impl Zone {
     pub fn parse(text: &[u8], origin: Option<&Name>) -> Result<Self, ZoneError> {
         ReadZone::from_text(text, origin).map(|read| read.zone)
     }
+}
+
+/// The wire format of `text`, RDATA in presentation format; `None` if it is none.
+pub(crate) fn rdata_from_text(rtype: Rtype, text: &str) -> Option<Bytes> {
+    let mut entry = Entry::default();
+    Lexer::new(text.as_bytes()).next_entry(&mut entry).ok()?;
+    RdataScanner::new().scan(rtype, &entry.tokens).ok()
 }
 
 /// A record and where it was read.

@@ -44,6 +44,30 @@ fn octets(count: usize) -> impl Strategy<Value = Vec<u8>> {
     vec(any::<u8>(), count)
 }
 
+/// Priority, target, protocol names of any octets, and a parameter without name (RFC 9460 section 2.2).
+fn svcb() -> impl Strategy<Value = Vec<u8>> {
+    let protocols = vec(vec(any::<u8>(), 1..10), 1..4);
+    (any_name(), protocols, vec(any::<u8>(), 0..20)).prop_map(|(target, protocols, value)| {
+        let with_length = |string: Vec<u8>| [vec![string.len() as u8], string].concat();
+        let protocols: Vec<u8> = protocols.into_iter().flat_map(with_length).collect();
+        let parameter = |key: u16, value: &[u8]| {
+            [
+                &key.to_be_bytes(),
+                &(value.len() as u16).to_be_bytes(),
+                value,
+            ]
+            .concat()
+        };
+        [
+            vec![0, 1],
+            target,
+            parameter(1, &protocols),
+            parameter(65333, &value),
+        ]
+        .concat()
+    })
+}
+
 fn some_octets(most: usize) -> impl Strategy<Value = Vec<u8>> {
     vec(any::<u8>(), 1..=most)
 }
@@ -68,6 +92,7 @@ fn data() -> impl Strategy<Value = (Rtype, Vec<u8>)> {
         (octets(3), octets(32)).prop_map(move |parts| (Rtype::TLSA, joined(parts))),
         caa().prop_map(|rdata| (Rtype::CAA, rdata)),
         naptr().prop_map(|rdata| (Rtype::NAPTR, rdata)),
+        svcb().prop_map(|rdata| (Rtype::SVCB, rdata)),
         rrsig().prop_map(|rdata| (Rtype::RRSIG, rdata)),
         any_name().prop_map(|name| (
             Rtype::NSEC,

@@ -88,6 +88,22 @@ fn has_empty_label(text: &[u8]) -> bool {
     false
 }
 
+/// Whether `domain` would take service parameters (RFC 9460 section 2.1) for others than they are: it reads escapes and octets
+/// beyond ASCII only as the value of a parameter without name, such as `key65333`.
+fn has_unreadable_parameter(tokens: &[Token<'_>]) -> bool {
+    let mut is_nameless = false;
+    tokens.iter().skip(2).any(|token| {
+        if !token.joined {
+            is_nameless = token.text.to_ascii_lowercase().starts_with(b"key");
+        }
+        !is_nameless
+            && token
+                .text
+                .iter()
+                .any(|&octet| octet >= 0x7F || octet == b'\\')
+    })
+}
+
 /// Turns RDATA in presentation format into wire format; keeps its buffers from record to record.
 #[derive(Debug)]
 pub(super) struct RdataScanner {
@@ -122,6 +138,16 @@ impl RdataScanner {
             return result
                 .map(Bytes::from)
                 .map_err(|(token, what)| RdataError::new(token, rtype, &what));
+        }
+        if matches!(rtype, Rtype::SVCB | Rtype::HTTPS)
+            && !is_generic
+            && has_unreadable_parameter(tokens)
+        {
+            return Err(RdataError::new(
+                2,
+                rtype,
+                "escapes are not supported in this parameter",
+            ));
         }
         let rdata = self.scan_by_domain(scanned_as(rtype), rtype, tokens)?;
         if is_generic && !fits(rtype, &rdata) {

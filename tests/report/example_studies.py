@@ -30,9 +30,7 @@ def _published() -> tuple[PublishedFigures, ...]:
         for letter in "ab"
     ]
     column = {"normal": "normal", "existence": "existence", "denial": "denial_stream"}
-    sizes = {
-        (row["denial"], stream): row[key] for row in case5["response_bytes"] for stream, key in column.items()
-    }
+    sizes = {(row["denial"], stream): row[key] for row in case5["response_bytes"] for stream, key in column.items()}
     return (*tables, PublishedFigures("response_bytes_mean", "JPRS-2010", sizes))
 
 
@@ -83,8 +81,7 @@ DENIAL_COST = StudyText(
         "otherwise."
     ),
     limits=(
-        "The loopback interface has no network card: interrupts, offloads and loss on a wire are not in "
-        "these figures.",
+        "The loopback interface has no network card: interrupts, offloads and loss on a wire are not in these figures.",
         "A small zone sits in the CPU's caches. A large zone costs more memory accesses per answer.",
         "One server process on one core says little about how it scales over many.",
     ),
@@ -93,9 +90,7 @@ DENIAL_COST = StudyText(
 NSEC3_ITERATIONS = StudyText(
     name="nsec3-iterations",
     title="What NSEC3 iterations cost an authoritative server",
-    question=(
-        "How do a server's rate and its CPU per answer change with the number of additional NSEC3 iterations?"
-    ),
+    question=("How do a server's rate and its CPU per answer change with the number of additional NSEC3 iterations?"),
     method=(
         "One zone is signed with NSEC3 once for each number of iterations, without salt, and served by each "
         "server in turn.",

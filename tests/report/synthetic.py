@@ -75,9 +75,7 @@ def make_run(parent, model=None, *, name=None, status="complete"):
     for repetition in range(model.repetitions):
         cases = [(s, d, q) for d in model.denials for s in model.servers for q in model.streams]
         for server, denial, stream in cases if repetition % 2 == 0 else reversed(cases):
-            measurement, series = measure(
-                model, rng, server, denial, stream, repetition=repetition, order=order
-            )
+            measurement, series = measure(model, rng, server, denial, stream, repetition=repetition, order=order)
             run.record(measurement, series)
             order += 1
     run.finish(status, None if status == "complete" else "Ctrl-C")

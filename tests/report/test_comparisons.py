@@ -48,9 +48,7 @@ def test_one_more_thread_is_found(tmp_path, repetitions):
 
 
 def test_a_larger_key_is_found_by_exact_response_sizes(tmp_path):
-    found = compared(
-        tmp_path, Model(**SMALL, repetitions=3), Model(**SMALL, repetitions=3, seed=2, bytes_added=1)
-    )
+    found = compared(tmp_path, Model(**SMALL, repetitions=3), Model(**SMALL, repetitions=3, seed=2, bytes_added=1))
     sizes = verdicts(found, "response_bytes_mean")
     assert sizes["nsd-none-denial"] == "no difference"
     assert sizes["nsd-nsec-denial"] == sizes["nsd-nsec3-5-denial"] == "higher"

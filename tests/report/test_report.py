@@ -60,9 +60,7 @@ def test_measurements_of_the_synthetic_run_follow_their_schema(full_run):
 
 
 def test_medians_are_those_of_the_measurements(full_run):
-    values = sorted(
-        item["load"]["qps"] for item in full_run.measurements() if item["case_id"] == "bind-nsec-normal"
-    )
+    values = sorted(item["load"]["qps"] for item in full_run.measurements() if item["case_id"] == "bind-nsec-normal")
     summary = json.loads((full_run.path / "summary.json").read_text())
     case = next(item for item in summary["cases"] if item["case_id"] == "bind-nsec-normal")
     assert case["qps"]["median"] == pytest.approx(values[2])
@@ -116,9 +114,7 @@ def test_the_page_stands_alone(full_run):
 def test_the_answer_stands_in_the_first_lines(full_run):
     text = (full_run.path / "report.md").read_text()
     first = text.split("## Answer")[1].split("##")[0]
-    assert re.search(
-        r"NSEC3 denial costs NSD 2\.\d\d times the CPU of NSEC denial \(95 % interval 2\.", first
-    )
+    assert re.search(r"NSEC3 denial costs NSD 2\.\d\d times the CPU of NSEC denial \(95 % interval 2\.", first)
     page = (full_run.path / "report.html").read_text()
     assert page.index("NSEC3 denial costs NSD") < page.index("Question and method")
 
@@ -187,11 +183,21 @@ def test_a_run_without_histograms_or_series_has_a_report_too(tmp_path):
 
 
 def test_two_numbers_of_iterations_become_two_rows(tmp_path):
-    model = Model(
-        servers=("nsd",), denials=(("none", None), ("nsec3", 5), ("nsec3", 50)), repetitions=2, seconds=1
-    )
+    model = Model(servers=("nsd",), denials=(("none", None), ("nsec3", 5), ("nsec3", 50)), repetitions=2, seconds=1)
     run = make_run(tmp_path, model)
     build_report(run, DENIAL_COST, percentiles)
     text = (run.path / "report.md").read_text()
     assert "| NSEC3, iterations 5 |" in text
     assert text.index("| NSEC3, iterations 5 |") < text.index("| NSEC3, iterations 50 |")
+
+
+def test_a_machine_with_other_work_is_warned_about(tmp_path):
+    run = make_run(tmp_path, Model(servers=("nsd",), streams=("denial",), repetitions=2, seconds=1))
+    assert not any("Other programs" in text for text in summarise(run)["warnings"])
+    path = next(run.path.glob("measurements/*/0.json"))
+    item = json.loads(path.read_text())
+    item["machine"] |= {"cpu_share": 3.9, "steal_share": 0.03}
+    path.write_text(json.dumps(item))
+    warnings = " ".join(summarise(run)["warnings"])
+    assert re.search(r"Other programs used up to 2\.\d CPUs", warnings)
+    assert "took up to 3.0 % of the CPU time away" in warnings

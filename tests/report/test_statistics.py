@@ -120,10 +120,7 @@ def test_intervals_of_a_ratio_cover_it(n):
 def test_the_smallest_visible_difference_is_seen_four_times_out_of_five():
     rng = np.random.default_rng(6)
     visible = np.median(
-        [
-            unpaired_ratio(rng.lognormal(0, 0.03, 5), rng.lognormal(0, 0.03, 5)).smallest_visible
-            for _ in range(400)
-        ]
+        [unpaired_ratio(rng.lognormal(0, 0.03, 5), rng.lognormal(0, 0.03, 5)).smallest_visible for _ in range(400)]
     )
     seen = sum(
         unpaired_ratio((1 + visible) * rng.lognormal(0, 0.03, 5), rng.lognormal(0, 0.03, 5)).p < 0.05

@@ -54,7 +54,7 @@ def build_report(run: RunFolder, text: StudyText, percentiles_of: Percentiles = 
         "servers": server_facts(grid),
         "checks": checks(grid.cases),
         "bottlenecks": [
-            (grid.case_label(case), case.bottleneck, case.texts("evidence"))
+            (grid.case_label(case), case.bottleneck, case.evidence)
             for case in grid.cases
             if case.bottleneck != "server"
         ],

@@ -86,6 +86,12 @@ class CaseResult:
         return min(counts, key=lambda name: (-counts[name], name))
 
     @property
+    def evidence(self) -> list[str]:
+        """Why the bottleneck is what it is: the sentences of the first repetition that names it."""
+        naming = (item for item in self.measurements if str(item["bottleneck"]) == self.bottleneck)
+        return [str(text) for text in next(naming)["evidence"]]
+
+    @property
     def taints(self) -> list[Taint]:
         """The different reasons for distrust, most frequent first."""
         counts = Counter(reason for item in self.measurements for reason in set(item["tainted"]))

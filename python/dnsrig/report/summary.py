@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dnsrig.report.cases import CaseResult, group_cases, servers_of
+from dnsrig.report.figures import Measurement
 from dnsrig.report.identical import identical_pairs
 from dnsrig.report.layout import StudyText
 from dnsrig.report.sentences import answers
@@ -15,6 +16,8 @@ SCHEMA = "dnsrig-summary/1"
 _SIGNIFICANT_DIGITS = 8
 NOTABLE_STEAL = 0.01
 """Share of CPU time taken away by a hypervisor from which the report warns."""
+NOTABLE_OTHER_CPU = 0.15
+"""CPUs used by others than server and generator from which the report warns."""
 
 
 def summarise(run: RunFolder, text: StudyText | None = None) -> dict[str, Any]:
@@ -116,10 +119,27 @@ def warnings(run: RunFolder, cases: Sequence[CaseResult]) -> list[str]:
     steal = max((machine.get("steal_share", 0.0) for machine in machines), default=0.0)
     if steal > NOTABLE_STEAL:
         found.append(f"The hypervisor took up to {percent(steal)} % of the CPU time away (steal) during a load.")
+    others = max((other_cpu_share(item) for case in cases for item in case.measurements), default=0.0)
+    if others > NOTABLE_OTHER_CPU:
+        found.append(
+            f"Other programs used up to {others:.1f} CPUs while a load ran; rates and latencies suffer from that "
+            "more than CPU per query."
+        )
     tainted = sum(1 for case in cases if case.taints)
     if tainted:
         found.append(f"{tainted} of {len(cases)} cases are tainted; each is marked where its figures stand.")
     return found
+
+
+def other_cpu_share(measurement: Measurement) -> float:
+    """Return how many CPUs others than server and generator kept busy during a load; 0 where it isn't known.
+
+    Work that the kernel does outside of any process, such as interrupts, counts here too.
+    """
+    shares = [measurement.get(name, {}).get("cpu_share") for name in ("machine", "server", "generator")]
+    if any(share is None for share in shares):
+        return 0.0
+    return max(0.0, float(shares[0]) - float(shares[1]) - float(shares[2]))
 
 
 def _estimate_json(item: Estimate | None) -> dict[str, Any]:

@@ -45,9 +45,7 @@ class RunFolder:
         self.path = path
 
     @classmethod
-    def create(
-        cls, parent: Path, study: str, *, argv: Sequence[str], settings: Mapping[str, Any], seed: int
-    ) -> Self:
+    def create(cls, parent: Path, study: str, *, argv: Sequence[str], settings: Mapping[str, Any], seed: int) -> Self:
         """Make a new folder below `parent`, named after time and study, whose manifest says `running`.
 
         `settings` is the resolved configuration, as JSON. Raises InputError when `parent` cannot be written,

@@ -95,7 +95,7 @@ def _plan(
         yield (
             "rate-over-time",
             "Answered queries per second over time, a line a repetition.",
-            lambda: draw_series(grid, "answered queries per second", interval_rates),
+            lambda: draw_series(grid, "answered qps", interval_rates),
         )
     shares = {case.case_id: _cpu_shares(run, case) for case in grid.cases}
     if any(shares.values()):

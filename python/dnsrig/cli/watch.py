@@ -52,9 +52,9 @@ class TerminalWatcher:
         self._say(f"{step.case_id:<28} {step.repetition + 1:>3}  {rate(step.qps):>9} q/s{cost}{mark}")
 
     def problem(self, text: str) -> None:
-        """Show why a case could not be measured."""
-        self._console.print(f"not measured: {text}")
+        """Show what the user should know now, also when the rest is quiet."""
+        self._console.print(text, soft_wrap=True)
 
     def _say(self, text: str) -> None:
         if not self._quiet:
-            self._console.print(text)
+            self._console.print(text, soft_wrap=True)

@@ -93,7 +93,7 @@ class AuthoritativeBench:
                     },
                     str(error),
                 )
-                self._watcher.problem(f"{block.label}, zone {block.variant.label}: {error}")
+                self._watcher.problem(f"not measured: {block.label}, zone {block.variant.label}: {error}")
 
     def _measure_block(self, block: Block, repetition: int, streams: Sequence[str]) -> None:
         folder = self._run.path / "servers" / f"{case_id(block, 'all').removesuffix('-all')}-{repetition}"

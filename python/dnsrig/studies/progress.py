@@ -27,4 +27,4 @@ class Watcher(Protocol):
         """Hear of a finished load."""
 
     def problem(self, text: str) -> None:
-        """Hear of a case that could not be measured, and why."""
+        """Hear of something that the user should know now, such as a case that could not be measured."""

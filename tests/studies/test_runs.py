@@ -1,0 +1,138 @@
+"""Whole runs of the studies on the embedded server: contract, resumption, identical servers, own zone and log."""
+
+import json
+import signal
+import subprocess
+import sys
+from importlib import resources
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+BRIEF = ["--repetitions", 2, "--load-seconds", 0.2, "--warm-up-seconds", 0, "--seed", 5]
+
+
+def processes_below(pid: int) -> set[int]:
+    """Children of `pid`, to see what a run leaves behind."""
+    return {int(child) for task in Path(f"/proc/{pid}/task").glob("*/children") for child in task.read_text().split()}
+
+
+def only_run(folder: Path) -> Path:
+    (run,) = folder.iterdir()
+    return run
+
+
+def test_denial_cost_keeps_the_contract(dnsrig, tmp_path):
+    done = dnsrig("run", "denial-cost", "--server", "embedded", *BRIEF, "--out", tmp_path, "--json")
+    assert done.code == 0, done.err
+    summary = done.json
+    schema = json.loads(resources.files("dnsrig.schemas").joinpath("summary.json").read_text())
+    jsonschema.validate(summary, schema)
+    assert (summary["study"], len(summary["cases"])) == ("denial-cost", 9)
+    by_case = {(case["denial"], case["stream"]): case for case in summary["cases"]}
+    assert by_case["none", "existence"]["rcodes"].keys() == {"NOERROR"}
+    assert by_case["nsec3", "denial"]["rcodes"].keys() == {"NXDOMAIN"}
+    assert by_case["nsec3", "denial"]["iterations"] == 5
+    sizes = {key: case["response_bytes_mean"] for key, case in by_case.items()}
+    assert sizes["none", "denial"] < sizes["nsec", "denial"] < sizes["nsec3", "denial"]
+    assert all(case["qps"]["n"] == 2 and case["lost"] == 0 for case in summary["cases"])
+    run = only_run(tmp_path)
+    assert json.loads((run / "summary.json").read_text())["cases"] == summary["cases"]
+    assert "<svg" in (run / "report.html").read_text()
+    command = json.loads((run / "manifest.json").read_text())["argv"]
+    assert command[0] == "dnsrig" and "--seed" in command
+
+
+def test_own_zone_and_log(dnsrig, tmp_path):
+    zone = tmp_path / "own.db"
+    zone.write_text("$ORIGIN own.test.\n$TTL 60\n@ SOA ns host 1 2 3 4 5\n@ NS ns\nns A 192.0.2.1\nwww A 192.0.2.2\n")
+    log = tmp_path / "log.txt"
+    log.write_text("www.own.test A\nother.test A\nnope.own.test A\nwww.own.test A\nns.own.test A\n")
+    out = tmp_path / "runs"
+    done = dnsrig(
+        *("run", "denial-cost", "--server", "embedded", *BRIEF, "--zone", zone, "--queries", log),
+        *("--denial", "none,nsec", "--algorithm", "ED25519", "--out", out, "--json"),
+    )
+    assert done.code == 0, done.err
+    normal = next(case for case in done.json["cases"] if (case["denial"], case["stream"]) == ("none", "normal"))
+    assert normal["rcodes"]["NXDOMAIN"] / normal["answered"] == pytest.approx(0.25, abs=0.01)
+    facts = json.loads((only_run(out) / "manifest.json").read_text())["facts"]
+    assert facts["inputs"]["streams"]["normal"]["outside_zone"] == 1
+
+
+def test_iterations_are_an_axis(dnsrig, tmp_path):
+    done = dnsrig(
+        *("run", "nsec3-iterations", "--server", "embedded", *BRIEF, "--iterations", "0,100", "--stream", "denial"),
+        *("--out", tmp_path, "--json"),
+    )
+    assert done.code == 0, done.err
+    cost = {case["iterations"]: case["server_cpu_us_per_query"] for case in done.json["cases"]}
+    # A hundred more SHA-1 calls for each of several hashes cannot be cheaper, on whatever machine.
+    assert cost[100] > cost[0]
+
+
+def test_the_same_server_twice_is_compared(dnsrig, tmp_path):
+    done = dnsrig(
+        *("run", "denial-cost", "--server", "embedded,embedded", *BRIEF, "--denial", "none", "--stream", "existence"),
+        *("--out", tmp_path, "--json"),
+    )
+    assert done.code == 0, done.err
+    assert [case["server"] for case in done.json["cases"]] == ["embedded", "embedded#2"]
+    assert done.json["identical_servers"]
+
+
+def test_interrupting_keeps_what_is_done_and_resuming_goes_on(dnsrig, tmp_path):
+    command = [sys.executable, "-m", "dnsrig", "run", "denial-cost", "--server", "embedded", *map(str, BRIEF)]
+    process = subprocess.Popen(
+        [*command, "--out", str(tmp_path)], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+    )
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line.startswith("embedded-"):
+            break
+    below = processes_below(process.pid)
+    process.send_signal(signal.SIGINT)
+    said = process.stderr.read()
+    assert process.wait(timeout=30) == 130
+    assert not any(Path(f"/proc/{pid}").exists() for pid in below)
+    run = only_run(tmp_path)
+    assert f"dnsrig run --resume {run}" in said
+    assert json.loads((run / "manifest.json").read_text())["status"] == "interrupted"
+    kept = {path: path.stat().st_mtime_ns for path in run.glob("measurements/*/*.json")}
+    assert kept
+    done = dnsrig("run", "--resume", run, "--json")
+    assert done.code == 0, done.err
+    assert all(case["qps"]["n"] == 2 for case in done.json["cases"]) and len(done.json["cases"]) == 9
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept
+    assert dnsrig("run", "--resume", run).code == 2
+
+
+def test_a_server_that_cannot_serve_is_said_and_the_others_measured(dnsrig, tmp_path, monkeypatch):
+    broken = tmp_path / "bin"
+    broken.mkdir()
+    fake = broken / "nsd"
+    fake.write_text("#!/bin/sh\n[ \"$1\" = -v ] && echo 'NSD version 0.0.0' >&2 && exit 0\necho 'out of order' >&2\nexit 1\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", str(broken), prepend=":")
+    done = dnsrig(
+        *("run", "denial-cost", "--server", "embedded,nsd", *BRIEF, "--denial", "none", "--stream", "existence"),
+        *("--out", tmp_path / "runs", "--json"),
+    )
+    assert done.code == 0, done.err
+    assert [case["server"] for case in done.json["cases"]] == ["embedded"]
+    (missing,) = done.json["not_measured"]
+    assert missing["case"]["server"] == "nsd"
+
+
+def test_reports_can_be_built_again_and_compared(dnsrig, tmp_path):
+    brief = [*BRIEF, "--denial", "none,nsec", "--stream", "denial", "--server", "embedded"]
+    for name, more in (("one", []), ("two", ["--zsk-bits", 2048])):
+        assert dnsrig("run", "denial-cost", *brief, *more, "--out", tmp_path / name).code == 0
+    one, two = only_run(tmp_path / "one"), only_run(tmp_path / "two")
+    page = (one / "report.html").read_text()
+    (one / "report.html").unlink()
+    assert dnsrig("report", one).code == 0
+    assert (one / "report.html").read_text() == page
+    done = dnsrig("compare", one, two)
+    assert done.code == 0 and "response" in done.out

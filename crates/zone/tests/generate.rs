@@ -72,7 +72,7 @@ fn refuses_what_it_cannot_make() {
     assert!(
         too_few
             .to_string()
-            .ends_with("choose a number from 37 to 100000")
+            .ends_with("choose a number from 34 to 100000")
     );
     let label = "a".repeat(60);
     let long = Name::bytes_from_str(&[label.as_str(); 4].join(".")).unwrap();

@@ -19,6 +19,7 @@ ALLOWED = {
     "ISC",
     "MIT",
     "MIT-0",
+    "MIT-CMU",
     "OpenSSL",
     "PSF-2.0",
     "Python-2.0",

@@ -6,9 +6,7 @@ KSK_BITS = 2048
 ZSK_BITS = 1024
 
 
-def add_new_keys(
-    keys: _core.KeySet, origin: str, algorithm: str, ksk_bits: int | None, zsk_bits: int | None
-) -> None:
+def add_new_keys(keys: _core.KeySet, origin: str, algorithm: str, ksk_bits: int | None, zsk_bits: int | None) -> None:
     """Make a key-signing and a zone-signing key for `origin` and add them to `keys`.
 
     RSA keys have KSK_BITS and ZSK_BITS unless chosen otherwise; the other algorithms have one size, and raise

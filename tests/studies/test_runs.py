@@ -112,7 +112,9 @@ def test_a_server_that_cannot_serve_is_said_and_the_others_measured(dnsrig, tmp_
     broken = tmp_path / "bin"
     broken.mkdir()
     fake = broken / "nsd"
-    fake.write_text("#!/bin/sh\n[ \"$1\" = -v ] && echo 'NSD version 0.0.0' >&2 && exit 0\necho 'out of order' >&2\nexit 1\n")
+    fake.write_text(
+        "#!/bin/sh\n[ \"$1\" = -v ] && echo 'NSD version 0.0.0' >&2 && exit 0\necho 'out of order' >&2\nexit 1\n"
+    )
     fake.chmod(0o755)
     monkeypatch.setenv("PATH", str(broken), prepend=":")
     done = dnsrig(

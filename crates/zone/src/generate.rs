@@ -25,8 +25,8 @@ const PREFIX_OCTETS_MAX: usize = 48;
 /// Makes a zone as a small organisation runs it, of exactly `records` records; the same for the same arguments, to
 /// the octet.
 ///
-/// It has SOA, two NS of which one is in the zone, MX, TXT with SPF, DKIM (a 2048-bit key's length) and DMARC, hosts with A and AAAA
-/// records, SRV, CNAME and CAA records, wildcards in branches, delegations with glue, with DS records and without, and
+/// It has SOA, two NS of which one is in the zone, MX, TXT with SPF, DKIM (a 2048-bit key's length) and DMARC, hosts with
+/// A and AAAA records, SRV, CNAME and CAA records, wildcards in branches, delegations with glue, with DS records and without, and
 /// empty non-terminals. Addresses are from 198.18.0.0/15 (RFC 2544) and 2001:db8::/32 (RFC 3849).
 ///
 /// Fails if `records` is not within [`SMALL_DOMAIN_RECORDS_MIN`] and [`SMALL_DOMAIN_RECORDS_MAX`], or `origin` leaves no
@@ -67,6 +67,19 @@ struct SmallDomain {
     hosts: Vec<String>,
     next_host: usize,
     next_address: u32,
+    /// The second name server of the domain and of its child zones.
+    second_server: &'static str,
+}
+
+/// A name server of another operator; where any such name would be in the zone and lack an address there, a host that
+/// [`SmallDomain::fixed_part`] gives one.
+fn second_server(origin: &Name) -> &'static str {
+    let is_outside =
+        |server: &&str| Name::bytes_from_str(server).is_ok_and(|name| !name.ends_with(origin));
+    ["ns2.isp.example.", "ns2.isp.test."]
+        .into_iter()
+        .find(is_outside)
+        .unwrap_or("mail2")
 }
 
 impl SmallDomain {
@@ -81,6 +94,7 @@ impl SmallDomain {
             hosts: Vec::new(),
             next_host: 0,
             next_address: 0,
+            second_server: second_server(origin),
         }
     }
 
@@ -140,7 +154,7 @@ impl SmallDomain {
         // One server of its own and one of another operator, as a small domain has it.
         self.record("@", 86400, "NS ns1");
         self.addresses("ns1", 86400, false);
-        self.record("@", 86400, "NS ns2.isp.example.");
+        self.record("@", 86400, &format!("NS {}", self.second_server));
         self.addresses("@", 300, true);
         self.addresses("www", 300, true);
         self.record(
@@ -321,7 +335,7 @@ impl SmallDomain {
         for number in 1..=2 {
             let server = match number <= glue {
                 true => format!("ns{number}.{owner}"),
-                false => "ns2".to_owned(),
+                false => self.second_server.to_owned(),
             };
             self.record(owner, 86400, &format!("NS {server}"));
             if number <= glue {

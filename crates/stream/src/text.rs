@@ -1,7 +1,8 @@
 //! Query files as dnsperf reads them: a name and a type on each line.
 //!
 //! Empty lines and lines that begin with `;` (as in dnsperf) or `#` are passed over. Names are absolute with or without
-//! the final dot, with escapes as in master files (RFC 1035 section 5.1); types are mnemonics or `TYPEnnn` (RFC 3597).
+//! the final dot, with escapes as in master files (RFC 1035 section 5.1); types are mnemonics or `TYPEnnn` (RFC 3597). The
+//! class `IN` may follow.
 
 use crate::error::{BadLines, StreamError};
 use crate::questions::{Question, Questions};
@@ -115,7 +116,9 @@ fn parse_line(line: &[u8]) -> Result<Option<(Name, Rtype)>, String> {
     let rtype = fields
         .next()
         .ok_or_else(|| format!("'{name}' without a type after it"))?;
-    if let Some(surplus) = fields.next() {
+    // dnsperf lets the class stand there, which some logs have.
+    let mut surplus = fields.filter(|field| !field.eq_ignore_ascii_case("IN"));
+    if let Some(surplus) = surplus.next() {
         return Err(format!("'{surplus}' after the type"));
     }
     let name =

@@ -34,7 +34,7 @@ fn reads_what_dnsperf_reads() {
 
 #[test]
 fn names_every_bad_line() {
-    let text = b"ok.test A\nno-type.test\nx.test NOTATYPE\nb\xffd.test A\na..b.test A\ny.test A IN\nok2.test TXT\n";
+    let text = b"ok.test A\nno-type.test\nx.test NOTATYPE\nb\xffd.test A\na..b.test A\ny.test A CH\nok2.test TXT in\n";
     let (questions, bad) = parse(&text[..]).unwrap();
     assert_eq!(questions.len(), 2);
     let lines: Vec<u64> = bad.first().iter().map(|line| line.line).collect();

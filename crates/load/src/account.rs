@@ -7,6 +7,9 @@ use crate::rcode;
 use crate::tally::{Refusal, Tally};
 use crate::transport::Events;
 
+/// Weight of a new latency in the running mean, as a power of two below one.
+const MEAN_SHIFT: u32 = 4;
+
 /// What one thread has in flight and has counted.
 pub struct Account<'a> {
     queries: &'a Queries<'a>,
@@ -17,6 +20,11 @@ pub struct Account<'a> {
     pub tally: Tally,
     /// When the last answer arrived; 0 before the first.
     pub last_answer_ns: u64,
+    /// Answers since this was last set to 0.
+    pub answers_lately: u64,
+    /// Running mean of latency in nanoseconds.
+    mean_latency_ns: u64,
+    least_latency_ns: u64,
     /// Answered queries over all tallies.
     answered: u64,
     refused_lately: bool,
@@ -31,6 +39,9 @@ impl<'a> Account<'a> {
             in_flight,
             tally: Tally::default(),
             last_answer_ns: 0,
+            answers_lately: 0,
+            mean_latency_ns: 0,
+            least_latency_ns: u64::MAX,
             answered: 0,
             refused_lately: false,
         }
@@ -90,6 +101,11 @@ impl<'a> Account<'a> {
         self.answered
     }
 
+    /// The part of latency that queries lately spent waiting for other queries: its mean over the least ever seen.
+    pub fn queueing_ns(&self) -> u64 {
+        self.mean_latency_ns.saturating_sub(self.least_latency_ns)
+    }
+
     /// Whether a query has been refused since the last call, other than by a lost connection.
     pub fn take_refused(&mut self) -> bool {
         std::mem::take(&mut self.refused_lately)
@@ -112,6 +128,10 @@ impl<'a> Account<'a> {
         counts.rcodes[usize::from(answer.rcode(question_len)).min(rcode::COUNTED - 1)] += 1;
         self.tally.latency.saturating_record(latency_ns);
         self.answered += 1;
+        self.answers_lately += 1;
+        self.mean_latency_ns = self.mean_latency_ns - (self.mean_latency_ns >> MEAN_SHIFT)
+            + (latency_ns >> MEAN_SHIFT);
+        self.least_latency_ns = self.least_latency_ns.min(latency_ns);
         self.last_answer_ns = self.last_answer_ns.max(received_ns);
     }
 

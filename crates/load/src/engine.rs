@@ -22,6 +22,16 @@ const CANCEL_CHECK_NS: u64 = 100_000_000;
 /// With arrival times from the kernel, waits up to this long are slept through without being woken by each answer.
 const SLEEP_THROUGH_NS: u64 = 1_000_000;
 
+/// Nap of a closed loop whose window is full, as a part of the time that queries lately spent queueing: long enough to
+/// take and send several at once, short enough that the server's queue does not run dry.
+///
+/// Measured with a window of 100 on loopback, CPU per query with and without: 1.4 and 1.8 us (bare echo), 1.7 and
+/// 1.9 us (NSD), at the same rate.
+const NAP_PART: u64 = 3;
+
+/// Shortest nap that is worth a timer, and longest nap.
+const NAP_NS: std::ops::RangeInclusive<u64> = 20_000..=50_000;
+
 /// What one thread is to do.
 pub struct Task {
     /// The queries it sends, in order.
@@ -195,6 +205,7 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
 
     /// Takes what has arrived and ends what has waited too long.
     fn collect(&mut self) -> u64 {
+        self.account.answers_lately = 0;
         self.transport.receive(&self.clock, &mut self.account);
         let now_ns = self.clock.now_ns();
         self.account.expire(now_ns);
@@ -291,11 +302,22 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
             }
             Next::Freed => {
                 self.blocked_since_ns = Some(now_ns);
+                if let Some(nap_ns) = self.nap_ns() {
+                    return self.clock.sleep_until(until_ns.min(now_ns + nap_ns));
+                }
             }
         }
         if until_ns > now_ns {
             self.transport.wait(&self.clock, until_ns);
         }
+    }
+
+    /// How long to sleep, rather than be woken by the next answer, while nothing can be sent. `None` if the last sleep
+    /// brought no answer, or if queries do not queue: then each place that is free for a moment is a query less.
+    fn nap_ns(&self) -> Option<u64> {
+        let nap_ns = (self.account.queueing_ns() / NAP_PART).min(*NAP_NS.end());
+        (T::STAMPS_ARRIVAL && self.account.answers_lately > 0 && nap_ns >= *NAP_NS.start())
+            .then_some(nap_ns)
     }
 
     fn interval_end_ns(&self) -> u64 {

@@ -6,9 +6,9 @@ use super::shared::Follower;
 use super::{STOP_CHECK, Service};
 use crate::{AnswerError, Scratch};
 use mio::net::{TcpListener, TcpStream};
-use mio::{Events, Interest, Poll, Token};
+use mio::{Events, Interest, Poll, Registry, Token};
 use std::collections::HashMap;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -17,8 +17,6 @@ const LISTENER: Token = Token(usize::MAX);
 const EVENTS: usize = 256;
 /// How often connections are checked for being idle.
 const IDLE_CHECK: Duration = Duration::from_millis(500);
-/// How long to wait for others to close when the process has no file descriptor left.
-const OUT_OF_DESCRIPTORS_PAUSE: Duration = Duration::from_millis(10);
 
 /// Memory for reading and answering, shared by the connections of a thread.
 pub(super) struct Workspace<'a> {
@@ -43,9 +41,12 @@ pub(super) fn run(
         .register(&mut listener, LISTENER, Interest::READABLE)
         .map_err(&failed)?;
     let mut events = Events::with_capacity(EVENTS);
-    let mut next_token = 0;
     let mut connections = Connections {
         service,
+        listener,
+        registry: poll.registry().try_clone().map_err(&failed)?,
+        callers_wait: false,
+        next_token: 0,
         open: HashMap::new(),
         busy: Vec::new(),
     };
@@ -73,23 +74,14 @@ pub(super) fn run(
             connections.advance(token, &mut workspace, now);
         }
         for event in &events {
-            if event.token() != LISTENER {
-                connections.advance(event.token(), &mut workspace, now);
-                continue;
+            match event.token() {
+                LISTENER => connections.callers_wait = true,
+                token => connections.advance(token, &mut workspace, now),
             }
-            let accepted = accept(service, &listener, &mut workspace.tally, |mut stream| {
-                let token = Token(next_token);
-                next_token += 1;
-                poll.registry().register(
-                    &mut stream,
-                    token,
-                    Interest::READABLE | Interest::WRITABLE,
-                )?;
-                connections.open.insert(token, Connection::new(stream, now));
-                Ok(())
-            });
-            accepted.map_err(&failed)?;
         }
+        connections
+            .accept(&mut workspace.tally, now)
+            .map_err(&failed)?;
         if now - idle_check >= IDLE_CHECK {
             idle_check = now;
             connections.close_idle(now);
@@ -99,9 +91,14 @@ pub(super) fn run(
     Ok(())
 }
 
-/// The open connections of a thread.
+/// The open connections of a thread, and the listener that new ones come from.
 struct Connections<'a> {
     service: &'a Service<'a>,
+    listener: TcpListener,
+    registry: Registry,
+    /// There may be connections to accept; the system says so once.
+    callers_wait: bool,
+    next_token: usize,
     open: HashMap<Token, Connection>,
     /// Those that have more to do without waiting.
     busy: Vec<Token>,
@@ -131,39 +128,44 @@ impl Connections<'_> {
             .connections
             .fetch_sub(closed, Ordering::Relaxed);
     }
-}
 
-/// Accepts all connections that wait; those above the limit are closed at once.
-fn accept(
-    service: &Service<'_>,
-    listener: &TcpListener,
-    tally: &mut Tally,
-    mut add: impl FnMut(TcpStream) -> std::io::Result<()>,
-) -> std::io::Result<()> {
-    loop {
-        let stream = match listener.accept() {
-            Ok((stream, _)) => stream,
-            Err(error) => match (error.kind(), error.raw_os_error()) {
-                (ErrorKind::WouldBlock, _) => return Ok(()),
-                (ErrorKind::Interrupted | ErrorKind::ConnectionAborted, _) => continue,
-                (_, Some(libc::EMFILE | libc::ENFILE)) => {
-                    std::thread::sleep(OUT_OF_DESCRIPTORS_PAUSE);
-                    if service.should_stop() {
+    /// Accepts all connections that wait; those above the limit are closed at once.
+    ///
+    /// Without a file descriptor left they go on waiting until others are closed.
+    fn accept(&mut self, tally: &mut Tally, now: Instant) -> io::Result<()> {
+        while self.callers_wait {
+            let stream = match self.listener.accept() {
+                Ok((stream, _)) => stream,
+                Err(error) => match (error.kind(), error.raw_os_error()) {
+                    (ErrorKind::WouldBlock, _) => {
+                        self.callers_wait = false;
                         return Ok(());
                     }
-                    continue;
-                }
-                _ => return Err(error),
-            },
-        };
-        if service.connections.fetch_add(1, Ordering::Relaxed) >= service.config.max_connections {
-            service.connections.fetch_sub(1, Ordering::Relaxed);
-            tally.counts.connections_refused += 1;
-            continue;
+                    (ErrorKind::Interrupted | ErrorKind::ConnectionAborted, _) => continue,
+                    (_, Some(libc::EMFILE | libc::ENFILE)) => return Ok(()),
+                    _ => return Err(error),
+                },
+            };
+            let open = &self.service.connections;
+            if open.fetch_add(1, Ordering::Relaxed) >= self.service.config.max_connections {
+                open.fetch_sub(1, Ordering::Relaxed);
+                tally.counts.connections_refused += 1;
+                continue;
+            }
+            tally.counts.connections += 1;
+            self.add(stream, now)?;
         }
-        tally.counts.connections += 1;
+        Ok(())
+    }
+
+    fn add(&mut self, mut stream: TcpStream, now: Instant) -> io::Result<()> {
         // Responses are written whole; waiting to fill a segment only delays them.
         let _ = stream.set_nodelay(true);
-        add(stream)?;
+        let token = Token(self.next_token);
+        self.next_token += 1;
+        let interest = Interest::READABLE | Interest::WRITABLE;
+        self.registry.register(&mut stream, token, interest)?;
+        self.open.insert(token, Connection::new(stream, now));
+        Ok(())
     }
 }

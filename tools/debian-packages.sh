@@ -5,8 +5,8 @@ set -eu
 
 WANTED="bind9 bind9-utils bind9-dnsutils nsd knot knot-dnsutils knot-dnssecutils pdns-server pdns-backend-bind
 pdns-backend-sqlite3 ldnsutils dnsperf"
-# The C library's headers and OpenSSL's, for keys that only OpenSSL makes.
-BUILD="gcc libc6-dev pkg-config libssl-dev"
+# For the C parts of aws-lc.
+BUILD="gcc libc6-dev"
 
 missing=""
 command -v dpkg-query >/dev/null || { echo "not a Debian system: install name servers by hand to test them"; exit 0; }

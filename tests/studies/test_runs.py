@@ -82,7 +82,8 @@ def test_the_same_server_twice_is_compared(dnsrig, tmp_path):
     assert done.json["identical_servers"]
 
 
-def test_interrupting_keeps_what_is_done_and_resuming_goes_on(dnsrig, tmp_path):
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_interrupting_keeps_what_is_done_and_resuming_goes_on(dnsrig, tmp_path, how):
     command = [sys.executable, "-m", "dnsrig", "run", "denial-cost", "--server", "embedded", *map(str, BRIEF)]
     process = subprocess.Popen(
         [*command, "--out", str(tmp_path)], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
@@ -92,7 +93,7 @@ def test_interrupting_keeps_what_is_done_and_resuming_goes_on(dnsrig, tmp_path):
         if line.startswith("embedded-"):
             break
     below = processes_below(process.pid)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(how)
     said = process.stderr.read()
     assert process.wait(timeout=30) == 130
     assert not any(Path(f"/proc/{pid}").exists() for pid in below)

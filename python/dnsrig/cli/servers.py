@@ -1,6 +1,5 @@
 """`dnsrig servers` and `dnsrig serve`: which name servers there are, and one of them started by hand."""
 
-import signal
 import tempfile
 import time
 from pathlib import Path
@@ -67,7 +66,6 @@ def serve(server: str, zonefile: str, origin: str | None, address: str, port: in
     settings = ServerSettings(
         address=address, port=port, threads=threads, answers="full" if answers == "full" else "server"
     )
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with tempfile.TemporaryDirectory(prefix="dnsrig-serve-") as folder:
         subject = driver(server)([ServedZone(zone.origin, Path(zonefile).resolve())], settings, Path(folder))
         with subject:

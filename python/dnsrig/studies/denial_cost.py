@@ -95,7 +95,7 @@ def _published() -> tuple[PublishedFigures, ...]:
     figures = [
         PublishedFigures(
             figure="qps",
-            label=f"JPRS-2010, {server.replace('_', ' ')}",
+            label=f"JPRS-2010, server {server[-1].upper()}",
             values={
                 (row["denial"], stream): float(rate) for row in table["qps"] for stream, rate in row[server].items()
             },

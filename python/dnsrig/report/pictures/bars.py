@@ -12,6 +12,7 @@ from dnsrig.report.figures import FIGURES
 from dnsrig.report.grid import Grid, Row
 from dnsrig.report.notes import AT_LEAST, Notes, rate_is_lower_bound
 from dnsrig.report.pictures.style import INK, bare, colours_of_rows, legend_of_rows, new_figure
+from dnsrig.report.pictures.whiskers import draw_whisker, whisker_limit
 
 _BAR = 0.78
 _ROOM_FOR_LABELS = 1.42
@@ -55,7 +56,9 @@ def draw_bars(grid: Grid, figure_key: str, notes: Notes, published: tuple[Publis
         ]
         for column in grid.columns
     }
-    largest = max((max(bar.value, bar.high or 0) for members in bars.values() for bar in members), default=1.0)
+    drawn = [bar for members in bars.values() for bar in members]
+    medians, highs = [bar.value for bar in drawn], [bar.high for bar in drawn]
+    largest = max([*medians, whisker_limit(medians, highs)], default=1.0)
     for axes, column in zip(panels[0], grid.columns, strict=True):
         _draw_panel(axes, bars[column], largest)
         axes.set_title(grid.column_label(column))
@@ -126,9 +129,9 @@ def _draw_panel(axes: Axes, bars: list[_Bar], largest: float) -> None:
         )
         if bar.tainted:
             axes.barh(bar.place, bar.value, height=_BAR, facecolor="none", edgecolor=INK, hatch="////", linewidth=0)
-        if bar.low is not None and bar.high is not None and bar.high > bar.low:
-            axes.plot([bar.low, bar.high], [bar.place, bar.place], color=INK, linewidth=1.1)
-        end = max(bar.value, bar.high or 0)
+        if bar.low is not None and bar.high is not None:
+            draw_whisker(axes, (bar.low, bar.high), bar.place, largest, colour=INK)
+        end = min(max(bar.value, bar.high or 0), largest)
         axes.annotate(
             bar.text,
             (end, bar.place),

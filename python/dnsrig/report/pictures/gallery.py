@@ -45,7 +45,9 @@ def draw_pictures(run: RunFolder, grid: Grid, notes: Notes, percentiles_of: Perc
 def _plan(
     run: RunFolder, grid: Grid, notes: Notes, percentiles_of: Percentiles
 ) -> Iterable[tuple[str, str, Callable[[], Figure]]]:
-    whiskers = "Bars are medians, whiskers 95 % intervals; letters refer to the notes on tainted cases."
+    whiskers = (
+        "Bars are medians, whiskers 95 % intervals (an arrow: it goes on); letters refer to the notes on tainted cases."
+    )
     if grid.text.rows.numeric:
         yield (
             "curves",

@@ -10,6 +10,7 @@ from dnsrig.report.grid import Grid, Row
 from dnsrig.report.layout import PublishedFigures
 from dnsrig.report.notes import Notes
 from dnsrig.report.pictures.style import COLOURS, INK, MARKERS, MUTED, bare, new_figure
+from dnsrig.report.pictures.whiskers import draw_whisker, whisker_limit
 
 _INCHES_A_POINT = 0.21
 
@@ -36,6 +37,14 @@ def draw_ratios(grid: Grid, figure_key: str, published: tuple[PublishedFigures, 
     rows = [row for row in grid.rows if not row.is_baseline]
     lines = len(rows) * (len(grid.servers) + len(published) + 0.9)
     figure, panels = new_figure(0.8 + _INCHES_A_POINT * lines, 1, len(columns), share_y=True)
+    points = {
+        (row.key, column): _points(grid, row, column, figure_key=figure_key, published=published, notes=notes)
+        for row in rows
+        for column in columns
+    }
+    drawn = [point for found in points.values() for point in found]
+    medians, highs = [point.value for point in drawn], [point.high for point in drawn]
+    limit = max([1.05, *medians, whisker_limit(medians, highs)])
     for axes, column in zip(panels[0], columns, strict=True):
         ticks: list[tuple[float, str]] = []
         place = 0.0
@@ -44,16 +53,16 @@ def draw_ratios(grid: Grid, figure_key: str, published: tuple[PublishedFigures, 
                 row.label, (0, place), xycoords=("axes fraction", "data"), xytext=(3, 0),
                 textcoords="offset points", fontweight="bold", va="center",
             )  # fmt: skip
-            for point in _points(grid, row, column, figure_key=figure_key, published=published, notes=notes):
+            for point in points[row.key, column]:
                 place += 1
-                _draw_point(axes, place, point)
+                _draw_point(axes, place, point, limit)
                 ticks.append((place, point.label))
             place += 1.4
         axes.set_title(grid.column_label(column))
         axes.set_yticks([tick for tick, _ in ticks], [name for _, name in ticks])
         axes.set_ylim(place - 0.6, -0.7)
         axes.axvline(1.0, color=INK, linewidth=0.9)
-        axes.set_xlim(0, max(1.25, axes.get_xlim()[1] * 1.15))
+        axes.set_xlim(0, limit * 1.2)
         bare(axes)
     figure.supxlabel(f"ratio to {grid.text.baseline_label} (1: the same)", fontsize="medium")
     return figure
@@ -93,9 +102,9 @@ def _points(
     return points
 
 
-def _draw_point(axes: Axes, place: float, point: _Point) -> None:
+def _draw_point(axes: Axes, place: float, point: _Point, limit: float) -> None:
     if point.low is not None and point.high is not None:
-        axes.plot([point.low, point.high], [place, place], color=point.colour)
+        draw_whisker(axes, (point.low, point.high), place, limit, colour=point.colour)
     axes.plot(
         [point.value],
         [place],
@@ -107,7 +116,7 @@ def _draw_point(axes: Axes, place: float, point: _Point) -> None:
     )
     axes.annotate(
         ratio_text(point.value) + (f" ({point.mark})" if point.mark else ""),
-        (max(point.value, point.high or 0), place),
+        (min(max(point.value, point.high or 0), limit), place),
         xytext=(7, 0),
         textcoords="offset points",
         va="center",

@@ -2,7 +2,7 @@
 
 use crate::LoadError;
 use crate::answer::HEADER_LEN;
-use crate::transport::{BATCH, enlarge_buffers, pin_to_cpu};
+use crate::transport::{BATCH, Control, LONGEST_MESSAGE, enlarge_buffers, pin_to_cpu};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
 use std::mem;
@@ -75,11 +75,13 @@ fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
 /// Datagrams with their senders' addresses; received and sent from the same memory.
 struct Batch {
     headers: Vec<libc::mmsghdr>,
-    /// `headers` points into these three, which never move or grow.
-    _names: Vec<libc::sockaddr_storage>,
+    /// `headers` and `answers` point into these four, which never move or grow.
+    names: Vec<libc::sockaddr_storage>,
     iovecs: Vec<libc::iovec>,
     buffers: Vec<u8>,
-    /// Headers of the answers among the received.
+    controls: Vec<Control>,
+    /// Headers of the answers among the received. Answers of one length to one client that stand side by side share a
+    /// header, and the kernel cuts them up again: the sink is to be faster than what is measured against it.
     answers: Vec<libc::mmsghdr>,
 }
 
@@ -105,9 +107,10 @@ impl Batch {
         });
         Self {
             headers: headers.collect(),
-            _names: names,
+            names,
             iovecs,
             buffers,
+            controls: vec![Control::EMPTY; BATCH],
             answers: Vec::with_capacity(BATCH),
         }
     }
@@ -134,6 +137,7 @@ impl Batch {
     /// Makes answers of the queries among the first `received` datagrams.
     fn turn_into_answers(&mut self, received: usize) {
         self.answers.clear();
+        let mut last_query = None;
         for index in 0..received {
             let len = (self.headers[index].msg_len as usize).min(BUFFER_LEN);
             let flags = &mut self.buffers[index * BUFFER_LEN + 2];
@@ -142,8 +146,30 @@ impl Batch {
             }
             *flags |= 0x80;
             self.iovecs[index].iov_len = len;
-            self.answers.push(self.headers[index]);
+            let place = self.answers.len();
+            let joins =
+                last_query.is_some_and(|last| last + 1 == index && self.is_alike(last, index));
+            if joins && self.answers[place - 1].msg_hdr.msg_iovlen * len < LONGEST_MESSAGE {
+                let header = &mut self.answers[place - 1].msg_hdr;
+                header.msg_iovlen += 1;
+                self.controls[place - 1].cut_at(len as u16, header);
+            } else {
+                self.answers.push(self.headers[index]);
+            }
+            last_query = Some(index);
         }
+    }
+
+    /// Whether two messages are of one length and for one client.
+    fn is_alike(&self, first: usize, second: usize) -> bool {
+        let octets = |index: usize| {
+            let len = self.headers[index].msg_hdr.msg_namelen as usize;
+            // SAFETY: the kernel wrote `len` octets of address, never more than the storage has.
+            unsafe {
+                std::slice::from_raw_parts(ptr::from_ref(&self.names[index]).cast::<u8>(), len)
+            }
+        };
+        self.iovecs[first].iov_len == self.iovecs[second].iov_len && octets(first) == octets(second)
     }
 
     /// Sends the answers; what the kernel does not take is dropped, as servers do. Gives the number taken.
@@ -157,6 +183,10 @@ impl Batch {
                 libc::MSG_DONTWAIT as _,
             )
         };
-        usize::try_from(sent).unwrap_or(0)
+        let sent = usize::try_from(sent).unwrap_or(0);
+        self.answers[..sent]
+            .iter()
+            .map(|header| header.msg_hdr.msg_iovlen)
+            .sum()
     }
 }

@@ -16,16 +16,27 @@ const CONTROL_LEN: usize = 64;
 /// Control data is aligned as its headers need it.
 #[repr(C, align(8))]
 #[derive(Clone)]
-struct Control([u8; CONTROL_LEN]);
+pub struct Control([u8; CONTROL_LEN]);
 
 /// Octets that a control message of two octets takes: `CMSG_SPACE(2)`.
 const SEGMENT_CONTROL_SPACE: usize = mem::size_of::<libc::cmsghdr>() + 8;
 
 /// Octets of a message that is to be cut up, at most.
-const LONGEST_MESSAGE: usize = 60_000;
+pub const LONGEST_MESSAGE: usize = 60_000;
 
 impl Control {
-    /// Makes it the control message `UDP_SEGMENT`: cut at each `len` octets.
+    /// Control data without anything in it.
+    pub const EMPTY: Self = Self([0; CONTROL_LEN]);
+
+    /// Has the kernel cut the message of `header` into datagrams of `len` octets (`UDP_SEGMENT`).
+    ///
+    /// `header` then points to `self`, which must not move before the message is sent.
+    pub fn cut_at(&mut self, len: u16, header: &mut libc::msghdr) {
+        header.msg_controllen = SEGMENT_CONTROL_SPACE;
+        self.set_segment_len(len);
+        header.msg_control = self.0.as_mut_ptr().cast();
+    }
+
     fn set_segment_len(&mut self, len: u16) {
         let header_len = mem::size_of::<libc::cmsghdr>();
         // SAFETY: any octets are a valid cmsghdr, which the array has room for and is aligned for.
@@ -53,7 +64,7 @@ impl ReceiveBatch {
     /// Room for [`BATCH`] datagrams.
     pub fn new() -> Self {
         let mut buffers = vec![0; BATCH * BUFFER_LEN];
-        let mut controls = vec![Control([0; CONTROL_LEN]); BATCH];
+        let mut controls = vec![Control::EMPTY; BATCH];
         let mut iovecs: Vec<libc::iovec> = buffers
             .chunks_exact_mut(BUFFER_LEN)
             .map(|buffer| libc::iovec {
@@ -236,8 +247,7 @@ impl SendBatch {
             }));
         self.headers.clear();
         self.controls.clear();
-        self.controls
-            .resize(datagrams.len(), Control([0; CONTROL_LEN]));
+        self.controls.resize(datagrams.len(), Control::EMPTY);
         let mut start = 0;
         while start < datagrams.len() {
             let len = datagrams[start].len;
@@ -254,10 +264,7 @@ impl SendBatch {
             let mut header = message_header(&mut self.iovecs[start], ptr::null_mut());
             header.msg_hdr.msg_iovlen = same;
             if same > 1 {
-                let control = &mut self.controls[start];
-                control.set_segment_len(len as u16);
-                header.msg_hdr.msg_control = control.0.as_mut_ptr().cast();
-                header.msg_hdr.msg_controllen = SEGMENT_CONTROL_SPACE;
+                self.controls[start].cut_at(len as u16, &mut header.msg_hdr);
             }
             self.headers.push(header);
             start += same;

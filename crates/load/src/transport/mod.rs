@@ -9,6 +9,7 @@ mod udp;
 
 pub use frame::FrameReader;
 pub(crate) use frame::append as append_frame;
+pub(crate) use mmsg::{Control, LONGEST_MESSAGE};
 pub(crate) use socket::{enlarge_buffers, pin_to_cpu, wake_precisely};
 pub use tcp::Tcp;
 pub use udp::Udp;

@@ -1,7 +1,7 @@
 //! `_core.KeySet`.
 
+use crate::arguments::parse_name;
 use crate::errors::{Kind, OrRaise, exception};
-use crate::zone::parse_name;
 use dnsrig_sign::{Algorithm, DigestType, KeyPair, Role};
 use dnsrig_zone::PresentationRecord;
 use pyo3::prelude::*;

@@ -1,5 +1,6 @@
 //! The Python module `dnsrig._core`: conversions, errors, interruption and progress, and nothing else.
 
+mod arguments;
 mod doorway;
 mod errors;
 mod keys;

@@ -1,5 +1,6 @@
 //! `_core.load` and what belongs to it. Settings and reports cross as JSON, in the form that `dnsrig load --json` prints.
 
+use crate::arguments::parse_address;
 use crate::doorway::detached;
 use crate::errors::{Kind, OrRaise, exception};
 use crate::stream::QueryStream;
@@ -9,7 +10,7 @@ use dnsrig_load::{
 use dnsrig_load::{histogram, sink};
 use pyo3::prelude::*;
 use serde::Deserialize;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
@@ -147,16 +148,6 @@ fn seconds(value: f64) -> PyResult<Duration> {
         exception(
             Kind::Input,
             format!("{value} is not a number of seconds to wait"),
-        )
-    })
-}
-
-/// Reads an IP address; names are not looked up, since a load goes to one known address.
-pub fn parse_address(text: &str) -> PyResult<IpAddr> {
-    text.parse().map_err(|_| {
-        exception(
-            Kind::Input,
-            format!("'{text}' is not an IP address; give one such as 127.0.0.1 or ::1"),
         )
     })
 }

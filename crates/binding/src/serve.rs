@@ -1,9 +1,8 @@
 //! `_core.serve`: the embedded server.
 
+use crate::arguments::{parse_address, parse_name};
 use crate::doorway::detached;
 use crate::errors::{Kind, OrRaise, exception};
-use crate::load::parse_address;
-use crate::zone::parse_name;
 use dnsrig_answer::{Answers, Counters, Options, Responder, ServeConfig, SharedResponder};
 use dnsrig_zone::{Name, ReadZone};
 use pyo3::prelude::*;

@@ -1,13 +1,13 @@
 //! `_core.Zone`.
 
+use crate::arguments::parse_name;
 use crate::errors::{Kind, OrRaise, exception};
 use crate::keys::KeySet;
 use dnsrig_sign::{Denial, Nsec3Parameters, SigningParameters};
-use dnsrig_zone::{Name, ReadZone};
+use dnsrig_zone::ReadZone;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 /// A zone in memory.
 #[pyclass(frozen, module = "dnsrig._core")]
@@ -120,14 +120,4 @@ impl Zone {
         found.set_item("types", types)?;
         Ok(found)
     }
-}
-
-/// Reads a domain name that a user typed; the final dot may be missing.
-pub fn parse_name(text: &str) -> PyResult<Name> {
-    Name::from_str(text).map_err(|error| {
-        exception(
-            Kind::Input,
-            format!("'{text}' is not a domain name: {error}; write one such as example.test."),
-        )
-    })
 }

@@ -4,6 +4,7 @@
 //! turns questions into the wire messages of a [`QueryStream`], which is what a load sends.
 
 pub mod error;
+mod look_up;
 pub mod message;
 mod names;
 pub mod questions;

@@ -1,8 +1,8 @@
 //! Where synthetic questions take their names from.
 
 use crate::error::StreamError;
+use crate::look_up::look_up_wire;
 use crate::questions::{Question, Questions};
-use crate::synthesis::look_up_wire;
 use dnsrig_zone::PresentationName;
 use dnsrig_zone::lookup::{Outcome, ZoneIndex};
 use domain::base::Name;

@@ -5,11 +5,11 @@
 //! - *normal*: the log as it is, else existence with a share of denial mixed in.
 
 use crate::error::StreamError;
+use crate::look_up::{has_data, look_up};
 use crate::names::{DenialNames, ExistingNames};
 use crate::questions::{Question, Questions};
 use dnsrig_zone::PresentationName;
-use dnsrig_zone::lookup::{LookupName, Outcome, ZoneIndex};
-use domain::base::Rtype;
+use dnsrig_zone::lookup::{Outcome, ZoneIndex};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
@@ -184,25 +184,4 @@ fn summarise(zone: &ZoneIndex, questions: &Questions) -> StreamSummary {
         referral_share: share(referrals),
         outside_zone: 0,
     }
-}
-
-/// Looks a question up in the zone.
-pub(crate) fn look_up(zone: &ZoneIndex, question: Question<'_>) -> Outcome {
-    look_up_wire(zone, question.name.as_slice(), question.rtype)
-}
-
-/// Looks up an uncompressed wire name.
-pub(crate) fn look_up_wire(zone: &ZoneIndex, name: &[u8], rtype: Rtype) -> Outcome {
-    LookupName::from_wire(name).map_or(Outcome::NotAuthoritative, |name| zone.lookup(&name, rtype))
-}
-
-/// Whether the answer has data: the RRset itself, or an alias on the way to it.
-fn has_data(outcome: Outcome) -> bool {
-    matches!(
-        outcome,
-        Outcome::Answer { .. }
-            | Outcome::Any { .. }
-            | Outcome::Cname { .. }
-            | Outcome::Dname { .. }
-    )
 }

@@ -1,0 +1,35 @@
+"""Make docs/studies/NAME.md and its pictures from a stored run: `tools/write_study_page.py RUN`."""
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+STUDIES = Path(__file__).parent.parent / "docs" / "studies"
+
+
+def main() -> int:
+    """Copy the run's report; return the exit code."""
+    if len(sys.argv) != 2 or not (Path(sys.argv[1]) / "report.md").exists():
+        print("usage: tools/write_study_page.py RUN, RUN being a folder with a report", file=sys.stderr)
+        return 2
+    run = Path(sys.argv[1])
+    manifest = json.loads((run / "manifest.json").read_text())
+    name = manifest["study"]
+    if manifest["status"] != "complete":
+        print(f"{run}: the run is {manifest['status']}; a page wants a complete one", file=sys.stderr)
+        return 2
+    pictures = STUDIES / name
+    shutil.rmtree(pictures, ignore_errors=True)
+    pictures.mkdir(parents=True)
+    for picture in (run / "pictures").glob("*.svg"):
+        shutil.copy(picture, pictures)
+    text = (run / "report.md").read_text()
+    for picture in pictures.iterdir():
+        text = text.replace(f"pictures/{picture.stem}.png", f"{name}/{picture.name}")
+    (STUDIES / f"{name}.md").write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from dnsrig import _core
 from dnsrig.errors import DnsrigError, SubjectFailedError
@@ -16,7 +16,8 @@ from dnsrig.runs.folder import RunFolder
 from dnsrig.servers.base import ServedZone, Server, ServerSettings
 from dnsrig.servers.registry import driver
 from dnsrig.studies.answer_check import check_answers
-from dnsrig.studies.inputs import Inputs, Variant
+from dnsrig.studies.base import Study
+from dnsrig.studies.inputs import Inputs, Variant, prepare
 from dnsrig.studies.interleave import interleaved, rotated
 from dnsrig.studies.placement import Placement, place
 from dnsrig.studies.progress import Step, Watcher
@@ -24,6 +25,24 @@ from dnsrig.studies.settings import StudySettings
 
 TIMEOUT_S = 2.0
 """How long an answer is waited for: ample on one machine, and a lost query holds up the closed loop no longer."""
+
+
+class AuthoritativeStudy(Study):
+    """A study of authoritative servers: servers x variants of a zone x query streams."""
+
+    quick: ClassVar[dict[str, Any]] = {
+        "repetitions": 3,
+        "load_s": 1.5,
+        "warm_up_s": 0.3,
+        "stream_queries": 300_000,
+    }
+
+    def run(self, settings: StudySettings, run: RunFolder, watcher: Watcher) -> None:
+        """Measure every case that `run` does not hold yet."""
+        watcher.phase("making zones, keys and query streams")
+        inputs = prepare(settings, run)
+        run.note(inputs=inputs.facts)
+        AuthoritativeBench(settings, run, inputs, watcher).measure()
 
 
 @dataclass(frozen=True, slots=True)

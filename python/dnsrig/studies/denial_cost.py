@@ -5,38 +5,21 @@ from importlib import resources
 from typing import Any, ClassVar
 
 from dnsrig.report.layout import Axis, PublishedFigures, RatioQuestion, StudyText
-from dnsrig.runs.folder import RunFolder
 from dnsrig.studies import wording
-from dnsrig.studies.authoritative import AuthoritativeBench
-from dnsrig.studies.base import Study
-from dnsrig.studies.inputs import prepare
-from dnsrig.studies.progress import Watcher
+from dnsrig.studies.authoritative import AuthoritativeStudy
 from dnsrig.studies.settings import StudySettings
 from dnsrig.studies.wording import counted
 
 DENIALS = Axis("denial", "Zone", {"none": "unsigned", "nsec": "NSEC", "nsec3": "NSEC3"})
 
 
-class DenialCost(Study):
+class DenialCost(AuthoritativeStudy):
     """none/NSEC/NSEC3 x existence/denial/normal x servers."""
 
     name: ClassVar[str] = "denial-cost"
     title: ClassVar[str] = "What authenticated denial of existence costs an authoritative server"
     source: ClassVar[str] = wording.JPRS_2010 + ", performance case 5"
     defaults: ClassVar[dict[str, Any]] = {}
-    quick: ClassVar[dict[str, Any]] = {
-        "repetitions": 3,
-        "load_s": 1.5,
-        "warm_up_s": 0.3,
-        "stream_queries": 300_000,
-    }
-
-    def run(self, settings: StudySettings, run: RunFolder, watcher: Watcher) -> None:
-        """Measure every case that `run` does not hold yet."""
-        watcher.phase("making zones, keys and query streams")
-        inputs = prepare(settings, run)
-        run.note(inputs=inputs.facts)
-        AuthoritativeBench(settings, run, inputs, watcher).measure()
 
     def text(self, settings: StudySettings) -> StudyText:
         """Give the words and the layout of the report."""

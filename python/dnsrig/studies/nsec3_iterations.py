@@ -3,36 +3,19 @@
 from typing import Any, ClassVar
 
 from dnsrig.report.layout import Axis, RatioQuestion, StudyText
-from dnsrig.runs.folder import RunFolder
 from dnsrig.studies import wording
-from dnsrig.studies.authoritative import AuthoritativeBench
-from dnsrig.studies.base import Study
-from dnsrig.studies.inputs import prepare
-from dnsrig.studies.progress import Watcher
+from dnsrig.studies.authoritative import AuthoritativeStudy
 from dnsrig.studies.settings import StudySettings
 
 
-class Nsec3Iterations(Study):
+class Nsec3Iterations(AuthoritativeStudy):
     """Iterations x existence/denial/normal x servers."""
 
     name: ClassVar[str] = "nsec3-iterations"
     title: ClassVar[str] = "How NSEC3's additional iterations weigh on an authoritative server"
     source: ClassVar[str] = wording.JPRS_2010 + ", performance case 6; RFC 9276 on today's advice (0 iterations)"
     defaults: ClassVar[dict[str, Any]] = {"denials": ("nsec3",), "iterations": (0, 1, 5, 10, 50, 100)}
-    quick: ClassVar[dict[str, Any]] = {
-        "iterations": (0, 10, 100),
-        "repetitions": 3,
-        "load_s": 1.5,
-        "warm_up_s": 0.3,
-        "stream_queries": 300_000,
-    }
-
-    def run(self, settings: StudySettings, run: RunFolder, watcher: Watcher) -> None:
-        """Measure every case that `run` does not hold yet."""
-        watcher.phase("making zones, keys and query streams")
-        inputs = prepare(settings, run)
-        run.note(inputs=inputs.facts)
-        AuthoritativeBench(settings, run, inputs, watcher).measure()
+    quick: ClassVar[dict[str, Any]] = {**AuthoritativeStudy.quick, "iterations": (0, 10, 100)}
 
     def text(self, settings: StudySettings) -> StudyText:
         """Give the words and the layout of the report."""

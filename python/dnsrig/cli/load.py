@@ -1,5 +1,6 @@
 """`dnsrig load`: send a query stream to a server and account for every query of it."""
 
+import contextlib
 import json
 import sys
 from pathlib import Path
@@ -210,4 +211,5 @@ def _print_report(report: dict[str, Any]) -> None:
 @click.option("-p", "--port", type=click.IntRange(0, 65535), default=0, help="0 picks a free one.")
 def sink(address: str, port: int) -> None:
     """Echo every datagram as an answer: what a load generator reaches when no server is in its way."""
-    _core.serve_echo(address, port, lambda chosen: click.echo(f"ready {chosen}"))
+    with contextlib.suppress(KeyboardInterrupt):
+        _core.serve_echo(address, port, lambda chosen: click.echo(f"ready {chosen}"))

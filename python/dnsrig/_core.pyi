@@ -121,10 +121,10 @@ class QueryStream:
     def write_text(self, path: str | PathLike[str]) -> None:
         """Write the questions as a query file in dnsperf's format: beside, then renamed."""
 
-def load(stream: QueryStream, settings: str, on_second: Callable[[str], None] | None = None) -> str:
-    """Send `stream` as `settings` (JSON) say; return the report as JSON.
+def load(stream: QueryStream, settings: str, on_second: Callable[[str], None] | None = None) -> tuple[str, bool]:
+    """Send `stream` as `settings` (JSON) say; return the report as JSON, and whether Ctrl-C ended the load.
 
-    `on_second` gets each second's figures as JSON. Ctrl-C ends the load and raises KeyboardInterrupt.
+    `on_second` gets each second's figures as JSON.
     """
 
 def judge_bottleneck(report: str, server_cpu_share: float) -> str:

@@ -60,10 +60,12 @@ def test_queries_from_standard_input(dnsrig, served):
     assert "answered" in done.out and "bottleneck" in done.out
 
 
-def test_the_live_line_and_ctrl_c(served, queries):
+def test_the_live_line_and_ctrl_c(served, queries, tmp_path):
     primary, secondary = pty.openpty()
     command = [sys.executable, "-m", "dnsrig", "load", "-p", str(served[1]), "-d", str(queries), "-l", "60", "-Q", "50"]
-    process = subprocess.Popen(command, stderr=secondary, stdout=subprocess.DEVNULL)
+    printed = tmp_path / "printed.txt"
+    with printed.open("w") as output:
+        process = subprocess.Popen(command, stderr=secondary, stdout=output)
     os.close(secondary)
     try:
         seen = b""
@@ -71,6 +73,7 @@ def test_the_live_line_and_ctrl_c(served, queries):
             seen += os.read(primary, 1000)
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=10) == 130
+        assert "bottleneck" in printed.read_text()
     finally:
         process.kill()
         process.wait()

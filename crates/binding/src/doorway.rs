@@ -13,12 +13,13 @@ const WAITING_EVENTS: usize = 64;
 /// Runs `work` on a thread of its own without the interpreter's lock.
 ///
 /// `work` gets a cancel flag, set when a signal handler of Python raises (Ctrl-C), and a function that passes an event
-/// to `on_event` on the calling thread. Returns what `work` returned, or the exception that the handler raised.
+/// to `on_event` on the calling thread. Returns what `work` returned, and the exception that the handler or `on_event`
+/// raised meanwhile.
 pub fn detached<T, Event, Work>(
     py: Python<'_>,
     work: Work,
     mut on_event: impl FnMut(Event) -> PyResult<()>,
-) -> PyResult<T>
+) -> PyResult<(T, PyResult<()>)>
 where
     T: Send,
     Event: Send,
@@ -46,10 +47,9 @@ where
                 raised = raised.and(Err(error));
             }
         }
-        let result = py.detach(|| worker.join());
-        raised?;
-        result.map_err(|_| {
+        let result = py.detach(|| worker.join()).map_err(|_| {
             pyo3::exceptions::PyRuntimeError::new_err("dnsrig's core failed; please report this")
-        })
+        })?;
+        Ok((result, raised))
     })
 }

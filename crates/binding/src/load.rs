@@ -8,6 +8,7 @@ use dnsrig_load::{
     Interval, LoadConfig, LoadReport, Progress, ScheduleKind, StopCondition, TransportKind,
 };
 use dnsrig_load::{histogram, sink};
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use serde::Deserialize;
 use std::net::SocketAddr;
@@ -38,9 +39,9 @@ struct Stop {
     passes: Option<u64>,
 }
 
-/// Sends `stream` as `settings` (JSON) say; returns the report as JSON.
+/// Sends `stream` as `settings` (JSON) say; returns the report as JSON, and whether Ctrl-C ended the load.
 ///
-/// `on_second` gets each second's figures as JSON. Ctrl-C ends the load and raises KeyboardInterrupt.
+/// `on_second` gets each second's figures as JSON.
 #[pyfunction]
 #[pyo3(signature = (stream, settings, on_second=None))]
 pub fn load(
@@ -48,10 +49,10 @@ pub fn load(
     stream: &Bound<'_, QueryStream>,
     settings: &str,
     on_second: Option<Bound<'_, PyAny>>,
-) -> PyResult<String> {
+) -> PyResult<(String, bool)> {
     let config = parse_settings(settings)?;
     let stream = &stream.get().stream;
-    let report = detached(
+    let (report, raised) = detached(
         py,
         |cancel, pass_on| {
             dnsrig_load::run(stream, &config, cancel, |progress: &Progress<'_>| {
@@ -65,9 +66,13 @@ pub fn load(
             Some(callback) => callback.call1((to_json(&interval)?,)).map(drop),
             None => Ok(()),
         },
-    )?
-    .or_raise()?;
-    to_json(&report)
+    )?;
+    let interrupted = match raised {
+        Ok(()) => false,
+        Err(error) if error.is_instance_of::<PyKeyboardInterrupt>(py) => true,
+        Err(error) => return Err(error),
+    };
+    Ok((to_json(&report.or_raise()?)?, interrupted))
 }
 
 /// Judges the bottleneck of a finished load again, with the server's own CPU share (1.0 is one busy processor).
@@ -105,7 +110,7 @@ pub fn serve_echo(
     on_ready: Bound<'_, PyAny>,
 ) -> PyResult<u64> {
     let address = SocketAddr::new(parse_address(address)?, port);
-    detached(
+    let (served, raised) = detached(
         py,
         |cancel, pass_on| {
             sink::serve_echo(address, None, cancel, |bound: SocketAddr| {
@@ -113,8 +118,8 @@ pub fn serve_echo(
             })
         },
         |port: u16| on_ready.call1((port,)).map(drop),
-    )?
-    .or_raise()
+    )?;
+    raised.and(served.or_raise())
 }
 
 fn parse_settings(settings: &str) -> PyResult<LoadConfig> {

@@ -58,7 +58,7 @@ pub fn serve(
     let terminate = flag(signal_hook::consts::SIGTERM)?;
     let reload = flag(signal_hook::consts::SIGHUP)?;
     let counters = Counters::default();
-    detached(
+    let (served, raised) = detached(
         py,
         |cancel, pass_on| {
             let stop = AtomicBool::new(false);
@@ -97,8 +97,8 @@ pub fn serve(
                 Ok(())
             }
         },
-    )?
-    .or_raise()
+    )?;
+    raised.and(served.or_raise())
 }
 
 fn responder(zones: &[(Name, PathBuf)], options: Options) -> PyResult<Responder> {

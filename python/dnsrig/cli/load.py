@@ -97,7 +97,7 @@ def load(
 
     The flags are dnsperf's. Without -Q it is a closed loop: the next query leaves when one is answered or times out.
     With -Q alone queries leave on a fixed schedule, and latency counts from the scheduled time. Without -l, -n and
-    --queries the file is sent once.
+    --queries the file is sent once. Ctrl-C ends a load early and prints what there is.
 
     \b
     Examples:
@@ -130,12 +130,15 @@ def load(
         "allow_any_target": any_target,
     }
     live = not as_json and sys.stderr.isatty()
-    report = json.loads(_core.load(stream, json.dumps(configuration), _print_second if live else None))
+    text, interrupted = _core.load(stream, json.dumps(configuration), _print_second if live else None)
+    report = json.loads(text)
     report["seed"] = chosen_seed(seed)
     if as_json:
         print_json(report)
     else:
         _print_report(report)
+    if interrupted:
+        raise KeyboardInterrupt
 
 
 def _read(data: str, edns: bool, dnssec: bool, edns_size: int, skip_bad: bool) -> tuple[_core.QueryStream, int]:

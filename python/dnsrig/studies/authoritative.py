@@ -194,7 +194,10 @@ class AuthoritativeBench:
             "cpus": sorted(self._placement.generator)[:1],
             "allow_any_target": False,
         }
-        report: dict[str, Any] = json.loads(_core.load(stream, json.dumps(settings)))
+        text, interrupted = _core.load(stream, json.dumps(settings))
+        if interrupted:
+            raise KeyboardInterrupt
+        report: dict[str, Any] = json.loads(text)
         return report
 
 

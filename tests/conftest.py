@@ -1,6 +1,7 @@
 """Fixtures for all tests: the command line as users call it, and a server to load."""
 
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -14,6 +15,10 @@ from dnsrig.servers.base import ServedZone, ServerSettings
 from dnsrig.servers.embedded import Embedded
 
 COMMAND_DEADLINE_S = 120
+
+# A test run that was started in the background of a shell inherits SIGINT as ignored, and would pass that on to the
+# programs that tests interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @dataclass(frozen=True)

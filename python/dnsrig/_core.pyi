@@ -33,6 +33,9 @@ class Zone:
     def write(self, path: str | PathLike[str]) -> None:
         """Write the zone as a master file: beside, then renamed."""
 
+    def without_dnssec(self) -> Zone:
+        """Give the zone without what DNSSEC signing adds to it."""
+
     def sign(
         self,
         keys: KeySet,

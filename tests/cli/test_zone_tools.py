@@ -40,6 +40,15 @@ def test_a_signed_zone_is_valid(dnsrig, small_zone, tmp_path, algorithm, denial)
         assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
+def test_signing_a_signed_zone_with_new_keys(dnsrig, small_zone, tmp_path):
+    first, second = tmp_path / "first.db", tmp_path / "second.db"
+    assert dnsrig("sign", small_zone, "-f", first, "-a", "RSASHA256").code == 0
+    assert dnsrig("sign", first, "-f", second, "-a", "ED25519", "-3", "-").code == 0
+    command = [tool("dnssec-verify", "bind9-utils"), "-q", "-o", "example.test", second]
+    checked = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
 def test_signing_with_the_keys_of_bind(dnsrig, small_zone, tmp_path):
     keygen = [tool("dnssec-keygen", "bind9-utils"), "-q", "-K", tmp_path, "-a", "ECDSAP256SHA256"]
     for flags in (["-f", "KSK"], []):

@@ -61,6 +61,18 @@ def test_own_zone_and_log(dnsrig, tmp_path):
     assert facts["inputs"]["streams"]["normal"]["outside_zone"] == 1
 
 
+def test_a_signed_zone_is_unsigned_first(dnsrig, small_zone, tmp_path):
+    signed = tmp_path / "signed.db"
+    assert dnsrig("sign", small_zone, "-f", signed, "-a", "ED25519").code == 0
+    files = []
+    for name, zone in (("plain", small_zone), ("signed", signed)):
+        brief = ["--server", "embedded", *BRIEF, "--denial", "none", "--stream", "denial"]
+        done = dnsrig("run", "denial-cost", *brief, "--zone", zone, "--out", tmp_path / name, "--json")
+        assert done.code == 0, done.err
+        files.append((only_run(tmp_path / name) / "inputs" / "zone-none.db").read_bytes())
+    assert files[0] == files[1]
+
+
 def test_iterations_are_an_axis(dnsrig, tmp_path):
     done = dnsrig(
         *("run", "nsec3-iterations", "--server", "embedded", *BRIEF, "--iterations", "0,100", "--stream", "denial"),

@@ -50,6 +50,14 @@ impl Zone {
         py.detach(|| self.zone.write(&path)).or_raise()
     }
 
+    /// Gives the zone without what DNSSEC signing adds to it.
+    fn without_dnssec(&self) -> Self {
+        Self {
+            zone: self.zone.without_dnssec(),
+            warnings: self.warnings.clone(),
+        }
+    }
+
     /// Signs the zone; DNSSEC records that it has are replaced. Times are seconds since 1970.
     #[pyo3(signature = (keys, *, denial, iterations=0, salt="", opt_out=false, inception=None, expiration=None))]
     #[allow(clippy::too_many_arguments)]

@@ -12,6 +12,7 @@ mod rdata;
 mod read;
 mod record;
 mod statistics;
+mod unsigned;
 mod write;
 mod zone;
 

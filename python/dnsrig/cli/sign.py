@@ -88,6 +88,8 @@ def sign(
         folder = key_directory or target.parent
         if not folder.is_dir():
             raise InputError(f"-K {folder}: no such folder; make it first")
+        # Keys that the zone has could not sign it with ours (RFC 4035 section 2.2), so they go.
+        zone = zone.without_dnssec()
         add_new_keys(used, zone.origin, algorithm, ksk_bits, zsk_bits)
         used.write(folder)
     inception, expiration = signature_times(start_time, end_time)

@@ -35,6 +35,7 @@ def test_a_signed_zone_is_valid(dnsrig, small_zone, tmp_path, algorithm, denial)
         [tool("dnssec-verify", "bind9-utils"), "-q", "-o", "example.test", out],
         [tool("ldns-verify-zone", "ldnsutils"), out],
         [tool("kzonecheck", "knot-dnssecutils"), "-o", "example.test", "-d", "on", out],
+        [tool("nsd-checkzone", "nsd"), "example.test", out],
     ):
         checked = subprocess.run(command, capture_output=True, text=True, check=False)
         assert checked.returncode == 0, checked.stdout + checked.stderr

@@ -4,10 +4,12 @@ use crate::rdata::{embedded_names, name_length};
 use crate::read::rdata_from_text;
 use crate::{Name, Record};
 use domain::base::iana::Rtype;
+use domain::base::name::ToName;
 use domain::base::zonefile_fmt::{DisplayKind, ZonefileFmt};
 use domain::base::{ParseRecordData, ParsedName};
 use domain::dep::octseq::Parser;
-use domain::rdata::ZoneRecordData;
+use domain::rdata::{Rrsig, ZoneRecordData};
+use domain::utils::base64;
 use std::fmt::{self, Write};
 
 /// Shows a name absolute and with everything escaped that means something in a master file.
@@ -72,10 +74,51 @@ impl fmt::Display for PresentationRecord<'_> {
                         _ => generic(f, *rtype, rdata),
                     };
                 }
+                if let ZoneRecordData::Rrsig(signature) = &data {
+                    return rrsig(f, signature);
+                }
                 write!(f, "{rtype} {shown}")
             }
             _ => generic(f, *rtype, rdata),
         }
+    }
+}
+
+/// An RRSIG record with its times as dates (RFC 4034 section 3.2). `domain` shows them as seconds since 1970, which is as
+/// right, but NSD takes the digits of some such numbers for a date of another century and refuses others.
+fn rrsig(f: &mut fmt::Formatter<'_>, signature: &Rrsig<&[u8], ParsedName<&[u8]>>) -> fmt::Result {
+    write!(
+        f,
+        "RRSIG {} {} {} {} {} {} {} {} ",
+        signature.type_covered(),
+        signature.algorithm().to_int(),
+        signature.labels(),
+        signature.original_ttl().as_secs(),
+        Date(signature.expiration().into_int()),
+        Date(signature.inception().into_int()),
+        signature.key_tag(),
+        PresentationName(&signature.signer_name().to_bytes()),
+    )?;
+    base64::display(signature.signature(), f)
+}
+
+/// Seconds since 1970 as YYYYMMDDHHmmSS in UTC.
+struct Date(u32);
+
+impl fmt::Display for Date {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let timestamp = jiff::Timestamp::from_second(i64::from(self.0)).map_err(|_| fmt::Error)?;
+        let time = jiff::tz::Offset::UTC.to_datetime(timestamp);
+        write!(
+            f,
+            "{:04}{:02}{:02}{:02}{:02}{:02}",
+            time.year(),
+            time.month(),
+            time.day(),
+            time.hour(),
+            time.minute(),
+            time.second()
+        )
     }
 }
 

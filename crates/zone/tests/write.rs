@@ -1,6 +1,6 @@
 //! Writing zone files: complete or not at all.
 
-use dnsrig_zone::{Zone, ZoneError};
+use dnsrig_zone::{ReadZone, Zone, ZoneError};
 use domain::base::iana::Rtype;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -59,4 +59,20 @@ fn leaves_nothing_behind_on_error() {
         );
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn signature_times_are_written_as_dates() {
+    // NSD takes 1797896063 for a date with month 89.
+    let text = "$ORIGIN z.test.\n@ 60 SOA ns host 1 2 3 4 5\n@ 60 NS ns\nns 60 A 192.0.2.1\n\
+        ns 60 RRSIG A 8 3 60 1797896063 1795300463 20200 z.test. AQID\n";
+    let zone = ReadZone::from_text(text.as_bytes(), None).unwrap().zone;
+    let mut written = Vec::new();
+    zone.write_to(&mut written).unwrap();
+    let written = String::from_utf8(written).unwrap();
+    let expected =
+        "ns.z.test. 60 IN RRSIG A 8 3 60 20261221233423 20261121223423 20200 z.test. AQID";
+    assert!(written.lines().any(|line| line == expected), "{written}");
+    let again = ReadZone::from_text(written.as_bytes(), None).unwrap().zone;
+    assert_eq!(again.records(), zone.records());
 }

@@ -38,7 +38,8 @@ pub struct LoadReport {
     /// Answered queries per second of the measuring period: those answered within it, divided by its length.
     pub qps: f64,
     /// Length of the measuring period in seconds. It begins with the first query and ends when sending stops for the
-    /// duration or by cancelling; where the queries were used up, it ends with the last answer. The drain is not in it.
+    /// duration or by cancelling; where the queries were used up, it ends with the last answer if that came later.
+    /// Waiting for answers that never come is not in it.
     pub duration_s: f64,
     /// Seconds from the end of sending until every query had ended.
     pub drain_s: f64,

@@ -101,15 +101,15 @@ pub fn summarise(
 
 /// Queries answered in the measuring period, and its end.
 ///
-/// It ends when sending stops, since then the load is no longer that of the schedule. Where all queries are used up it ends with the last answer: a short load
-/// may have sent everything before the first answer came.
+/// It ends when sending stops, since then the load is no longer that of the schedule. Where all queries are used up, it
+/// ends with the last answer if that comes later: a short load may have sent everything before the first answer came.
 fn measuring_period(outcomes: &[Outcome]) -> (u64, u64) {
     let used_up = outcomes
         .iter()
         .all(|outcome| outcome.stopped == Stopped::Exhausted);
     let end = |outcome: &Outcome| {
         if used_up {
-            outcome.last_answer_ns
+            outcome.last_answer_ns.max(outcome.stopped_ns)
         } else {
             outcome.stopped_ns
         }

@@ -174,6 +174,11 @@ fn a_server_that_falls_silent_is_survived() {
     let report = load(&config(server.address, 100));
     assert_eq!(report.sent, 100);
     assert!(report.timed_out >= 51);
+    assert!(
+        report.duration_s >= 0.59,
+        "places came free at two time-outs of 0.3 s, and sending went on until then: {} s",
+        report.duration_s
+    );
 }
 
 #[test]

@@ -18,8 +18,10 @@ struct Open {
 pub struct Collector {
     threads: usize,
     start_ns: u64,
-    /// Threads that will deliver nothing more.
-    finished: usize,
+    /// The last interval of each thread that has stopped sending.
+    last: Vec<u64>,
+    /// Threads that have ended their drain.
+    drained: usize,
     open: BTreeMap<u64, Open>,
     drain: Open,
     measured_until_ns: u64,
@@ -35,7 +37,8 @@ impl Collector {
         Self {
             threads,
             start_ns,
-            finished: 0,
+            last: Vec::with_capacity(threads),
+            drained: 0,
             open: BTreeMap::new(),
             drain: Open::default(),
             measured_until_ns: start_ns,
@@ -47,9 +50,12 @@ impl Collector {
     /// Takes one thread's part of one interval. Finished intervals are appended to `intervals`.
     pub fn add(&mut self, part: IntervalPart) {
         let open = match part.number {
-            Some(number) => self.open.entry(number).or_default(),
+            Some(number) => {
+                self.last.extend(part.last.then_some(number));
+                self.open.entry(number).or_default()
+            }
             None => {
-                self.finished += 1;
+                self.drained += 1;
                 &mut self.drain
             }
         };
@@ -57,13 +63,14 @@ impl Collector {
         open.parts += 1;
         open.end_ns = open.end_ns.max(part.end_ns);
         while let Some(entry) = self.open.first_entry()
-            && entry.get().parts + self.finished >= self.threads
+            && let stopped_before = self.last.iter().filter(|last| *last < entry.key()).count()
+            && entry.get().parts + stopped_before == self.threads
         {
             let (number, open) = entry.remove_entry();
             self.measured_until_ns = self.measured_until_ns.max(open.end_ns);
             self.close(Phase::Measure, self.start_ns + number * INTERVAL_NS, open);
         }
-        if self.finished == self.threads {
+        if self.drained == self.threads {
             let drain = std::mem::take(&mut self.drain);
             self.close(Phase::Drain, self.measured_until_ns, drain);
         }
@@ -120,8 +127,16 @@ mod tests {
         tally.counts.sent = sent;
         IntervalPart {
             number,
+            last: false,
             end_ns,
             tally,
+        }
+    }
+
+    fn last(number: u64, end_ns: u64, sent: u64) -> IntervalPart {
+        IntervalPart {
+            last: true,
+            ..part(Some(number), end_ns, sent)
         }
     }
 
@@ -132,16 +147,21 @@ mod tests {
         assert!(collector.intervals.is_empty());
         collector.add(part(Some(0), INTERVAL_NS, 2));
         assert_eq!(collector.intervals[0].sent, 3);
-        collector.add(part(Some(1), INTERVAL_NS + 500_000_000, 4));
+        collector.add(last(1, 1_500_000_000, 4));
         collector.add(part(None, 1_600_000_000, 0));
         assert_eq!(
             collector.intervals.len(),
-            2,
-            "the first thread has ended, the second has not"
+            1,
+            "the second thread has yet to deliver its part of the second interval"
         );
-        collector.add(part(None, 1_700_000_000, 0));
-        let last = &collector.intervals[2];
-        assert_eq!((last.phase, last.start_s), (Phase::Drain, 1.5));
-        assert_eq!(collector.total.counts.sent, 7);
+        collector.add(part(Some(1), 2 * INTERVAL_NS, 8));
+        assert_eq!(collector.intervals[1].sent, 12);
+        collector.add(last(2, 2_200_000_000, 16));
+        assert_eq!(collector.intervals[2].sent, 16);
+        collector.add(part(None, 2_300_000_000, 0));
+        let drain = &collector.intervals[3];
+        assert_eq!((drain.phase, drain.start_s), (Phase::Drain, 2.2));
+        assert_eq!(collector.intervals.len(), 4);
+        assert_eq!(collector.total.counts.sent, 31);
     }
 }

@@ -46,6 +46,8 @@ pub struct Task {
 pub struct IntervalPart {
     /// Number of the interval, or `None` for the drain, which is one interval of any length.
     pub number: Option<u64>,
+    /// Whether this thread sends in no later interval.
+    pub last: bool,
     /// When it ended.
     pub end_ns: u64,
     /// Its counts.
@@ -146,12 +148,14 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
         let sending_cpu_ns = self.clock.thread_cpu_ns() - cpu_start_ns;
         emit(IntervalPart {
             number: Some(self.interval),
+            last: true,
             end_ns: stopped_ns,
             tally: mem::take(&mut self.account.tally),
         });
         let ended_ns = self.drain(stopped_ns);
         emit(IntervalPart {
             number: None,
+            last: true,
             end_ns: ended_ns,
             tally: mem::take(&mut self.account.tally),
         });
@@ -184,6 +188,7 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
                 let end_ns = self.interval_end_ns();
                 emit(IntervalPart {
                     number: Some(self.interval),
+                    last: false,
                     end_ns,
                     tally: mem::take(&mut self.account.tally),
                 });

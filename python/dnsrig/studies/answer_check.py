@@ -2,11 +2,15 @@
 
 from dataclasses import dataclass
 
+import dns.dnssec
 import dns.exception
 import dns.flags
 import dns.message
+import dns.name
+import dns.node
 import dns.query
 import dns.rcode
+import dns.rdataset
 import dns.rdatatype
 
 from dnsrig import _core
@@ -14,6 +18,7 @@ from dnsrig.studies.inputs import Variant
 
 QUESTIONS = 20
 TIMEOUT_S = 3.0
+Keys = dict[dns.name.Name, dns.rdataset.Rdataset | dns.node.Node]
 _PROOF = {"nsec": dns.rdatatype.NSEC, "nsec3": dns.rdatatype.NSEC3}
 
 
@@ -25,13 +30,20 @@ class AnswerCheck:
     faults: tuple[str, ...]
 
 
-def check_answers(address: tuple[str, int], queries: _core.QueryStream, variant: Variant) -> AnswerCheck:
-    """Ask `address` the stream's first queries by UDP (TCP when truncated) and look at rcode, AA and DNSSEC records.
+def check_answers(address: tuple[str, int], origin: str, queries: _core.QueryStream, variant: Variant) -> AnswerCheck:
+    """Ask `address` the stream's first queries by UDP (TCP when truncated); look at rcode, AA and DNSSEC records.
 
     Every NXDOMAIN from a signed zone must bring the variant's kind of denial, NSEC3 with the zone's own number of
-    iterations (RFC 5155 section 7.2); every other answer with data must bring signatures (RFC 4035 section 3.1).
+    iterations (RFC 5155 section 7.2); every other answer with data must bring signatures (RFC 4035 section 3.1). All
+    signatures must be valid under the zone's own DNSKEY RRset.
     """
     faults: dict[str, None] = {}
+    keys: Keys = {}
+    if variant.denial != "none":
+        try:
+            keys = _zone_keys(address, origin)
+        except (dns.exception.DNSException, OSError) as error:
+            faults[f"no usable answer to {origin} DNSKEY: {error or type(error).__name__}"] = None
     asked = min(QUESTIONS, len(queries))
     for index in range(asked):
         query = dns.message.from_wire(queries.message(index))
@@ -41,7 +53,7 @@ def check_answers(address: tuple[str, int], queries: _core.QueryStream, variant:
         except (dns.exception.DNSException, OSError) as error:
             faults[f"no usable answer to {query.question[0]}: {error or type(error).__name__}"] = None
             continue
-        for fault in _faults(query, answer, variant):
+        for fault in (*_faults(query, answer, variant), *_bad_signatures(answer, keys)):
             faults[fault] = None
     return AnswerCheck(asked, tuple(faults))
 
@@ -66,4 +78,28 @@ def _faults(query: dns.message.Message, answer: dns.message.Message, variant: Va
         found = {record.iterations for rrset in proofs for record in rrset}
         if found != {variant.iterations}:
             faults.append(f"NSEC3 records with {sorted(found)} iterations where the zone has {variant.iterations}")
+    return faults
+
+
+def _zone_keys(address: tuple[str, int], origin: str) -> Keys:
+    query = dns.message.make_query(origin, dns.rdatatype.DNSKEY, want_dnssec=True)
+    answer = dns.query.tcp(query, address[0], timeout=TIMEOUT_S, port=address[1])
+    return {rrset.name: rrset for rrset in answer.answer if rrset.rdtype == dns.rdatatype.DNSKEY}
+
+
+def _bad_signatures(answer: dns.message.Message, keys: Keys) -> list[str]:
+    """Say which RRsets of the answer have a signature that is not valid (RFC 4035 section 5.3)."""
+    if not keys:
+        return []
+    faults = []
+    for section in (answer.answer, answer.authority):
+        signatures = {(rrset.name, rrset.covers): rrset for rrset in section if rrset.rdtype == dns.rdatatype.RRSIG}
+        for rrset in section:
+            signature = signatures.get((rrset.name, rrset.rdtype))
+            if signature is None:
+                continue
+            try:
+                dns.dnssec.validate(rrset, signature, keys)
+            except dns.exception.DNSException as error:
+                faults.append(f"signature of {dns.rdatatype.to_text(rrset.rdtype)} records is not valid: {error}")
     return faults

@@ -131,7 +131,7 @@ class AuthoritativeBench:
 
     def _measure_stream(self, block: Block, repetition: int, name: str, server: Server) -> None:
         stream = self._inputs.streams[name]
-        check = check_answers(server.address, stream.queries, block.variant)
+        check = check_answers(server.address, self._inputs.origin, stream.queries, block.variant)
         if self._settings.warm_up_s > 0:
             self._load(server, stream.warm_up, self._settings.warm_up_s)
         started = datetime.now(UTC)

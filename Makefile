@@ -22,7 +22,7 @@ setup: packages $(VENV)/.dependencies build
 packages:
 	@sh tools/debian-packages.sh
 
-$(VENV)/.dependencies: pyproject.toml
+$(VENV)/.dependencies: pyproject.toml tools/constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "dnsrig needs Python 3.11 or later; $(PYTHON) is `$(PYTHON) --version`. Set PYTHON=..." >&2; exit 3; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python tools/install_dependencies.py

@@ -1,6 +1,6 @@
 """Rendered configurations: golden files, the servers' own checkers, and odd values from outside.
 
-After a wanted change of a template, write the golden files anew with UPDATE_GOLDEN=1 and read the difference.
+After a wanted change of a template, write the golden files anew with DNSRIG_UPDATE_GOLDEN=1 and read the difference.
 """
 
 import os
@@ -49,7 +49,7 @@ CASES = {"default": default_case, "other": other_case}
 def test_golden(name: str, case: str) -> None:
     rendered = CASES[case](drivers()[name]).render()
     folder = GOLDEN / f"{name}-{case}"
-    if os.environ.get("UPDATE_GOLDEN"):
+    if os.environ.get("DNSRIG_UPDATE_GOLDEN"):
         folder.mkdir(parents=True, exist_ok=True)
         for file, text in rendered.items():
             (folder / file).write_text(text)

@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 
 /// With this many octets waiting to be sent no further query is answered until the client has read some.
 const OUTGOING_LIMIT: usize = 256 << 10;
+/// Sent octets are kept until there are this many, since dropping them moves those behind.
+const SENT_KEPT: usize = 64 << 10;
 /// Octets of the length before each message.
 const LENGTH_LEN: usize = 2;
 
@@ -150,7 +152,13 @@ impl Connection {
                 Ok(0) => return Err(ErrorKind::WriteZero.into()),
                 Ok(len) => self.sent += len,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    return Ok(self.sent > before);
+                    let progress = self.sent > before;
+                    // A client that never reads all would make the written octets pile up.
+                    if self.sent >= SENT_KEPT {
+                        self.outgoing.drain(..self.sent);
+                        self.sent = 0;
+                    }
+                    return Ok(progress);
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),

@@ -5,7 +5,7 @@ use crate::in_flight::{Found, InFlight, SlotIndex};
 use crate::queries::Queries;
 use crate::rcode;
 use crate::tally::{Refusal, Tally};
-use crate::transport::Events;
+use crate::transport::{BATCH, Events};
 
 /// Weight of a new latency in the running mean, as a power of two below one.
 const MEAN_SHIFT: u32 = 4;
@@ -20,6 +20,8 @@ pub struct Account<'a> {
     pub tally: Tally,
     /// When the last answer arrived; 0 before the first.
     pub last_answer_ns: u64,
+    /// When each query that has ended since this was last emptied did so.
+    pub freed_ns: Vec<u64>,
     /// Answers since this was last set to 0.
     pub answers_lately: u64,
     /// Running mean of latency in nanoseconds.
@@ -39,6 +41,7 @@ impl<'a> Account<'a> {
             in_flight,
             tally: Tally::default(),
             last_answer_ns: 0,
+            freed_ns: Vec::with_capacity(BATCH),
             answers_lately: 0,
             mean_latency_ns: 0,
             least_latency_ns: u64::MAX,
@@ -84,8 +87,23 @@ impl<'a> Account<'a> {
             if now_ns < sent_ns + self.timeout_ns {
                 return;
             }
-            self.in_flight.time_out(slot);
-            self.tally.counts.timed_out += 1;
+            self.time_out(slot, now_ns);
+        }
+    }
+
+    fn time_out(&mut self, slot: SlotIndex, now_ns: u64) {
+        let query = self.in_flight.time_out(slot);
+        self.freed_ns.push(now_ns);
+        self.tally.counts.timed_out += 1;
+        let waited_ns = now_ns.saturating_sub(query.latency_from_ns);
+        self.tally.timed_out.saturating_record(waited_ns);
+    }
+
+    /// Ends all queries in flight without a result.
+    pub fn abandon(&mut self) {
+        while let Some((slot, _)) = self.in_flight.oldest() {
+            self.in_flight.release(slot);
+            self.tally.counts.abandoned += 1;
         }
     }
 
@@ -121,6 +139,7 @@ impl<'a> Account<'a> {
     ) {
         let query = self.in_flight.release(slot);
         let latency_ns = received_ns.saturating_sub(query.latency_from_ns);
+        self.freed_ns.push(received_ns.max(query.sent_ns));
         let counts = &mut self.tally.counts;
         counts.answered += 1;
         counts.answer_bytes += len as u64;
@@ -131,7 +150,10 @@ impl<'a> Account<'a> {
         self.answers_lately += 1;
         self.mean_latency_ns = self.mean_latency_ns - (self.mean_latency_ns >> MEAN_SHIFT)
             + (latency_ns >> MEAN_SHIFT);
-        self.least_latency_ns = self.least_latency_ns.min(latency_ns);
+        // An estimated send time may lie after the arrival: such a latency of 0 says nothing about the server.
+        if latency_ns > 0 {
+            self.least_latency_ns = self.least_latency_ns.min(latency_ns);
+        }
         self.last_answer_ns = self.last_answer_ns.max(received_ns);
     }
 
@@ -144,10 +166,12 @@ impl<'a> Account<'a> {
     }
 
     fn refuse(&mut self, slot: SlotIndex, refusal: Refusal) {
-        self.in_flight.release(slot);
+        let query = self.in_flight.release(slot);
+        // Nobody says when that was; the pause after refusals makes it a matter of no weight.
+        self.freed_ns.push(query.sent_ns);
         self.tally.counts.refused[refusal as usize] += 1;
-        // A server may close connections as it likes; that is no reason to send more slowly.
-        self.refused_lately |= refusal != Refusal::ConnectionLost;
+        // Over connections each client makes pauses of its own.
+        self.refused_lately |= !matches!(refusal, Refusal::ConnectFailed | Refusal::ConnectionLost);
     }
 }
 
@@ -159,21 +183,34 @@ impl Events for Account<'_> {
             return;
         };
         let found = self.in_flight.find(client, answer.id());
-        let (Found::InFlight(slot) | Found::TimedOut(slot)) = found else {
+        let slot = match found {
+            Found::InFlight(slot) => slot,
+            Found::TimedOut(slot, query) => {
+                let (count, question) = self.queries.question(query);
+                if !answer.asks(count, question) && !answer.is_bare_error() {
+                    return self.stray(answer);
+                }
+                self.in_flight.late_answer_came(slot);
+                self.tally.counts.late += 1;
+                return;
+            }
+            Found::Nothing => return self.stray(answer),
+        };
+        let (count, question) = self.queries.question(self.in_flight.query(slot));
+        let question_len = if answer.asks(count, question) {
+            question.len()
+        } else if answer.is_bare_error() {
+            0
+        } else {
             return self.stray(answer);
         };
-        if let Found::TimedOut(slot) = found {
+        let deadline_ns = self.in_flight.sent_ns(slot) + self.timeout_ns;
+        if received_ns < deadline_ns {
+            self.end_answered(slot, answer, message.len(), question_len, received_ns);
+        } else {
+            self.time_out(slot, deadline_ns);
             self.in_flight.late_answer_came(slot);
             self.tally.counts.late += 1;
-            return;
-        }
-        let (count, question) = self.queries.question(self.in_flight.query(slot));
-        if answer.asks(count, question) {
-            self.end_answered(slot, answer, message.len(), question.len(), received_ns);
-        } else if answer.is_bare_error() {
-            self.end_answered(slot, answer, message.len(), 0, received_ns);
-        } else {
-            self.stray(answer);
         }
     }
 
@@ -185,6 +222,9 @@ impl Events for Account<'_> {
 
     fn all_refused(&mut self, client: usize, refusal: Refusal) {
         for slot in self.in_flight.slots_of(client) {
+            if self.in_flight.len_of(client) == 0 {
+                return;
+            }
             if self.in_flight.is_used(slot) {
                 self.refuse(slot, refusal);
             }

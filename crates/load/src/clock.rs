@@ -1,5 +1,6 @@
 //! Time as integer nanoseconds.
 
+use std::fs;
 use std::ptr;
 
 /// A source of time. The load's parts take it as a parameter, so that tests run in virtual time.
@@ -12,6 +13,9 @@ pub trait Clock {
 
     /// CPU time that the calling thread has used, in nanoseconds.
     fn thread_cpu_ns(&self) -> u64;
+
+    /// Nanoseconds for which the calling thread was ready to run while its CPU ran something else; 0 where unknown.
+    fn thread_run_delay_ns(&self) -> u64;
 }
 
 /// `CLOCK_MONOTONIC`.
@@ -43,6 +47,14 @@ impl Clock for MonotonicClock {
 
     fn thread_cpu_ns(&self) -> u64 {
         read(libc::CLOCK_THREAD_CPUTIME_ID)
+    }
+
+    fn thread_run_delay_ns(&self) -> u64 {
+        // Time on a CPU, time waiting for one, and time slices (kernel documentation, sched-stats).
+        fs::read_to_string("/proc/thread-self/schedstat")
+            .ok()
+            .and_then(|text| text.split_whitespace().nth(1)?.parse().ok())
+            .unwrap_or(0)
     }
 }
 

@@ -1,9 +1,18 @@
 //! What a load is asked to do.
 
 use crate::LoadError;
+use crate::in_flight::MAX_SLOTS_PER_CLIENT;
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 use std::time::Duration;
+
+/// Places for queries in flight over all clients, at most: about 2 GB of memory.
+const MAX_SLOTS: usize = 1 << 25;
+
+/// Fewest places of a client, so that bursts find room; fewer if there are so many clients that these would be more than
+/// [`ROOMY_SLOTS`].
+const MIN_SLOTS_PER_CLIENT: usize = 64;
+const ROOMY_SLOTS: usize = 1 << 22;
 
 /// A load's settings. [`LoadConfig::new`] gives dnsperf's defaults; the names in parentheses are dnsperf's options.
 #[derive(Clone, Debug, PartialEq)]
@@ -151,7 +160,55 @@ impl LoadConfig {
         if self.stop.duration == Some(Duration::ZERO) {
             return fail("duration", "0 s would send nothing; give more".to_owned());
         }
-        self.check_schedule(threads)
+        self.check_schedule(threads)?;
+        self.check_slots(threads, clients)
+    }
+
+    /// Places for queries in flight that each client gets, a power of two.
+    pub(crate) fn slots_per_client(&self) -> usize {
+        let clients = self.client_count();
+        let wanted = match self.schedule {
+            // Four times the mean, so that slow answers to one client do not hold up the others.
+            ScheduleKind::ClosedLoop { outstanding, .. } => 4 * outstanding.div_ceil(clients),
+            // Twice what a silent server leaves in flight on average.
+            ScheduleKind::FixedRate { rate_qps } => {
+                (rate_qps * self.timeout.as_secs_f64() / clients as f64 * 2.0) as usize
+            }
+        };
+        let least = (ROOMY_SLOTS / clients).clamp(1, MIN_SLOTS_PER_CLIENT);
+        wanted
+            .clamp(least, MAX_SLOTS_PER_CLIENT)
+            .next_power_of_two()
+    }
+
+    fn check_slots(&self, threads: usize, clients: usize) -> Result<(), LoadError> {
+        let option = match self.schedule {
+            ScheduleKind::ClosedLoop { outstanding, .. } => {
+                let most = outstanding.div_ceil(threads).div_ceil(clients / threads);
+                if most > MAX_SLOTS_PER_CLIENT {
+                    return Err(LoadError::Setting {
+                        option: "outstanding",
+                        reason: format!(
+                            "{outstanding} queries in flight over {clients} clients are up to {most} a client, which has message IDs for \
+                             {MAX_SLOTS_PER_CLIENT}; give more clients"
+                        ),
+                    });
+                }
+                "outstanding"
+            }
+            ScheduleKind::FixedRate { .. } => "rate_qps",
+        };
+        let slots = clients * self.slots_per_client();
+        if slots > MAX_SLOTS {
+            return Err(LoadError::Setting {
+                option,
+                reason: format!(
+                    "{clients} clients would need {slots} places for queries in flight, more than {MAX_SLOTS}; give fewer clients or \
+                     queries in flight, a lower rate, or a shorter time-out"
+                ),
+            });
+        }
+        Ok(())
     }
 
     fn check_schedule(&self, threads: usize) -> Result<(), LoadError> {

@@ -19,6 +19,9 @@ pub const INTERVAL_NS: u64 = 1_000_000_000;
 /// Longest time without a look at the cancel flag.
 const CANCEL_CHECK_NS: u64 = 100_000_000;
 
+/// Longest drain after a cancellation, and time between two looks at the cancel flag while draining.
+const CANCELLED_DRAIN_NS: u64 = 40_000_000;
+
 /// With arrival times from the kernel, waits up to this long are slept through without being woken by each answer.
 const SLEEP_THROUGH_NS: u64 = 1_000_000;
 
@@ -69,8 +72,12 @@ pub struct Outcome {
     pub answered: u64,
     /// When the last query ended.
     pub ended_ns: u64,
-    /// Time until sending stopped in which a query could not be sent because too many were in flight.
+    /// Time until sending stopped in which a query could not be sent because too many were in flight, naps excepted.
     pub blocked_ns: u64,
+    /// Time until sending stopped that was slept through, beginning with too many queries in flight.
+    pub napped_ns: u64,
+    /// Time until sending stopped in which the thread was ready to run but had no CPU.
+    pub sending_run_delay_ns: u64,
     /// CPU time of the thread until sending stopped.
     pub sending_cpu_ns: u64,
     /// CPU time of the thread over all.
@@ -107,9 +114,8 @@ pub struct Engine<'a, S, T, C> {
     sent: u64,
     batch: Vec<Pending>,
     interval: u64,
-    /// Since when it waits for a free place, if it does.
-    blocked_since_ns: Option<u64>,
     blocked_ns: u64,
+    napped_ns: u64,
 }
 
 impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
@@ -132,8 +138,8 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
             sent: 0,
             batch: Vec::with_capacity(BATCH),
             interval: 0,
-            blocked_since_ns: None,
             blocked_ns: 0,
+            napped_ns: 0,
         }
     }
 
@@ -143,16 +149,19 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
     pub fn run(mut self, cancel: &AtomicBool, mut emit: impl FnMut(IntervalPart)) -> Outcome {
         self.clock.sleep_until(self.task.start_ns);
         let cpu_start_ns = self.clock.thread_cpu_ns();
+        let run_delay_start_ns = self.clock.thread_run_delay_ns();
         let (stopped, stopped_ns) = self.send_until_stopped(cancel, &mut emit);
         let answered_before_stop = self.account.answered();
         let sending_cpu_ns = self.clock.thread_cpu_ns() - cpu_start_ns;
+        let run_delay_ns = self.clock.thread_run_delay_ns();
+        let sending_run_delay_ns = run_delay_ns.saturating_sub(run_delay_start_ns);
         emit(IntervalPart {
             number: Some(self.interval),
             last: true,
             end_ns: stopped_ns,
             tally: mem::take(&mut self.account.tally),
         });
-        let ended_ns = self.drain(stopped_ns);
+        let ended_ns = self.drain(stopped_ns, cancel);
         emit(IntervalPart {
             number: None,
             last: true,
@@ -167,6 +176,8 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
             answered: self.account.answered(),
             ended_ns,
             blocked_ns: self.blocked_ns,
+            napped_ns: self.napped_ns,
+            sending_run_delay_ns,
             sending_cpu_ns,
             cpu_ns: self.clock.thread_cpu_ns() - cpu_start_ns,
             transport: self.transport.totals(),
@@ -199,10 +210,20 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
         }
     }
 
-    fn drain(&mut self, stopped_ns: u64) -> u64 {
+    /// Waits until every query has ended. Once `cancel` is set, those that go on for longer than a moment are abandoned.
+    fn drain(&mut self, stopped_ns: u64, cancel: &AtomicBool) -> u64 {
         let mut now_ns = stopped_ns;
+        let mut cancelled_ns = None;
         while let Some(deadline_ns) = self.account.next_deadline_ns() {
-            self.transport.wait(&self.clock, deadline_ns);
+            if cancel.load(Ordering::Relaxed) {
+                let since_ns = *cancelled_ns.get_or_insert(now_ns);
+                if now_ns >= since_ns + CANCELLED_DRAIN_NS {
+                    self.account.abandon();
+                    break;
+                }
+            }
+            let until_ns = deadline_ns.min(now_ns + CANCELLED_DRAIN_NS);
+            self.transport.wait(&self.clock, until_ns);
             now_ns = self.collect();
         }
         now_ns
@@ -211,14 +232,18 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
     /// Takes what has arrived and ends what has waited too long.
     fn collect(&mut self) -> u64 {
         self.account.answers_lately = 0;
-        self.transport.receive(&self.clock, &mut self.account);
         let now_ns = self.clock.now_ns();
-        self.account.expire(now_ns);
+        let drained = self.transport.receive(&self.clock, &mut self.account);
+        // What had arrived in time has been taken by now, unless more is there than one call takes.
+        if drained {
+            self.account.expire(now_ns);
+        }
+        let now_ns = self.clock.now_ns();
+        for at_ns in self.account.freed_ns.drain(..) {
+            self.schedule.freed(at_ns);
+        }
         if self.account.take_refused() {
             self.schedule.refused(now_ns);
-        }
-        if let Some(since_ns) = self.blocked_since_ns.take() {
-            self.blocked_ns += now_ns - since_ns;
         }
         now_ns
     }
@@ -229,7 +254,7 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
             if self.batch.len() == BATCH || self.sent >= self.task.stop.queries {
                 break Next::Now;
             }
-            let scheduled_ns = match self.schedule.next(now_ns, self.account.in_flight.len()) {
+            let scheduled_ns = match self.schedule.next() {
                 Due::At(due_ns) if due_ns <= now_ns => due_ns,
                 Due::At(due_ns) => break Next::At(self.schedule.wake_ns(due_ns)),
                 Due::WhenFreed => break Next::Freed,
@@ -306,10 +331,14 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
                 }
             }
             Next::Freed => {
-                self.blocked_since_ns = Some(now_ns);
                 if let Some(nap_ns) = self.nap_ns() {
-                    return self.clock.sleep_until(until_ns.min(now_ns + nap_ns));
+                    self.clock.sleep_until(until_ns.min(now_ns + nap_ns));
+                    self.napped_ns += self.clock.now_ns() - now_ns;
+                } else if until_ns > now_ns {
+                    self.transport.wait(&self.clock, until_ns);
+                    self.blocked_ns += self.clock.now_ns() - now_ns;
                 }
+                return;
             }
         }
         if until_ns > now_ns {

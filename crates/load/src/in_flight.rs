@@ -20,8 +20,9 @@ struct Slot {
     next: u32,
     previous: u32,
     id: u16,
-    /// The last ID of this slot whose query timed out, so that its answer is known when it comes late.
+    /// The last ID of this slot whose query timed out, so that its answer is known when it comes late, and that query.
     timed_out_id: Option<u16>,
+    timed_out_query: u32,
     in_flight: bool,
 }
 
@@ -29,6 +30,8 @@ struct Slot {
 struct FreeList {
     head: u32,
     tail: u32,
+    /// Slots that are not in it.
+    used: u32,
 }
 
 /// What is known of an ID that a client received.
@@ -36,8 +39,8 @@ struct FreeList {
 pub enum Found {
     /// It names a query in flight.
     InFlight(SlotIndex),
-    /// It named a query that has timed out.
-    TimedOut(SlotIndex),
+    /// It named a query that has timed out, with this index in the stream.
+    TimedOut(SlotIndex, usize),
     /// It names nothing.
     Nothing,
 }
@@ -47,6 +50,8 @@ pub enum Found {
 pub struct Query {
     /// Its index in the stream.
     pub index: usize,
+    /// When it was sent.
+    pub sent_ns: u64,
     /// When latency counts from.
     pub latency_from_ns: u64,
 }
@@ -86,6 +91,7 @@ impl InFlight {
                 previous: NONE,
                 id: (index % per_client) as u16,
                 timed_out_id: None,
+                timed_out_query: 0,
                 in_flight: false,
             })
             .collect();
@@ -93,6 +99,7 @@ impl InFlight {
             .map(|client| FreeList {
                 head: (client * per_client) as u32,
                 tail: ((client + 1) * per_client - 1) as u32,
+                used: 0,
             })
             .collect();
         Self {
@@ -106,8 +113,14 @@ impl InFlight {
     }
 
     /// The number of queries in flight.
+    #[cfg(test)]
     pub fn len(&self) -> usize {
         self.len
+    }
+
+    /// The number of queries of `client` in flight.
+    pub fn len_of(&self, client: usize) -> usize {
+        self.free[client].used as usize
     }
 
     /// Whether no client can take another query.
@@ -133,8 +146,10 @@ impl InFlight {
         if list.head == NONE {
             list.tail = NONE;
         }
+        list.used += 1;
         let slot = &mut self.slots[index as usize];
         slot.id = slot.id.wrapping_add(1 << self.slot_bits);
+        slot.timed_out_id = slot.timed_out_id.filter(|timed_out| *timed_out != slot.id);
         slot.query = query as u32;
         slot.in_flight = true;
         slot.previous = self.newest;
@@ -168,7 +183,7 @@ impl InFlight {
         if slot.in_flight && slot.id == id {
             Found::InFlight(index)
         } else if slot.timed_out_id == Some(id) {
-            Found::TimedOut(index)
+            Found::TimedOut(index, slot.timed_out_query as usize)
         } else {
             Found::Nothing
         }
@@ -177,6 +192,11 @@ impl InFlight {
     /// The stream index of the query that a slot last held.
     pub fn query(&self, index: SlotIndex) -> usize {
         self.slots[index as usize].query as usize
+    }
+
+    /// When the query that a slot last held was sent.
+    pub fn sent_ns(&self, index: SlotIndex) -> u64 {
+        self.slots[index as usize].sent_ns
     }
 
     /// The query that was sent first of those in flight, and when.
@@ -204,6 +224,7 @@ impl InFlight {
         slot.next = NONE;
         let query = Query {
             index: slot.query as usize,
+            sent_ns: slot.sent_ns,
             latency_from_ns: slot.latency_from_ns,
         };
         match previous {
@@ -220,6 +241,7 @@ impl InFlight {
             tail => self.slots[tail as usize].next = index,
         }
         list.tail = index;
+        list.used -= 1;
         self.len -= 1;
         query
     }
@@ -228,6 +250,7 @@ impl InFlight {
     pub fn time_out(&mut self, index: SlotIndex) -> Query {
         let slot = &mut self.slots[index as usize];
         slot.timed_out_id = Some(slot.id);
+        slot.timed_out_query = slot.query;
         self.release(index)
     }
 
@@ -252,7 +275,7 @@ mod tests {
         table.time_out(slot);
         let (_, second) = table.take(0, 4).unwrap();
         assert_ne!(first, second);
-        assert_eq!(table.find(0, first), Found::TimedOut(slot));
+        assert_eq!(table.find(0, first), Found::TimedOut(slot, 3));
         table.late_answer_came(slot);
         assert_eq!(table.find(0, first), Found::Nothing);
         assert_eq!(table.find(0, second), Found::InFlight(slot));
@@ -288,7 +311,7 @@ mod tests {
                 } else if !model.is_empty() {
                     let (_, slot, _, number) = model.remove(which.index(model.len()));
                     let query = if action == 2 { table.release(slot) } else { table.time_out(slot) };
-                    prop_assert_eq!(query, Query { index: number, latency_from_ns: number as u64 });
+                    prop_assert_eq!(query, Query { index: number, sent_ns: number as u64, latency_from_ns: number as u64 });
                 }
                 prop_assert_eq!(table.len(), model.len());
                 prop_assert_eq!(table.oldest(), model.first().map(|entry| (entry.1, entry.3 as u64)));
@@ -299,6 +322,7 @@ mod tests {
                 }
                 for client in 0..3 {
                     let used = table.slots_of(client).filter(|&slot| table.is_used(slot)).count();
+                    prop_assert_eq!(used, table.len_of(client));
                     prop_assert_eq!(used, per_client.get(&client).copied().unwrap_or(0));
                 }
             }

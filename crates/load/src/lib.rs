@@ -15,7 +15,8 @@
 //!
 //! # What the figures mean
 //!
-//! - Every query sent ends as exactly one of answered, timed out, refused by the transport. An answer counts if it has
+//! - Every query sent ends as exactly one of answered, timed out, refused by the transport; or abandoned, where the
+//!   caller cancels the load and so cuts the drain short. An answer counts if it has
 //!   the ID and, octet for octet, the question of a query in flight of the same client (RFC 5452 section 9.1), or is an
 //!   error without a question section.
 //! - Latency counts from the send in a closed loop, from the *scheduled* send at a fixed rate, so that a generator that
@@ -23,6 +24,10 @@
 //! - *Send times*: up to 64 queries go to the kernel in one system call, which is timed before and after; each query's
 //!   time is found by its place in the batch. The error is at most the length of the call, about 100 us for a full
 //!   batch over the loopback interface, and a few microseconds as a rule.
+//! - The estimate goes by the order of the stream, the kernel by client and length, so that a single send time may lie
+//!   after the arrival of its answer: such a latency is recorded as 0, and does not count as the least one.
+//! - *Send-time error* of a closed loop is the time for which places in the window stood empty: from the arrival of the
+//!   answer that freed a place to the send that filled it.
 //! - *Arrival times* over UDP are the kernel's (`SO_TIMESTAMPNS`), not those of the read, so the generator may sleep
 //!   while answers arrive. Over TCP they are taken after the read.
 //! - A fixed rate above 16,000 queries per second and thread sends those due within 60 us together; that part of the

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// A load's result.
 ///
-/// `sent == answered + timed_out + refused`. Beside those stand messages that ended no query: `unmatched`, `late` and
+/// `sent == answered + timed_out + refused + abandoned`. Beside those stand messages that ended no query: `unmatched`, `late` and
 /// `malformed`. Percentiles are `None` where nothing was recorded.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LoadReport {
@@ -25,8 +25,12 @@ pub struct LoadReport {
     pub answered: u64,
     /// Queries without such an answer.
     pub timed_out: u64,
-    /// Queries refused by the transport: `send_error`, `unreachable` (ICMP), `connect_failed`, `connection_lost`.
+    /// Queries refused by the transport: `send_error`, `port_unreachable` (ICMP),
+    /// `unreachable` (ICMP: host, network and the like), `connect_failed`, `connection_lost`.
     pub refused: u64,
+    /// Queries in flight when cancelling cut the drain short; 0 normally.
+    #[serde(default)]
+    pub abandoned: u64,
     /// The refused queries by cause.
     pub refusals: BTreeMap<String, u64>,
     /// Answers whose ID or question fits no query in flight.
@@ -49,9 +53,11 @@ pub struct LoadReport {
     pub truncated: u64,
     /// Latency of answered queries in nanoseconds: from the send (closed loop) or the scheduled time (fixed rate).
     pub latency_ns: Distribution,
-    /// The same with each timed-out query counted as if answered at the time-out.
+    /// The same with each timed-out query counted as if answered when its time was up.
     pub latency_with_timeouts_ns: Distribution,
-    /// Actual minus scheduled send time in nanoseconds.
+    /// Actual minus scheduled send time in nanoseconds. In a closed loop a query is due when its place in the window
+    /// became free, so this is the time for which places stood empty; a rate limit or a pause after a refusal, where
+    /// that ends later, is not in it.
     pub send_error_ns: Distribution,
     /// Octets of DNS messages, without headers of lower layers.
     pub bytes: Bytes,
@@ -83,6 +89,9 @@ pub struct LoadReport {
 /// A distribution of times in nanoseconds, precise to three digits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Distribution {
+    /// Least above zero. Send times are estimates of some microseconds' precision, which may make single ones too low.
+    #[serde(default)]
+    pub least: Option<u64>,
     /// Arithmetic mean.
     pub mean: Option<u64>,
     /// Median.
@@ -104,6 +113,7 @@ impl From<&Histogram<u64>> for Distribution {
         }
         let at = |quantile| Some(histogram.value_at_quantile(quantile));
         Self {
+            least: Some(histogram.min_nz()).filter(|least| *least < u64::MAX),
             mean: Some(histogram.mean().round() as u64),
             p50: at(0.5),
             p90: at(0.9),
@@ -128,10 +138,18 @@ pub struct Bytes {
 pub struct Generator {
     /// CPU microseconds of all generator threads per answered query.
     pub cpu_us_per_query: Option<f64>,
-    /// Share of one CPU that the busiest thread used while sending.
+    /// Share of one CPU that the busiest thread used while sending: the one that ran or waited for a CPU the most.
     pub cpu_share: f64,
-    /// Share of the sending time in which a mean thread could not send because too many queries were in flight.
+    /// Share of the sending time in which that thread was ready to run while others had its CPU; 0 where the kernel does
+    /// not say (no schedstats).
+    #[serde(default)]
+    pub run_delay_share: f64,
+    /// Share of the sending time in which a mean thread waited because too many queries were in flight, naps excepted.
     pub blocked_share: f64,
+    /// Share of the sending time in which a mean thread napped with too many queries in flight, to take several answers
+    /// at once afterwards.
+    #[serde(default)]
+    pub nap_share: f64,
     /// Datagrams that the kernel dropped at the generator's own sockets.
     pub socket_drops: u64,
     /// Generator threads.

@@ -5,7 +5,7 @@ use crate::clock::{Clock, MonotonicClock};
 use crate::collector::{Collector, seconds};
 use crate::config::{LoadConfig, ScheduleKind, TransportKind};
 use crate::engine::{Engine, IntervalPart, Outcome, Task};
-use crate::in_flight::{InFlight, MAX_SLOTS_PER_CLIENT};
+use crate::in_flight::InFlight;
 use crate::kernel_drops::udp_receive_drops;
 use crate::probe::probe;
 use crate::queries::{Part, Queries};
@@ -28,9 +28,6 @@ const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 
 /// Time for all threads to get ready before the first query.
 const HEAD_START_NS: u64 = 5_000_000;
-
-/// Fewest slots of a client, so that bursts find room.
-const MIN_SLOTS_PER_CLIENT: usize = 64;
 
 /// How far a load has come.
 #[derive(Clone, Copy, Debug)]
@@ -181,27 +178,14 @@ impl Worker<'_> {
                 let pace = max_rate_qps.map(|rate| self.pace(rate));
                 let schedule = ClosedLoop::new(self.start_ns, window, pace);
                 let per_client = window.div_ceil(clients);
-                // Four times the mean, so that slow answers to one client do not hold up the others.
                 let rotation = Rotation::new(clients, per_client.min(BATCH));
-                Ok(self.drive(
-                    schedule,
-                    transport,
-                    per_client * 4,
-                    rotation,
-                    cancel,
-                    &parts,
-                ))
+                Ok(self.drive(schedule, transport, rotation, cancel, &parts))
             }
             ScheduleKind::FixedRate { rate_qps } => {
                 let schedule = FixedRate::new(self.pace(rate_qps));
-                let until_timeout =
-                    rate_qps / self.threads as f64 * self.config.timeout.as_secs_f64();
-                // Twice what a silent server leaves in flight on average.
-                let slots = (until_timeout / clients as f64 * 2.0) as usize;
                 Ok(self.drive(
                     schedule,
                     transport,
-                    slots,
                     Rotation::new(clients, BATCH),
                     cancel,
                     &parts,
@@ -214,7 +198,6 @@ impl Worker<'_> {
         &self,
         schedule: impl Schedule,
         transport: impl Transport,
-        slots_per_client: usize,
         rotation: Rotation,
         cancel: &AtomicBool,
         parts: &Sender<IntervalPart>,
@@ -230,8 +213,7 @@ impl Worker<'_> {
                 self.threads as u64,
             ),
         };
-        let slots = slots_per_client.clamp(MIN_SLOTS_PER_CLIENT, MAX_SLOTS_PER_CLIENT);
-        let in_flight = InFlight::new(transport.clients(), slots);
+        let in_flight = InFlight::new(transport.clients(), self.config.slots_per_client());
         let account = Account::new(
             self.queries,
             self.config.timeout.as_nanos() as u64,

@@ -1,5 +1,7 @@
 //! When queries are due: schedules know neither transports nor stop conditions.
 
+use std::collections::VecDeque;
+
 /// How long a closed loop pauses after a refusal, so that a dead server is not met by a storm of queries.
 const REFUSAL_PAUSE_NS: u64 = 10_000_000;
 
@@ -18,10 +20,10 @@ pub enum Due {
     WhenFreed,
 }
 
-/// Yields the times at which queries are to be sent, in non-decreasing order.
+/// Yields the times at which queries are to be sent.
 pub trait Schedule {
-    /// When the next query is due, given the time and the number of queries in flight.
-    fn next(&mut self, now_ns: u64, in_flight: usize) -> Due;
+    /// When the next query is due.
+    fn next(&self) -> Due;
 
     /// Moves on to the query after: the one that `next` spoke of has been sent.
     fn advance(&mut self);
@@ -30,6 +32,9 @@ pub trait Schedule {
     fn wake_ns(&self, due_ns: u64) -> u64 {
         due_ns
     }
+
+    /// A query in flight ended at `at_ns`, with whatever result.
+    fn freed(&mut self, _at_ns: u64) {}
 
     /// A query was refused by the transport at `now_ns`.
     fn refused(&mut self, _now_ns: u64) {}
@@ -40,52 +45,62 @@ pub trait Schedule {
 }
 
 /// Keeps a number of queries in flight, and optionally its mean rate since the start below a limit.
+///
+/// A query is due when its place in the window became free: with the arrival of the answer that freed it, not when the
+/// generator took that answer. So the send-time error is the time for which a place stood empty.
 #[derive(Clone, Debug)]
 pub struct ClosedLoop {
-    outstanding: usize,
+    start_ns: u64,
+    /// Places that no query has had yet; free since the start.
+    unused: usize,
+    /// When the other free places became free, in the order in which they are to be filled.
+    freed_ns: VecDeque<u64>,
     pace: Option<Pace>,
-    /// Nothing is due before this: when the window was last seen to have a free place, or the end of a pause.
-    floor_ns: u64,
-    was_full: bool,
+    /// End of the pause after a refusal: nothing is due before.
+    pause_end_ns: u64,
 }
 
 impl ClosedLoop {
     /// A window of `outstanding` queries, limited by `pace`.
     pub fn new(start_ns: u64, outstanding: usize, pace: Option<Pace>) -> Self {
         Self {
-            outstanding,
+            start_ns,
+            unused: outstanding,
+            freed_ns: VecDeque::new(),
             pace,
-            floor_ns: start_ns,
-            was_full: false,
+            pause_end_ns: 0,
         }
     }
 }
 
 impl Schedule for ClosedLoop {
-    fn next(&mut self, now_ns: u64, in_flight: usize) -> Due {
-        if in_flight >= self.outstanding {
-            self.was_full = true;
-            return Due::WhenFreed;
-        }
-        if self.was_full {
-            self.was_full = false;
-            self.floor_ns = self.floor_ns.max(now_ns);
-        }
-        Due::At(
-            self.pace
-                .as_ref()
-                .map_or(self.floor_ns, |pace| pace.due_ns().max(self.floor_ns)),
-        )
+    fn next(&self) -> Due {
+        let free_ns = match (self.unused, self.freed_ns.front()) {
+            (0, None) => return Due::WhenFreed,
+            (0, Some(freed_ns)) => *freed_ns,
+            _ => self.start_ns,
+        };
+        let paced_ns = self.pace.as_ref().map_or(0, Pace::due_ns);
+        Due::At(free_ns.max(paced_ns).max(self.pause_end_ns))
     }
 
     fn advance(&mut self) {
+        if self.unused > 0 {
+            self.unused -= 1;
+        } else {
+            self.freed_ns.pop_front();
+        }
         if let Some(pace) = &mut self.pace {
             pace.advance();
         }
     }
 
+    fn freed(&mut self, at_ns: u64) {
+        self.freed_ns.push_back(at_ns);
+    }
+
     fn refused(&mut self, now_ns: u64) {
-        self.floor_ns = now_ns + REFUSAL_PAUSE_NS;
+        self.pause_end_ns = now_ns + REFUSAL_PAUSE_NS;
     }
 
     fn latency_from_schedule(&self) -> bool {
@@ -113,7 +128,7 @@ impl FixedRate {
 }
 
 impl Schedule for FixedRate {
-    fn next(&mut self, _now_ns: u64, _in_flight: usize) -> Due {
+    fn next(&self) -> Due {
         Due::At(self.pace.due_ns())
     }
 
@@ -190,34 +205,45 @@ mod tests {
     #[test]
     fn closed_loop_fills_its_window_and_waits() {
         let mut schedule = ClosedLoop::new(1_000, 2, None);
-        assert_eq!(schedule.next(1_000, 0), Due::At(1_000));
-        assert_eq!(schedule.next(1_500, 1), Due::At(1_000));
-        assert_eq!(schedule.next(2_000, 2), Due::WhenFreed);
+        assert_eq!(schedule.next(), Due::At(1_000));
+        schedule.advance();
+        assert_eq!(schedule.next(), Due::At(1_000));
+        schedule.advance();
+        assert_eq!(schedule.next(), Due::WhenFreed);
+        schedule.freed(8_000);
+        schedule.freed(9_000);
+        assert_eq!(schedule.next(), Due::At(8_000));
+        schedule.advance();
         assert_eq!(
-            schedule.next(9_000, 1),
+            schedule.next(),
             Due::At(9_000),
-            "due when the place was seen free"
+            "each place has a time of its own"
         );
+        schedule.advance();
+        assert_eq!(schedule.next(), Due::WhenFreed);
     }
 
     #[test]
     fn closed_loop_pauses_after_a_refusal() {
         let mut schedule = ClosedLoop::new(0, 1, None);
+        schedule.advance();
+        schedule.freed(5_000);
         schedule.refused(5_000);
-        assert_eq!(schedule.next(6_000, 0), Due::At(5_000 + REFUSAL_PAUSE_NS));
+        assert_eq!(schedule.next(), Due::At(5_000 + REFUSAL_PAUSE_NS));
     }
 
     #[test]
     fn capped_closed_loop_keeps_the_mean_rate_and_its_window() {
         let mut schedule = ClosedLoop::new(0, 1, Some(Pace::new(0, 1_000.0, 0, 1)));
-        assert_eq!(schedule.next(0, 0), Due::At(0));
+        assert_eq!(schedule.next(), Due::At(0));
         schedule.advance();
-        assert_eq!(schedule.next(10, 1), Due::WhenFreed);
-        assert_eq!(schedule.next(20, 0), Due::At(1_000_000));
+        assert_eq!(schedule.next(), Due::WhenFreed);
+        schedule.freed(20);
+        assert_eq!(schedule.next(), Due::At(1_000_000));
         schedule.advance();
-        assert_eq!(schedule.next(1_000_000, 1), Due::WhenFreed);
+        schedule.freed(7_000_000);
         assert_eq!(
-            schedule.next(7_000_000, 0),
+            schedule.next(),
             Due::At(7_000_000),
             "waiting for the window is no fault of the sender"
         );

@@ -6,16 +6,10 @@ use crate::engine::Outcome;
 use crate::histogram;
 use crate::report::{Bytes, Distribution, Generator, LoadReport};
 use crate::stop::Stopped;
-use crate::tally::Refusal;
+use crate::tally::{REFUSALS, Refusal};
 use crate::transport::Connections;
-use crate::verdict::{Bottleneck, milliseconds, percent};
+use crate::verdict::{Bottleneck, GENERATOR_BUSY, LOSS_TOLERATED, milliseconds, percent};
 use std::collections::BTreeMap;
-
-/// Shares up to this one taint nothing.
-const TOLERATED: f64 = 0.001;
-
-/// CPU share of a generator thread from which its figures are its own rather than the server's.
-const BUSY: f64 = 0.95;
 
 /// Measuring periods shorter than this say little.
 const SHORT_S: f64 = 1.0;
@@ -37,9 +31,9 @@ pub fn summarise(
     let generator = generator(config, start_ns, outcomes, counts.answered);
     let mean = |sum: u64, count: u64| (count > 0).then(|| sum as f64 / count as f64);
     let mut with_timeouts = latency.clone();
-    if counts.timed_out > 0 {
-        with_timeouts.saturating_record_n(config.timeout.as_nanos() as u64, counts.timed_out);
-    }
+    with_timeouts
+        .add(&collector.total.timed_out)
+        .expect("all tallies have histograms of the same range");
     let stopped_ns = outcomes
         .iter()
         .map(|outcome| outcome.stopped_ns)
@@ -58,6 +52,7 @@ pub fn summarise(
         answered: counts.answered,
         timed_out: counts.timed_out,
         refused: counts.refused(),
+        abandoned: counts.abandoned,
         refusals: refusals(&counts.refused),
         unmatched: counts.unmatched,
         late: counts.late,
@@ -127,17 +122,29 @@ fn measuring_period(outcomes: &[Outcome]) -> (u64, u64) {
 fn generator(config: &LoadConfig, start_ns: u64, outcomes: &[Outcome], answered: u64) -> Generator {
     let span_s = |outcome: &Outcome| seconds(outcome.stopped_ns.saturating_sub(start_ns)).max(1e-9);
     let cpu_ns: u64 = outcomes.iter().map(|outcome| outcome.cpu_ns).sum();
-    let shares = outcomes
+    let share = |span_ns: u64, outcome: &Outcome| seconds(span_ns) / span_s(outcome);
+    let mean_share = |span_ns: fn(&Outcome) -> u64| {
+        let shares = outcomes
+            .iter()
+            .map(|outcome| share(span_ns(outcome), outcome));
+        shares.sum::<f64>() / outcomes.len().max(1) as f64
+    };
+    let (cpu_share, run_delay_share) = outcomes
         .iter()
-        .map(|outcome| seconds(outcome.sending_cpu_ns) / span_s(outcome));
-    let blocked: f64 = outcomes
-        .iter()
-        .map(|outcome| seconds(outcome.blocked_ns) / span_s(outcome))
-        .sum();
+        .map(|outcome| {
+            (
+                share(outcome.sending_cpu_ns, outcome),
+                share(outcome.sending_run_delay_ns, outcome),
+            )
+        })
+        .max_by(|one, other| (one.0 + one.1).total_cmp(&(other.0 + other.1)))
+        .unwrap_or_default();
     Generator {
         cpu_us_per_query: (answered > 0).then(|| cpu_ns as f64 / 1e3 / answered as f64),
-        cpu_share: shares.fold(0.0, f64::max),
-        blocked_share: blocked / outcomes.len().max(1) as f64,
+        cpu_share,
+        run_delay_share,
+        blocked_share: mean_share(|outcome| outcome.blocked_ns),
+        nap_share: mean_share(|outcome| outcome.napped_ns),
         socket_drops: outcomes
             .iter()
             .map(|outcome| outcome.transport.socket_drops)
@@ -159,10 +166,11 @@ fn connections(outcomes: &[Outcome]) -> Connections {
         })
 }
 
-fn refusals(refused: &[u64; 4]) -> BTreeMap<String, u64> {
+fn refusals(refused: &[u64; REFUSALS]) -> BTreeMap<String, u64> {
     let names = [
         (Refusal::Send, "send_error"),
         (Refusal::Unreachable, "unreachable"),
+        (Refusal::PortUnreachable, "port_unreachable"),
         (Refusal::ConnectFailed, "connect_failed"),
         (Refusal::ConnectionLost, "connection_lost"),
     ];
@@ -187,10 +195,17 @@ fn taints(report: &LoadReport, outcomes: &[Outcome], sending_s: f64) -> Vec<Stri
             report.duration_s
         ));
     }
-    if report.generator.cpu_share >= BUSY {
+    if report.generator.cpu_share >= GENERATOR_BUSY {
         reasons.push(format!(
             "the generator used {} of its CPU: the server may be faster than the figures",
             percent(report.generator.cpu_share)
+        ));
+    }
+    let busy_share = report.generator.cpu_share + report.generator.run_delay_share;
+    if busy_share >= GENERATOR_BUSY && report.generator.cpu_share < GENERATOR_BUSY {
+        reasons.push(format!(
+            "other programs kept the generator from its CPU for {} of the time",
+            percent(report.generator.run_delay_share)
         ));
     }
     if report.generator.socket_drops > 0 {
@@ -205,7 +220,7 @@ fn taints(report: &LoadReport, outcomes: &[Outcome], sending_s: f64) -> Vec<Stri
         if outcomes
             .iter()
             .all(|outcome| outcome.stopped == Stopped::Duration)
-            && missing > TOLERATED * rate_qps * sending_s
+            && missing > LOSS_TOLERATED * rate_qps * sending_s
         {
             reasons.push(format!(
                 "{:.1} queries per second were sent instead of {rate_qps}",
@@ -220,14 +235,26 @@ fn taints(report: &LoadReport, outcomes: &[Outcome], sending_s: f64) -> Vec<Stri
             ));
         }
     }
-    if share(report.timed_out) > TOLERATED {
+    if share(report.timed_out) > LOSS_TOLERATED {
         reasons.push(format!(
             "{} of the queries timed out and stand in no latency percentile",
             percent(share(report.timed_out))
         ));
     }
+    if share(report.refused) > LOSS_TOLERATED {
+        reasons.push(format!(
+            "{} of the queries were refused",
+            percent(share(report.refused))
+        ));
+    }
+    if report.abandoned > 0 {
+        reasons.push(format!(
+            "{} queries were still in flight when cancelling cut the drain short",
+            report.abandoned
+        ));
+    }
     let strays = report.unmatched + report.malformed;
-    if share(strays) > TOLERATED {
+    if share(strays) > LOSS_TOLERATED {
         reasons.push(format!("{strays} messages came that answer no query"));
     }
     reasons

@@ -15,13 +15,18 @@ const DIGITS: u8 = 3;
 pub enum Refusal {
     /// The kernel did not take it.
     Send,
-    /// An ICMP error came back for it: port, host or network unreachable, or the like.
+    /// An ICMP error came back for it: host or network unreachable, or the like.
     Unreachable,
+    /// The server's host sent back that nothing listens at the port.
+    PortUnreachable,
     /// No connection could be made to send it over.
     ConnectFailed,
     /// The connection it was sent over closed before its answer came.
     ConnectionLost,
 }
+
+/// Kinds of [`Refusal`].
+pub const REFUSALS: usize = 5;
 
 /// Counts of queries and messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,8 +37,10 @@ pub struct Counts {
     pub answered: u64,
     /// Queries without an answer within the time-out.
     pub timed_out: u64,
+    /// Queries still in flight when the caller had the drain cut short.
+    pub abandoned: u64,
     /// Queries the transport refused, by [`Refusal`].
-    pub refused: [u64; 4],
+    pub refused: [u64; REFUSALS],
     /// Answers with an ID that names no query in flight, or with another question.
     pub unmatched: u64,
     /// Answers to queries that had timed out.
@@ -64,6 +71,7 @@ impl AddAssign<&Counts> for Counts {
         self.sent += other.sent;
         self.answered += other.answered;
         self.timed_out += other.timed_out;
+        self.abandoned += other.abandoned;
         self.unmatched += other.unmatched;
         self.late += other.late;
         self.malformed += other.malformed;
@@ -87,6 +95,8 @@ pub struct Tally {
     pub counts: Counts,
     /// Latency of answered queries in nanoseconds.
     pub latency: Histogram<u64>,
+    /// Waiting time of timed-out queries in nanoseconds, from where their latency would have counted.
+    pub timed_out: Histogram<u64>,
     /// Actual minus scheduled send time in nanoseconds.
     pub send_error: Histogram<u64>,
 }
@@ -96,6 +106,7 @@ impl Default for Tally {
         Self {
             counts: Counts::default(),
             latency: empty_histogram(),
+            timed_out: empty_histogram(),
             send_error: empty_histogram(),
         }
     }
@@ -106,6 +117,7 @@ impl AddAssign<&Tally> for Tally {
         self.counts += &other.counts;
         for (sum, part) in [
             (&mut self.latency, &other.latency),
+            (&mut self.timed_out, &other.timed_out),
             (&mut self.send_error, &other.send_error),
         ] {
             sum.add(part)

@@ -4,8 +4,11 @@ use crate::config::ScheduleKind;
 use crate::report::LoadReport;
 use serde::{Deserialize, Serialize};
 
-/// A generator thread above this share of a CPU has none to spare.
-const GENERATOR_BUSY: f64 = 0.95;
+/// A generator thread that runs or waits for a CPU for this share of the time has none to spare.
+pub(crate) const GENERATOR_BUSY: f64 = 0.95;
+
+/// A generator thread below this share has time enough not to be what limits a load.
+const GENERATOR_AT_EASE: f64 = 0.8;
 
 /// A server above this share of its CPU has none to spare.
 const SERVER_BUSY: f64 = 0.9;
@@ -14,13 +17,19 @@ const SERVER_BUSY: f64 = 0.9;
 const SERVER_IDLE: f64 = 0.5;
 
 /// Shares of queries lost or refused up to this one are no trouble.
-const LOSS_TOLERATED: f64 = 0.001;
+pub(crate) const LOSS_TOLERATED: f64 = 0.001;
 
 /// Send-time errors up to this one are no trouble at any rate, in nanoseconds.
 const SEND_ERROR_TOLERATED_NS: u64 = 1_000_000;
 
 /// A window that is full for this share of the time is what holds sending back.
 const WINDOW_FULL: f64 = 0.02;
+
+/// With this share of a window's places empty on average, it is not the window that holds sending back.
+const WINDOW_EMPTY: f64 = 0.5;
+
+/// A mean latency of so many times the least one is mostly waiting for other queries.
+const QUEUEING: u64 = 3;
 
 /// What limited a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,12 +69,22 @@ pub struct Figures {
     pub answered: u64,
     /// Queries timed out.
     pub timed_out: u64,
-    /// Queries refused by the transport.
-    pub refused: u64,
+    /// Queries that the server's host refused: no listening port, connection lost or not accepted.
+    pub refused_by_server: u64,
+    /// Queries that did not get there: host or network unreachable, failed sends.
+    pub refused_on_the_way: u64,
     /// Share of one CPU used by the busiest generator thread.
     pub generator_cpu_share: f64,
-    /// Share of the time in which sending was held back by too many queries in flight.
-    pub blocked_share: f64,
+    /// Share of the time in which that thread was ready to run but had no CPU.
+    pub generator_run_delay_share: f64,
+    /// Share of the time in which nothing could be sent because too many queries were in flight.
+    pub full_share: f64,
+    /// Share of the window's places that were empty on average, for a closed loop without a rate limit.
+    pub empty_share: Option<f64>,
+    /// Mean latency in nanoseconds.
+    pub latency_mean_ns: u64,
+    /// Least latency above zero in nanoseconds.
+    pub latency_least_ns: u64,
     /// 99th percentile of the send-time error in nanoseconds.
     pub send_error_p99_ns: u64,
     /// Datagrams dropped at the generator's sockets.
@@ -85,15 +104,29 @@ impl From<&LoadReport> for Figures {
             } => (Some(outstanding), max_rate_qps),
             ScheduleKind::FixedRate { rate_qps } => (None, Some(rate_qps)),
         };
+        let refused = |cause: &str| report.refusals.get(cause).copied().unwrap_or(0);
+        // Little's law: places that are empty at a time are the queries sent per second times the mean time empty.
+        let empty_places = report.send_error_ns.mean.map_or(0.0, |mean_ns| {
+            report.sent as f64 * mean_ns as f64 / 1e9 / report.duration_s.max(1e-9)
+        });
         Self {
             asked_qps,
             window,
             sent: report.sent,
             answered: report.answered,
             timed_out: report.timed_out,
-            refused: report.refused,
+            refused_by_server: refused("port_unreachable")
+                + refused("connect_failed")
+                + refused("connection_lost"),
+            refused_on_the_way: refused("unreachable") + refused("send_error"),
             generator_cpu_share: report.generator.cpu_share,
-            blocked_share: report.generator.blocked_share,
+            generator_run_delay_share: report.generator.run_delay_share,
+            full_share: report.generator.blocked_share + report.generator.nap_share,
+            empty_share: window
+                .filter(|_| asked_qps.is_none())
+                .map(|window| empty_places / window as f64),
+            latency_mean_ns: report.latency_ns.mean.unwrap_or(0),
+            latency_least_ns: report.latency_ns.least.unwrap_or(0),
             send_error_p99_ns: report.send_error_ns.p99.unwrap_or(0),
             socket_drops: report.generator.socket_drops,
             udp_drops_elsewhere: report.udp_drops_elsewhere,
@@ -108,7 +141,30 @@ impl Figures {
     }
 
     fn is_held_back(&self) -> bool {
-        self.blocked_share > WINDOW_FULL
+        self.full_share > WINDOW_FULL
+    }
+
+    /// Share of the time in which the busiest generator thread ran or waited for a CPU.
+    fn generator_busy_share(&self) -> f64 {
+        self.generator_cpu_share + self.generator_run_delay_share
+    }
+
+    fn is_server_busy(&self) -> bool {
+        self.server_cpu_share
+            .is_some_and(|share| share >= SERVER_BUSY)
+    }
+
+    fn is_server_idle(&self) -> bool {
+        self.server_cpu_share
+            .is_some_and(|share| share < SERVER_IDLE)
+    }
+
+    /// Whether queries wait for others most of their time. With as few in flight as it takes to see that, or fewer,
+    /// chance varies latency as much.
+    fn is_queueing(&self) -> bool {
+        self.window.is_none_or(|window| window as u64 > QUEUEING)
+            && self.latency_least_ns > 0
+            && self.latency_mean_ns >= QUEUEING * self.latency_least_ns
     }
 
     /// The send-time error above which the generator is late: 1 ms, or the spacing of queries where that is longer.
@@ -120,17 +176,21 @@ impl Figures {
 
 /// Names the bottleneck. The first rule that applies decides:
 ///
-/// 1. *generator*: a thread used 95 % of a CPU or more; or more than 0.1 % of the queries' answers were dropped at its own sockets; or
-///    its send-time error is above 1 ms (and above the spacing of queries) at p99 although nothing held it back;
-/// 2. *path*: more than 0.1 % of the queries were refused by ICMP, the kernel or a lost connection;
+/// 1. *generator*: a thread ran, or waited for a CPU that other programs had, for 95 % of the time or more; or more than 0.1 % of the
+///    queries' answers were dropped at its own sockets; or nothing held it back, and yet its send-time error is above 1 ms (and above
+///    the spacing of queries) at p99, or half of the places of a closed loop without a rate limit were empty;
+/// 2. more than 0.1 % of the queries were refused. *server*, if mostly by it: no listening port, connections lost or not accepted; *path*,
+///    if mostly on the way: host or network unreachable, failed sends;
 /// 3. more than 0.1 % of the queries timed out. *server*, if it used 90 % of its CPU or more, or if sockets other than the generator's
 ///    on this machine had no room for at least half as many datagrams and it is not known to be idle; *path*, if it used less than
-///    50 % of its CPU; otherwise *unknown*;
-/// 4. too many queries in flight held sending back. *server*, unless it used less than 50 % of its CPU: then *unknown*,
-///    since a wider window would have shown more;
-/// 5. *none*: a rate was asked for and met.
+///    50 % of its CPU and no socket of this machine lacked room; otherwise *unknown*;
+/// 4. *server*: it used 90 % of its CPU or more, and there was no asked rate to meet, or too many queries in flight held sending back;
+/// 5. too many queries in flight held sending back. *server*, if queries waited for others for most of their latency (its mean is three times
+///    the least or more), the server is not known to use less than 50 % of its CPU, and the generator was busy for less than 80 % of the
+///    time; otherwise *unknown*, since more queries in flight would have shown more;
+/// 6. *none*: a rate was asked for and met.
 pub fn judge(figures: &Figures) -> Verdict {
-    let rules = [generator, path, losses, window, rate_met];
+    let rules = [generator, refusals, losses, busy_server, window, rate_met];
     let (bottleneck, mut evidence) = rules.iter().find_map(|rule| rule(figures)).unwrap_or((
         Bottleneck::Unknown,
         vec!["nothing that was measured explains the rate".to_owned()],
@@ -151,6 +211,12 @@ fn generator(figures: &Figures) -> Finding {
             "a generator thread used {} of its CPU",
             percent(figures.generator_cpu_share)
         ));
+    } else if figures.generator_busy_share() >= GENERATOR_BUSY {
+        evidence.push(format!(
+            "a generator thread was starved of CPU by other programs: it ran for {} of the time and waited for a CPU for {}",
+            percent(figures.generator_cpu_share),
+            percent(figures.generator_run_delay_share)
+        ));
     }
     if figures.share(figures.socket_drops) > LOSS_TOLERATED {
         evidence.push(format!(
@@ -158,25 +224,45 @@ fn generator(figures: &Figures) -> Finding {
             figures.socket_drops
         ));
     }
-    if figures.send_error_p99_ns > figures.send_error_limit_ns() && !figures.is_held_back() {
-        evidence.push(format!(
-            "1 % of the queries were sent {} or more after their scheduled time, with free places in flight",
-            milliseconds(figures.send_error_p99_ns)
-        ));
+    if !figures.is_held_back() {
+        evidence.extend(late_sending(figures));
     }
     (!evidence.is_empty()).then_some((Bottleneck::Generator, evidence))
 }
 
-fn path(figures: &Figures) -> Finding {
-    let share = figures.share(figures.refused);
+fn late_sending(figures: &Figures) -> Option<String> {
+    if let (Some(empty_share), Some(window)) = (figures.empty_share, figures.window) {
+        return (empty_share > WINDOW_EMPTY).then(|| {
+            let empty = percent(empty_share);
+            format!("the generator did not fill the window of {window}: {empty} of its places were empty on average")
+        });
+    }
+    (figures.send_error_p99_ns > figures.send_error_limit_ns()).then(|| {
+        format!(
+            "1 % of the queries were sent {} or more after their scheduled time, with free places in flight",
+            milliseconds(figures.send_error_p99_ns)
+        )
+    })
+}
+
+fn refusals(figures: &Figures) -> Finding {
+    let refused = figures.refused_by_server + figures.refused_on_the_way;
+    let share = figures.share(refused);
     (share > LOSS_TOLERATED).then(|| {
         let sentence = format!(
-            "{} of {} queries ({}) were refused on the way: ICMP errors, failed sends or lost connections",
-            figures.refused,
+            "{refused} of {} queries ({}) were refused: {} by the server's host (no listening port, connections lost or not accepted), \
+             {} on the way (host or network unreachable, failed sends)",
             figures.sent,
-            percent(share)
+            percent(share),
+            figures.refused_by_server,
+            figures.refused_on_the_way,
         );
-        (Bottleneck::Path, vec![sentence])
+        let bottleneck = if figures.refused_by_server >= figures.refused_on_the_way {
+            Bottleneck::Server
+        } else {
+            Bottleneck::Path
+        };
+        (bottleneck, vec![sentence])
     })
 }
 
@@ -193,25 +279,41 @@ fn losses(figures: &Figures) -> Finding {
     )];
     let overflow =
         figures.udp_drops_elsewhere >= figures.timed_out / 2 && figures.udp_drops_elsewhere > 0;
-    let bottleneck = match figures.server_cpu_share {
-        Some(server) if server >= SERVER_BUSY => Bottleneck::Server,
-        Some(server) if server < SERVER_IDLE => {
-            evidence.push(
-                "the server had CPU to spare: rate limiting, its queues, or loss on the way"
-                    .to_owned(),
-            );
-            Bottleneck::Path
-        }
-        _ if overflow => Bottleneck::Server,
-        _ => {
-            evidence.push(
-                "rate limiting, a server that stopped, and loss on the way look the same from here"
-                    .to_owned(),
-            );
-            Bottleneck::Unknown
-        }
+    let bottleneck = if figures.is_server_busy() || (overflow && !figures.is_server_idle()) {
+        Bottleneck::Server
+    } else if overflow {
+        evidence.push(
+            "sockets of this machine overflowed although the server had CPU to spare: one of its threads may have been busy, \
+             its buffers small, or the sockets those of another program"
+                .to_owned(),
+        );
+        Bottleneck::Unknown
+    } else if figures.is_server_idle() {
+        evidence.push(
+            "the server had CPU to spare: rate limiting, its queues, or loss on the way".to_owned(),
+        );
+        Bottleneck::Path
+    } else {
+        evidence.push(
+            "rate limiting, a server that stopped, and loss on the way look the same from here"
+                .to_owned(),
+        );
+        Bottleneck::Unknown
     };
     Some((bottleneck, evidence))
+}
+
+fn busy_server(figures: &Figures) -> Finding {
+    let limits = figures.asked_qps.is_none() || figures.is_held_back();
+    let server = figures
+        .server_cpu_share
+        .filter(|_| figures.is_server_busy() && limits)?;
+    let sentence = format!(
+        "the server used {} of its CPU, the busiest generator thread {}",
+        percent(server),
+        percent(figures.generator_cpu_share)
+    );
+    Some((Bottleneck::Server, vec![sentence]))
 }
 
 fn window(figures: &Figures) -> Finding {
@@ -220,24 +322,29 @@ fn window(figures: &Figures) -> Finding {
     }
     let places = figures
         .window
-        .map_or("all places in flight".to_owned(), |window| {
-            format!("the window of {window}")
+        .map_or("all places in flight were".to_owned(), |window| {
+            format!("the window of {window} was")
         });
     let mut evidence = vec![format!(
-        "{places} was full for {} of the time, while the busiest generator thread used {} of its CPU",
-        percent(figures.blocked_share),
-        percent(figures.generator_cpu_share)
+        "{places} full for {} of the time, while the busiest generator thread used {} of its CPU; \
+         latency was {} in the mean and {} at least",
+        percent(figures.full_share),
+        percent(figures.generator_cpu_share),
+        milliseconds(figures.latency_mean_ns),
+        milliseconds(figures.latency_least_ns)
     )];
-    if figures
-        .server_cpu_share
-        .is_some_and(|server| server < SERVER_IDLE)
-    {
-        evidence.push(
-            "the server had CPU to spare too: more queries in flight would show more".to_owned(),
-        );
-        return Some((Bottleneck::Unknown, evidence));
-    }
-    Some((Bottleneck::Server, evidence))
+    let doubt = if figures.is_server_idle() {
+        "the server had CPU to spare too: more queries in flight would show more"
+    } else if !figures.is_queueing() {
+        "the window is full of waiting time: more queries in flight would show more"
+    } else if figures.generator_busy_share() >= GENERATOR_AT_EASE {
+        "queries waited for others, but the generator had little time to spare either"
+    } else {
+        evidence.push("queries waited for others for most of their latency".to_owned());
+        return Some((Bottleneck::Server, evidence));
+    };
+    evidence.push(doubt.to_owned());
+    Some((Bottleneck::Unknown, evidence))
 }
 
 fn rate_met(figures: &Figures) -> Finding {

@@ -23,6 +23,7 @@ fn the_report_has_the_contracts_keys() {
         "unmatched",
         "late",
         "malformed",
+        "abandoned",
         "qps",
         "rcodes",
         "truncated",
@@ -48,7 +49,14 @@ fn the_report_has_the_contracts_keys() {
         ("bytes", &["sent", "received"]),
         (
             "generator",
-            &["cpu_us_per_query", "cpu_share", "socket_drops", "threads"],
+            &[
+                "cpu_us_per_query",
+                "cpu_share",
+                "run_delay_share",
+                "nap_share",
+                "socket_drops",
+                "threads",
+            ],
         ),
         (
             "connections",
@@ -128,6 +136,10 @@ fn the_caller_can_end_a_load() {
 
 #[test]
 fn settings_are_checked() {
+    let closed_loop = |outstanding| ScheduleKind::ClosedLoop {
+        outstanding,
+        max_rate_qps: None,
+    };
     let good = config("127.0.0.1:53".parse().unwrap(), 1);
     for (option, bad) in [
         (
@@ -166,6 +178,30 @@ fn settings_are_checked() {
             "rate_qps",
             LoadConfig {
                 schedule: ScheduleKind::FixedRate { rate_qps: f64::NAN },
+                ..good.clone()
+            },
+        ),
+        (
+            "outstanding",
+            LoadConfig {
+                schedule: closed_loop(40_000),
+                ..good.clone()
+            },
+        ),
+        (
+            "outstanding",
+            LoadConfig {
+                schedule: closed_loop(10_000_000),
+                clients: Some(1_000_000),
+                ..good.clone()
+            },
+        ),
+        (
+            "rate_qps",
+            LoadConfig {
+                schedule: ScheduleKind::FixedRate { rate_qps: 1e9 },
+                timeout: Duration::from_secs(600),
+                clients: Some(2_048),
                 ..good.clone()
             },
         ),

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{LOOPBACK, PATIENT, Server, answer, config, load, read_frame, try_load, write_frame};
-use dnsrig_load::{LoadConfig, LoadError, LoadReport, StopCondition, TransportKind};
+use dnsrig_load::{Bottleneck, LoadConfig, LoadError, LoadReport, StopCondition, TransportKind};
 use std::io::Write;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
@@ -198,4 +198,19 @@ fn a_silent_server_is_said_within_seconds() {
     let error = try_load(&tcp(server.address, 1)).unwrap_err();
     assert!(matches!(error, LoadError::Silent { .. }), "{error}");
     assert!(begin.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn connections_that_are_closed_unused_are_not_made_in_a_storm() {
+    let server = Server::tcp(|number, stream| number > 0 || serve(stream));
+    let report = load(&LoadConfig {
+        stop: StopCondition {
+            duration: Some(Duration::from_millis(500)),
+            ..StopCondition::default()
+        },
+        ..tcp(server.address, 1)
+    });
+    let opened = report.connections.opened;
+    assert!((1..=12).contains(&opened), "{opened} connections in 0.5 s");
+    assert_eq!(report.bottleneck, Bottleneck::Server);
 }

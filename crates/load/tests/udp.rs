@@ -3,7 +3,7 @@
 mod common;
 
 use common::{PATIENT, Server, answer, config, load, stream};
-use dnsrig_load::{LoadConfig, ScheduleKind, StopCondition};
+use dnsrig_load::{Bottleneck, LoadConfig, ScheduleKind, StopCondition};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -155,9 +155,21 @@ fn a_server_that_dies_is_survived() {
         ..config(server.address, 1)
     });
     assert!(
-        report.answered > 0 && report.refusals["unreachable"] > 0,
+        report.answered > 0 && report.refusals["port_unreachable"] > 500,
         "{:?}",
         report.refusals
+    );
+    assert!(
+        report.timed_out <= 20,
+        "{} queries timed out, more than the server can have left unread",
+        report.timed_out
+    );
+    assert_eq!(report.bottleneck, Bottleneck::Server);
+    assert!(
+        report
+            .tainted
+            .iter()
+            .any(|reason| reason.contains("refused"))
     );
     assert!(begin.elapsed() < Duration::from_secs(10));
 }

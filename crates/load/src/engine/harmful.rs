@@ -27,6 +27,10 @@ impl Clock for VirtualClock {
     fn thread_cpu_ns(&self) -> u64 {
         0
     }
+
+    fn thread_run_delay_ns(&self) -> u64 {
+        0
+    }
 }
 
 /// What becomes of a query.
@@ -71,6 +75,8 @@ pub struct Harmful {
     pub fates: Vec<Fate>,
     pub delay_ns: u64,
     pub flush_ns: u64,
+    /// Arrivals that one call takes at most.
+    pub takes: usize,
     pub queued: Vec<(usize, u16, Vec<u8>)>,
     pub arrivals: BTreeMap<(u64, u64), (usize, Arrival)>,
     pub number: u64,
@@ -156,14 +162,19 @@ impl Transport for Harmful {
         clock.sleep_until(clock.now_ns() + self.flush_ns);
     }
 
-    fn receive(&mut self, clock: &impl Clock, events: &mut impl Events) {
+    fn receive(&mut self, clock: &impl Clock, events: &mut impl Events) -> bool {
         clock.sleep_until(clock.now_ns() + CALL_NS);
         let now_ns = clock.now_ns();
+        let mut room = self.takes;
         while let Some(entry) = self
             .arrivals
             .first_entry()
             .filter(|entry| entry.key().0 <= now_ns)
         {
+            if room == 0 {
+                return false;
+            }
+            room -= 1;
             let ((arrived_ns, _), (client, arrival)) = entry.remove_entry();
             let mut seen = self.seen.borrow_mut();
             seen.delivered += u64::from(matches!(arrival, Arrival::Message(_) | Arrival::Cut));
@@ -174,6 +185,7 @@ impl Transport for Harmful {
                 Arrival::Lost => events.all_refused(client, Refusal::ConnectionLost),
             }
         }
+        true
     }
 
     fn wait(&mut self, clock: &impl Clock, until_ns: u64) {

@@ -20,6 +20,8 @@ struct Load {
     clients: usize,
     delay_ns: u64,
     flush_ns: u64,
+    takes: usize,
+    cancel_in_second_interval: bool,
     stop: StopCondition,
 }
 
@@ -30,6 +32,8 @@ impl Default for Load {
             clients: 1,
             delay_ns: MS,
             flush_ns: 10_000,
+            takes: usize::MAX,
+            cancel_in_second_interval: false,
             stop: StopCondition {
                 duration: Some(Duration::from_millis(2_000)),
                 ..StopCondition::default()
@@ -80,6 +84,7 @@ impl Load {
             fates: self.fates,
             delay_ns: self.delay_ns,
             flush_ns: self.flush_ns,
+            takes: self.takes,
             queued: Vec::new(),
             arrivals: BTreeMap::new(),
             number: 0,
@@ -95,7 +100,9 @@ impl Load {
         let engine = Engine::new(task, schedule, transport, clock, account, rotation);
         let mut total = Tally::default();
         let mut parts = Vec::new();
-        let outcome = engine.run(&AtomicBool::new(false), |part| {
+        let cancel = AtomicBool::new(false);
+        let outcome = engine.run(&cancel, |part| {
+            cancel.fetch_or(self.cancel_in_second_interval, Ordering::Relaxed);
             total += &part.tally;
             parts.push((part.number, part.end_ns, part.tally.counts));
         });
@@ -119,7 +126,7 @@ fn check_invariants(run: &Run) -> Result<(), TestCaseError> {
     prop_assert_eq!(counts.sent, seen.sent);
     prop_assert_eq!(
         counts.sent,
-        counts.answered + counts.timed_out + counts.refused()
+        counts.answered + counts.timed_out + counts.refused() + counts.abandoned
     );
     // The drain ends with the last query, so messages may still have been under way.
     prop_assert_eq!(
@@ -127,6 +134,7 @@ fn check_invariants(run: &Run) -> Result<(), TestCaseError> {
         counts.answered + counts.unmatched + counts.late + counts.malformed
     );
     prop_assert_eq!(counts.answered, run.total.latency.len());
+    prop_assert_eq!(counts.timed_out, run.total.timed_out.len());
     prop_assert_eq!(counts.answered, counts.rcodes.iter().sum::<u64>());
     prop_assert_eq!(counts.answered, run.outcome.answered);
     prop_assert!(run.outcome.answered_before_stop <= run.outcome.answered);
@@ -298,4 +306,83 @@ fn the_number_of_queries_is_kept_exactly() {
         (21, Stopped::Exhausted)
     );
     assert_eq!(run.outcome.answered, 21);
+}
+
+#[test]
+fn send_error_of_a_closed_loop_is_the_time_a_place_stood_empty() {
+    // All answers are back before the next batch, so the window of 100 is never seen full.
+    let run = Load {
+        delay_ns: 1_000,
+        flush_ns: 20_000,
+        ..Load::default()
+    }
+    .run(ClosedLoop::new(0, 100, None), 256);
+    check_invariants(&run).unwrap();
+    let p99_ns = run.total.send_error.value_at_quantile(0.99);
+    assert!((1_000..100_000).contains(&p99_ns), "{p99_ns} ns");
+}
+
+#[test]
+fn a_cancelled_load_does_not_wait_for_silent_servers() {
+    let run = Load {
+        fates: vec![Fate::Answered, Fate::Dropped],
+        cancel_in_second_interval: true,
+        ..Load::default()
+    }
+    .run(fixed(1_000.0), 1_000);
+    check_invariants(&run).unwrap();
+    assert_eq!(run.outcome.stopped, Stopped::Cancelled);
+    assert!(run.total.counts.abandoned > 0);
+    assert!(run.outcome.ended_ns < run.outcome.stopped_ns + TIMEOUT_NS);
+}
+
+#[test]
+fn answers_that_came_in_time_are_answers_however_late_they_are_taken() {
+    // Each send takes longer than the time-out, and few answers are taken at a time.
+    let run = Load {
+        flush_ns: 3 * TIMEOUT_NS,
+        takes: 5,
+        ..Load::default()
+    }
+    .run(fixed(1_000.0), 1_000);
+    check_invariants(&run).unwrap();
+    assert_eq!(run.total.counts.answered, run.total.counts.sent);
+}
+
+#[test]
+fn answers_that_came_too_late_are_late_however_soon_they_are_taken() {
+    let run = Load {
+        fates: vec![Fate::AnsweredLate],
+        flush_ns: 3 * TIMEOUT_NS,
+        ..Load::default()
+    }
+    .run(ClosedLoop::new(0, 1, None), 64);
+    check_invariants(&run).unwrap();
+    let counts = &run.total.counts;
+    assert_eq!((counts.answered, counts.timed_out), (0, counts.sent));
+    assert!(counts.late > 0);
+}
+
+#[test]
+fn time_outs_count_from_the_scheduled_time_at_a_fixed_rate() {
+    // Each send takes 50 ms, in which 50 further queries come due.
+    let run = Load {
+        fates: vec![Fate::Dropped],
+        flush_ns: 50 * MS,
+        ..Load::default()
+    }
+    .run(fixed(1_000.0), 1_000);
+    check_invariants(&run).unwrap();
+    assert!(run.total.timed_out.value_at_quantile(0.5) > TIMEOUT_NS + 20 * MS);
+}
+
+#[test]
+fn a_late_id_with_another_question_answers_nothing() {
+    let run = Load {
+        fates: vec![Fate::AnsweredLate, Fate::WrongQuestion],
+        ..Load::default()
+    }
+    .run(fixed(100.0), 64);
+    let strange = run.seen.borrow().delivered - run.total.counts.late;
+    assert_eq!(run.total.counts.unmatched, strange);
 }

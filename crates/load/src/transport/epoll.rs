@@ -25,6 +25,8 @@ pub struct Epoll {
     fd: OwnedFd,
     events: Vec<libc::epoll_event>,
     ready: usize,
+    /// The kernel has `epoll_pwait2` (Linux 5.11), and no sandbox forbids it.
+    has_pwait2: bool,
 }
 
 impl Epoll {
@@ -40,11 +42,14 @@ impl Epoll {
         }
         // SAFETY: `fd` was just made and has no other owner.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-        Ok(Self {
+        let mut epoll = Self {
             fd,
             events: vec![libc::epoll_event { events: 0, u64: 0 }; EVENTS],
             ready: 0,
-        })
+            has_pwait2: true,
+        };
+        epoll.has_pwait2 = epoll.pwait2(0) >= 0;
+        Ok(epoll)
     }
 
     /// Watches a socket for reading, and for writing if `writable`; `known` if it is watched already.
@@ -89,9 +94,27 @@ impl Epoll {
         if self.ready > 0 {
             return;
         }
+        let count = if self.has_pwait2 {
+            self.pwait2(span_ns)
+        } else {
+            self.poll_and_wait(span_ns)
+        };
+        // A signal ends the wait early, which is no harm: callers look at the time themselves.
+        self.ready = usize::try_from(count).unwrap_or(0);
+    }
+
+    /// Takes the readiness of now, without waiting, unless some is still to be taken. Says whether what there is to take
+    /// is that of now, and all of it.
+    pub fn look(&mut self) -> bool {
+        let is_stale = self.ready > 0;
+        self.wait(0);
+        !is_stale && self.ready < EVENTS
+    }
+
+    fn pwait2(&mut self, span_ns: u64) -> libc::c_long {
         let span = to_timespec(span_ns);
         // SAFETY: `events` has room for as many as are asked for, `span` outlives the call, and no signal mask is given.
-        let count = unsafe {
+        unsafe {
             libc::syscall(
                 libc::SYS_epoll_pwait2,
                 self.fd.as_raw_fd(),
@@ -101,9 +124,31 @@ impl Epoll {
                 ptr::null::<libc::sigset_t>(),
                 0usize,
             )
+        }
+    }
+
+    /// The same with older system calls: one waits to the nanosecond, the other tells what is ready.
+    fn poll_and_wait(&mut self, span_ns: u64) -> libc::c_long {
+        let span = to_timespec(span_ns);
+        let mut poll = libc::pollfd {
+            fd: self.fd.as_raw_fd(),
+            events: libc::POLLIN,
+            revents: 0,
         };
-        // A signal ends the wait early, which is no harm: callers look at the time themselves.
-        self.ready = usize::try_from(count).unwrap_or(0);
+        if span_ns > 0 {
+            // SAFETY: `poll` is one valid entry; it and `span` outlive the call, and no signal mask is given.
+            unsafe { libc::ppoll(&mut poll, 1, &span, ptr::null()) };
+        }
+        // SAFETY: `events` has room for as many as are asked for.
+        let count = unsafe {
+            libc::epoll_wait(
+                self.fd.as_raw_fd(),
+                self.events.as_mut_ptr(),
+                EVENTS as libc::c_int,
+                0,
+            )
+        };
+        libc::c_long::from(count)
     }
 
     /// Takes one socket's readiness.
@@ -116,5 +161,30 @@ impl Epoll {
             writable: has(libc::EPOLLOUT | libc::EPOLLERR | libc::EPOLLHUP),
             error: has(libc::EPOLLERR),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::UdpSocket;
+    use std::os::fd::AsFd;
+
+    #[test]
+    fn old_and_new_system_calls_tell_the_same() {
+        for has_pwait2 in [true, false] {
+            let mut epoll = Epoll::new().unwrap();
+            epoll.has_pwait2 &= has_pwait2;
+            let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+            epoll.watch(socket.as_fd(), 3, false, false).unwrap();
+            epoll.wait(1_000);
+            assert!(epoll.next_ready().is_none());
+            socket.send_to(b"x", socket.local_addr().unwrap()).unwrap();
+            epoll.wait(10_000_000_000);
+            assert!(!epoll.look(), "this was ready some time ago");
+            let ready = epoll.next_ready().unwrap();
+            assert_eq!((ready.client, ready.error), (3, false));
+            assert!(epoll.look() && epoll.next_ready().is_some());
+        }
     }
 }

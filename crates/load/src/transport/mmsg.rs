@@ -213,12 +213,19 @@ impl SendBatch {
         mem::replace(&mut self.segmentation, false)
     }
 
-    /// Sends the datagrams `first..end`, all of one client, over its socket; gives how many the kernel took.
+    /// Sends the datagrams `first..end`, all of one client, over its socket, those of one length as one message if
+    /// `segmented`; gives how many the kernel took.
     ///
     /// # Errors
     /// The kernel's for the first of them.
-    pub fn send(&mut self, socket: BorrowedFd<'_>, first: usize, end: usize) -> io::Result<usize> {
-        self.lay_out(first, end);
+    pub fn send(
+        &mut self,
+        socket: BorrowedFd<'_>,
+        first: usize,
+        end: usize,
+        segmented: bool,
+    ) -> io::Result<usize> {
+        self.lay_out(first, end, segmented && self.segmentation);
         // SAFETY: headers point to iovecs and controls, iovecs to octets of the batch; none moves during the call.
         let count = unsafe {
             libc::sendmmsg(
@@ -235,8 +242,13 @@ impl SendBatch {
             .sum())
     }
 
+    /// The number of datagrams in each message of the last [`Self::send`], sent or not.
+    pub fn message_sizes(&self) -> impl Iterator<Item = usize> {
+        self.headers.iter().map(|header| header.msg_hdr.msg_iovlen)
+    }
+
     /// Makes the headers for the datagrams `first..end`.
-    fn lay_out(&mut self, first: usize, end: usize) {
+    fn lay_out(&mut self, first: usize, end: usize, segmented: bool) {
         let base = self.octets.as_mut_ptr();
         let datagrams = &self.queued[first..end];
         self.iovecs.clear();
@@ -251,7 +263,7 @@ impl SendBatch {
         let mut start = 0;
         while start < datagrams.len() {
             let len = datagrams[start].len;
-            let most = if self.segmentation {
+            let most = if segmented {
                 (LONGEST_MESSAGE / len).min(BATCH)
             } else {
                 1

@@ -3,6 +3,7 @@
 mod epoll;
 mod frame;
 mod mmsg;
+mod sent_runs;
 mod socket;
 mod tcp;
 mod udp;
@@ -57,8 +58,8 @@ pub trait Transport {
     /// Hands queued queries to the kernel, in order.
     fn flush(&mut self, clock: &impl Clock, events: &mut impl Events);
 
-    /// Takes what has arrived, without blocking; at most a batch a client.
-    fn receive(&mut self, clock: &impl Clock, events: &mut impl Events);
+    /// Takes what has arrived, without blocking, up to a fair share for each client. Says whether that was all.
+    fn receive(&mut self, clock: &impl Clock, events: &mut impl Events) -> bool;
 
     /// Blocks until something arrives, or `until_ns`.
     fn wait(&mut self, clock: &impl Clock, until_ns: u64);

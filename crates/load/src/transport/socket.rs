@@ -92,10 +92,24 @@ pub fn drops(socket: BorrowedFd<'_>) -> u64 {
     }
 }
 
+/// An ICMP error about a datagram.
+#[derive(Clone, Copy, Debug)]
+pub struct IcmpError {
+    /// Octets copied of that datagram.
+    pub payload_len: usize,
+    /// It said that nothing listens at the port.
+    pub port_unreachable: bool,
+}
+
+/// Control data is aligned as its headers need it; there is room for a time stamp and an error with its sender.
+#[repr(C, align(8))]
+struct ErrorControl([u8; 256]);
+
 /// Takes one ICMP error off a socket's error queue and copies the start of the datagram it is about to `payload`.
 ///
-/// Gives the number of octets copied, or `None` if the queue is empty.
-pub fn take_error(socket: BorrowedFd<'_>, payload: &mut [u8]) -> Option<usize> {
+/// Gives `None` if the queue is empty.
+pub fn take_error(socket: BorrowedFd<'_>, payload: &mut [u8]) -> Option<IcmpError> {
+    let mut control = ErrorControl([0; 256]);
     let mut buffer = libc::iovec {
         iov_base: payload.as_mut_ptr().cast(),
         iov_len: payload.len(),
@@ -104,7 +118,9 @@ pub fn take_error(socket: BorrowedFd<'_>, payload: &mut [u8]) -> Option<usize> {
     let mut header: libc::msghdr = unsafe { mem::zeroed() };
     header.msg_iov = &mut buffer;
     header.msg_iovlen = 1;
-    // SAFETY: `header` points to `buffer`, that to `payload`, and all outlive the call.
+    header.msg_control = control.0.as_mut_ptr().cast();
+    header.msg_controllen = control.0.len() as _;
+    // SAFETY: `header` points to `control` and `buffer`, that to `payload`, and all outlive the call.
     let len = unsafe {
         libc::recvmsg(
             socket.as_raw_fd(),
@@ -112,7 +128,35 @@ pub fn take_error(socket: BorrowedFd<'_>, payload: &mut [u8]) -> Option<usize> {
             libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT,
         )
     };
-    usize::try_from(len).ok()
+    Some(IcmpError {
+        payload_len: usize::try_from(len).ok()?,
+        port_unreachable: error_number(&header) == Some(libc::ECONNREFUSED as u32),
+    })
+}
+
+/// The error number in the control data of a received error.
+fn error_number(header: &libc::msghdr) -> Option<u32> {
+    // SAFETY: the kernel has filled in `header` and the control data it points to; the macros stay within that.
+    let mut control = unsafe { libc::CMSG_FIRSTHDR(header) };
+    while !control.is_null() {
+        // SAFETY: it is not null, so it points to a whole header.
+        let (level, kind) = unsafe { ((*control).cmsg_level, (*control).cmsg_type) };
+        if matches!(
+            (level, kind),
+            (libc::IPPROTO_IP, libc::IP_RECVERR) | (libc::IPPROTO_IPV6, libc::IPV6_RECVERR)
+        ) {
+            // SAFETY: control data of these two types begins with a sock_extended_err.
+            let error = unsafe {
+                libc::CMSG_DATA(control)
+                    .cast::<libc::sock_extended_err>()
+                    .read_unaligned()
+            };
+            return Some(error.ee_errno);
+        }
+        // SAFETY: as above.
+        control = unsafe { libc::CMSG_NXTHDR(header, control) };
+    }
+    None
 }
 
 /// Pins the calling thread to one CPU.

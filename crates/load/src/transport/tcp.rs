@@ -7,6 +7,7 @@ use crate::LoadError;
 use crate::clock::Clock;
 use crate::tally::Refusal;
 use socket2::{Domain, Protocol, Socket, Type};
+use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
@@ -19,6 +20,12 @@ const READ_LEN: usize = 256 * 1024;
 
 /// After a failed attempt a client waits this long before the next.
 const RETRY_NS: u64 = 50_000_000;
+
+/// An attempt that has not succeeded after this time has failed: the kernel alone would try for minutes.
+const CONNECT_TIMEOUT_NS: u64 = 3_000_000_000;
+
+/// Written octets are kept until there are this many, since dropping them moves those behind.
+const WRITTEN_KEPT: usize = 64 * 1024;
 
 /// What a client's connection is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +46,10 @@ struct Client {
     outgoing: Vec<u8>,
     written: usize,
     frames: FrameReader,
+    /// Attempts to connect so far.
+    attempts: u64,
+    /// The server has sent something over this connection.
+    heard: bool,
     /// Has queries that `flush` is to look at.
     queued: bool,
     /// Whether epoll was told to watch for room to write.
@@ -53,6 +64,8 @@ impl Client {
             outgoing: Vec::new(),
             written: 0,
             frames: FrameReader::default(),
+            attempts: 0,
+            heard: false,
             queued: false,
             wants_room: false,
         }
@@ -64,6 +77,7 @@ impl Client {
         self.outgoing.clear();
         self.written = 0;
         self.frames.reset();
+        self.heard = false;
         self.wants_room = false;
     }
 
@@ -80,7 +94,13 @@ impl Client {
             match socket.write(&self.outgoing[self.written..]) {
                 Ok(count) => self.written += count,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    if self.written >= WRITTEN_KEPT {
+                        self.outgoing.drain(..self.written);
+                        self.written = 0;
+                    }
+                    return;
+                }
                 Err(_) => {
                     self.state = State::Ending;
                     break;
@@ -101,6 +121,12 @@ pub struct Tcp {
     queued: Vec<usize>,
     incoming: Vec<u8>,
     connections: Connections,
+    /// When it last looked what has arrived.
+    now_ns: u64,
+    /// When clients that pause may connect again; in order, since all pauses have one length.
+    pauses_ns: VecDeque<u64>,
+    /// When attempts to connect have failed at the latest, of which client, and its number; in order.
+    deadlines: VecDeque<(u64, usize, u64)>,
 }
 
 impl Tcp {
@@ -117,6 +143,9 @@ impl Tcp {
             queued: Vec::new(),
             incoming: vec![0; READ_LEN],
             connections: Connections::default(),
+            now_ns: 0,
+            pauses_ns: VecDeque::new(),
+            deadlines: VecDeque::new(),
         })
     }
 
@@ -128,24 +157,61 @@ impl Tcp {
                 client.socket = Some(socket);
                 client.state = State::Connecting;
                 client.wants_room = true;
+                client.attempts += 1;
+                let deadline_ns = now_ns + CONNECT_TIMEOUT_NS;
+                self.deadlines
+                    .push_back((deadline_ns, index, client.attempts));
             }
-            _ => self.fail(index, now_ns, events),
+            Ok(_) => self.fail(index, now_ns, Refusal::Send, events),
+            Err(error) => self.fail(index, now_ns, refusal_of(&error), events),
         }
     }
 
-    fn fail(&mut self, index: usize, now_ns: u64, events: &mut impl Events) {
+    fn fail(&mut self, index: usize, now_ns: u64, refusal: Refusal, events: &mut impl Events) {
         self.connections.failed += 1;
-        self.clients[index].close(now_ns + RETRY_NS);
-        events.all_refused(index, Refusal::ConnectFailed);
+        self.pause(index, now_ns);
+        events.all_refused(index, refusal);
     }
 
-    fn lose(&mut self, index: usize, events: &mut impl Events) {
-        self.connections.closed_by_peer += 1;
+    fn pause(&mut self, index: usize, now_ns: u64) {
+        let retry_ns = now_ns + RETRY_NS;
+        self.clients[index].close(retry_ns);
+        self.pauses_ns.push_back(retry_ns);
+    }
+
+    /// A connection has ended. If the server never used it, the client pauses before the next.
+    fn lose(&mut self, index: usize, by_peer: bool, now_ns: u64, events: &mut impl Events) {
+        self.connections.closed_by_peer += u64::from(by_peer);
         if self.clients[index].frames.is_inside_message() {
             events.cut_message(index);
         }
-        self.clients[index].close(0);
+        if self.clients[index].heard {
+            self.clients[index].close(0);
+        } else {
+            self.pause(index, now_ns);
+        }
         events.all_refused(index, Refusal::ConnectionLost);
+    }
+
+    /// Ends attempts to connect that have taken too long, and forgets pauses that are over.
+    fn pass_time(&mut self, events: &mut impl Events) {
+        let now_ns = self.now_ns;
+        while self
+            .pauses_ns
+            .front()
+            .is_some_and(|end_ns| *end_ns <= now_ns)
+        {
+            self.pauses_ns.pop_front();
+        }
+        while let Some(&(deadline_ns, index, attempt)) = self.deadlines.front()
+            && deadline_ns <= now_ns
+        {
+            self.deadlines.pop_front();
+            let client = &self.clients[index];
+            if client.state == State::Connecting && client.attempts == attempt {
+                self.fail(index, now_ns, Refusal::ConnectFailed, events);
+            }
+        }
     }
 
     fn flush_client(&mut self, index: usize, clock: &impl Clock, events: &mut impl Events) {
@@ -176,18 +242,21 @@ impl Tcp {
         }
     }
 
-    fn handle(&mut self, ready: Ready, clock: &impl Clock, events: &mut impl Events) {
+    /// Takes what a connection is ready for; says whether all that had arrived was read.
+    fn handle(&mut self, ready: Ready, clock: &impl Clock, events: &mut impl Events) -> bool {
         let index = ready.client;
         if self.clients[index].state == State::Connecting {
-            let failed = self.clients[index]
+            let error = self.clients[index]
                 .socket
                 .as_ref()
-                .is_none_or(|socket| !matches!(socket.take_error(), Ok(None)));
-            if failed {
-                return self.fail(index, clock.now_ns(), events);
+                .map(|socket| socket.take_error().unwrap_or_else(Some));
+            if let Some(Some(error)) = error {
+                let refusal = refusal_of(&error);
+                self.fail(index, clock.now_ns(), refusal, events);
+                return true;
             }
             if !ready.writable {
-                return;
+                return true;
             }
             self.connections.opened += 1;
             self.clients[index].state = State::Open;
@@ -195,26 +264,36 @@ impl Tcp {
         if ready.writable && self.clients[index].state == State::Open {
             self.write(index);
         }
-        self.read(index, clock, events);
+        self.read(index, clock, events)
     }
 
-    fn read(&mut self, index: usize, clock: &impl Clock, events: &mut impl Events) {
+    /// Reads once; says whether that was all there was.
+    fn read(&mut self, index: usize, clock: &impl Clock, events: &mut impl Events) -> bool {
         let client = &mut self.clients[index];
         let Some(socket) = &mut client.socket else {
-            return;
+            return true;
         };
         match socket.read(&mut self.incoming) {
-            Ok(0) => self.lose(index, events),
+            Ok(0) => self.lose(index, true, clock.now_ns(), events),
             Ok(count) => {
                 let now_ns = clock.now_ns();
+                client.heard = true;
                 client.frames.feed(&self.incoming[..count], |message| {
                     events.answer(index, message, now_ns)
                 });
+                return count < READ_LEN;
             }
             Err(error)
                 if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
-            Err(_) => self.lose(index, events),
+            Err(error) => {
+                let by_peer = matches!(
+                    error.kind(),
+                    ErrorKind::ConnectionReset | ErrorKind::BrokenPipe
+                );
+                self.lose(index, by_peer, clock.now_ns(), events);
+            }
         }
+        true
     }
 }
 
@@ -227,7 +306,11 @@ impl Transport for Tcp {
 
     fn has_room(&self, client: usize) -> bool {
         let client = &self.clients[client];
-        client.state != State::Ending && client.unwritten() < UNWRITTEN_LIMIT
+        match client.state {
+            State::Closed { retry_ns } => retry_ns <= self.now_ns,
+            State::Ending => false,
+            State::Connecting | State::Open => client.unwritten() < UNWRITTEN_LIMIT,
+        }
     }
 
     fn queue(&mut self, client: usize, id: u16, message: &[u8]) {
@@ -246,14 +329,19 @@ impl Transport for Tcp {
         }
     }
 
-    fn receive(&mut self, clock: &impl Clock, events: &mut impl Events) {
-        self.epoll.wait(0);
+    fn receive(&mut self, clock: &impl Clock, events: &mut impl Events) -> bool {
+        let mut drained = self.epoll.look();
         while let Some(ready) = self.epoll.next_ready() {
-            self.handle(ready, clock, events);
+            drained &= self.handle(ready, clock, events);
         }
+        self.now_ns = clock.now_ns();
+        self.pass_time(events);
+        drained
     }
 
     fn wait(&mut self, clock: &impl Clock, until_ns: u64) {
+        let pause_end_ns = self.pauses_ns.front().copied().unwrap_or(u64::MAX);
+        let until_ns = until_ns.min(pause_end_ns);
         self.epoll.wait(until_ns.saturating_sub(clock.now_ns()));
     }
 
@@ -262,6 +350,15 @@ impl Transport for Tcp {
             connections: self.connections,
             socket_drops: 0,
         }
+    }
+}
+
+/// A local error, such as no port or descriptor being left, is none of the server's.
+fn refusal_of(error: &io::Error) -> Refusal {
+    match error.raw_os_error() {
+        Some(libc::ECONNREFUSED | libc::ECONNRESET | libc::ETIMEDOUT) => Refusal::ConnectFailed,
+        Some(libc::EHOSTUNREACH | libc::ENETUNREACH) => Refusal::Unreachable,
+        _ => Refusal::Send,
     }
 }
 
@@ -276,5 +373,31 @@ fn start_connecting(server: SocketAddr) -> io::Result<Socket> {
     match socket.connect(&server.into()) {
         Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => Err(error),
         _ => Ok(socket),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slow_reader_does_not_make_the_buffer_grow() {
+        // A pair of Unix sockets is a byte stream, too, and has no timers that make a full window slow.
+        let (socket, mut reader) = Socket::pair(Domain::UNIX, Type::STREAM, None).unwrap();
+        socket.set_nonblocking(true).unwrap();
+        let mut client = Client::new();
+        client.socket = Some(socket);
+        client.state = State::Open;
+        let message = [7; 512];
+        let mut taken = vec![0; 16 * 1024];
+        for _ in 0..1_000 {
+            while client.unwritten() < UNWRITTEN_LIMIT {
+                frame::append(&mut client.outgoing, 1, &message);
+            }
+            client.write();
+            reader.read_exact(&mut taken).unwrap();
+        }
+        let len = client.outgoing.len();
+        assert!(len < WRITTEN_KEPT + UNWRITTEN_LIMIT + 1_024, "{len} octets");
     }
 }

@@ -2,7 +2,8 @@
 
 use super::epoll::Epoll;
 use super::mmsg::{ReceiveBatch, SendBatch};
-use super::{Events, Transport, TransportTotals, socket};
+use super::sent_runs::SentRuns;
+use super::{BATCH, Events, Transport, TransportTotals, socket};
 use crate::LoadError;
 use crate::clock::{Clock, realtime_ns};
 use crate::tally::Refusal;
@@ -17,12 +18,19 @@ const SEND_TRIES: u32 = 100;
 /// Longest wait for room in the kernel's send buffer, each try.
 const SEND_WAIT_MS: libc::c_int = 1;
 
+/// Batches taken from one socket before it is another's turn, or that of sending.
+const RECEIVE_ROUNDS: usize = 8;
+
 /// UDP clients: each is a socket with a port of its own, connected to the server.
 pub struct Udp {
     sockets: Vec<UdpSocket>,
     epoll: Epoll,
     incoming: ReceiveBatch,
     outgoing: SendBatch,
+    runs: SentRuns,
+    /// Clients to which an ICMP error has come since the last answer: they send each query on its own, since there is
+    /// one error for a whole segmented send.
+    refusing: Vec<bool>,
     /// The only socket has ICMP errors to be taken; unused with more than one.
     errors_waiting: bool,
 }
@@ -53,16 +61,36 @@ impl Udp {
             epoll,
             incoming: ReceiveBatch::new(),
             outgoing: SendBatch::new(),
+            runs: SentRuns::new(),
+            refusing: vec![false; clients],
             errors_waiting: false,
         })
     }
 
-    fn receive_from(&mut self, client: usize, clock: &impl Clock, events: &mut impl Events) {
-        let count = match self.incoming.receive(self.sockets[client].as_fd()) {
-            Ok(count) => count,
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-            Err(_) => return self.take_errors(client, events),
-        };
+    /// Takes what has arrived at a socket, up to [`RECEIVE_ROUNDS`] batches; says whether that was all.
+    fn receive_from(
+        &mut self,
+        client: usize,
+        clock: &impl Clock,
+        events: &mut impl Events,
+    ) -> bool {
+        for _ in 0..RECEIVE_ROUNDS {
+            match self.incoming.receive(self.sockets[client].as_fd()) {
+                Ok(count) => {
+                    self.refusing[client] = false;
+                    self.pass_on(client, count, clock, events);
+                    if count < BATCH {
+                        return true;
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return true,
+                Err(_) => self.take_errors(client, events),
+            }
+        }
+        false
+    }
+
+    fn pass_on(&self, client: usize, count: usize, clock: &impl Clock, events: &mut impl Events) {
         let now_ns = clock.now_ns();
         let now_realtime_ns = realtime_ns();
         for index in 0..count {
@@ -80,17 +108,39 @@ impl Udp {
         }
     }
 
-    /// Takes ICMP errors; each names the query it is about by the start of the datagram that it quotes.
+    /// Takes ICMP errors; each names the query it is about by the start of the datagram that it quotes. It stands for
+    /// all that were sent with that one.
     fn take_errors(&mut self, client: usize, events: &mut impl Events) {
         let mut quoted = [0; 64];
-        while let Some(len) = socket::take_error(self.sockets[client].as_fd(), &mut quoted) {
-            if len >= 2 {
-                events.refused(
-                    client,
-                    u16::from_be_bytes([quoted[0], quoted[1]]),
-                    Refusal::Unreachable,
-                );
+        while let Some(error) = socket::take_error(self.sockets[client].as_fd(), &mut quoted) {
+            self.refusing[client] = true;
+            if error.payload_len < 2 {
+                continue;
             }
+            let refusal = if error.port_unreachable {
+                Refusal::PortUnreachable
+            } else {
+                Refusal::Unreachable
+            };
+            let id = u16::from_be_bytes([quoted[0], quoted[1]]);
+            events.refused(client, id, refusal);
+            self.runs
+                .take(client, id, |id| events.refused(client, id, refusal));
+        }
+    }
+
+    /// Remembers which of the queued datagrams from `first` to before `end` have just been sent as one message.
+    fn remember_runs(&mut self, client: usize, mut first: usize, end: usize) {
+        for size in self.outgoing.message_sizes() {
+            if first >= end {
+                return;
+            }
+            if size > 1 {
+                let run = &self.outgoing.queued()[first..first + size];
+                self.runs
+                    .remember(client, run.iter().map(|queued| queued.id));
+            }
+            first += size;
         }
     }
 
@@ -99,8 +149,11 @@ impl Udp {
         let client = self.outgoing.queued()[first].client;
         let mut tries = 0;
         while first < end {
-            let error = match self.outgoing.send(self.sockets[client].as_fd(), first, end) {
+            let segmented = !self.refusing[client];
+            let socket = self.sockets[client].as_fd();
+            let error = match self.outgoing.send(socket, first, end, segmented) {
                 Ok(count) => {
+                    self.remember_runs(client, first, first + count);
                     first += count;
                     tries = 0;
                     continue;
@@ -163,20 +216,21 @@ impl Transport for Udp {
         self.outgoing.clear();
     }
 
-    fn receive(&mut self, clock: &impl Clock, events: &mut impl Events) {
+    fn receive(&mut self, clock: &impl Clock, events: &mut impl Events) -> bool {
         if self.sockets.len() == 1 {
             if std::mem::take(&mut self.errors_waiting) {
                 self.take_errors(0, events);
             }
             return self.receive_from(0, clock, events);
         }
-        self.epoll.wait(0);
+        let mut drained = self.epoll.look();
         while let Some(ready) = self.epoll.next_ready() {
             if ready.error {
                 self.take_errors(ready.client, events);
             }
-            self.receive_from(ready.client, clock, events);
+            drained &= self.receive_from(ready.client, clock, events);
         }
+        drained
     }
 
     fn wait(&mut self, clock: &impl Clock, until_ns: u64) {

@@ -8,9 +8,14 @@ fn closed() -> Figures {
         sent: 1_000_000,
         answered: 1_000_000,
         timed_out: 0,
-        refused: 0,
+        refused_by_server: 0,
+        refused_on_the_way: 0,
         generator_cpu_share: 0.4,
-        blocked_share: 0.6,
+        generator_run_delay_share: 0.0,
+        full_share: 0.6,
+        empty_share: Some(0.1),
+        latency_mean_ns: 200_000,
+        latency_least_ns: 15_000,
         send_error_p99_ns: 90_000,
         socket_drops: 0,
         udp_drops_elsewhere: 0,
@@ -23,7 +28,8 @@ fn fixed() -> Figures {
     Figures {
         asked_qps: Some(50_000.0),
         window: None,
-        blocked_share: 0.0,
+        full_share: 0.0,
+        empty_share: None,
         ..closed()
     }
 }
@@ -53,6 +59,85 @@ fn a_full_window_beside_an_idle_generator_is_the_server() {
             ..closed()
         }),
         Bottleneck::Unknown
+    );
+}
+
+#[test]
+fn a_full_window_without_queueing_tells_nothing() {
+    for figures in [
+        // A long way: each query takes as long as any other.
+        Figures {
+            latency_mean_ns: 50_400_000,
+            latency_least_ns: 50_000_000,
+            ..closed()
+        },
+        // One query at a time cannot queue, however latency varies.
+        Figures {
+            window: Some(1),
+            ..closed()
+        },
+        Figures {
+            generator_cpu_share: 0.9,
+            ..closed()
+        },
+        Figures {
+            generator_run_delay_share: 0.5,
+            ..closed()
+        },
+    ] {
+        assert_eq!(verdict(figures), Bottleneck::Unknown);
+    }
+}
+
+#[test]
+fn a_generator_kept_from_its_cpu_is_the_generator() {
+    assert_eq!(
+        verdict(Figures {
+            generator_run_delay_share: 0.56,
+            server_cpu_share: Some(0.99),
+            ..closed()
+        }),
+        Bottleneck::Generator
+    );
+}
+
+#[test]
+fn a_generator_that_leaves_places_empty_is_the_generator() {
+    assert_eq!(
+        verdict(Figures {
+            full_share: 0.0,
+            empty_share: Some(0.8),
+            ..closed()
+        }),
+        Bottleneck::Generator
+    );
+}
+
+#[test]
+fn a_busy_server_is_the_server_unless_it_does_what_was_asked() {
+    let busy = Some(0.95);
+    assert_eq!(
+        verdict(Figures {
+            full_share: 0.0,
+            server_cpu_share: busy,
+            ..closed()
+        }),
+        Bottleneck::Server
+    );
+    assert_eq!(
+        verdict(Figures {
+            latency_least_ns: 190_000,
+            server_cpu_share: busy,
+            ..closed()
+        }),
+        Bottleneck::Server
+    );
+    assert_eq!(
+        verdict(Figures {
+            server_cpu_share: busy,
+            ..fixed()
+        }),
+        Bottleneck::None
     );
 }
 
@@ -90,7 +175,7 @@ fn late_sending_is_the_generator_unless_it_was_held_back() {
     assert_eq!(verdict(late.clone()), Bottleneck::Generator);
     assert_eq!(
         verdict(Figures {
-            blocked_share: 0.5,
+            full_share: 0.5,
             ..late.clone()
         }),
         Bottleneck::Server
@@ -105,21 +190,17 @@ fn late_sending_is_the_generator_unless_it_was_held_back() {
 }
 
 #[test]
-fn refusals_are_the_path() {
-    assert_eq!(
+fn refusals_are_of_the_server_or_of_the_path() {
+    let refused = |refused_by_server, refused_on_the_way| {
         verdict(Figures {
-            refused: 5_000,
+            refused_by_server,
+            refused_on_the_way,
             ..fixed()
-        }),
-        Bottleneck::Path
-    );
-    assert_eq!(
-        verdict(Figures {
-            refused: 500,
-            ..fixed()
-        }),
-        Bottleneck::None
-    );
+        })
+    };
+    assert_eq!(refused(5_000, 10), Bottleneck::Server);
+    assert_eq!(refused(10, 5_000), Bottleneck::Path);
+    assert_eq!(refused(250, 250), Bottleneck::None);
 }
 
 #[test]
@@ -146,6 +227,14 @@ fn losses_need_an_explanation() {
     );
     assert_eq!(
         verdict(Figures {
+            server_cpu_share: Some(0.2),
+            udp_drops_elsewhere: 9_000,
+            ..lossy.clone()
+        }),
+        Bottleneck::Unknown
+    );
+    assert_eq!(
+        verdict(Figures {
             udp_drops_elsewhere: 9_000,
             ..lossy
         }),
@@ -158,7 +247,7 @@ fn a_rate_that_is_met_has_no_bottleneck() {
     assert_eq!(verdict(fixed()), Bottleneck::None);
     assert_eq!(
         verdict(Figures {
-            blocked_share: 0.0,
+            full_share: 0.0,
             ..closed()
         }),
         Bottleneck::Unknown

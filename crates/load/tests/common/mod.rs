@@ -165,7 +165,7 @@ pub fn load(config: &LoadConfig) -> LoadReport {
     let report = try_load(config).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(
         report.sent,
-        report.answered + report.timed_out + report.refused
+        report.answered + report.timed_out + report.refused + report.abandoned
     );
     assert_eq!(report.answered, report.rcodes.values().sum::<u64>());
     assert_eq!(report.refused, report.refusals.values().sum::<u64>());

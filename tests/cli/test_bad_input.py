@@ -5,6 +5,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -94,6 +95,77 @@ def test_wrong_signing_choices(dnsrig, small_zone, tmp_path):
     refused(dnsrig("sign", small_zone, "-f", out, "-e", "tomorrow"), 2, "-e tomorrow")
     refused(dnsrig("sign", small_zone, "-f", out, "-s", "now", "-e", "now-5"), 2, "expire")
     assert not out.exists()
+
+
+def test_failed_signing_leaves_nothing(dnsrig, small_zone, tmp_path):
+    for wrong in (["-3", "zz"], ["-s", "soon"], ["-e", "now-99999999999999"], ["-e", "20200101000000"]):
+        assert dnsrig("sign", small_zone, "-f", tmp_path / "out.db", *wrong).code == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_signing_to_a_device_leaves_it_a_device(dnsrig, small_zone, tmp_path):
+    done = dnsrig("sign", small_zone, "-f", "/dev/stdout", "-K", tmp_path, "-a", "ED25519")
+    assert done.code == 0, done.err
+    assert "RRSIG" in done.out
+    refused(dnsrig("zone", "info", "/dev/zero"), 2, "/dev/zero", "device")
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        ["--load-seconds", "nan"],
+        ["--warm-up-seconds", "inf"],
+        ["--ksk-bits", "-5"],
+        ["--iterations", "-1"],
+        ["--iterations", "70000"],
+        ["--outstanding", "99999999999"],
+        ["--denial", ","],
+        ["--stream", ","],
+        ["--iterations", ","],
+        ["--server", ","],
+    ],
+)
+def test_choices_out_of_range(dnsrig, tmp_path, choice):
+    refused(dnsrig("run", "denial-cost", *choice, cwd=tmp_path), 2)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("choice", [["-l", "nan"], ["-Q", "inf"], ["-t", "1e300"], ["--cpus", "-1"], ["--cpus", "x"]])
+def test_load_choices_out_of_range(dnsrig, choice):
+    refused(dnsrig("load", *choice), 2, choice[0])
+
+
+def test_a_server_that_answers_garbage(dnsrig, tmp_path):
+    queries = tmp_path / "queries.txt"
+    queries.write_text("www.example.test A\n")
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
+        server.bind(("127.0.0.1", 0))
+        port = server.getsockname()[1]
+        stop = threading.Event()
+
+        def answer():
+            server.settimeout(0.1)
+            while not stop.is_set():
+                try:
+                    _, peer = server.recvfrom(512)
+                    server.sendto(b"garbage", peer)
+                except TimeoutError:
+                    continue
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        try:
+            done = dnsrig("load", "-p", port, "-d", queries, "-n", 1, "-t", 0.3)
+        finally:
+            stop.set()
+            thread.join()
+    refused(done, 1, str(port))
+
+
+def test_closed_streams(small_zone):
+    command = f"exec {sys.executable} -m dnsrig zone info {small_zone}"
+    for closed in ("<&-", "2>&-", ">&-"):
+        assert subprocess.run(["sh", "-c", f"{command} {closed}"], check=False, timeout=60).returncode == 0
 
 
 def test_a_folder_that_is_no_run(dnsrig, tmp_path):

@@ -174,7 +174,7 @@ def test_resuming_keeps_what_is_done_and_clears_leftovers(tmp_path):
     assert again.manifest()["failures"] == []
     assert not leftover.exists()
     again.finish("complete")
-    with pytest.raises(InputError, match="nothing to resume"):
+    with pytest.raises(InputError, match="dnsrig report"):
         again.resume()
 
 

@@ -1,9 +1,11 @@
 """Whole runs of the studies on the embedded server: contract, resumption, identical servers, own zone and log."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
+import time
 from importlib import resources
 from pathlib import Path
 
@@ -16,6 +18,18 @@ BRIEF = ["--repetitions", 2, "--load-seconds", 0.2, "--warm-up-seconds", 0, "--s
 def processes_below(pid: int) -> set[int]:
     """Children of `pid`, to see what a run leaves behind."""
     return {int(child) for task in Path(f"/proc/{pid}/task").glob("*/children") for child in task.read_text().split()}
+
+
+def descendants(pid: int) -> set[int]:
+    found = processes_below(pid)
+    return found.union(*(descendants(child) for child in found if Path(f"/proc/{child}/task").exists()))
+
+
+def command_line(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
 
 
 def only_run(folder: Path) -> Path:
@@ -138,6 +152,57 @@ def test_a_server_that_cannot_serve_is_said_and_the_others_measured(dnsrig, tmp_
     assert [case["server"] for case in done.json["cases"]] == ["embedded"]
     (missing,) = done.json["not_measured"]
     assert missing["case"]["server"] == "nsd"
+
+
+def test_a_server_that_dies_is_said(tmp_path):
+    command = [sys.executable, "-m", "dnsrig", "run", "denial-cost", "--server", "embedded", "--repetitions", "1"]
+    more = ["--load-seconds", "20", "--warm-up-seconds", "0", "--denial", "none", "--stream", "normal"]
+    process = subprocess.Popen([*command, *more, "--out", str(tmp_path)], stderr=subprocess.PIPE, text=True)
+    try:
+        while not any("ready" in log.read_text() for log in tmp_path.glob("*/servers/*/embedded.log")):
+            assert process.poll() is None
+            time.sleep(0.01)
+        servers = [pid for pid in descendants(process.pid) if b"\0dnsrig.servers.embedded_main" in command_line(pid)]
+        servers = [pid for pid in servers if b"guard.py" not in command_line(pid)]
+        for pid in servers:
+            os.kill(pid, signal.SIGKILL)
+        _, said = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 1, said
+    assert "signal 9" in said, said
+    assert "Traceback" not in said
+    assert not list(only_run(tmp_path).glob("measurements/*/*.json"))
+
+
+def test_a_run_without_a_published_column_has_a_report(dnsrig, tmp_path):
+    brief = [*BRIEF, "--server", "embedded", "--denial", "none,nsec,nsec", "--stream", "normal,normal"]
+    done = dnsrig("run", "denial-cost", *brief, "--out", tmp_path, "--json")
+    assert done.code == 0, done.err
+    assert len(done.json["cases"]) == 2
+    assert (only_run(tmp_path) / "report.html").exists()
+
+
+def test_damaged_runs_are_refused(dnsrig, tmp_path):
+    brief = [*BRIEF, "--server", "embedded", "--denial", "none", "--stream", "normal"]
+    assert dnsrig("run", "denial-cost", *brief, "--out", tmp_path).code == 0
+    run = only_run(tmp_path)
+    manifest = json.loads((run / "manifest.json").read_text())
+    for change in ({"settings": {"unknown": 1}}, {"status": "zzz"}, {"failures": None}):
+        (run / "manifest.json").write_text(json.dumps({**manifest, **change}))
+        done = dnsrig("report", run)
+        assert done.code == 2, done.err
+        assert "Traceback" not in done.err and "manifest.json" in done.err
+    changed = {**manifest, "status": "interrupted"}
+    (run / "manifest.json").write_text(json.dumps(changed))
+    (run / "inputs" / "zone-none.db").write_text("other")
+    done = dnsrig("run", "--resume", run)
+    assert done.code == 2 and "zone-none.db" in done.err
+    (run / "manifest.json").write_text(json.dumps(manifest))
+    measurement = next(run.glob("measurements/*/*.json"))
+    measurement.write_text("{}")
+    done = dnsrig("report", run)
+    assert done.code == 2 and str(measurement) in done.err
 
 
 def test_reports_can_be_built_again_and_compared(dnsrig, tmp_path):

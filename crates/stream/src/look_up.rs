@@ -14,13 +14,15 @@ pub fn look_up_wire(zone: &ZoneIndex, name: &[u8], rtype: Rtype) -> Outcome {
     LookupName::from_wire(name).map_or(Outcome::NotAuthoritative, |name| zone.lookup(&name, rtype))
 }
 
-/// Whether the answer has data: the RRset itself, or an alias on the way to it.
-pub fn has_data(outcome: Outcome) -> bool {
+/// Whether the name exists for whoever asks: the answer has data, an alias on the way to it, or a referral to the child
+/// zone that has it. In a registry's zone nearly all answers are referrals.
+pub fn exists(outcome: Outcome) -> bool {
     matches!(
         outcome,
         Outcome::Answer { .. }
             | Outcome::Any { .. }
             | Outcome::Cname { .. }
             | Outcome::Dname { .. }
+            | Outcome::Referral { .. }
     )
 }

@@ -43,7 +43,7 @@ fn weight(rtype: Rtype) -> u32 {
         .map_or(1, |(_, weight)| *weight)
 }
 
-/// Every name and type of a zone that it is authoritative for, to be drawn by the type's weight.
+/// Every name and type of a zone that is answered with data or a referral, to be drawn by the type's weight.
 pub struct ExistingNames<'z> {
     questions: Vec<Question<'z>>,
     /// Sum of the weights up to and with each question.
@@ -51,15 +51,29 @@ pub struct ExistingNames<'z> {
 }
 
 impl<'z> ExistingNames<'z> {
-    /// Lists the zone's names and types; wildcards' own names, glue and zone cuts are left out.
+    /// Lists the zone's names and types, and its zone cuts, which give referrals; wildcards' own names and what is below cuts
+    /// are left out.
     pub fn new(zone: &'z ZoneIndex) -> Result<Self, StreamError> {
         let mut names = Self {
             questions: Vec::new(),
             cumulative: Vec::new(),
         };
         let mut total = 0;
-        for node in zone.node_ids().filter(|&node| zone.is_authoritative(node)) {
+        for node in zone.node_ids() {
             let name = zone.name(node);
+            if zone.zone_cut(node) == Some(node) {
+                // Resolvers meet a zone cut on the way to an address below it.
+                total += u64::from(weight(Rtype::A));
+                names.questions.push(Question {
+                    name: name.for_slice(),
+                    rtype: Rtype::A,
+                });
+                names.cumulative.push(total);
+                continue;
+            }
+            if !zone.is_authoritative(node) {
+                continue;
+            }
             if name.as_slice().starts_with(b"\x01*") {
                 continue;
             }

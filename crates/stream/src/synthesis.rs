@@ -1,11 +1,11 @@
 //! Streams made from a zone and, if there is one, a query log, by JPRS-2010's method.
 //!
-//! - *existence*: questions whose answer has data: those of the log, else names and types drawn from the zone.
+//! - *existence*: questions answered with data or a referral: those of the log, else names and types drawn from the zone.
 //! - *denial*: random names made from the same names, each looked up in the zone and found not to exist.
 //! - *normal*: the log as it is, else existence with a share of denial mixed in.
 
 use crate::error::StreamError;
-use crate::look_up::{has_data, look_up};
+use crate::look_up::{exists, look_up};
 use crate::names::{DenialNames, ExistingNames};
 use crate::questions::{Question, Questions};
 use dnsrig_zone::PresentationName;
@@ -148,13 +148,13 @@ fn existing(zone: &ZoneIndex, log: &Questions) -> Result<Questions, StreamError>
     let mut found = Questions::default();
     for question in log
         .iter()
-        .filter(|&question| has_data(look_up(zone, question)))
+        .filter(|&question| exists(look_up(zone, question)))
     {
         found.push(question);
     }
     if found.is_empty() {
         let why = format!(
-            "none of the log's {} questions for the zone is answered with data",
+            "none of the log's {} questions for the zone is for a name that exists",
             log.len()
         );
         return Err(StreamError::NothingExists { why });

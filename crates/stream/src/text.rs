@@ -7,10 +7,10 @@
 use crate::error::{BadLines, StreamError};
 use crate::questions::{Question, Questions};
 use bytes::Bytes;
-use dnsrig_zone::{Name, PresentationName};
+use dnsrig_zone::{Name, PresentationName, write_whole};
 use domain::base::iana::Rtype;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 use std::str::FromStr;
 
@@ -132,25 +132,10 @@ fn parse_line(line: &[u8]) -> Result<Option<(Name, Rtype)>, String> {
 /// # Errors
 /// [`StreamError::Write`]; then nothing new is under `path`.
 pub fn write(questions: &Questions, path: &Path) -> Result<(), StreamError> {
-    write_whole(questions, path).map_err(|source| StreamError::Write {
+    write_whole(path, |target| write_to(questions, target)).map_err(|source| StreamError::Write {
         file: path.to_owned(),
         source,
     })
-}
-
-fn write_whole(questions: &Questions, path: &Path) -> io::Result<()> {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    let mut target = BufWriter::new(tempfile::NamedTempFile::new_in(folder)?);
-    write_to(questions, &mut target)?;
-    let file = target
-        .into_inner()
-        .map_err(io::IntoInnerError::into_error)?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    Ok(())
 }
 
 /// Writes questions as text, one a line.

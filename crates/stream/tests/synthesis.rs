@@ -38,16 +38,27 @@ fn is_denied(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::NxDomain { .. })
 }
 
-fn has_data(outcome: &Outcome) -> bool {
-    matches!(outcome, Outcome::Answer { .. } | Outcome::Cname { .. })
+fn exists(outcome: &Outcome) -> bool {
+    matches!(
+        outcome,
+        Outcome::Answer { .. } | Outcome::Cname { .. } | Outcome::Referral { .. }
+    )
 }
 
 #[test]
-fn existence_has_data_and_denial_has_none() {
+fn existence_exists_and_denial_does_not() {
     let zone = small_domain();
     let (existing, summary) = synthesise(&zone, None, StreamKind::Existence, 2000, 7).unwrap();
-    assert!(outcomes(&zone, &existing).iter().all(has_data));
-    assert_eq!((summary.queries, summary.answer_share), (2000, 1.0));
+    assert!(outcomes(&zone, &existing).iter().all(exists));
+    assert_eq!(
+        (
+            summary.queries,
+            summary.nxdomain_share,
+            summary.nodata_share
+        ),
+        (2000, 0.0, 0.0)
+    );
+    assert!(summary.referral_share > 0.0 && summary.answer_share > 0.5);
     assert!(summary.unique_names > 50, "{summary:?}");
     let (denied, summary) = synthesise(&zone, None, StreamKind::Denial, 2000, 7).unwrap();
     assert!(outcomes(&zone, &denied).iter().all(is_denied));
@@ -107,6 +118,20 @@ fn the_log_is_taken_as_it_is() {
     assert_eq!(existing.len(), 2);
     let (denied, _) = synthesise(&zone, Some(&log), StreamKind::Denial, 30, 0).unwrap();
     assert!(outcomes(&zone, &denied).iter().all(is_denied));
+}
+
+#[test]
+fn a_registry_is_asked_for_its_delegations() {
+    let zone = zone("a NS ns.a\nns.a A 192.0.2.1\nb NS ns.elsewhere.\n");
+    let log = log("www.a.z.test A\nwww.b.z.test AAAA\nwww.c.z.test A\n");
+    let (existing, summary) = synthesise(&zone, Some(&log), StreamKind::Existence, 1, 0).unwrap();
+    assert_eq!((existing.len(), summary.referral_share), (2, 1.0));
+    let (drawn, _) = synthesise(&zone, None, StreamKind::Existence, 100, 0).unwrap();
+    assert!(
+        drawn
+            .iter()
+            .any(|question| question.name.to_string() == "b.z.test")
+    );
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod read;
 mod record;
 mod statistics;
 mod unsigned;
+mod whole_file;
 mod write;
 mod zone;
 
@@ -23,4 +24,5 @@ pub use rdata::{canonical_rdata, embedded_names};
 pub use read::{ReadZone, read_records};
 pub use record::{Name, Record};
 pub use statistics::Statistics;
+pub use whole_file::write_whole;
 pub use zone::Zone;

@@ -13,6 +13,7 @@ mod ttl;
 
 use crate::check;
 use crate::error::{Position, Warning, ZoneError};
+use crate::whole_file::read_whole;
 use crate::{Name, Record, Zone};
 use bytes::Bytes;
 use domain::base::iana::Rtype;
@@ -39,7 +40,7 @@ impl ReadZone {
     /// `origin` is the zone's name and the first `$ORIGIN`. Without it the SOA record's owner is the zone's name, and
     /// relative names need a `$ORIGIN` before them.
     pub fn from_file(path: &Path, origin: Option<&Name>) -> Result<Self, ZoneError> {
-        let text = std::fs::read(path).map_err(|source| ZoneError::Read {
+        let text = read_whole(path).map_err(|source| ZoneError::Read {
             file: path.to_path_buf(),
             source,
         })?;
@@ -59,7 +60,7 @@ impl ReadZone {
 
 /// Reads the records of a file in master file format that is no zone, such as a DNSKEY's `.key` file.
 pub fn read_records(path: &Path) -> Result<Vec<Record>, ZoneError> {
-    let text = std::fs::read(path).map_err(|source| ZoneError::Read {
+    let text = read_whole(path).map_err(|source| ZoneError::Read {
         file: path.to_path_buf(),
         source,
     })?;
@@ -280,7 +281,7 @@ impl Reader {
             let what = format!("$INCLUDE nested deeper than {INCLUDE_DEPTH_MAX}");
             return Err(self.syntax(file, token.place, what, "put the files together"));
         }
-        let text = match std::fs::read(&path) {
+        let text = match read_whole(&path) {
             Ok(text) => text,
             Err(source) => {
                 return Err(ZoneError::Include {

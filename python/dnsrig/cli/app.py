@@ -2,8 +2,10 @@
 
 import errno
 import importlib
+import os
 import signal
 import sys
+from pathlib import Path
 
 import click
 
@@ -41,6 +43,21 @@ COMMANDS = {
 HIDDEN = {"sink": "load"}
 
 
+SAID_ERRORS = {
+    errno.EACCES,
+    errno.EDQUOT,
+    errno.EFBIG,
+    errno.EISDIR,
+    errno.EMFILE,
+    errno.ENFILE,
+    errno.ENOMEM,
+    errno.ENOSPC,
+    errno.ENOTDIR,
+    errno.EROFS,
+}
+"""What the system refuses for reasons that its own words explain; anything else is our fault and shown whole."""
+
+
 class CommandList(click.Group):
     """The commands of COMMANDS; a module is imported when its command is called, so that `--help` is quick."""
 
@@ -75,6 +92,11 @@ def cli() -> None:
 def main() -> None:
     """Run the command line and exit with its code; SIGTERM ends it as Ctrl-C does, with everything put away."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # A stream that the caller closed is None here; what goes there is lost, as the caller wished.
+    nowhere = Path(os.devnull)
+    sys.stdin = sys.stdin or nowhere.open()
+    sys.stdout = sys.stdout or nowhere.open("w")
+    sys.stderr = sys.stderr or nowhere.open("w")
     sys.exit(run_command_line(sys.argv[1:]))
 
 
@@ -96,7 +118,7 @@ def run_command_line(arguments: list[str]) -> int:
         sys.stderr.close()
         return 141
     except OSError as error:
-        if error.errno not in {errno.ENOSPC, errno.EACCES, errno.EDQUOT, errno.EROFS}:
+        if error.errno not in SAID_ERRORS:
             raise
         click.echo(f"dnsrig: {error.filename or 'writing'}: {error.strerror}", err=True)
         return 3

@@ -1,6 +1,7 @@
 """What the commands share: options, JSON output, tables on a terminal."""
 
 import json
+import math
 import secrets
 import sys
 from collections.abc import Callable, Sequence
@@ -12,6 +13,24 @@ from rich.table import Table
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+
+class FiniteRange(click.FloatRange):
+    """A range of numbers without infinity and not-a-number, which a plain FloatRange lets through."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # noqa: ANN401 (click's signature)
+        """Convert and check."""
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a finite number.", param, ctx)
+        return number
+
+
+SECONDS = FiniteRange(min=0, max=31_536_000, min_open=True)
+RATE = FiniteRange(min=0.001, max=1e9)
+KEY_BITS = click.IntRange(1, 65_535)
+OUTSTANDING = click.IntRange(1, 10_000_000)
+CLIENTS = click.IntRange(1, 1_000_000)
+COUNT = click.IntRange(1, 2**63 - 1)
 EXISTING_FILE = click.Path(exists=True, dir_okay=False, readable=True)
 
 
@@ -64,6 +83,9 @@ def whole_numbers(context: click.Context, parameter: click.Parameter, value: str
     if parts is None:
         return None
     try:
-        return tuple(int(part) for part in parts)
-    except ValueError as error:
-        raise click.BadParameter(f"'{value}' is not a list of whole numbers such as 0,1,5,10") from error
+        numbers = tuple(int(part) for part in parts)
+    except ValueError:
+        numbers = (-1,)
+    if not all(0 <= number <= 65_535 for number in numbers):
+        raise click.BadParameter(f"'{value}' is not a list of whole numbers from 0 to 65535, such as 0,1,5,10")
+    return numbers

@@ -23,9 +23,16 @@ def duration(ns: int | None) -> str:
     return "0"
 
 
-def octets(size: float) -> str:
+def octets(size: float | None) -> str:
     """Give a message size in octets."""
+    if size is None:
+        return "-"
     return f"{size:.1f} octets"
+
+
+def microseconds(value: float | None) -> str:
+    """Give a cost in microseconds."""
+    return "-" if value is None else f"{value:.2f} us"
 
 
 def share(part: int, whole: int) -> str:

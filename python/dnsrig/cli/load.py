@@ -9,9 +9,20 @@ from typing import Any
 import click
 
 from dnsrig import _core
-from dnsrig.cli.common import chosen_seed, json_option, print_json, print_table, seed_option
-from dnsrig.cli.format import count, duration, octets, rate, share
-from dnsrig.errors import InputError
+from dnsrig.cli.common import (
+    CLIENTS,
+    COUNT,
+    OUTSTANDING,
+    RATE,
+    SECONDS,
+    chosen_seed,
+    json_option,
+    print_json,
+    print_table,
+    seed_option,
+)
+from dnsrig.cli.format import count, duration, microseconds, octets, rate, share
+from dnsrig.errors import InputError, SubjectFailedError
 
 PROGRESS_LINE = "{second:>4} s  {qps:>9} q/s  p50 {p50:>9}  p99 {p99:>9}  timed out {timed_out}"
 
@@ -32,16 +43,16 @@ PROGRESS_LINE = "{second:>4} s  {qps:>9} q/s  p50 {p50:>9}  p99 {p99:>9}  timed 
     "-l",
     "--limit",
     "limit_s",
-    type=click.FloatRange(min=0, min_open=True),
+    type=SECONDS,
     default=None,
     help="Seconds to run.",
 )
-@click.option("-n", "--runs", "passes", type=click.IntRange(1), default=None, help="Passes over the query file.")
-@click.option("--queries", type=click.IntRange(1), default=None, help="Number of queries to send.")
+@click.option("-n", "--runs", "passes", type=COUNT, default=None, help="Passes over the query file.")
+@click.option("--queries", type=COUNT, default=None, help="Number of queries to send.")
 @click.option(
     "-q",
     "--outstanding",
-    type=click.IntRange(1),
+    type=OUTSTANDING,
     default=None,
     help="Closed loop: queries outstanding [100].",
 )
@@ -49,17 +60,17 @@ PROGRESS_LINE = "{second:>4} s  {qps:>9} q/s  p50 {p50:>9}  p99 {p99:>9}  timed 
     "-Q",
     "--rate",
     "rate_qps",
-    type=click.FloatRange(min=0, min_open=True),
+    type=RATE,
     default=None,
     help="Fixed rate in queries a second, sent on time whatever the answers; with -q: a cap on the closed loop.",
 )
-@click.option("-c", "--clients", type=click.IntRange(1), default=None, help="Sockets (UDP) or connections (TCP) [8].")
-@click.option("-T", "--threads", type=click.IntRange(1), default=1, show_default=True, help="Generator threads.")
+@click.option("-c", "--clients", type=CLIENTS, default=None, help="Sockets (UDP) or connections (TCP) [one a thread].")
+@click.option("-T", "--threads", type=click.IntRange(1, 1024), default=1, show_default=True, help="Generator threads.")
 @click.option(
     "-t",
     "--timeout",
     "timeout_s",
-    type=click.FloatRange(min=0, min_open=True),
+    type=SECONDS,
     default=5.0,
     show_default=True,
 )
@@ -105,6 +116,7 @@ def load(
       dnsrig load -p 5300 -d queries.txt -l 10 -Q 20000 --json
       dnsrig load -p 5300 -d queries.txt -m tcp -c 20 -q 200
     """
+    processors = _processors(cpus) or []
     stream, skipped = _read(data, edns or dnssec, dnssec, edns_size, skip_bad)
     if skipped:
         click.echo(f"left out {skipped} bad lines", err=True)
@@ -126,7 +138,7 @@ def load(
         "clients": clients,
         "threads": threads,
         "timeout_s": timeout_s,
-        "cpus": _processors(cpus) or [],
+        "cpus": processors,
         "allow_any_target": any_target,
     }
     live = not as_json and sys.stderr.isatty()
@@ -139,6 +151,8 @@ def load(
         _print_report(report)
     if interrupted:
         raise KeyboardInterrupt
+    if report["answered"] == 0:
+        raise SubjectFailedError(f"{server} port {port} answered none of {report['sent']} queries")
 
 
 def _read(data: str, edns: bool, dnssec: bool, edns_size: int, skip_bad: bool) -> tuple[_core.QueryStream, int]:
@@ -155,9 +169,12 @@ def _processors(text: str | None) -> list[int] | None:
     if text is None:
         return None
     try:
-        return [int(part) for part in text.split(",")]
-    except ValueError as error:
-        raise click.BadParameter(f"'{text}' is not a list of processor numbers such as 1 or 2,3") from error
+        numbers = [int(part) for part in text.split(",")]
+    except ValueError:
+        numbers = [-1]
+    if min(numbers) < 0:
+        raise click.BadParameter(f"'{text}' is not a list of processor numbers such as 1 or 2,3")
+    return numbers
 
 
 def _print_second(interval_json: str) -> None:
@@ -180,7 +197,7 @@ def _print_report(report: dict[str, Any]) -> None:
     sent = report["sent"]
     latency = report["latency_ns"]
     rows = [("sent", count(sent), "")]
-    for name in ("answered", "timed_out", "refused", "late", "unmatched", "malformed"):
+    for name in ("answered", "timed_out", "refused", "abandoned", "late", "unmatched", "malformed"):
         rows.append((name.replace("_", " "), count(report[name]), share(report[name], sent)))
     rows.append(("truncated", count(report["truncated"]), share(report["truncated"], sent)))
     for rcode, number in report["rcodes"].items():
@@ -193,14 +210,15 @@ def _print_report(report: dict[str, Any]) -> None:
         f"p99.9 {duration(latency['p999'])}  max {duration(latency['max'])}"
     )
     click.echo(
-        f"send error   p50 {duration(report['send_error_ns']['p50'])}  p99 {duration(report['send_error_ns']['p99'])}"
+        f"send delay   p50 {duration(report['send_error_ns']['p50'])}  p99 {duration(report['send_error_ns']['p99'])}"
     )
     click.echo(
         f"mean size    query {octets(report['query_bytes_mean'])}, answer {octets(report['response_bytes_mean'])}"
     )
     generator = report["generator"]
     click.echo(
-        f"generator    {generator['cpu_us_per_query']:.2f} us of CPU a query, socket drops {generator['socket_drops']}"
+        f"generator    {microseconds(generator['cpu_us_per_query'])} of CPU a query, "
+        f"socket drops {generator['socket_drops']}"
     )
     click.echo(f"bottleneck   {report['bottleneck']}")
     for sentence in report["evidence"]:

@@ -7,7 +7,11 @@ from typing import Any
 import click
 
 from dnsrig.cli.common import (
+    CLIENTS,
     EXISTING_FILE,
+    KEY_BITS,
+    OUTSTANDING,
+    FiniteRange,
     chosen_seed,
     comma_list,
     json_option,
@@ -56,20 +60,20 @@ DENIALS = ("none", "nsec", "nsec3")
 )
 @click.option("--records", type=click.IntRange(40, 100_000), help="Size of the synthetic zone [244].")
 @click.option("--algorithm", type=click.Choice(ALGORITHMS), help="Signing algorithm [RSASHA256].")
-@click.option("--ksk-bits", type=int, help="RSA key-signing key [2048].")
-@click.option("--zsk-bits", type=int, help="RSA zone-signing key [1024].")
+@click.option("--ksk-bits", type=KEY_BITS, help="RSA key-signing key [2048].")
+@click.option("--zsk-bits", type=KEY_BITS, help="RSA zone-signing key [1024].")
 @click.option("--denial", "denials", callback=comma_list, help=f"Forms of the zone, of {','.join(DENIALS)}.")
 @click.option("--iterations", callback=whole_numbers, help="NSEC3 iterations, such as 0,1,5,10.")
 @click.option("--salt", help="NSEC3 salt in hexadecimal [none].")
 @click.option("--opt-out", is_flag=True, default=None, help="NSEC3 opt-out.")
 @click.option("--stream", "streams", callback=comma_list, help=f"Query streams, of {','.join(KINDS)}.")
-@click.option("--denial-share", type=click.FloatRange(0, 1), help="Share of denial in 'normal' without a log [0.08].")
+@click.option("--denial-share", type=FiniteRange(0, 1), help="Share of denial in 'normal' without a log [0.08].")
 @click.option("--repetitions", type=click.IntRange(1, 1000), help="How often each case is measured.")
-@click.option("--load-seconds", "load_s", type=click.FloatRange(0.1), help="Length of each load.")
-@click.option("--warm-up-seconds", "warm_up_s", type=click.FloatRange(0), help="Unmeasured load before each.")
-@click.option("--outstanding", type=click.IntRange(1), help="Queries outstanding in the closed loop [100].")
-@click.option("--clients", type=click.IntRange(1), help="Sockets or connections [8].")
-@click.option("--threads", "server_threads", type=click.IntRange(1), help="Worker threads of the server [1].")
+@click.option("--load-seconds", "load_s", type=FiniteRange(0.1, 86_400), help="Length of each load.")
+@click.option("--warm-up-seconds", "warm_up_s", type=FiniteRange(0, 86_400), help="Unmeasured load before each.")
+@click.option("--outstanding", type=OUTSTANDING, help="Queries outstanding in the closed loop [100].")
+@click.option("--clients", type=CLIENTS, help="Sockets or connections [8].")
+@click.option("--threads", "server_threads", type=click.IntRange(1, 1024), help="Worker threads of the server [1].")
 @click.option(
     "--answers",
     type=click.Choice(["server", "full"]),
@@ -127,8 +131,13 @@ def _settings(study: str, quick: bool, seed: int, choices: dict[str, Any]) -> St
     found = find_study(study)
     values: dict[str, Any] = {**found.defaults, **(found.quick if quick else {})}
     values.update({key: value for key, value in choices.items() if value is not None})
+    for key in ("denials", "streams", "iterations"):
+        # Named twice is measured once; a server named twice is measured twice, to see the noise.
+        values[key] = tuple(dict.fromkeys(values.get(key, getattr(StudySettings(servers=(), seed=0), key))))
+        if not values[key]:
+            raise InputError(f"an empty list was given where {key} were expected")
     for key, allowed in (("denials", DENIALS), ("streams", KINDS)):
-        wrong = [value for value in values.get(key, ()) if value not in allowed]
+        wrong = [value for value in values[key] if value not in allowed]
         if wrong:
             raise InputError(f"'{wrong[0]}' is not one of {', '.join(allowed)}")
     values["servers"] = conduct.chosen_servers(values.pop("servers", None))

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from dnsrig import _core
-from dnsrig.cli.common import EXISTING_FILE, json_option, print_json
+from dnsrig.cli.common import EXISTING_FILE, KEY_BITS, json_option, print_json
 from dnsrig.cli.times import signature_times
 from dnsrig.errors import InputError
 from dnsrig.keys import add_new_keys
@@ -28,8 +28,8 @@ ALGORITHMS = ("RSASHA256", "RSASHA512", "ECDSAP256SHA256", "ECDSAP384SHA384", "E
     help="Where new keys are written; default: beside the output.",
 )
 @click.option("-a", "--algorithm", type=click.Choice(ALGORITHMS), default="RSASHA256", show_default=True)
-@click.option("--ksk-bits", type=int, default=None, help="RSA key-signing key [default: 2048].")
-@click.option("--zsk-bits", type=int, default=None, help="RSA zone-signing key [default: 1024].")
+@click.option("--ksk-bits", type=KEY_BITS, default=None, help="RSA key-signing key [default: 2048].")
+@click.option("--zsk-bits", type=KEY_BITS, default=None, help="RSA zone-signing key [default: 1024].")
 @click.option("-3", "--nsec3-salt", "salt", default=None, help="NSEC3 with this salt in hexadecimal, '-' for none.")
 @click.option(
     "-H",
@@ -81,17 +81,16 @@ def sign(
         click.echo(f"warning: {warning}", err=True)
     target = output or Path(f"{zonefile}.signed")
     used = _core.KeySet()
+    folder = key_directory or target.parent
     if keys:
         for path in keys:
             used.read(path)
     else:
-        folder = key_directory or target.parent
         if not folder.is_dir():
             raise InputError(f"-K {folder}: no such folder; make it first")
         # Keys that the zone has could not sign it with ours (RFC 4035 section 2.2), so they go.
         zone = zone.without_dnssec()
         add_new_keys(used, zone.origin, algorithm, ksk_bits, zsk_bits)
-        used.write(folder)
     inception, expiration = signature_times(start_time, end_time)
     signed = zone.sign(
         used,
@@ -102,6 +101,8 @@ def sign(
         inception=inception,
         expiration=expiration,
     )
+    if not keys:
+        used.write(folder)
     signed.write(target)
     summary = {
         "zone": zone.origin,

@@ -5,8 +5,10 @@ from pathlib import Path
 import click
 
 from dnsrig import _core
-from dnsrig.cli.common import EXISTING_FILE, chosen_seed, json_option, print_json, seed_option
+from dnsrig.cli.common import EXISTING_FILE, FiniteRange, chosen_seed, json_option, print_json, seed_option
 
+MOST_QUERIES = 50_000_000
+"""A stream is made in memory, about 150 octets a query."""
 KINDS = ("existence", "denial", "normal")
 
 
@@ -28,10 +30,12 @@ def stream() -> None:
     help="A query log in dnsperf's format to start from.",
 )
 @click.option("--skip-bad", is_flag=True, help="Leave out the log's bad lines instead of stopping at them.")
-@click.option("-n", "--number", type=click.IntRange(1), default=100_000, show_default=True, help="How many queries.")
+@click.option(
+    "-n", "--number", type=click.IntRange(1, MOST_QUERIES), default=100_000, show_default=True, help="How many queries."
+)
 @click.option(
     "--denial-share",
-    type=click.FloatRange(0, 1),
+    type=FiniteRange(0, 1),
     default=0.08,
     show_default=True,
     help="For 'normal' without a log.",

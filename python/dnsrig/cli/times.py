@@ -25,14 +25,22 @@ def _parse(text: str, option: str, now: int, plus_counts_from: int) -> int:
     relative = _RELATIVE.fullmatch(text)
     if relative:
         seconds = int(relative[2] or 0)
-        return seconds + (now if text.startswith("now") else plus_counts_from)
+        return _checked(seconds + (now if text.startswith("now") else plus_counts_from), text, option, now)
     try:
-        return int(datetime.strptime(text, "%Y%m%d%H%M%S").replace(tzinfo=UTC).timestamp())
+        time_s = int(datetime.strptime(text, "%Y%m%d%H%M%S").replace(tzinfo=UTC).timestamp())
     except ValueError as error:
         raise InputError(
             f"{option} {text}: not a time; write YYYYMMDDHHMMSS (UTC), now+SECONDS, now-SECONDS or +SECONDS"
         ) from error
+    return _checked(time_s, text, option, now)
 
 
 def _wrapped(seconds: int | None) -> int | None:
     return None if seconds is None else seconds % 2**32
+
+
+def _checked(seconds: int, text: str, option: str, now: int) -> int:
+    # Further away, serial number arithmetic would take it for the past (RFC 4034 section 3.1.5).
+    if abs(seconds - now) >= 2**31:
+        raise InputError(f"{option} {text}: more than 68 years away, which signatures cannot express")
+    return seconds

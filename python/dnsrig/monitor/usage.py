@@ -111,6 +111,17 @@ def steal_share(before: MachineCounters, after: MachineCounters) -> float:
     return max(0.0, stolen / total) if total > 0 else 0.0
 
 
+def other_cpu_share(machine: Mapping[str, Any], *processes: Mapping[str, Any]) -> float:
+    """Return how many CPUs others than `processes` kept busy; all are usages with a `cpu_share`, 0 where one has none.
+
+    Work that the kernel does outside of any process, such as interrupts, counts here too.
+    """
+    shares = [used.get("cpu_share") for used in (machine, *processes)]
+    if any(share is None for share in shares):
+        return 0.0
+    return max(0.0, float(shares[0] or 0) - sum(float(share or 0) for share in shares[1:]))
+
+
 def _difference(before: Interface, after: Interface) -> dict[str, int]:
     earlier = asdict(before)
     return {name: value - earlier[name] for name, value in asdict(after).items()}

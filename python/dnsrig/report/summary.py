@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from dnsrig.monitor import usage
 from dnsrig.report.cases import CaseResult, group_cases, servers_of
 from dnsrig.report.figures import Measurement
 from dnsrig.report.identical import identical_pairs
@@ -14,6 +15,8 @@ from dnsrig.runs.folder import RunFolder
 
 SCHEMA = "dnsrig-summary/1"
 _SIGNIFICANT_DIGITS = 8
+FEWEST_NAMES = 50
+"""Fewer different names in a stream are worth a warning."""
 NOTABLE_STEAL = 0.01
 """Share of CPU time taken away by a hypervisor from which the report warns."""
 NOTABLE_OTHER_CPU = 0.15
@@ -125,21 +128,32 @@ def warnings(run: RunFolder, cases: Sequence[CaseResult]) -> list[str]:
             f"Other programs used up to {others:.1f} CPUs while a load ran; rates and latencies suffer from that "
             "more than CPU per query."
         )
+    streams = run.manifest().get("facts", {}).get("inputs", {}).get("streams", {})
+    for name, facts in streams.items():
+        found.extend(_stream_warnings(name, facts))
     tainted = sum(1 for case in cases if case.taints)
     if tainted:
         found.append(f"{tainted} of {len(cases)} cases are tainted; each is marked where its figures stand.")
     return found
 
 
-def other_cpu_share(measurement: Measurement) -> float:
-    """Return how many CPUs others than server and generator kept busy during a load; 0 where it isn't known.
+def _stream_warnings(name: str, facts: Mapping[str, Any]) -> list[str]:
+    """Say what is odd about a query stream."""
+    found = []
+    if facts["unique_names"] < FEWEST_NAMES:
+        found.append(
+            f"Stream {name} has only {facts['unique_names']} different names: it measures how a server answers the "
+            "same questions again."
+        )
+    if facts.get("outside_zone"):
+        found.append(f"Stream {name}: {facts['outside_zone']} queries of the log are for other zones, so left out.")
+    return found
 
-    Work that the kernel does outside of any process, such as interrupts, counts here too.
-    """
-    shares = [measurement.get(name, {}).get("cpu_share") for name in ("machine", "server", "generator")]
-    if any(share is None for share in shares):
-        return 0.0
-    return max(0.0, float(shares[0]) - float(shares[1]) - float(shares[2]))
+
+def other_cpu_share(measurement: Measurement) -> float:
+    """Return how many CPUs others than server and generator kept busy during a load."""
+    machine, server, generator = (measurement.get(name, {}) for name in ("machine", "server", "generator"))
+    return usage.other_cpu_share(machine, server, generator)
 
 
 def _estimate_json(item: Estimate | None) -> dict[str, Any]:

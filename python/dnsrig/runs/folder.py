@@ -15,12 +15,14 @@ import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
+from importlib import resources
 from pathlib import Path
 from typing import Any, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from jsonschema import Draft202012Validator
 
 from dnsrig import __version__
 from dnsrig.errors import InputError
@@ -84,7 +86,7 @@ class RunFolder:
     def open(cls, path: Path) -> Self:
         """Open a stored run. Raises InputError when `path` isn't one, or is of another schema version."""
         run = cls(path)
-        schema = run.manifest().get("schema")
+        schema = run._read_json("manifest.json").get("schema")
         if schema != SCHEMA:
             raise InputError(
                 f"{path}: this run's format is {schema!s}, and this dnsrig reads {SCHEMA}; "
@@ -94,7 +96,7 @@ class RunFolder:
 
     def manifest(self) -> dict[str, Any]:
         """Return the manifest as stored; see `status` for whether a run that says `running` still does."""
-        return self._read_json("manifest.json")
+        return _checked(self._read_json("manifest.json"), "manifest.json", self.path / "manifest.json")
 
     def host(self) -> dict[str, Any]:
         """Return the description of the machine that the run was made on."""
@@ -114,14 +116,25 @@ class RunFolder:
         """
         status = self.status
         if status == COMPLETE:
-            raise InputError(f"{self.path}: the run is complete; there is nothing to resume")
+            raise InputError(f"{self.path}: the run is complete; for its report: dnsrig report {self.path}")
         if status == RUNNING and self.manifest()["process"] != process_identity():
             pid = self.manifest()["process"]["pid"]
             raise InputError(f"{self.path}: process {pid} is still at this run; wait for it or stop it")
+        self._check_inputs()
         for leftover in self.path.rglob(f"*{PARTIAL_SUFFIX}"):
             leftover.unlink()
         write_whole(self.path / _RESERVE_NAME, _fill_reserve)
         self._update(status=RUNNING, reason=None, finished=None, process=process_identity(), failures=[])
+
+    def _check_inputs(self) -> None:
+        """See that the kept inputs are those that the finished cases were measured with."""
+        for entry in self.manifest()["inputs"]:
+            kept = self.path / entry["path"]
+            if not kept.is_file() or sha256(kept) != entry["sha256"]:
+                raise InputError(
+                    f"{kept}: missing or changed since the run began, so that further cases would not be comparable; "
+                    "put the file back, or begin a new run"
+                )
 
     def add_input(self, path: Path) -> Path:
         """Keep a file in `inputs/` (copied unless it lies there already) and its SHA-256 in the manifest.
@@ -183,12 +196,16 @@ class RunFolder:
     def measurements(self) -> list[dict[str, Any]]:
         """Return all stored measurements in the order in which they were taken."""
         files = sorted(self.path.glob("measurements/*/*.json"))
-        return sorted((_read_json(file) for file in files), key=lambda item: int(item["order"]))
+        found = [_checked(_read_json(file), "measurement.json", file) for file in files]
+        return sorted(found, key=lambda item: int(item["order"]))
 
     def series(self, case_id: str, repetition: int) -> pa.Table | None:
         """Return the monitor's samples of one repetition; None when none were stored."""
         path = self._measurement_path(case_id, repetition).with_suffix(".series.parquet")
-        return pq.read_table(path) if path.exists() else None
+        try:
+            return pq.read_table(path) if path.exists() else None
+        except (pa.ArrowInvalid, OSError) as error:
+            raise InputError(f"{path}: not a Parquet file that can be read: {error}") from error
 
     def finish(self, status: str, reason: str | None = None) -> None:
         """Write the tables and set the run's final status: `complete`, `interrupted` or `failed`."""
@@ -234,6 +251,19 @@ class RunFolder:
                 f"{self.path}: not a run's folder, it has no {name}; give the folder that `dnsrig run` named"
             )
         return _read_json(path)
+
+
+def _checked(value: dict[str, Any], schema: str, path: Path) -> dict[str, Any]:
+    error = next(_validator(schema).iter_errors(value), None)
+    if error is not None:
+        raise InputError(f"{path}: damaged or of another version, at {error.json_path}: {error.message[:200]}")
+    return value
+
+
+@cache
+def _validator(schema: str) -> Draft202012Validator:
+    text = resources.files("dnsrig.schemas").joinpath(schema).read_text(encoding="utf-8")
+    return Draft202012Validator(json.loads(text))
 
 
 def _read_json(path: Path) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
-from dnsrig.errors import EnvironmentLacksError, InputError
+from dnsrig.errors import EnvironmentLacksError, InputError, SubjectFailedError
 from dnsrig.hosts.local import LocalHost, LocalProcess
 from dnsrig.servers import ports, programs, rendering
 from dnsrig.servers.programs import Installation
@@ -199,6 +199,21 @@ class Server(ABC):
             process.stop()
             raise
         self._process = process
+
+    def check_running(self) -> None:
+        """See that the started server still runs.
+
+        Raises:
+            SubjectFailedError: it ended by itself; the message holds how, and its last lines.
+
+        """
+        process = self._running()
+        if not process.alive():
+            code = process.returncode
+            how = f"by signal {-code}" if code is not None and code < 0 else f"with exit code {code}"
+            raise SubjectFailedError(
+                f"{self._versioned_title()} ended by itself {how}; {self.log} ends:\n{process.log_tail()}"
+            )
 
     def stop(self) -> None:
         """End the server and all its processes; does nothing if it does not run."""

@@ -12,6 +12,7 @@ from dnsrig import _core
 from dnsrig.errors import DnsrigError, SubjectFailedError
 from dnsrig.monitor.counters import read_counters, usage
 from dnsrig.monitor.sampler import Monitor
+from dnsrig.monitor.usage import other_cpu_share
 from dnsrig.runs.folder import RunFolder
 from dnsrig.servers.base import ServedZone, Server, ServerSettings
 from dnsrig.servers.registry import driver
@@ -23,6 +24,8 @@ from dnsrig.studies.placement import Placement, place
 from dnsrig.studies.progress import Step, Watcher
 from dnsrig.studies.settings import StudySettings
 
+DISTURBING_CPUS = 0.15
+"""Other programs that use more than this, in CPUs, can take sides between cases."""
 TIMEOUT_S = 2.0
 """How long an answer is waited for: ample on one machine, and a lost query holds up the closed loop no longer."""
 
@@ -90,9 +93,13 @@ class AuthoritativeBench:
         self._unable: set[Block] = set()
 
     def measure(self) -> None:
-        """Measure what the run does not hold yet; a case that cannot be measured is recorded with the reason."""
+        """Measure what the run does not hold yet; a case that cannot be measured is recorded with the reason.
+
+        Raises the first such reason if no case at all could be measured.
+        """
         # Threads inherit this, so monitor and generator keep off the server's processor.
         os.sched_setaffinity(0, self._placement.generator)
+        first_error: DnsrigError | None = None
         for repetition, block in interleaved(self._blocks, self._settings.repetitions):
             streams = rotated(self._settings.streams, repetition)
             missing = [name for name in streams if not self._run.done(case_id(block, name), repetition)]
@@ -102,6 +109,7 @@ class AuthoritativeBench:
             try:
                 self._measure_block(block, repetition, missing)
             except DnsrigError as error:
+                first_error = first_error or error
                 self._unable.add(block)
                 self._run.record_failure(
                     [case_id(block, name) for name in missing],
@@ -113,6 +121,8 @@ class AuthoritativeBench:
                     str(error),
                 )
                 self._watcher.problem(f"not measured: {block.label}, zone {block.variant.label}: {error}")
+        if first_error is not None and self._done == 0:
+            raise first_error
 
     def _measure_block(self, block: Block, repetition: int, streams: Sequence[str]) -> None:
         folder = self._run.path / "servers" / f"{case_id(block, 'all').removesuffix('-all')}-{repetition}"
@@ -127,7 +137,12 @@ class AuthoritativeBench:
         zone = ServedZone(self._inputs.origin, self._inputs.zone_files[block.variant])
         with driver(block.program)([zone], settings, folder) as server:
             for name in streams:
-                self._measure_stream(block, repetition, name, server)
+                try:
+                    self._measure_stream(block, repetition, name, server)
+                except DnsrigError:
+                    # That the server is gone says more than what its absence led to.
+                    server.check_running()
+                    raise
 
     def _measure_stream(self, block: Block, repetition: int, name: str, server: Server) -> None:
         stream = self._inputs.streams[name]
@@ -140,10 +155,13 @@ class AuthoritativeBench:
             load = self._load(server, stream.queries, self._settings.load_s)
             after, own_after = read_counters(server.pids()), read_counters(_own_pid())
             samples = monitor.stop()
+        server.check_running()
         if load["answered"] == 0:
             raise SubjectFailedError(f"{block.label} answered none of {load['sent']} queries of stream {name}")
         used = usage(before, after, samples, "server")
         judged = json.loads(_core.judge_bottleneck(json.dumps(load), used["cpu_share"] / len(self._placement.server)))
+        own = usage(own_before, own_after, samples, "generator")
+        machine = samples.usage("machine")
         measurement = {
             "case_id": case_id(block, name),
             "case": {**_case(block, server), "stream": name},
@@ -152,13 +170,13 @@ class AuthoritativeBench:
             "started": started.isoformat(),
             "load": load,
             "server": used,
-            "generator": usage(own_before, own_after, samples, "generator"),
-            "machine": samples.usage("machine"),
+            "generator": own,
+            "machine": machine,
             "monitor": samples.facts(),
             "server_cpu_us_per_query": used["cpu_us"] / load["answered"],
             "bottleneck": judged["bottleneck"],
             "evidence": judged["evidence"],
-            "tainted": [*judged["tainted"], *check.faults],
+            "tainted": [*judged["tainted"], *check.faults, *_disturbances(used, own, machine)],
             "remarks": [*server.remarks(), self._placement.remark],
         }
         self._order += 1
@@ -199,6 +217,14 @@ class AuthoritativeBench:
             raise KeyboardInterrupt
         report: dict[str, Any] = json.loads(text)
         return report
+
+
+def _disturbances(server: dict[str, Any], own: dict[str, Any], machine: dict[str, Any]) -> list[str]:
+    """Say what else kept the machine busy, in words that are the same for all repetitions."""
+    others = other_cpu_share(machine, server, own)
+    if others < DISTURBING_CPUS:
+        return []
+    return [f"other programs used more than {DISTURBING_CPUS:g} CPUs during the load"]
 
 
 def _own_pid() -> list[int]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from dnsrig.errors import DnsrigError, EnvironmentLacksError, InputError, SubjectFailedError
+from dnsrig.errors import DnsrigError, EnvironmentLacksError, InputError
 from dnsrig.report.build import build_report
 from dnsrig.report.summary import summarise
 from dnsrig.runs.folder import RunFolder
@@ -60,6 +60,8 @@ def resume(path: Path, watcher: Watcher) -> tuple[Path, dict[str, Any]]:
 def report(path: Path) -> tuple[Path, dict[str, Any]]:
     """Build the report of the stored run at `path` anew."""
     run = RunFolder.open(path)
+    if not run.measurements():
+        raise InputError(f"{path}: the run is {run.status} and holds no measurement; there is nothing to report")
     manifest = run.manifest()
     study = find_study(manifest["study"])
     text = study.text(StudySettings.from_manifest(manifest["settings"]))
@@ -77,14 +79,14 @@ def _conduct(study: Study, settings: StudySettings, run: RunFolder, watcher: Wat
     except DnsrigError as error:
         run.finish("failed", str(error))
         raise
-    if not run.measurements():
-        reason = "; ".join(failure["reason"] for failure in run.manifest()["failures"])
-        run.finish("failed", reason)
-        raise SubjectFailedError(f"nothing could be measured: {reason}")
     run.finish("complete")
     watcher.phase("writing the report")
     text = study.text(settings)
-    build_report(run, text)
+    try:
+        build_report(run, text)
+    except KeyboardInterrupt:
+        watcher.problem(f"interrupted; all is measured, for the report: dnsrig report {run.path}")
+        raise
     return run.path, summarise(run, text)
 
 

@@ -64,6 +64,9 @@ def prepare(settings: StudySettings, run: RunFolder) -> Inputs:
         zone = _core.Zone.generate(settings.origin or SYNTHETIC_ORIGIN, settings.records, settings.seed)
     else:
         zone = _core.Zone.read(settings.zone, settings.origin).without_dnssec()
+        run.add_input(Path(settings.zone))
+    if settings.queries is not None:
+        run.add_input(Path(settings.queries))
     # Signing again for a resumed run would give other keys than the finished cases had.
     zone_files = {variant: folder / f"zone-{variant.label}.db" for variant in variants(settings)}
     if not all(path.exists() for path in zone_files.values()):

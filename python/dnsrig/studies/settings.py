@@ -3,6 +3,8 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, Self
 
+from dnsrig.errors import InputError
+
 Answers = Literal["server", "full"]
 
 
@@ -55,4 +57,9 @@ class StudySettings:
         plain: dict[str, Any] = {
             key: tuple(value) if isinstance(value, list) else value for key, value in values.items()
         }
-        return cls(**plain)
+        try:
+            return cls(**plain)
+        except TypeError as error:
+            raise InputError(
+                f"the run's settings in manifest.json are damaged or of another version: {error}"
+            ) from error

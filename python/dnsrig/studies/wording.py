@@ -39,9 +39,9 @@ def _zone(settings: StudySettings) -> str:
 
 def _streams(settings: StudySettings) -> str:
     existence = (
-        "the queries of the user's log that are answered with data"
+        "the queries of the user's log that are answered with data or a referral"
         if settings.queries
-        else "names and types that the zone has, drawn at random with the types in usual proportions"
+        else "names and types that the zone has, and its delegations, drawn at random with types in usual proportions"
     )
     normal = (
         "the log's queries for the zone, as they are"

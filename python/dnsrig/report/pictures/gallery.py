@@ -77,7 +77,8 @@ def _plan(
             lambda: draw_bars(grid, RESPONSE_BYTES.key, notes, sizes),
         )
     rates = tuple(table for table in grid.text.published if table.figure == QPS.key)
-    if rates and grid.baseline is not None and len(grid.rows) > 1:
+    published_columns = {column for table in rates for _, column in table.values}
+    if published_columns & set(grid.columns) and grid.baseline is not None and len(grid.rows) > 1:
         yield (
             "ratios",
             f"Rate as a ratio to {grid.text.baseline_label}: published (open) and measured "

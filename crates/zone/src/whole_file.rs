@@ -1,0 +1,103 @@
+//! Files read and written as a whole.
+
+use std::fs::{File, OpenOptions, Permissions};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+/// Reads a file into memory; devices are refused, since some never end.
+///
+/// # Errors
+/// Those of the system.
+pub(crate) fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
+    use std::os::unix::fs::FileTypeExt;
+    let kind = std::fs::metadata(path)?.file_type();
+    if kind.is_char_device() || kind.is_block_device() {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "it is a device, not a file",
+        ));
+    }
+    std::fs::read(path)
+}
+
+/// Lets `fill` write a file beside `path`, brings it to disk and renames it to `path`.
+///
+/// An error leaves under `path` what was there before. The permissions of a file that is replaced are kept, a symbolic
+/// link is followed. What is no regular file, such as a pipe or a device, is written to directly.
+///
+/// # Errors
+/// Those of the system, and of `fill`.
+pub fn write_whole(
+    path: &Path,
+    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let existing = std::fs::metadata(path).ok();
+    if existing.as_ref().is_some_and(|found| !found.is_file()) {
+        let mut target = BufWriter::new(OpenOptions::new().write(true).open(path)?);
+        fill(&mut target)?;
+        return target.flush();
+    }
+    let path = match &existing {
+        Some(_) => &path.canonicalize()?,
+        None => path,
+    };
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    // Else readable for all as the umask allows: servers run as other users.
+    let permissions = existing.map_or(Permissions::from_mode(0o666), |found| found.permissions());
+    let partial = tempfile::Builder::new()
+        .permissions(permissions)
+        .prefix(".dnsrig-")
+        .tempfile_in(folder)?;
+    let mut target = BufWriter::with_capacity(1 << 16, partial);
+    fill(&mut target)?;
+    let partial = target
+        .into_inner()
+        .map_err(io::IntoInnerError::into_error)?;
+    partial.as_file().sync_all()?;
+    partial.persist(path)?;
+    // The rename itself is on disk only with the folder.
+    File::open(folder)?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::write_whole;
+    use std::fs;
+    use std::io;
+    use std::path::Path;
+
+    #[test]
+    fn a_link_stays_and_its_target_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        fs::write(&file, "old").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        write_whole(&link, |target| target.write_all(b"new")).unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+    }
+
+    #[test]
+    fn a_device_stays_a_device() {
+        write_whole(Path::new("/dev/null"), |target| target.write_all(b"text")).unwrap();
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+    }
+
+    #[test]
+    fn a_failure_leaves_what_was_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        fs::write(&file, "old").unwrap();
+        let fail = |target: &mut dyn io::Write| {
+            target.write_all(b"half")?;
+            Err(io::Error::other("no more"))
+        };
+        assert!(write_whole(&file, fail).is_err());
+        assert_eq!(fs::read_to_string(&file).unwrap(), "old");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}

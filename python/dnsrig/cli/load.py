@@ -173,7 +173,7 @@ def _processors(text: str | None) -> list[int] | None:
     except ValueError:
         numbers = [-1]
     if min(numbers) < 0:
-        raise click.BadParameter(f"'{text}' is not a list of processor numbers such as 1 or 2,3")
+        raise click.BadParameter(f"--cpus '{text}' is not a list of processor numbers such as 1 or 2,3")
     return numbers
 
 

@@ -109,6 +109,8 @@ def warnings(run: RunFolder, cases: Sequence[CaseResult]) -> list[str]:
     if run.status != "complete":
         reason = run.manifest().get("reason")
         found.append(f"This run is {run.status}{f' ({reason})' if reason else ''}: cases may be missing.")
+    if run.manifest()["settings"].get("quick"):
+        found.append("This was a quick run: few short repetitions, wide intervals. Do not quote its figures.")
     found.extend(str(text) for text in run.host().get("warnings", ()))
     counts = sorted({case.n for case in cases})
     if len(counts) > 1:

@@ -107,6 +107,4 @@ def limits(settings: StudySettings) -> tuple[str, ...]:
         )
     if settings.queries is None:
         found.append("Names are asked evenly; real traffic prefers few of them. Give a query log with --queries.")
-    if settings.quick:
-        found.append("This was a quick run: few short repetitions, wide intervals. Do not quote its figures.")
     return tuple(found)

@@ -1,5 +1,6 @@
 """One look for all pictures: palette, type, axes without clutter."""
 
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -18,6 +19,8 @@ GRID = "#dcdce1"
 """Colour of grid lines; the HTML report replaces it by a colour of the page."""
 MUTED = "#85858d"
 WIDTH_IN = 8.4
+_PANEL_NAME_COLUMNS = 16
+"""Longer names of servers go on in a second line, so that they fit the height of a panel."""
 
 # Okabe and Ito's palette (jfly.uni-koeln.de/color), which people with any colour vision can tell apart.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
@@ -105,7 +108,7 @@ def server_panels(grid: Grid, panel_height_in: float) -> tuple[Figure, dict[tupl
     for axes, column in zip(panels[0], grid.columns, strict=True):
         axes.set_title(grid.column_label(column))
     for line, server in zip(panels, grid.servers, strict=True):
-        line[0].set_ylabel(grid.titles[server], fontweight="bold")
+        line[0].set_ylabel(textwrap.fill(grid.titles[server], _PANEL_NAME_COLUMNS), fontweight="bold", fontsize="small")
     return figure, {
         (server, column): axes
         for server, line in zip(grid.servers, panels, strict=True)

@@ -8,9 +8,11 @@ import click
 
 from dnsrig import _core
 from dnsrig.cli.common import EXISTING_FILE, json_option, print_json, print_table
-from dnsrig.errors import SubjectFailedError
 from dnsrig.servers.base import ServedZone, ServerSettings
 from dnsrig.servers.registry import driver, drivers
+
+WATCH_INTERVAL_S = 0.5
+"""How often `serve` looks whether its server still runs."""
 
 
 @click.command()
@@ -74,8 +76,8 @@ def serve(server: str, zonefile: str, origin: str | None, address: str, port: in
             for remark in subject.remarks():
                 click.echo(f"  {remark}")
             try:
-                while subject.pids():
-                    time.sleep(0.5)
+                while True:
+                    subject.check_running()
+                    time.sleep(WATCH_INTERVAL_S)
             except KeyboardInterrupt:
                 return
-        raise SubjectFailedError(f"{server} ended by itself")

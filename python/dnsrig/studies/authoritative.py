@@ -56,6 +56,16 @@ class Block:
     program: str
     variant: Variant
 
+    @property
+    def file_name(self) -> str:
+        """Name the block in file names."""
+        return f"{self.label.replace('#', '_')}-{self.variant.label}"
+
+    @property
+    def axes(self) -> dict[str, Any]:
+        """Give what the block's cases have in common, as measurements and failures record it."""
+        return {"server": self.label, "denial": self.variant.denial, "iterations": self.variant.iterations}
+
 
 def server_labels(names: Sequence[str]) -> list[tuple[str, str]]:
     """Pair each server with a label of its own: `nsd, nsd` becomes `nsd` and `nsd#2`."""
@@ -69,7 +79,7 @@ def server_labels(names: Sequence[str]) -> list[tuple[str, str]]:
 
 def case_id(block: Block, stream: str) -> str:
     """Name a case; fit for a file name."""
-    return f"{block.label.replace('#', '_')}-{block.variant.label}-{stream}"
+    return f"{block.file_name}-{stream}"
 
 
 class AuthoritativeBench:
@@ -113,11 +123,7 @@ class AuthoritativeBench:
                 self._unable.add(block)
                 self._run.record_failure(
                     [case_id(block, name) for name in missing],
-                    {
-                        "server": block.label,
-                        "denial": block.variant.denial,
-                        "iterations": block.variant.iterations,
-                    },
+                    block.axes,
                     str(error),
                 )
                 self._watcher.problem(f"not measured: {block.label}, zone {block.variant.label}: {error}")
@@ -125,7 +131,7 @@ class AuthoritativeBench:
             raise first_error
 
     def _measure_block(self, block: Block, repetition: int, streams: Sequence[str]) -> None:
-        folder = self._run.path / "servers" / f"{case_id(block, 'all').removesuffix('-all')}-{repetition}"
+        folder = self._run.path / "servers" / f"{block.file_name}-{repetition}"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         settings = ServerSettings(
@@ -162,9 +168,15 @@ class AuthoritativeBench:
         judged = json.loads(_core.judge_bottleneck(json.dumps(load), used["cpu_share"] / len(self._placement.server)))
         own = usage(own_before, own_after, samples, "generator")
         machine = samples.usage("machine")
+        cpu_us_per_query = used["cpu_us"] / load["answered"]
         measurement = {
             "case_id": case_id(block, name),
-            "case": {**_case(block, server), "stream": name},
+            "case": {
+                **block.axes,
+                "server_title": server.title,
+                "server_version": server.version,
+                "stream": name,
+            },
             "repetition": repetition,
             "order": self._order,
             "started": started.isoformat(),
@@ -173,7 +185,7 @@ class AuthoritativeBench:
             "generator": own,
             "machine": machine,
             "monitor": samples.facts(),
-            "server_cpu_us_per_query": used["cpu_us"] / load["answered"],
+            "server_cpu_us_per_query": cpu_us_per_query,
             "bottleneck": judged["bottleneck"],
             "evidence": judged["evidence"],
             "tainted": [*judged["tainted"], *check.faults, *_disturbances(used, own, machine)],
@@ -189,7 +201,7 @@ class AuthoritativeBench:
                 case_id=case_id(block, name),
                 repetition=repetition,
                 qps=load["qps"],
-                server_cpu_us_per_query=used["cpu_us"] / load["answered"],
+                server_cpu_us_per_query=cpu_us_per_query,
                 tainted=bool(measurement["tainted"]),
             )
         )
@@ -229,13 +241,3 @@ def _disturbances(server: dict[str, Any], own: dict[str, Any], machine: dict[str
 
 def _own_pid() -> list[int]:
     return [os.getpid()]
-
-
-def _case(block: Block, server: Server) -> dict[str, Any]:
-    return {
-        "server": block.label,
-        "server_title": server.title,
-        "server_version": server.version,
-        "denial": block.variant.denial,
-        "iterations": block.variant.iterations,
-    }

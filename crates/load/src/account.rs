@@ -1,11 +1,12 @@
 //! Accounting: every query ends as exactly one of answered, timed out or refused.
 
-use crate::answer::Answer;
+use crate::answer::{Answer, Malformed};
 use crate::in_flight::{Found, InFlight, SlotIndex};
 use crate::queries::Queries;
 use crate::rcode;
-use crate::tally::{Refusal, Tally};
-use crate::transport::{BATCH, Events};
+use crate::refusal::Refusal;
+use crate::tally::Tally;
+use crate::transport::{BATCH, Events, SessionEvent};
 
 /// Weight of a new latency in the running mean, as a power of two below one.
 const MEAN_SHIFT: u32 = 4;
@@ -161,8 +162,12 @@ impl<'a> Account<'a> {
     fn stray(&mut self, answer: Answer<'_>) {
         match answer.question() {
             Ok(_) => self.tally.counts.unmatched += 1,
-            Err(_) => self.tally.counts.malformed += 1,
+            Err(malformed) => self.count_malformed(malformed),
         }
+    }
+
+    fn count_malformed(&mut self, malformed: Malformed) {
+        self.tally.counts.malformed[malformed as usize] += 1;
     }
 
     fn refuse(&mut self, slot: SlotIndex, refusal: Refusal) {
@@ -170,17 +175,16 @@ impl<'a> Account<'a> {
         // Nobody says when that was; the pause after refusals makes it a matter of no weight.
         self.freed_ns.push(query.sent_ns);
         self.tally.counts.refused[refusal as usize] += 1;
-        // Over connections each client makes pauses of its own.
-        self.refused_lately |= !matches!(refusal, Refusal::ConnectFailed | Refusal::ConnectionLost);
+        self.refused_lately |= !refusal.pauses_client();
     }
 }
 
 impl Events for Account<'_> {
     fn answer(&mut self, client: usize, message: &[u8], received_ns: u64) {
         self.tally.counts.bytes_received += message.len() as u64;
-        let Ok(answer) = Answer::new(message) else {
-            self.tally.counts.malformed += 1;
-            return;
+        let answer = match Answer::new(message) {
+            Ok(answer) => answer,
+            Err(malformed) => return self.count_malformed(malformed),
         };
         let found = self.in_flight.find(client, answer.id());
         let slot = match found {
@@ -231,7 +235,11 @@ impl Events for Account<'_> {
         }
     }
 
-    fn cut_message(&mut self, _client: usize) {
-        self.tally.counts.malformed += 1;
+    fn malformed(&mut self, _client: usize, malformed: Malformed) {
+        self.count_malformed(malformed);
+    }
+
+    fn session(&mut self, _client: usize, event: SessionEvent) {
+        self.tally.session(event);
     }
 }

@@ -16,6 +16,23 @@ pub enum Malformed {
     NotAResponse,
     /// The question section does not parse.
     Question,
+    /// A connection or stream ended inside the message.
+    Cut,
+}
+
+impl Malformed {
+    /// All of them, in order.
+    pub const ALL: [Self; 4] = [Self::Short, Self::NotAResponse, Self::Question, Self::Cut];
+
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Short => "short",
+            Self::NotAResponse => "not_a_response",
+            Self::Question => "question",
+            Self::Cut => "cut",
+        }
+    }
 }
 
 impl fmt::Display for Malformed {
@@ -24,6 +41,7 @@ impl fmt::Display for Malformed {
             Self::Short => "shorter than the 12 octets of a header",
             Self::NotAResponse => "QR is 0, so it is a query",
             Self::Question => "its question section does not parse",
+            Self::Cut => "it ends before its length says",
         })
     }
 }

@@ -51,6 +51,7 @@ mod kernel_drops;
 mod probe;
 mod queries;
 mod rcode;
+mod refusal;
 pub mod report;
 mod rotation;
 mod run;
@@ -63,9 +64,14 @@ mod target;
 mod transport;
 pub mod verdict;
 
-pub use config::{LoadConfig, ScheduleKind, StopCondition, TransportKind};
+pub use config::{
+    Certificates, HttpMethod, HttpSettings, LoadConfig, ScheduleKind, SessionSettings,
+    StopCondition, TlsSettings, TlsVersions, TransportKind,
+};
 pub use error::LoadError;
+pub use refusal::Refusal;
 pub use report::{Interval, LoadReport};
 pub use run::{Progress, run};
-pub use transport::{Connections, FrameReader};
+pub use tally::Connections;
+pub use transport::{FrameReader, Wire};
 pub use verdict::Bottleneck;

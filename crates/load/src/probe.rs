@@ -20,7 +20,7 @@ const WAIT: Duration = Duration::from_secs(1);
 pub fn probe(server: SocketAddr, kind: TransportKind, query: &[u8]) -> Result<(), LoadError> {
     let alive = match kind {
         TransportKind::Udp => probe_udp(server, query),
-        TransportKind::Tcp => probe_tcp(server, query),
+        _ => probe_tcp(server, query),
     };
     match alive {
         Ok(true) => Ok(()),

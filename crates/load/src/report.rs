@@ -1,7 +1,8 @@
 //! What is known after a load. Its JSON is the contract of `dnsrig load --json`.
 
 use crate::config::{ScheduleKind, TransportKind};
-use crate::transport::Connections;
+use crate::tally::Connections;
+use crate::transport::Wire;
 use crate::verdict::{Bottleneck, Figures, judge};
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
@@ -25,20 +26,23 @@ pub struct LoadReport {
     pub answered: u64,
     /// Queries without such an answer.
     pub timed_out: u64,
-    /// Queries refused by the transport: `send_error`, `port_unreachable` (ICMP),
-    /// `unreachable` (ICMP: host, network and the like), `connect_failed`, `connection_lost`.
+    /// Queries refused by the transport.
     pub refused: u64,
     /// Queries in flight when cancelling cut the drain short; 0 normally.
     #[serde(default)]
     pub abandoned: u64,
-    /// The refused queries by cause.
+    /// The refused queries by cause; names and meanings are those of [`crate::Refusal`].
     pub refusals: BTreeMap<String, u64>,
     /// Answers whose ID or question fits no query in flight.
     pub unmatched: u64,
     /// Answers that came after their query had timed out.
     pub late: u64,
-    /// Messages that are no DNS answer: shorter than a header, QR = 0, unparsable question, cut frame.
+    /// Messages that are no DNS answer.
     pub malformed: u64,
+    /// They by what was wrong: `short` (shorter than a header), `not_a_response` (QR = 0), `question` (it does not
+    /// parse), `cut` (the connection ended inside the message).
+    #[serde(default)]
+    pub malformations: BTreeMap<String, u64>,
     /// Answered queries per second of the measuring period: those answered within it, divided by its length.
     pub qps: f64,
     /// Length of the measuring period in seconds. It begins with the first query and ends when sending stops for the
@@ -69,6 +73,13 @@ pub struct LoadReport {
     pub generator: Generator,
     /// Connections; zeros over UDP.
     pub connections: Connections,
+    /// Time from the attempt to open a session until it was open, in nanoseconds: TCP's handshake with those of TLS or
+    /// QUIC. A query that waits for its session has that time in its latency, too.
+    #[serde(default)]
+    pub handshake_ns: Distribution,
+    /// What crossed the wire.
+    #[serde(default)]
+    pub wire: Wire,
     /// UDP datagrams that sockets of this network namespace other than the generator's had no room for (RcvbufErrors).
     /// With the server on this machine these are mostly queries that it did not read in time.
     pub udp_drops_elsewhere: u64,

@@ -61,7 +61,7 @@ pub fn run(
     probe(config.server, config.transport, queries.message(0))?;
     match config.transport {
         TransportKind::Udp => run_over(Udp::open, &queries, config, cancel, on_progress),
-        TransportKind::Tcp => run_over(Tcp::open, &queries, config, cancel, on_progress),
+        _ => run_over(Tcp::open, &queries, config, cancel, on_progress),
     }
 }
 

@@ -1,13 +1,14 @@
 //! From counts and outcomes to a report.
 
+use crate::answer::Malformed;
 use crate::collector::{Collector, rcodes, seconds};
 use crate::config::{LoadConfig, ScheduleKind};
 use crate::engine::Outcome;
 use crate::histogram;
+use crate::refusal::Refusal;
 use crate::report::{Bytes, Distribution, Generator, LoadReport};
 use crate::stop::Stopped;
-use crate::tally::{REFUSALS, Refusal};
-use crate::transport::Connections;
+use crate::transport::Wire;
 use crate::verdict::{Bottleneck, GENERATOR_BUSY, LOSS_TOLERATED, milliseconds, percent};
 use std::collections::BTreeMap;
 
@@ -53,10 +54,11 @@ pub fn summarise(
         timed_out: counts.timed_out,
         refused: counts.refused(),
         abandoned: counts.abandoned,
-        refusals: refusals(&counts.refused),
+        refusals: by_name(Refusal::ALL.map(Refusal::name), &counts.refused),
         unmatched: counts.unmatched,
         late: counts.late,
-        malformed: counts.malformed,
+        malformed: counts.malformed(),
+        malformations: by_name(Malformed::ALL.map(Malformed::name), &counts.malformed),
         qps: if duration_s > 0.0 {
             answered_measured as f64 / duration_s
         } else {
@@ -76,7 +78,12 @@ pub fn summarise(
         query_bytes_mean: mean(counts.bytes_sent, counts.sent),
         response_bytes_mean: mean(counts.answer_bytes, counts.answered),
         generator,
-        connections: connections(outcomes),
+        connections: counts.connections,
+        handshake_ns: Distribution::from(&collector.total.handshake),
+        wire: outcomes.iter().fold(Wire::default(), |mut sum, outcome| {
+            sum += outcome.transport.wire;
+            sum
+        }),
         udp_drops_elsewhere: udp_drops.saturating_sub(generator.socket_drops),
         server_cpu_share: None,
         bottleneck: Bottleneck::Unknown,
@@ -154,29 +161,12 @@ fn generator(config: &LoadConfig, start_ns: u64, outcomes: &[Outcome], answered:
     }
 }
 
-fn connections(outcomes: &[Outcome]) -> Connections {
-    outcomes
-        .iter()
-        .map(|outcome| outcome.transport.connections)
-        .fold(Connections::default(), |sum, one| Connections {
-            tried: sum.tried + one.tried,
-            opened: sum.opened + one.opened,
-            failed: sum.failed + one.failed,
-            closed_by_peer: sum.closed_by_peer + one.closed_by_peer,
-        })
-}
-
-fn refusals(refused: &[u64; REFUSALS]) -> BTreeMap<String, u64> {
-    let names = [
-        (Refusal::Send, "send_error"),
-        (Refusal::Unreachable, "unreachable"),
-        (Refusal::PortUnreachable, "port_unreachable"),
-        (Refusal::ConnectFailed, "connect_failed"),
-        (Refusal::ConnectionLost, "connection_lost"),
-    ];
+/// Counts by the names of what they count.
+fn by_name<const N: usize>(names: [&str; N], counts: &[u64; N]) -> BTreeMap<String, u64> {
     names
         .into_iter()
-        .map(|(refusal, name)| (name.to_owned(), refused[refusal as usize]))
+        .map(str::to_owned)
+        .zip(counts.iter().copied())
         .collect()
 }
 

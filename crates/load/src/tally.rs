@@ -1,7 +1,11 @@
 //! What one thread counts during one interval. Tallies of threads and intervals add up losslessly.
 
+use crate::answer::Malformed;
 use crate::rcode;
+use crate::refusal::Refusal;
+use crate::transport::{Handshake, SessionEvent};
 use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
 
 /// Longest latency and send-time error told apart, one hour; longer ones count as that.
@@ -10,23 +14,43 @@ const LONGEST_NS: u64 = 3_600_000_000_000;
 /// Significant decimal digits of recorded times.
 const DIGITS: u8 = 3;
 
-/// Why a transport refused a query.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
-    /// The kernel did not take it.
-    Send,
-    /// An ICMP error came back for it: host or network unreachable, or the like.
-    Unreachable,
-    /// The server's host sent back that nothing listens at the port.
-    PortUnreachable,
-    /// No connection could be made to send it over.
-    ConnectFailed,
-    /// The connection it was sent over closed before its answer came.
-    ConnectionLost,
+/// Connections and sessions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Connections {
+    /// Attempts to open one.
+    pub tried: u64,
+    /// Attempts that succeeded, with TLS or QUIC where the transport has it.
+    pub opened: u64,
+    /// Attempts that failed.
+    pub failed: u64,
+    /// Open ones that the server closed or reset.
+    pub closed_by_peer: u64,
+    /// Open ones that the generator closed, as its settings asked for.
+    #[serde(default)]
+    pub closed: u64,
+    /// Full cryptographic handshakes.
+    #[serde(default)]
+    pub full: u64,
+    /// Handshakes of resumed sessions.
+    #[serde(default)]
+    pub resumed: u64,
+    /// Handshakes of resumed sessions whose early data the server took: always 0, since none is offered.
+    #[serde(default)]
+    pub early_data: u64,
 }
 
-/// Kinds of [`Refusal`].
-pub const REFUSALS: usize = 5;
+impl AddAssign for Connections {
+    fn add_assign(&mut self, other: Self) {
+        self.tried += other.tried;
+        self.opened += other.opened;
+        self.failed += other.failed;
+        self.closed_by_peer += other.closed_by_peer;
+        self.closed += other.closed;
+        self.full += other.full;
+        self.resumed += other.resumed;
+        self.early_data += other.early_data;
+    }
+}
 
 /// Counts of queries and messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,13 +64,13 @@ pub struct Counts {
     /// Queries still in flight when the caller had the drain cut short.
     pub abandoned: u64,
     /// Queries the transport refused, by [`Refusal`].
-    pub refused: [u64; REFUSALS],
+    pub refused: [u64; Refusal::ALL.len()],
     /// Answers with an ID that names no query in flight, or with another question.
     pub unmatched: u64,
     /// Answers to queries that had timed out.
     pub late: u64,
-    /// Messages that are no DNS answer.
-    pub malformed: u64,
+    /// Messages that are no DNS answer, by [`Malformed`].
+    pub malformed: [u64; Malformed::ALL.len()],
     /// Answers with TC set, among the answered.
     pub truncated: u64,
     /// Octets of DNS messages sent.
@@ -57,12 +81,19 @@ pub struct Counts {
     pub answer_bytes: u64,
     /// Answered queries by RCODE; the last counts all higher ones.
     pub rcodes: [u64; rcode::COUNTED],
+    /// Sessions.
+    pub connections: Connections,
 }
 
 impl Counts {
     /// Queries that the transport refused.
     pub fn refused(&self) -> u64 {
         self.refused.iter().sum()
+    }
+
+    /// Messages that are no DNS answer.
+    pub fn malformed(&self) -> u64 {
+        self.malformed.iter().sum()
     }
 }
 
@@ -74,7 +105,6 @@ impl AddAssign<&Counts> for Counts {
         self.abandoned += other.abandoned;
         self.unmatched += other.unmatched;
         self.late += other.late;
-        self.malformed += other.malformed;
         self.truncated += other.truncated;
         self.bytes_sent += other.bytes_sent;
         self.bytes_received += other.bytes_received;
@@ -82,6 +112,10 @@ impl AddAssign<&Counts> for Counts {
         for (sum, count) in self.refused.iter_mut().zip(other.refused) {
             *sum += count;
         }
+        for (sum, count) in self.malformed.iter_mut().zip(other.malformed) {
+            *sum += count;
+        }
+        self.connections += other.connections;
         for (sum, count) in self.rcodes.iter_mut().zip(other.rcodes) {
             *sum += count;
         }
@@ -99,6 +133,30 @@ pub struct Tally {
     pub timed_out: Histogram<u64>,
     /// Actual minus scheduled send time in nanoseconds.
     pub send_error: Histogram<u64>,
+    /// Time from the attempt to open a session until it was open, in nanoseconds.
+    pub handshake: Histogram<u64>,
+}
+
+impl Tally {
+    /// Counts what happened to a session.
+    pub fn session(&mut self, event: SessionEvent) {
+        let connections = &mut self.counts.connections;
+        match event {
+            SessionEvent::Tried => connections.tried += 1,
+            SessionEvent::Failed(_) => connections.failed += 1,
+            SessionEvent::ClosedByPeer => connections.closed_by_peer += 1,
+            SessionEvent::Closed => connections.closed += 1,
+            SessionEvent::Opened { handshake_ns, kind } => {
+                connections.opened += 1;
+                match kind {
+                    Handshake::Plain => {}
+                    Handshake::Full => connections.full += 1,
+                    Handshake::Resumed => connections.resumed += 1,
+                }
+                self.handshake.saturating_record(handshake_ns);
+            }
+        }
+    }
 }
 
 impl Default for Tally {
@@ -108,6 +166,7 @@ impl Default for Tally {
             latency: empty_histogram(),
             timed_out: empty_histogram(),
             send_error: empty_histogram(),
+            handshake: empty_histogram(),
         }
     }
 }
@@ -119,6 +178,7 @@ impl AddAssign<&Tally> for Tally {
             (&mut self.latency, &other.latency),
             (&mut self.timed_out, &other.timed_out),
             (&mut self.send_error, &other.send_error),
+            (&mut self.handshake, &other.handshake),
         ] {
             sum.add(part)
                 .expect("all tallies have histograms of the same range");

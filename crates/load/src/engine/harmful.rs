@@ -1,10 +1,12 @@
 //! A virtual clock, and a transport that does harm on purpose.
 
+use crate::answer::Malformed;
 use crate::clock::Clock;
-use crate::tally::Refusal;
+use crate::refusal::Refusal;
 use crate::transport::{Events, Transport, TransportTotals};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::os::fd::BorrowedFd;
 use std::rc::Rc;
 
 pub const MS: u64 = 1_000_000;
@@ -180,7 +182,7 @@ impl Transport for Harmful {
             seen.delivered += u64::from(matches!(arrival, Arrival::Message(_) | Arrival::Cut));
             match arrival {
                 Arrival::Message(message) => events.answer(client, &message, arrived_ns),
-                Arrival::Cut => events.cut_message(client),
+                Arrival::Cut => events.malformed(client, Malformed::Cut),
                 Arrival::Refused(id, refusal) => events.refused(client, id, refusal),
                 Arrival::Lost => events.all_refused(client, Refusal::ConnectionLost),
             }
@@ -191,6 +193,10 @@ impl Transport for Harmful {
     fn wait(&mut self, clock: &impl Clock, until_ns: u64) {
         let next_ns = self.arrivals.keys().next().map_or(u64::MAX, |key| key.0);
         clock.sleep_until(until_ns.min(next_ns));
+    }
+
+    fn ready_fd(&self) -> BorrowedFd<'_> {
+        unreachable!("only a mix of transports asks")
     }
 
     fn totals(&self) -> TransportTotals {

@@ -131,7 +131,7 @@ fn check_invariants(run: &Run) -> Result<(), TestCaseError> {
     // The drain ends with the last query, so messages may still have been under way.
     prop_assert_eq!(
         seen.delivered,
-        counts.answered + counts.unmatched + counts.late + counts.malformed
+        counts.answered + counts.unmatched + counts.late + counts.malformed()
     );
     prop_assert_eq!(counts.answered, run.total.latency.len());
     prop_assert_eq!(counts.timed_out, run.total.timed_out.len());

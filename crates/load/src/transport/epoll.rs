@@ -2,7 +2,7 @@
 
 use crate::clock::to_timespec;
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr;
 
 /// Readiness taken by one system call.
@@ -87,6 +87,11 @@ impl Epoll {
         } else {
             Ok(())
         }
+    }
+
+    /// The instance's own descriptor, ready to be read when a watched socket is ready.
+    pub fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
     }
 
     /// Waits for readiness for at most `span_ns`, unless some is still to be taken.

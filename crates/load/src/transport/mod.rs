@@ -15,9 +15,12 @@ pub(crate) use socket::{enlarge_buffers, pin_to_cpu, wake_precisely};
 pub use tcp::Tcp;
 pub use udp::Udp;
 
+use crate::answer::Malformed;
 use crate::clock::Clock;
-use crate::tally::Refusal;
+use crate::refusal::Refusal;
 use serde::{Deserialize, Serialize};
+use std::ops::AddAssign;
+use std::os::fd::BorrowedFd;
 
 /// Queries handed to the kernel, and answers taken from it, by one system call.
 pub const BATCH: usize = 64;
@@ -33,8 +36,43 @@ pub trait Events {
     /// All queries of `client` in flight have been refused.
     fn all_refused(&mut self, client: usize, refusal: Refusal);
 
-    /// `client` received part of a message, and its rest cannot come any more.
-    fn cut_message(&mut self, client: usize);
+    /// `client` received what is no DNS message.
+    fn malformed(&mut self, client: usize, malformed: Malformed);
+
+    /// Something happened to the session of `client`: its connection, with TLS or QUIC where the transport has it.
+    fn session(&mut self, client: usize, event: SessionEvent);
+}
+
+/// What happens to a session. Each `Tried` is followed by one `Opened` or `Failed`, unless the load ends before; each
+/// `Opened` by at most one `ClosedByPeer` or `Closed`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SessionEvent {
+    /// An attempt began.
+    Tried,
+    /// Queries can be sent: the handshake of the uppermost layer is over.
+    Opened {
+        /// Time since `Tried`: of TCP's handshake, with those of TLS or QUIC.
+        handshake_ns: u64,
+        /// Kind of the cryptographic handshake.
+        kind: Handshake,
+    },
+    /// The attempt failed.
+    Failed(Refusal),
+    /// The server closed or reset the open session.
+    ClosedByPeer,
+    /// The generator closed the open session, as its settings ask for.
+    Closed,
+}
+
+/// Kinds of handshakes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Handshake {
+    /// No cryptography: TCP.
+    Plain,
+    /// Full, with the server's certificate.
+    Full,
+    /// Of a resumed session (RFC 8446 section 2.2, RFC 5077).
+    Resumed,
 }
 
 /// A way for queries to travel, with a number of clients: sockets, connections or sessions.
@@ -55,37 +93,64 @@ pub trait Transport {
     /// Queues a query; its first two octets are replaced by `id`.
     fn queue(&mut self, client: usize, id: u16, message: &[u8]);
 
-    /// Hands queued queries to the kernel, in order.
+    /// Hands queued queries to the kernel, in order. Opens sessions where there are none.
     fn flush(&mut self, clock: &impl Clock, events: &mut impl Events);
 
-    /// Takes what has arrived, without blocking, up to a fair share for each client. Says whether that was all.
+    /// Takes what has arrived, without blocking, up to a fair share for each client, and does what is due by the clock.
+    /// Says whether that was all.
     fn receive(&mut self, clock: &impl Clock, events: &mut impl Events) -> bool;
 
-    /// Blocks until something arrives, or `until_ns`.
+    /// Blocks until something arrives, something of its own is due, or `until_ns`.
     fn wait(&mut self, clock: &impl Clock, until_ns: u64);
+
+    /// A descriptor that is ready to be read when `receive` would find that something has arrived.
+    fn ready_fd(&self) -> BorrowedFd<'_>;
+
+    /// When `receive` is to be called even if nothing arrives; `u64::MAX` for never.
+    fn due_ns(&self) -> u64 {
+        u64::MAX
+    }
+
+    /// The query with `id` of `client` has ended, however it did: nothing more is expected for it.
+    fn query_ended(&mut self, _client: usize, _id: u16, _clock: &impl Clock) {}
+
+    /// Begins to open the session of `client` without a query; without effect if it has one, or over UDP.
+    fn open(&mut self, _client: usize, _clock: &impl Clock, _events: &mut impl Events) {}
+
+    /// Closes the session of `client`, open or not; without effect if it has none, or over UDP.
+    fn close(&mut self, _client: usize, _clock: &impl Clock, _events: &mut impl Events) {}
 
     /// What it counted.
     fn totals(&self) -> TransportTotals;
 }
 
-/// Connections of a load. All are zero over UDP.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Connections {
-    /// Attempts to connect.
-    pub tried: u64,
-    /// Attempts that succeeded.
-    pub opened: u64,
-    /// Attempts that failed.
-    pub failed: u64,
-    /// Open connections that the server closed or reset.
-    pub closed_by_peer: u64,
-}
-
 /// What a transport counted over its life.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TransportTotals {
-    /// Its connections.
-    pub connections: Connections,
     /// Datagrams that the kernel dropped at its sockets, for want of room or a bad checksum.
     pub socket_drops: u64,
+    /// What crossed the wire.
+    pub wire: Wire,
+}
+
+/// What crossed the wire, by the kernel's or the QUIC library's count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wire {
+    /// Octets sent as payload of UDP or TCP, retransmissions among them: DNS messages with what TLS, HTTP/2 and QUIC add.
+    pub octets_sent: u64,
+    /// Octets received likewise.
+    pub octets_received: u64,
+    /// Datagrams or TCP segments sent, those without payload among them.
+    pub packets_sent: u64,
+    /// Datagrams or TCP segments received.
+    pub packets_received: u64,
+}
+
+impl AddAssign for Wire {
+    fn add_assign(&mut self, other: Self) {
+        self.octets_sent += other.octets_sent;
+        self.octets_received += other.octets_received;
+        self.packets_sent += other.packets_sent;
+        self.packets_received += other.packets_received;
+    }
 }

@@ -2,15 +2,16 @@
 
 use super::epoll::{Epoll, Ready};
 use super::frame::{self, FrameReader};
-use super::{Connections, Events, Transport, TransportTotals};
+use super::{Events, Handshake, SessionEvent, Transport, TransportTotals};
 use crate::LoadError;
+use crate::answer::Malformed;
 use crate::clock::Clock;
-use crate::tally::Refusal;
+use crate::refusal::Refusal;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::SocketAddr;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 
 /// A client takes no further query while it has more than this to write: the server does not read.
 const UNWRITTEN_LIMIT: usize = 64 * 1024;
@@ -48,6 +49,8 @@ struct Client {
     frames: FrameReader,
     /// Attempts to connect so far.
     attempts: u64,
+    /// When the last one began.
+    tried_ns: u64,
     /// The server has sent something over this connection.
     heard: bool,
     /// Has queries that `flush` is to look at.
@@ -65,6 +68,7 @@ impl Client {
             written: 0,
             frames: FrameReader::default(),
             attempts: 0,
+            tried_ns: 0,
             heard: false,
             queued: false,
             wants_room: false,
@@ -120,7 +124,6 @@ pub struct Tcp {
     /// Clients with `queued` set.
     queued: Vec<usize>,
     incoming: Vec<u8>,
-    connections: Connections,
     /// When it last looked what has arrived.
     now_ns: u64,
     /// When clients that pause may connect again; in order, since all pauses have one length.
@@ -142,7 +145,6 @@ impl Tcp {
                 .map_err(|error| LoadError::system("making an epoll instance", error))?,
             queued: Vec::new(),
             incoming: vec![0; READ_LEN],
-            connections: Connections::default(),
             now_ns: 0,
             pauses_ns: VecDeque::new(),
             deadlines: VecDeque::new(),
@@ -150,7 +152,7 @@ impl Tcp {
     }
 
     fn connect(&mut self, index: usize, now_ns: u64, events: &mut impl Events) {
-        self.connections.tried += 1;
+        events.session(index, SessionEvent::Tried);
         match start_connecting(self.server) {
             Ok(socket) if self.epoll.watch(socket.as_fd(), index, true, false).is_ok() => {
                 let client = &mut self.clients[index];
@@ -158,6 +160,7 @@ impl Tcp {
                 client.state = State::Connecting;
                 client.wants_room = true;
                 client.attempts += 1;
+                client.tried_ns = now_ns;
                 let deadline_ns = now_ns + CONNECT_TIMEOUT_NS;
                 self.deadlines
                     .push_back((deadline_ns, index, client.attempts));
@@ -168,7 +171,7 @@ impl Tcp {
     }
 
     fn fail(&mut self, index: usize, now_ns: u64, refusal: Refusal, events: &mut impl Events) {
-        self.connections.failed += 1;
+        events.session(index, SessionEvent::Failed(refusal));
         self.pause(index, now_ns);
         events.all_refused(index, refusal);
     }
@@ -181,9 +184,11 @@ impl Tcp {
 
     /// A connection has ended. If the server never used it, the client pauses before the next.
     fn lose(&mut self, index: usize, by_peer: bool, now_ns: u64, events: &mut impl Events) {
-        self.connections.closed_by_peer += u64::from(by_peer);
+        if by_peer {
+            events.session(index, SessionEvent::ClosedByPeer);
+        }
         if self.clients[index].frames.is_inside_message() {
-            events.cut_message(index);
+            events.malformed(index, Malformed::Cut);
         }
         if self.clients[index].heard {
             self.clients[index].close(0);
@@ -258,8 +263,13 @@ impl Tcp {
             if !ready.writable {
                 return true;
             }
-            self.connections.opened += 1;
-            self.clients[index].state = State::Open;
+            let client = &mut self.clients[index];
+            client.state = State::Open;
+            let opened = SessionEvent::Opened {
+                handshake_ns: clock.now_ns().saturating_sub(client.tried_ns),
+                kind: Handshake::Plain,
+            };
+            events.session(index, opened);
         }
         if ready.writable && self.clients[index].state == State::Open {
             self.write(index);
@@ -340,16 +350,25 @@ impl Transport for Tcp {
     }
 
     fn wait(&mut self, clock: &impl Clock, until_ns: u64) {
-        let pause_end_ns = self.pauses_ns.front().copied().unwrap_or(u64::MAX);
-        let until_ns = until_ns.min(pause_end_ns);
+        let until_ns = until_ns.min(self.due_ns());
         self.epoll.wait(until_ns.saturating_sub(clock.now_ns()));
     }
 
+    fn ready_fd(&self) -> BorrowedFd<'_> {
+        self.epoll.as_fd()
+    }
+
+    fn due_ns(&self) -> u64 {
+        let pause_end_ns = self.pauses_ns.front().copied();
+        let deadline_ns = self.deadlines.front().map(|deadline| deadline.0);
+        let never = u64::MAX;
+        pause_end_ns
+            .unwrap_or(never)
+            .min(deadline_ns.unwrap_or(never))
+    }
+
     fn totals(&self) -> TransportTotals {
-        TransportTotals {
-            connections: self.connections,
-            socket_drops: 0,
-        }
+        TransportTotals::default()
     }
 }
 

@@ -6,11 +6,11 @@ use super::sent_runs::SentRuns;
 use super::{BATCH, Events, Transport, TransportTotals, socket};
 use crate::LoadError;
 use crate::clock::{Clock, realtime_ns};
-use crate::tally::Refusal;
+use crate::refusal::Refusal;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 /// Tries to send one datagram while earlier ones' ICMP errors are reported instead, or the kernel has no room.
 const SEND_TRIES: u32 = 100;
@@ -241,6 +241,10 @@ impl Transport for Udp {
                 self.errors_waiting |= ready.error;
             }
         }
+    }
+
+    fn ready_fd(&self) -> BorrowedFd<'_> {
+        self.epoll.as_fd()
     }
 
     fn totals(&self) -> TransportTotals {

@@ -1,5 +1,12 @@
 //! What a load is asked to do.
 
+mod route;
+
+pub use route::{
+    Certificates, HttpMethod, HttpSettings, SessionSettings, TlsSettings, TlsVersions,
+    TransportKind,
+};
+
 use crate::LoadError;
 use crate::in_flight::MAX_SLOTS_PER_CLIENT;
 use serde::{Deserialize, Serialize};
@@ -35,26 +42,6 @@ pub struct LoadConfig {
     pub cpus: Vec<usize>,
     /// Permits a server that is not on this machine.
     pub allow_any_target: bool,
-}
-
-/// How queries travel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum TransportKind {
-    /// One query a datagram (RFC 1035 section 4.2.1).
-    Udp,
-    /// Pipelined queries over re-used connections (RFC 7766).
-    Tcp,
-}
-
-impl TransportKind {
-    /// The name as DNS engineers write it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Udp => "UDP",
-            Self::Tcp => "TCP",
-        }
-    }
 }
 
 /// When queries are sent.

@@ -1,0 +1,121 @@
+//! How queries travel: the transport, and the settings of its sessions.
+
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How queries travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TransportKind {
+    /// One query a datagram (RFC 1035 section 4.2.1).
+    Udp,
+    /// Pipelined queries over re-used connections (RFC 7766).
+    Tcp,
+    /// The same over TLS (RFC 7858).
+    Dot,
+    /// HTTP/2 over TLS (RFC 8484).
+    Doh,
+    /// A QUIC stream a query (RFC 9250).
+    Doq,
+}
+
+impl TransportKind {
+    /// The name as DNS engineers write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Udp => "UDP",
+            Self::Tcp => "TCP",
+            Self::Dot => "DoT",
+            Self::Doh => "DoH",
+            Self::Doq => "DoQ",
+        }
+    }
+
+    /// Whether it has sessions, which are opened before queries can be sent.
+    pub fn has_sessions(self) -> bool {
+        self != Self::Udp
+    }
+
+    /// Whether it is encrypted.
+    pub fn has_tls(self) -> bool {
+        matches!(self, Self::Dot | Self::Doh | Self::Doq)
+    }
+}
+
+/// How a client uses its session. Over UDP nothing of it applies.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SessionSettings {
+    /// Queries after which a session is closed, once they have ended, and the next one opened; `None` for no limit.
+    pub queries: Option<u64>,
+    /// How long a session may stand without a query in flight before the client closes it; `None` for ever.
+    pub idle: Option<Duration>,
+    /// Whether a client resumes its earlier TLS session (RFC 8446 section 2.2, RFC 5077), not over TCP.
+    pub resumption: bool,
+}
+
+/// How TLS is used.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TlsSettings {
+    /// Versions offered.
+    pub versions: TlsVersions,
+    /// Names of the cipher suites offered, as IANA registers them; empty for the library's choice.
+    pub cipher_suites: Vec<String>,
+    /// How the server's certificate is verified.
+    pub certificates: Certificates,
+    /// Name sent as SNI and verified; `None` is the server's address, which is not sent (RFC 6066 section 3).
+    pub server_name: Option<String>,
+}
+
+/// Versions of TLS. QUIC has 1.3 alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TlsVersions {
+    /// 1.3 and, if the server lacks it, 1.2.
+    #[default]
+    #[serde(rename = "any")]
+    Any,
+    /// 1.2 (RFC 5246).
+    #[serde(rename = "1.2")]
+    Tls12,
+    /// 1.3 (RFC 8446).
+    #[serde(rename = "1.3")]
+    Tls13,
+}
+
+/// How the server's certificate is verified.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Certificates {
+    /// Not at all (RFC 8310 section 5, opportunistic): its signature over the handshake is verified, who signed it is not.
+    #[default]
+    Unverified,
+    /// Against the certificates of this PEM file.
+    Roots(PathBuf),
+}
+
+/// How HTTP is used (RFC 8484).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HttpSettings {
+    /// Path of the resource.
+    pub path: String,
+    /// Method of requests.
+    pub method: HttpMethod,
+}
+
+impl Default for HttpSettings {
+    fn default() -> Self {
+        Self {
+            path: "/dns-query".to_owned(),
+            method: HttpMethod::Post,
+        }
+    }
+}
+
+/// Method of HTTP requests (RFC 8484 section 4.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum HttpMethod {
+    /// The query in the URI, as base64url.
+    Get,
+    /// The query as content.
+    Post,
+}

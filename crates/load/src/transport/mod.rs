@@ -2,6 +2,7 @@
 
 mod epoll;
 mod frame;
+mod layer;
 mod mmsg;
 mod sent_runs;
 mod socket;

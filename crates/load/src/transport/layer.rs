@@ -1,0 +1,91 @@
+//! What turns queries into the octets of a connection, and its octets into answers. Knows neither sockets nor time.
+
+use crate::answer::Malformed;
+use crate::refusal::Refusal;
+
+/// What a layer tells of one connection.
+pub trait LayerEvents {
+    /// A message arrived. The first two octets are the ID that the query was queued with.
+    fn answer(&mut self, message: &[u8]);
+
+    /// The query with `id` has been refused; the connection goes on.
+    fn refused(&mut self, id: u16, refusal: Refusal);
+
+    /// Something arrived that is no DNS message; the connection goes on.
+    fn malformed(&mut self, malformed: Malformed);
+}
+
+/// One connection's protocol above the octet stream: frames (TCP), frames in TLS (DoT), HTTP/2 in TLS (DoH).
+///
+/// Queries are taken from the start and held back until they may be sent. A layer is made anew for each connection.
+pub trait Layer {
+    /// Queues a query; its first two octets are replaced by `id`, or by 0 where the protocol has means of its own to
+    /// tell answers apart.
+    fn queue(&mut self, id: u16, message: &[u8]);
+
+    /// Whether another query can be queued, as far as the protocol is concerned (HTTP/2: concurrent streams).
+    fn has_room(&self) -> bool;
+
+    /// Whether the handshake is over, and queries can be sent.
+    fn is_open(&self) -> bool;
+
+    /// Takes octets that arrived.
+    ///
+    /// # Errors
+    /// The refusal of all queries in flight, if the connection cannot go on.
+    fn receive(&mut self, octets: &[u8], events: &mut impl LayerEvents) -> Result<(), Refusal>;
+
+    /// The octets to be written. The caller removes from the front what the kernel took.
+    ///
+    /// # Errors
+    /// As for `receive`.
+    fn outgoing(&mut self) -> Result<&mut Outgoing, Refusal>;
+
+    /// The query with `id` has ended: nothing more is expected for it.
+    fn query_ended(&mut self, id: u16);
+
+    /// The server has closed its side of the octet stream: whether that cut a message.
+    fn is_inside_message(&self) -> bool;
+
+    /// Appends what the protocol says before an orderly end (TLS close_notify, HTTP/2 GOAWAY).
+    fn say_goodbye(&mut self);
+}
+
+/// Written octets are kept until there are this many, since dropping them moves those behind.
+const WRITTEN_KEPT: usize = 64 * 1024;
+
+/// Octets on their way to the kernel.
+#[derive(Debug, Default)]
+pub struct Outgoing {
+    octets: Vec<u8>,
+    written: usize,
+}
+
+impl Outgoing {
+    /// The octets that the kernel has not taken.
+    pub fn unwritten(&self) -> &[u8] {
+        &self.octets[self.written..]
+    }
+
+    /// The kernel took `count` of them.
+    pub fn wrote(&mut self, count: usize) {
+        self.written += count;
+        if self.written == self.octets.len() {
+            self.clear();
+        } else if self.written >= WRITTEN_KEPT {
+            self.octets.drain(..self.written);
+            self.written = 0;
+        }
+    }
+
+    /// Where to append octets.
+    pub fn end(&mut self) -> &mut Vec<u8> {
+        &mut self.octets
+    }
+
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.octets.clear();
+        self.written = 0;
+    }
+}

@@ -222,6 +222,29 @@ def test_killed_during_start(kind: type[Server], zones, tmp_path: Path, monkeypa
         kind([zones("unsigned")], ServerSettings(), tmp_path / "server").start()
 
 
+def test_killed_while_its_sockets_are_looked_at(kind: type[Server], zones, tmp_path: Path, monkeypatch) -> None:
+    """Sockets of a server that has just died are no other process's: it died, and is not started again."""
+    server = kind([zones("unsigned")], ServerSettings(), tmp_path / "server")
+    spawn, sockets_on = LocalHost.spawn, ports.sockets_on
+    started = []
+
+    def note_spawned(self, *arguments, **options):
+        started.append(spawn(self, *arguments, **options))
+        return started[-1]
+
+    def look_and_kill(address, port):
+        bound = sockets_on(address, port)
+        os.kill(started[-1].pid, signal.SIGKILL)
+        wait_until(lambda: not started[-1].alive(), "the end of the server")
+        return bound
+
+    monkeypatch.setattr(LocalHost, "spawn", note_spawned)
+    monkeypatch.setattr(ports, "sockets_on", look_and_kill)
+    with pytest.raises(SubjectFailedError, match="ended by signal 9"):
+        server.start()
+    assert len(started) == 1
+
+
 def test_never_ready(kind: type[Server], zones, tmp_path: Path) -> None:
     settings = ServerSettings(ready_deadline_s=0.3)
     zone = ServedZone("other", zones("unsigned").path)

@@ -9,6 +9,7 @@ from pathlib import Path
 import dns.flags
 import dns.message
 import dns.rcode
+import dns.rdtypes.ANY.SOA
 import dns.rrset
 import pytest
 from dnsrig.servers.presigned import Nsec3Parameters, Signing, signing_of
@@ -72,6 +73,27 @@ def test_soa_answers(change, serial: int | None, said: str) -> None:
         answer = ask_soa("127.0.0.1", port, "example", tcp=False)
     assert answer.serial == serial
     assert said in answer.said
+
+
+def test_interruption_while_an_answer_is_read(monkeypatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with answering(with_soa) as port:
+        monkeypatch.setattr(dns.rdtypes.ANY.SOA.SOA, "from_wire_parser", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            ask_soa("127.0.0.1", port, "example", tcp=False)
+
+
+def test_interruption_while_a_zone_file_is_read(monkeypatch, tmp_path: Path) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    path = tmp_path / "zone"
+    path.write_text("example. 60 IN SOA ns1 host 7 1 1 1 1\n")
+    monkeypatch.setattr(dns.rdtypes.ANY.SOA.SOA, "from_text", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        serial_in_file(path, "example.")
 
 
 @pytest.mark.parametrize("tcp", [False, True])

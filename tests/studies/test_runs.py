@@ -11,18 +11,11 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from dnsrig.hosts.processes import descendants
 
 BRIEF = ["--repetitions", 2, "--load-seconds", 0.2, "--warm-up-seconds", 0, "--seed", 5]
-
-
-def processes_below(pid: int) -> set[int]:
-    """Children of `pid`, to see what a run leaves behind."""
-    return {int(child) for task in Path(f"/proc/{pid}/task").glob("*/children") for child in task.read_text().split()}
-
-
-def descendants(pid: int) -> set[int]:
-    found = processes_below(pid)
-    return found.union(*(descendants(child) for child in found if Path(f"/proc/{child}/task").exists()))
+CPU_OF_A_LOAD_S = 0.3
+"""More CPU time than the questions before a load can take."""
 
 
 def command_line(pid: int) -> bytes:
@@ -118,10 +111,10 @@ def test_interrupting_keeps_what_is_done_and_resuming_goes_on(dnsrig, tmp_path, 
     for line in process.stderr:
         if line.startswith("embedded-"):
             break
-    below = processes_below(process.pid)
+    below = descendants(process.pid)
     process.send_signal(how)
     said = process.stderr.read()
-    assert process.wait(timeout=30) == 130
+    assert process.wait(timeout=30) == 130, said
     assert not any(Path(f"/proc/{pid}").exists() for pid in below)
     run = only_run(tmp_path)
     assert f"dnsrig run --resume {run}" in said
@@ -156,23 +149,44 @@ def test_a_server_that_cannot_serve_is_said_and_the_others_measured(dnsrig, tmp_
 
 def test_a_server_that_dies_is_said(tmp_path):
     command = [sys.executable, "-m", "dnsrig", "run", "denial-cost", "--server", "embedded", "--repetitions", "1"]
-    more = ["--load-seconds", "20", "--warm-up-seconds", "0", "--denial", "none", "--stream", "normal"]
+    more = ["--load-seconds", "600", "--warm-up-seconds", "0", "--denial", "none", "--stream", "normal"]
     process = subprocess.Popen([*command, *more, "--out", str(tmp_path)], stderr=subprocess.PIPE, text=True)
     try:
-        while not any("ready" in log.read_text() for log in tmp_path.glob("*/servers/*/embedded.log")):
-            assert process.poll() is None
-            time.sleep(0.01)
-        servers = [pid for pid in descendants(process.pid) if b"\0dnsrig.servers.embedded_main" in command_line(pid)]
-        servers = [pid for pid in servers if b"guard.py" not in command_line(pid)]
-        for pid in servers:
-            os.kill(pid, signal.SIGKILL)
+        server = wait_for(lambda: serving_process(process, tmp_path))
+        started_s = cpu_s(server)
+        wait_for(lambda: cpu_s(server) > started_s + CPU_OF_A_LOAD_S)
+        os.kill(server, signal.SIGKILL)
         _, said = process.communicate(timeout=60)
     finally:
         process.kill()
     assert process.returncode == 1, said
-    assert "signal 9" in said, said
+    assert "ended by itself by signal 9" in said and "embedded.log ends:\nready" in said, said
     assert "Traceback" not in said
     assert not list(only_run(tmp_path).glob("measurements/*/*.json"))
+
+
+def serving_process(run, folder):
+    """The pid of the embedded server of `run`, once it has said that it serves."""
+    assert run.poll() is None, run.stderr.read()
+    if not any("ready" in log.read_text() for log in folder.glob("*/servers/*/embedded.log")):
+        return None
+    servers = [pid for pid in descendants(run.pid) if b"\0dnsrig.servers.embedded_main\0" in command_line(pid)]
+    (server,) = [pid for pid in servers if b"guard.py" not in command_line(pid)]
+    return server
+
+
+def cpu_s(pid):
+    """CPU time of a process in s: user and system time are fields 14 and 15 of /proc/PID/stat."""
+    user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+def wait_for(condition):
+    deadline = time.monotonic() + 120
+    while not (value := condition()):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    return value
 
 
 def test_a_run_without_a_published_column_has_a_report(dnsrig, tmp_path):

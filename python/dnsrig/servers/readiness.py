@@ -17,6 +17,8 @@ import dns.transaction
 import dns.zonefile
 from dns.tokenizer import Tokenizer
 
+from dnsrig.servers.interruption import raise_interruption
+
 ANSWER_TIMEOUT_S = 1.0
 """How long a poll waits for one answer; a server that is not listening yet refuses at once on loopback."""
 
@@ -44,6 +46,7 @@ def ask_soa(address: str, port: int, origin: str, *, tcp: bool) -> SoaAnswer:
     except (OSError, EOFError) as error:
         return SoaAnswer(None, str(error) or "connection closed")
     except dns.exception.DNSException as error:
+        raise_interruption(error)
         return SoaAnswer(None, f"an answer that cannot be read ({error})")
     return _judge(query, answer, name)
 
@@ -104,6 +107,7 @@ def serial_in_file(path: Path, origin: str) -> int | None:
             reader.read()
     except _SoaFoundError as found:
         return found.serial
-    except (OSError, dns.exception.DNSException, ValueError):
+    except (OSError, dns.exception.DNSException, ValueError) as error:
+        raise_interruption(error)
         return None
     return None

@@ -16,6 +16,8 @@ LOG_WINDOW_BYTES = 1 << 20
 """How much of the log's end is searched at each poll."""
 KNOWN_TAKEN_DEADLINE_S = 5.0
 """How long a server gets to say itself that it cannot have a port that is known to be taken."""
+OTHERS_DEADLINE_S = 1.0
+"""How long sockets on the port that are not the server's must stay to be another process's."""
 
 
 class PortRefusedError(EnvironmentLacksError):
@@ -91,8 +93,8 @@ class Watch:
                     )
                 )
             time.sleep(POLL_INTERVAL_S)
-        self._look_for_trouble()
         self._check_owner()
+        self._look_for_trouble()
 
     def refuse_port(self, state: ports.PortState) -> NoReturn:
         """Wait for the server to say itself that it cannot have a port known to be taken or forbidden.
@@ -138,10 +140,18 @@ class Watch:
         return PortRefusedError(self.failure(reason))
 
     def _check_owner(self) -> None:
-        """Make sure that no other process shares the port: it would get a part of the queries."""
-        bound = ports.sockets_on(self.address, self.port)
-        if bound - ports.sockets_of(self.process.pids()):
-            raise self._port_error(f"another process listens on {self.address} port {self.port} as well (SO_REUSEPORT)")
+        """Make sure that no other process shares the port: it would get a part of the queries.
+
+        A server that dies meanwhile has sockets on the port and owns none, so only what stays is another's.
+        """
+        deadline = time.monotonic() + OTHERS_DEADLINE_S
+        while ports.sockets_on(self.address, self.port) - ports.sockets_of(self.process.pids()):
+            self._look_for_trouble()
+            if time.monotonic() > deadline:
+                raise self._port_error(
+                    f"another process listens on {self.address} port {self.port} as well (SO_REUSEPORT)"
+                )
+            time.sleep(POLL_INTERVAL_S)
 
 
 def port_reason(address: str, port: int, state: ports.PortState) -> str:

@@ -1,5 +1,6 @@
 """Does a server give the answers that a case is about? Asked before it is loaded."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import dns.dnssec
@@ -14,6 +15,7 @@ import dns.rdataset
 import dns.rdatatype
 
 from dnsrig import _core
+from dnsrig.servers.interruption import raise_interruption
 from dnsrig.studies.inputs import Variant
 
 QUESTIONS = 20
@@ -30,12 +32,19 @@ class AnswerCheck:
     faults: tuple[str, ...]
 
 
-def check_answers(address: tuple[str, int], origin: str, queries: _core.QueryStream, variant: Variant) -> AnswerCheck:
+def check_answers(
+    address: tuple[str, int],
+    origin: str,
+    queries: _core.QueryStream,
+    variant: Variant,
+    on_silence: Callable[[], None] = lambda: None,
+) -> AnswerCheck:
     """Ask `address` the stream's first queries by UDP (TCP when truncated); look at rcode, AA and DNSSEC records.
 
     Every NXDOMAIN from a signed zone must bring the variant's kind of denial, NSEC3 with the zone's own number of
     iterations (RFC 5155 section 7.2); every other answer with data must bring signatures (RFC 4035 section 3.1). All
-    signatures must be valid under the zone's own DNSKEY RRset.
+    signatures must be valid under the zone's own DNSKEY RRset. `on_silence` is called after each question without
+    answer, and may raise to spare waiting for the others.
     """
     faults: dict[str, None] = {}
     keys: Keys = {}
@@ -43,7 +52,9 @@ def check_answers(address: tuple[str, int], origin: str, queries: _core.QueryStr
         try:
             keys = _zone_keys(address, origin)
         except (dns.exception.DNSException, OSError) as error:
+            raise_interruption(error)
             faults[f"no usable answer to {origin} DNSKEY: {error or type(error).__name__}"] = None
+            on_silence()
     asked = min(QUESTIONS, len(queries))
     for index in range(asked):
         query = dns.message.from_wire(queries.message(index))
@@ -51,7 +62,9 @@ def check_answers(address: tuple[str, int], origin: str, queries: _core.QueryStr
         try:
             answer, _ = dns.query.udp_with_fallback(query, address[0], timeout=TIMEOUT_S, port=address[1])
         except (dns.exception.DNSException, OSError) as error:
+            raise_interruption(error)
             faults[f"no usable answer to {query.question[0]}: {error or type(error).__name__}"] = None
+            on_silence()
             continue
         for fault in (*_faults(query, answer, variant), *_bad_signatures(answer, keys)):
             faults[fault] = None
@@ -101,5 +114,6 @@ def _bad_signatures(answer: dns.message.Message, keys: Keys) -> list[str]:
             try:
                 dns.dnssec.validate(rrset, signature, keys)
             except dns.exception.DNSException as error:
+                raise_interruption(error)
                 faults.append(f"signature of {dns.rdatatype.to_text(rrset.rdtype)} records is not valid: {error}")
     return faults

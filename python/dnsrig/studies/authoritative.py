@@ -152,7 +152,7 @@ class AuthoritativeBench:
 
     def _measure_stream(self, block: Block, repetition: int, name: str, server: Server) -> None:
         stream = self._inputs.streams[name]
-        check = check_answers(server.address, self._inputs.origin, stream.queries, block.variant)
+        check = check_answers(server.address, self._inputs.origin, stream.queries, block.variant, server.check_running)
         if self._settings.warm_up_s > 0:
             self._load(server, stream.warm_up, self._settings.warm_up_s)
         started = datetime.now(UTC)
@@ -224,7 +224,8 @@ class AuthoritativeBench:
             "cpus": sorted(self._placement.generator)[:1],
             "allow_any_target": False,
         }
-        text, interrupted = _core.load(stream, json.dumps(settings))
+        # Looked after each second: a load of a dead server would go on to its end and tell nothing.
+        text, interrupted = _core.load(stream, json.dumps(settings), lambda _: server.check_running())
         if interrupted:
             raise KeyboardInterrupt
         report: dict[str, Any] = json.loads(text)

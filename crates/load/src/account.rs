@@ -1,28 +1,98 @@
-//! Accounting: every query ends as exactly one of answered, timed out or refused.
+//! Accounting: every query ends as exactly one of answered, timed out, refused, or abandoned.
 
 use crate::answer::{Answer, Malformed};
-use crate::in_flight::{Found, InFlight, SlotIndex};
+use crate::in_flight::{Found, InFlight, Query, SlotIndex};
 use crate::queries::Queries;
 use crate::rcode;
 use crate::refusal::Refusal;
 use crate::tally::Tally;
 use crate::transport::{BATCH, Events, SessionEvent};
+use std::mem;
 
 /// Weight of a new latency in the running mean, as a power of two below one.
 const MEAN_SHIFT: u32 = 4;
+
+/// Which route, a transport to a server, each client belongs to.
+#[derive(Clone, Debug)]
+pub struct Routes {
+    /// The first client of each route but the first, in order.
+    later_first: Vec<usize>,
+}
+
+impl Routes {
+    /// Routes with so many clients each, in order.
+    pub fn new(clients: &[usize]) -> Self {
+        let mut first = 0;
+        let firsts = clients.iter().map(|count| {
+            let this = first;
+            first += count;
+            this
+        });
+        Self {
+            later_first: firsts.skip(1).collect(),
+        }
+    }
+
+    /// The number of routes.
+    pub fn count(&self) -> usize {
+        self.later_first.len() + 1
+    }
+
+    /// The route of `client`.
+    pub fn of(&self, client: usize) -> usize {
+        let mut route = 0;
+        while let Some(first) = self.later_first.get(route)
+            && *first <= client
+        {
+            route += 1;
+        }
+        route
+    }
+}
+
+/// The end of a query, or of an attempt to open a session that nobody waits for.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended {
+    /// When.
+    pub at_ns: u64,
+    /// Whose.
+    pub client: usize,
+    /// The query's message ID; `None` if the transport never had it.
+    pub id: Option<u16>,
+}
+
+/// A query whose answer had TC set, to be sent over TCP.
+#[derive(Clone, Copy, Debug)]
+pub struct Moved {
+    /// The UDP client that got the answer.
+    pub client: usize,
+    /// Its index in the stream.
+    pub index: usize,
+    /// When its latency counts from.
+    pub latency_from_ns: u64,
+}
 
 /// What one thread has in flight and has counted.
 pub struct Account<'a> {
     queries: &'a Queries<'a>,
     timeout_ns: u64,
+    routes: Routes,
     /// The queries in flight.
     pub in_flight: InFlight,
-    /// Counts since the tally was last taken.
-    pub tally: Tally,
+    /// Counts of each route since they were last taken.
+    tallies: Vec<Tally>,
     /// When the last answer arrived; 0 before the first.
     pub last_answer_ns: u64,
-    /// When each query that has ended since this was last emptied did so.
-    pub freed_ns: Vec<u64>,
+    /// Each query that has ended since this was last emptied.
+    pub ended: Vec<Ended>,
+    /// Queries to be sent over TCP, if the load has a way for them.
+    pub moved: Vec<Moved>,
+    /// The route whose truncated answers have their queries put there.
+    moves_from: Option<usize>,
+    /// Whether the end of an attempt to open a session counts as the end of a query does.
+    counts_sessions: bool,
+    /// Attempts to open a session that have not ended, where these are counted.
+    opening: u64,
     /// Answers since this was last set to 0.
     pub answers_lately: u64,
     /// Running mean of latency in nanoseconds.
@@ -35,20 +105,51 @@ pub struct Account<'a> {
 
 impl<'a> Account<'a> {
     /// An empty account for queries that time out `timeout_ns` after their send.
-    pub fn new(queries: &'a Queries<'a>, timeout_ns: u64, in_flight: InFlight) -> Self {
+    pub fn new(
+        queries: &'a Queries<'a>,
+        timeout_ns: u64,
+        in_flight: InFlight,
+        routes: Routes,
+    ) -> Self {
         Self {
             queries,
             timeout_ns,
             in_flight,
-            tally: Tally::default(),
+            tallies: vec![Tally::default(); routes.count()],
+            routes,
             last_answer_ns: 0,
-            freed_ns: Vec::with_capacity(BATCH),
+            ended: Vec::with_capacity(BATCH),
+            moved: Vec::new(),
+            moves_from: None,
+            counts_sessions: false,
+            opening: 0,
             answers_lately: 0,
             mean_latency_ns: 0,
             least_latency_ns: u64::MAX,
             answered: 0,
             refused_lately: false,
         }
+    }
+
+    /// Has queries of this route whose answer has TC set put into `moved` instead of ending them.
+    pub fn move_truncated(&mut self, route: Option<usize>) {
+        self.moves_from = route;
+    }
+
+    /// Has the end of each attempt to open a session put into `ended`.
+    pub fn count_sessions(&mut self) {
+        self.counts_sessions = true;
+    }
+
+    /// The counts of each route since they were last taken.
+    pub fn take_tallies(&mut self) -> Vec<Tally> {
+        let fresh = vec![Tally::default(); self.tallies.len()];
+        mem::replace(&mut self.tallies, fresh)
+    }
+
+    fn tally(&mut self, client: usize) -> &mut Tally {
+        let route = self.routes.of(client);
+        &mut self.tallies[route]
     }
 
     /// Begins query number `index` of the stream for `client`; `None` if the client has no room.
@@ -61,9 +162,32 @@ impl<'a> Account<'a> {
         let (slot, id) = self.in_flight.take(client, index)?;
         self.in_flight.stamp(slot, id, now_ns, now_ns);
         let message = self.queries.message(index);
-        self.tally.counts.sent += 1;
-        self.tally.counts.bytes_sent += message.len() as u64;
+        let counts = &mut self.tally(client).counts;
+        counts.sent += 1;
+        counts.bytes_sent += message.len() as u64;
         Some((slot, id, message))
+    }
+
+    /// The client that the stream names for its query number `index`, if it names clients.
+    pub fn client_of_stream(&self, index: usize) -> Option<u32> {
+        self.queries.client(index)
+    }
+
+    /// Whether an attempt to open a session is under way, where these are counted.
+    pub fn is_opening(&self) -> bool {
+        self.opening > 0
+    }
+
+    /// Counts a query that `client` has no place for.
+    pub fn turn_away(&mut self, client: usize, at_ns: u64) {
+        let counts = &mut self.tally(client).counts;
+        counts.sent += 1;
+        counts.refused[Refusal::NoPlace as usize] += 1;
+        self.ended.push(Ended {
+            at_ns,
+            client,
+            id: None,
+        });
     }
 
     /// A query has been handed to the kernel; without effect if that refused it.
@@ -76,10 +200,16 @@ impl<'a> Account<'a> {
         latency_from_ns: u64,
     ) {
         if self.in_flight.stamp(slot, id, sent_ns, latency_from_ns) {
-            self.tally
+            let client = self.in_flight.client(slot);
+            self.tally(client)
                 .send_error
                 .saturating_record(sent_ns.saturating_sub(scheduled_ns));
         }
+    }
+
+    /// A query that was moved to TCP has been handed over: its latency goes on counting.
+    pub fn sent_again(&mut self, slot: SlotIndex, id: u16, sent_ns: u64, latency_from_ns: u64) {
+        self.in_flight.stamp(slot, id, sent_ns, latency_from_ns);
     }
 
     /// Ends the queries whose time is up.
@@ -94,18 +224,24 @@ impl<'a> Account<'a> {
 
     fn time_out(&mut self, slot: SlotIndex, now_ns: u64) {
         let query = self.in_flight.time_out(slot);
-        self.freed_ns.push(now_ns);
-        self.tally.counts.timed_out += 1;
+        self.end(&query, now_ns);
+        let tally = self.tally(query.client);
+        tally.counts.timed_out += 1;
         let waited_ns = now_ns.saturating_sub(query.latency_from_ns);
-        self.tally.timed_out.saturating_record(waited_ns);
+        tally.timed_out.saturating_record(waited_ns);
     }
 
     /// Ends all queries in flight without a result.
     pub fn abandon(&mut self) {
         while let Some((slot, _)) = self.in_flight.oldest() {
-            self.in_flight.release(slot);
-            self.tally.counts.abandoned += 1;
+            let query = self.in_flight.release(slot);
+            self.tally(query.client).counts.abandoned += 1;
         }
+    }
+
+    /// How long after its send a query times out.
+    pub fn timeout_ns(&self) -> u64 {
+        self.timeout_ns
     }
 
     /// When the next query times out.
@@ -127,7 +263,15 @@ impl<'a> Account<'a> {
 
     /// Whether a query has been refused since the last call, other than by a lost connection.
     pub fn take_refused(&mut self) -> bool {
-        std::mem::take(&mut self.refused_lately)
+        mem::take(&mut self.refused_lately)
+    }
+
+    fn end(&mut self, query: &Query, at_ns: u64) {
+        self.ended.push(Ended {
+            at_ns,
+            client: query.client,
+            id: Some(query.id),
+        });
     }
 
     fn end_answered(
@@ -140,13 +284,14 @@ impl<'a> Account<'a> {
     ) {
         let query = self.in_flight.release(slot);
         let latency_ns = received_ns.saturating_sub(query.latency_from_ns);
-        self.freed_ns.push(received_ns.max(query.sent_ns));
-        let counts = &mut self.tally.counts;
-        counts.answered += 1;
+        let tally = self.tally(query.client);
+        let counts = &mut tally.counts;
         counts.answer_bytes += len as u64;
         counts.truncated += u64::from(answer.is_truncated());
+        counts.answered += 1;
         counts.rcodes[usize::from(answer.rcode(question_len)).min(rcode::COUNTED - 1)] += 1;
-        self.tally.latency.saturating_record(latency_ns);
+        tally.latency.saturating_record(latency_ns);
+        self.end(&query, received_ns.max(query.sent_ns));
         self.answered += 1;
         self.answers_lately += 1;
         self.mean_latency_ns = self.mean_latency_ns - (self.mean_latency_ns >> MEAN_SHIFT)
@@ -158,33 +303,43 @@ impl<'a> Account<'a> {
         self.last_answer_ns = self.last_answer_ns.max(received_ns);
     }
 
-    /// Counts an answer that fits no query in flight, unless it is malformed.
-    fn stray(&mut self, answer: Answer<'_>) {
-        match answer.question() {
-            Ok(_) => self.tally.counts.unmatched += 1,
-            Err(malformed) => self.count_malformed(malformed),
-        }
+    /// A truncated answer came for a query that now goes over TCP.
+    fn move_over(&mut self, slot: SlotIndex, len: usize) {
+        let query = self.in_flight.release(slot);
+        let counts = &mut self.tally(query.client).counts;
+        counts.moved += 1;
+        counts.truncated += 1;
+        counts.answer_bytes += len as u64;
+        self.moved.push(Moved {
+            client: query.client,
+            index: query.index,
+            latency_from_ns: query.latency_from_ns,
+        });
     }
 
-    fn count_malformed(&mut self, malformed: Malformed) {
-        self.tally.counts.malformed[malformed as usize] += 1;
+    /// Counts an answer that fits no query in flight, unless it is malformed.
+    fn stray(&mut self, client: usize, answer: Answer<'_>) {
+        match answer.question() {
+            Ok(_) => self.tally(client).counts.unmatched += 1,
+            Err(malformed) => self.malformed(client, malformed),
+        }
     }
 
     fn refuse(&mut self, slot: SlotIndex, refusal: Refusal) {
         let query = self.in_flight.release(slot);
         // Nobody says when that was; the pause after refusals makes it a matter of no weight.
-        self.freed_ns.push(query.sent_ns);
-        self.tally.counts.refused[refusal as usize] += 1;
+        self.end(&query, query.sent_ns);
+        self.tally(query.client).counts.refused[refusal as usize] += 1;
         self.refused_lately |= !refusal.pauses_client();
     }
 }
 
 impl Events for Account<'_> {
     fn answer(&mut self, client: usize, message: &[u8], received_ns: u64) {
-        self.tally.counts.bytes_received += message.len() as u64;
+        self.tally(client).counts.bytes_received += message.len() as u64;
         let answer = match Answer::new(message) {
             Ok(answer) => answer,
-            Err(malformed) => return self.count_malformed(malformed),
+            Err(malformed) => return self.malformed(client, malformed),
         };
         let found = self.in_flight.find(client, answer.id());
         let slot = match found {
@@ -192,13 +347,13 @@ impl Events for Account<'_> {
             Found::TimedOut(slot, query) => {
                 let (count, question) = self.queries.question(query);
                 if !answer.asks(count, question) && !answer.is_bare_error() {
-                    return self.stray(answer);
+                    return self.stray(client, answer);
                 }
                 self.in_flight.late_answer_came(slot);
-                self.tally.counts.late += 1;
+                self.tally(client).counts.late += 1;
                 return;
             }
-            Found::Nothing => return self.stray(answer),
+            Found::Nothing => return self.stray(client, answer),
         };
         let (count, question) = self.queries.question(self.in_flight.query(slot));
         let question_len = if answer.asks(count, question) {
@@ -206,15 +361,17 @@ impl Events for Account<'_> {
         } else if answer.is_bare_error() {
             0
         } else {
-            return self.stray(answer);
+            return self.stray(client, answer);
         };
         let deadline_ns = self.in_flight.sent_ns(slot) + self.timeout_ns;
-        if received_ns < deadline_ns {
-            self.end_answered(slot, answer, message.len(), question_len, received_ns);
-        } else {
+        if received_ns >= deadline_ns {
             self.time_out(slot, deadline_ns);
             self.in_flight.late_answer_came(slot);
-            self.tally.counts.late += 1;
+            self.tally(client).counts.late += 1;
+        } else if answer.is_truncated() && self.moves_from == Some(self.routes.of(client)) {
+            self.move_over(slot, message.len());
+        } else {
+            self.end_answered(slot, answer, message.len(), question_len, received_ns);
         }
     }
 
@@ -235,11 +392,27 @@ impl Events for Account<'_> {
         }
     }
 
-    fn malformed(&mut self, _client: usize, malformed: Malformed) {
-        self.count_malformed(malformed);
+    fn malformed(&mut self, client: usize, malformed: Malformed) {
+        self.tally(client).counts.malformed[malformed as usize] += 1;
     }
 
-    fn session(&mut self, _client: usize, event: SessionEvent) {
-        self.tally.session(event);
+    fn session(&mut self, client: usize, event: SessionEvent) {
+        self.tally(client).session(event);
+        if !self.counts_sessions {
+            return;
+        }
+        match event {
+            SessionEvent::Tried => self.opening += 1,
+            SessionEvent::Opened { .. } | SessionEvent::Failed(_) => {
+                self.opening = self.opening.saturating_sub(1);
+                // When that was matters to no figure: it only lets the next attempt begin.
+                self.ended.push(Ended {
+                    at_ns: 0,
+                    client,
+                    id: None,
+                });
+            }
+            SessionEvent::ClosedByPeer | SessionEvent::Closed => {}
+        }
     }
 }

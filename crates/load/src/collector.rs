@@ -1,22 +1,34 @@
 //! Adds up what threads count, interval by interval.
 
+use crate::config::TransportKind;
 use crate::engine::{INTERVAL_NS, IntervalPart};
+use crate::interval::{Interval, IntervalFigures, Phase, TransportInterval};
 use crate::rcode;
-use crate::report::{Interval, Phase};
 use crate::tally::{Counts, Tally};
 use std::collections::BTreeMap;
 
 /// An interval that not all threads have finished.
-#[derive(Default)]
 struct Open {
-    tally: Tally,
+    tallies: Vec<Tally>,
     parts: usize,
     end_ns: u64,
+}
+
+impl Open {
+    fn new(routes: usize) -> Self {
+        Self {
+            tallies: vec![Tally::default(); routes],
+            parts: 0,
+            end_ns: 0,
+        }
+    }
 }
 
 /// The sum over threads.
 pub struct Collector {
     threads: usize,
+    /// The transport of each route.
+    kinds: Vec<TransportKind>,
     start_ns: u64,
     /// The last interval of each thread that has stopped sending.
     last: Vec<u64>,
@@ -25,24 +37,25 @@ pub struct Collector {
     open: BTreeMap<u64, Open>,
     drain: Open,
     measured_until_ns: u64,
-    /// The sum over all finished intervals.
-    pub total: Tally,
+    /// The sum over all finished intervals, of each route.
+    pub totals: Vec<Tally>,
     /// The finished intervals in order.
     pub intervals: Vec<Interval>,
 }
 
 impl Collector {
-    /// For a load of `threads` threads that began at `start_ns`.
-    pub fn new(threads: usize, start_ns: u64) -> Self {
+    /// For a load of `threads` threads over `kinds` that began at `start_ns`.
+    pub fn new(threads: usize, kinds: Vec<TransportKind>, start_ns: u64) -> Self {
         Self {
             threads,
+            totals: vec![Tally::default(); kinds.len()],
             start_ns,
             last: Vec::with_capacity(threads),
             drained: 0,
             open: BTreeMap::new(),
-            drain: Open::default(),
+            drain: Open::new(kinds.len()),
+            kinds,
             measured_until_ns: start_ns,
-            total: Tally::default(),
             intervals: Vec::new(),
         }
     }
@@ -52,14 +65,18 @@ impl Collector {
         let open = match part.number {
             Some(number) => {
                 self.last.extend(part.last.then_some(number));
-                self.open.entry(number).or_default()
+                self.open
+                    .entry(number)
+                    .or_insert_with(|| Open::new(self.kinds.len()))
             }
             None => {
                 self.drained += 1;
                 &mut self.drain
             }
         };
-        open.tally += &part.tally;
+        for (sum, tally) in open.tallies.iter_mut().zip(&part.tallies) {
+            *sum += tally;
+        }
         open.parts += 1;
         open.end_ns = open.end_ns.max(part.end_ns);
         while let Some(entry) = self.open.first_entry()
@@ -71,34 +88,45 @@ impl Collector {
             self.close(Phase::Measure, self.start_ns + number * INTERVAL_NS, open);
         }
         if self.drained == self.threads {
-            let drain = std::mem::take(&mut self.drain);
+            let drain = std::mem::replace(&mut self.drain, Open::new(0));
             self.close(Phase::Drain, self.measured_until_ns, drain);
         }
     }
 
     fn close(&mut self, phase: Phase, start_ns: u64, open: Open) {
-        let Counts {
-            sent,
-            answered,
-            timed_out,
-            ..
-        } = open.tally.counts;
-        let quantile =
-            |quantile| (answered > 0).then(|| open.tally.latency.value_at_quantile(quantile));
+        let transports = if self.kinds.len() > 1 {
+            self.kinds
+                .iter()
+                .zip(&open.tallies)
+                .map(|(kind, tally)| TransportInterval {
+                    transport: *kind,
+                    figures: IntervalFigures::from(tally),
+                })
+                .collect()
+        } else {
+            Vec::new()
+        };
         self.intervals.push(Interval {
             phase,
             start_s: seconds(start_ns.saturating_sub(self.start_ns)),
             length_s: seconds(open.end_ns.saturating_sub(start_ns)),
-            sent,
-            answered,
-            timed_out,
-            refused: open.tally.counts.refused(),
-            latency_p50_ns: quantile(0.5),
-            latency_p99_ns: quantile(0.99),
-            rcodes: rcodes(&open.tally.counts),
+            figures: IntervalFigures::from(&sum(&open.tallies)),
+            transports,
         });
-        self.total += &open.tally;
+        for (total, tally) in self.totals.iter_mut().zip(&open.tallies) {
+            *total += tally;
+        }
     }
+}
+
+/// The sum over routes. A query that was moved from one to another counts once.
+pub fn sum(tallies: &[Tally]) -> Tally {
+    let mut sum = Tally::default();
+    for tally in tallies {
+        sum += tally;
+    }
+    sum.counts.sent -= sum.counts.moved.min(sum.counts.sent);
+    sum
 }
 
 /// The counted RCODEs by name.
@@ -125,11 +153,12 @@ mod tests {
     fn part(number: Option<u64>, end_ns: u64, sent: u64) -> IntervalPart {
         let mut tally = Tally::default();
         tally.counts.sent = sent;
+        let tallies = vec![tally];
         IntervalPart {
             number,
             last: false,
             end_ns,
-            tally,
+            tallies,
         }
     }
 
@@ -142,11 +171,11 @@ mod tests {
 
     #[test]
     fn an_interval_is_finished_when_no_thread_can_add_to_it() {
-        let mut collector = Collector::new(2, 0);
+        let mut collector = Collector::new(2, vec![TransportKind::Udp], 0);
         collector.add(part(Some(0), INTERVAL_NS, 1));
         assert!(collector.intervals.is_empty());
         collector.add(part(Some(0), INTERVAL_NS, 2));
-        assert_eq!(collector.intervals[0].sent, 3);
+        assert_eq!(collector.intervals[0].figures.sent, 3);
         collector.add(last(1, 1_500_000_000, 4));
         collector.add(part(None, 1_600_000_000, 0));
         assert_eq!(
@@ -155,13 +184,13 @@ mod tests {
             "the second thread has yet to deliver its part of the second interval"
         );
         collector.add(part(Some(1), 2 * INTERVAL_NS, 8));
-        assert_eq!(collector.intervals[1].sent, 12);
+        assert_eq!(collector.intervals[1].figures.sent, 12);
         collector.add(last(2, 2_200_000_000, 16));
-        assert_eq!(collector.intervals[2].sent, 16);
+        assert_eq!(collector.intervals[2].figures.sent, 16);
         collector.add(part(None, 2_300_000_000, 0));
         let drain = &collector.intervals[3];
         assert_eq!((drain.phase, drain.start_s), (Phase::Drain, 2.2));
         assert_eq!(collector.intervals.len(), 4);
-        assert_eq!(collector.total.counts.sent, 31);
+        assert_eq!(collector.totals[0].counts.sent, 31);
     }
 }

@@ -2,15 +2,15 @@
 //!
 //! It knows time only through [`Clock`] and the network only through [`Transport`], so tests drive it in virtual time.
 
-use crate::account::Account;
+use crate::account::{Account, Moved};
+use crate::choice::{Choice, Pick, Rotation};
 use crate::clock::Clock;
-use crate::queries::Part;
-use crate::rotation::Rotation;
+use crate::order::Order;
 use crate::schedule::{Due, Schedule};
 use crate::stop::{Stop, Stopped};
 use crate::tally::Tally;
 use crate::transport::{BATCH, Transport, TransportTotals};
-use std::mem;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Length of the intervals of the series.
@@ -37,12 +37,27 @@ const NAP_NS: std::ops::RangeInclusive<u64> = 20_000..=50_000;
 
 /// What one thread is to do.
 pub struct Task {
-    /// The queries it sends, in order.
-    pub part: Part,
+    /// What it sends.
+    pub work: Work,
     /// When it begins.
     pub start_ns: u64,
     /// When it stops sending.
     pub stop: Stop,
+    /// Clients over which queries with a truncated answer are sent again, if they are.
+    pub fallback: Option<Range<usize>>,
+}
+
+/// What a thread does each time that its schedule says so.
+pub enum Work {
+    /// Send the next query.
+    Queries {
+        /// The queries.
+        order: Order,
+        /// Who sends them.
+        choice: Choice,
+    },
+    /// Open a session without a query, after closing the one that the client has. In turn.
+    Sessions(Rotation),
 }
 
 /// What one thread counted in one interval.
@@ -53,12 +68,12 @@ pub struct IntervalPart {
     pub last: bool,
     /// When it ended.
     pub end_ns: u64,
-    /// Its counts.
-    pub tally: Tally,
+    /// Its counts, of each route.
+    pub tallies: Vec<Tally>,
 }
 
 /// How one thread's load went.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Outcome {
     /// Why sending stopped.
     pub stopped: Stopped,
@@ -82,8 +97,8 @@ pub struct Outcome {
     pub sending_cpu_ns: u64,
     /// CPU time of the thread over all.
     pub cpu_ns: u64,
-    /// What the transport counted.
-    pub transport: TransportTotals,
+    /// What each route's transport counted.
+    pub transports: Vec<TransportTotals>,
 }
 
 /// A query of the batch that is being sent.
@@ -109,7 +124,6 @@ pub struct Engine<'a, S, T, C> {
     transport: T,
     clock: C,
     account: Account<'a>,
-    rotation: Rotation,
     task: Task,
     sent: u64,
     batch: Vec<Pending>,
@@ -120,20 +134,12 @@ pub struct Engine<'a, S, T, C> {
 
 impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
     /// Brings the parts together.
-    pub fn new(
-        task: Task,
-        schedule: S,
-        transport: T,
-        clock: C,
-        account: Account<'a>,
-        rotation: Rotation,
-    ) -> Self {
+    pub fn new(task: Task, schedule: S, transport: T, clock: C, account: Account<'a>) -> Self {
         Self {
             schedule,
             transport,
             clock,
             account,
-            rotation,
             task,
             sent: 0,
             batch: Vec::with_capacity(BATCH),
@@ -159,14 +165,14 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
             number: Some(self.interval),
             last: true,
             end_ns: stopped_ns,
-            tally: mem::take(&mut self.account.tally),
+            tallies: self.account.take_tallies(),
         });
         let ended_ns = self.drain(stopped_ns, cancel);
         emit(IntervalPart {
             number: None,
             last: true,
             end_ns: ended_ns,
-            tally: mem::take(&mut self.account.tally),
+            tallies: self.account.take_tallies(),
         });
         Outcome {
             stopped,
@@ -180,7 +186,7 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
             sending_run_delay_ns,
             sending_cpu_ns,
             cpu_ns: self.clock.thread_cpu_ns() - cpu_start_ns,
-            transport: self.transport.totals(),
+            transports: self.transport.totals_of_parts(),
         }
     }
 
@@ -201,7 +207,7 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
                     number: Some(self.interval),
                     last: false,
                     end_ns,
-                    tally: mem::take(&mut self.account.tally),
+                    tallies: self.account.take_tallies(),
                 });
                 self.interval += 1;
             }
@@ -214,7 +220,7 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
     fn drain(&mut self, stopped_ns: u64, cancel: &AtomicBool) -> u64 {
         let mut now_ns = stopped_ns;
         let mut cancelled_ns = None;
-        while let Some(deadline_ns) = self.account.next_deadline_ns() {
+        while let Some(deadline_ns) = self.drain_until_ns(stopped_ns, now_ns) {
             if cancel.load(Ordering::Relaxed) {
                 let since_ns = *cancelled_ns.get_or_insert(now_ns);
                 if now_ns >= since_ns + CANCELLED_DRAIN_NS {
@@ -239,8 +245,14 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
             self.account.expire(now_ns);
         }
         let now_ns = self.clock.now_ns();
-        for at_ns in self.account.freed_ns.drain(..) {
-            self.schedule.freed(at_ns);
+        for ended in self.account.ended.drain(..) {
+            self.schedule.freed(ended.at_ns);
+            if let Some(id) = ended.id {
+                self.transport.query_ended(ended.client, id, &self.clock);
+            }
+        }
+        if !self.account.moved.is_empty() {
+            self.send_moved(now_ns);
         }
         if self.account.take_refused() {
             self.schedule.refused(now_ns);
@@ -248,10 +260,19 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
         now_ns
     }
 
-    /// Sends what is due, at most a batch.
+    /// When the next query in flight times out; when attempts to open sessions must have ended, where those are the load.
+    fn drain_until_ns(&self, stopped_ns: u64, now_ns: u64) -> Option<u64> {
+        let opening_ns = stopped_ns + self.account.timeout_ns();
+        let is_opening = self.account.is_opening() && now_ns < opening_ns;
+        let query_ns = self.account.next_deadline_ns();
+        query_ns.or(is_opening.then_some(opening_ns))
+    }
+
+    /// Does what is due, at most a batch.
     fn send(&mut self, now_ns: u64) -> Next {
+        let mut count = 0;
         let next = loop {
-            if self.batch.len() == BATCH || self.sent >= self.task.stop.queries {
+            if count == BATCH || self.sent >= self.task.stop.queries {
                 break Next::Now;
             }
             let scheduled_ns = match self.schedule.next() {
@@ -259,10 +280,16 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
                 Due::At(due_ns) => break Next::At(self.schedule.wake_ns(due_ns)),
                 Due::WhenFreed => break Next::Freed,
             };
-            let Some(client) = self.rotation.pick(&self.account.in_flight, &self.transport) else {
-                break Next::Freed;
+            let done = match &mut self.task.work {
+                Work::Queries { .. } => self.queue_next(now_ns, scheduled_ns),
+                Work::Sessions(_) => self.open_next(),
             };
-            self.queue(client, now_ns, scheduled_ns);
+            if !done {
+                break Next::Freed;
+            }
+            self.schedule.advance();
+            self.sent += 1;
+            count += 1;
         };
         if !self.batch.is_empty() {
             self.flush();
@@ -270,12 +297,26 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
         next
     }
 
-    fn queue(&mut self, client: usize, now_ns: u64, scheduled_ns: u64) {
-        let Some(index) = self.task.part.next() else {
-            return;
+    /// Queues the next query; says whether it could be, or could not be but is done with.
+    fn queue_next(&mut self, now_ns: u64, scheduled_ns: u64) -> bool {
+        let Work::Queries { order, choice } = &mut self.task.work else {
+            return false;
+        };
+        let Some(index) = order.next() else {
+            return false;
+        };
+        let of_stream = self.account.client_of_stream(index);
+        let client = match choice.pick(of_stream, &self.account.in_flight, &self.transport) {
+            Pick::Client(client) => client,
+            Pick::Wait => return false,
+            Pick::NoPlace(client) => {
+                self.account.turn_away(client, now_ns);
+                order.advance();
+                return true;
+            }
         };
         let Some((slot, id, message)) = self.account.begin(client, index, now_ns) else {
-            return;
+            return false;
         };
         self.transport.queue(client, id, message);
         self.batch.push(Pending {
@@ -283,8 +324,47 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
             id,
             scheduled_ns,
         });
-        self.schedule.advance();
-        self.sent += 1;
+        choice.took();
+        order.advance();
+        true
+    }
+
+    fn open_next(&mut self) -> bool {
+        if let Work::Sessions(rotation) = &mut self.task.work {
+            let client = rotation.next();
+            self.transport.close(client, &self.clock, &mut self.account);
+            self.transport.open(client, &self.clock, &mut self.account);
+        }
+        true
+    }
+
+    /// Sends queries whose answer was truncated again, over TCP.
+    fn send_moved(&mut self, now_ns: u64) {
+        let Some(clients) = self.task.fallback.clone() else {
+            return;
+        };
+        let mut moved = std::mem::take(&mut self.account.moved);
+        for Moved {
+            client,
+            index,
+            latency_from_ns,
+        } in moved.drain(..)
+        {
+            let client = clients.start + client % clients.len();
+            let begun = self
+                .transport
+                .has_room(client)
+                .then(|| self.account.begin(client, index, now_ns));
+            match begun.flatten() {
+                Some((slot, id, message)) => {
+                    self.transport.queue(client, id, message);
+                    self.account.sent_again(slot, id, now_ns, latency_from_ns);
+                }
+                None => self.account.turn_away(client, now_ns),
+            }
+        }
+        self.account.moved = moved;
+        self.transport.flush(&self.clock, &mut self.account);
     }
 
     /// Hands the batch to the kernel. Each query's send time is found by its place between the times before and after,
@@ -310,7 +390,9 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
                 latency_from_ns,
             );
         }
-        self.rotation.end_batch();
+        if let Work::Queries { choice, .. } = &mut self.task.work {
+            choice.end_batch();
+        }
     }
 
     fn wait(&mut self, next: Next) {

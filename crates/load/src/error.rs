@@ -42,10 +42,10 @@ pub enum LoadError {
     Unreachable {
         /// The target.
         server: SocketAddr,
-        /// `UDP` or `TCP`.
+        /// The transport's name.
         transport: &'static str,
-        /// The operating system's words.
-        reason: io::Error,
+        /// What became of the query.
+        reason: &'static str,
     },
     /// The target takes messages but never answers.
     #[error(
@@ -55,7 +55,7 @@ pub enum LoadError {
     Silent {
         /// The target.
         server: SocketAddr,
-        /// `UDP` or `TCP`.
+        /// The transport's name.
         transport: &'static str,
         /// Queries sent.
         attempts: u32,

@@ -15,6 +15,7 @@ pub type SlotIndex = u32;
 struct Slot {
     sent_ns: u64,
     latency_from_ns: u64,
+    client: u32,
     query: u32,
     /// Neighbours in the list of queries in flight, or `next` alone in the list of a client's free slots.
     next: u32,
@@ -26,11 +27,15 @@ struct Slot {
     in_flight: bool,
 }
 
+/// A client's slots: a power of two of them, one after the other.
 #[derive(Clone, Copy, Debug)]
-struct FreeList {
-    head: u32,
-    tail: u32,
-    /// Slots that are not in it.
+struct Client {
+    first: u32,
+    count: u32,
+    /// The list of its free slots.
+    free_head: u32,
+    free_tail: u32,
+    /// Slots in use.
     used: u32,
 }
 
@@ -50,6 +55,10 @@ pub enum Found {
 pub struct Query {
     /// Its index in the stream.
     pub index: usize,
+    /// The client that sent it.
+    pub client: usize,
+    /// Its message ID.
+    pub id: u16,
     /// When it was sent.
     pub sent_ns: u64,
     /// When latency counts from.
@@ -63,49 +72,48 @@ pub struct Query {
 #[derive(Debug)]
 pub struct InFlight {
     slots: Vec<Slot>,
-    free: Vec<FreeList>,
-    slot_bits: u32,
+    clients: Vec<Client>,
     oldest: u32,
     newest: u32,
     len: usize,
 }
 
 impl InFlight {
-    /// A table for `clients` clients with room for at least `per_client` queries each.
-    ///
-    /// `per_client` is capped at [`MAX_SLOTS_PER_CLIENT`].
-    pub fn new(clients: usize, per_client: usize) -> Self {
-        let per_client = per_client
-            .clamp(1, MAX_SLOTS_PER_CLIENT)
-            .next_power_of_two();
-        let slots = (0..clients * per_client)
-            .map(|index| Slot {
+    /// A table with room for at least so many queries of each client as `places` says, capped at
+    /// [`MAX_SLOTS_PER_CLIENT`].
+    pub fn new(places: impl IntoIterator<Item = usize>) -> Self {
+        let mut slots = Vec::new();
+        let mut clients = Vec::new();
+        for (client, places) in places.into_iter().enumerate() {
+            let count = places.clamp(1, MAX_SLOTS_PER_CLIENT).next_power_of_two();
+            let first = slots.len() as u32;
+            clients.push(Client {
+                first,
+                count: count as u32,
+                free_head: first,
+                free_tail: first + count as u32 - 1,
+                used: 0,
+            });
+            slots.extend((0..count as u32).map(|place| Slot {
                 sent_ns: 0,
                 latency_from_ns: 0,
+                client: client as u32,
                 query: 0,
-                next: if (index + 1) % per_client == 0 {
+                next: if place + 1 == count as u32 {
                     NONE
                 } else {
-                    index as u32 + 1
+                    first + place + 1
                 },
                 previous: NONE,
-                id: (index % per_client) as u16,
+                id: place as u16,
                 timed_out_id: None,
                 timed_out_query: 0,
                 in_flight: false,
-            })
-            .collect();
-        let free = (0..clients)
-            .map(|client| FreeList {
-                head: (client * per_client) as u32,
-                tail: ((client + 1) * per_client - 1) as u32,
-                used: 0,
-            })
-            .collect();
+            }));
+        }
         Self {
             slots,
-            free,
-            slot_bits: per_client.trailing_zeros(),
+            clients,
             oldest: NONE,
             newest: NONE,
             len: 0,
@@ -120,7 +128,7 @@ impl InFlight {
 
     /// The number of queries of `client` in flight.
     pub fn len_of(&self, client: usize) -> usize {
-        self.free[client].used as usize
+        self.clients[client].used as usize
     }
 
     /// Whether no client can take another query.
@@ -130,25 +138,25 @@ impl InFlight {
 
     /// Whether `client` can take another query.
     pub fn has_room(&self, client: usize) -> bool {
-        self.free[client].head != NONE
+        self.clients[client].free_head != NONE
     }
 
     /// Takes a slot of `client` for query number `query` of the stream, or `None` if it has no room.
     ///
     /// The query's ID is that of the slot; its times are set by [`Self::stamp`].
     pub fn take(&mut self, client: usize, query: usize) -> Option<(SlotIndex, u16)> {
-        let list = &mut self.free[client];
-        let index = list.head;
+        let of = &mut self.clients[client];
+        let index = of.free_head;
         if index == NONE {
             return None;
         }
-        list.head = self.slots[index as usize].next;
-        if list.head == NONE {
-            list.tail = NONE;
+        of.free_head = self.slots[index as usize].next;
+        if of.free_head == NONE {
+            of.free_tail = NONE;
         }
-        list.used += 1;
+        of.used += 1;
         let slot = &mut self.slots[index as usize];
-        slot.id = slot.id.wrapping_add(1 << self.slot_bits);
+        slot.id = slot.id.wrapping_add(of.count as u16);
         slot.timed_out_id = slot.timed_out_id.filter(|timed_out| *timed_out != slot.id);
         slot.query = query as u32;
         slot.in_flight = true;
@@ -177,8 +185,8 @@ impl InFlight {
 
     /// Looks up an ID received by `client`.
     pub fn find(&self, client: usize, id: u16) -> Found {
-        let local = u32::from(id) & ((1 << self.slot_bits) - 1);
-        let index = ((client as u32) << self.slot_bits) + local;
+        let of = &self.clients[client];
+        let index = of.first + (u32::from(id) & (of.count - 1));
         let slot = &self.slots[index as usize];
         if slot.in_flight && slot.id == id {
             Found::InFlight(index)
@@ -187,6 +195,11 @@ impl InFlight {
         } else {
             Found::Nothing
         }
+    }
+
+    /// The client that a slot belongs to.
+    pub fn client(&self, index: SlotIndex) -> usize {
+        self.slots[index as usize].client as usize
     }
 
     /// The stream index of the query that a slot last held.
@@ -206,8 +219,8 @@ impl InFlight {
 
     /// The slots of `client`.
     pub fn slots_of(&self, client: usize) -> Range<SlotIndex> {
-        let start = (client as u32) << self.slot_bits;
-        start..start + (1 << self.slot_bits)
+        let of = &self.clients[client];
+        of.first..of.first + of.count
     }
 
     /// Whether a slot holds a query in flight.
@@ -224,6 +237,8 @@ impl InFlight {
         slot.next = NONE;
         let query = Query {
             index: slot.query as usize,
+            client: slot.client as usize,
+            id: slot.id,
             sent_ns: slot.sent_ns,
             latency_from_ns: slot.latency_from_ns,
         };
@@ -235,13 +250,13 @@ impl InFlight {
             NONE => self.newest = previous,
             next => self.slots[next as usize].previous = previous,
         }
-        let list = &mut self.free[(index >> self.slot_bits) as usize];
-        match list.tail {
-            NONE => list.head = index,
+        let of = &mut self.clients[query.client];
+        match of.free_tail {
+            NONE => of.free_head = index,
             tail => self.slots[tail as usize].next = index,
         }
-        list.tail = index;
-        list.used -= 1;
+        of.free_tail = index;
+        of.used -= 1;
         self.len -= 1;
         query
     }
@@ -268,7 +283,7 @@ mod tests {
 
     #[test]
     fn late_answers_are_known_until_they_came() {
-        let mut table = InFlight::new(1, 1);
+        let mut table = InFlight::new([1]);
         let (slot, first) = table.take(0, 3).unwrap();
         assert!(table.stamp(slot, first, 10, 10));
         assert_eq!(table.oldest(), Some((slot, 10)));
@@ -284,7 +299,7 @@ mod tests {
 
     #[test]
     fn a_full_table_of_the_largest_size_gives_distinct_ids() {
-        let mut table = InFlight::new(1, MAX_SLOTS_PER_CLIENT);
+        let mut table = InFlight::new([MAX_SLOTS_PER_CLIENT]);
         let mut seen = vec![false; 65_536];
         for query in 0..MAX_SLOTS_PER_CLIENT {
             let (_, id) = table.take(0, query).unwrap();
@@ -297,21 +312,21 @@ mod tests {
         /// Against a plain model: a list in order of sending.
         #[test]
         fn behaves_as_an_ordered_map(steps in proptest::collection::vec((0u8..4, 0usize..3, any::<prop::sample::Index>()), 1..300)) {
-            let mut table = InFlight::new(3, 4);
+            let mut table = InFlight::new([4, 1, 8]);
             let mut model: Vec<(usize, SlotIndex, u16, usize)> = Vec::new();
             for (number, (action, client, which)) in steps.into_iter().enumerate() {
                 if action < 2 {
                     let taken = table.take(client, number);
                     let used = model.iter().filter(|entry| entry.0 == client).count();
-                    prop_assert_eq!(taken.is_some(), used < 4);
+                    prop_assert_eq!(taken.is_some(), used < [4, 1, 8][client]);
                     if let Some((slot, id)) = taken {
                         prop_assert!(table.stamp(slot, id, number as u64, number as u64));
                         model.push((client, slot, id, number));
                     }
                 } else if !model.is_empty() {
-                    let (_, slot, _, number) = model.remove(which.index(model.len()));
+                    let (client, slot, id, number) = model.remove(which.index(model.len()));
                     let query = if action == 2 { table.release(slot) } else { table.time_out(slot) };
-                    prop_assert_eq!(query, Query { index: number, sent_ns: number as u64, latency_from_ns: number as u64 });
+                    prop_assert_eq!(query, Query { index: number, client, id, sent_ns: number as u64, latency_from_ns: number as u64 });
                 }
                 prop_assert_eq!(table.len(), model.len());
                 prop_assert_eq!(table.oldest(), model.first().map(|entry| (entry.1, entry.3 as u64)));

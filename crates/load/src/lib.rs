@@ -40,6 +40,7 @@
 
 mod account;
 pub mod answer;
+mod choice;
 mod clock;
 mod collector;
 mod config;
@@ -47,13 +48,16 @@ mod engine;
 mod error;
 pub mod histogram;
 mod in_flight;
+mod interval;
 mod kernel_drops;
+mod limits;
+mod order;
+mod plan;
 mod probe;
 mod queries;
 mod rcode;
 mod refusal;
 pub mod report;
-mod rotation;
 mod run;
 mod schedule;
 pub mod sink;
@@ -65,12 +69,13 @@ mod transport;
 pub mod verdict;
 
 pub use config::{
-    Certificates, HttpMethod, HttpSettings, LoadConfig, ScheduleKind, SessionSettings,
+    Certificates, HttpMethod, HttpSettings, LoadConfig, Route, ScheduleKind, SessionSettings,
     StopCondition, TlsSettings, TlsVersions, TransportKind,
 };
 pub use error::LoadError;
+pub use interval::Interval;
 pub use refusal::Refusal;
-pub use report::{Interval, LoadReport};
+pub use report::LoadReport;
 pub use run::{Progress, run};
 pub use tally::Connections;
 pub use transport::{FrameReader, Wire};

@@ -1,9 +1,12 @@
 //! One query before the load: is anything there that answers?
 
-use crate::config::TransportKind;
-use crate::{LoadError, transport};
-use std::io::{self, ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpStream, UdpSocket};
+use crate::LoadError;
+use crate::answer::Malformed;
+use crate::clock::{Clock, MonotonicClock};
+use crate::config::Route;
+use crate::refusal::Refusal;
+use crate::transport::{AnyTransport, Events, Mix, SessionEvent, Transport};
+use std::net::IpAddr;
 use std::time::Duration;
 
 /// Queries sent before the server is called silent.
@@ -12,74 +15,75 @@ const ATTEMPTS: u32 = 3;
 /// Wait for each of them.
 const WAIT: Duration = Duration::from_secs(1);
 
+/// What the probe saw.
+#[derive(Default)]
+struct Seen {
+    /// Any message, or the end of an open session: judging those is the load's business.
+    alive: bool,
+    refusal: Option<Refusal>,
+}
+
+impl Events for Seen {
+    fn answer(&mut self, _client: usize, _message: &[u8], _received_ns: u64) {
+        self.alive = true;
+    }
+
+    fn refused(&mut self, client: usize, _id: u16, refusal: Refusal) {
+        self.all_refused(client, refusal);
+    }
+
+    fn all_refused(&mut self, _client: usize, refusal: Refusal) {
+        match refusal {
+            Refusal::ConnectionLost
+            | Refusal::StreamReset
+            | Refusal::HttpStatus
+            | Refusal::HttpContent => self.alive = true,
+            _ => self.refusal = Some(refusal),
+        }
+    }
+
+    fn malformed(&mut self, _client: usize, _malformed: Malformed) {
+        self.alive = true;
+    }
+
+    fn session(&mut self, _client: usize, _event: SessionEvent) {}
+}
+
 /// Sends `query` until the server gives a sign of life: any message, since judging answers is the load's business, or
-/// over TCP the end of the connection.
+/// the end of an open session.
 ///
 /// # Errors
-/// [`LoadError::Unreachable`] and [`LoadError::Silent`], after about 3 s at most.
-pub fn probe(server: SocketAddr, kind: TransportKind, query: &[u8]) -> Result<(), LoadError> {
-    let alive = match kind {
-        TransportKind::Udp => probe_udp(server, query),
-        _ => probe_tcp(server, query),
-    };
-    match alive {
-        Ok(true) => Ok(()),
-        Ok(false) => Err(LoadError::Silent {
-            server,
-            transport: kind.name(),
-            attempts: ATTEMPTS,
-            waited_s: (WAIT * ATTEMPTS).as_secs(),
-        }),
-        Err(reason) => Err(LoadError::Unreachable {
-            server,
-            transport: kind.name(),
-            reason,
-        }),
-    }
-}
-
-fn probe_udp(server: SocketAddr, query: &[u8]) -> io::Result<bool> {
-    let local: SocketAddr = if server.is_ipv4() {
-        ([0; 4], 0).into()
-    } else {
-        ([0u16; 8], 0).into()
-    };
-    let socket = UdpSocket::bind(local)?;
-    socket.connect(server)?;
-    socket.set_read_timeout(Some(WAIT))?;
-    let mut buffer = [0; 512];
-    for _ in 0..ATTEMPTS {
-        socket.send(query)?;
-        match socket.recv(&mut buffer) {
-            Ok(_) => return Ok(true),
-            Err(error) if is_timeout(&error) => {}
-            Err(error) => return Err(error),
+/// [`LoadError::Unreachable`] and [`LoadError::Silent`], after some seconds at most.
+pub fn probe(route: &Route, sources: &[IpAddr], query: &[u8]) -> Result<(), LoadError> {
+    let clock = MonotonicClock;
+    let first_source = &sources[..sources.len().min(1)];
+    let mut transport = Mix::new(vec![AnyTransport::open(route, 1, first_source)?])?;
+    let mut seen = Seen::default();
+    for attempt in 0..ATTEMPTS {
+        let deadline_ns = clock.now_ns() + WAIT.as_nanos() as u64;
+        if transport.has_room(0) {
+            transport.queue(0, attempt as u16, query);
+            transport.flush(&clock, &mut seen);
+        }
+        while clock.now_ns() < deadline_ns {
+            transport.receive(&clock, &mut seen);
+            if seen.alive {
+                return Ok(());
+            }
+            if let Some(refusal) = seen.refusal {
+                return Err(LoadError::Unreachable {
+                    server: route.server,
+                    transport: route.transport.name(),
+                    reason: refusal.meaning(),
+                });
+            }
+            transport.wait(&clock, deadline_ns);
         }
     }
-    Ok(false)
-}
-
-fn probe_tcp(server: SocketAddr, query: &[u8]) -> io::Result<bool> {
-    let mut stream = TcpStream::connect_timeout(&server, WAIT * ATTEMPTS)?;
-    stream.set_read_timeout(Some(WAIT))?;
-    let mut frame = Vec::new();
-    transport::append_frame(&mut frame, 0, query);
-    let mut buffer = [0; 512];
-    for _ in 0..ATTEMPTS {
-        if stream.write_all(&frame).is_err() {
-            return Ok(true);
-        }
-        match stream.read(&mut buffer) {
-            Err(error) if is_timeout(&error) => {}
-            _ => return Ok(true),
-        }
-    }
-    Ok(false)
-}
-
-fn is_timeout(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
-    )
+    Err(LoadError::Silent {
+        server: route.server,
+        transport: route.transport.name(),
+        attempts: ATTEMPTS,
+        waited_s: (WAIT * ATTEMPTS).as_secs(),
+    })
 }

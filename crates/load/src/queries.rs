@@ -46,6 +46,11 @@ impl<'s> Queries<'s> {
         self.stream.message(index)
     }
 
+    /// The client that the stream names for the query at `index`, if it names clients.
+    pub fn client(&self, index: usize) -> Option<u32> {
+        self.stream.client(index)
+    }
+
     /// QDCOUNT and question section of the message at `index`.
     pub fn question(&self, index: usize) -> (u16, &'s [u8]) {
         let message = self.stream.message(index);
@@ -73,39 +78,6 @@ fn question_len(message: &[u8]) -> Result<u16, String> {
     let question = question_section(message).ok_or("its question section does not parse")?;
     u16::try_from(question.len())
         .map_err(|_| "its question section is longer than 65535 octets".to_owned())
-}
-
-/// The part of a cycled stream that one of several threads sends: every `step`-th query.
-#[derive(Clone, Debug)]
-pub struct Part {
-    index: usize,
-    step: usize,
-    len: usize,
-}
-
-impl Part {
-    /// The queries `first`, `first + step`, ... of a stream of `len` queries that begins again at its end.
-    pub fn new(first: usize, step: usize, len: usize) -> Self {
-        Self {
-            index: first % len,
-            step: step % len,
-            len,
-        }
-    }
-}
-
-impl Iterator for Part {
-    type Item = usize;
-
-    /// The index of the next query; there is always one.
-    fn next(&mut self) -> Option<usize> {
-        let index = self.index;
-        self.index += self.step;
-        if self.index >= self.len {
-            self.index -= self.len;
-        }
-        Some(index)
-    }
 }
 
 #[cfg(test)]
@@ -143,17 +115,5 @@ mod tests {
             Queries::new(&stream(&[])),
             Err(LoadError::EmptyStream)
         ));
-    }
-
-    #[test]
-    fn parts_together_are_the_cycled_stream() {
-        for (threads, len) in [(1, 1), (2, 3), (3, 2), (4, 10), (5, 1)] {
-            let mut parts: Vec<Part> = (0..threads)
-                .map(|first| Part::new(first, threads, len))
-                .collect();
-            for number in 0..40 {
-                assert_eq!(parts[number % threads].next(), Some(number % len));
-            }
-        }
     }
 }

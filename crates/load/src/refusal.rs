@@ -80,6 +80,28 @@ impl Refusal {
         }
     }
 
+    /// What it means, in words.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Send => "the kernel did not send it",
+            Self::Unreachable => "the host or network is unreachable",
+            Self::PortUnreachable => "connection refused (ICMP: nothing listens at the port)",
+            Self::NoPlace => "the client had too many queries in flight",
+            Self::NoPort => "no local port is left",
+            Self::NoFile => "the limit of open files is reached",
+            Self::ConnectFailed => "connection refused",
+            Self::ConnectTimedOut => "the connection was neither accepted nor refused in time",
+            Self::HandshakeFailed => "the TLS or QUIC handshake failed",
+            Self::CertificateRefused => "the server's certificate did not pass verification",
+            Self::HandshakeTimedOut => "the TLS or QUIC handshake did not end in time",
+            Self::ConnectionLost => "the connection closed before the answer",
+            Self::ProtocolError => "the server broke the rules of TLS, HTTP/2 or QUIC",
+            Self::StreamReset => "the server gave up the stream",
+            Self::HttpStatus => "an HTTP status other than 200",
+            Self::HttpContent => "an HTTP answer that is no DNS message",
+        }
+    }
+
     /// Whether a client with a connection makes the pause that this calls for, so that the schedule need not.
     pub fn pauses_client(self) -> bool {
         !matches!(self, Self::Send | Self::Unreachable | Self::PortUnreachable)

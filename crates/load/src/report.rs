@@ -1,6 +1,7 @@
 //! What is known after a load. Its JSON is the contract of `dnsrig load --json`.
 
 use crate::config::{ScheduleKind, TransportKind};
+use crate::interval::Interval;
 use crate::tally::Connections;
 use crate::transport::Wire;
 use crate::verdict::{Bottleneck, Figures, judge};
@@ -16,7 +17,7 @@ use std::collections::BTreeMap;
 pub struct LoadReport {
     /// The server's address and port.
     pub server: String,
-    /// How queries travelled.
+    /// How queries travelled; over the first of several transports, see `transports`.
     pub transport: TransportKind,
     /// When they were sent.
     pub schedule: ScheduleKind,
@@ -63,6 +64,13 @@ pub struct LoadReport {
     /// became free, so this is the time for which places stood empty; a rate limit or a pause after a refusal, where
     /// that ends later, is not in it.
     pub send_error_ns: Distribution,
+    /// Queries whose answer over UDP had TC set and which were sent again over TCP; 0 unless that is asked for. They count
+    /// once in `sent`, and end as what TCP made of them.
+    #[serde(default)]
+    pub moved_to_tcp: u64,
+    /// The same figures for each transport, where the load has several.
+    #[serde(default)]
+    pub transports: Vec<TransportReport>,
     /// Octets of DNS messages, without headers of lower layers.
     pub bytes: Bytes,
     /// Mean octets of a query.
@@ -169,39 +177,38 @@ pub struct Generator {
     pub clients: usize,
 }
 
-/// Whether queries were being sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Phase {
-    /// Yes.
-    Measure,
-    /// No: the last ones' answers were waited for.
-    Drain,
-}
-
-/// What happened in one interval. Sends count where they were made, answers where they were taken.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Interval {
-    /// Measuring or draining.
-    pub phase: Phase,
-    /// Its begin in seconds since the load's start.
-    pub start_s: f64,
-    /// Its length in seconds.
-    pub length_s: f64,
-    /// Queries sent.
+/// What one of several transports did. Names are as in [`LoadReport`].
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "each is described in LoadReport")]
+pub struct TransportReport {
+    pub transport: TransportKind,
+    pub server: String,
+    /// Share of the queries that it was to send.
+    pub weight: f64,
     pub sent: u64,
-    /// Queries answered.
     pub answered: u64,
-    /// Queries timed out.
     pub timed_out: u64,
-    /// Queries refused.
     pub refused: u64,
-    /// Median latency of the answered in nanoseconds.
-    pub latency_p50_ns: Option<u64>,
-    /// Their 99th percentile of latency in nanoseconds.
-    pub latency_p99_ns: Option<u64>,
-    /// Answered queries by RCODE.
+    pub abandoned: u64,
+    /// Queries sent again over another transport of this load.
+    pub moved: u64,
+    pub refusals: BTreeMap<String, u64>,
+    pub unmatched: u64,
+    pub late: u64,
+    pub malformed: u64,
+    pub malformations: BTreeMap<String, u64>,
+    pub truncated: u64,
+    /// Answered queries per second of the measuring period, those answered after it among them.
+    pub qps: f64,
     pub rcodes: BTreeMap<String, u64>,
+    pub latency_ns: Distribution,
+    pub send_error_ns: Distribution,
+    pub handshake_ns: Distribution,
+    pub bytes: Bytes,
+    pub wire: Wire,
+    pub connections: Connections,
+    pub clients: usize,
+    pub latency_histogram: String,
 }
 
 impl LoadReport {

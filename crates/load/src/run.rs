@@ -1,20 +1,23 @@
 //! Running a load: threads, their parts, and the caller's view of them.
 
-use crate::account::Account;
+use crate::account::{Account, Routes};
+use crate::choice::Rotation;
 use crate::clock::{Clock, MonotonicClock};
 use crate::collector::{Collector, seconds};
-use crate::config::{LoadConfig, ScheduleKind, TransportKind};
-use crate::engine::{Engine, IntervalPart, Outcome, Task};
+use crate::config::{LoadConfig, Route, ScheduleKind, TransportKind};
+use crate::engine::{Engine, IntervalPart, Outcome, Task, Work};
 use crate::in_flight::InFlight;
+use crate::interval::Interval;
 use crate::kernel_drops::udp_receive_drops;
+use crate::limits::raise_file_limit;
+use crate::plan::{Plan, kinds, share};
 use crate::probe::probe;
-use crate::queries::{Part, Queries};
-use crate::report::{Interval, LoadReport};
-use crate::rotation::Rotation;
+use crate::queries::Queries;
+use crate::report::LoadReport;
 use crate::schedule::{ClosedLoop, FixedRate, Pace, Schedule};
 use crate::stop::Stop;
-use crate::summary::summarise;
-use crate::transport::{self, BATCH, Tcp, Transport, Udp};
+use crate::summary::{Whole, summarise};
+use crate::transport::{self, AnyTransport, Mix, Transport, Udp};
 use crate::{LoadError, target};
 use dnsrig_stream::QueryStream;
 use std::ops::ControlFlow;
@@ -56,36 +59,67 @@ pub fn run(
     on_progress: impl FnMut(&Progress<'_>) -> ControlFlow<()>,
 ) -> Result<LoadReport, LoadError> {
     config.check()?;
-    target::check(config.server, config.allow_any_target)?;
     let queries = Queries::new(stream)?;
-    probe(config.server, config.transport, queries.message(0))?;
-    match config.transport {
-        TransportKind::Udp => run_over(Udp::open, &queries, config, cancel, on_progress),
-        _ => run_over(Tcp::open, &queries, config, cancel, on_progress),
+    let plans = Plan::make(config, stream)?;
+    raise_file_limit(plans.iter().map(|plan| plan.places.len()).sum());
+    for route in &config.routes {
+        target::check(route.server, config.allow_any_target)?;
+        if !config.sessions_only {
+            probe(route, &config.sources, queries.message(0))?;
+        }
+    }
+    // Plain UDP is the fastest, and compiled on its own.
+    match config.routes.as_slice() {
+        [route] if route.transport == TransportKind::Udp && !config.tcp_fallback => {
+            let open = |plan: &Plan| Udp::open(route.server, plan.clients[0], &config.sources);
+            run_over(open, plans, &queries, config, cancel, on_progress)
+        }
+        _ => {
+            let open = |plan: &Plan| open_mix(config, plan);
+            run_over(open, plans, &queries, config, cancel, on_progress)
+        }
     }
 }
 
-/// Runs the load over the transport that `open` opens for a server and a number of clients.
+/// Opens the transports of one thread.
+fn open_mix(config: &LoadConfig, plan: &Plan) -> Result<Mix, LoadError> {
+    let mut routes: Vec<Route> = config.routes.clone();
+    if config.tcp_fallback {
+        let of_udp = |route: &&Route| route.transport == TransportKind::Udp;
+        let server = routes.iter().find(of_udp).map(|route| route.server);
+        routes.extend(server.map(|server| Route::new(TransportKind::Tcp, server)));
+    }
+    let transports = routes
+        .iter()
+        .zip(&plan.clients)
+        .map(|(route, clients)| AnyTransport::open(route, *clients, &config.sources));
+    Mix::new(transports.collect::<Result<_, _>>()?)
+}
+
+/// Runs the load over the transport that `open` opens for each thread's plan.
 fn run_over<T: Transport + Send>(
-    open: impl Fn(std::net::SocketAddr, usize) -> Result<T, LoadError>,
+    open: impl Fn(&Plan) -> Result<T, LoadError>,
+    plans: Vec<Plan>,
     queries: &Queries<'_>,
     config: &LoadConfig,
     cancel: &AtomicBool,
     on_progress: impl FnMut(&Progress<'_>) -> ControlFlow<()>,
 ) -> Result<LoadReport, LoadError> {
-    let threads = config.thread_count();
-    let transports = (0..threads)
-        .map(|thread| open(config.server, share(config.client_count(), thread, threads)));
-    let transports = transports.collect::<Result<Vec<_>, _>>()?;
+    let threads = plans.len();
+    let transports = plans.iter().map(open).collect::<Result<Vec<_>, _>>()?;
     let drops_before = udp_receive_drops();
     let start_ns = MonotonicClock.now_ns() + HEAD_START_NS;
     let (parts, received) = mpsc::channel();
-    let mut collector = Collector::new(threads, start_ns);
+    let mut collector = Collector::new(threads, kinds(config), start_ns);
+    let clients: Vec<usize> = (0..kinds(config).len())
+        .map(|route| plans.iter().map(|plan| plan.clients[route]).sum())
+        .collect();
     let outcomes = thread::scope(|scope| {
         let workers: Vec<_> = transports
             .into_iter()
+            .zip(plans)
             .enumerate()
-            .map(|(thread, transport)| {
+            .map(|(thread, (transport, plan))| {
                 let worker = Worker {
                     queries,
                     config,
@@ -94,7 +128,7 @@ fn run_over<T: Transport + Send>(
                     start_ns,
                 };
                 let parts = parts.clone();
-                scope.spawn(move || worker.run(transport, cancel, parts))
+                scope.spawn(move || worker.run(plan, transport, cancel, parts))
             })
             .collect();
         drop(parts);
@@ -110,7 +144,14 @@ fn run_over<T: Transport + Send>(
     });
     let outcomes: Result<Vec<Outcome>, LoadError> = outcomes;
     let drops = udp_receive_drops().saturating_sub(drops_before);
-    Ok(summarise(config, start_ns, collector, &outcomes?, drops))
+    let whole = Whole {
+        start_ns,
+        collector,
+        outcomes: outcomes?,
+        clients,
+        udp_drops: drops,
+    };
+    Ok(summarise(config, whole))
 }
 
 /// Collects what the threads deliver until all have ended.
@@ -156,6 +197,7 @@ struct Worker<'a> {
 impl Worker<'_> {
     fn run(
         &self,
+        plan: Plan,
         transport: impl Transport,
         cancel: &AtomicBool,
         parts: Sender<IntervalPart>,
@@ -168,7 +210,6 @@ impl Worker<'_> {
             return Err(error);
         }
         transport::wake_precisely();
-        let clients = transport.clients();
         match self.config.schedule {
             ScheduleKind::ClosedLoop {
                 outstanding,
@@ -177,19 +218,11 @@ impl Worker<'_> {
                 let window = share(outstanding, self.thread, self.threads);
                 let pace = max_rate_qps.map(|rate| self.pace(rate));
                 let schedule = ClosedLoop::new(self.start_ns, window, pace);
-                let per_client = window.div_ceil(clients);
-                let rotation = Rotation::new(clients, per_client.min(BATCH));
-                Ok(self.drive(schedule, transport, rotation, cancel, &parts))
+                Ok(self.drive(schedule, plan, transport, cancel, &parts))
             }
             ScheduleKind::FixedRate { rate_qps } => {
                 let schedule = FixedRate::new(self.pace(rate_qps));
-                Ok(self.drive(
-                    schedule,
-                    transport,
-                    Rotation::new(clients, BATCH),
-                    cancel,
-                    &parts,
-                ))
+                Ok(self.drive(schedule, plan, transport, cancel, &parts))
             }
         }
     }
@@ -197,29 +230,42 @@ impl Worker<'_> {
     fn drive(
         &self,
         schedule: impl Schedule,
+        mut plan: Plan,
         transport: impl Transport,
-        rotation: Rotation,
         cancel: &AtomicBool,
         parts: &Sender<IntervalPart>,
     ) -> Outcome {
-        let task = Task {
-            part: Part::new(self.thread, self.threads, self.queries.len()),
-            start_ns: self.start_ns,
-            stop: Stop::share(
-                &self.config.stop,
-                self.start_ns,
-                self.queries.len(),
-                self.thread as u64,
-                self.threads as u64,
-            ),
-        };
-        let in_flight = InFlight::new(transport.clients(), self.config.slots_per_client());
-        let account = Account::new(
+        let config = self.config;
+        let mut account = Account::new(
             self.queries,
-            self.config.timeout.as_nanos() as u64,
-            in_flight,
+            config.timeout.as_nanos() as u64,
+            InFlight::new(plan.places.iter().copied()),
+            Routes::new(&plan.clients),
         );
-        let engine = Engine::new(task, schedule, transport, MonotonicClock, account, rotation);
+        if config.tcp_fallback {
+            let is_udp = |route: &Route| route.transport == TransportKind::Udp;
+            account.move_truncated(config.routes.iter().position(is_udp));
+        }
+        if config.sessions_only {
+            account.count_sessions();
+        }
+        let stop = Stop::share(&config.stop, self.start_ns, self.queries.len(), &plan.order);
+        let work = if config.sessions_only {
+            Work::Sessions(Rotation::new(0..plan.clients[0], 1))
+        } else {
+            let choice = plan.choice(config, self.thread);
+            Work::Queries {
+                order: plan.order,
+                choice,
+            }
+        };
+        let task = Task {
+            work,
+            start_ns: self.start_ns,
+            stop,
+            fallback: plan.fallback,
+        };
+        let engine = Engine::new(task, schedule, transport, MonotonicClock, account);
         // The receiver lives until all threads have ended.
         engine.run(cancel, |part| drop(parts.send(part)))
     }
@@ -232,9 +278,4 @@ impl Worker<'_> {
             self.threads as u64,
         )
     }
-}
-
-/// The share of thread number `thread` in `total` things.
-fn share(total: usize, thread: usize, threads: usize) -> usize {
-    total / threads + usize::from(thread < total % threads)
 }

@@ -1,6 +1,7 @@
 //! When sending ends.
 
 use crate::config::StopCondition;
+use crate::order::Order;
 
 /// One thread's share of a stop condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,13 +24,12 @@ pub enum Stopped {
 }
 
 impl Stop {
-    /// The share of thread number `thread` of `threads`, which sends every `threads`-th query.
+    /// The share of a thread that sends the queries of `order`, of a stream of `stream_len` queries.
     pub fn share(
         condition: &StopCondition,
         start_ns: u64,
         stream_len: usize,
-        thread: u64,
-        threads: u64,
+        order: &Order,
     ) -> Self {
         let passes = condition
             .passes
@@ -38,10 +38,10 @@ impl Stop {
             .queries
             .unwrap_or(u64::MAX)
             .min(passes.unwrap_or(u64::MAX));
-        let queries = if total == u64::MAX {
-            u64::MAX
-        } else {
-            total.saturating_sub(thread).div_ceil(threads)
+        let queries = match (total, order.next()) {
+            (_, None) => 0,
+            (u64::MAX, _) => u64::MAX,
+            _ => order.share_of(total),
         };
         let until_ns = condition.duration.map_or(u64::MAX, |duration| {
             start_ns.saturating_add(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
@@ -80,7 +80,10 @@ mod tests {
             };
             for threads in 1..5 {
                 let sum: u64 = (0..threads)
-                    .map(|thread| Stop::share(&condition, 0, 5, thread, threads).queries)
+                    .map(|thread| {
+                        let order = Order::every(thread, threads, 5);
+                        Stop::share(&condition, 0, 5, &order).queries
+                    })
                     .sum();
                 assert_eq!(sum, expected);
             }
@@ -94,12 +97,14 @@ mod tests {
             queries: Some(10),
             passes: None,
         };
-        let stop = Stop::share(&condition, 500, 5, 0, 1);
+        let order = Order::every(0, 1, 5);
+        let stop = Stop::share(&condition, 500, 5, &order);
         assert_eq!(stop.reached(1_000_000_499, 9), None);
         assert_eq!(stop.reached(1_000_000_500, 9), Some(Stopped::Duration));
         assert_eq!(stop.reached(501, 10), Some(Stopped::Exhausted));
         assert_eq!(
-            Stop::share(&StopCondition::default(), 0, 5, 0, 1).reached(u64::MAX - 1, u64::MAX - 1),
+            Stop::share(&StopCondition::default(), 0, 5, &order)
+                .reached(u64::MAX - 1, u64::MAX - 1),
             None
         );
     }

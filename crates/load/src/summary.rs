@@ -1,13 +1,14 @@
 //! From counts and outcomes to a report.
 
 use crate::answer::Malformed;
-use crate::collector::{Collector, rcodes, seconds};
-use crate::config::{LoadConfig, ScheduleKind};
+use crate::collector::{Collector, rcodes, seconds, sum};
+use crate::config::{LoadConfig, ScheduleKind, TransportKind};
 use crate::engine::Outcome;
 use crate::histogram;
 use crate::refusal::Refusal;
-use crate::report::{Bytes, Distribution, Generator, LoadReport};
+use crate::report::{Bytes, Distribution, Generator, LoadReport, TransportReport};
 use crate::stop::Stopped;
+use crate::tally::Tally;
 use crate::transport::Wire;
 use crate::verdict::{Bottleneck, GENERATOR_BUSY, LOSS_TOLERATED, milliseconds, percent};
 use std::collections::BTreeMap;
@@ -15,39 +16,62 @@ use std::collections::BTreeMap;
 /// Measuring periods shorter than this say little.
 const SHORT_S: f64 = 1.0;
 
-/// Makes the report of a load that began at `start_ns`.
-///
-/// `udp_drops` is what the kernel counted for all sockets, the generator's among them.
-pub fn summarise(
-    config: &LoadConfig,
-    start_ns: u64,
-    collector: Collector,
-    outcomes: &[Outcome],
-    udp_drops: u64,
-) -> LoadReport {
-    let counts = collector.total.counts;
-    let latency = collector.total.latency;
+/// All that is known when a load has ended.
+pub struct Whole {
+    /// When it began.
+    pub start_ns: u64,
+    /// What the threads counted.
+    pub collector: Collector,
+    /// How each thread's load went.
+    pub outcomes: Vec<Outcome>,
+    /// Clients of each route over all threads.
+    pub clients: Vec<usize>,
+    /// What the kernel dropped at all UDP sockets, the generator's among them.
+    pub udp_drops: u64,
+}
+
+/// Makes the report of a load.
+pub fn summarise(config: &LoadConfig, whole: Whole) -> LoadReport {
+    let Whole {
+        start_ns,
+        collector,
+        outcomes,
+        clients,
+        udp_drops,
+    } = whole;
+    let outcomes = outcomes.as_slice();
+    let Tally {
+        counts,
+        latency,
+        timed_out,
+        send_error,
+        handshake,
+    } = sum(&collector.totals);
     let (answered_measured, measured_until_ns) = measuring_period(outcomes);
     let duration_s = seconds(measured_until_ns.saturating_sub(start_ns));
-    let generator = generator(config, start_ns, outcomes, counts.answered);
+    let per_second = |count: u64| {
+        if duration_s > 0.0 {
+            count as f64 / duration_s
+        } else {
+            0.0
+        }
+    };
+    let generator = Generator {
+        clients: clients.iter().sum(),
+        ..generator(start_ns, outcomes, counts.answered)
+    };
     let mean = |sum: u64, count: u64| (count > 0).then(|| sum as f64 / count as f64);
     let mut with_timeouts = latency.clone();
     with_timeouts
-        .add(&collector.total.timed_out)
+        .add(&timed_out)
         .expect("all tallies have histograms of the same range");
-    let stopped_ns = outcomes
-        .iter()
-        .map(|outcome| outcome.stopped_ns)
-        .max()
-        .unwrap_or(start_ns);
-    let ended_ns = outcomes
-        .iter()
-        .map(|outcome| outcome.ended_ns)
-        .max()
-        .unwrap_or(start_ns);
+    let last = |at_ns: fn(&Outcome) -> u64| outcomes.iter().map(at_ns).max().unwrap_or(start_ns);
+    let stopped_ns = last(|outcome| outcome.stopped_ns);
+    let ended_ns = last(|outcome| outcome.ended_ns);
+    let wires = wires(outcomes, clients.len());
     let mut report = LoadReport {
-        server: config.server.to_string(),
-        transport: config.transport,
+        server: config.routes[0].server.to_string(),
+        transport: config.routes[0].transport,
         schedule: config.schedule,
         sent: counts.sent,
         answered: counts.answered,
@@ -59,29 +83,27 @@ pub fn summarise(
         late: counts.late,
         malformed: counts.malformed(),
         malformations: by_name(Malformed::ALL.map(Malformed::name), &counts.malformed),
-        qps: if duration_s > 0.0 {
-            answered_measured as f64 / duration_s
-        } else {
-            0.0
-        },
+        qps: per_second(answered_measured),
         duration_s,
         drain_s: seconds(ended_ns.saturating_sub(stopped_ns)),
         rcodes: rcodes(&counts),
         truncated: counts.truncated,
         latency_ns: Distribution::from(&latency),
         latency_with_timeouts_ns: Distribution::from(&with_timeouts),
-        send_error_ns: Distribution::from(&collector.total.send_error),
+        send_error_ns: Distribution::from(&send_error),
+        moved_to_tcp: counts.moved,
+        transports: Vec::new(),
         bytes: Bytes {
             sent: counts.bytes_sent,
             received: counts.bytes_received,
         },
-        query_bytes_mean: mean(counts.bytes_sent, counts.sent),
-        response_bytes_mean: mean(counts.answer_bytes, counts.answered),
+        query_bytes_mean: mean(counts.bytes_sent, counts.sent + counts.moved),
+        response_bytes_mean: mean(counts.answer_bytes, counts.answered + counts.moved),
         generator,
         connections: counts.connections,
-        handshake_ns: Distribution::from(&collector.total.handshake),
-        wire: outcomes.iter().fold(Wire::default(), |mut sum, outcome| {
-            sum += outcome.transport.wire;
+        handshake_ns: Distribution::from(&handshake),
+        wire: wires.iter().fold(Wire::default(), |mut sum, wire| {
+            sum += *wire;
             sum
         }),
         udp_drops_elsewhere: udp_drops.saturating_sub(generator.socket_drops),
@@ -92,6 +114,9 @@ pub fn summarise(
         intervals: collector.intervals,
         latency_histogram: histogram::encode(&latency),
     };
+    if clients.len() > 1 {
+        report.transports = route_reports(config, &collector.totals, &clients, &wires, per_second);
+    }
     report.judge(None);
     report.tainted = taints(
         &report,
@@ -99,6 +124,70 @@ pub fn summarise(
         seconds(stopped_ns.saturating_sub(start_ns)),
     );
     report
+}
+
+/// What crossed the wire over each route.
+fn wires(outcomes: &[Outcome], routes: usize) -> Vec<Wire> {
+    let mut wires = vec![Wire::default(); routes];
+    for outcome in outcomes {
+        for (sum, transport) in wires.iter_mut().zip(&outcome.transports) {
+            *sum += transport.wire;
+        }
+    }
+    wires
+}
+
+/// The figures of each route; those of the TCP fallback come last.
+fn route_reports(
+    config: &LoadConfig,
+    totals: &[Tally],
+    clients: &[usize],
+    wires: &[Wire],
+    per_second: impl Fn(u64) -> f64,
+) -> Vec<TransportReport> {
+    let weights: f64 = config.routes.iter().map(|route| route.weight).sum();
+    let udp_server = config
+        .routes
+        .iter()
+        .find(|route| route.transport == TransportKind::Udp);
+    let report = |(number, tally): (usize, &Tally)| {
+        let route = config.routes.get(number);
+        let counts = &tally.counts;
+        TransportReport {
+            transport: route.map_or(TransportKind::Tcp, |route| route.transport),
+            server: route
+                .or(udp_server)
+                .map(|route| route.server.to_string())
+                .unwrap_or_default(),
+            weight: route.map_or(0.0, |route| route.weight / weights),
+            sent: counts.sent,
+            answered: counts.answered,
+            timed_out: counts.timed_out,
+            refused: counts.refused(),
+            abandoned: counts.abandoned,
+            moved: counts.moved,
+            refusals: by_name(Refusal::ALL.map(Refusal::name), &counts.refused),
+            unmatched: counts.unmatched,
+            late: counts.late,
+            malformed: counts.malformed(),
+            malformations: by_name(Malformed::ALL.map(Malformed::name), &counts.malformed),
+            truncated: counts.truncated,
+            qps: per_second(counts.answered),
+            rcodes: rcodes(counts),
+            latency_ns: Distribution::from(&tally.latency),
+            send_error_ns: Distribution::from(&tally.send_error),
+            handshake_ns: Distribution::from(&tally.handshake),
+            bytes: Bytes {
+                sent: counts.bytes_sent,
+                received: counts.bytes_received,
+            },
+            wire: wires[number],
+            connections: counts.connections,
+            clients: clients[number],
+            latency_histogram: histogram::encode(&tally.latency),
+        }
+    };
+    totals.iter().enumerate().map(report).collect()
 }
 
 /// Queries answered in the measuring period, and its end.
@@ -126,7 +215,7 @@ fn measuring_period(outcomes: &[Outcome]) -> (u64, u64) {
     (answered.sum(), outcomes.iter().map(end).max().unwrap_or(0))
 }
 
-fn generator(config: &LoadConfig, start_ns: u64, outcomes: &[Outcome], answered: u64) -> Generator {
+fn generator(start_ns: u64, outcomes: &[Outcome], answered: u64) -> Generator {
     let span_s = |outcome: &Outcome| seconds(outcome.stopped_ns.saturating_sub(start_ns)).max(1e-9);
     let cpu_ns: u64 = outcomes.iter().map(|outcome| outcome.cpu_ns).sum();
     let share = |span_ns: u64, outcome: &Outcome| seconds(span_ns) / span_s(outcome);
@@ -154,10 +243,11 @@ fn generator(config: &LoadConfig, start_ns: u64, outcomes: &[Outcome], answered:
         nap_share: mean_share(|outcome| outcome.napped_ns),
         socket_drops: outcomes
             .iter()
-            .map(|outcome| outcome.transport.socket_drops)
+            .flat_map(|outcome| &outcome.transports)
+            .map(|transport| transport.socket_drops)
             .sum(),
         threads: outcomes.len(),
-        clients: config.client_count(),
+        clients: 0,
     }
 }
 

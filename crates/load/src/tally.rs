@@ -55,7 +55,8 @@ impl AddAssign for Connections {
 /// Counts of queries and messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Queries handed to the transport, refused ones among them.
+    /// Queries handed to the transport, refused ones among them. Each ends as exactly one of answered, timed out,
+    /// abandoned, moved or refused.
     pub sent: u64,
     /// Queries whose answer came in time.
     pub answered: u64,
@@ -63,6 +64,8 @@ pub struct Counts {
     pub timed_out: u64,
     /// Queries still in flight when the caller had the drain cut short.
     pub abandoned: u64,
+    /// Queries whose answer had TC set and which were then sent over TCP, where they count again.
+    pub moved: u64,
     /// Queries the transport refused, by [`Refusal`].
     pub refused: [u64; Refusal::ALL.len()],
     /// Answers with an ID that names no query in flight, or with another question.
@@ -103,6 +106,7 @@ impl AddAssign<&Counts> for Counts {
         self.answered += other.answered;
         self.timed_out += other.timed_out;
         self.abandoned += other.abandoned;
+        self.moved += other.moved;
         self.unmatched += other.unmatched;
         self.late += other.late;
         self.truncated += other.truncated;

@@ -152,9 +152,8 @@ fn settings_are_checked() {
         (
             "clients",
             LoadConfig {
-                clients: Some(1),
                 threads: Some(2),
-                ..good.clone()
+                ..good.clone().with_clients(1)
             },
         ),
         (
@@ -192,8 +191,7 @@ fn settings_are_checked() {
             "outstanding",
             LoadConfig {
                 schedule: closed_loop(10_000_000),
-                clients: Some(1_000_000),
-                ..good.clone()
+                ..good.clone().with_clients(1_000_000)
             },
         ),
         (
@@ -201,8 +199,7 @@ fn settings_are_checked() {
             LoadConfig {
                 schedule: ScheduleKind::FixedRate { rate_qps: 1e9 },
                 timeout: Duration::from_secs(600),
-                clients: Some(2_048),
-                ..good.clone()
+                ..good.clone().with_clients(2_048)
             },
         ),
     ] {

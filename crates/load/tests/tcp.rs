@@ -3,14 +3,16 @@
 mod common;
 
 use common::{LOOPBACK, PATIENT, Server, answer, config, load, read_frame, try_load, write_frame};
-use dnsrig_load::{Bottleneck, LoadConfig, LoadError, LoadReport, StopCondition, TransportKind};
+use dnsrig_load::{
+    Bottleneck, LoadConfig, LoadError, LoadReport, Route, StopCondition, TransportKind,
+};
 use std::io::Write;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
 fn tcp(server: SocketAddr, queries: u64) -> LoadConfig {
     LoadConfig {
-        transport: TransportKind::Tcp,
+        routes: vec![Route::new(TransportKind::Tcp, server)],
         ..config(server, queries)
     }
 }
@@ -35,9 +37,8 @@ fn every_query_is_answered_over_few_connections() {
     let server = Server::tcp(|_, stream| serve(stream));
     let report = load(&LoadConfig {
         threads: Some(2),
-        clients: Some(3),
         timeout: PATIENT,
-        ..tcp(server.address, 1_000)
+        ..tcp(server.address, 1_000).with_clients(3)
     });
     assert_eq!((report.sent, report.answered), (1_000, 1_000));
     assert_eq!(

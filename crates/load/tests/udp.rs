@@ -204,13 +204,12 @@ fn threads_and_clients_share_the_stream() {
     });
     let report = load(&LoadConfig {
         threads: Some(2),
-        clients: Some(5),
         stop: StopCondition {
             passes: Some(3),
             ..StopCondition::default()
         },
         timeout: PATIENT,
-        ..config(server.address, 1)
+        ..config(server.address, 1).with_clients(5)
     });
     drop(server);
     assert_eq!(

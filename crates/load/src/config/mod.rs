@@ -3,31 +3,21 @@
 mod route;
 
 pub use route::{
-    Certificates, HttpMethod, HttpSettings, SessionSettings, TlsSettings, TlsVersions,
+    Certificates, HttpMethod, HttpSettings, Route, SessionSettings, TlsSettings, TlsVersions,
     TransportKind,
 };
 
 use crate::LoadError;
 use crate::in_flight::MAX_SLOTS_PER_CLIENT;
 use serde::{Deserialize, Serialize};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
-
-/// Places for queries in flight over all clients, at most: about 2 GB of memory.
-const MAX_SLOTS: usize = 1 << 25;
-
-/// Fewest places of a client, so that bursts find room; fewer if there are so many clients that these would be more than
-/// [`ROOMY_SLOTS`].
-const MIN_SLOTS_PER_CLIENT: usize = 64;
-const ROOMY_SLOTS: usize = 1 << 22;
 
 /// A load's settings. [`LoadConfig::new`] gives dnsperf's defaults; the names in parentheses are dnsperf's options.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadConfig {
-    /// The server's address and port (`-s`, `-p`).
-    pub server: SocketAddr,
-    /// How queries travel (`-m`).
-    pub transport: TransportKind,
+    /// How queries travel, and to which server; at least one way.
+    pub routes: Vec<Route>,
     /// When queries are sent (`-q`, `-Q`).
     pub schedule: ScheduleKind,
     /// When sending ends (`-l`, `-n`).
@@ -36,8 +26,14 @@ pub struct LoadConfig {
     pub timeout: Duration,
     /// Generator threads (`-T`); `None` is one per entry of `cpus`, or one.
     pub threads: Option<usize>,
-    /// Sockets or connections over all threads (`-c`); `None` is one per thread.
-    pub clients: Option<usize>,
+    /// Local addresses of clients, in turn; empty leaves it to the kernel.
+    pub sources: Vec<IpAddr>,
+    /// Clients send what they sent in the stream, which is timed, each over a socket or session of its own.
+    pub keep_clients: bool,
+    /// Queries over UDP whose answer is truncated are sent again over TCP (RFC 7766 section 5).
+    pub tcp_fallback: bool,
+    /// Instead of sending queries, the schedule opens sessions; each client's earlier one is closed.
+    pub sessions_only: bool,
     /// CPUs to pin threads to, in turn; empty leaves it to the kernel.
     pub cpus: Vec<usize>,
     /// Permits a server that is not on this machine.
@@ -76,9 +72,13 @@ pub struct StopCondition {
 impl LoadConfig {
     /// dnsperf's defaults: UDP, closed loop of 100, one pass, time-out 5 s, one thread with one socket.
     pub fn new(server: SocketAddr) -> Self {
+        Self::over(TransportKind::Udp, server)
+    }
+
+    /// The same over another transport.
+    pub fn over(transport: TransportKind, server: SocketAddr) -> Self {
         Self {
-            server,
-            transport: TransportKind::Udp,
+            routes: vec![Route::new(transport, server)],
             schedule: ScheduleKind::ClosedLoop {
                 outstanding: 100,
                 max_rate_qps: None,
@@ -89,10 +89,22 @@ impl LoadConfig {
             },
             timeout: Duration::from_secs(5),
             threads: None,
-            clients: None,
+            sources: Vec::new(),
+            keep_clients: false,
+            tcp_fallback: false,
+            sessions_only: false,
             cpus: Vec::new(),
             allow_any_target: false,
         }
+    }
+
+    /// The same with so many sockets or sessions over each route.
+    #[must_use]
+    pub fn with_clients(mut self, clients: usize) -> Self {
+        for route in &mut self.routes {
+            route.clients = Some(clients);
+        }
+        self
     }
 
     /// The number of generator threads.
@@ -100,9 +112,14 @@ impl LoadConfig {
         self.threads.unwrap_or(self.cpus.len().max(1))
     }
 
-    /// The number of sockets or connections over all threads.
+    /// The number of sockets or connections of a route over all threads.
+    pub fn clients_of(&self, route: &Route) -> usize {
+        route.clients.unwrap_or(self.thread_count())
+    }
+
+    /// The number of sockets or connections over all routes and threads.
     pub fn client_count(&self) -> usize {
-        self.clients.unwrap_or(self.thread_count())
+        self.routes.iter().map(|route| self.clients_of(route)).sum()
     }
 
     /// Checks every setting.
@@ -118,15 +135,8 @@ impl LoadConfig {
                 format!("{threads} generator threads; give 1 to 1024"),
             );
         }
+        self.check_routes(threads)?;
         let clients = self.client_count();
-        if clients < threads {
-            return fail(
-                "clients",
-                format!(
-                    "{clients} clients for {threads} threads; each thread needs one of its own"
-                ),
-            );
-        }
         if clients > 1_000_000 {
             return fail(
                 "clients",
@@ -148,50 +158,81 @@ impl LoadConfig {
             return fail("duration", "0 s would send nothing; give more".to_owned());
         }
         self.check_schedule(threads)?;
-        self.check_slots(threads, clients)
+        self.check_window(threads, clients)
     }
 
-    /// Places for queries in flight that each client gets, a power of two.
-    pub(crate) fn slots_per_client(&self) -> usize {
-        let clients = self.client_count();
-        let wanted = match self.schedule {
-            // Four times the mean, so that slow answers to one client do not hold up the others.
-            ScheduleKind::ClosedLoop { outstanding, .. } => 4 * outstanding.div_ceil(clients),
-            // Twice what a silent server leaves in flight on average.
-            ScheduleKind::FixedRate { rate_qps } => {
-                (rate_qps * self.timeout.as_secs_f64() / clients as f64 * 2.0) as usize
+    fn check_routes(&self, threads: usize) -> Result<(), LoadError> {
+        let fail = |option, reason: String| Err(LoadError::Setting { option, reason });
+        if self.routes.is_empty() {
+            return fail("routes", "no transport; give at least one".to_owned());
+        }
+        for route in &self.routes {
+            let name = route.transport.name();
+            let clients = self.clients_of(route);
+            if clients < threads {
+                return fail(
+                    "clients",
+                    format!(
+                        "{clients} clients over {name} for {threads} threads; each thread needs one of its own"
+                    ),
+                );
             }
-        };
-        let least = (ROOMY_SLOTS / clients).clamp(1, MIN_SLOTS_PER_CLIENT);
-        wanted
-            .clamp(least, MAX_SLOTS_PER_CLIENT)
-            .next_power_of_two()
+            if !(route.weight > 0.0 && route.weight.is_finite()) {
+                return fail(
+                    "weight",
+                    format!("{} for {name}; give a number above 0", route.weight),
+                );
+            }
+            if route.sessions.queries == Some(0) {
+                return fail(
+                    "queries_per_session",
+                    "0 would open sessions without end; give at least 1, or open sessions only"
+                        .to_owned(),
+                );
+            }
+            let other_family = |source: &&IpAddr| source.is_ipv4() != route.server.is_ipv4();
+            if let Some(source) = self.sources.iter().find(other_family) {
+                return fail(
+                    "sources",
+                    format!("{source} cannot send to {}", route.server.ip()),
+                );
+            }
+        }
+        let of_udp = |route: &&Route| route.transport == TransportKind::Udp;
+        if self.tcp_fallback && self.routes.iter().filter(of_udp).count() != 1 {
+            return fail(
+                "tcp_fallback",
+                "it needs UDP, once, among the transports".to_owned(),
+            );
+        }
+        if self.sessions_only && (self.routes.len() > 1 || !self.routes[0].transport.has_sessions())
+        {
+            return fail(
+                "sessions_only",
+                "give one transport that has sessions: tcp, dot, doh or doq".to_owned(),
+            );
+        }
+        if self.sessions_only && self.keep_clients {
+            return fail(
+                "sessions_only",
+                "the original clients send queries; leave one of both".to_owned(),
+            );
+        }
+        Ok(())
     }
 
-    fn check_slots(&self, threads: usize, clients: usize) -> Result<(), LoadError> {
-        let option = match self.schedule {
-            ScheduleKind::ClosedLoop { outstanding, .. } => {
-                let most = outstanding.div_ceil(threads).div_ceil(clients / threads);
-                if most > MAX_SLOTS_PER_CLIENT {
-                    return Err(LoadError::Setting {
-                        option: "outstanding",
-                        reason: format!(
-                            "{outstanding} queries in flight over {clients} clients are up to {most} a client, which has message IDs for \
-                             {MAX_SLOTS_PER_CLIENT}; give more clients"
-                        ),
-                    });
-                }
-                "outstanding"
-            }
-            ScheduleKind::FixedRate { .. } => "rate_qps",
+    /// Each client has message IDs for so many queries in flight, and no more.
+    fn check_window(&self, threads: usize, clients: usize) -> Result<(), LoadError> {
+        let ScheduleKind::ClosedLoop { outstanding, .. } = self.schedule else {
+            return Ok(());
         };
-        let slots = clients * self.slots_per_client();
-        if slots > MAX_SLOTS {
+        let most = outstanding.div_ceil(threads).div_ceil(clients / threads);
+        if most > MAX_SLOTS_PER_CLIENT {
             return Err(LoadError::Setting {
-                option,
+                option: "outstanding",
                 reason: format!(
-                    "{clients} clients would need {slots} places for queries in flight, more than {MAX_SLOTS}; give fewer clients or \
-                     queries in flight, a lower rate, or a shorter time-out"
+                    "{outstanding} queries in flight over {clients} clients are up to {most} a client, which has message IDs for \
+                     {MAX_SLOTS_PER_CLIENT}; give more clients"
                 ),
             });
         }

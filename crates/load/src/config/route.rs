@@ -1,8 +1,46 @@
 //! How queries travel: the transport, and the settings of its sessions.
 
 use serde::{Deserialize, Serialize};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
+
+/// A way for a share of the queries: a transport to a server.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Route {
+    /// The transport (`-m`).
+    pub transport: TransportKind,
+    /// The server's address, and its port for this transport (`-s`, `-p`).
+    pub server: SocketAddr,
+    /// Its share of the queries, in proportion to those of the other routes.
+    pub weight: f64,
+    /// Sockets or sessions over all threads (`-c`); `None` is one per thread.
+    pub clients: Option<usize>,
+    /// How its sessions are used.
+    pub sessions: SessionSettings,
+    /// How it uses TLS.
+    pub tls: TlsSettings,
+    /// How it uses HTTP.
+    pub http: HttpSettings,
+}
+
+impl Route {
+    /// A route with the defaults: one socket or session a thread, sessions used as long as they last and resumed.
+    pub fn new(transport: TransportKind, server: SocketAddr) -> Self {
+        Self {
+            transport,
+            server,
+            weight: 1.0,
+            clients: None,
+            sessions: SessionSettings {
+                resumption: true,
+                ..SessionSettings::default()
+            },
+            tls: TlsSettings::default(),
+            http: HttpSettings::default(),
+        }
+    }
+}
 
 /// How queries travel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

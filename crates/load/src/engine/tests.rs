@@ -2,6 +2,7 @@
 
 use super::harmful::{Fate, Harmful, MS, Seen, TIMEOUT_NS, VirtualClock};
 use super::*;
+use crate::account::Routes;
 use crate::config::StopCondition;
 use crate::in_flight::InFlight;
 use crate::queries::Queries;
@@ -91,20 +92,25 @@ impl Load {
             seen: Rc::clone(&seen),
         };
         let task = Task {
-            part: Part::new(0, 1, 7),
+            work: Work::Queries {
+                order: Order::every(0, 1, 7),
+                choice: Choice::Rotation(Rotation::new(0..self.clients, 3)),
+            },
             start_ns: 0,
-            stop: Stop::share(&self.stop, 0, 7, 0, 1),
+            stop: Stop::share(&self.stop, 0, 7, &Order::every(0, 1, 7)),
+            fallback: None,
         };
-        let account = Account::new(&queries, TIMEOUT_NS, InFlight::new(self.clients, slots));
-        let rotation = Rotation::new(self.clients, 3);
-        let engine = Engine::new(task, schedule, transport, clock, account, rotation);
+        let in_flight = InFlight::new(vec![slots; self.clients]);
+        let routes = Routes::new(&[self.clients]);
+        let account = Account::new(&queries, TIMEOUT_NS, in_flight, routes);
+        let engine = Engine::new(task, schedule, transport, clock, account);
         let mut total = Tally::default();
         let mut parts = Vec::new();
         let cancel = AtomicBool::new(false);
         let outcome = engine.run(&cancel, |part| {
             cancel.fetch_or(self.cancel_in_second_interval, Ordering::Relaxed);
-            total += &part.tally;
-            parts.push((part.number, part.end_ns, part.tally.counts));
+            total += &part.tallies[0];
+            parts.push((part.number, part.end_ns, part.tallies[0].counts.clone()));
         });
         Run {
             total,

@@ -9,7 +9,7 @@ use crate::clock::{Clock, realtime_ns};
 use crate::refusal::Refusal;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 /// Tries to send one datagram while earlier ones' ICMP errors are reported instead, or the kernel has no room.
@@ -36,16 +36,17 @@ pub struct Udp {
 }
 
 impl Udp {
-    /// Opens `clients` sockets.
+    /// Opens `clients` sockets, which send from `sources` in turn, or from where the kernel chooses if there are none.
     ///
     /// # Errors
     /// [`LoadError::System`]
-    pub fn open(server: SocketAddr, clients: usize) -> Result<Self, LoadError> {
+    pub fn open(server: SocketAddr, clients: usize, sources: &[IpAddr]) -> Result<Self, LoadError> {
         let epoll =
             Epoll::new().map_err(|error| LoadError::system("making an epoll instance", error))?;
         let mut sockets = Vec::with_capacity(clients);
         for client in 0..clients {
-            let socket = connect(server).map_err(|error| {
+            let source = (!sources.is_empty()).then(|| sources[client % sources.len()]);
+            let socket = connect(server, source).map_err(|error| {
                 LoadError::system(
                     format!("opening UDP socket {} of {clients}", client + 1),
                     error,
@@ -260,7 +261,7 @@ impl Transport for Udp {
     }
 }
 
-fn connect(server: SocketAddr) -> io::Result<UdpSocket> {
+fn connect(server: SocketAddr, source: Option<IpAddr>) -> io::Result<UdpSocket> {
     let udp = Socket::new(
         Domain::for_address(server),
         Type::DGRAM,
@@ -270,6 +271,9 @@ fn connect(server: SocketAddr) -> io::Result<UdpSocket> {
     socket::stamp_arrivals(udp.as_fd())?;
     socket::queue_errors(udp.as_fd(), server)?;
     udp.set_nonblocking(true)?;
+    if let Some(source) = source {
+        udp.bind(&SocketAddr::new(source, 0).into())?;
+    }
     udp.connect(&server.into())?;
     Ok(udp.into())
 }

@@ -174,7 +174,7 @@ pub fn load(config: &LoadConfig) -> LoadReport {
         report
             .intervals
             .iter()
-            .map(|interval| interval.sent)
+            .map(|interval| interval.figures.sent)
             .sum::<u64>()
     );
     assert_eq!(
@@ -182,7 +182,7 @@ pub fn load(config: &LoadConfig) -> LoadReport {
         report
             .intervals
             .iter()
-            .map(|interval| interval.answered)
+            .map(|interval| interval.figures.answered)
             .sum::<u64>()
     );
     assert_eq!(

@@ -5,30 +5,64 @@ use crate::doorway::detached;
 use crate::errors::{Kind, OrRaise, exception};
 use crate::stream::QueryStream;
 use dnsrig_load::{
-    Interval, LoadConfig, LoadReport, Progress, ScheduleKind, StopCondition, TransportKind,
+    Certificates, HttpMethod, HttpSettings, Interval, LoadConfig, LoadReport, Progress, Route,
+    ScheduleKind, SessionSettings, StopCondition, TlsSettings, TlsVersions, TransportKind,
 };
 use dnsrig_load::{histogram, sink};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use serde::Deserialize;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// The settings of a load as Python writes them.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Settings {
-    server: String,
-    port: u16,
-    transport: TransportKind,
+    routes: Vec<RouteSettings>,
     schedule: ScheduleKind,
     stop: Stop,
-    clients: Option<usize>,
     threads: Option<usize>,
     timeout_s: f64,
     cpus: Vec<usize>,
+    sources: Vec<IpAddr>,
+    keep_clients: bool,
+    tcp_fallback: bool,
+    sessions_only: bool,
     allow_any_target: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RouteSettings {
+    transport: TransportKind,
+    server: String,
+    port: u16,
+    weight: f64,
+    clients: Option<usize>,
+    queries_per_session: Option<u64>,
+    idle_s: Option<f64>,
+    resumption: bool,
+    tls: Tls,
+    http: Http,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Tls {
+    versions: TlsVersions,
+    cipher_suites: Vec<String>,
+    roots: Option<PathBuf>,
+    server_name: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Http {
+    path: String,
+    method: HttpMethod,
 }
 
 #[derive(Deserialize)]
@@ -129,23 +163,52 @@ fn parse_settings(settings: &str) -> PyResult<LoadConfig> {
             format!("the load's settings cannot be read: {error}"),
         )
     })?;
-    let mut config = LoadConfig::new(SocketAddr::new(
-        parse_address(&settings.server)?,
-        settings.port,
-    ));
-    config.transport = settings.transport;
-    config.schedule = settings.schedule;
-    config.stop = StopCondition {
-        duration: settings.stop.duration_s.map(seconds).transpose()?,
-        queries: settings.stop.queries,
-        passes: settings.stop.passes,
-    };
-    config.timeout = seconds(settings.timeout_s)?;
-    config.clients = settings.clients;
-    config.threads = settings.threads;
-    config.cpus = settings.cpus;
-    config.allow_any_target = settings.allow_any_target;
-    Ok(config)
+    let routes = settings.routes.into_iter().map(to_route);
+    Ok(LoadConfig {
+        routes: routes.collect::<PyResult<_>>()?,
+        schedule: settings.schedule,
+        stop: StopCondition {
+            duration: settings.stop.duration_s.map(seconds).transpose()?,
+            queries: settings.stop.queries,
+            passes: settings.stop.passes,
+        },
+        timeout: seconds(settings.timeout_s)?,
+        threads: settings.threads,
+        sources: settings.sources,
+        keep_clients: settings.keep_clients,
+        tcp_fallback: settings.tcp_fallback,
+        sessions_only: settings.sessions_only,
+        cpus: settings.cpus,
+        allow_any_target: settings.allow_any_target,
+    })
+}
+
+fn to_route(settings: RouteSettings) -> PyResult<Route> {
+    let server = SocketAddr::new(parse_address(&settings.server)?, settings.port);
+    Ok(Route {
+        transport: settings.transport,
+        server,
+        weight: settings.weight,
+        clients: settings.clients,
+        sessions: SessionSettings {
+            queries: settings.queries_per_session,
+            idle: settings.idle_s.map(seconds).transpose()?,
+            resumption: settings.resumption,
+        },
+        tls: TlsSettings {
+            versions: settings.tls.versions,
+            cipher_suites: settings.tls.cipher_suites,
+            certificates: match settings.tls.roots {
+                Some(file) => Certificates::Roots(file),
+                None => Certificates::Unverified,
+            },
+            server_name: settings.tls.server_name,
+        },
+        http: HttpSettings {
+            path: settings.http.path,
+            method: settings.http.method,
+        },
+    })
 }
 
 fn seconds(value: f64) -> PyResult<Duration> {

@@ -1,7 +1,6 @@
 """`dnsrig load`: send a query stream to a server and account for every query of it."""
 
 import contextlib
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from dnsrig.cli.common import (
 )
 from dnsrig.cli.format import count, duration, microseconds, octets, rate, share
 from dnsrig.errors import InputError, SubjectFailedError
+from dnsrig.loads import LoadSettings, Route, closed_loop, fixed_rate, run_load
 
 PROGRESS_LINE = "{second:>4} s  {qps:>9} q/s  p50 {p50:>9}  p99 {p99:>9}  timed out {timed_out}"
 
@@ -122,28 +122,22 @@ def load(
         click.echo(f"left out {skipped} bad lines", err=True)
     if limit_s is None and passes is None and queries is None:
         passes = 1
-    schedule: dict[str, Any] = {
-        "kind": "closed_loop",
-        "outstanding": outstanding or 100,
-        "max_rate_qps": rate_qps,
-    }
+    schedule = closed_loop(outstanding or 100, rate_qps)
     if rate_qps is not None and outstanding is None:
-        schedule = {"kind": "fixed_rate", "rate_qps": rate_qps}
-    configuration = {
-        "server": server,
-        "port": port,
-        "transport": mode,
-        "schedule": schedule,
-        "stop": {"duration_s": limit_s, "queries": queries, "passes": passes},
-        "clients": clients,
-        "threads": threads,
-        "timeout_s": timeout_s,
-        "cpus": processors,
-        "allow_any_target": any_target,
-    }
+        schedule = fixed_rate(rate_qps)
+    settings = LoadSettings(
+        routes=(Route(mode, server, port, clients=clients),),
+        schedule=schedule,
+        duration_s=limit_s,
+        queries=queries,
+        passes=passes,
+        timeout_s=timeout_s,
+        threads=threads,
+        cpus=tuple(processors),
+        allow_any_target=any_target,
+    )
     live = not as_json and sys.stderr.isatty()
-    text, interrupted = _core.load(stream, json.dumps(configuration), _print_second if live else None)
-    report = json.loads(text)
+    report, interrupted = run_load(stream, settings, _print_second if live else None)
     report["seed"] = chosen_seed(seed)
     if as_json:
         print_json(report)
@@ -177,16 +171,15 @@ def _processors(text: str | None) -> list[int] | None:
     return numbers
 
 
-def _print_second(interval_json: str) -> None:
-    interval = json.loads(interval_json)
+def _print_second(interval: dict[str, Any]) -> None:
     if interval["phase"] != "measure" or interval["length_s"] <= 0:
         return
     click.echo(
         PROGRESS_LINE.format(
             second=round(interval["start_s"] + interval["length_s"]),
             qps=rate(interval["answered"] / interval["length_s"]),
-            p50=duration(interval["latency_p50_ns"]),
-            p99=duration(interval["latency_p99_ns"]),
+            p50=duration(interval["latency_ns"]["p50"]),
+            p99=duration(interval["latency_ns"]["p99"]),
             timed_out=count(interval["timed_out"]),
         ),
         err=True,

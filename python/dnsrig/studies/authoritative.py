@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from dnsrig import _core
 from dnsrig.errors import DnsrigError, SubjectFailedError
+from dnsrig.loads import LoadSettings, Route, closed_loop, run_load
 from dnsrig.monitor.counters import read_counters, usage
 from dnsrig.monitor.sampler import Monitor
 from dnsrig.monitor.usage import other_cpu_share
@@ -208,27 +209,17 @@ class AuthoritativeBench:
 
     def _load(self, server: Server, stream: _core.QueryStream, duration_s: float) -> dict[str, Any]:
         host, port = server.address
-        settings = {
-            "server": host,
-            "port": port,
-            "transport": self._settings.transport,
-            "schedule": {
-                "kind": "closed_loop",
-                "outstanding": self._settings.outstanding,
-                "max_rate_qps": None,
-            },
-            "stop": {"duration_s": duration_s, "queries": None, "passes": None},
-            "clients": self._settings.clients,
-            "threads": 1,
-            "timeout_s": TIMEOUT_S,
-            "cpus": sorted(self._placement.generator)[:1],
-            "allow_any_target": False,
-        }
+        settings = LoadSettings(
+            routes=(Route(self._settings.transport, host, port, clients=self._settings.clients),),
+            schedule=closed_loop(self._settings.outstanding),
+            duration_s=duration_s,
+            timeout_s=TIMEOUT_S,
+            cpus=tuple(sorted(self._placement.generator)[:1]),
+        )
         # Looked after each second: a load of a dead server would go on to its end and tell nothing.
-        text, interrupted = _core.load(stream, json.dumps(settings), lambda _: server.check_running())
+        report, interrupted = run_load(stream, settings, lambda _: server.check_running())
         if interrupted:
             raise KeyboardInterrupt
-        report: dict[str, Any] = json.loads(text)
         return report
 
 

@@ -96,8 +96,8 @@ class LoadSettings:
 
     def to_json(self) -> str:
         """Give the settings as `_core.load` takes them."""
-        values = {name: value for name, value in asdict(self).items() if name not in ("duration_s", "queries", "passes")}
-        values["stop"] = {"duration_s": self.duration_s, "queries": self.queries, "passes": self.passes}
+        values = asdict(self)
+        values["stop"] = {name: values.pop(name) for name in ("duration_s", "queries", "passes")}
         return json.dumps(values)
 
 

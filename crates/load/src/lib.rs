@@ -60,6 +60,7 @@ mod refusal;
 pub mod report;
 mod run;
 mod schedule;
+pub mod search;
 pub mod sink;
 mod stop;
 mod summary;

@@ -33,7 +33,7 @@ pub use {
     planned::Planned,
     poisson::Poisson,
     rate_plan::Step,
-    replay::{Replay, Timeline, Times},
+    replay::{Replay, Timeline, Times, numbers_of},
 };
 
 /// Evenly spaced queries of up to this span are sent in one batch, which makes a send-time error of at most as much.

@@ -93,54 +93,51 @@ impl<T: Times> Timeline<T> {
 #[derive(Clone, Debug)]
 pub struct Replay<T, I> {
     timeline: Timeline<T>,
-    indices: I,
+    numbers: I,
     start_ns: u64,
-    pass: u64,
-    /// Index of the next query, if there is one.
-    index: Option<usize>,
     due_ns: u64,
 }
 
-impl<T: Times, I: Iterator<Item = usize>> Replay<T, I> {
-    /// The queries `indices` of the stream of `timeline`, which begins at `start_ns`: those of one thread, in the order
+impl<T: Times, I: Iterator<Item = u64>> Replay<T, I> {
+    /// The queries `numbers` of the stream of `timeline`, which begins at `start_ns`: those of one thread, in the order
     /// in which it sends them.
     ///
-    /// An index that is not above the one before it is taken to be in the next pass; so within a pass indices must
-    /// ascend, and no pass may be left out.
-    pub fn new(timeline: Timeline<T>, mut indices: I, start_ns: u64) -> Self {
-        let index = indices.next();
+    /// Numbers go on where the stream begins again: query i of pass p, both counted from 0, is number p times the
+    /// stream's length, plus i. [`numbers_of`] gives those of a list; `(thread..).step_by(threads)` every so many.
+    pub fn new(timeline: Timeline<T>, numbers: I, start_ns: u64) -> Self {
         let mut schedule = Self {
             timeline,
-            indices,
+            numbers,
             start_ns,
-            pass: 0,
-            index,
-            due_ns: 0,
+            due_ns: start_ns,
         };
-        schedule.find_due();
+        schedule.advance();
         schedule
-    }
-
-    fn find_due(&mut self) {
-        self.due_ns = self.index.map_or(NEVER_NS, |index| {
-            let since_ns = self.timeline.due_ns(self.pass, index);
-            self.start_ns.saturating_add(since_ns)
-        });
     }
 }
 
-impl<T: Times, I: Iterator<Item = usize>> Schedule for Replay<T, I> {
+/// The numbers of the queries at `indices` in a stream of `len` queries that begins again at its end.
+pub fn numbers_of(indices: &[u32], len: usize) -> impl Iterator<Item = u64> {
+    let passes = if indices.is_empty() { 0 } else { u64::MAX };
+    (0..passes).flat_map(move |pass| {
+        let first = pass.saturating_mul(len as u64);
+        indices
+            .iter()
+            .map(move |index| first.saturating_add(u64::from(*index)))
+    })
+}
+
+impl<T: Times, I: Iterator<Item = u64>> Schedule for Replay<T, I> {
     fn next(&self) -> Due {
         Due::At(self.due_ns)
     }
 
     fn advance(&mut self) {
-        let next = self.indices.next();
-        if next <= self.index {
-            self.pass += 1;
-        }
-        self.index = next;
-        self.find_due();
+        self.due_ns = self.numbers.next().map_or(NEVER_NS, |number| {
+            let len = self.timeline.times.len() as u64;
+            let since_ns = self.timeline.due_ns(number / len, (number % len) as usize);
+            self.start_ns.saturating_add(since_ns)
+        });
     }
 
     fn latency_from_schedule(&self) -> bool {
@@ -179,7 +176,7 @@ mod tests {
     fn queries_are_due_when_the_stream_says() {
         let times: &[u64] = &[0, 5, 5, 20];
         let timeline = Timeline::new(times, 1.0);
-        let replay = Replay::new(timeline, (0..4).cycle(), 1_000);
+        let replay = Replay::new(timeline, 0.., 1_000);
         // A pass takes 20 and the mean gap of 6.
         assert_eq!(
             take_ns(replay, 9),
@@ -209,14 +206,22 @@ mod tests {
     #[test]
     fn a_thread_with_a_single_query_sends_it_once_a_pass() {
         let times: &[u64] = &[0, 10, 20];
-        let replay = Replay::new(Timeline::new(times, 1.0), [1].into_iter().cycle(), 0);
+        let replay = Replay::new(Timeline::new(times, 1.0), numbers_of(&[1], 3), 0);
         assert_eq!(take_ns(replay, 3), [10, 40, 70]);
+    }
+
+    #[test]
+    fn threads_may_be_more_than_queries() {
+        let times: &[u64] = &[0, 10];
+        let replay = |first| Replay::new(Timeline::new(times, 1.0), (first..).step_by(3), 0);
+        assert_eq!(take_ns(replay(0), 3), [0, 30, 60]);
+        assert_eq!(take_ns(replay(2), 3), [20, 50, 80]);
     }
 
     #[test]
     fn a_thread_without_queries_has_nothing_due() {
         let times: &[u64] = &[0, 10];
-        let replay = Replay::new(Timeline::new(times, 1.0), std::iter::empty(), 0);
+        let replay = Replay::new(Timeline::new(times, 1.0), numbers_of(&[], 2), 0);
         assert_eq!(take_ns(replay, 2), [NEVER_NS, NEVER_NS]);
     }
 
@@ -259,12 +264,13 @@ mod tests {
             speed in 0.001f64..=1_000.0,
         ) {
             let timeline = Timeline::new(&times[..], speed);
-            let whole = take_ns(Replay::new(timeline.clone(), (0..times.len()).cycle(), 9), 3 * times.len());
+            let whole = take_ns(Replay::new(timeline.clone(), 0.., 9), 3 * times.len());
             prop_assert!(whole.is_sorted());
             let mut together = Vec::new();
             for thread in 0..3 {
-                let own: Vec<usize> = (0..times.len()).filter(|index| threads[*index] == thread).collect();
-                together.extend(take_ns(Replay::new(timeline.clone(), own.iter().copied().cycle(), 9), 3 * own.len()));
+                let own: Vec<u32> = (0..times.len() as u32).filter(|index| threads[*index as usize] == thread).collect();
+                let numbers = numbers_of(&own, times.len());
+                together.extend(take_ns(Replay::new(timeline.clone(), numbers, 9), 3 * own.len()));
             }
             together.sort_unstable();
             prop_assert_eq!(together, whole);
@@ -278,7 +284,7 @@ mod tests {
         ) {
             let timeline = Timeline::new(&times[..], speed);
             let until_ns = (timeline.due_ns(1, 0) as f64 * share) as u64;
-            let due = take_ns(Replay::new(timeline.clone(), (0..times.len()).cycle(), 0), 4 * times.len());
+            let due = take_ns(Replay::new(timeline.clone(), 0.., 0), 4 * times.len());
             let expected = due.iter().filter(|due_ns| **due_ns < until_ns).count() as u64;
             prop_assert_eq!(timeline.queries_before(until_ns), expected);
         }

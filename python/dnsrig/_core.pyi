@@ -130,6 +130,18 @@ def load(stream: QueryStream, settings: str, on_second: Callable[[str], None] | 
     `on_second` gets each second's figures as JSON.
     """
 
+def find_breaking_point(
+    stream: QueryStream,
+    settings: str,
+    goal: str,
+    limits: str,
+    on_trial: Callable[[str], None] | None = None,
+) -> tuple[str, bool]:
+    """Search for the highest rate that a server carries, with the load of `settings`, by `goal` and `limits` (JSON).
+
+    `on_trial` gets each trial as JSON. Return the report as JSON, and whether Ctrl-C ended the search.
+    """
+
 def judge_bottleneck(report: str, server_cpu_share: float) -> str:
     """Judge a finished load's bottleneck again, with the share that the server used of the CPU it could use."""
 

@@ -88,6 +88,8 @@ class LoadSettings:
     """Local addresses of clients, in turn."""
     keep_clients: bool = False
     """Each client of the stream sends its own queries, from a socket or session of its own."""
+    seed: int = 0
+    """Of all that is random."""
     tcp_fallback: bool = False
     """Queries over UDP whose answer is truncated are sent again over TCP."""
     sessions_only: bool = False
@@ -111,6 +113,30 @@ def run_load(
             on_second(json.loads(interval))
 
     text, interrupted = _core.load(stream, settings.to_json(), pass_on if on_second is not None else None)
+    report: dict[str, Any] = json.loads(text)
+    return report, interrupted
+
+
+def find_breaking_point(
+    stream: _core.QueryStream,
+    settings: LoadSettings,
+    goal: Mapping[str, Any],
+    limits: Mapping[str, float],
+    on_trial: Callable[[dict[str, Any]], None] | None = None,
+) -> tuple[dict[str, Any], bool]:
+    """Search for the highest rate that a server carries; give the report, and whether Ctrl-C ended the search.
+
+    `goal` and `limits` are as docs/decisions/breaking-point.md names them; what `goal` leaves out has its default there.
+    `on_trial` gets each trial.
+    """
+
+    def pass_on(trial: str) -> None:
+        if on_trial is not None:
+            on_trial(json.loads(trial))
+
+    text, interrupted = _core.find_breaking_point(
+        stream, settings.to_json(), json.dumps(goal), json.dumps(limits), pass_on if on_trial is not None else None
+    )
     report: dict[str, Any] = json.loads(text)
     return report, interrupted
 

@@ -19,7 +19,9 @@ mod _core {
     #[pymodule_export]
     use super::keys::KeySet;
     #[pymodule_export]
-    use super::load::{judge_bottleneck, latency_percentiles, load, serve_echo};
+    use super::load::{
+        find_breaking_point, judge_bottleneck, latency_percentiles, load, serve_echo,
+    };
     #[pymodule_export]
     use super::serve::serve;
     #[pymodule_export]

@@ -4,6 +4,7 @@ use crate::arguments::parse_address;
 use crate::doorway::detached;
 use crate::errors::{Kind, OrRaise, exception};
 use crate::stream::QueryStream;
+use dnsrig_load::search::{Goal, Limits, TrialRecord};
 use dnsrig_load::{
     Certificates, HttpMethod, HttpSettings, Interval, LoadConfig, LoadReport, Progress, Route,
     ScheduleKind, SessionSettings, StopCondition, TlsSettings, TlsVersions, TransportKind,
@@ -29,6 +30,7 @@ struct Settings {
     cpus: Vec<usize>,
     sources: Vec<IpAddr>,
     keep_clients: bool,
+    seed: u64,
     tcp_fallback: bool,
     sessions_only: bool,
     allow_any_target: bool,
@@ -101,12 +103,53 @@ pub fn load(
             None => Ok(()),
         },
     )?;
-    let interrupted = match raised {
-        Ok(()) => false,
-        Err(error) if error.is_instance_of::<PyKeyboardInterrupt>(py) => true,
-        Err(error) => return Err(error),
-    };
+    let interrupted = was_interrupted(py, raised)?;
     Ok((to_json(&report.or_raise()?)?, interrupted))
+}
+
+/// Searches for the highest rate that a server carries, with the load of `settings` (JSON; its schedule and stop condition
+/// are not used), by `goal` and `limits` (JSON). Returns the report as JSON, and whether Ctrl-C ended the search.
+///
+/// `on_trial` gets each trial as JSON.
+#[pyfunction]
+#[pyo3(signature = (stream, settings, goal, limits, on_trial=None))]
+pub fn find_breaking_point(
+    py: Python<'_>,
+    stream: &Bound<'_, QueryStream>,
+    settings: &str,
+    goal: &str,
+    limits: &str,
+    on_trial: Option<Bound<'_, PyAny>>,
+) -> PyResult<(String, bool)> {
+    let config = parse_settings(settings)?;
+    let goal: Goal = from_json("the search's goal", goal)?;
+    let limits: Limits = from_json("the search's limits", limits)?;
+    let stream = &stream.get().stream;
+    let (report, raised) = detached(
+        py,
+        |cancel, pass_on| {
+            dnsrig_load::find_breaking_point(stream, &config, goal, limits, cancel, |trial| {
+                pass_on(trial.clone());
+            })
+        },
+        |trial: TrialRecord| match &on_trial {
+            Some(callback) => callback.call1((to_json(&trial)?,)).map(drop),
+            None => Ok(()),
+        },
+    )?;
+    Ok((to_json(&report.or_raise()?)?, was_interrupted(py, raised)?))
+}
+
+/// Whether what the caller's side raised during long work was Ctrl-C.
+///
+/// # Errors
+/// Whatever else it was.
+fn was_interrupted(py: Python<'_>, raised: PyResult<()>) -> PyResult<bool> {
+    match raised {
+        Ok(()) => Ok(false),
+        Err(error) if error.is_instance_of::<PyKeyboardInterrupt>(py) => Ok(true),
+        Err(error) => Err(error),
+    }
 }
 
 /// Judges the bottleneck of a finished load again, with the server's own CPU share (1.0 is one busy processor).
@@ -114,12 +157,7 @@ pub fn load(
 /// Takes and returns a report as JSON.
 #[pyfunction]
 pub fn judge_bottleneck(report: &str, server_cpu_share: f64) -> PyResult<String> {
-    let mut report: LoadReport = serde_json::from_str(report).map_err(|error| {
-        exception(
-            Kind::Input,
-            format!("the load's report cannot be read: {error}"),
-        )
-    })?;
+    let mut report: LoadReport = from_json("the load's report", report)?;
     report.judge(Some(server_cpu_share));
     to_json(&report)
 }
@@ -157,12 +195,7 @@ pub fn serve_echo(
 }
 
 fn parse_settings(settings: &str) -> PyResult<LoadConfig> {
-    let settings: Settings = serde_json::from_str(settings).map_err(|error| {
-        exception(
-            Kind::Input,
-            format!("the load's settings cannot be read: {error}"),
-        )
-    })?;
+    let settings: Settings = from_json("the load's settings", settings)?;
     let routes = settings.routes.into_iter().map(to_route);
     Ok(LoadConfig {
         routes: routes.collect::<PyResult<_>>()?,
@@ -176,6 +209,7 @@ fn parse_settings(settings: &str) -> PyResult<LoadConfig> {
         threads: settings.threads,
         sources: settings.sources,
         keep_clients: settings.keep_clients,
+        seed: settings.seed,
         tcp_fallback: settings.tcp_fallback,
         sessions_only: settings.sessions_only,
         cpus: settings.cpus,
@@ -218,6 +252,11 @@ fn seconds(value: f64) -> PyResult<Duration> {
             format!("{value} is not a number of seconds to wait"),
         )
     })
+}
+
+fn from_json<'t, T: Deserialize<'t>>(what: &str, text: &'t str) -> PyResult<T> {
+    serde_json::from_str(text)
+        .map_err(|error| exception(Kind::Input, format!("{what} cannot be read: {error}")))
 }
 
 fn to_json(value: &impl serde::Serialize) -> PyResult<String> {

@@ -10,6 +10,7 @@ use crate::schedule::{Due, Schedule};
 use crate::stop::{Stop, Stopped};
 use crate::tally::Tally;
 use crate::transport::{BATCH, Transport, TransportTotals};
+use crate::wake_up;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -97,6 +98,8 @@ pub struct Outcome {
     pub sending_cpu_ns: u64,
     /// CPU time of the thread over all.
     pub cpu_ns: u64,
+    /// How late the thread was woken up before the load, each time, in nanoseconds.
+    pub wake_up_ns: Vec<u64>,
     /// What each route's transport counted.
     pub transports: Vec<TransportTotals>,
 }
@@ -153,6 +156,7 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
     ///
     /// Each finished interval is given to `emit`, the drain last; their tallies add up to the whole.
     pub fn run(mut self, cancel: &AtomicBool, mut emit: impl FnMut(IntervalPart)) -> Outcome {
+        let wake_up_ns = wake_up::measure(&self.clock, self.task.start_ns);
         self.clock.sleep_until(self.task.start_ns);
         let cpu_start_ns = self.clock.thread_cpu_ns();
         let run_delay_start_ns = self.clock.thread_run_delay_ns();
@@ -186,6 +190,7 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
             sending_run_delay_ns,
             sending_cpu_ns,
             cpu_ns: self.clock.thread_cpu_ns() - cpu_start_ns,
+            wake_up_ns,
             transports: self.transport.totals_of_parts(),
         }
     }

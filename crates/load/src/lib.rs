@@ -40,6 +40,7 @@
 
 mod account;
 pub mod answer;
+mod breaking_point;
 mod choice;
 mod clock;
 mod collector;
@@ -51,6 +52,7 @@ mod in_flight;
 mod interval;
 mod kernel_drops;
 mod limits;
+mod memory;
 mod order;
 mod plan;
 mod probe;
@@ -68,7 +70,9 @@ mod tally;
 mod target;
 mod transport;
 pub mod verdict;
+mod wake_up;
 
+pub use breaking_point::find_breaking_point;
 pub use config::{
     Certificates, HttpMethod, HttpSettings, LoadConfig, Route, ScheduleKind, SessionSettings,
     StopCondition, TlsSettings, TlsVersions, TransportKind,

@@ -1,6 +1,8 @@
 //! Which queries of the stream one of several threads sends.
 
+use crate::schedule::numbers_of;
 use dnsrig_stream::QueryStream;
+use std::sync::Arc;
 
 /// A thread's queries, in order, of a stream that begins again at its end.
 #[derive(Clone, Debug)]
@@ -19,7 +21,7 @@ pub enum Order {
     /// The queries of certain clients.
     Listed {
         /// Their indices in the stream.
-        list: Vec<u32>,
+        list: Arc<[u32]>,
         /// Place of the next one in `list`.
         place: usize,
         /// Length of the stream.
@@ -56,6 +58,16 @@ impl Order {
         match self {
             Self::Every { index, .. } => Some(*index),
             Self::Listed { list, place, .. } => list.get(*place).map(|index| *index as usize),
+        }
+    }
+
+    /// The numbers of all its queries in the cycled stream, which go on where the stream begins again; before it has moved.
+    pub fn numbers(&self) -> Box<dyn Iterator<Item = u64> + Send> {
+        match self {
+            Self::Every {
+                thread, threads, ..
+            } => Box::new((*thread as u64..).step_by(*threads)),
+            Self::Listed { list, len, .. } => Box::new(numbers_of(Arc::clone(list), *len)),
         }
     }
 

@@ -54,6 +54,14 @@ impl Plan {
     /// are to be kept that names none.
     pub fn make(config: &LoadConfig, stream: &QueryStream) -> Result<Vec<Self>, LoadError> {
         let threads = config.thread_count();
+        if matches!(config.schedule, ScheduleKind::Replay { .. }) && !stream.is_timed() {
+            return Err(LoadError::Setting {
+                option: "schedule",
+                reason:
+                    "the stream has no times to replay; give a capture, or a query file with times"
+                        .to_owned(),
+            });
+        }
         let plans: Vec<Self> = if config.keep_clients {
             if !stream.is_timed() {
                 return Err(LoadError::Setting {
@@ -61,7 +69,12 @@ impl Plan {
                     reason: "the stream names no clients; replay a capture, or a query file with times and clients".to_owned(),
                 });
             }
-            let bursts = bursts(config, stream);
+            let speed = match config.schedule {
+                ScheduleKind::Replay { speed } => speed,
+                _ => 1.0,
+            };
+            let window_ns = (config.timeout.as_nanos() as f64 * speed) as u64;
+            let bursts = bursts(stream, window_ns);
             (0..threads)
                 .map(|thread| Self::replay(config, stream, &bursts, thread))
                 .collect()
@@ -191,7 +204,9 @@ fn places_per_client(config: &LoadConfig) -> usize {
         // Four times the mean, so that slow answers to one client do not hold up the others.
         ScheduleKind::ClosedLoop { outstanding, .. } => 4 * outstanding.div_ceil(clients),
         // Twice what a silent server leaves in flight on average.
-        ScheduleKind::FixedRate { rate_qps } => {
+        _ => {
+            // A replay over fewer clients than its own says no rate; places enough for a fast one.
+            let rate_qps = config.schedule.highest_qps().unwrap_or(100_000.0);
             (rate_qps * config.timeout.as_secs_f64() / clients as f64 * 2.0) as usize
         }
     };
@@ -201,9 +216,8 @@ fn places_per_client(config: &LoadConfig) -> usize {
         .next_power_of_two()
 }
 
-/// The most queries that each client of the stream has in flight if none is answered, capped at what a client can have.
-fn bursts(config: &LoadConfig, stream: &QueryStream) -> Vec<usize> {
-    let window_ns = config.timeout.as_nanos() as u64;
+/// The most queries that each client of the stream sends within `window_ns`, capped at what a client can have in flight.
+fn bursts(stream: &QueryStream, window_ns: u64) -> Vec<usize> {
     let count = stream.client_count() as usize;
     let mut most = vec![1; count];
     let mut lately: Vec<VecDeque<u64>> = vec![VecDeque::new(); count];

@@ -36,6 +36,11 @@ impl<'s> Queries<'s> {
         })
     }
 
+    /// The stream.
+    pub fn stream(&self) -> &'s QueryStream {
+        self.stream
+    }
+
     /// The number of queries.
     pub fn len(&self) -> usize {
         self.question_lens.len()

@@ -2,6 +2,7 @@
 
 use crate::config::{ScheduleKind, TransportKind};
 use crate::interval::Interval;
+use crate::search::BreakingPoint;
 use crate::tally::Connections;
 use crate::transport::Wire;
 use crate::verdict::{Bottleneck, Figures, judge};
@@ -21,6 +22,10 @@ pub struct LoadReport {
     pub transport: TransportKind,
     /// When they were sent.
     pub schedule: ScheduleKind,
+    /// Queries per second that the schedule asked for while queries were sent, on average; the highest permitted in a closed
+    /// loop, if one was set.
+    #[serde(default)]
+    pub asked_qps: Option<f64>,
     /// Queries sent, those refused by the transport among them.
     pub sent: u64,
     /// Queries whose answer came within the time-out, with the query's ID and question.
@@ -71,6 +76,9 @@ pub struct LoadReport {
     /// The same figures for each transport, where the load has several.
     #[serde(default)]
     pub transports: Vec<TransportReport>,
+    /// The breaking point, where it was searched for; the report is that of the last trial at that rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub breaking_point: Option<SearchReport>,
     /// Octets of DNS messages, without headers of lower layers.
     pub bytes: Bytes,
     /// Mean octets of a query.
@@ -103,6 +111,28 @@ pub struct LoadReport {
     pub intervals: Vec<Interval>,
     /// Latency histogram of answered queries (HDR, V2, deflated, base64); see [`crate::histogram`].
     pub latency_histogram: String,
+}
+
+/// What a search for the breaking point found.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SearchReport {
+    /// The breaking point.
+    #[serde(flatten)]
+    pub found: BreakingPoint,
+    /// Answers per second that the generator itself reaches with these clients and threads.
+    pub generator_ceiling_qps: Option<f64>,
+    /// Where that is from.
+    pub generator_ceiling_from: Ceiling,
+}
+
+/// Where a generator's ceiling is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ceiling {
+    /// A closed loop with the bare echo server on the same machine.
+    Sink,
+    /// Reckoned: the rate of the report, divided by the share of a CPU that the busiest thread used for it.
+    CpuShare,
 }
 
 /// A distribution of times in nanoseconds, precise to three digits.
@@ -171,6 +201,13 @@ pub struct Generator {
     pub nap_share: f64,
     /// Datagrams that the kernel dropped at the generator's own sockets.
     pub socket_drops: u64,
+    /// How late the machine woke up the sleeping threads just before the load: no sender that sleeps does better.
+    #[serde(default)]
+    pub wake_up_ns: Distribution,
+    /// Octets of memory that the process took more at the end of sending than before it opened its clients, for each of
+    /// them; without the kernel's.
+    #[serde(default)]
+    pub memory_bytes_per_client: Option<f64>,
     /// Generator threads.
     pub threads: usize,
     /// Sockets or connections.

@@ -4,17 +4,20 @@ use crate::account::{Account, Routes};
 use crate::choice::Rotation;
 use crate::clock::{Clock, MonotonicClock};
 use crate::collector::{Collector, seconds};
-use crate::config::{LoadConfig, Route, ScheduleKind, TransportKind};
+use crate::config::{LoadConfig, Route, ScheduleKind, StreamTimes, TransportKind};
 use crate::engine::{Engine, IntervalPart, Outcome, Task, Work};
 use crate::in_flight::InFlight;
 use crate::interval::Interval;
 use crate::kernel_drops::udp_receive_drops;
 use crate::limits::raise_file_limit;
+use crate::memory::resident_bytes;
 use crate::plan::{Plan, kinds, share};
 use crate::probe::probe;
 use crate::queries::Queries;
 use crate::report::LoadReport;
-use crate::schedule::{ClosedLoop, FixedRate, Pace, Schedule};
+use crate::schedule::{
+    ClosedLoop, FixedRate, Pace, Planned, Poisson, RatePlan, Replay, Schedule, Timeline,
+};
 use crate::stop::Stop;
 use crate::summary::{Whole, summarise};
 use crate::transport::{self, AnyTransport, Mix, Transport, Udp};
@@ -29,8 +32,8 @@ use std::time::Duration;
 /// Longest time between two calls of the progress function.
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 
-/// Time for all threads to get ready before the first query.
-const HEAD_START_NS: u64 = 5_000_000;
+/// Time for all threads to get ready before the first query, and to measure how late they are woken up.
+const HEAD_START_NS: u64 = 30_000_000;
 
 /// How far a load has come.
 #[derive(Clone, Copy, Debug)]
@@ -106,6 +109,7 @@ fn run_over<T: Transport + Send>(
     on_progress: impl FnMut(&Progress<'_>) -> ControlFlow<()>,
 ) -> Result<LoadReport, LoadError> {
     let threads = plans.len();
+    let memory_before = resident_bytes();
     let transports = plans.iter().map(open).collect::<Result<Vec<_>, _>>()?;
     let drops_before = udp_receive_drops();
     let start_ns = MonotonicClock.now_ns() + HEAD_START_NS;
@@ -143,6 +147,7 @@ fn run_over<T: Transport + Send>(
             .collect()
     });
     let outcomes: Result<Vec<Outcome>, LoadError> = outcomes;
+    let memory_after = resident_bytes();
     let drops = udp_receive_drops().saturating_sub(drops_before);
     let whole = Whole {
         start_ns,
@@ -150,8 +155,11 @@ fn run_over<T: Transport + Send>(
         outcomes: outcomes?,
         clients,
         udp_drops: drops,
+        memory_bytes: memory_before
+            .zip(memory_after)
+            .map(|(before, after)| after.saturating_sub(before)),
     };
-    Ok(summarise(config, whole))
+    Ok(summarise(config, queries.stream(), whole))
 }
 
 /// Collects what the threads deliver until all have ended.
@@ -210,21 +218,48 @@ impl Worker<'_> {
             return Err(error);
         }
         transport::wake_precisely();
-        match self.config.schedule {
+        let start_ns = self.start_ns;
+        let (thread, threads) = (self.thread as u64, self.threads as u64);
+        Ok(match &self.config.schedule {
             ScheduleKind::ClosedLoop {
                 outstanding,
                 max_rate_qps,
             } => {
-                let window = share(outstanding, self.thread, self.threads);
-                let pace = max_rate_qps.map(|rate| self.pace(rate));
-                let schedule = ClosedLoop::new(self.start_ns, window, pace);
-                Ok(self.drive(schedule, plan, transport, cancel, &parts))
+                let window = share(*outstanding, self.thread, self.threads);
+                let pace = max_rate_qps.map(|rate| Pace::new(start_ns, rate, thread, threads));
+                let schedule = ClosedLoop::new(start_ns, window, pace);
+                self.drive(schedule, plan, transport, cancel, &parts)
             }
             ScheduleKind::FixedRate { rate_qps } => {
-                let schedule = FixedRate::new(self.pace(rate_qps));
-                Ok(self.drive(schedule, plan, transport, cancel, &parts))
+                let schedule = FixedRate::new(Pace::new(start_ns, *rate_qps, thread, threads));
+                self.drive(schedule, plan, transport, cancel, &parts)
             }
-        }
+            ScheduleKind::Poisson { rate_qps } => {
+                let seed = self.config.seed;
+                let schedule = Poisson::new(start_ns, *rate_qps, seed, thread, threads);
+                self.drive(schedule, plan, transport, cancel, &parts)
+            }
+            ScheduleKind::Ramp {
+                from_qps,
+                to_qps,
+                span_s,
+            } => {
+                let rates = RatePlan::ramp(*from_qps, *to_qps, *span_s);
+                let schedule = Planned::new(rates, start_ns, thread, threads);
+                self.drive(schedule, plan, transport, cancel, &parts)
+            }
+            ScheduleKind::Steps { steps } => {
+                let rates = RatePlan::steps(steps);
+                let schedule = Planned::new(rates, start_ns, thread, threads);
+                self.drive(schedule, plan, transport, cancel, &parts)
+            }
+            ScheduleKind::Replay { speed } => {
+                let timeline = Timeline::new(StreamTimes(self.queries.stream()), *speed);
+                let numbers = plan.order.numbers();
+                let schedule = Replay::new(timeline, numbers, start_ns);
+                self.drive(schedule, plan, transport, cancel, &parts)
+            }
+        })
     }
 
     fn drive(
@@ -268,14 +303,5 @@ impl Worker<'_> {
         let engine = Engine::new(task, schedule, transport, MonotonicClock, account);
         // The receiver lives until all threads have ended.
         engine.run(cancel, |part| drop(parts.send(part)))
-    }
-
-    fn pace(&self, rate_qps: f64) -> Pace {
-        Pace::new(
-            self.start_ns,
-            rate_qps,
-            self.thread as u64,
-            self.threads as u64,
-        )
     }
 }

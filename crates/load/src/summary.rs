@@ -8,9 +8,10 @@ use crate::histogram;
 use crate::refusal::Refusal;
 use crate::report::{Bytes, Distribution, Generator, LoadReport, TransportReport};
 use crate::stop::Stopped;
-use crate::tally::Tally;
+use crate::tally::{Tally, empty_histogram};
 use crate::transport::Wire;
 use crate::verdict::{Bottleneck, GENERATOR_BUSY, LOSS_TOLERATED, milliseconds, percent};
+use dnsrig_stream::QueryStream;
 use std::collections::BTreeMap;
 
 /// Measuring periods shorter than this say little.
@@ -28,18 +29,22 @@ pub struct Whole {
     pub clients: Vec<usize>,
     /// What the kernel dropped at all UDP sockets, the generator's among them.
     pub udp_drops: u64,
+    /// Memory that the process took more at the end than before its clients were opened.
+    pub memory_bytes: Option<u64>,
 }
 
 /// Makes the report of a load.
-pub fn summarise(config: &LoadConfig, whole: Whole) -> LoadReport {
+pub fn summarise(config: &LoadConfig, stream: &QueryStream, whole: Whole) -> LoadReport {
     let Whole {
         start_ns,
         collector,
         outcomes,
         clients,
         udp_drops,
+        memory_bytes,
     } = whole;
     let outcomes = outcomes.as_slice();
+    let client_count: usize = clients.iter().sum();
     let Tally {
         counts,
         latency,
@@ -57,7 +62,9 @@ pub fn summarise(config: &LoadConfig, whole: Whole) -> LoadReport {
         }
     };
     let generator = Generator {
-        clients: clients.iter().sum(),
+        clients: client_count,
+        memory_bytes_per_client: memory_bytes
+            .map(|octets| octets as f64 / client_count.max(1) as f64),
         ..generator(start_ns, outcomes, counts.answered)
     };
     let mean = |sum: u64, count: u64| (count > 0).then(|| sum as f64 / count as f64);
@@ -72,7 +79,8 @@ pub fn summarise(config: &LoadConfig, whole: Whole) -> LoadReport {
     let mut report = LoadReport {
         server: config.routes[0].server.to_string(),
         transport: config.routes[0].transport,
-        schedule: config.schedule,
+        schedule: config.schedule.clone(),
+        asked_qps: asked_qps(config, stream, stopped_ns.saturating_sub(start_ns)),
         sent: counts.sent,
         answered: counts.answered,
         timed_out: counts.timed_out,
@@ -93,6 +101,7 @@ pub fn summarise(config: &LoadConfig, whole: Whole) -> LoadReport {
         send_error_ns: Distribution::from(&send_error),
         moved_to_tcp: counts.moved,
         transports: Vec::new(),
+        breaking_point: None,
         bytes: Bytes {
             sent: counts.bytes_sent,
             received: counts.bytes_received,
@@ -124,6 +133,14 @@ pub fn summarise(config: &LoadConfig, whole: Whole) -> LoadReport {
         seconds(stopped_ns.saturating_sub(start_ns)),
     );
     report
+}
+
+fn wake_ups(outcomes: &[Outcome]) -> Distribution {
+    let mut histogram = empty_histogram();
+    for late_ns in outcomes.iter().flat_map(|outcome| &outcome.wake_up_ns) {
+        histogram.saturating_record(*late_ns);
+    }
+    Distribution::from(&histogram)
 }
 
 /// What crossed the wire over each route.
@@ -190,6 +207,15 @@ fn route_reports(
     totals.iter().enumerate().map(report).collect()
 }
 
+/// The rate that the schedule asked for while queries were sent.
+fn asked_qps(config: &LoadConfig, stream: &QueryStream, sending_ns: u64) -> Option<f64> {
+    if let ScheduleKind::ClosedLoop { max_rate_qps, .. } = config.schedule {
+        return max_rate_qps;
+    }
+    let asked = config.schedule.asked_queries(stream, sending_ns)?;
+    (sending_ns > 0).then(|| asked / seconds(sending_ns))
+}
+
 /// Queries answered in the measuring period, and its end.
 ///
 /// It ends when sending stops, since then the load is no longer that of the schedule. Where all queries are used up, it
@@ -247,6 +273,8 @@ fn generator(start_ns: u64, outcomes: &[Outcome], answered: u64) -> Generator {
             .map(|transport| transport.socket_drops)
             .sum(),
         threads: outcomes.len(),
+        wake_up_ns: wake_ups(outcomes),
+        memory_bytes_per_client: None,
         clients: 0,
     }
 }
@@ -294,7 +322,8 @@ fn taints(report: &LoadReport, outcomes: &[Outcome], sending_s: f64) -> Vec<Stri
             report.generator.socket_drops
         ));
     }
-    if let ScheduleKind::FixedRate { rate_qps } = report.schedule {
+    let is_open = !matches!(report.schedule, ScheduleKind::ClosedLoop { .. });
+    if let Some(rate_qps) = report.asked_qps.filter(|_| is_open) {
         // One query more or less is a matter of where the period is cut.
         let missing = (report.sent as f64 - rate_qps * sending_s).abs() - 1.0;
         if outcomes
@@ -303,7 +332,7 @@ fn taints(report: &LoadReport, outcomes: &[Outcome], sending_s: f64) -> Vec<Stri
             && missing > LOSS_TOLERATED * rate_qps * sending_s
         {
             reasons.push(format!(
-                "{:.1} queries per second were sent instead of {rate_qps}",
+                "{:.1} queries per second were sent instead of {rate_qps:.1}",
                 report.sent as f64 / sending_s
             ));
         }

@@ -97,13 +97,11 @@ pub struct Figures {
 
 impl From<&LoadReport> for Figures {
     fn from(report: &LoadReport) -> Self {
-        let (window, asked_qps) = match report.schedule {
-            ScheduleKind::ClosedLoop {
-                outstanding,
-                max_rate_qps,
-            } => (Some(outstanding), max_rate_qps),
-            ScheduleKind::FixedRate { rate_qps } => (None, Some(rate_qps)),
+        let window = match report.schedule {
+            ScheduleKind::ClosedLoop { outstanding, .. } => Some(outstanding),
+            _ => None,
         };
+        let asked_qps = report.asked_qps;
         let refused = |cause: &str| report.refusals.get(cause).copied().unwrap_or(0);
         // Little's law: places that are empty at a time are the queries sent per second times the mean time empty.
         let empty_places = report.send_error_ns.mean.map_or(0.0, |mean_ns| {

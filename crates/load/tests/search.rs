@@ -21,7 +21,7 @@ fn found() -> BreakingPoint {
             generator_limited: false,
         })
     };
-    let Ok(found) = search::find(&mut search, &AtomicBool::new(false), measure);
+    let Ok(found) = search::find(&mut search, &AtomicBool::new(false), measure, |_| {});
     found.unwrap()
 }
 

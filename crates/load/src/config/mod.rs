@@ -1,15 +1,18 @@
 //! What a load is asked to do.
 
 mod route;
+mod schedule_kind;
 
 pub use route::{
     Certificates, HttpMethod, HttpSettings, Route, SessionSettings, TlsSettings, TlsVersions,
     TransportKind,
 };
 
+pub use schedule_kind::ScheduleKind;
+pub(crate) use schedule_kind::StreamTimes;
+
 use crate::LoadError;
 use crate::in_flight::MAX_SLOTS_PER_CLIENT;
-use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
@@ -30,6 +33,8 @@ pub struct LoadConfig {
     pub sources: Vec<IpAddr>,
     /// Clients send what they sent in the stream, which is timed, each over a socket or session of its own.
     pub keep_clients: bool,
+    /// Of all that is random.
+    pub seed: u64,
     /// Queries over UDP whose answer is truncated are sent again over TCP (RFC 7766 section 5).
     pub tcp_fallback: bool,
     /// Instead of sending queries, the schedule opens sessions; each client's earlier one is closed.
@@ -38,24 +43,6 @@ pub struct LoadConfig {
     pub cpus: Vec<usize>,
     /// Permits a server that is not on this machine.
     pub allow_any_target: bool,
-}
-
-/// When queries are sent.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "kind")]
-pub enum ScheduleKind {
-    /// A query is sent when an earlier one has ended.
-    ClosedLoop {
-        /// Queries in flight over all threads.
-        outstanding: usize,
-        /// Highest mean rate in queries per second over all threads.
-        max_rate_qps: Option<f64>,
-    },
-    /// Evenly spaced queries, whatever the answers do.
-    FixedRate {
-        /// Queries per second over all threads.
-        rate_qps: f64,
-    },
 }
 
 /// When sending ends: at whichever comes first. With nothing set, only the cancel flag ends it.
@@ -91,6 +78,7 @@ impl LoadConfig {
             threads: None,
             sources: Vec::new(),
             keep_clients: false,
+            seed: 0,
             tcp_fallback: false,
             sessions_only: false,
             cpus: Vec::new(),
@@ -157,7 +145,7 @@ impl LoadConfig {
         if self.stop.duration == Some(Duration::ZERO) {
             return fail("duration", "0 s would send nothing; give more".to_owned());
         }
-        self.check_schedule(threads)?;
+        self.schedule.check(threads)?;
         self.check_window(threads, clients)
     }
 
@@ -237,32 +225,5 @@ impl LoadConfig {
             });
         }
         Ok(())
-    }
-
-    fn check_schedule(&self, threads: usize) -> Result<(), LoadError> {
-        let (rate_option, rate) = match self.schedule {
-            ScheduleKind::ClosedLoop {
-                outstanding,
-                max_rate_qps,
-            } => {
-                if outstanding < threads || outstanding > 10_000_000 {
-                    return Err(LoadError::Setting {
-                        option: "outstanding",
-                        reason: format!(
-                            "{outstanding} queries in flight; give {threads} (one a thread) to 10000000"
-                        ),
-                    });
-                }
-                ("max_rate_qps", max_rate_qps)
-            }
-            ScheduleKind::FixedRate { rate_qps } => ("rate_qps", Some(rate_qps)),
-        };
-        match rate {
-            Some(rate) if !(0.001..=1e9).contains(&rate) => Err(LoadError::Setting {
-                option: rate_option,
-                reason: format!("{rate} queries per second; give 0.001 to 1000000000"),
-            }),
-            _ => Ok(()),
-        }
     }
 }

@@ -15,26 +15,18 @@
 mod closed_loop;
 mod fixed_rate;
 mod pace;
-#[cfg_attr(not(test), expect(dead_code, reason = "the lead connects it"))]
 mod planned;
-#[cfg_attr(not(test), expect(dead_code, reason = "the lead connects it"))]
 mod poisson;
-#[cfg_attr(not(test), expect(dead_code, reason = "the lead connects it"))]
 mod rate_plan;
-#[cfg_attr(not(test), expect(dead_code, reason = "the lead connects it"))]
 mod replay;
 
 pub use closed_loop::ClosedLoop;
 pub use fixed_rate::FixedRate;
 pub use pace::Pace;
-pub use rate_plan::RatePlan;
-#[expect(unused_imports, reason = "the lead connects them")]
-pub use {
-    planned::Planned,
-    poisson::Poisson,
-    rate_plan::Step,
-    replay::{Replay, Timeline, Times, numbers_of},
-};
+pub use planned::Planned;
+pub use poisson::Poisson;
+pub use rate_plan::{RatePlan, Step};
+pub use replay::{Replay, Timeline, Times, numbers_of};
 
 /// Evenly spaced queries of up to this span are sent in one batch, which makes a send-time error of at most as much.
 ///

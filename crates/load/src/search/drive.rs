@@ -1,12 +1,12 @@
 //! A search carried out.
 
-use super::{BreakingPoint, Next, Search, Trial, TrialResult};
+use super::{BreakingPoint, Next, Search, Trial, TrialRecord, TrialResult};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Has `measure` make the trials that `search` asks for, until it is done or `cancel` is set.
 ///
 /// Returns `None` if it was cancelled, during a trial or between two; `search` then still knows the trials made before.
-/// `measure` is to return once no query of its trial is in flight, so that trials do not load each other.
+/// `on_trial` gets each trial that counts. `measure` is to return once no query of its trial is in flight, so that trials do not load each other.
 ///
 /// # Errors
 /// The first one of `measure`.
@@ -14,6 +14,7 @@ pub fn find<E>(
     search: &mut Search,
     cancel: &AtomicBool,
     mut measure: impl FnMut(&Trial) -> Result<TrialResult, E>,
+    mut on_trial: impl FnMut(&TrialRecord),
 ) -> Result<Option<BreakingPoint>, E> {
     loop {
         let trial = match search.next_trial() {
@@ -29,6 +30,7 @@ pub fn find<E>(
             return Ok(None);
         }
         search.record(&trial, &result);
+        search.trials().last().into_iter().for_each(&mut on_trial);
     }
 }
 
@@ -62,11 +64,11 @@ mod tests {
             cancel.store(calls == 3, Ordering::Relaxed);
             Ok(passed(trial))
         };
-        let Ok(found) = find(&mut search, &cancel, measure);
+        let Ok(found) = find(&mut search, &cancel, measure, |_| {});
         assert_eq!(found, None);
         assert_eq!(search.trials().count(), 2, "the third was cut short");
         assert_eq!(
-            find(&mut search, &cancel, |_| Err("not measured")),
+            find(&mut search, &cancel, |_| Err("not measured"), |_| {}),
             Ok(None)
         );
     }
@@ -74,7 +76,12 @@ mod tests {
     #[test]
     fn an_error_of_a_measurement_ends_the_search() {
         let mut search = Search::new(Goal::default(), LIMITS).unwrap();
-        let found = find(&mut search, &AtomicBool::new(false), |_| Err("no port"));
+        let found = find(
+            &mut search,
+            &AtomicBool::new(false),
+            |_| Err("no port"),
+            |_| {},
+        );
         assert_eq!(found, Err("no port"));
     }
 }

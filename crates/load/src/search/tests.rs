@@ -25,7 +25,7 @@ fn search(
         assert!((limits.min_qps..=limits.max_qps).contains(&trial.rate_qps));
         Ok(server(trial.rate_qps, trial.duration.as_secs_f64()))
     };
-    let Ok(found) = find(&mut search, &AtomicBool::new(false), measure);
+    let Ok(found) = find(&mut search, &AtomicBool::new(false), measure, |_| {});
     let found = found.unwrap();
     assert!(found.trials.len() <= MOST_TRIALS, "{}", found.trials.len());
     assert!(found.interval[0] <= found.qps && found.qps <= found.interval[1]);

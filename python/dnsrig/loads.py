@@ -126,7 +126,7 @@ def find_breaking_point(
 ) -> tuple[dict[str, Any], bool]:
     """Search for the highest rate that a server carries; give the report, and whether Ctrl-C ended the search.
 
-    `goal` and `limits` are as docs/decisions/breaking-point.md names them; what `goal` leaves out has its default there.
+    `goal` and `limits` are as docs/decisions/breaking-point.md names them; what `goal` leaves out has its default.
     `on_trial` gets each trial.
     """
 

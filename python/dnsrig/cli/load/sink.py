@@ -1,0 +1,16 @@
+"""`dnsrig sink`: a server that does nothing but answer."""
+
+import contextlib
+
+import click
+
+from dnsrig import _core
+
+
+@click.command(hidden=True)
+@click.option("-s", "--address", default="127.0.0.1", show_default=True)
+@click.option("-p", "--port", type=click.IntRange(0, 65535), default=0, help="0 picks a free one.")
+def sink(address: str, port: int) -> None:
+    """Echo every datagram as an answer: what a load generator reaches when no server is in its way."""
+    with contextlib.suppress(KeyboardInterrupt):
+        _core.serve_echo(address, port, lambda chosen: click.echo(f"ready {chosen}"))

@@ -113,6 +113,14 @@ pub enum StreamError {
         /// Names tried.
         tries: u32,
     },
+    /// A query that does not continue a timed stream.
+    #[error("query {query} (counted from 0) cannot be appended to the stream: {why}")]
+    Timing {
+        /// The query's place in the stream, counted from 0.
+        query: usize,
+        /// What is wrong with its time or client.
+        why: &'static str,
+    },
     /// The stream cannot be written.
     #[error("{}: cannot write the query file: {source}; nothing was left under this name that was not there before", file.display())]
     Write {

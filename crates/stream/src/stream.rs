@@ -1,20 +1,69 @@
-//! A query stream in memory: wire messages, one after the other in one buffer.
+//! A query stream in memory: wire messages, one after the other in one buffer, with time and client if they are known.
+
+use crate::error::StreamError;
 
 /// An ordered set of DNS queries in wire format.
 ///
-/// Messages are stored back to back without a length prefix; their ID is zero, for the sender to fill in.
+/// Messages are stored back to back without a length prefix; their ID is zero, for the sender to fill in. A stream is
+/// *timed* or it is not: in a timed stream every query has a time and a client. Beside its message a query takes 8
+/// octets, and 12 more in a timed stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueryStream {
     octets: Vec<u8>,
     /// Where each message ends in `octets`.
-    ends: Vec<usize>,
+    ends: Vec<u64>,
+    /// When each query was sent, in ns since the first one; never decreasing. Empty unless the stream is timed.
+    times_ns: Vec<u64>,
+    /// The client of each query. Empty unless the stream is timed.
+    clients: Vec<u32>,
+    client_count: u32,
 }
 
 impl QueryStream {
-    /// Appends one message.
+    /// Appends one message to a stream without times.
+    ///
+    /// # Panics
+    /// If the stream is timed: a query without time has no place in it.
     pub fn push(&mut self, message: &[u8]) {
+        assert!(!self.is_timed(), "a timed stream takes timed queries only");
+        self.append(message);
+    }
+
+    /// Appends one message with its time and its client to a timed stream, or to an empty one, which becomes timed.
+    ///
+    /// `time_ns` counts from the first query, whose time is 0, and never decreases. `client` is a number below
+    /// [`Self::client_count`], or that count itself for a client that has not been seen.
+    ///
+    /// # Errors
+    /// [`StreamError::Timing`] when the query does not continue the stream so; then the stream is as before.
+    pub fn push_timed(
+        &mut self,
+        message: &[u8],
+        time_ns: u64,
+        client: u32,
+    ) -> Result<(), StreamError> {
+        let query = self.len();
+        let why = match self.times_ns.last() {
+            None if query > 0 => Some("it has a time, and the queries before it have none"),
+            None if time_ns > 0 => Some("the first query's time is not 0"),
+            Some(&last) if time_ns < last => Some("its time is before that of the query before it"),
+            _ if client > self.client_count => Some("its client number leaves out numbers"),
+            _ if client == u32::MAX => Some("it has one client too many"),
+            _ => None,
+        };
+        if let Some(why) = why {
+            return Err(StreamError::Timing { query, why });
+        }
+        self.append(message);
+        self.times_ns.push(time_ns);
+        self.clients.push(client);
+        self.client_count = self.client_count.max(client + 1);
+        Ok(())
+    }
+
+    fn append(&mut self, message: &[u8]) {
         self.octets.extend_from_slice(message);
-        self.ends.push(self.octets.len());
+        self.ends.push(self.octets.len() as u64);
     }
 
     /// The number of messages.
@@ -27,17 +76,106 @@ impl QueryStream {
         self.ends.is_empty()
     }
 
+    /// Whether every query has a time and a client. An empty stream is not timed.
+    pub fn is_timed(&self) -> bool {
+        !self.times_ns.is_empty()
+    }
+
+    /// When the query at `index` was sent, in ns since the first one; `None` in a stream without times, and beyond its end.
+    pub fn time_ns(&self, index: usize) -> Option<u64> {
+        self.times_ns.get(index).copied()
+    }
+
+    /// The client of the query at `index`; `None` in a stream without times, and beyond its end.
+    ///
+    /// Clients are numbered from 0 in the order of their first query, without gaps.
+    pub fn client(&self, index: usize) -> Option<u32> {
+        self.clients.get(index).copied()
+    }
+
+    /// How many clients a timed stream has; 0 in a stream without times.
+    pub fn client_count(&self) -> u32 {
+        self.client_count
+    }
+
+    /// The time from the first query to the last in ns; 0 in a stream without times.
+    pub fn span_ns(&self) -> u64 {
+        self.times_ns.last().copied().unwrap_or(0)
+    }
+
     /// The message at `index`, counted from zero.
     ///
     /// # Panics
     /// If `index` is not below [`Self::len`].
     pub fn message(&self, index: usize) -> &[u8] {
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
-        &self.octets[start..self.ends[index]]
+        &self.octets[start as usize..self.ends[index] as usize]
     }
 
     /// All messages in order.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         (0..self.len()).map(|index| self.message(index))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(stream: &mut QueryStream, time_ns: u64, client: u32) -> String {
+        let before = stream.clone();
+        let error = stream.push_timed(b"q", time_ns, client).unwrap_err();
+        assert_eq!(*stream, before);
+        error.to_string()
+    }
+
+    #[test]
+    fn times_and_clients_are_kept_beside_the_messages() {
+        let mut stream = QueryStream::default();
+        for (message, time_ns, client) in [("a", 0, 0), ("bb", 5, 1), ("", 5, 0), ("c", 9, 2)] {
+            stream
+                .push_timed(message.as_bytes(), time_ns, client)
+                .unwrap();
+        }
+        assert!(stream.is_timed());
+        assert_eq!(
+            (stream.len(), stream.client_count(), stream.span_ns()),
+            (4, 3, 9)
+        );
+        assert_eq!((stream.time_ns(1), stream.client(1)), (Some(5), Some(1)));
+        assert_eq!((stream.time_ns(4), stream.client(4)), (None, None));
+        assert_eq!(
+            stream.iter().collect::<Vec<_>>(),
+            [&b"a"[..], b"bb", b"", b"c"]
+        );
+    }
+
+    #[test]
+    fn a_stream_without_times_has_none() {
+        let mut stream = QueryStream::default();
+        stream.push(b"a");
+        assert!(!stream.is_timed());
+        assert_eq!((stream.time_ns(0), stream.client(0)), (None, None));
+        assert_eq!((stream.client_count(), stream.span_ns()), (0, 0));
+        assert!(refused(&mut stream, 0, 0).contains("have none"));
+    }
+
+    #[test]
+    fn what_does_not_continue_a_timed_stream_is_refused() {
+        let mut stream = QueryStream::default();
+        assert!(refused(&mut stream, 1, 0).contains("not 0"));
+        assert!(refused(&mut stream, 0, 1).contains("leaves out"));
+        stream.push_timed(b"a", 0, 0).unwrap();
+        stream.push_timed(b"b", 7, 1).unwrap();
+        assert!(refused(&mut stream, 6, 0).contains("before"));
+        assert!(refused(&mut stream, 7, 3).contains("leaves out"));
+    }
+
+    #[test]
+    #[should_panic(expected = "timed")]
+    fn a_query_without_time_has_no_place_in_a_timed_stream() {
+        let mut stream = QueryStream::default();
+        stream.push_timed(b"a", 0, 0).unwrap();
+        stream.push(b"b");
     }
 }

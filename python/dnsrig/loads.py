@@ -90,6 +90,12 @@ class LoadSettings:
     """Each client of the stream sends its own queries, from a socket or session of its own."""
     seed: int = 0
     """Of all that is random."""
+    cookies: bool = False
+    """Clients send cookies, and learn the server's (RFC 7873)."""
+    randomise_case: bool = False
+    """Letters of the question get random case."""
+    tsig: str | None = None
+    """Key to sign queries with, as `[algorithm:]name:secret`, the secret in base64 (RFC 8945)."""
     tcp_fallback: bool = False
     """Queries over UDP whose answer is truncated are sent again over TCP."""
     sessions_only: bool = False

@@ -4,6 +4,7 @@ use crate::arguments::parse_address;
 use crate::doorway::detached;
 use crate::errors::{Kind, OrRaise, exception};
 use crate::stream::QueryStream;
+use dnsrig_load::dress::DressSettings;
 use dnsrig_load::search::{Goal, Limits, TrialRecord};
 use dnsrig_load::{
     Certificates, HttpMethod, HttpSettings, Interval, LoadConfig, LoadReport, Progress, Route,
@@ -31,6 +32,9 @@ struct Settings {
     sources: Vec<IpAddr>,
     keep_clients: bool,
     seed: u64,
+    cookies: bool,
+    randomise_case: bool,
+    tsig: Option<String>,
     tcp_fallback: bool,
     sessions_only: bool,
     allow_any_target: bool,
@@ -210,6 +214,16 @@ fn parse_settings(settings: &str) -> PyResult<LoadConfig> {
         sources: settings.sources,
         keep_clients: settings.keep_clients,
         seed: settings.seed,
+        dress: DressSettings {
+            cookies: settings.cookies,
+            randomise_case: settings.randomise_case,
+            tsig: settings
+                .tsig
+                .map(|key| key.parse())
+                .transpose()
+                .or_raise()?,
+            seed: settings.seed,
+        },
         tcp_fallback: settings.tcp_fallback,
         sessions_only: settings.sessions_only,
         cpus: settings.cpus,

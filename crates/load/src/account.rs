@@ -1,6 +1,8 @@
 //! Accounting: every query ends as exactly one of answered, timed out, refused, or abandoned.
 
 use crate::answer::{Answer, Malformed, QuestionMatch};
+use crate::clock::unix_time_s;
+use crate::dress::{Dresser, Sending};
 use crate::in_flight::{Found, InFlight, Query, SlotIndex};
 use crate::queries::Queries;
 use crate::rcode;
@@ -77,6 +79,8 @@ pub struct Account<'a> {
     queries: &'a Queries<'a>,
     timeout_ns: u64,
     routes: Routes,
+    /// Changes queries as they are sent, if the settings ask for that.
+    dresser: Option<Dresser>,
     /// The queries in flight.
     pub in_flight: InFlight,
     /// Counts of each route since they were last taken.
@@ -114,6 +118,7 @@ impl<'a> Account<'a> {
         Self {
             queries,
             timeout_ns,
+            dresser: None,
             in_flight,
             tallies: vec![Tally::default(); routes.count()],
             routes,
@@ -141,6 +146,11 @@ impl<'a> Account<'a> {
         self.counts_sessions = true;
     }
 
+    /// Has queries changed as they are sent.
+    pub fn dress(&mut self, dresser: Option<Dresser>) {
+        self.dresser = dresser;
+    }
+
     /// The counts of each route since they were last taken.
     pub fn take_tallies(&mut self) -> Vec<Tally> {
         let fresh = vec![Tally::default(); self.tallies.len()];
@@ -152,17 +162,31 @@ impl<'a> Account<'a> {
         &mut self.tallies[route]
     }
 
-    /// Begins query number `index` of the stream for `client`; `None` if the client has no room.
+    /// Begins query number `index` of the stream for `client`, and gives its place, ID and message; `None` if the client
+    /// has no room.
     pub fn begin(
         &mut self,
         client: usize,
         index: usize,
         now_ns: u64,
-    ) -> Option<(SlotIndex, u16, &'a [u8])> {
+    ) -> Option<(SlotIndex, u16, &[u8])> {
         let (slot, id) = self.in_flight.take(client, index)?;
         self.in_flight.stamp(slot, id, now_ns, now_ns);
         let message = self.queries.message(index);
-        let counts = &mut self.tally(client).counts;
+        let message = match &mut self.dresser {
+            None => message,
+            Some(dresser) => {
+                let sending = Sending {
+                    client,
+                    slot,
+                    id,
+                    query: index,
+                };
+                dresser.dress(sending, message, unix_time_s())
+            }
+        };
+        let route = self.routes.of(client);
+        let counts = &mut self.tallies[route].counts;
         counts.sent += 1;
         counts.bytes_sent += message.len() as u64;
         Some((slot, id, message))
@@ -310,13 +334,36 @@ impl<'a> Account<'a> {
         });
     }
 
-    /// Whether an answer is one to the query at `index` of the stream.
-    fn answers(&self, answer: &Answer<'_>, index: usize) -> bool {
-        let (count, question) = self.queries.question(index);
-        matches!(
-            answer.compare_question(count, question),
-            QuestionMatch::Same | QuestionMatch::BareError
-        )
+    /// Whether an answer is one to the query of `sending`, which has timed out.
+    fn answers_late(&mut self, answer: &Answer<'_>, sending: Sending) -> bool {
+        let (count, question) = self.queries.question(sending.query);
+        let matched = match &mut self.dresser {
+            None => answer.compare_question(count, question),
+            Some(dresser) => dresser.compare_question(sending, count, question, answer),
+        };
+        matched != QuestionMatch::Other
+    }
+
+    /// Whether an answer is one to the query of `sending`, which is in flight.
+    fn answers(&mut self, answer: &Answer<'_>, sending: Sending) -> bool {
+        let (count, question) = self.queries.question(sending.query);
+        let route = self.routes.of(sending.client);
+        let counts = &mut self.tallies[route].counts;
+        let (matched, must_ignore) = match &mut self.dresser {
+            None => (answer.compare_question(count, question), false),
+            Some(dresser) => {
+                let found = dresser.inspect(sending, (count, question), answer, unix_time_s());
+                if let Some(check) = found.tsig {
+                    counts.tsig[check as usize] += 1;
+                }
+                if let Some(check) = found.cookie {
+                    counts.cookies[check as usize] += 1;
+                }
+                (found.question, found.must_ignore())
+            }
+        };
+        counts.case_changed += u64::from(matched == QuestionMatch::OtherCase);
+        matched != QuestionMatch::Other && !must_ignore
     }
 
     /// Counts an answer that fits no query in flight.
@@ -340,11 +387,18 @@ impl Events for Account<'_> {
             Ok(answer) => answer,
             Err(malformed) => return self.malformed(client, malformed),
         };
-        let found = self.in_flight.find(client, answer.id());
+        let id = answer.id();
+        let sending = |slot, query| Sending {
+            client,
+            slot,
+            id,
+            query,
+        };
+        let found = self.in_flight.find(client, id);
         let slot = match found {
             Found::InFlight(slot) => slot,
             Found::TimedOut(slot, query) => {
-                if !self.answers(&answer, query) {
+                if !self.answers_late(&answer, sending(slot, query)) {
                     return self.stray(client);
                 }
                 self.in_flight.late_answer_came(slot);
@@ -353,7 +407,7 @@ impl Events for Account<'_> {
             }
             Found::Nothing => return self.stray(client),
         };
-        if !self.answers(&answer, self.in_flight.query(slot)) {
+        if !self.answers(&answer, sending(slot, self.in_flight.query(slot))) {
             return self.stray(client);
         }
         let deadline_ns = self.in_flight.sent_ns(slot) + self.timeout_ns;

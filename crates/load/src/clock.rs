@@ -63,6 +63,11 @@ pub(crate) fn realtime_ns() -> u64 {
     read(libc::CLOCK_REALTIME)
 }
 
+/// Seconds since 1970, as TSIG counts.
+pub(crate) fn unix_time_s() -> u64 {
+    realtime_ns() / 1_000_000_000
+}
+
 fn read(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec {
         tv_sec: 0,

@@ -76,6 +76,17 @@ pub struct LoadReport {
     /// The same figures for each transport, where the load has several.
     #[serde(default)]
     pub transports: Vec<TransportReport>,
+    /// Answered queries, and strays with the ID of one in flight, whose question came back in other letter case.
+    #[serde(default)]
+    pub case_changed: u64,
+    /// What answers said of cookies, where these were sent (RFC 7873): `absent`, `learnt`, `known` (the server cookie),
+    /// `bad_cookie` (the RCODE), `wrong_client` (ignored), `wrong_length`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub cookies: BTreeMap<String, u64>,
+    /// What answers' TSIG records said, where queries were signed (RFC 8945): `verified`; ignored: `missing`, `wrong`, `time`;
+    /// the server's complaints: `bad_sig`, `bad_key`, `bad_time`, `other_error`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tsig: BTreeMap<String, u64>,
     /// The breaking point, where it was searched for; the report is that of the last trial at that rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub breaking_point: Option<SearchReport>,

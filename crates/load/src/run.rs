@@ -5,6 +5,7 @@ use crate::choice::Rotation;
 use crate::clock::{Clock, MonotonicClock};
 use crate::collector::{Collector, seconds};
 use crate::config::{LoadConfig, Route, ScheduleKind, StreamTimes, TransportKind};
+use crate::dress::{DressSettings, Dresser};
 use crate::engine::{Engine, IntervalPart, Outcome, Task, Work};
 use crate::in_flight::InFlight;
 use crate::interval::Interval;
@@ -284,6 +285,16 @@ impl Worker<'_> {
         if config.sessions_only {
             account.count_sessions();
         }
+        let places = plan.places.iter().map(|count| count.next_power_of_two());
+        account.dress(Dresser::new(
+            &DressSettings {
+                // Clients of other threads have other cookies.
+                seed: config.seed ^ (self.thread as u64) << 48,
+                ..config.dress.clone()
+            },
+            plan.places.len(),
+            places.sum(),
+        ));
         let stop = Stop::share(&config.stop, self.start_ns, self.queries.len(), &plan.order);
         let work = if config.sessions_only {
             Work::Sessions(Rotation::new(0..plan.clients[0], 1))

@@ -3,6 +3,7 @@
 use crate::answer::Malformed;
 use crate::collector::{Collector, rcodes, seconds, sum};
 use crate::config::{LoadConfig, ScheduleKind, TransportKind};
+use crate::dress::{CookieCheck, TsigCheck};
 use crate::engine::Outcome;
 use crate::histogram;
 use crate::refusal::Refusal;
@@ -101,6 +102,17 @@ pub fn summarise(config: &LoadConfig, stream: &QueryStream, whole: Whole) -> Loa
         send_error_ns: Distribution::from(&send_error),
         moved_to_tcp: counts.moved,
         transports: Vec::new(),
+        case_changed: counts.case_changed,
+        cookies: if config.dress.cookies {
+            by_name(CookieCheck::ALL.map(CookieCheck::name), &counts.cookies)
+        } else {
+            BTreeMap::new()
+        },
+        tsig: if config.dress.tsig.is_some() {
+            by_name(TsigCheck::ALL.map(TsigCheck::name), &counts.tsig)
+        } else {
+            BTreeMap::new()
+        },
         breaking_point: None,
         bytes: Bytes {
             sent: counts.bytes_sent,

@@ -1,6 +1,7 @@
 //! What one thread counts during one interval. Tallies of threads and intervals add up losslessly.
 
 use crate::answer::Malformed;
+use crate::dress::{CookieCheck, TsigCheck};
 use crate::rcode;
 use crate::refusal::Refusal;
 use crate::transport::{Handshake, SessionEvent};
@@ -86,6 +87,12 @@ pub struct Counts {
     pub rcodes: [u64; rcode::COUNTED],
     /// Sessions.
     pub connections: Connections,
+    /// Answers whose question has other letter case than the query's.
+    pub case_changed: u64,
+    /// Answers to queries with a cookie, by [`CookieCheck`].
+    pub cookies: [u64; CookieCheck::ALL.len()],
+    /// Answers to signed queries, by [`TsigCheck`].
+    pub tsig: [u64; TsigCheck::ALL.len()],
 }
 
 impl Counts {
@@ -114,6 +121,13 @@ impl AddAssign<&Counts> for Counts {
         self.bytes_received += other.bytes_received;
         self.answer_bytes += other.answer_bytes;
         for (sum, count) in self.refused.iter_mut().zip(other.refused) {
+            *sum += count;
+        }
+        self.case_changed += other.case_changed;
+        for (sum, count) in self.cookies.iter_mut().zip(other.cookies) {
+            *sum += count;
+        }
+        for (sum, count) in self.tsig.iter_mut().zip(other.tsig) {
             *sum += count;
         }
         for (sum, count) in self.malformed.iter_mut().zip(other.malformed) {

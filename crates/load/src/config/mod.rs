@@ -12,6 +12,7 @@ pub use schedule_kind::ScheduleKind;
 pub(crate) use schedule_kind::StreamTimes;
 
 use crate::LoadError;
+use crate::dress::DressSettings;
 use crate::in_flight::MAX_SLOTS_PER_CLIENT;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -33,6 +34,8 @@ pub struct LoadConfig {
     pub sources: Vec<IpAddr>,
     /// Clients send what they sent in the stream, which is timed, each over a socket or session of its own.
     pub keep_clients: bool,
+    /// What is changed in queries as they are sent; its seed is made from `seed`.
+    pub dress: DressSettings,
     /// Of all that is random.
     pub seed: u64,
     /// Queries over UDP whose answer is truncated are sent again over TCP (RFC 7766 section 5).
@@ -78,6 +81,7 @@ impl LoadConfig {
             threads: None,
             sources: Vec::new(),
             keep_clients: false,
+            dress: DressSettings::default(),
             seed: 0,
             tcp_fallback: false,
             sessions_only: false,

@@ -80,6 +80,9 @@ OPTIONS: tuple[Callable[[Command], Command], ...] = (
     messages("--ecs", metavar="PREFIX", help="Client subnet (RFC 7871)."),
     messages("-E", "--option", "edns_options", multiple=True, metavar="CODE:HEX", help="An EDNS option. Repeatable."),
     messages("--padding", type=click.IntRange(1, 4096), metavar="BLOCK", help="Pad to a multiple of so many octets."),
+    messages("--cookies", is_flag=True, help="Send cookies, and learn the server's (RFC 7873); implies -e."),
+    messages("--0x20", "randomise_case", is_flag=True, help="Random letter case; answers with other case are counted."),
+    messages("-y", "--tsig", metavar="[ALG:]NAME:SECRET", help="Sign queries (TSIG) and verify answers."),
     schedule("-q", "--outstanding", type=OUTSTANDING, help="Closed loop: queries outstanding [100]."),
     schedule(
         "-Q",

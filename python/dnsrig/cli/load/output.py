@@ -79,6 +79,12 @@ def _print_queries(report: dict[str, Any]) -> None:
                 rows.append((label, *_cells(parts, lambda part, kind=kind, cause=cause: part[kind][cause], "sent")))
     if report["moved_to_tcp"]:
         rows.append(("moved to TCP", *_cells(parts, lambda part: part.get("moved", report["moved_to_tcp"]), "sent")))
+    if report["case_changed"]:
+        rows.append(("case changed", *_cells(parts, lambda part: part.get("case_changed", 0), "sent")))
+    for kind in ("cookies", "tsig"):
+        for name, number in report.get(kind, {}).items():
+            if number:
+                click.echo(f"{kind:<12} {name.replace('_', ' ')} {count(number)}")
     for rcode in report["rcodes"]:
         rows.append((rcode, *_cells(parts, lambda part, code=rcode: part["rcodes"].get(code, 0), "answered")))
     header = [title for name, _ in parts for title in ("number" if name == "queries" else name, "share")]

@@ -119,7 +119,7 @@ impl Harmful {
             }
             Fate::Dropped => return,
             Fate::WrongId => message[0] ^= 0x55,
-            Fate::WrongQuestion => message[13] ^= 0x20,
+            Fate::WrongQuestion => message[13] ^= 0x40,
             Fate::TooShort => message.truncate(11),
             Fate::NotAResponse => message[2] &= 0x7f,
             Fate::UnparsableQuestion => message.truncate(14),

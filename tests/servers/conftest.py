@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 from dnsrig.servers.base import ServedZone, Server
-from dnsrig.servers.registry import drivers
+from dnsrig.servers.registry import driver, drivers
 from served_zones import Zones
+
+KINDS = [*drivers(), "dnsdist+embedded"]
 
 
 @pytest.fixture(scope="session")
@@ -14,13 +16,13 @@ def zones(tmp_path_factory: pytest.TempPathFactory) -> Zones:
     return Zones(tmp_path_factory.mktemp("zones"))
 
 
-@pytest.fixture(params=list(drivers()))
+@pytest.fixture(params=KINDS)
 def kind(request: pytest.FixtureRequest) -> type[Server]:
     """Each driver whose server is installed."""
-    driver = drivers()[request.param]
-    if driver.find() is None:
-        pytest.skip(f"{driver.title} is not installed: install the Debian package {driver.package}")
-    return driver
+    found = driver(request.param)
+    if found.find() is None:
+        pytest.skip(f"{found.title} is not installed: install the Debian package {found.package}")
+    return found
 
 
 @pytest.fixture

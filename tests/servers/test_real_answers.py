@@ -26,6 +26,8 @@ NO_DATA = [
     ("insecure", "DS"),
 ]
 EXPANDED = ["x.wild", "x.y.wild"]
+FAULTY = {"unbound": ["x.ent", "x.b.ent", "wild", "x.wild", "x.y.wild"]}
+"""Names about which a server's proofs are known to be wrong, see docs/servers.md."""
 
 
 def absolute(name: str) -> dns.name.Name:
@@ -62,13 +64,14 @@ def check_positive(server: Server, keys) -> None:
 def check_denials(server: Server, keys, variant: str) -> None:
     chosen = random.Random(20100101)
     drawn = ["".join(chosen.choices("abcdefghijklmnopqrstuvwxyz", k=8)) for _ in range(40)]
-    for name in NO_NAMES + drawn:
+    faulty = FAULTY.get(server.name, [])
+    for name in [name for name in NO_NAMES + drawn if name not in faulty]:
         answer = ask(server.address, f"{name}.example.", "A")
         assert answer.rcode() == dns.rcode.NXDOMAIN, name
         assert not answer.answer
         check_signatures(answer.authority, keys)
         check_proof_kind(answer, variant).prove_no_name(absolute(name))
-    for name, rdtype in NO_DATA:
+    for name, rdtype in [(name, rdtype) for name, rdtype in NO_DATA if name not in faulty]:
         owner = APEX if name == "@" else absolute(name)
         answer = ask(server.address, str(owner), rdtype)
         assert answer.rcode() == dns.rcode.NOERROR, name
@@ -83,7 +86,8 @@ def check_wildcards(server: Server, keys, variant: str) -> None:
         assert answer.answer[0].name == absolute(name)
         assert check_signatures(answer.answer, keys) == 1
         check_signatures(answer.authority, keys)
-        check_proof_kind(answer, variant).prove_expansion(absolute(name), absolute("wild"))
+        if name not in FAULTY.get(server.name, []):
+            check_proof_kind(answer, variant).prove_expansion(absolute(name), absolute("wild"))
 
 
 def check_referrals(server: Server, keys, variant: str) -> None:

@@ -9,12 +9,17 @@ from pathlib import Path
 import pytest
 from dnsrig.errors import InputError
 from dnsrig.servers.base import ServedZone, Server, ServerSettings
-from dnsrig.servers.registry import drivers
+from dnsrig.servers.certificates import Certificate
+from dnsrig.servers.registry import driver, drivers
 from dnsrig.servers.rendering import quoted, zone_name
+from dnsrig.servers.transports import EncryptedTransport
 from hypothesis import given
 from hypothesis import strategies as st
 
+KINDS = [*drivers(), "dnsdist+embedded"]
 GOLDEN = Path(__file__).with_name("golden")
+FOLDER = Path("/run/server")
+ZONES = Path("/zones")
 ODD_NAME = "a 'b';c#d{e}$f*g[h]@i,=&ü~!.zone"
 DEFAULT = ServerSettings(port=5300)
 OTHER = {
@@ -28,26 +33,55 @@ OTHER = {
 }
 
 
-def default_case(kind: type[Server]) -> Server:
-    return kind([ServedZone("example", Path("/zones/example.zone"))], DEFAULT, Path("/run/server"))
+def default_case(kind: type[Server], folder: Path = FOLDER, zones: Path = ZONES) -> Server:
+    return kind([ServedZone("example", zones / "example.zone")], DEFAULT, folder)
 
 
-def other_case(kind: type[Server]) -> Server:
-    zones = [
-        ServedZone(".", Path("/zones/root zone's file")),
-        ServedZone("1.0/25.2.0.192.in-addr.arpa.", Path("/zones/reverse")),
+def other_case(kind: type[Server], folder: Path = FOLDER, zones: Path = ZONES) -> Server:
+    served = [
+        ServedZone(".", zones / "root zone's file"),
+        ServedZone("1.0/25.2.0.192.in-addr.arpa.", zones / "reverse"),
     ]
     settings = ServerSettings(**OTHER, log_queries=kind.logs_queries)
-    return kind(zones, settings, Path("/run/server"))
+    return kind(served, settings, folder)
+
+
+def encrypted_case(kind: type[Server], folder: Path = FOLDER, zones: Path = ZONES) -> Server:
+    """Everything that some version of the server has; whether this one has it is seen at the start."""
+    ports = {transport: 5301 + index for index, transport in enumerate(HAVE[kind.name])}
+    settings = ServerSettings(
+        port=5300,
+        threads=2,
+        encrypted=frozenset(ports),
+        encrypted_ports=ports,
+        certificate=Certificate(zones / "certificate.pem", zones / "key.pem", "ecdsa-p256"),
+    )
+    return kind([ServedZone("example", zones / "example.zone")], settings, folder)
 
 
 CASES = {"default": default_case, "other": other_case}
+HAVE: dict[str, list[EncryptedTransport]] = {
+    "bind": ["dot", "doh"],
+    "nsd": ["dot"],
+    "knot": ["dot", "doq"],
+    "unbound": ["dot", "doh", "doq"],
+    "dnsdist+embedded": ["dot", "doh", "doq"],
+}
 
 
-@pytest.mark.parametrize("name", list(drivers()))
+@pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("case", list(CASES))
 def test_golden(name: str, case: str) -> None:
-    rendered = CASES[case](drivers()[name]).render()
+    compare_with_golden(name, case, CASES[case](driver(name)))
+
+
+@pytest.mark.parametrize("name", list(HAVE))
+def test_golden_encrypted(name: str) -> None:
+    compare_with_golden(name, "encrypted", encrypted_case(driver(name)))
+
+
+def compare_with_golden(name: str, case: str, server: Server) -> None:
+    rendered = server.render()
     folder = GOLDEN / f"{name}-{case}"
     if os.environ.get("DNSRIG_UPDATE_GOLDEN"):
         folder.mkdir(parents=True, exist_ok=True)
@@ -58,8 +92,9 @@ def test_golden(name: str, case: str) -> None:
 
 @pytest.mark.parametrize("case", list(CASES))
 def test_servers_checker_accepts(kind: type[Server], case: str, tmp_path: Path) -> None:
-    server = CASES[case](kind)
-    server.folder = tmp_path
+    server = CASES[case](kind, tmp_path / "server", tmp_path)
+    for zone in server.zones:
+        zone.path.write_text("@ 60 SOA ns host 1 2 3 4 5\n@ 60 NS ns.invalid.\n")
     server.check()
 
 
@@ -78,7 +113,7 @@ def test_odd_path_is_served(kind: type[Server], zones, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("character", ['"', "\\", "\n", "\t", "\x7f", "\udcff", "\u2028"])
 def test_unquotable_path_is_refused(kind: type[Server], character: str, tmp_path: Path) -> None:
-    if kind.name == "embedded":
+    if kind.name.endswith("embedded"):
         pytest.skip("its configuration is JSON, which can hold any path")
     server = kind([ServedZone("example", tmp_path / f"a{character}b")], DEFAULT, tmp_path / "server")
     with pytest.raises(InputError, match="use a copy, or a symbolic link, with a plain name"):
@@ -133,6 +168,9 @@ def test_unwritable_zone_name_is_refused(name: str) -> None:
         ({"threads": 0}, "at least one thread"),
         ({"tcp_clients": 0}, "at least one TCP"),
         ({"cpus": frozenset()}, "at least one CPU"),
+        ({"encrypted": frozenset({"dot", "doq"})}, "DoT, DoQ cannot be served without a certificate"),
+        ({"encrypted_ports": {"dot": -1}}, "-1"),
+        ({"port": 5300, "encrypted_ports": {"dot": 5300}}, "cannot have one port"),
     ],
 )
 def test_bad_settings(values: dict, said: str) -> None:
@@ -152,9 +190,9 @@ def test_no_zones(kind: type[Server]) -> None:
         kind([], DEFAULT, Path("/run/server"))
 
 
-@pytest.mark.parametrize("name", list(drivers()))
+@pytest.mark.parametrize("name", KINDS)
 def test_remarks_name_what_matters(name: str) -> None:
-    kind = drivers()[name]
+    kind = driver(name)
     plain, full = default_case(kind).remarks(), other_case(kind).remarks()
     for remarks in (plain, full):
         assert any("limiting" in remark for remark in remarks)

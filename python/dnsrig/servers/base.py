@@ -15,6 +15,7 @@ from dnsrig.servers.programs import Installation
 from dnsrig.servers.readiness import serial_in_file
 from dnsrig.servers.settings import ServedZone, ServerSettings
 from dnsrig.servers.startup import LogSigns, PortRefusedError, Watch, command_failure, port_reason, retry_port
+from dnsrig.servers.transports import DOH_PATH, ENCRYPTED_TRANSPORTS, LABELS, EncryptedTransport, in_order
 
 __all__ = ["Installation", "ServedZone", "Server", "ServerSettings"]
 
@@ -37,7 +38,7 @@ class Server(ABC):
     title: ClassVar[str]
     """The server's name for readers, with its program."""
     package: ClassVar[str]
-    """Debian packages that it needs."""
+    """Debian packages that it needs; empty if it comes with dnsrig."""
     program: ClassVar[str]
     signs: ClassVar[LogSigns]
     files: ClassVar[Mapping[str, str]]
@@ -46,6 +47,8 @@ class Server(ABC):
     """Whether it can log queries as text."""
     iteration_limit: ClassVar[str]
     """What the server does with many NSEC3 iterations (RFC 5155 section 10.3), in words."""
+    measured_by_default: ClassVar[bool] = True
+    """Whether a study of authoritative servers measures it when the user names no servers."""
 
     def __init__(self, zones: Sequence[ServedZone], settings: ServerSettings, folder: Path) -> None:
         if not zones:
@@ -56,6 +59,7 @@ class Server(ABC):
         self.settings = settings
         self.folder = folder.absolute()
         self._port = settings.port
+        self._encrypted_ports = self._wanted_ports()
         self._process: LocalProcess | None = None
         self._installation: Installation | None = None
 
@@ -63,6 +67,16 @@ class Server(ABC):
     @abstractmethod
     def find(cls) -> Installation | None:
         """Find the server on this machine; None if it, or a part that it needs, is not installed."""
+
+    @classmethod
+    @abstractmethod
+    def lacking(cls, installation: Installation) -> Mapping[EncryptedTransport, str]:
+        """Map each encrypted transport that this installation cannot serve to the reason, a clause of a sentence."""
+
+    @classmethod
+    def encrypted_transports(cls, installation: Installation) -> frozenset[EncryptedTransport]:
+        """Give the encrypted transports that this installation can serve."""
+        return frozenset(ENCRYPTED_TRANSPORTS) - cls.lacking(installation).keys()
 
     @abstractmethod
     def remarks(self) -> list[str]:
@@ -97,6 +111,9 @@ class Server(ABC):
             "address": settings.address,
             "address_is_ipv6": ":" in settings.address,
             "port": self._port,
+            "encrypted": self._encrypted_ports,
+            "certificate": settings.certificate,
+            "doh_path": DOH_PATH,
             "threads": settings.threads,
             "answers": settings.answers,
             "log_queries": settings.log_queries,
@@ -130,6 +147,13 @@ class Server(ABC):
         """Address and port of the server; the port is known once it has been started or checked."""
         return self.settings.address, self._port
 
+    def endpoints(self) -> dict[str, tuple[str, int]]:
+        """Map "udp", "tcp" and each encrypted transport to its address and port, known as that of `address` is."""
+        endpoints = {"udp": self.address, "tcp": self.address}
+        for transport, port in self._encrypted_ports.items():
+            endpoints[transport] = (self.settings.address, port)
+        return endpoints
+
     @property
     def log(self) -> Path:
         """The file with all that the server wrote to standard output and standard error."""
@@ -140,11 +164,15 @@ class Server(ABC):
 
         Raises:
             SubjectFailedError: the checker found fault; the message holds what it said.
+            InputError: an encrypted transport is asked for that the server does not have.
             EnvironmentLacksError: the checker or the server is not installed.
 
         """
-        self.installation  # noqa: B018 (raises when there is none)
-        self._choose_port()
+        lacking = self.lacking(self.installation)
+        for transport in self._encrypted_ports:
+            if transport in lacking:
+                raise InputError(f"{self._versioned_title()} cannot serve {LABELS[transport]}: {lacking[transport]}")
+        self._choose_ports()
         self._write()
         argv = self._checker()
         if programs.find_program(argv[0]) is None:
@@ -154,11 +182,11 @@ class Server(ABC):
             raise command_failure(self._versioned_title(), argv, said)
 
     def start(self) -> None:
-        """Start the server and return when it answers for every zone, over UDP and TCP.
+        """Start the server and return when it answers for every zone, over each transport.
 
         Raises:
             InputError: a zone file cannot be read, or a setting is not for this server.
-            EnvironmentLacksError: the server is not installed, or the port cannot be had.
+            EnvironmentLacksError: the server is not installed, or a port cannot be had.
             SubjectFailedError: the server ended, refused a zone or did not serve in time. The message holds
                 its own lines and its command.
 
@@ -166,15 +194,20 @@ class Server(ABC):
         if self._process is not None:
             raise RuntimeError(f"{self.title} is already running in {self.folder}")
         for zone in self.zones:
-            _check_readable(zone)
+            _check_readable(zone.path, f"the zone file {zone.path} of {zone.origin}")
+        if self.settings.encrypted and (certificate := self.settings.certificate):
+            _check_readable(certificate.chain, f"the certificate {certificate.chain}")
+            _check_readable(certificate.key, f"the certificate's key {certificate.key}")
         retry_port(PORT_ATTEMPTS if self.settings.port == 0 else 1, self._start_once)
 
     def _start_once(self) -> None:
         self._port = self.settings.port
+        self._encrypted_ports = self._wanted_ports()
         self.check()
         state = ports.port_state(*self.address)
         if state is ports.PortState.SHARED:
             raise PortRefusedError(f"{self._versioned_title()}: {port_reason(*self.address, state)}")
+        self._check_encrypted_ports()
         self._prepare()
         log_start = self.log.stat().st_size if self.log.exists() else 0
         process = LocalHost().spawn(
@@ -247,6 +280,10 @@ class Server(ABC):
         """List the pids of all the server's processes; empty when it does not run."""
         return self._process.pids() if self._process is not None else []
 
+    def pids_by_part(self) -> dict[str, list[int]]:
+        """Divide `pids` among the programs that the server is made of, by their drivers' names."""
+        return {self.name: self.pids()}
+
     def __enter__(self) -> Self:
         self.start()
         return self
@@ -262,14 +299,34 @@ class Server(ABC):
         return self._process
 
     def _watch(self, process: LocalProcess, log_start: int) -> Watch:
-        return Watch(process, self._versioned_title(), *self.address, self.signs, log_start)
+        return Watch(process, self._versioned_title(), self.endpoints(), self.signs, log_start)
 
     def _versioned_title(self) -> str:
         return f"{self.title} {self.version}"
 
-    def _choose_port(self) -> None:
+    def _wanted_ports(self) -> dict[EncryptedTransport, int]:
+        wanted = self.settings.encrypted_ports
+        return {transport: wanted.get(transport, 0) for transport in in_order(self.settings.encrypted)}
+
+    def _choose_ports(self) -> None:
+        """Find a free port for each 0; no two are the same."""
         if self._port == 0:
-            self._port = ports.find_free_port(self.settings.address)
+            self._port = self._free_port()
+        for transport, port in self._encrypted_ports.items():
+            if port == 0:
+                self._encrypted_ports[transport] = self._free_port()
+
+    def _free_port(self) -> int:
+        own = {self._port, *self._encrypted_ports.values()}
+        while (port := ports.find_free_port(self.settings.address)) in own:
+            pass
+        return port
+
+    def _check_encrypted_ports(self) -> None:
+        for address, port in dict.fromkeys(self.endpoints().values()):
+            state = ports.port_state(address, port)
+            if port != self._port and state is not ports.PortState.FREE:
+                raise PortRefusedError(f"{self._versioned_title()}: {port_reason(address, port, state)}")
 
     def _write(self) -> None:
         try:
@@ -292,12 +349,12 @@ class Server(ABC):
         return BASE_DEADLINE_S + sum(zone.path.stat().st_size for zone in self.zones) / BYTES_PER_SECOND
 
 
-def _check_readable(zone: ServedZone) -> None:
+def _check_readable(path: Path, what: str) -> None:
     try:
-        with zone.path.open("rb"):
+        with path.open("rb"):
             pass
     except OSError as error:
-        raise InputError(f"the zone file {zone.path} of {zone.origin} cannot be read: {error.strerror}") from error
+        raise InputError(f"{what} cannot be read: {error.strerror}") from error
 
 
 def _serial(zone: ServedZone) -> int:

@@ -7,6 +7,7 @@ from typing import ClassVar
 from dnsrig.servers import programs
 from dnsrig.servers.base import Installation, Server
 from dnsrig.servers.startup import LogSigns
+from dnsrig.servers.transports import EncryptedTransport
 
 
 class Bind(Server):
@@ -19,7 +20,7 @@ class Bind(Server):
     files: ClassVar[Mapping[str, str]] = {"named.conf": "named.conf.j2"}
     signs = LogSigns(
         port_refused=re.compile(
-            r"interface \S+ failed; interface ignored|creating TCP socket: |could not listen on"
+            r"interface \S+ failed; interface ignored|creating (?:TCP|TLS|HTTPS) socket: |could not listen on"
             r"|(?:not|unable to) listen(?:ing)? on any"
         ),
         zone_refused=re.compile(r"zone \S+: not loaded due to errors"),
@@ -36,6 +37,15 @@ class Bind(Server):
     def find(cls) -> Installation | None:
         """Find named; `named -v` says "BIND 9.18.33-1~deb12u2-Debian (Extended Support Version) <id:>"."""
         return programs.installation(cls.program, "-v", re.compile(r"BIND (\d+\.\d+\.\d+)"))
+
+    @classmethod
+    def lacking(cls, installation: Installation) -> Mapping[EncryptedTransport, str]:
+        """BIND has DoT, and DoH where it is built with libnghttp2, which `named -V` says."""
+        lacking: dict[EncryptedTransport, str] = {"doq": "BIND has no DNS over QUIC"}
+        _, said = programs.run_helper([str(installation.path), "-V"])
+        if "libnghttp2" not in said:
+            lacking["doh"] = "this named is built without libnghttp2"
+        return lacking
 
     def _command(self) -> list[str]:
         return [str(self.installation.path), "-g", "-n", str(self.settings.threads), "-c", "named.conf"]
@@ -55,6 +65,13 @@ class Bind(Server):
             "names, or name servers without address, keep it from being loaded",
             f"query logging {'on' if settings.log_queries else 'off'}; log to a file by standard error (-g)",
         ]
+        if settings.encrypted:
+            said.append(
+                "DoT and DoH by the same worker threads as the rest, in the same room for TCP clients; HTTP/2 streams "
+                "as shipped, 100 in a connection; session tickets on, as shipped"
+            )
+        if "doh" in settings.encrypted:
+            said.append(f"room for {settings.tcp_clients} DoH clients (listener-clients); as shipped 300")
         if settings.answers == "full":
             said.append("full answers: minimal-responses no, minimal-any no")
         return said

@@ -10,6 +10,7 @@ from typing import ClassVar
 from dnsrig import __version__
 from dnsrig.servers.base import Installation, Server
 from dnsrig.servers.startup import LogSigns
+from dnsrig.servers.transports import ENCRYPTED_TRANSPORTS, EncryptedTransport
 
 CONFIGURATION = "embedded.json"
 
@@ -19,7 +20,7 @@ class Embedded(Server):
 
     name = "embedded"
     title = "dnsrig's embedded server"
-    package = "none: it is part of dnsrig"
+    package = ""
     program = "dnsrig"
     files: ClassVar[Mapping[str, str]] = {}
     signs = LogSigns(
@@ -34,6 +35,11 @@ class Embedded(Server):
     def find(cls) -> Installation | None:
         """Give this Python, which is always there, with dnsrig's version."""
         return Installation(Path(sys.executable), __version__)
+
+    @classmethod
+    def lacking(cls, installation: Installation) -> Mapping[EncryptedTransport, str]:
+        """Say for each that it is not there: UDP and TCP only."""
+        return dict.fromkeys(ENCRYPTED_TRANSPORTS, "it answers over UDP and TCP only")
 
     def render(self) -> dict[str, str]:
         """Give the JSON configuration that embedded_main.py reads."""

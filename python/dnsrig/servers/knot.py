@@ -8,6 +8,7 @@ from typing import ClassVar
 from dnsrig.servers import programs
 from dnsrig.servers.base import Installation, Server
 from dnsrig.servers.startup import LogSigns
+from dnsrig.servers.transports import EncryptedTransport
 
 
 class Knot(Server):
@@ -31,6 +32,16 @@ class Knot(Server):
         """Find knotd; `knotd -V` says "knotd (Knot DNS), version 3.2.6"."""
         return programs.installation(cls.program, "-V", re.compile(r"version (\S+)"))
 
+    @classmethod
+    def lacking(cls, installation: Installation) -> Mapping[EncryptedTransport, str]:
+        """Knot DNS has DoQ on ordinary sockets from 3.3 on, and DoT from 3.4 on."""
+        lacking: dict[EncryptedTransport, str] = {"doh": "Knot DNS has no DNS over HTTPS"}
+        if not installation.at_least(3, 3):
+            lacking["doq"] = "it has QUIC over XDP only; Knot DNS 3.3 and later have it on ordinary sockets"
+        if not installation.at_least(3, 4):
+            lacking["dot"] = "Knot DNS has DNS over TLS from 3.4 on"
+        return lacking
+
     def _command(self) -> list[str]:
         return [str(self.installation.path), "-c", "knot.conf"]
 
@@ -53,6 +64,10 @@ class Knot(Server):
             "log to a file by standard error",
             "UDP workers bound to the chosen CPUs after start: knotd itself binds each to a CPU of its own",
         ]
+        if settings.encrypted:
+            said.append(
+                "DoT by the TCP workers, in the same room for TCP clients; DoQ by the UDP workers; tickets as shipped"
+            )
         if settings.answers == "full":
             said.append("full answers: not available, Knot DNS has no setting for them; it answers as it ships")
         return said

@@ -10,6 +10,7 @@ from dnsrig.servers import programs
 from dnsrig.servers.base import Installation, Server
 from dnsrig.servers.settings import ServedZone, ServerSettings
 from dnsrig.servers.startup import LogSigns
+from dnsrig.servers.transports import EncryptedTransport
 
 
 class Nsd(Server):
@@ -42,6 +43,11 @@ class Nsd(Server):
         """Find nsd; `nsd -v` says "NSD version 4.6.1"."""
         return programs.installation(cls.program, "-v", re.compile(r"NSD version (\S+)"))
 
+    @classmethod
+    def lacking(cls, installation: Installation) -> Mapping[EncryptedTransport, str]:
+        """NSD has DoT only."""
+        return {"doh": "NSD has no DNS over HTTPS", "doq": "NSD has no DNS over QUIC"}
+
     def _command(self) -> list[str]:
         return [str(self.installation.path), "-d", "-c", "nsd.conf"]
 
@@ -60,6 +66,10 @@ class Nsd(Server):
         ]
         if settings.threads > 1:
             said.append("a socket for each server process (reuseport yes); as shipped all share one")
+        if settings.encrypted:
+            said.append(
+                "DoT by the same server processes as the rest, in the same room for TCP clients; tickets as shipped"
+            )
         if settings.answers == "full":
             said.append("full answers: minimal-responses no, refuse-any no; both as shipped")
         return said

@@ -14,6 +14,7 @@ from dnsrig.servers.readiness import serial_in_file
 from dnsrig.servers.settings import ServedZone
 from dnsrig.servers.startup import LogSigns, Watch, command_failure
 from dnsrig.servers.transfer import transfer_completes
+from dnsrig.servers.transports import ENCRYPTED_TRANSPORTS, EncryptedTransport
 
 TRANSFER_TIMEOUT_S = 30.0
 CHECK_ZONE_S = 10.0
@@ -59,6 +60,12 @@ class PowerDns(Server):
             return None
         status, _ = programs.run_helper([str(found.path), "--no-config", "--launch=bind", "--help"])
         return found if status == 0 else None
+
+    @classmethod
+    def lacking(cls, installation: Installation) -> Mapping[EncryptedTransport, str]:
+        """PowerDNS leaves encryption to dnsdist."""
+        reason = "it has no encrypted transport; dnsdist+powerdns puts dnsdist in front of it"
+        return dict.fromkeys(ENCRYPTED_TRANSPORTS, reason)
 
     def _values(self) -> dict[str, Any]:
         return super()._values() | {"max_nsec3_iterations": LARGEST_ITERATIONS}

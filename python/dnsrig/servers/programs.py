@@ -22,6 +22,11 @@ class Installation:
     path: Path
     version: str
 
+    def at_least(self, *wanted: int) -> bool:
+        """Say whether the version is `wanted`, such as 3, 4, or a later one."""
+        numbers = [int(digits) for digits in re.findall(r"\d+", self.version)[: len(wanted)]]
+        return numbers >= list(wanted)
+
 
 def find_program(name: str) -> Path | None:
     """Look a program up in PATH and in the folders of system programs."""

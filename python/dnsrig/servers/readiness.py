@@ -1,6 +1,7 @@
 """Ask a server for SOA records until it answers as it should."""
 
 import socket
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,10 +36,17 @@ class SoaAnswer:
 
 def ask_soa(address: str, port: int, origin: str, *, tcp: bool) -> SoaAnswer:
     """Ask once for a zone's SOA record (RFC 1035 section 3.3.13), from a new socket."""
+    if tcp:
+        return exchange_soa(origin, lambda query: dns.query.tcp(query, address, ANSWER_TIMEOUT_S, port))
+    return exchange_soa(origin, lambda query: _exchange_udp(query, address, port))
+
+
+def exchange_soa(origin: str, exchange: Callable[[dns.message.Message], dns.message.Message]) -> SoaAnswer:
+    """Judge what `exchange` brings for a SOA query; what it raises for a failed connection becomes the answer."""
     name = dns.name.from_text(origin)
     query = dns.message.make_query(name, dns.rdatatype.SOA, flags=0)
     try:
-        answer = dns.query.tcp(query, address, ANSWER_TIMEOUT_S, port) if tcp else _exchange_udp(query, address, port)
+        answer = exchange(query)
     except TimeoutError:
         return SoaAnswer(None, "no answer")
     except dns.exception.Timeout:

@@ -1,12 +1,15 @@
 """What a driver is told: the zones to serve and how to serve them."""
 
 import ipaddress
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from dnsrig.errors import InputError
+from dnsrig.servers.certificates import Certificate
 from dnsrig.servers.rendering import zone_name
+from dnsrig.servers.transports import EncryptedTransport, listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,11 @@ class ServerSettings:
     """IPv4 or IPv6 address, of this machine, to listen on."""
     port: int = 0
     """UDP and TCP port; 0 takes a free one."""
+    encrypted: frozenset[EncryptedTransport] = frozenset()
+    """Encrypted transports to serve beside UDP and TCP, each on a port of its own; they need a `certificate`."""
+    encrypted_ports: Mapping[EncryptedTransport, int] = field(default_factory=dict)
+    """Ports for those of `encrypted` that are not to take a free one."""
+    certificate: Certificate | None = None
     threads: int = 1
     """Worker threads, or processes, that answer queries."""
     cpus: frozenset[int] | None = None
@@ -41,7 +49,7 @@ class ServerSettings:
     raise_limits: bool = True
     """Raise the server's limit on NSEC3 iterations to the largest value there is, where it can be raised."""
     tcp_clients: int = 1000
-    """TCP connections that the server may hold at once; with NSD, each of its processes."""
+    """Connections, with TLS or without, that the server may hold at once; with NSD, each of its processes."""
     ready_deadline_s: float | None = None
     """How long the server may take until it serves every zone; None: 15 s, and 1 s for each MB of zones."""
 
@@ -50,8 +58,14 @@ class ServerSettings:
             ipaddress.ip_address(self.address)
         except ValueError:
             raise InputError(f"{self.address!r} is not an IPv4 or IPv6 address to listen on") from None
-        if not 0 <= self.port <= 65535:
-            raise InputError(f"port {self.port} is not between 0 and 65535")
+        for port in (self.port, *self.encrypted_ports.values()):
+            if not 0 <= port <= 65535:
+                raise InputError(f"port {port} is not between 0 and 65535")
+        chosen = [port for port in (self.port, *self.encrypted_ports.values()) if port]
+        if len(chosen) != len(set(chosen)):
+            raise InputError("two transports cannot have one port: UDP and TCP share theirs, each other has its own")
+        if self.encrypted and self.certificate is None:
+            raise InputError(f"{listed(self.encrypted)} cannot be served without a certificate")
         if self.threads < 1:
             raise InputError(f"a server needs at least one thread, not {self.threads}")
         if self.tcp_clients < 1:

@@ -1,15 +1,18 @@
 """Wait until a server serves what it should, and say clearly what went wrong if it does not."""
 
+import functools
 import re
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
 from dnsrig.errors import DnsrigError, EnvironmentLacksError, SubjectFailedError
 from dnsrig.hosts.local import LocalProcess, read_tail
 from dnsrig.servers import ports
+from dnsrig.servers.encrypted_readiness import ask_soa_doh, ask_soa_dot, quic_answers
 from dnsrig.servers.readiness import SoaAnswer, ask_soa
+from dnsrig.servers.transports import LABELS
 
 POLL_INTERVAL_S = 0.02
 LOG_WINDOW_BYTES = 1 << 20
@@ -18,6 +21,13 @@ KNOWN_TAKEN_DEADLINE_S = 5.0
 """How long a server gets to say itself that it cannot have a port that is known to be taken."""
 OTHERS_DEADLINE_S = 1.0
 """How long sockets on the port that are not the server's must stay to be another process's."""
+ASK: Mapping[str, Callable[[str, int, str], SoaAnswer]] = {
+    "udp": functools.partial(ask_soa, tcp=False),
+    "tcp": functools.partial(ask_soa, tcp=True),
+    "dot": ask_soa_dot,
+    "doh": ask_soa_doh,
+}
+"""How each transport is asked for the SOA record of a zone, given address, port and the zone's name."""
 
 
 class PortRefusedError(EnvironmentLacksError):
@@ -43,8 +53,8 @@ class Watch:
     process: LocalProcess
     title: str
     """Name and version of the server, for error messages."""
-    address: str
-    port: int
+    endpoints: Mapping[str, tuple[str, int]]
+    """Address and port of each transport; UDP and TCP share theirs."""
     signs: LogSigns
     log_start: int
     """Offset in the log, in bytes, at which the part that concerns this wait begins."""
@@ -57,7 +67,9 @@ class Watch:
         deadline_s: float,
         agreeing: int = 1,
     ) -> None:
-        """Poll until every zone's SOA is answered as expected, over UDP and TCP, by the process itself.
+        """Poll until every zone's SOA is answered as expected over each transport, by the process itself.
+
+        Over QUIC it is enough that the server speaks it.
 
         Args:
             origins: the zones' names.
@@ -72,29 +84,40 @@ class Watch:
 
         """
         deadline = time.monotonic() + deadline_s
-        waiting = [(origin, tcp) for tcp in (False, True) for origin in origins]
-        last = SoaAnswer(None, "no answer yet")
+        waiting = [
+            (transport, origin) for transport in self.endpoints for origin in (origins if transport != "doq" else [""])
+        ]
         while waiting:
             self._look_for_trouble()
-            origin, tcp = waiting[0]
-            for _ in range(1 if tcp else agreeing):
-                last = ask_soa(self.address, self.port, origin, tcp=tcp)
-                if not expected(origin, last):
-                    break
-            else:
+            transport, origin = waiting[0]
+            said = self._unexpected(transport, origin, expected, agreeing if transport == "udp" else 1)
+            if said is None:
                 waiting.pop(0)
                 continue
             if time.monotonic() > deadline:
-                transport = "TCP" if tcp else "UDP"
+                what = f"the zone {origin}" if origin else "a connection"
                 raise SubjectFailedError(
                     self.failure(
-                        f"it did not serve the zone {origin} within {deadline_s:.0f} s; "
-                        f"the last poll over {transport} got: {last.said}"
+                        f"it did not serve {what} within {deadline_s:.0f} s; "
+                        f"the last poll over {LABELS[transport]} got: {said}"
                     )
                 )
             time.sleep(POLL_INTERVAL_S)
         self._check_owner()
         self._look_for_trouble()
+
+    def _unexpected(
+        self, transport: str, origin: str, expected: Callable[[str, SoaAnswer], bool], agreeing: int
+    ) -> str | None:
+        """Ask `agreeing` times in a row; give the first answer that is not as expected, in words."""
+        address, port = self.endpoints[transport]
+        if transport == "doq":
+            return None if quic_answers(address, port) else "no QUIC packet"
+        for _ in range(agreeing):
+            answer = ASK[transport](address, port, origin)
+            if not expected(origin, answer):
+                return answer.said
+        return None
 
     def refuse_port(self, state: ports.PortState) -> NoReturn:
         """Wait for the server to say itself that it cannot have a port known to be taken or forbidden.
@@ -108,7 +131,7 @@ class Watch:
             if self.signs.port_refused.search(self._log()):
                 break
             time.sleep(POLL_INTERVAL_S)
-        raise self._port_error(port_reason(self.address, self.port, state))
+        raise self._port_error(port_reason(*self.endpoints["udp"], state))
 
     def failure(self, reason: str) -> str:
         """Compose an error message: reason, the server's own lines, its command and the end of its log."""
@@ -130,7 +153,7 @@ class Watch:
         log = self._log()
         alive = self.process.alive()
         if self.signs.port_refused.search(log):
-            raise self._port_error(f"it could not listen on {self.address} port {self.port}")
+            raise self._port_error(f"it could not listen on {self._listed()}")
         if self.signs.zone_refused.search(log):
             raise SubjectFailedError(self.failure("it refused a zone"))
         if not alive:
@@ -144,14 +167,19 @@ class Watch:
 
         A server that dies meanwhile has sockets on the port and owns none, so only what stays is another's.
         """
-        deadline = time.monotonic() + OTHERS_DEADLINE_S
-        while ports.sockets_on(self.address, self.port) - ports.sockets_of(self.process.pids()):
-            self._look_for_trouble()
-            if time.monotonic() > deadline:
-                raise self._port_error(
-                    f"another process listens on {self.address} port {self.port} as well (SO_REUSEPORT)"
-                )
-            time.sleep(POLL_INTERVAL_S)
+        for address, port in dict.fromkeys(self.endpoints.values()):
+            deadline = time.monotonic() + OTHERS_DEADLINE_S
+            while ports.sockets_on(address, port) - ports.sockets_of(self.process.pids()):
+                self._look_for_trouble()
+                if time.monotonic() > deadline:
+                    raise self._port_error(f"another process listens on {address} port {port} as well (SO_REUSEPORT)")
+                time.sleep(POLL_INTERVAL_S)
+
+    def _listed(self) -> str:
+        """Name the ports, such as "127.0.0.1 port 5300 (UDP), 5300 (TCP), 5301 (DoT)"."""
+        address = self.endpoints["udp"][0]
+        listed = ", ".join(f"{port} ({LABELS[transport]})" for transport, (_, port) in self.endpoints.items())
+        return f"{address} port {listed}"
 
 
 def port_reason(address: str, port: int, state: ports.PortState) -> str:
@@ -188,4 +216,4 @@ def retry_port(attempts: int, attempt: Callable[[], None]) -> None:
 def command_failure(title: str, argv: Sequence[str], said: str) -> DnsrigError:
     """Compose the error for a helper program of a server that failed."""
     lines = "\n".join(f"  {line}" for line in said.strip().splitlines()[-15:])
-    return SubjectFailedError(f"{title}: {' '.join(argv)} failed:\n{lines}")
+    return SubjectFailedError(f"{title}: {' '.join(argv)} failed; it said:\n{lines}")

@@ -18,11 +18,19 @@ pub enum Malformed {
     Question,
     /// A connection or stream ended inside the message.
     Cut,
+    /// It is longer than its stream said, or than any message can be.
+    Long,
 }
 
 impl Malformed {
     /// All of them, in order.
-    pub const ALL: [Self; 4] = [Self::Short, Self::NotAResponse, Self::Question, Self::Cut];
+    pub const ALL: [Self; 5] = [
+        Self::Short,
+        Self::NotAResponse,
+        Self::Question,
+        Self::Cut,
+        Self::Long,
+    ];
 
     /// Its name in reports.
     pub fn name(self) -> &'static str {
@@ -31,6 +39,7 @@ impl Malformed {
             Self::NotAResponse => "not_a_response",
             Self::Question => "question",
             Self::Cut => "cut",
+            Self::Long => "long",
         }
     }
 }
@@ -42,6 +51,7 @@ impl fmt::Display for Malformed {
             Self::NotAResponse => "QR is 0, so it is a query",
             Self::Question => "its question section does not parse",
             Self::Cut => "it ends before its length says",
+            Self::Long => "it goes on after its length says",
         })
     }
 }

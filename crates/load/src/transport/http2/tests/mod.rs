@@ -1,9 +1,8 @@
-//! Octets in, events and octets out: against a server made of frames by hand, and against the crate `h2`.
+//! Octets in, events and octets out: against a server made of frames by hand. The crate `h2` and BIND are in `tests/http2`.
 
 mod cutting;
 mod faults;
 mod flow;
-mod oracle;
 
 use super::frame::{self, ACK, DATA, END_HEADERS, END_STREAM, Frame, HEADERS, PREFACE, SETTINGS};
 use super::{Http2, HttpRequests};

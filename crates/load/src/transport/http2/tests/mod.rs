@@ -1,6 +1,7 @@
 //! Octets in, events and octets out: against a server made of frames by hand. The crate `h2` and BIND are in `tests/http2`.
 
 mod cutting;
+mod endings;
 mod faults;
 mod flow;
 
@@ -52,6 +53,14 @@ fn connection(method: HttpMethod) -> Http2 {
 fn greeted() -> Http2 {
     let mut http = connection(HttpMethod::Post);
     assert_eq!(receive(&mut http, &settings(&[])), Ok(vec![]));
+    written(&mut http);
+    http
+}
+
+/// A connection with one query, of ID 9, written.
+fn with_query() -> Http2 {
+    let mut http = greeted();
+    http.queue(9, &message(0, 20));
     written(&mut http);
     http
 }

@@ -84,5 +84,5 @@ pub use refusal::Refusal;
 pub use report::LoadReport;
 pub use run::{Progress, run};
 pub use tally::Connections;
-pub use transport::{FrameReader, Wire};
+pub use transport::{FrameReader, Http2, HttpRequests, Layer, LayerEvents, Outgoing, Wire};
 pub use verdict::Bottleneck;

@@ -17,17 +17,20 @@ pub enum Malformed {
     Trailing,
     /// A connection or stream ended inside the message.
     Cut,
+    /// It is longer than its stream said, or than any message can be.
+    Long,
 }
 
 impl Malformed {
     /// All of them, in order.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Short,
         Self::NotAResponse,
         Self::Question,
         Self::Records,
         Self::Trailing,
         Self::Cut,
+        Self::Long,
     ];
 
     /// Its name in reports.
@@ -39,6 +42,7 @@ impl Malformed {
             Self::Records => "records",
             Self::Trailing => "trailing",
             Self::Cut => "cut",
+            Self::Long => "long",
         }
     }
 }
@@ -52,6 +56,7 @@ impl fmt::Display for Malformed {
             Self::Records => "its records do not parse",
             Self::Trailing => "octets follow its last record",
             Self::Cut => "it ends before its length says",
+            Self::Long => "it goes on after its length says",
         })
     }
 }

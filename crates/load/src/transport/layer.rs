@@ -11,6 +11,9 @@ pub trait LayerEvents {
     /// The query with `id` has been refused; the connection goes on.
     fn refused(&mut self, id: u16, refusal: Refusal);
 
+    /// An answer had this HTTP status, other than 200: the next call is [`Self::refused`] for its query.
+    fn http_status(&mut self, _status: u16) {}
+
     /// Something arrived that is no DNS message; the connection goes on.
     fn malformed(&mut self, malformed: Malformed);
 }

@@ -2,7 +2,7 @@
 
 mod epoll;
 mod frame;
-#[expect(dead_code, reason = "TCP and DoT are being built on it")]
+mod http2;
 mod layer;
 mod mix;
 mod mmsg;
@@ -12,6 +12,8 @@ mod tcp;
 mod udp;
 
 pub use frame::FrameReader;
+pub use http2::{Http2, HttpRequests};
+pub use layer::{Layer, LayerEvents, Outgoing};
 pub use mix::{AnyTransport, Mix};
 pub(crate) use mmsg::{Control, LONGEST_MESSAGE};
 pub(crate) use socket::{enlarge_buffers, pin_to_cpu, wake_precisely};

@@ -28,7 +28,8 @@ impl AnyTransport {
             TransportKind::Udp => {
                 Udp::open(route.server, clients, sources).map(|udp| Self::Udp(Box::new(udp)))
             }
-            _ => Tcp::open(route.server, clients).map(|tcp| Self::Tcp(Box::new(tcp))),
+            _ => Tcp::open(route.server, sources, clients, &route.sessions)
+                .map(|tcp| Self::Tcp(Box::new(tcp))),
         }
     }
 }

@@ -14,7 +14,7 @@ mod udp;
 pub use frame::FrameReader;
 pub use mix::{AnyTransport, Mix};
 pub(crate) use mmsg::{Control, LONGEST_MESSAGE};
-pub use sessions::Tcp;
+pub use sessions::{Dot, Tcp};
 pub(crate) use socket::{enlarge_buffers, pin_to_cpu, wake_precisely};
 pub use udp::Udp;
 

@@ -14,6 +14,7 @@ mod client;
 mod connection;
 mod frames;
 mod timers;
+mod tls;
 
 use frames::FramesFactory;
 
@@ -23,16 +24,20 @@ use super::{Events, SessionEvent, Transport, TransportTotals, Wire, socket};
 use crate::LoadError;
 use crate::answer::Malformed;
 use crate::clock::Clock;
-use crate::config::SessionSettings;
+use crate::config::{SessionSettings, TlsSettings};
 use crate::refusal::Refusal;
 use client::{Client, Policy};
 use connection::{Connection, Received, State};
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::BorrowedFd;
 use timers::{NEVER_NS, Timers};
+use tls::{Alpn, TlsFactory};
 
 /// TCP (RFC 7766).
 pub type Tcp = Sessions<FramesFactory>;
+
+/// DNS over TLS (RFC 7858).
+pub type Dot = Sessions<TlsFactory<FramesFactory>>;
 
 /// Octets taken from a connection by one system call.
 const READ_LEN: usize = 256 * 1024;
@@ -84,6 +89,29 @@ impl Tcp {
         settings: &SessionSettings,
     ) -> Result<Self, LoadError> {
         Self::new(server, sources, clients, settings, FramesFactory)
+    }
+}
+
+impl Dot {
+    /// The same over TLS.
+    ///
+    /// # Errors
+    /// As for [`Tcp::open`], and [`LoadError::Setting`] for settings of TLS that cannot be used.
+    pub fn open(
+        server: SocketAddr,
+        sources: &[IpAddr],
+        clients: usize,
+        settings: &SessionSettings,
+        tls: &TlsSettings,
+    ) -> Result<Self, LoadError> {
+        let factory = TlsFactory::new(
+            server.ip(),
+            tls,
+            settings.resumption,
+            Alpn::DOT,
+            FramesFactory,
+        )?;
+        Self::new(server, sources, clients, settings, factory)
     }
 }
 

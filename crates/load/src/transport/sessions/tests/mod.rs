@@ -1,5 +1,6 @@
 //! Sessions over real connections to small servers on loopback, with the engine's part played by hand.
 
+mod dot;
 mod faults;
 mod no_port;
 mod policy;

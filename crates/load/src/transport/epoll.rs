@@ -13,6 +13,8 @@ const EVENTS: usize = 256;
 pub struct Ready {
     /// The number the socket was added under.
     pub client: usize,
+    /// It can be read: octets, the end, or an error.
+    pub readable: bool,
     /// It can be written to, or connecting has ended.
     pub writable: bool,
     /// There is an error to be fetched.
@@ -163,6 +165,7 @@ impl Epoll {
         let has = |flags: libc::c_int| event.events & flags as u32 != 0;
         Some(Ready {
             client: event.u64 as usize,
+            readable: has(libc::EPOLLIN | libc::EPOLLERR | libc::EPOLLHUP),
             writable: has(libc::EPOLLOUT | libc::EPOLLERR | libc::EPOLLHUP),
             error: has(libc::EPOLLERR),
         })

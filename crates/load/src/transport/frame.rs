@@ -25,9 +25,11 @@ impl FrameReader {
         !self.partial.is_empty()
     }
 
-    /// Forgets what it holds: the next octets are those of another stream.
-    pub fn reset(&mut self) {
-        self.partial.clear();
+    /// Lets go of its memory, unless a message has begun.
+    pub fn release(&mut self) {
+        if self.partial.is_empty() {
+            self.partial = Vec::new();
+        }
     }
 }
 
@@ -89,7 +91,7 @@ mod tests {
         let mut reader = FrameReader::default();
         reader.feed(&[0, 5, 1], |_| panic!("no message is complete"));
         assert!(reader.is_inside_message());
-        reader.reset();
-        assert!(!reader.is_inside_message());
+        reader.release();
+        assert!(reader.is_inside_message(), "what has begun is kept");
     }
 }

@@ -1,5 +1,6 @@
 //! What turns queries into the octets of a connection, and its octets into answers. Knows neither sockets nor time.
 
+use super::Handshake;
 use crate::answer::Malformed;
 use crate::refusal::Refusal;
 
@@ -32,10 +33,16 @@ pub trait Layer {
     /// Whether the handshake is over, and queries can be sent.
     fn is_open(&self) -> bool;
 
+    /// Kind of the cryptographic handshake, once it is over.
+    fn handshake(&self) -> Handshake {
+        Handshake::Plain
+    }
+
     /// Takes octets that arrived.
     ///
     /// # Errors
-    /// The refusal of all queries in flight, if the connection cannot go on.
+    /// The refusal of all queries in flight, if the connection cannot go on. What `outgoing` then gives are the last words
+    /// to the server, such as a TLS alert.
     fn receive(&mut self, octets: &[u8], events: &mut impl LayerEvents) -> Result<(), Refusal>;
 
     /// The octets to be written. The caller removes from the front what the kernel took.
@@ -52,6 +59,21 @@ pub trait Layer {
 
     /// Appends what the protocol says before an orderly end (TLS close_notify, HTTP/2 GOAWAY).
     fn say_goodbye(&mut self);
+
+    /// Lets go of empty buffers: the session is idle, and one of many.
+    fn release_buffers(&mut self) {}
+}
+
+/// Makes the layer of each connection.
+pub trait LayerFactory {
+    /// What it makes.
+    type Layer: Layer;
+
+    /// The layer of a new connection of `client`.
+    ///
+    /// # Errors
+    /// The refusal of the queries that were to use it.
+    fn layer(&mut self, client: usize) -> Result<Self::Layer, Refusal>;
 }
 
 /// Written octets are kept until there are this many, since dropping them moves those behind.
@@ -90,5 +112,30 @@ impl Outgoing {
     pub fn clear(&mut self) {
         self.octets.clear();
         self.written = 0;
+    }
+
+    /// Lets go of its memory, unless octets are left to be written.
+    pub fn release(&mut self) {
+        if self.octets.is_empty() {
+            self.octets = Vec::new();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slow_reader_does_not_make_the_buffer_grow() {
+        let mut outgoing = Outgoing::default();
+        for round in 0..1_000u32 {
+            while outgoing.unwritten().len() < WRITTEN_KEPT {
+                outgoing.end().extend_from_slice(&[round as u8; 512]);
+            }
+            outgoing.wrote(16 * 1024);
+        }
+        let len = outgoing.octets.len();
+        assert!(len <= 3 * WRITTEN_KEPT, "{len} octets");
     }
 }

@@ -1,7 +1,7 @@
 //! Several transports as one, and all but plain UDP behind one type.
 
 use super::epoll::Epoll;
-use super::{Events, SessionEvent, Tcp, Transport, TransportTotals, Udp};
+use super::{Dot, Events, SessionEvent, Tcp, Transport, TransportTotals, Udp};
 use crate::LoadError;
 use crate::answer::Malformed;
 use crate::clock::Clock;
@@ -16,6 +16,8 @@ pub enum AnyTransport {
     Udp(Box<Udp>),
     /// Connections.
     Tcp(Box<Tcp>),
+    /// Connections with TLS.
+    Dot(Box<Dot>),
 }
 
 impl AnyTransport {
@@ -28,7 +30,12 @@ impl AnyTransport {
             TransportKind::Udp => {
                 Udp::open(route.server, clients, sources).map(|udp| Self::Udp(Box::new(udp)))
             }
-            _ => Tcp::open(route.server, clients).map(|tcp| Self::Tcp(Box::new(tcp))),
+            TransportKind::Dot => {
+                Dot::open(route.server, sources, clients, &route.sessions, &route.tls)
+                    .map(|dot| Self::Dot(Box::new(dot)))
+            }
+            _ => Tcp::open(route.server, sources, clients, &route.sessions)
+                .map(|tcp| Self::Tcp(Box::new(tcp))),
         }
     }
 }
@@ -39,6 +46,7 @@ macro_rules! each {
         match $transport {
             AnyTransport::Udp($name) => $action,
             AnyTransport::Tcp($name) => $action,
+            AnyTransport::Dot($name) => $action,
         }
     };
 }

@@ -7,8 +7,8 @@ mod layer;
 mod mix;
 mod mmsg;
 mod sent_runs;
+mod sessions;
 mod socket;
-mod tcp;
 mod udp;
 
 pub use frame::FrameReader;
@@ -16,8 +16,8 @@ pub use http2::{Http2, HttpRequests};
 pub use layer::{Layer, LayerEvents, Outgoing};
 pub use mix::{AnyTransport, Mix};
 pub(crate) use mmsg::{Control, LONGEST_MESSAGE};
+pub use sessions::{Dot, Tcp};
 pub(crate) use socket::{enlarge_buffers, pin_to_cpu, wake_precisely};
-pub use tcp::Tcp;
 pub use udp::Udp;
 
 use crate::answer::Malformed;

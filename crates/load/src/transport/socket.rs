@@ -1,10 +1,12 @@
 //! Socket options and thread settings that the standard library lacks.
 
+use super::Wire;
 use crate::LoadError;
+use socket2::Socket;
 use std::io;
 use std::mem;
-use std::net::SocketAddr;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 /// Kernel buffer asked for at each UDP socket, in octets, so that bursts of answers find room.
 pub const UDP_BUFFER: usize = 8 << 20;
@@ -43,6 +45,75 @@ pub fn queue_errors(socket: BorrowedFd<'_>, server: SocketAddr) -> io::Result<()
     match server {
         SocketAddr::V4(_) => set_option(socket, libc::IPPROTO_IP, libc::IP_RECVERR, 1),
         SocketAddr::V6(_) => set_option(socket, libc::IPPROTO_IPV6, libc::IPV6_RECVERR, 1),
+    }
+}
+
+/// Gives a socket its local address. The port is chosen when it connects, so that as many sockets as there are ports can
+/// connect to each server from each address, not as many as there are ports in all.
+///
+/// # Errors
+/// The kernel's.
+pub fn bind_source(socket: &Socket, source: IpAddr) -> io::Result<()> {
+    // Sockets of IPv6 take this option at the level of IPv4, too.
+    set_option(
+        socket.as_fd(),
+        libc::IPPROTO_IP,
+        libc::IP_BIND_ADDRESS_NO_PORT,
+        1,
+    )?;
+    socket.bind(&SocketAddr::new(source, 0).into())
+}
+
+/// Checks that sockets to `server` can have these local addresses.
+///
+/// # Errors
+/// [`LoadError::Setting`] for the first one that is of another family or not an address of this machine.
+pub fn check_sources(server: SocketAddr, sources: &[IpAddr]) -> Result<(), LoadError> {
+    for source in sources {
+        let fail = |reason| {
+            Err(LoadError::Setting {
+                option: "sources",
+                reason,
+            })
+        };
+        if source.is_ipv4() != server.is_ipv4() {
+            return fail(format!(
+                "{source} and the server's address {} are of different families; give addresses of one",
+                server.ip()
+            ));
+        }
+        if let Err(error) = std::net::UdpSocket::bind((*source, 0)) {
+            return fail(format!(
+                "{source} cannot be used: {error}; give addresses that are configured here (ip address)"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// What crossed the wire in a TCP connection so far, by the kernel's count; nothing if there is no such count.
+pub fn tcp_wire(socket: BorrowedFd<'_>) -> Wire {
+    // SAFETY: an all-zero tcp_info is a valid one; it holds integers alone.
+    let mut info: libc::tcp_info = unsafe { mem::zeroed() };
+    let mut len = mem::size_of_val(&info) as libc::socklen_t;
+    // SAFETY: `info` has room for `len` octets, and both outlive the call. Older kernels fill in less.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            (&raw mut info).cast(),
+            &mut len,
+        )
+    };
+    if result < 0 {
+        return Wire::default();
+    }
+    Wire {
+        octets_sent: info.tcpi_bytes_sent,
+        octets_received: info.tcpi_bytes_received,
+        packets_sent: u64::from(info.tcpi_segs_out),
+        packets_received: u64::from(info.tcpi_segs_in),
     }
 }
 

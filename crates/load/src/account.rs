@@ -1,6 +1,6 @@
 //! Accounting: every query ends as exactly one of answered, timed out, refused, or abandoned.
 
-use crate::answer::{Answer, Malformed};
+use crate::answer::{Answer, Malformed, QuestionMatch};
 use crate::in_flight::{Found, InFlight, Query, SlotIndex};
 use crate::queries::Queries;
 use crate::rcode;
@@ -274,14 +274,7 @@ impl<'a> Account<'a> {
         });
     }
 
-    fn end_answered(
-        &mut self,
-        slot: SlotIndex,
-        answer: Answer<'_>,
-        len: usize,
-        question_len: usize,
-        received_ns: u64,
-    ) {
+    fn end_answered(&mut self, slot: SlotIndex, answer: Answer<'_>, len: usize, received_ns: u64) {
         let query = self.in_flight.release(slot);
         let latency_ns = received_ns.saturating_sub(query.latency_from_ns);
         let tally = self.tally(query.client);
@@ -289,7 +282,7 @@ impl<'a> Account<'a> {
         counts.answer_bytes += len as u64;
         counts.truncated += u64::from(answer.is_truncated());
         counts.answered += 1;
-        counts.rcodes[usize::from(answer.rcode(question_len)).min(rcode::COUNTED - 1)] += 1;
+        counts.rcodes[usize::from(answer.rcode()).min(rcode::COUNTED - 1)] += 1;
         tally.latency.saturating_record(latency_ns);
         self.end(&query, received_ns.max(query.sent_ns));
         self.answered += 1;
@@ -317,12 +310,18 @@ impl<'a> Account<'a> {
         });
     }
 
-    /// Counts an answer that fits no query in flight, unless it is malformed.
-    fn stray(&mut self, client: usize, answer: Answer<'_>) {
-        match answer.question() {
-            Ok(_) => self.tally(client).counts.unmatched += 1,
-            Err(malformed) => self.malformed(client, malformed),
-        }
+    /// Whether an answer is one to the query at `index` of the stream.
+    fn answers(&self, answer: &Answer<'_>, index: usize) -> bool {
+        let (count, question) = self.queries.question(index);
+        matches!(
+            answer.compare_question(count, question),
+            QuestionMatch::Same | QuestionMatch::BareError
+        )
+    }
+
+    /// Counts an answer that fits no query in flight.
+    fn stray(&mut self, client: usize) {
+        self.tally(client).counts.unmatched += 1;
     }
 
     fn refuse(&mut self, slot: SlotIndex, refusal: Refusal) {
@@ -345,24 +344,18 @@ impl Events for Account<'_> {
         let slot = match found {
             Found::InFlight(slot) => slot,
             Found::TimedOut(slot, query) => {
-                let (count, question) = self.queries.question(query);
-                if !answer.asks(count, question) && !answer.is_bare_error() {
-                    return self.stray(client, answer);
+                if !self.answers(&answer, query) {
+                    return self.stray(client);
                 }
                 self.in_flight.late_answer_came(slot);
                 self.tally(client).counts.late += 1;
                 return;
             }
-            Found::Nothing => return self.stray(client, answer),
+            Found::Nothing => return self.stray(client),
         };
-        let (count, question) = self.queries.question(self.in_flight.query(slot));
-        let question_len = if answer.asks(count, question) {
-            question.len()
-        } else if answer.is_bare_error() {
-            0
-        } else {
-            return self.stray(client, answer);
-        };
+        if !self.answers(&answer, self.in_flight.query(slot)) {
+            return self.stray(client);
+        }
         let deadline_ns = self.in_flight.sent_ns(slot) + self.timeout_ns;
         if received_ns >= deadline_ns {
             self.time_out(slot, deadline_ns);
@@ -371,7 +364,7 @@ impl Events for Account<'_> {
         } else if answer.is_truncated() && self.moves_from == Some(self.routes.of(client)) {
             self.move_over(slot, message.len());
         } else {
-            self.end_answered(slot, answer, message.len(), question_len, received_ns);
+            self.end_answered(slot, answer, message.len(), received_ns);
         }
     }
 

@@ -45,6 +45,7 @@ mod choice;
 mod clock;
 mod collector;
 mod config;
+pub mod dress;
 mod engine;
 mod error;
 pub mod histogram;

@@ -34,7 +34,8 @@ pub enum CookieCheck {
     Learnt,
     /// The right client cookie, and the server cookie that was known already.
     Known,
-    /// BADCOOKIE: the query lacked a server cookie that the server takes. If the answer brings one, it has been learnt.
+    /// BADCOOKIE, with the right client cookie and a server cookie, which has been learnt: the query lacked one that the
+    /// server takes.
     BadCookie,
     /// Not the client cookie that was sent: the answer is to be ignored (RFC 7873 section 5.3).
     WrongClient,
@@ -121,14 +122,9 @@ impl Cookies {
 
     /// Looks at the cookies of an answer and learns the server's.
     pub fn check(&mut self, client: usize, answer: &Answer<'_>) -> CookieCheck {
-        let is_bad_cookie = answer.rcode() == BADCOOKIE;
         let mut options = options(answer.opt_rdata().unwrap_or_default());
         let Some((_, cookie)) = options.find(|(code, _)| *code == COOKIE) else {
-            return if is_bad_cookie {
-                CookieCheck::BadCookie
-            } else {
-                CookieCheck::Absent
-            };
+            return CookieCheck::Absent;
         };
         let Some(server) = cookie.strip_prefix(&self.client_cookie(client)) else {
             return CookieCheck::WrongClient;
@@ -140,10 +136,12 @@ impl Cookies {
         let is_known = learnt.octets() == server;
         learnt.len = server.len() as u8;
         learnt.octets[..server.len()].copy_from_slice(server);
-        match (is_bad_cookie, is_known) {
-            (true, _) => CookieCheck::BadCookie,
-            (false, true) => CookieCheck::Known,
-            (false, false) => CookieCheck::Learnt,
+        if answer.rcode() == BADCOOKIE {
+            CookieCheck::BadCookie
+        } else if is_known {
+            CookieCheck::Known
+        } else {
+            CookieCheck::Learnt
         }
     }
 

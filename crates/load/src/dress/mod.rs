@@ -57,17 +57,20 @@ pub struct Inspection {
     pub question: QuestionMatch,
     /// Its TSIG record, if the query was signed.
     pub tsig: Option<TsigCheck>,
-    /// Its cookies, if cookies are sent, and if they can be trusted: the TSIG record is not of the kind to be ignored.
+    /// Its cookies, if cookies are sent. A TSIG record that is wrong leaves them unread.
     pub cookie: Option<CookieCheck>,
 }
 
 impl Inspection {
     /// Whether the query goes on waiting for another answer, as the RFCs want it: another question, a wrong client
-    /// cookie, or no valid TSIG record. Case that was not kept is no reason, since honest servers do that too.
+    /// cookie, or no valid TSIG record. Case that was not kept is no reason, since honest servers do that too; nor is
+    /// BADCOOKIE without a TSIG record, since Knot DNS looks at cookies first and then answers unsigned.
     pub fn must_ignore(&self) -> bool {
+        let is_unsigned_bad_cookie =
+            self.tsig == Some(TsigCheck::Missing) && self.cookie == Some(CookieCheck::BadCookie);
         self.question == QuestionMatch::Other
             || self.cookie.is_some_and(CookieCheck::must_ignore)
-            || self.tsig.is_some_and(TsigCheck::must_ignore)
+            || self.tsig.is_some_and(TsigCheck::must_ignore) && !is_unsigned_bad_cookie
     }
 }
 
@@ -167,7 +170,7 @@ impl Dresser {
             inspection.tsig = signer.check(sending.slot, answer, unix_time_s);
         }
         if let Some(cookies) = &mut self.cookies
-            && !inspection.must_ignore()
+            && !matches!(inspection.tsig, Some(TsigCheck::Wrong | TsigCheck::Time))
         {
             inspection.cookie = Some(cookies.check(sending.client, answer));
         }

@@ -29,13 +29,13 @@ pub enum TsigCheck {
     Wrong,
     /// Signed with the key, at a time that the fudge does not allow.
     Time,
-    /// The server answers, unsigned, that the query's MAC was wrong (BADSIG).
+    /// The server answers that the query's MAC was wrong (BADSIG).
     BadSig,
-    /// The server answers, unsigned, that it does not know the key (BADKEY).
+    /// The server answers that it does not know the key (BADKEY).
     BadKey,
-    /// The server answers, signed, that the query's time was outside its fudge (BADTIME).
+    /// The server answers that the query's time was outside its fudge (BADTIME): signed, or unsigned as NSD does.
     BadTime,
-    /// The server answers with another TSIG error, signed or not.
+    /// The server answers with another TSIG error.
     OtherError,
 }
 
@@ -75,11 +75,11 @@ impl TsigCheck {
     }
 
     /// What a record with this non-zero Error field means (RFC 8945 section 5.3).
-    fn of_error(error: u16, is_signed: bool) -> Self {
-        match (error, is_signed) {
-            (16, false) => Self::BadSig,
-            (17, false) => Self::BadKey,
-            (18, true) => Self::BadTime,
+    fn of_error(error: u16) -> Self {
+        match error {
+            16 => Self::BadSig,
+            17 => Self::BadKey,
+            18 => Self::BadTime,
             _ => Self::OtherError,
         }
     }
@@ -189,7 +189,7 @@ impl Signer {
             return Some(TsigCheck::Wrong);
         };
         if tsig.mac.is_empty() && tsig.error != 0 {
-            return Some(TsigCheck::of_error(tsig.error, false));
+            return Some(TsigCheck::of_error(tsig.error));
         }
         let request_mac = &self.request_macs[at + 1..at + 1 + self.mac_len];
         let mac = self.answer_mac(request_mac, &answer.message()[..start], &tsig);
@@ -197,7 +197,7 @@ impl Signer {
             if constant_time::verify_slices_are_equal(mac.as_ref(), tsig.mac).is_err() {
                 TsigCheck::Wrong
             } else if tsig.error != 0 {
-                TsigCheck::of_error(tsig.error, true)
+                TsigCheck::of_error(tsig.error)
             } else if unix_time_s.abs_diff(tsig.signed_s) > u64::from(tsig.fudge_s) {
                 TsigCheck::Time
             } else {

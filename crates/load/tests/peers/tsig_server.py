@@ -18,7 +18,7 @@ SERVER_COOKIE = bytes(range(16))
 
 
 def answer(algorithm: str, wire: bytes) -> str:
-    """Verify a query and give the line to print: a signed answer with two records and, if the query has one, a cookie."""
+    """Verify a query and give the line to print: a signed answer with two records, and cookies if the query has one."""
     key = dns.tsig.Key(NAME, b"secret", algorithm)
     query = dns.message.from_wire(wire, keyring={NAME: key})
     if not query.had_tsig:

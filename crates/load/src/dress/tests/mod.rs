@@ -219,33 +219,43 @@ fn cookies_of_the_stream_are_replaced() {
 }
 
 #[test]
-fn learns_no_cookie_from_an_answer_that_is_ignored() {
+fn cookies_count_where_the_tsig_record_is_missing_but_not_where_it_is_wrong() {
     let mut dresser = dresser(DressSettings {
         cookies: true,
         tsig: Some(key(TsigAlgorithm::HmacSha256)),
         ..DressSettings::default()
     });
     let sent = dresser.dress(SENDING, &plain_query(), NOW_S).to_vec();
-    let unsigned = echo(&edns_query(
-        &[&[0, 10, 0, 24][..], &cookies_of(&sent)[0], &[9; 16]].concat(),
-    ));
-    let inspection = inspect(&mut dresser, SENDING, &unsigned, NOW_S);
-    assert_eq!(
-        (inspection.tsig, inspection.cookie),
-        (Some(TsigCheck::Missing), None)
-    );
+    let cookies = [&[0, 10, 0, 24][..], &cookies_of(&sent)[0], &[9; 16]].concat();
+    let unsigned = echo(&edns_query(&cookies));
+    let not_tsig = [0, 0, 250, 0, 255, 0, 0, 0, 0, 0, 0];
+    let mut wrongly_signed = [&unsigned[..], &not_tsig].concat();
+    wrongly_signed[11] = 2;
     let mut other = unsigned.clone();
     other[13] ^= 1;
-    let inspection = inspect(&mut dresser, SENDING, &other, NOW_S);
-    assert_eq!(
-        (inspection.question, inspection.tsig),
-        (QuestionMatch::Other, None)
-    );
-    assert!(inspection.must_ignore());
-    assert_eq!(
-        cookies_of(dresser.dress(SENDING, &plain_query(), NOW_S))[0].len(),
-        8
-    );
+    let mut bad_cookie = unsigned.clone();
+    bad_cookie[3] = 7;
+    bad_cookie[12 + QUESTION.len() + 5] = 1;
+    for (answer, tsig, cookie, must_ignore) in [
+        (other, None, None, true),
+        (wrongly_signed, Some(TsigCheck::Wrong), None, true),
+        (
+            unsigned,
+            Some(TsigCheck::Missing),
+            Some(CookieCheck::Learnt),
+            true,
+        ),
+        (
+            bad_cookie,
+            Some(TsigCheck::Missing),
+            Some(CookieCheck::BadCookie),
+            false,
+        ),
+    ] {
+        let inspection = inspect(&mut dresser, SENDING, &answer, NOW_S);
+        assert_eq!((inspection.tsig, inspection.cookie), (tsig, cookie));
+        assert_eq!(inspection.must_ignore(), must_ignore);
+    }
 }
 
 #[test]

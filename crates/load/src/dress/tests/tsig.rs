@@ -137,7 +137,7 @@ fn tells_apart_what_is_wrong_with_an_answer() {
     for (error, expected) in [
         (16, TsigCheck::BadSig),
         (17, TsigCheck::BadKey),
-        (18, TsigCheck::OtherError),
+        (18, TsigCheck::BadTime),
         (22, TsigCheck::OtherError),
         (0, TsigCheck::Wrong),
     ] {

@@ -33,6 +33,7 @@ impl<'m> Answer<'m> {
     /// # Errors
     /// The first [`Malformed`] in the order of the message. The whole message has to parse even if TC is set
     /// (RFC 2181 section 9: a truncated answer ends with a whole record).
+    #[inline]
     pub fn new(message: &'m [u8]) -> Result<Self, Malformed> {
         if message.len() < HEADER_LEN {
             return Err(Malformed::Short);

@@ -23,6 +23,7 @@ pub enum QuestionMatch {
 /// The octets of a message's question section, or `None` if it does not parse.
 ///
 /// Compression pointers do not parse: nothing stands before the question that one could point to.
+#[inline]
 pub fn question_section(message: &[u8]) -> Option<&[u8]> {
     let count = u16::from_be_bytes([*message.get(4)?, *message.get(5)?]);
     let mut end = HEADER_LEN;

@@ -62,6 +62,7 @@ pub struct Records {
 /// backwards, past the header. Record data has to lie within the message; that of the types of RFC 1035 and others
 /// that every server sends has to be of the right length or to hold the right names. OPT has to stand in the additional
 /// section, once, with the root as its owner and options that fill its data (RFC 6891 section 6.1).
+#[inline]
 pub fn walk(message: &[u8], start: usize) -> Option<Records> {
     let mut records = Records {
         end: start,
@@ -77,6 +78,7 @@ pub fn walk(message: &[u8], start: usize) -> Option<Records> {
 }
 
 impl Records {
+    #[inline]
     fn step(&mut self, message: &[u8], is_additional: bool) -> Option<()> {
         let start = self.end;
         let name_end = skip_name(message, start)?;
@@ -122,7 +124,18 @@ fn rdata_parses(message: &[u8], rrtype: u16, class: u16, at: usize, end: usize) 
 }
 
 /// Where the name at `start` ends, or `None` if it does not parse.
+#[inline]
 pub fn skip_name(message: &[u8], start: usize) -> Option<usize> {
+    // Most owner names are a pointer to that of the only question, which has been read.
+    let is_question = message.get(start..start + 2) == Some(&[0xc0, HEADER_LEN as u8])
+        && message.get(4..6) == Some(&[0, 1]);
+    if is_question {
+        return Some(start + 2);
+    }
+    follow_name(message, start)
+}
+
+fn follow_name(message: &[u8], start: usize) -> Option<usize> {
     let mut at = start;
     // Where the name ends in its own place, once a pointer has led away from it.
     let mut end = None;
@@ -132,19 +145,19 @@ pub fn skip_name(message: &[u8], start: usize) -> Option<usize> {
     loop {
         let first = *message.get(at)?;
         match first {
-            0 => return (len < LONGEST_NAME).then(|| end.unwrap_or(at + 1)),
+            0 => return Some(end.unwrap_or(at + 1)),
             1..=63 => {
                 let label_len = 1 + usize::from(first);
                 len += label_len;
                 at += label_len;
+                // With the root's octet to come.
+                if len >= LONGEST_NAME {
+                    return None;
+                }
             }
             0xc0.. => {
                 let target = usize::from(word(message, at)? & 0x3fff);
-                let end = *end.get_or_insert(at + 2);
-                // The first owner name of nearly every record is that of the question, which has been read.
-                if at == start && target == HEADER_LEN && message[5] == 1 && message[4] == 0 {
-                    return Some(end);
-                }
+                end.get_or_insert(at + 2);
                 pointers += 1;
                 if !(HEADER_LEN..pointers_before).contains(&target) || pointers > MOST_POINTERS {
                     return None;
@@ -154,9 +167,6 @@ pub fn skip_name(message: &[u8], start: usize) -> Option<usize> {
             }
             // 01 and 10 are no label types any more (RFC 6891 section 5).
             _ => return None,
-        }
-        if len >= LONGEST_NAME {
-            return None;
         }
     }
 }

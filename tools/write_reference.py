@@ -29,19 +29,42 @@ def commands(command: click.Command, path: str, parent: click.Context | None = N
 
 
 def schema_table(name: str) -> str:
-    """Give one schema's properties as a Markdown table."""
+    """Give one schema's properties as a Markdown table, and those of its parts that are described."""
     schema = json.loads(resources.files("dnsrig.schemas").joinpath(name).read_text(encoding="utf-8"))
+    parts = schema.get("$defs", {})
+    sections = [
+        f"## {name}\n\n{schema.get('description', schema.get('title', ''))}\n\n{property_table(schema, parts)}\n"
+    ]
+    sections += [
+        f"### {part} in {name}\n\n{value['description']}\n\n{property_table(value, parts)}\n"
+        for part, value in parts.items()
+        if is_described(value)
+    ]
+    return "\n".join(sections)
+
+
+def property_table(schema: dict, parts: dict) -> str:
+    """Give the properties of a schema or of one of its parts as a Markdown table."""
     rows = [
-        f"| `{key}` | {describe_type(value)} | {value.get('description', '')} |"
+        f"| `{key}` | {describe_type(value, parts)} | {value.get('description', '')} |"
         for key, value in schema.get("properties", {}).items()
     ]
-    table = "\n".join(["| key | type | meaning |", "|---|---|---|", *rows])
-    return f"## {name}\n\n{schema.get('description', schema.get('title', ''))}\n\n{table}\n"
+    return "\n".join(["| key | type | meaning |", "|---|---|---|", *rows])
 
 
-def describe_type(value: dict) -> str:
+def is_described(part: dict) -> bool:
+    """Whether a part of a schema has a section of its own."""
+    return "description" in part and "properties" in part
+
+
+def describe_type(value: dict, parts: dict) -> str:
     """Say a property's type in words."""
-    kind = value.get("type", "object" if "$ref" in value else "any")
+    if "$ref" in value:
+        part = value["$ref"].rsplit("/", 1)[-1]
+        return part if is_described(parts[part]) else describe_type(parts[part], parts)
+    if "items" in value and "$ref" in value["items"]:
+        return f"array of {describe_type(value['items'], parts)}"
+    kind = value.get("type", "string" if all(isinstance(item, str) for item in value.get("enum", [0])) else "any")
     return " or ".join(kind) if isinstance(kind, list) else str(kind)
 
 
@@ -53,7 +76,7 @@ def pages() -> dict[str, str]:
     )
     return {
         "commands.md": f"# Commands\n\n{note}" + "\n".join(commands(cli, "dnsrig")),
-        "formats.md": f"# Formats of a run's folder\n\n{note}" + "\n".join(schema_table(name) for name in schemas),
+        "formats.md": f"# Formats\n\n{note}" + "\n".join(schema_table(name) for name in schemas),
     }
 
 

@@ -95,23 +95,29 @@ impl Link {
         flushed.map(drop)
     }
 
-    /// Writes what there is room for; [`ErrorKind::WouldBlock`] says that there is none.
+    /// Writes what there is room for; [`ErrorKind::WouldBlock`] says that there is none. With TLS this makes records that
+    /// [`Self::flush`] sends.
     pub fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
-        if !self.flush()? {
-            return Err(ErrorKind::WouldBlock.into());
+        if let Some(tls) = &mut self.tls {
+            let written = tls.writer().write(octets)?;
+            if written > 0 {
+                return Ok(written);
+            }
+            // The records of before take all the room.
+            return match self.flush()? {
+                true => self.write(octets),
+                false => Err(ErrorKind::WouldBlock.into()),
+            };
         }
         loop {
-            let written = match &mut self.tls {
-                None => self.stream.write(octets),
-                Some(tls) => tls.writer().write(octets),
-            };
-            match written {
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                Ok(_) if self.tls.is_some() => self.flush().map(drop)?,
-                Ok(_) => self.moved = true,
-                Err(_) => {}
+            match self.stream.write(octets) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+                Ok(written) => {
+                    self.moved = true;
+                    return Ok(written);
+                }
             }
-            return written;
         }
     }
 

@@ -206,9 +206,19 @@ def serve(
     port: int,
     threads: int,
     minimal: bool,
-    on_ready: Callable[[int], None],
+    on_ready: Callable[[dict[str, int]], None],
+    *,
+    dot_port: int | None = None,
+    doh_port: int | None = None,
+    doq_port: int | None = None,
+    certificate: str | PathLike[str] | None = None,
+    key: str | PathLike[str] | None = None,
 ) -> None:
-    """Serve `zones` (name, file) until SIGTERM or Ctrl-C; `on_ready` gets the port; SIGHUP reads the files again."""
+    """Serve `zones` (name, file) until SIGTERM or Ctrl-C; SIGHUP reads the files again.
+
+    `on_ready` gets the ports by transport: `dns` (UDP and TCP), `dot`, `doh`, `doq`. Port 0 takes a free one. The
+    encrypted transports need `certificate` (a chain, the server's own first) and `key`, both PEM files.
+    """
 
 def serve_echo(address: str, port: int, on_ready: Callable[[int], None]) -> int:
     """Echo every datagram as an answer until Ctrl-C; `on_ready` gets the port. Return the number of answers."""

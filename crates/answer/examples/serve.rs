@@ -1,6 +1,12 @@
 //! Serves master files on an address until interrupted: `cargo run --release --example serve -- 127.0.0.1:5300 example.zone...`
+//!
+//! With CERTIFICATE and KEY in the environment (PEM files) also DoT, DoH and DoQ, on free ports. ANSWERS=full fills answers;
+//! THREADS is the number of threads for each transport.
 
-use dnsrig_answer::{Answers, Counters, Options, Responder, ServeConfig, SharedResponder, serve};
+use dnsrig_answer::{
+    Answers, Certificate, Counters, Encrypted, Options, Responder, ServeConfig, SharedResponder,
+    serve,
+};
 use dnsrig_zone::ReadZone;
 use std::env;
 use std::error::Error;
@@ -24,14 +30,33 @@ fn main() -> Result<(), Box<dyn Error>> {
         ..Options::default()
     };
     let responder = SharedResponder::new(Responder::new(zones, options)?);
-    let config = ServeConfig::new(address.parse()?);
+    let mut config = ServeConfig::new(address.parse()?);
+    if let Ok(threads) = env::var("THREADS") {
+        config.threads = threads.parse()?;
+    }
+    if let (Ok(chain), Ok(key)) = (env::var("CERTIFICATE"), env::var("KEY")) {
+        let certificate = Certificate::from_pem_files(Path::new(&chain), Path::new(&key))?;
+        config.encrypted = Some(Encrypted::on_free_ports(config.address.ip(), certificate));
+    }
     let stop = AtomicBool::new(false);
     serve(
         &config,
         &responder,
         &Counters::default(),
         &stop,
-        |address| println!("serving on {address}"),
+        |addresses| {
+            println!("UDP and TCP: {}", addresses.dns);
+            let encrypted = [
+                ("DoT", addresses.dot),
+                ("DoH", addresses.doh),
+                ("DoQ", addresses.doq),
+            ];
+            for (name, address) in encrypted {
+                if let Some(address) = address {
+                    println!("{name}: {address}");
+                }
+            }
+        },
     )?;
     Ok(())
 }

@@ -165,7 +165,7 @@ impl Answering<'_> {
                     self.put(Section::Answer, owner, rrset, None)?;
                 }
             }
-            Transport::Tcp => {
+            _ => {
                 for rrset in index.rrsets_at(node) {
                     // Signatures come as an RRset of their own here.
                     let records = &index.span(rrset).records;

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 /// Why zones cannot be answered from, or a server cannot run.
 #[derive(Debug, thiserror::Error)]
@@ -25,7 +26,7 @@ pub enum AnswerError {
         listen_hint(source)
     )]
     Listen {
-        /// `UDP` or `TCP`.
+        /// `UDP`, `TCP`, `DoT`, `DoH` or `DoQ`.
         protocol: &'static str,
         /// The address and port wanted.
         address: SocketAddr,
@@ -35,12 +36,28 @@ pub enum AnswerError {
     /// A socket failed while serving.
     #[error("the {protocol} socket on {address} failed: {source}")]
     Socket {
-        /// `UDP` or `TCP`.
+        /// `UDP`, `TCP`, `DoT`, `DoH` or `DoQ`.
         protocol: &'static str,
         /// The address and port served.
         address: SocketAddr,
         /// What the system said.
         source: io::Error,
+    },
+    /// A PEM file does not hold what it should.
+    #[error("cannot read {wanted} in PEM form from {}: {source}", path.display())]
+    ReadPem {
+        /// The file.
+        path: PathBuf,
+        /// What was looked for.
+        wanted: &'static str,
+        /// What was wrong.
+        source: rustls::pki_types::pem::Error,
+    },
+    /// The certificate and key are of no use for TLS.
+    #[error("the certificate and its key cannot be used for TLS: {source}")]
+    Certificate {
+        /// What was wrong.
+        source: rustls::Error,
     },
     /// A thread could not be started.
     #[error("cannot start a server thread: {source}")]

@@ -1,13 +1,17 @@
 //! Writing a response: sections, name compression, truncation at whole RRsets.
 
 use crate::names::{NameId, NameTable};
-use crate::query::{HEADER_LEN, Query};
+use crate::query::{HEADER_LEN, OPTION_PADDING, Query};
 use crate::wire::{RECORD_FIXED_LEN, SOA_TAIL_LEN, ZoneWire};
 use domain::base::iana::{Class, OptRcode, Rtype};
 use std::ops::Range;
 
 /// Octets of an OPT record without options.
 pub(crate) const OPT_LEN: usize = 11;
+/// Padded responses are a multiple of this long (RFC 8467 section 4.1).
+const PADDING_BLOCK: usize = 468;
+/// Octets of an EDNS option's code and length.
+const OPTION_FIXED_LEN: usize = 4;
 /// Compression pointers reach no further (RFC 1035 section 4.1.4).
 const POINTER_REACH: usize = 0x4000;
 /// More names than this are not remembered for compression: looking through them would cost more than it saves.
@@ -270,12 +274,36 @@ impl<'a> MessageWriter<'a> {
             opt[7] = if edns.dnssec_ok { 0x80 } else { 0 };
             counts[Section::Additional as usize] += 1;
             len += OPT_LEN;
+            if edns.padding {
+                len = pad(self.out, len);
+            }
         }
         for (at, count) in [6, 8, 10].into_iter().zip(counts) {
             self.out[at..at + 2].copy_from_slice(&count.to_be_bytes());
         }
         len
     }
+}
+
+/// Appends the padding option to a message of `len` octets whose end is an OPT record without options; returns the new length.
+///
+/// A message is filled up to the end of `out` or to 65,535 octets at most, and left as it is if not even the option's
+/// header fits.
+fn pad(out: &mut [u8], len: usize) -> usize {
+    let with_option = len + OPTION_FIXED_LEN;
+    let room = out.len().min(usize::from(u16::MAX));
+    let end = with_option.next_multiple_of(PADDING_BLOCK).min(room);
+    if end < with_option {
+        return len;
+    }
+    let option_len = (end - len) as u16;
+    out[len - 2..len].copy_from_slice(&option_len.to_be_bytes());
+    let option = &mut out[len..end];
+    option.fill(0);
+    option[..2].copy_from_slice(&OPTION_PADDING.to_be_bytes());
+    option[2..OPTION_FIXED_LEN]
+        .copy_from_slice(&(option_len - OPTION_FIXED_LEN as u16).to_be_bytes());
+    end
 }
 
 /// What a response's header says.

@@ -10,6 +10,10 @@ const FLAG_RESPONSE: u8 = 0x80;
 const FLAG_RECURSION_DESIRED: u8 = 0x01;
 const FLAG_DNSSEC_OK: u8 = 0x80;
 
+/// EDNS option codes (RFC 7828 section 3.1, RFC 7830 section 3).
+const OPTION_TCP_KEEPALIVE: u16 = 11;
+pub(crate) const OPTION_PADDING: u16 = 12;
+
 /// A query's header, question and OPT record.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Query {
@@ -36,6 +40,10 @@ pub(crate) struct Edns {
     pub udp_payload: u16,
     pub version: u8,
     pub dnssec_ok: bool,
+    /// The client pads its query, and wants a padded response (RFC 7830 section 4).
+    pub padding: bool,
+    /// The edns-tcp-keepalive option is there (RFC 7828).
+    pub tcp_keepalive: bool,
 }
 
 impl Query {
@@ -79,19 +87,30 @@ impl Query {
             let rdata_len = usize::from(u16::from_be_bytes([fixed[8], fixed[9]]));
             let rdata = message.get(at + 10..at + 10 + rdata_len)?;
             if Rtype::from_int(u16::from_be_bytes([fixed[0], fixed[1]])) == Rtype::OPT {
-                if self.edns.is_some() || message[owner] != 0 || !options_are_whole(rdata) {
+                if self.edns.is_some() || message[owner] != 0 {
                     return None;
                 }
-                self.edns = Some(Edns {
+                let mut edns = Edns {
                     udp_payload: u16::from_be_bytes([fixed[2], fixed[3]]),
                     version: fixed[5],
                     dnssec_ok: fixed[6] & FLAG_DNSSEC_OK != 0,
-                });
+                    padding: false,
+                    tcp_keepalive: false,
+                };
+                edns.read_options(rdata)?;
+                self.edns = Some(edns);
             }
             at += 10 + rdata_len;
         }
         (at == message.len()).then_some(())
     }
+}
+
+/// Whether a message has the edns-tcp-keepalive option; reads the question's name into `name`.
+pub(crate) fn has_tcp_keepalive(message: &[u8], name: &mut LookupName) -> bool {
+    Query::parse(message, name)
+        .and_then(|query| query.edns)
+        .is_some_and(|edns| edns.tcp_keepalive)
 }
 
 impl Question {
@@ -107,7 +126,7 @@ impl Question {
 }
 
 /// Where the possibly compressed name at `at` ends.
-fn skip_name(message: &[u8], mut at: usize) -> Option<usize> {
+pub(crate) fn skip_name(message: &[u8], mut at: usize) -> Option<usize> {
     loop {
         match *message.get(at)? {
             0 => return Some(at + 1),
@@ -118,12 +137,17 @@ fn skip_name(message: &[u8], mut at: usize) -> Option<usize> {
     }
 }
 
-fn options_are_whole(mut rdata: &[u8]) -> bool {
-    while let [_, _, high, low, rest @ ..] = rdata {
-        match rest.get(usize::from(u16::from_be_bytes([*high, *low]))..) {
-            Some(next) => rdata = next,
-            None => return false,
+impl Edns {
+    /// Takes note of the options that matter here; `None` if one is cut off.
+    fn read_options(&mut self, mut rdata: &[u8]) -> Option<()> {
+        while let [code_high, code_low, len_high, len_low, rest @ ..] = rdata {
+            rdata = rest.get(usize::from(u16::from_be_bytes([*len_high, *len_low]))..)?;
+            match u16::from_be_bytes([*code_high, *code_low]) {
+                OPTION_PADDING => self.padding = true,
+                OPTION_TCP_KEEPALIVE => self.tcp_keepalive = true,
+                _ => {}
+            }
         }
+        rdata.is_empty().then_some(())
     }
-    rdata.is_empty()
 }

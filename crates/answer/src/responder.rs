@@ -24,6 +24,19 @@ pub enum Transport {
     Udp,
     /// A stream.
     Tcp,
+    /// DNS over TLS (RFC 7858).
+    Tls,
+    /// DNS over HTTPS (RFC 8484): one response to a query, so no zone transfers.
+    Https,
+    /// DNS over QUIC (RFC 9250).
+    Quic,
+}
+
+impl Transport {
+    /// Whether others on the path cannot read messages; only then padding has a purpose (RFC 7830 section 6).
+    pub fn is_encrypted(self) -> bool {
+        matches!(self, Self::Tls | Self::Https | Self::Quic)
+    }
 }
 
 /// How much a response says beyond what was asked.
@@ -84,8 +97,9 @@ pub struct Scratch {
 /// section 7.2).
 ///
 /// - It is not a resolver: aliases are followed inside their zone only, names outside its zones are REFUSED.
-/// - QTYPE ANY gets one RRset over UDP and all of them over TCP (RFC 8482 section 4.1).
-/// - AXFR is answered over TCP and REFUSED over UDP; other opcodes than QUERY get NOTIMP.
+/// - QTYPE ANY gets one RRset over UDP and all of them over the other transports (RFC 8482 section 4.1).
+/// - AXFR is answered over TCP, TLS and QUIC and REFUSED over UDP and HTTPS; other opcodes than QUERY get NOTIMP.
+/// - Over encrypted transports a padded query gets a padded response (RFC 8467 section 4.1).
 #[derive(Debug)]
 pub struct Responder {
     zones: Vec<ZoneWire>,
@@ -144,16 +158,19 @@ impl Responder {
         scratch: &mut Scratch,
         out: &mut [u8],
     ) -> Reply {
-        let Some(query) = Query::parse(message, &mut scratch.name) else {
+        let Some(mut query) = Query::parse(message, &mut scratch.name) else {
             return Reply::Nothing;
         };
+        if let Some(edns) = &mut query.edns {
+            edns.padding &= transport.is_encrypted();
+        }
         let limit = match (transport, query.edns) {
-            (Transport::Tcp, _) => TCP_LIMIT,
             (Transport::Udp, None) => UDP_LIMIT_WITHOUT_EDNS,
             (Transport::Udp, Some(edns)) => {
                 usize::from(edns.udp_payload.min(self.options.udp_payload))
                     .max(UDP_LIMIT_WITHOUT_EDNS)
             }
+            _ => TCP_LIMIT,
         };
         let limit = limit.min(out.len())
             - if query.edns.is_some() {
@@ -223,7 +240,9 @@ impl Responder {
         match rtype {
             Rtype::OPT | Rtype::TSIG | Rtype::TKEY => return Err(OptRcode::FORMERR),
             Rtype::IXFR | Rtype::MAILA | Rtype::MAILB => return Err(OptRcode::NOTIMP),
-            Rtype::AXFR if transport == Transport::Udp => return Err(OptRcode::REFUSED),
+            Rtype::AXFR if matches!(transport, Transport::Udp | Transport::Https) => {
+                return Err(OptRcode::REFUSED);
+            }
             _ => {}
         }
         let zone = self.find_zone(name, rtype).ok_or(OptRcode::REFUSED)?;

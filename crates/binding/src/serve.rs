@@ -3,10 +3,14 @@
 use crate::arguments::{parse_address, parse_name};
 use crate::doorway::detached;
 use crate::errors::{Kind, OrRaise, exception};
-use dnsrig_answer::{Answers, Counters, Options, Responder, ServeConfig, SharedResponder};
+use dnsrig_answer::{
+    Answers, Certificate, Counters, Encrypted, ListenAddresses, Options, Responder, ServeConfig,
+    SharedResponder,
+};
 use dnsrig_zone::{Name, ReadZone};
 use pyo3::prelude::*;
-use std::net::SocketAddr;
+use pyo3::types::PyDict;
+use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,14 +22,18 @@ const SIGNAL_CHECK: Duration = Duration::from_millis(20);
 
 /// What happens while a server runs.
 enum Event {
-    Ready(u16),
+    Ready(ListenAddresses),
     ReloadFailed(String),
 }
 
-/// Serves `zones` (name, file) until SIGTERM or Ctrl-C; `on_ready` gets the port. SIGHUP reads the files again.
+/// Serves `zones` (name, file) until SIGTERM or Ctrl-C; `on_ready` gets the ports by transport: `dns` (UDP and TCP), `dot`,
+/// `doh`, `doq`. SIGHUP reads the files again.
 ///
-/// A reload that fails leaves the zones as they were and prints the error.
+/// The encrypted transports need `certificate` and `key`, PEM files. A reload that fails leaves the zones as they were and
+/// prints the error.
 #[pyfunction]
+#[pyo3(signature = (zones, address, port, threads, minimal, on_ready, *, dot_port=None, doh_port=None, doq_port=None, certificate=None, key=None))]
+#[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
 pub fn serve(
     py: Python<'_>,
     zones: Vec<(String, PathBuf)>,
@@ -34,12 +42,19 @@ pub fn serve(
     threads: usize,
     minimal: bool,
     on_ready: Bound<'_, PyAny>,
+    dot_port: Option<u16>,
+    doh_port: Option<u16>,
+    doq_port: Option<u16>,
+    certificate: Option<PathBuf>,
+    key: Option<PathBuf>,
 ) -> PyResult<()> {
     let threads = NonZeroUsize::new(threads)
         .ok_or_else(|| exception(Kind::Input, "a server needs at least one thread"))?;
+    let address = parse_address(address)?;
     let config = ServeConfig {
         threads,
-        ..ServeConfig::new(SocketAddr::new(parse_address(address)?, port))
+        encrypted: encrypted(address, [dot_port, doh_port, doq_port], certificate, key)?,
+        ..ServeConfig::new(SocketAddr::new(address, port))
     };
     let zones = zones
         .into_iter()
@@ -77,21 +92,16 @@ pub fn serve(
                         }
                     }
                 });
-                let served = dnsrig_answer::serve(
-                    &config,
-                    &responder,
-                    &counters,
-                    &stop,
-                    |bound: SocketAddr| {
-                        pass_on(Event::Ready(bound.port()));
-                    },
-                );
+                let served =
+                    dnsrig_answer::serve(&config, &responder, &counters, &stop, |addresses| {
+                        pass_on(Event::Ready(addresses))
+                    });
                 stop.store(true, Ordering::Relaxed);
                 served
             })
         },
         |event| match event {
-            Event::Ready(port) => on_ready.call1((port,)).map(drop),
+            Event::Ready(addresses) => on_ready.call1((ports(py, addresses)?,)).map(drop),
             Event::ReloadFailed(message) => {
                 eprintln!("error: not reloaded, the zones are served as before: {message}");
                 Ok(())
@@ -99,6 +109,48 @@ pub fn serve(
         },
     )?;
     raised.and(served.or_raise())
+}
+
+/// The encrypted transports whose ports are given (DoT, DoH, DoQ), if there are any.
+fn encrypted(
+    address: IpAddr,
+    ports: [Option<u16>; 3],
+    certificate: Option<PathBuf>,
+    key: Option<PathBuf>,
+) -> PyResult<Option<Encrypted>> {
+    let [dot, doh, doq] = ports.map(|port| port.map(|port| SocketAddr::new(address, port)));
+    if dot.or(doh).or(doq).is_none() {
+        return Ok(None);
+    }
+    let (Some(certificate), Some(key)) = (certificate, key) else {
+        let lacking = "DoT, DoH and DoQ need a certificate and its key; name a PEM file for each";
+        return Err(exception(Kind::Input, lacking));
+    };
+    let certificate = Certificate::from_pem_files(&certificate, &key)
+        .map_err(|error| exception(Kind::Input, error))?;
+    Ok(Some(Encrypted {
+        certificate,
+        dot,
+        doh,
+        doq,
+    }))
+}
+
+/// The ports by transport, those that are served.
+fn ports(py: Python<'_>, addresses: ListenAddresses) -> PyResult<Bound<'_, PyDict>> {
+    let ports = PyDict::new(py);
+    let served = [
+        ("dns", Some(addresses.dns)),
+        ("dot", addresses.dot),
+        ("doh", addresses.doh),
+        ("doq", addresses.doq),
+    ];
+    for (transport, address) in served {
+        if let Some(address) = address {
+            ports.set_item(transport, address.port())?;
+        }
+    }
+    Ok(ports)
 }
 
 fn responder(zones: &[(Name, PathBuf)], options: Options) -> PyResult<Responder> {

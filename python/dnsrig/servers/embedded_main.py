@@ -1,9 +1,12 @@
-"""Run the embedded server: `python -m dnsrig.servers.embedded_main FILE [--check]`, FILE being JSON.
+"""Run the embedded server: `python -m dnsrig.servers.embedded_main FILE [--check] [OPTIONS]`, FILE being JSON.
 
-It prints "ready PORT" when it answers, ends at SIGTERM, and reads its zone files again at SIGHUP. A failure
-is printed as "error CODE: TEXT", with the exit code of a DnsrigError, and 3 for what the system refused.
+`--dot-port`, `--doh-port` and `--doq-port` add the encrypted transports (0: a free port), which need `--certificate`
+and `--key`, PEM files. It prints "ready PORT" when it answers, followed by " dot=PORT", " doh=PORT" and " doq=PORT" for
+those that it serves; it ends at SIGTERM, and reads its zone files again at SIGHUP. A failure is printed as
+"error CODE: TEXT", with the exit code of a DnsrigError, and 3 for what the system refused.
 """
 
+import argparse
 import json
 import sys
 from dataclasses import dataclass
@@ -50,7 +53,20 @@ class Configuration:
             raise InputError(f"{path} is no configuration of the embedded server: {error}") from error
 
 
-def serve(configuration: Configuration) -> None:
+@dataclass(frozen=True, slots=True)
+class Encryption:
+    """What the options say about the encrypted transports; a transport without a port is not served."""
+
+    dot_port: int | None = None
+    doh_port: int | None = None
+    doq_port: int | None = None
+    certificate: Path | None = None
+    """PEM file of the certificate chain, the server's own first."""
+    key: Path | None = None
+    """PEM file of its private key."""
+
+
+def serve(configuration: Configuration, encryption: Encryption) -> None:
     """Serve until SIGTERM.
 
     Raises:
@@ -65,7 +81,12 @@ def serve(configuration: Configuration) -> None:
             configuration.port,
             configuration.threads,
             configuration.minimal,
-            lambda port: print(f"ready {port}", flush=True),
+            announce,
+            dot_port=encryption.dot_port,
+            doh_port=encryption.doh_port,
+            doq_port=encryption.doq_port,
+            certificate=encryption.certificate,
+            key=encryption.key,
         )
     except OSError as error:
         raise EnvironmentLacksError(
@@ -73,12 +94,34 @@ def serve(configuration: Configuration) -> None:
         ) from error
 
 
+def port(text: str) -> int:
+    """Read a port number of the command line."""
+    if not text.isascii() or not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"'{text}' is no port; give a number from 0 (a free one) to 65535")
+    return int(text)
+
+
+def announce(ports: dict[str, int]) -> None:
+    """Print the ports that are served, that of UDP and TCP first."""
+    encrypted = "".join(f" {transport}={ports[transport]}" for transport in ports if transport != "dns")
+    print(f"ready {ports['dns']}{encrypted}", flush=True)
+
+
 def main(arguments: list[str]) -> int:
     """Do what the command line says; give the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m dnsrig.servers.embedded_main")
+    parser.add_argument("configuration", type=Path)
+    parser.add_argument("--check", action="store_true", help="read the configuration only")
+    for transport in ("dot", "doh", "doq"):
+        parser.add_argument(f"--{transport}-port", type=port, metavar="PORT")
+    parser.add_argument("--certificate", type=Path, metavar="FILE")
+    parser.add_argument("--key", type=Path, metavar="FILE")
+    options = parser.parse_args(arguments)
+    encryption = Encryption(options.dot_port, options.doh_port, options.doq_port, options.certificate, options.key)
     try:
-        configuration = Configuration.read(Path(arguments[0]))
-        if "--check" not in arguments[1:]:
-            serve(configuration)
+        configuration = Configuration.read(options.configuration)
+        if not options.check:
+            serve(configuration, encryption)
     except DnsrigError as error:
         print(f"error {error.exit_code}: {error}", flush=True)
         return error.exit_code

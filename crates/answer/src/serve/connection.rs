@@ -1,18 +1,13 @@
-//! One TCP connection: queries in, responses out, each after its length (RFC 1035 section 4.2.2).
+//! One TCP connection: what comes in goes to the protocol spoken on it, and its responses go out.
 
-use super::tcp::Workspace;
-use crate::{Reply, Responder, Transfer, Transport};
-use mio::net::TcpStream;
-use std::io::{self, ErrorKind, Read, Write};
-use std::sync::Arc;
+use super::framed::Framed;
+use super::http::Http;
+use super::link::Link;
+use super::outgoing::Outgoing;
+use super::workspace::Workspace;
+use mio::{Registry, Token};
+use std::io::{self, ErrorKind};
 use std::time::{Duration, Instant};
-
-/// With this many octets waiting to be sent no further query is answered until the client has read some.
-const OUTGOING_LIMIT: usize = 256 << 10;
-/// Sent octets are kept until there are this many, since dropping them moves those behind.
-const SENT_KEPT: usize = 64 << 10;
-/// Octets of the length before each message.
-const LENGTH_LEN: usize = 2;
 
 /// Rounds of reading, answering and sending before other connections have their turn.
 const ROUNDS: usize = 16;
@@ -28,32 +23,34 @@ pub(super) enum State {
     Closed,
 }
 
+/// What is spoken on a connection.
+pub(super) enum Session {
+    Framed(Framed),
+    Http(Box<Http>),
+}
+
 pub(super) struct Connection {
-    stream: TcpStream,
-    /// Received octets; those before `taken` are answered.
-    incoming: Vec<u8>,
-    taken: usize,
-    /// Octets to send; those before `sent` are.
-    outgoing: Vec<u8>,
-    sent: usize,
-    transfer: Option<(Transfer, Arc<Responder>)>,
+    link: Link,
+    session: Session,
+    outgoing: Outgoing,
     /// The client has closed its side.
     ended: bool,
     last_active: Instant,
 }
 
 impl Connection {
-    pub fn new(stream: TcpStream, now: Instant) -> Self {
+    pub fn new(link: Link, session: Session, now: Instant) -> Self {
         Self {
-            stream,
-            incoming: Vec::new(),
-            taken: 0,
-            outgoing: Vec::new(),
-            sent: 0,
-            transfer: None,
+            link,
+            session,
+            outgoing: Outgoing::default(),
             ended: false,
             last_active: now,
         }
+    }
+
+    pub fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
+        self.link.register(registry, token)
     }
 
     /// How long nothing has come in or gone out.
@@ -64,123 +61,100 @@ impl Connection {
     /// Reads, answers and sends as much as can be without waiting, up to a fair share.
     pub fn advance(&mut self, workspace: &mut Workspace<'_>, now: Instant) -> State {
         for _ in 0..ROUNDS {
-            let mut answered = false;
-            while self.has_room() && self.answer_one(workspace) {
-                answered = true;
-            }
-            let Ok(sent) = self.send() else {
+            let Ok(progress) = self.round(workspace) else {
                 return State::Closed;
             };
-            let received = match self.has_room() && !self.ended {
-                true => self.receive(workspace),
-                false => Ok(false),
-            };
-            let Ok(received) = received else {
-                return State::Closed;
-            };
-            if sent || received {
+            if self.link.take_moved() {
                 self.last_active = now;
             }
             // The system reports readiness once, so only a round without any progress may be the last.
-            if !(answered || sent || received) {
-                return if self.ended && self.outgoing.is_empty() {
-                    State::Closed
-                } else {
-                    State::Waiting
-                };
+            if !progress {
+                return self.state();
             }
         }
         State::Busy
     }
 
-    fn has_room(&self) -> bool {
-        self.outgoing.len() - self.sent < OUTGOING_LIMIT
+    fn state(&mut self) -> State {
+        let over = self.ended || self.session.is_over();
+        match over && self.outgoing.is_empty() && !matches!(self.link.flush(), Ok(false)) {
+            true => State::Closed,
+            false => State::Waiting,
+        }
     }
 
-    /// Writes the next response behind those to be sent; false if no whole query is there.
-    fn answer_one(&mut self, workspace: &mut Workspace<'_>) -> bool {
-        if let Some((transfer, responder)) = &mut self.transfer {
-            match transfer.next_message(responder, &mut workspace.scratch, &mut workspace.response)
-            {
-                Some(len) => self.queue(&workspace.response[..len]),
-                None => self.transfer = None,
-            }
-            return true;
-        }
-        let waiting = &self.incoming[self.taken..];
-        let Some((length, rest)) = waiting.split_first_chunk::<LENGTH_LEN>() else {
-            return false;
-        };
-        let len = usize::from(u16::from_be_bytes(*length));
-        let Some(query) = rest.get(..len) else {
-            return false;
-        };
-        workspace.tally.counts.queries_tcp += 1;
-        let responder = workspace.follower.responder();
-        let reply = responder.answer(
-            query,
-            Transport::Tcp,
-            &mut workspace.scratch,
-            &mut workspace.response,
-        );
-        self.taken += LENGTH_LEN + len;
-        match reply {
-            Reply::Nothing => workspace.tally.counts.unanswered += 1,
-            Reply::Message { len, rcode } => {
-                workspace.tally.answered(rcode);
-                self.queue(&workspace.response[..len]);
-            }
-            Reply::Transfer(transfer) => {
-                workspace.tally.counts.transfers += 1;
-                self.transfer = Some((transfer, Arc::clone(responder)));
-            }
-        }
-        true
-    }
-
-    fn queue(&mut self, response: &[u8]) {
-        self.outgoing
-            .extend_from_slice(&(response.len() as u16).to_be_bytes());
-        self.outgoing.extend_from_slice(response);
-    }
-
-    /// Sends what the system takes; whether that was anything.
-    fn send(&mut self) -> io::Result<bool> {
-        let before = self.sent;
-        while self.sent < self.outgoing.len() {
-            match self.stream.write(&self.outgoing[self.sent..]) {
-                Ok(0) => return Err(ErrorKind::WriteZero.into()),
-                Ok(len) => self.sent += len,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    let progress = self.sent > before;
-                    // A client that never reads all would make the written octets pile up.
-                    if self.sent >= SENT_KEPT {
-                        self.outgoing.drain(..self.sent);
-                        self.sent = 0;
-                    }
-                    return Ok(progress);
-                }
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        let sent = self.sent > before;
-        self.outgoing.clear();
-        self.sent = 0;
-        Ok(sent)
+    /// Does everything once; whether that changed anything.
+    fn round(&mut self, workspace: &mut Workspace<'_>) -> io::Result<bool> {
+        let handshaking = self.link.is_handshaking();
+        let answered = !handshaking && self.session.answer(workspace, &mut self.outgoing);
+        let flushed = self.link.flush()?;
+        let sent = flushed && self.outgoing.send(&mut self.link)?;
+        let wants_more = self.outgoing.has_room() && !self.ended && !self.session.is_over();
+        let received = wants_more && self.receive(workspace)?;
+        let greeted = handshaking && !self.link.is_handshaking();
+        Ok(answered || sent || received || greeted)
     }
 
     /// Reads once; whether there was anything, the end included.
     fn receive(&mut self, workspace: &mut Workspace<'_>) -> io::Result<bool> {
-        self.incoming.drain(..self.taken);
-        self.taken = 0;
-        match self.stream.read(&mut workspace.incoming) {
-            Ok(0) => self.ended = true,
-            Ok(len) => self.incoming.extend_from_slice(&workspace.incoming[..len]),
+        match self
+            .link
+            .read(&mut workspace.incoming, &mut workspace.tally)
+        {
+            Ok(0) => {
+                self.ended = true;
+                self.session.end();
+            }
+            Ok(len) => self.session.receive(&workspace.incoming[..len]),
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
         Ok(true)
+    }
+
+    /// Takes leave of the client, without waiting for it.
+    pub fn close(mut self, workspace: &mut Workspace<'_>) {
+        if self.link.is_handshaking() {
+            workspace.tally.counts.handshakes_failed += 1;
+            return;
+        }
+        if let Session::Http(http) = &mut self.session {
+            http.go_away(&mut self.outgoing);
+        }
+        // The client may be gone already.
+        if self.outgoing.send(&mut self.link).is_ok() {
+            self.link.close();
+        }
+    }
+}
+
+impl Session {
+    fn receive(&mut self, octets: &[u8]) {
+        match self {
+            Self::Framed(framed) => framed.receive(octets),
+            Self::Http(http) => http.receive(octets),
+        }
+    }
+
+    /// The client sends nothing more.
+    fn end(&mut self) {
+        if let Self::Http(http) = self {
+            http.end();
+        }
+    }
+
+    fn answer(&mut self, workspace: &mut Workspace<'_>, outgoing: &mut Outgoing) -> bool {
+        match self {
+            Self::Framed(framed) => framed.answer(workspace, outgoing),
+            Self::Http(http) => outgoing.has_room() && http.answer(workspace, outgoing),
+        }
+    }
+
+    /// Whether nothing more will be said on it.
+    fn is_over(&self) -> bool {
+        match self {
+            Self::Framed(_) => false,
+            Self::Http(http) => http.is_over(),
+        }
     }
 }

@@ -1,64 +1,55 @@
-//! Serving over UDP and TCP on one address and port.
+//! Serving: UDP and TCP on one address and port, and the encrypted transports beside them.
 
 mod batch;
+mod certificate;
+mod config;
 mod connection;
 mod counters;
+mod datagrams;
+mod doh;
+mod doq;
+mod framed;
+mod http;
+mod link;
 mod listen;
+mod outgoing;
+mod quic;
+mod server;
 mod shared;
 mod tcp;
 mod udp;
+mod workspace;
 
 use crate::AnswerError;
+use listen::Listeners;
 use std::net::SocketAddr;
-use std::num::NonZeroUsize;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
+pub use certificate::Certificate;
+pub use config::{Encrypted, ListenAddresses, ServeConfig};
 pub use counters::{Counters, CountersSnapshot};
+pub use doh::read_get_query;
+pub use doq::read_stream_query;
+pub use server::Server;
 pub use shared::SharedResponder;
 
 /// How often a thread without traffic looks whether it should stop.
 const STOP_CHECK: Duration = Duration::from_millis(50);
 
-/// Where and how to serve.
-#[derive(Clone, Debug)]
-pub struct ServeConfig {
-    /// Address and port for UDP and TCP; port 0 takes one that is free for both. Responses to a wildcard address may
-    /// come from another address than was asked, so name one.
-    pub address: SocketAddr,
-    /// Threads for UDP, and as many for TCP, each with a socket of its own on the same port (SO_REUSEPORT).
-    pub threads: NonZeroUsize,
-    /// TCP connections open at once, over all threads; further ones are closed as they come.
-    pub max_connections: usize,
-    /// How long a TCP connection may be idle before it is closed (RFC 7766 section 6.2.3).
-    pub idle_timeout: Duration,
-}
-
-impl ServeConfig {
-    /// One thread, 10,000 connections, 10 seconds idle time.
-    pub fn new(address: SocketAddr) -> Self {
-        Self {
-            address,
-            threads: NonZeroUsize::MIN,
-            max_connections: 10_000,
-            idle_timeout: Duration::from_secs(10),
-        }
-    }
-}
-
 /// What the threads of a server have in common.
 struct Service<'a> {
     config: &'a ServeConfig,
-    address: SocketAddr,
     responder: &'a SharedResponder,
     counters: &'a Counters,
     stop: &'a AtomicBool,
     /// Set when one thread fails, so that the others end as well.
     failed: AtomicBool,
     failure: Mutex<Option<AnswerError>>,
-    connections: std::sync::atomic::AtomicUsize,
+    /// Connections that are open.
+    connections: AtomicUsize,
 }
 
 impl Service<'_> {
@@ -75,54 +66,87 @@ impl Service<'_> {
         failure.get_or_insert(error);
     }
 
-    fn socket_error(&self, protocol: &'static str) -> impl Fn(std::io::Error) -> AnswerError {
-        let address = self.address;
-        move |source| AnswerError::Socket {
-            protocol,
-            address,
-            source,
+    /// Takes room for one connection; false if there is none left.
+    fn admit_connection(&self) -> bool {
+        let admitted =
+            self.connections.fetch_add(1, Ordering::Relaxed) < self.config.max_connections;
+        if !admitted {
+            self.release_connections(1);
         }
+        admitted
+    }
+
+    fn release_connections(&self, count: usize) {
+        self.connections.fetch_sub(count, Ordering::Relaxed);
+    }
+}
+
+fn socket_error(
+    protocol: &'static str,
+    address: SocketAddr,
+) -> impl Fn(std::io::Error) -> AnswerError {
+    move |source| AnswerError::Socket {
+        protocol,
+        address,
+        source,
     }
 }
 
 /// Serves until `stop` is set; that takes effect within about 50 ms.
 ///
-/// `on_ready` is called once with the address and port when queries are being received. Give `responder` new zones at
+/// `on_ready` is called once with the addresses and ports when queries are being received. Give `responder` new zones at
 /// any time with [`SharedResponder::replace`].
 ///
 /// # Errors
-/// [`AnswerError::Listen`] before `on_ready`; [`AnswerError::Socket`] and [`AnswerError::Thread`] when serving breaks off.
+/// [`AnswerError::Listen`] and [`AnswerError::Certificate`] before `on_ready`; [`AnswerError::Socket`] and
+/// [`AnswerError::Thread`] when serving breaks off.
 pub fn serve(
     config: &ServeConfig,
     responder: &SharedResponder,
     counters: &Counters,
     stop: &AtomicBool,
-    on_ready: impl FnOnce(SocketAddr),
+    on_ready: impl FnOnce(ListenAddresses),
 ) -> Result<(), AnswerError> {
-    let sockets = listen::listen(config)?;
+    let listeners = listen::listen(config)?;
+    run(config, listeners, responder, counters, stop, on_ready)
+}
+
+fn run(
+    config: &ServeConfig,
+    listeners: Listeners,
+    responder: &SharedResponder,
+    counters: &Counters,
+    stop: &AtomicBool,
+    on_ready: impl FnOnce(ListenAddresses),
+) -> Result<(), AnswerError> {
     let service = Service {
         config,
-        address: sockets.address,
         responder,
         counters,
         stop,
         failed: AtomicBool::new(false),
         failure: Mutex::new(None),
-        connections: 0.into(),
+        connections: AtomicUsize::new(0),
     };
+    let addresses = listeners.addresses;
     thread::scope(|scope| {
         let service = &service;
-        for socket in sockets.udp {
+        for socket in listeners.udp {
             start(scope, service, "answer-udp", move || {
-                udp::run(service, socket)
+                udp::run(service, socket, addresses.dns)
             });
         }
-        for listener in sockets.tcp {
-            start(scope, service, "answer-tcp", move || {
-                tcp::run(service, listener)
+        for (protocol, listener) in listeners.tcp {
+            start(scope, service, protocol.thread_name(), move || {
+                tcp::run(service, listener, &protocol)
             });
         }
-        on_ready(service.address);
+        for (settings, socket) in listeners.quic {
+            start(scope, service, "answer-doq", move || {
+                quic::run(service, socket, &settings)
+            });
+        }
+        on_ready(addresses);
     });
     let failure = service
         .failure

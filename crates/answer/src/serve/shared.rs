@@ -58,6 +58,12 @@ impl<'a> Follower<'a> {
         }
     }
 
+    /// The responder that the last query was answered from, which a zone transfer goes on with.
+    pub fn last_used(&self) -> Arc<Responder> {
+        Arc::clone(&self.responder)
+    }
+
+    /// The responder in use.
     pub fn responder(&mut self) -> &Arc<Responder> {
         let generation = self.shared.generation.load(Ordering::Acquire);
         if generation != self.generation {

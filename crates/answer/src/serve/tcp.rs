@@ -1,15 +1,20 @@
-//! Serving over TCP (RFC 7766): many connections, many queries on each.
+//! Serving over TCP (RFC 7766), and over TLS on it (RFC 7858, RFC 8484): many connections, many queries on each.
 
-use super::connection::{Connection, State};
-use super::counters::Tally;
-use super::shared::Follower;
-use super::{STOP_CHECK, Service};
-use crate::{AnswerError, Scratch};
+use super::certificate::{Certificate, tickets};
+use super::connection::{Connection, Session, State};
+use super::framed::Framed;
+use super::http::Http;
+use super::link::Link;
+use super::workspace::Workspace;
+use super::{STOP_CHECK, Service, socket_error};
+use crate::{AnswerError, Transport};
 use mio::net::{TcpListener, TcpStream};
-use mio::{Events, Interest, Poll, Registry, Token};
+use mio::{Events, Poll, Registry, Token};
+use rustls::ServerConfig;
+use rustls::version::{TLS12, TLS13};
 use std::collections::HashMap;
 use std::io::{self, ErrorKind};
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const LISTENER: Token = Token(usize::MAX);
@@ -18,31 +23,78 @@ const EVENTS: usize = 256;
 /// How often connections are checked for being idle.
 const IDLE_CHECK: Duration = Duration::from_millis(500);
 
-/// Memory for reading and answering, shared by the connections of a thread.
-pub(super) struct Workspace<'a> {
-    pub follower: Follower<'a>,
-    pub scratch: Scratch,
-    pub tally: Tally,
-    /// Where a response is written, 65,535 octets.
-    pub response: Box<[u8]>,
-    /// Where octets are read to.
-    pub incoming: Box<[u8]>,
+/// What is spoken on TCP connections.
+#[derive(Clone)]
+pub(super) enum Protocol {
+    /// DNS as it is.
+    Dns,
+    /// DNS over TLS.
+    Dot(Arc<ServerConfig>),
+    /// DNS over HTTPS.
+    Doh(Arc<ServerConfig>),
+}
+
+impl Protocol {
+    pub fn dot(certificate: &Certificate) -> Result<Self, AnswerError> {
+        let tls = certificate.tls(b"dot", &[&TLS13, &TLS12], tickets()?)?;
+        Ok(Self::Dot(Arc::new(tls)))
+    }
+
+    pub fn doh(certificate: &Certificate) -> Result<Self, AnswerError> {
+        let tls = certificate.tls(b"h2", &[&TLS13, &TLS12], tickets()?)?;
+        Ok(Self::Doh(Arc::new(tls)))
+    }
+
+    pub fn thread_name(&self) -> &'static str {
+        match self {
+            Self::Dns => "answer-tcp",
+            Self::Dot(_) => "answer-dot",
+            Self::Doh(_) => "answer-doh",
+        }
+    }
+
+    fn connect(
+        &self,
+        service: &Service<'_>,
+        stream: TcpStream,
+        now: Instant,
+    ) -> Result<Connection, rustls::Error> {
+        let (link, session) = match self {
+            Self::Dns => (
+                Link::plain(stream),
+                Session::Framed(Framed::new(Transport::Tcp)),
+            ),
+            Self::Dot(tls) => (
+                Link::tls(stream, Arc::clone(tls))?,
+                Session::Framed(Framed::new(Transport::Tls)),
+            ),
+            Self::Doh(tls) => (
+                Link::tls(stream, Arc::clone(tls))?,
+                Session::Http(Box::new(Http::new(service.config))),
+            ),
+        };
+        Ok(Connection::new(link, session, now))
+    }
 }
 
 /// Accepts connections on one listener and answers on them until told to stop.
 pub(super) fn run(
     service: &Service<'_>,
     listener: std::net::TcpListener,
+    protocol: &Protocol,
 ) -> Result<(), AnswerError> {
-    let failed = service.socket_error("TCP");
+    let address = listener.local_addr();
+    let address = address.unwrap_or(service.config.address);
+    let failed = socket_error("TCP", address);
     let mut listener = TcpListener::from_std(listener);
     let mut poll = Poll::new().map_err(&failed)?;
     poll.registry()
-        .register(&mut listener, LISTENER, Interest::READABLE)
+        .register(&mut listener, LISTENER, mio::Interest::READABLE)
         .map_err(&failed)?;
     let mut events = Events::with_capacity(EVENTS);
     let mut connections = Connections {
         service,
+        protocol,
         listener,
         registry: poll.registry().try_clone().map_err(&failed)?,
         callers_wait: false,
@@ -51,13 +103,7 @@ pub(super) fn run(
         busy: Vec::new(),
     };
     let mut idle_check = Instant::now();
-    let mut workspace = Workspace {
-        follower: Follower::new(service.responder),
-        scratch: Scratch::default(),
-        tally: Tally::default(),
-        response: vec![0; usize::from(u16::MAX)].into(),
-        incoming: vec![0; usize::from(u16::MAX)].into(),
-    };
+    let mut workspace = Workspace::new(service);
     while !service.should_stop() {
         let wait = if connections.busy.is_empty() {
             STOP_CHECK
@@ -79,21 +125,23 @@ pub(super) fn run(
                 token => connections.advance(token, &mut workspace, now),
             }
         }
-        connections
-            .accept(&mut workspace.tally, now)
-            .map_err(&failed)?;
+        connections.accept(&mut workspace, now).map_err(&failed)?;
         if now - idle_check >= IDLE_CHECK {
             idle_check = now;
-            connections.close_idle(now);
+            let timeout = service.config.idle_timeout;
+            connections.close_where(&mut workspace, |connection| connection.idle(now) >= timeout);
         }
         workspace.tally.add_to(service.counters);
     }
+    connections.close_where(&mut workspace, |_| true);
+    workspace.tally.add_to(service.counters);
     Ok(())
 }
 
 /// The open connections of a thread, and the listener that new ones come from.
 struct Connections<'a> {
     service: &'a Service<'a>,
+    protocol: &'a Protocol,
     listener: TcpListener,
     registry: Registry,
     /// There may be connections to accept; the system says so once.
@@ -113,26 +161,28 @@ impl Connections<'_> {
             State::Waiting => {}
             State::Busy => self.busy.push(token),
             State::Closed => {
-                self.open.remove(&token);
-                self.service.connections.fetch_sub(1, Ordering::Relaxed);
+                if let Some(connection) = self.open.remove(&token) {
+                    connection.close(workspace);
+                    self.service.release_connections(1);
+                }
             }
         }
     }
 
-    fn close_idle(&mut self, now: Instant) {
-        let before = self.open.len();
-        self.open
-            .retain(|_, connection| connection.idle(now) < self.service.config.idle_timeout);
-        let closed = before - self.open.len();
-        self.service
-            .connections
-            .fetch_sub(closed, Ordering::Relaxed);
+    fn close_where(
+        &mut self,
+        workspace: &mut Workspace<'_>,
+        mut condition: impl FnMut(&Connection) -> bool,
+    ) {
+        let closed = self.open.extract_if(|_, connection| condition(connection));
+        let closed = closed.map(|(_, connection)| connection.close(workspace));
+        self.service.release_connections(closed.count());
     }
 
     /// Accepts all connections that wait; those above the limit are closed at once.
     ///
     /// Without a file descriptor left they go on waiting until others are closed.
-    fn accept(&mut self, tally: &mut Tally, now: Instant) -> io::Result<()> {
+    fn accept(&mut self, workspace: &mut Workspace<'_>, now: Instant) -> io::Result<()> {
         while self.callers_wait {
             let stream = match self.listener.accept() {
                 Ok((stream, _)) => stream,
@@ -146,26 +196,38 @@ impl Connections<'_> {
                     _ => return Err(error),
                 },
             };
-            let open = &self.service.connections;
-            if open.fetch_add(1, Ordering::Relaxed) >= self.service.config.max_connections {
-                open.fetch_sub(1, Ordering::Relaxed);
-                tally.counts.connections_refused += 1;
+            let counts = &mut workspace.tally.counts;
+            if !self.service.admit_connection() {
+                counts.connections_refused += 1;
                 continue;
             }
-            tally.counts.connections += 1;
-            self.add(stream, now)?;
+            counts.connections += 1;
+            self.add(stream, workspace, now)?;
         }
         Ok(())
     }
 
-    fn add(&mut self, mut stream: TcpStream, now: Instant) -> io::Result<()> {
+    fn add(
+        &mut self,
+        stream: TcpStream,
+        workspace: &mut Workspace<'_>,
+        now: Instant,
+    ) -> io::Result<()> {
         // Responses are written whole; waiting to fill a segment only delays them.
         let _ = stream.set_nodelay(true);
         let token = Token(self.next_token);
         self.next_token += 1;
-        let interest = Interest::READABLE | Interest::WRITABLE;
-        self.registry.register(&mut stream, token, interest)?;
-        self.open.insert(token, Connection::new(stream, now));
+        match self.protocol.connect(self.service, stream, now) {
+            Ok(mut connection) => {
+                connection.register(&self.registry, token)?;
+                self.open.insert(token, connection);
+            }
+            // Without random octets from the system there is no TLS, for this client at least.
+            Err(_) => {
+                workspace.tally.counts.handshakes_failed += 1;
+                self.service.release_connections(1);
+            }
+        }
         Ok(())
     }
 }

@@ -1,16 +1,20 @@
 //! Serving over UDP.
 
-use super::Service;
 use super::batch::Batch;
 use super::counters::Tally;
 use super::shared::Follower;
+use super::{Service, socket_error};
 use crate::{AnswerError, Reply, Scratch, Transport};
 use std::io::ErrorKind;
-use std::net::UdpSocket;
+use std::net::{SocketAddr, UdpSocket};
 
 /// Answers on one socket until told to stop.
-pub(super) fn run(service: &Service<'_>, socket: UdpSocket) -> Result<(), AnswerError> {
-    let failed = service.socket_error("UDP");
+pub(super) fn run(
+    service: &Service<'_>,
+    socket: UdpSocket,
+    address: SocketAddr,
+) -> Result<(), AnswerError> {
+    let failed = socket_error("UDP", address);
     let mut follower = Follower::new(service.responder);
     let mut batch = Batch::new();
     let mut scratch = Scratch::default();

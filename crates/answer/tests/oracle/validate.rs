@@ -3,14 +3,11 @@
 use super::compare::responder;
 use super::questions::NAMES;
 use super::signed::{Signing, installed, write_zone};
-use dnsrig_answer::{Answers, Counters, ServeConfig, SharedResponder, serve};
+use dnsrig_answer::{Answers, ServeConfig, Server};
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
-use std::thread;
 
 /// Names at and below unsigned delegations.
 const INSECURE: &[&str] = &["child.", "sibling.", "lame.", "one.del.", "apart.optout."];
@@ -61,25 +58,14 @@ fn validates(signing: Signing) {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let zone = write_zone(folder.path(), signing);
     let anchor = write_anchor(folder.path());
-    let responder = SharedResponder::new(responder(&zone, Answers::Minimal));
     let config = ServeConfig::new(([127, 0, 0, 1], 0).into());
-    let (stop, counters) = (AtomicBool::new(false), Counters::default());
-    let (ready, address) = mpsc::channel();
-    let wrong = thread::scope(|scope| {
-        scope.spawn(|| {
-            serve(&config, &responder, &counters, &stop, |address| {
-                ready.send(address).expect("we wait for it")
-            })
-        });
-        let address = address.recv().expect("the server starts");
-        let wrong = questions()
-            .filter_map(|(name, rtype)| {
-                complaint(&delv(&anchor, address, name, rtype), name, rtype, signing)
-            })
-            .collect::<String>();
-        stop.store(true, Ordering::Relaxed);
-        wrong
-    });
+    let server = Server::start(config, responder(&zone, Answers::Minimal)).expect("it starts");
+    let address = server.addresses().dns;
+    let wrong = questions()
+        .filter_map(|(name, rtype)| {
+            complaint(&delv(&anchor, address, name, rtype), name, rtype, signing)
+        })
+        .collect::<String>();
     assert!(wrong.is_empty(), "delv does not accept:\n{wrong}");
 }
 

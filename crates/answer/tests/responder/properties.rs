@@ -1,6 +1,6 @@
 //! What holds for every response, whatever the query.
 
-use crate::test_zone::{nsec3, query, zone};
+use crate::test_zone::{nsec3, padded_query, query, zone};
 use dnsrig_answer::{Answers, Options, Reply, Responder, Scratch, Transport};
 use dnsrig_sign::Denial;
 use dnsrig_zone::Name;
@@ -184,6 +184,27 @@ proptest! {
         }
         if truncated {
             prop_assert_ne!(short, whole);
+        }
+    }
+
+    #[test]
+    fn encryption_changes_nothing_but_the_padding(qname in some_name(), rtype in some_type(), which in 0..6usize) {
+        let responder = &RESPONDERS[which];
+        let encrypted = [Transport::Tls, Transport::Https, Transport::Quic];
+        let message = query(&qname, rtype, Some((1232, true)));
+        let plain = answer(responder, &message, Transport::Tcp);
+        for transport in encrypted {
+            prop_assert_eq!(&answer(responder, &message, transport), &plain);
+        }
+        let message = padded_query(&qname, rtype);
+        let plain = answer(responder, &message, Transport::Tcp).expect("a response");
+        for transport in encrypted {
+            let padded = answer(responder, &message, transport).expect("a response");
+            // RFC 8467 section 4.1.
+            prop_assert_eq!(padded.len() % 468, 0);
+            prop_assert!(padded.len() < plain.len() + 4 + 468);
+            prop_assert_eq!(sections(&padded), sections(&plain));
+            prop_assert_eq!(&padded[..plain.len() - 2], &plain[..plain.len() - 2], "all but the OPT record's length");
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::test_zone::{name, query, zone};
 use dnsrig_answer::{
-    AnswerError, Counters, Options, Responder, ServeConfig, SharedResponder, serve,
+    AnswerError, Counters, Options, Responder, ServeConfig, Server, SharedResponder, serve,
 };
 use dnsrig_zone::Zone;
 use domain::base::iana::Rtype;
@@ -10,8 +10,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
+use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
 
@@ -21,41 +20,21 @@ fn responder(zone: Arc<Zone>) -> Responder {
     Responder::new([zone], Options::default()).expect("a zone with SOA")
 }
 
-/// Serves the test zone while `client` runs, then stops; returns what both returned.
+/// Serves the test zone while `client` runs, then stops; returns what that returned.
 fn with_server<T>(
     configure: impl FnOnce(&mut ServeConfig),
     client: impl FnOnce(SocketAddr, &SharedResponder, &Counters) -> T,
 ) -> T {
     let mut config = ServeConfig::new(([127, 0, 0, 1], 0).into());
     configure(&mut config);
-    let shared = SharedResponder::new(responder(zone(None)));
-    let (counters, stop) = (Counters::default(), AtomicBool::new(false));
-    let (ready, address) = mpsc::channel();
-    thread::scope(|scope| {
-        let server = scope.spawn(|| {
-            serve(&config, &shared, &counters, &stop, |address| {
-                ready.send(address).expect("we wait for it")
-            })
-        });
-        let address = address.recv_timeout(PATIENCE).expect("the server starts");
-        let guard = StopOnDrop(&stop);
-        let result = client(address, &shared, &counters);
-        drop(guard);
-        server
-            .join()
-            .expect("the server does not panic")
-            .expect("the server ends well");
-        result
-    })
-}
-
-/// Stops the server also when an assertion of the client fails.
-struct StopOnDrop<'a>(&'a AtomicBool);
-
-impl Drop for StopOnDrop<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
+    let server = Server::start(config, responder(zone(None))).expect("the server starts");
+    let result = client(
+        server.addresses().dns,
+        server.responder(),
+        server.counters(),
+    );
+    server.stop().expect("the server ends well");
+    result
 }
 
 fn udp_client(address: SocketAddr) -> UdpSocket {

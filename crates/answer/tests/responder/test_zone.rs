@@ -3,6 +3,7 @@
 use dnsrig_sign::{Algorithm, Denial, KeyPair, Nsec3Parameters, Role, SigningParameters, sign};
 use dnsrig_zone::{Name, Zone};
 use domain::base::iana::{Class, Rtype};
+use domain::base::message_builder::OptBuilder;
 use domain::base::name::FlattenInto;
 use domain::base::{self, MessageBuilder};
 use std::str::FromStr;
@@ -34,6 +35,32 @@ pub fn nsec3(iterations: u16) -> Denial {
     Denial::Nsec3(Nsec3Parameters {
         iterations,
         ..Nsec3Parameters::default()
+    })
+}
+
+/// A query's wire message with ID 0 and an EDNS option that `add` writes.
+pub fn query_with_option(
+    name: &Name,
+    rtype: Rtype,
+    add: impl FnOnce(&mut OptBuilder<'_, Vec<u8>>),
+) -> Vec<u8> {
+    let mut question = MessageBuilder::new_vec().question();
+    question
+        .push((name, rtype, Class::IN))
+        .expect("room for a question");
+    let mut additional = question.additional();
+    let opt = additional.opt(|opt| {
+        add(opt);
+        Ok(())
+    });
+    opt.expect("room for OPT");
+    additional.finish()
+}
+
+/// A query that asks for a padded response.
+pub fn padded_query(name: &Name, rtype: Rtype) -> Vec<u8> {
+    query_with_option(name, rtype, |opt| {
+        opt.padding(20).expect("room for padding")
     })
 }
 

@@ -72,5 +72,5 @@ def test_a_made_stream_is_a_query_file(dnsrig, small_zone, tmp_path):
 
 def test_servers_are_listed(dnsrig):
     rows = dnsrig("servers", "--json").json["servers"]
-    assert [row["server"] for row in rows] == ["embedded", "bind", "nsd", "knot", "powerdns"]
+    assert [row["server"] for row in rows] == ["embedded", "bind", "nsd", "knot", "powerdns", "unbound"]
     assert rows[0]["found"] and all(row["version"] for row in rows if row["found"])

@@ -38,7 +38,7 @@ DENIALS = ("none", "nsec", "nsec3")
     "--server",
     "servers",
     callback=comma_list,
-    help="Servers, such as bind,nsd [default: all that are found].",
+    help="Servers, such as bind,dnsdist+nsd [default: all authoritative ones that are found].",
 )
 @click.option("--quick", is_flag=True, help="Few and short repetitions: about a minute for one server.")
 @click.option(

@@ -3,13 +3,18 @@
 import tempfile
 import time
 from pathlib import Path
+from typing import Any, Literal
 
 import click
 
 from dnsrig import _core
-from dnsrig.cli.common import EXISTING_FILE, json_option, print_json, print_table
-from dnsrig.servers.base import ServedZone, ServerSettings
+from dnsrig.cli.common import EXISTING_FILE, comma_list, json_option, print_json, print_table
+from dnsrig.errors import InputError
+from dnsrig.servers.base import Installation, ServedZone, Server, ServerSettings
+from dnsrig.servers.certificates import CertificateKey, make_certificate
+from dnsrig.servers.dnsdist import Dnsdist, find_dnsdist
 from dnsrig.servers.registry import driver, drivers
+from dnsrig.servers.transports import ENCRYPTED_TRANSPORTS, LABELS, EncryptedTransport, in_order, listed
 
 WATCH_INTERVAL_S = 0.5
 """How often `serve` looks whether its server still runs."""
@@ -18,35 +23,41 @@ WATCH_INTERVAL_S = 0.5
 @click.command()
 @json_option
 def servers(as_json: bool) -> None:
-    """List the servers that the rig can drive: which are found, their version, the package to install."""
-    rows = []
-    for name, kind in drivers().items():
-        installation = kind.find()
-        rows.append(
-            {
-                "server": name,
-                "title": kind.title,
-                "found": installation is not None,
-                "version": installation.version if installation else None,
-                "path": str(installation.path) if installation else None,
-                "package": kind.package,
-            }
-        )
+    """List the servers that the rig can drive: which are found, what they encrypt, the package to install.
+
+    dnsdist goes in front of another server: `dnsdist+nsd` names dnsdist in front of NSD.
+    """
+    rows = [_row(name, kind, kind.find()) for name, kind in drivers().items()]
+    front = _row(f"{Dnsdist.name}+SERVER", Dnsdist, find_dnsdist())
     if as_json:
-        print_json({"servers": rows})
+        print_json({"servers": rows, "fronts": [front]})
         return
     print_table(
-        ("server", "program", "version", "found at"),
+        ("server", "program", "version", "encrypted", "found at"),
         [
             (
                 str(row["server"]),
                 str(row["title"]),
                 str(row["version"] or "-"),
+                listed(frozenset(row["encrypted"])) or "-",
                 str(row["path"]) if row["found"] else f"not found: apt-get install {row['package']}",
             )
-            for row in rows
+            for row in (*rows, front)
         ],
     )
+
+
+def _row(name: str, kind: type[Server], installation: Installation | None) -> dict[str, Any]:
+    encrypted = kind.encrypted_transports(installation) if installation else frozenset()
+    return {
+        "server": name,
+        "title": kind.title,
+        "found": installation is not None,
+        "version": installation.version if installation else None,
+        "encrypted": in_order(encrypted),
+        "path": str(installation.path) if installation else None,
+        "package": kind.package,
+    }
 
 
 @click.command()
@@ -57,22 +68,56 @@ def servers(as_json: bool) -> None:
 @click.option("-p", "--port", type=click.IntRange(0, 65535), default=0, help="0 picks a free one.")
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True, help="Worker threads of the server.")
 @click.option("--answers", type=click.Choice(["server", "full"]), default="server", show_default=True)
-def serve(server: str, zonefile: str, origin: str | None, address: str, port: int, threads: int, answers: str) -> None:
+@click.option(
+    "--encrypted",
+    callback=comma_list,
+    default="",
+    help=f"Encrypted transports to serve as well, of {','.join(ENCRYPTED_TRANSPORTS)}, each on a free port.",
+)
+@click.option(
+    "--certificate-key",
+    type=click.Choice(["ecdsa-p256", "rsa-2048"]),
+    default="ecdsa-p256",
+    show_default=True,
+    help="Key of the self-signed certificate for them.",
+)
+def serve(
+    server: str,
+    zonefile: str,
+    origin: str | None,
+    address: str,
+    port: int,
+    threads: int,
+    answers: Literal["server", "full"],
+    encrypted: tuple[str, ...],
+    certificate_key: CertificateKey,
+) -> None:
     """Start SERVER with ZONEFILE, as the studies do, until Ctrl-C.
 
     \b
-    Example:
+    Examples:
       dnsrig serve nsd example.db.signed -p 5300
+      dnsrig serve dnsdist+nsd example.db.signed --encrypted dot,doh
     """
     zone = _core.Zone.read(zonefile, origin)
-    settings = ServerSettings(
-        address=address, port=port, threads=threads, answers="full" if answers == "full" else "server"
-    )
     with tempfile.TemporaryDirectory(prefix="dnsrig-serve-") as folder:
-        subject = driver(server)([ServedZone(zone.origin, Path(zonefile).resolve())], settings, Path(folder))
+        transports = _known(encrypted)
+        settings = ServerSettings(
+            address=address,
+            port=port,
+            threads=threads,
+            answers=answers,
+            encrypted=transports,
+            certificate=make_certificate(Path(folder), certificate_key, [address]) if transports else None,
+        )
+        subject = driver(server)([ServedZone(zone.origin, Path(zonefile).resolve())], settings, Path(folder) / "server")
         with subject:
             host, chosen = subject.address
             click.echo(f"{server} {subject.version} serves {zone.origin} on {host} port {chosen} (Ctrl-C stops it)")
+            for transport in in_order(transports):
+                click.echo(f"  {LABELS[transport]} on port {subject.endpoints()[transport][1]}")
+            if settings.certificate:
+                click.echo(f"  certificate: {settings.certificate.chain}")
             for remark in subject.remarks():
                 click.echo(f"  {remark}")
             try:
@@ -81,3 +126,10 @@ def serve(server: str, zonefile: str, origin: str | None, address: str, port: in
                     time.sleep(WATCH_INTERVAL_S)
             except KeyboardInterrupt:
                 return
+
+
+def _known(names: tuple[str, ...]) -> frozenset[EncryptedTransport]:
+    unknown = [name for name in names if name not in ENCRYPTED_TRANSPORTS]
+    if unknown:
+        raise InputError(f"'{unknown[0]}' is not one of {', '.join(ENCRYPTED_TRANSPORTS)}")
+    return frozenset(transport for transport in ENCRYPTED_TRANSPORTS if transport in names)

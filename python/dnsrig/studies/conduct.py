@@ -8,7 +8,7 @@ from dnsrig.errors import DnsrigError, EnvironmentLacksError, InputError
 from dnsrig.report.build import build_report
 from dnsrig.report.summary import summarise
 from dnsrig.runs.folder import RunFolder
-from dnsrig.servers.registry import driver, found
+from dnsrig.servers.registry import driver, measured_by_default
 from dnsrig.studies.base import Study
 from dnsrig.studies.progress import Watcher
 from dnsrig.studies.registry import study as find_study
@@ -16,12 +16,12 @@ from dnsrig.studies.settings import StudySettings
 
 
 def chosen_servers(asked: tuple[str, ...] | None) -> tuple[str, ...]:
-    """Give the servers to measure: those asked for, or all that are installed.
+    """Give the servers to measure: those asked for, or all authoritative ones that are installed.
 
     Raises InputError for an unknown one, EnvironmentLacksError (with the package to install) for a missing one.
     """
     if asked is None:
-        return tuple(found())
+        return measured_by_default()
     if not asked:
         raise InputError("--server names no server; dnsrig servers lists them")
     _require(asked)

@@ -3,6 +3,7 @@
 use super::shared::Shared;
 use super::socket::{DatagramSocket, NoSegmentation};
 use super::streams::Streams;
+use super::tls::Presented;
 use crate::refusal::Refusal;
 use crate::transport::Wire;
 use bytes::Bytes;
@@ -62,8 +63,8 @@ pub struct Session {
     pub tried_ns: u64,
     /// The handshake is over.
     pub is_open: bool,
-    /// The server has presented its certificate.
-    pub saw_certificate: bool,
+    /// What became of the server's certificate.
+    pub certificate: Presented,
     /// `quinn-proto` has said that nothing more comes of it.
     pub is_drained: bool,
 }

@@ -4,6 +4,7 @@ use super::client::{Client, Session};
 use super::reason;
 use super::shared::Shared;
 use super::streams::{DOQ_NO_ERROR, Streams, Teller};
+use super::tls::Presented;
 use crate::refusal::Refusal;
 use crate::transport::{Events, Handshake, SessionEvent};
 use bytes::{Bytes, BytesMut};
@@ -29,7 +30,7 @@ impl Client {
                     streams: Streams::default(),
                     tried_ns: shared.now_ns,
                     is_open: false,
-                    saw_certificate: false,
+                    certificate: Presented::default(),
                     is_drained: false,
                 }));
             }
@@ -66,7 +67,9 @@ impl Client {
         if let Some(DatagramEvent::ConnectionEvent(_, event)) = routed {
             session.connection.handle_event(event);
             if !session.is_open {
-                session.saw_certificate |= shared.verifier.take_saw_certificate();
+                let presented = shared.verifier.take_presented();
+                session.certificate.any |= presented.any;
+                session.certificate.refused |= presented.refused;
             }
             self.follow(received_ns, shared, events);
         }
@@ -111,7 +114,7 @@ impl Client {
         session.streams.look_for_room(&mut session.connection);
         let opened = SessionEvent::Opened {
             handshake_ns: shared.now_ns.saturating_sub(session.tried_ns),
-            kind: if session.saw_certificate {
+            kind: if session.certificate.any {
                 Handshake::Full
             } else {
                 Handshake::Resumed
@@ -128,10 +131,16 @@ impl Client {
     fn ended(&mut self, reason: &ConnectionError, shared: &mut Shared, events: &mut impl Events) {
         // A server that broke a rule is told so.
         self.transmit(shared);
-        if self.session.as_ref().is_some_and(|session| session.is_open) {
-            self.lose(reason::of_session(reason), shared, events);
-        } else {
-            self.fail(reason::of_attempt(reason), shared, events);
+        match &self.session {
+            Some(session) if session.is_open => {
+                self.lose(reason::of_session(reason), shared, events);
+            }
+            Some(session) => {
+                let refused_certificate = session.certificate.refused;
+                let refusal = reason::of_attempt(reason, refused_certificate);
+                self.fail(refusal, shared, events);
+            }
+            None => {}
         }
     }
 

@@ -271,14 +271,13 @@ impl Transport for Doq {
         if ended.query_ended(id) {
             self.cut.push(client);
         }
-        if !ended.rests() {
-            return;
-        }
-        self.shared.look_at(clock);
-        ended.rests_since_ns = self.shared.now_ns;
-        if ended.is_spent(&self.shared) {
-            ended.end_session(&mut self.shared);
-            self.closed.push(client);
+        if ended.rests() {
+            self.shared.look_at(clock);
+            ended.rests_since_ns = self.shared.now_ns;
+            if ended.is_spent(&self.shared) {
+                ended.end_session(&mut self.shared);
+                self.closed.push(client);
+            }
         }
         self.stir(client);
     }

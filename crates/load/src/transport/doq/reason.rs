@@ -3,16 +3,10 @@
 use crate::refusal::Refusal;
 use quinn_proto::{ConnectionError, TransportErrorCode};
 
-/// TLS alerts by which a client says that it does not accept a certificate (RFC 8446 section 6.2): bad, unsupported,
-/// revoked, expired, unknown, unknown CA, access denied.
-const CERTIFICATE_ALERTS: [u8; 7] = [42, 43, 44, 45, 46, 48, 49];
-
-/// Why an attempt failed.
-pub fn of_attempt(reason: &ConnectionError) -> Refusal {
+/// Why an attempt failed, in which the server's certificate was refused or not.
+pub fn of_attempt(reason: &ConnectionError, refused_certificate: bool) -> Refusal {
     match reason {
-        ConnectionError::TransportError(error) if is_about_certificate(error.code) => {
-            Refusal::CertificateRefused
-        }
+        ConnectionError::TransportError(_) if refused_certificate => Refusal::CertificateRefused,
         ConnectionError::ConnectionClosed(close)
             if close.error_code == TransportErrorCode::CONNECTION_REFUSED =>
         {
@@ -29,10 +23,4 @@ pub fn of_session(reason: &ConnectionError) -> Refusal {
         ConnectionError::TransportError(_) => Refusal::ProtocolError,
         _ => Refusal::ConnectionLost,
     }
-}
-
-fn is_about_certificate(code: TransportErrorCode) -> bool {
-    CERTIFICATE_ALERTS
-        .iter()
-        .any(|alert| code == TransportErrorCode::crypto(*alert))
 }

@@ -119,12 +119,23 @@ fn choose_suites(provider: &mut CryptoProvider, names: &[String]) -> Result<(), 
     Ok(())
 }
 
-/// Verifies certificates as the settings ask for, and takes note that there was one.
+/// What became of certificates since the last look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Presented {
+    /// The server has presented one, as it does in full handshakes alone (RFC 8446 section 2.2).
+    pub any: bool,
+    /// It was refused.
+    pub refused: bool,
+}
+
+/// Verifies certificates as the settings ask for, and takes note of them: `quinn-proto` tells neither how a session was
+/// opened nor why the certificate was refused.
 #[derive(Debug)]
 pub struct Verifier {
     against_roots: Option<Arc<WebPkiServerVerifier>>,
     algorithms: WebPkiSupportedAlgorithms,
-    saw_certificate: AtomicBool,
+    any: AtomicBool,
+    refused: AtomicBool,
 }
 
 impl Verifier {
@@ -143,14 +154,17 @@ impl Verifier {
         Ok(Self {
             against_roots,
             algorithms: provider.signature_verification_algorithms,
-            saw_certificate: AtomicBool::new(false),
+            any: AtomicBool::new(false),
+            refused: AtomicBool::new(false),
         })
     }
 
-    /// Whether the server has presented a certificate since the last call. It does in full handshakes alone (RFC 8446
-    /// section 2.2).
-    pub fn take_saw_certificate(&self) -> bool {
-        self.saw_certificate.swap(false, Ordering::Relaxed)
+    /// What became of certificates since the last call.
+    pub fn take_presented(&self) -> Presented {
+        Presented {
+            any: self.any.swap(false, Ordering::Relaxed),
+            refused: self.refused.swap(false, Ordering::Relaxed),
+        }
     }
 }
 
@@ -163,17 +177,14 @@ impl ServerCertVerifier for Verifier {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
-        self.saw_certificate.store(true, Ordering::Relaxed);
-        match &self.against_roots {
-            Some(verifier) => verifier.verify_server_cert(
-                end_entity,
-                intermediates,
-                server_name,
-                ocsp_response,
-                now,
-            ),
-            None => Ok(ServerCertVerified::assertion()),
-        }
+        self.any.store(true, Ordering::Relaxed);
+        let Some(verifier) = &self.against_roots else {
+            return Ok(ServerCertVerified::assertion());
+        };
+        let verified =
+            verifier.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
+        self.refused.store(verified.is_err(), Ordering::Relaxed);
+        verified
     }
 
     fn verify_tls12_signature(

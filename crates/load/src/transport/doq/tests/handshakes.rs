@@ -109,9 +109,9 @@ fn retry_is_no_failure() {
     };
     let mut load = Load::new(server.address, 4, &sessions);
     load.run(40);
-    assert_eq!((load.seen.answered, load.seen.full), (40, 20));
-    assert!(load.seen.failed.is_empty());
-    assert_eq!(seen_retries.try_iter().count(), 20);
+    assert_eq!(load.seen.answered, 40);
+    assert!(load.seen.full >= 20 && load.seen.failed.is_empty());
+    assert_eq!(seen_retries.try_iter().count() as u64, load.seen.full);
 }
 
 #[test]

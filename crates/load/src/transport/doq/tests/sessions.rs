@@ -24,9 +24,9 @@ fn sessions_end_after_their_queries() {
     load.run(100);
     let seen = &load.seen;
     assert_eq!(seen.answered, 100);
-    assert_eq!((seen.full, seen.resumed), (20, 0));
-    // The last sessions may be told as closed later.
-    assert!((18..=20).contains(&seen.closed) && seen.closed_by_peer == 0);
+    // Each client's last session may have had fewer queries, and be told as closed later.
+    assert!((20..=21).contains(&seen.full) && seen.resumed == 0);
+    assert!((seen.full - 2..=seen.full).contains(&seen.closed) && seen.closed_by_peer == 0);
     assert!(seen.refused.is_empty() && seen.failed.is_empty());
 }
 

@@ -1,7 +1,7 @@
 //! Several transports as one, and all but plain UDP behind one type.
 
 use super::epoll::Epoll;
-use super::{Events, SessionEvent, Tcp, Transport, TransportTotals, Udp};
+use super::{Doq, Events, SessionEvent, Tcp, Transport, TransportTotals, Udp};
 use crate::LoadError;
 use crate::answer::Malformed;
 use crate::clock::Clock;
@@ -16,6 +16,8 @@ pub enum AnyTransport {
     Udp(Box<Udp>),
     /// Connections.
     Tcp(Box<Tcp>),
+    /// QUIC connections.
+    Doq(Box<Doq>),
 }
 
 impl AnyTransport {
@@ -28,6 +30,10 @@ impl AnyTransport {
             TransportKind::Udp => {
                 Udp::open(route.server, clients, sources).map(|udp| Self::Udp(Box::new(udp)))
             }
+            TransportKind::Doq => {
+                Doq::open(route.server, sources, clients, &route.sessions, &route.tls)
+                    .map(|doq| Self::Doq(Box::new(doq)))
+            }
             _ => Tcp::open(route.server, clients).map(|tcp| Self::Tcp(Box::new(tcp))),
         }
     }
@@ -39,6 +45,7 @@ macro_rules! each {
         match $transport {
             AnyTransport::Udp($name) => $action,
             AnyTransport::Tcp($name) => $action,
+            AnyTransport::Doq($name) => $action,
         }
     };
 }

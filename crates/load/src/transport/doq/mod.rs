@@ -2,7 +2,8 @@
 //!
 //! `quinn-proto` speaks QUIC; sockets, timers and system calls are the load's own. Each client has a socket with a port
 //! of its own, which it keeps over its sessions, so that there are as many clients as the limit of open files and the
-//! ports of the source addresses permit: about 28,000 for each source address with Linux' usual range of ports.
+//! ports of the source addresses permit: about 28,000 for each source address with Linux' usual range of ports. A client
+//! takes about 2 kB of memory, and 23 kB more with an open session, nearly all of it QUIC's and TLS's.
 //!
 //! A query is a stream: its length, the message with ID 0, and the end. Queries that are queued together share datagrams
 //! where they fit, acknowledgements of answers go with the next queries, and one system call sends the datagrams of one
@@ -223,6 +224,8 @@ impl Transport for Doq {
     fn receive(&mut self, clock: &impl Clock, events: &mut impl Events) -> bool {
         self.shared.look_at(clock);
         self.tell(events);
+        // In a mix of transports it is not this one that waits.
+        self.settle();
         let drained = if self.clients.len() == 1 {
             if std::mem::take(&mut self.errors_waiting) {
                 self.take_errors(0, events);
@@ -263,7 +266,11 @@ impl Transport for Doq {
     }
 
     fn due_ns(&self) -> u64 {
-        self.timers.due_ns()
+        if self.stirred.is_empty() {
+            self.timers.due_ns()
+        } else {
+            0
+        }
     }
 
     fn query_ended(&mut self, client: usize, id: u16, clock: &impl Clock) {

@@ -5,6 +5,7 @@ use super::reason;
 use super::shared::Shared;
 use super::streams::{DOQ_NO_ERROR, Streams, Teller};
 use super::tls::Presented;
+use crate::clock::Clock;
 use crate::refusal::Refusal;
 use crate::transport::{Events, Handshake, SessionEvent};
 use bytes::{Bytes, BytesMut};
@@ -50,6 +51,7 @@ impl Client {
         datagram: BytesMut,
         received_ns: u64,
         shared: &mut Shared,
+        clock: &impl Clock,
         events: &mut impl Events,
     ) {
         let Some(session) = &mut self.session else {
@@ -71,12 +73,18 @@ impl Client {
                 session.certificate.any |= presented.any;
                 session.certificate.refused |= presented.refused;
             }
-            self.follow(received_ns, shared, events);
+            self.follow(received_ns, shared, clock, events);
         }
     }
 
     /// Does what the connection asks for after something happened to it.
-    fn follow(&mut self, received_ns: u64, shared: &mut Shared, events: &mut impl Events) {
+    fn follow(
+        &mut self,
+        received_ns: u64,
+        shared: &mut Shared,
+        clock: &impl Clock,
+        events: &mut impl Events,
+    ) {
         while let Some(session) = &mut self.session {
             while let Some(event) = session.connection.poll_endpoint_events() {
                 session.is_drained |= event.is_drained();
@@ -85,7 +93,7 @@ impl Client {
                 }
             }
             match session.connection.poll() {
-                Some(Event::Connected) => self.opened(shared, events),
+                Some(Event::Connected) => self.opened(shared, clock, events),
                 Some(Event::ConnectionLost { reason }) => {
                     return self.ended(&reason, shared, events);
                 }
@@ -106,7 +114,9 @@ impl Client {
         self.send_held();
     }
 
-    fn opened(&mut self, shared: &mut Shared, events: &mut impl Events) {
+    fn opened(&mut self, shared: &mut Shared, clock: &impl Clock, events: &mut impl Events) {
+        // The client's own share of the handshake, its cryptography, takes time, too.
+        shared.look_at(clock);
         let Some(session) = &mut self.session else {
             return;
         };
@@ -237,13 +247,18 @@ impl Client {
     }
 
     /// Does what is due by the clock.
-    pub fn pass_time(&mut self, shared: &mut Shared, events: &mut impl Events) {
+    pub fn pass_time(
+        &mut self,
+        shared: &mut Shared,
+        clock: &impl Clock,
+        events: &mut impl Events,
+    ) {
         let Some(session) = &mut self.session else {
             return;
         };
         shared.turn_to(self.number);
         session.connection.handle_timeout(shared.now());
-        self.follow(shared.now_ns, shared, events);
+        self.follow(shared.now_ns, shared, clock, events);
         if self.session_ends_ns(shared) > shared.now_ns {
             return;
         }

@@ -146,11 +146,16 @@ impl Doq {
     }
 
     /// Takes what has arrived at a socket, up to [`RECEIVE_ROUNDS`] batches; says whether that was all.
-    fn receive_from(&mut self, number: usize, events: &mut impl Events) -> bool {
+    fn receive_from(
+        &mut self,
+        number: usize,
+        clock: &impl Clock,
+        events: &mut impl Events,
+    ) -> bool {
         for _ in 0..RECEIVE_ROUNDS {
             match self.incoming.receive(self.clients[number].socket.as_fd()) {
                 Ok(count) => {
-                    self.pass_on(number, count, events);
+                    self.pass_on(number, count, clock, events);
                     if count < BATCH {
                         return true;
                     }
@@ -162,7 +167,15 @@ impl Doq {
         false
     }
 
-    fn pass_on(&mut self, number: usize, count: usize, events: &mut impl Events) {
+    fn pass_on(
+        &mut self,
+        number: usize,
+        count: usize,
+        clock: &impl Clock,
+        events: &mut impl Events,
+    ) {
+        self.shared.look_at(clock);
+        let now_ns = self.shared.now_ns;
         let now_realtime_ns = realtime_ns();
         for index in 0..count {
             // The age of the stamp turns one clock into the other, whatever lies between them.
@@ -170,9 +183,10 @@ impl Doq {
                 .incoming
                 .arrival_realtime_ns(index)
                 .map_or(0, |stamp| now_realtime_ns.saturating_sub(stamp));
-            let received_ns = self.shared.now_ns.saturating_sub(age_ns);
+            let received_ns = now_ns.saturating_sub(age_ns);
             let datagram = self.shared.kept(self.incoming.message(index));
-            self.clients[number].receive(datagram, received_ns, &mut self.shared, events);
+            let shared = &mut self.shared;
+            self.clients[number].receive(datagram, received_ns, shared, clock, events);
         }
         self.stir(number);
     }
@@ -230,19 +244,19 @@ impl Transport for Doq {
             if std::mem::take(&mut self.errors_waiting) {
                 self.take_errors(0, events);
             }
-            self.receive_from(0, events)
+            self.receive_from(0, clock, events)
         } else {
             let mut drained = self.epoll.look();
             while let Some(ready) = self.epoll.next_ready() {
                 if ready.error {
                     self.take_errors(ready.client, events);
                 }
-                drained &= self.receive_from(ready.client, events);
+                drained &= self.receive_from(ready.client, clock, events);
             }
             drained
         };
         while let Some(number) = self.timers.take_due(self.shared.now_ns) {
-            self.clients[number].pass_time(&mut self.shared, events);
+            self.clients[number].pass_time(&mut self.shared, clock, events);
             self.stir(number);
         }
         drained

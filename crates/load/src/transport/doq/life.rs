@@ -247,12 +247,7 @@ impl Client {
     }
 
     /// Does what is due by the clock.
-    pub fn pass_time(
-        &mut self,
-        shared: &mut Shared,
-        clock: &impl Clock,
-        events: &mut impl Events,
-    ) {
+    pub fn pass_time(&mut self, shared: &mut Shared, clock: &impl Clock, events: &mut impl Events) {
         let Some(session) = &mut self.session else {
             return;
         };

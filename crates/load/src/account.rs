@@ -95,7 +95,8 @@ pub struct Account<'a> {
     moves_from: Option<usize>,
     /// Whether the end of an attempt to open a session counts as the end of a query does.
     counts_sessions: bool,
-    /// Attempts to open a session that have not ended, where these are counted.
+    /// Which clients are opening a session, and how many; where these are counted.
+    is_opening: Vec<bool>,
     opening: u64,
     /// Answers since this was last set to 0.
     pub answers_lately: u64,
@@ -127,6 +128,7 @@ impl<'a> Account<'a> {
             moved: Vec::new(),
             moves_from: None,
             counts_sessions: false,
+            is_opening: Vec::new(),
             opening: 0,
             answers_lately: 0,
             mean_latency_ns: 0,
@@ -142,8 +144,9 @@ impl<'a> Account<'a> {
     }
 
     /// Has the end of each attempt to open a session put into `ended`.
-    pub fn count_sessions(&mut self) {
+    pub fn count_sessions(&mut self, clients: usize) {
         self.counts_sessions = true;
+        self.is_opening = vec![false; clients];
     }
 
     /// Has queries changed as they are sent.
@@ -198,8 +201,13 @@ impl<'a> Account<'a> {
     }
 
     /// Whether an attempt to open a session is under way, where these are counted.
-    pub fn is_opening(&self) -> bool {
+    pub fn has_opening(&self) -> bool {
         self.opening > 0
+    }
+
+    /// Whether `client` is opening a session, where these are counted.
+    pub fn is_opening(&self, client: usize) -> bool {
+        self.is_opening[client]
     }
 
     /// Counts a query that `client` has no place for.
@@ -439,6 +447,15 @@ impl Events for Account<'_> {
         }
     }
 
+    fn http_status(&mut self, client: usize, status: u16) {
+        *self
+            .tally(client)
+            .counts
+            .http_statuses
+            .entry(status)
+            .or_default() += 1;
+    }
+
     fn malformed(&mut self, client: usize, malformed: Malformed) {
         self.tally(client).counts.malformed[malformed as usize] += 1;
     }
@@ -449,8 +466,12 @@ impl Events for Account<'_> {
             return;
         }
         match event {
-            SessionEvent::Tried => self.opening += 1,
+            SessionEvent::Tried => {
+                self.is_opening[client] = true;
+                self.opening += 1;
+            }
             SessionEvent::Opened { .. } | SessionEvent::Failed(_) => {
+                self.is_opening[client] = false;
                 self.opening = self.opening.saturating_sub(1);
                 // When that was matters to no figure: it only lets the next attempt begin.
                 self.ended.push(Ended {

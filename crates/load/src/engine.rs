@@ -268,7 +268,7 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
     /// When the next query in flight times out; when attempts to open sessions must have ended, where those are the load.
     fn drain_until_ns(&self, stopped_ns: u64, now_ns: u64) -> Option<u64> {
         let opening_ns = stopped_ns + self.account.timeout_ns();
-        let is_opening = self.account.is_opening() && now_ns < opening_ns;
+        let is_opening = self.account.has_opening() && now_ns < opening_ns;
         let query_ns = self.account.next_deadline_ns();
         query_ns.or(is_opening.then_some(opening_ns))
     }
@@ -334,12 +334,17 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
         true
     }
 
+    /// Opens the next session, of the next client that is not opening one; says whether there is such a client.
     fn open_next(&mut self) -> bool {
-        if let Work::Sessions(rotation) = &mut self.task.work {
-            let client = rotation.next();
-            self.transport.close(client, &self.clock, &mut self.account);
-            self.transport.open(client, &self.clock, &mut self.account);
-        }
+        let Work::Sessions(rotation) = &mut self.task.work else {
+            return false;
+        };
+        let account = &self.account;
+        let Some(client) = rotation.pick(|client| !account.is_opening(client)) else {
+            return false;
+        };
+        self.transport.close(client, &self.clock, &mut self.account);
+        self.transport.open(client, &self.clock, &mut self.account);
         true
     }
 

@@ -125,7 +125,7 @@ impl Plan {
             let only = Rotation::new(route..route + 1, 1);
             (config.routes[route].weight, only)
         });
-        let mut turns = Weighted::new(turns);
+        let mut turns = Weighted::new(turns, config.seed);
         let own = (thread..stream.client_count() as usize).step_by(threads);
         let mut members: Vec<Vec<usize>> = vec![Vec::new(); routes];
         for client in own {
@@ -177,7 +177,7 @@ impl Plan {
         if weighted.len() == 1 {
             return Choice::Rotation(weighted.remove(0).1);
         }
-        Choice::Weighted(Weighted::new(weighted))
+        Choice::Weighted(Weighted::new(weighted, config.seed ^ (thread as u64) << 48))
     }
 }
 

@@ -39,6 +39,9 @@ pub struct LoadReport {
     pub abandoned: u64,
     /// The refused queries by cause; names and meanings are those of [`crate::Refusal`].
     pub refusals: BTreeMap<String, u64>,
+    /// Answers with an HTTP status other than 200, by status (DoH); their queries are among the refused as `http_status`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub http_statuses: BTreeMap<u16, u64>,
     /// Answers whose ID or question fits no query in flight.
     pub unmatched: u64,
     /// Answers that came after their query had timed out.

@@ -283,7 +283,7 @@ impl Worker<'_> {
             account.move_truncated(config.routes.iter().position(is_udp));
         }
         if config.sessions_only {
-            account.count_sessions();
+            account.count_sessions(plan.clients[0]);
         }
         let places = plan.places.iter().map(|count| count.next_power_of_two());
         account.dress(Dresser::new(

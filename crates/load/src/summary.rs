@@ -88,6 +88,7 @@ pub fn summarise(config: &LoadConfig, stream: &QueryStream, whole: Whole) -> Loa
         refused: counts.refused(),
         abandoned: counts.abandoned,
         refusals: by_name(Refusal::ALL.map(Refusal::name), &counts.refused),
+        http_statuses: counts.http_statuses.clone(),
         unmatched: counts.unmatched,
         late: counts.late,
         malformed: counts.malformed(),

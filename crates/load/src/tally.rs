@@ -7,6 +7,7 @@ use crate::refusal::Refusal;
 use crate::transport::{Handshake, SessionEvent};
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
 /// Longest latency and send-time error told apart, one hour; longer ones count as that.
@@ -85,6 +86,8 @@ pub struct Counts {
     pub answer_bytes: u64,
     /// Answered queries by RCODE; the last counts all higher ones.
     pub rcodes: [u64; rcode::COUNTED],
+    /// Answers with an HTTP status other than 200, by status.
+    pub http_statuses: BTreeMap<u16, u64>,
     /// Sessions.
     pub connections: Connections,
     /// Answers whose question has other letter case than the query's.
@@ -122,6 +125,9 @@ impl AddAssign<&Counts> for Counts {
         self.answer_bytes += other.answer_bytes;
         for (sum, count) in self.refused.iter_mut().zip(other.refused) {
             *sum += count;
+        }
+        for (status, count) in &other.http_statuses {
+            *self.http_statuses.entry(*status).or_default() += count;
         }
         self.case_changed += other.case_changed;
         for (sum, count) in self.cookies.iter_mut().zip(other.cookies) {

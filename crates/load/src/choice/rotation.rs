@@ -37,13 +37,6 @@ impl Rotation {
         None
     }
 
-    /// The client whose turn it is, with room or not; its turn is over then.
-    pub fn next(&mut self) -> usize {
-        let client = self.current;
-        self.turn();
-        client
-    }
-
     /// The batch is over: the next one begins with the next client.
     pub fn end_batch(&mut self) {
         self.turn();

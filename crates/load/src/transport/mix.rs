@@ -1,7 +1,7 @@
 //! Several transports as one, and all but plain UDP behind one type.
 
 use super::epoll::Epoll;
-use super::{Dot, Events, SessionEvent, Tcp, Transport, TransportTotals, Udp};
+use super::{Doh, Doq, Dot, Events, SessionEvent, Tcp, Transport, TransportTotals, Udp};
 use crate::LoadError;
 use crate::answer::Malformed;
 use crate::clock::Clock;
@@ -18,6 +18,10 @@ pub enum AnyTransport {
     Tcp(Box<Tcp>),
     /// Connections with TLS.
     Dot(Box<Dot>),
+    /// Connections with HTTP/2 in TLS.
+    Doh(Box<Doh>),
+    /// QUIC connections.
+    Doq(Box<Doq>),
 }
 
 impl AnyTransport {
@@ -30,12 +34,19 @@ impl AnyTransport {
             TransportKind::Udp => {
                 Udp::open(route.server, clients, sources).map(|udp| Self::Udp(Box::new(udp)))
             }
+            TransportKind::Tcp => Tcp::open(route.server, sources, clients, &route.sessions)
+                .map(|tcp| Self::Tcp(Box::new(tcp))),
             TransportKind::Dot => {
                 Dot::open(route.server, sources, clients, &route.sessions, &route.tls)
                     .map(|dot| Self::Dot(Box::new(dot)))
             }
-            _ => Tcp::open(route.server, sources, clients, &route.sessions)
-                .map(|tcp| Self::Tcp(Box::new(tcp))),
+            TransportKind::Doh => {
+                Doh::open(route, sources, clients).map(|doh| Self::Doh(Box::new(doh)))
+            }
+            TransportKind::Doq => {
+                Doq::open(route.server, sources, clients, &route.sessions, &route.tls)
+                    .map(|doq| Self::Doq(Box::new(doq)))
+            }
         }
     }
 }
@@ -47,6 +58,8 @@ macro_rules! each {
             AnyTransport::Udp($name) => $action,
             AnyTransport::Tcp($name) => $action,
             AnyTransport::Dot($name) => $action,
+            AnyTransport::Doh($name) => $action,
+            AnyTransport::Doq($name) => $action,
         }
     };
 }
@@ -84,6 +97,10 @@ impl<E: Events> Events for Renumbered<'_, E> {
 
     fn all_refused(&mut self, client: usize, refusal: Refusal) {
         self.events.all_refused(self.first + client, refusal);
+    }
+
+    fn http_status(&mut self, client: usize, status: u16) {
+        self.events.http_status(self.first + client, status);
     }
 
     fn malformed(&mut self, client: usize, malformed: Malformed) {

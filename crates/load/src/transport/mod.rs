@@ -1,5 +1,7 @@
 //! How queries travel. A transport moves messages; it knows neither schedules nor what a query is worth.
 
+mod doh;
+mod doq;
 mod epoll;
 mod frame;
 mod http2;
@@ -11,6 +13,8 @@ mod sessions;
 mod socket;
 mod udp;
 
+pub use doh::Doh;
+pub use doq::Doq;
 pub use frame::FrameReader;
 pub use http2::{Http2, HttpRequests};
 pub use layer::{Layer, LayerEvents, Outgoing};
@@ -40,6 +44,9 @@ pub trait Events {
 
     /// All queries of `client` in flight have been refused.
     fn all_refused(&mut self, client: usize, refusal: Refusal);
+
+    /// An answer for `client` had this HTTP status, other than 200; [`Self::refused`] follows for its query.
+    fn http_status(&mut self, _client: usize, _status: u16) {}
 
     /// `client` received what is no DNS message.
     fn malformed(&mut self, client: usize, malformed: Malformed);

@@ -31,7 +31,7 @@ use connection::{Connection, Received, State};
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::BorrowedFd;
 use timers::{NEVER_NS, Timers};
-use tls::{Alpn, TlsFactory};
+pub use tls::{Alpn, TlsFactory};
 
 /// TCP (RFC 7766).
 pub type Tcp = Sessions<FramesFactory>;
@@ -116,7 +116,11 @@ impl Dot {
 }
 
 impl<F: LayerFactory> Sessions<F> {
-    fn new(
+    /// The same over the layers that `factory` makes.
+    ///
+    /// # Errors
+    /// As for [`Tcp::open`].
+    pub fn new(
         server: SocketAddr,
         sources: &[IpAddr],
         clients: usize,
@@ -530,6 +534,10 @@ impl<E: Events> LayerEvents for Session<'_, E> {
     fn refused(&mut self, id: u16, refusal: Refusal) {
         *self.used = true;
         self.events.refused(self.client, id, refusal);
+    }
+
+    fn http_status(&mut self, status: u16) {
+        self.events.http_status(self.client, status);
     }
 
     fn malformed(&mut self, malformed: Malformed) {

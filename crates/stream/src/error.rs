@@ -60,30 +60,91 @@ impl fmt::Display for BadLines {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StreamError {
-    /// The query file cannot be read.
-    #[error("{}: cannot read the query file: {source}; check the path and its permissions", file.display())]
+    /// A file cannot be read.
+    #[error("{}: cannot read the file: {source}; check the path, its permissions and that it is whole", file.display())]
     Read {
         /// The file.
         file: PathBuf,
         /// The system's reason.
         source: io::Error,
     },
-    /// Lines that are no questions.
+    /// The caller asked to stop while a stream was read or made.
+    #[error("stopped before the stream was whole")]
+    Interrupted,
+    /// Lines that are not in the file's format.
     #[error(
-        "{}: {} bad lines (a line is a name and a type, such as 'www.example.test A'); mend them, or leave them out with --skip-bad:{lines}",
+        "{}: {} bad lines ({expected}); mend them, or leave them out with --skip-bad:{lines}",
         file.display(), lines.count()
     )]
     BadLines {
         /// The file.
         file: PathBuf,
+        /// What a line should be, with an example.
+        expected: &'static str,
         /// The lines.
         lines: BadLines,
     },
-    /// A query file without a question.
-    #[error("{}: holds no question; a line is a name and a type, such as 'www.example.test A'", file.display())]
+    /// A file without a query.
+    #[error("{}: holds no query; {expected}", file.display())]
     Empty {
         /// The file.
         file: PathBuf,
+        /// What should be in it, with an example.
+        expected: &'static str,
+    },
+    /// A file of binary messages that does not end where a message ends.
+    #[error("{}: message {message} (counted from 1, at octet {offset}) {why}; the format is a length in two octets, then the message, as on TCP (RFC 1035 section 4.2.2)", file.display())]
+    BadMessage {
+        /// The file.
+        file: PathBuf,
+        /// The message's number, counted from 1.
+        message: u64,
+        /// Where its length stands in the file.
+        offset: u64,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A file that is no capture, or of a kind that cannot be read.
+    #[error("{}: {why}", file.display())]
+    NotACapture {
+        /// The file.
+        file: PathBuf,
+        /// What it is instead, and what to do.
+        why: String,
+    },
+    /// A capture that is damaged.
+    #[error("{}: damaged at packet {packet} (counted from 1, as in Wireshark): {why}; what is before it can be used with a limit of queries, or after 'editcap {} whole.pcapng'", file.display(), file.display())]
+    DamagedCapture {
+        /// The file.
+        file: PathBuf,
+        /// The packet's number, counted from 1.
+        packet: u64,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A capture without a query that can be used.
+    #[error("{}: holds no query that can be used: {found}; check the port, the server's address and the snapshot length (tcpdump -s 0)", file.display())]
+    NoQueries {
+        /// The file.
+        file: PathBuf,
+        /// What it holds instead.
+        found: String,
+    },
+    /// Names cannot be generated.
+    #[error("names cannot be generated from '{input}': {why}")]
+    BadPlan {
+        /// The pattern, the types, or another part of the plan.
+        input: String,
+        /// What is wrong with it, and what to do.
+        why: String,
+    },
+    /// A message that cannot be written as a line of a query file.
+    #[error("query {query} (counted from 0) has no place in a query file: {why}")]
+    NotAQuestion {
+        /// Its place in the stream, counted from 0.
+        query: usize,
+        /// What it is instead.
+        why: &'static str,
     },
     /// A query log that has nothing to do with the zone.
     #[error(

@@ -1,19 +1,30 @@
-//! Query streams: read, make from a zone and a query log, write.
+//! Query streams: read, generate, make from a zone and a query log, write.
 //!
-//! [`text`] reads and writes dnsperf's query files, [`synthesis`] makes streams by JPRS-2010's method, [`message`]
-//! turns questions into the wire messages of a [`QueryStream`], which is what a load sends.
+//! [`capture`] takes the queries out of pcap and pcapng files, [`text`] reads and writes dnsperf's query files and reads its
+//! dynamic updates, [`binary`] reads messages as they are, [`generate`] makes names from patterns, [`synthesis`] makes
+//! streams by JPRS-2010's method. [`message`] turns questions into the wire messages of a [`QueryStream`], which is what a
+//! load sends.
 
+pub mod binary;
+pub mod capture;
+mod edns;
 pub mod error;
+pub mod generate;
+mod input;
 mod look_up;
 pub mod message;
 mod names;
+mod prefix;
 pub mod questions;
 mod stream;
 pub mod synthesis;
 pub mod text;
+mod timed;
 
+pub use edns::{EdnsOption, EdnsOptions};
 pub use error::StreamError;
-pub use message::{MessageOptions, messages};
+pub use message::{CookiePlace, MessageOptions, cookie_place, messages};
+pub use prefix::Prefix;
 pub use questions::{Question, Questions};
 pub use stream::QueryStream;
 pub use synthesis::{StreamKind, StreamSummary, synthesise};

@@ -1,7 +1,10 @@
 //! Questions in memory: names and types, without a message around them.
 
+use crate::error::StreamError;
+use crate::message::{HEADER_LEN, question_name};
+use crate::stream::QueryStream;
 use domain::base::Name;
-use domain::base::iana::Rtype;
+use domain::base::iana::{Class, Rtype};
 
 /// An ordered set of questions of class IN, their names in one buffer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,6 +26,20 @@ pub struct Question<'a> {
 }
 
 impl Questions {
+    /// Takes the questions out of the messages of `stream`, in their order.
+    ///
+    /// # Errors
+    /// [`StreamError::NotAQuestion`] for the first message that is not a query (opcode 0) of one question of class IN.
+    pub fn of_stream(stream: &QueryStream) -> Result<Self, StreamError> {
+        let mut questions = Self::default();
+        for (query, message) in stream.iter().enumerate() {
+            let question =
+                only_question(message).map_err(|why| StreamError::NotAQuestion { query, why })?;
+            questions.push(question);
+        }
+        Ok(questions)
+    }
+
     /// Appends a question.
     pub fn push(&mut self, question: Question<'_>) {
         self.names.extend_from_slice(question.name.as_slice());
@@ -58,4 +75,26 @@ impl Questions {
     pub fn iter(&self) -> impl Iterator<Item = Question<'_>> {
         (0..self.len()).map(|index| self.get(index))
     }
+}
+
+fn only_question(message: &[u8]) -> Result<Question<'_>, &'static str> {
+    let name = question_name(message).ok_or("its question is not whole")?;
+    let fixed = HEADER_LEN + name.len();
+    let &[t0, t1, c0, c1] = message
+        .get(fixed..fixed + 4)
+        .ok_or("its question is not whole")?
+    else {
+        return Err("its question is not whole");
+    };
+    if message[2] & 0x78 != 0 {
+        return Err("its opcode is not QUERY");
+    }
+    if message[4..6] != [0, 1] {
+        return Err("it has not one question");
+    }
+    if u16::from_be_bytes([c0, c1]) != Class::IN.to_int() {
+        return Err("its class is not IN");
+    }
+    let rtype = Rtype::from_int(u16::from_be_bytes([t0, t1]));
+    Ok(Question { name, rtype })
 }

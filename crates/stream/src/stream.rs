@@ -61,6 +61,25 @@ impl QueryStream {
         Ok(())
     }
 
+    /// Makes a timed stream of its parts, which must be as [`Self::push_timed`] would have made them.
+    pub(crate) fn from_parts(
+        octets: Vec<u8>,
+        ends: Vec<u64>,
+        times_ns: Vec<u64>,
+        clients: Vec<u32>,
+    ) -> Self {
+        debug_assert!(times_ns.is_sorted() && times_ns.first().is_none_or(|&first| first == 0));
+        debug_assert!(ends.len() == times_ns.len() && ends.len() == clients.len());
+        let client_count = clients.iter().max().map_or(0, |&last| last + 1);
+        Self {
+            octets,
+            ends,
+            times_ns,
+            clients,
+            client_count,
+        }
+    }
+
     fn append(&mut self, message: &[u8]) {
         self.octets.extend_from_slice(message);
         self.ends.push(self.octets.len() as u64);

@@ -3,8 +3,19 @@
 //! Empty lines and lines that begin with `;` (as in dnsperf) or `#` are passed over. Names are absolute with or without
 //! the final dot, with escapes as in master files (RFC 1035 section 5.1); types are mnemonics or `TYPEnnn` (RFC 3597). The
 //! class `IN` may follow.
+//!
+//! [`queries`] reads the same lines with a class and options into messages, [`updates`] dnsperf's format of dynamic
+//! updates.
 
+mod lines;
+pub mod queries;
+mod query_line;
+mod update_line;
+pub mod updates;
+
+use self::lines::{accept, each_line};
 use crate::error::{BadLines, StreamError};
+use crate::input::failure;
 use crate::questions::{Question, Questions};
 use bytes::Bytes;
 use dnsrig_zone::{Name, PresentationName, write_whole};
@@ -12,10 +23,9 @@ use domain::base::iana::Rtype;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
-use std::str::FromStr;
 
-/// A longer line is no question: a name takes at most 1,004 characters with every octet escaped.
-const MAX_LINE: usize = 4096;
+/// What a line should be, for errors.
+const A_LINE: &str = "a line is a name and a type, such as 'www.example.test A'";
 
 /// The questions of a query file, and how many of its lines were left out.
 #[derive(Clone, Debug, Default)]
@@ -32,27 +42,17 @@ impl QueryLog {
     /// # Errors
     /// [`StreamError::Read`], [`StreamError::BadLines`] with line numbers, or [`StreamError::Empty`].
     pub fn read(path: &Path, skip_bad: bool) -> Result<Self, StreamError> {
-        let failed = |source| StreamError::Read {
-            file: path.to_owned(),
-            source,
-        };
+        let failed = |source| failure(path, source);
         let file = File::open(path).map_err(failed)?;
         let (questions, bad) = parse(BufReader::with_capacity(1 << 16, file)).map_err(failed)?;
-        if bad.count() > 0 && !skip_bad {
-            return Err(StreamError::BadLines {
-                file: path.to_owned(),
-                lines: bad,
-            });
-        }
+        let skipped = accept(path, bad, skip_bad, A_LINE)?;
         if questions.is_empty() {
             return Err(StreamError::Empty {
                 file: path.to_owned(),
+                expected: A_LINE,
             });
         }
-        Ok(Self {
-            questions,
-            skipped: bad.count(),
-        })
+        Ok(Self { questions, skipped })
     }
 }
 
@@ -60,57 +60,23 @@ impl QueryLog {
 ///
 /// # Errors
 /// Only those of reading; what is wrong with the text comes back as bad lines.
-pub fn parse(mut text: impl BufRead) -> io::Result<(Questions, BadLines)> {
+pub fn parse(text: impl BufRead) -> io::Result<(Questions, BadLines)> {
     let mut questions = Questions::default();
-    let mut bad = BadLines::default();
-    let mut line = Vec::new();
-    for number in 1.. {
-        line.clear();
-        if !read_line(&mut text, &mut line)? {
-            break;
-        }
-        match parse_line(&line) {
-            Ok(None) => {}
-            Ok(Some((name, rtype))) => questions.push(Question {
+    let bad = each_line(text, |_, line| {
+        if let Some((name, rtype)) = parse_line(line)? {
+            questions.push(Question {
                 name: name.for_slice(),
                 rtype,
-            }),
-            Err(reason) => bad.add(number, reason),
+            });
         }
-    }
+        Ok(())
+    })?;
     Ok((questions, bad))
 }
 
-/// Reads up to and with the next line feed; keeps at most `MAX_LINE` + 1 octets, so that no input takes all memory.
-fn read_line(text: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
-    let mut any = false;
-    loop {
-        let available = text.fill_buf()?;
-        if available.is_empty() {
-            return Ok(any);
-        }
-        any = true;
-        let end = available.iter().position(|&octet| octet == b'\n');
-        let taken = end.map_or(available.len(), |end| end + 1);
-        let room = (MAX_LINE + 1).saturating_sub(line.len());
-        line.extend_from_slice(&available[..taken.min(room)]);
-        text.consume(taken);
-        if end.is_some() {
-            return Ok(true);
-        }
-    }
-}
-
-fn parse_line(line: &[u8]) -> Result<Option<(Name, Rtype)>, String> {
-    if line.len() > MAX_LINE {
-        return Err(format!("longer than {MAX_LINE} octets"));
-    }
-    let text = std::str::from_utf8(line)
-        .ok()
-        .filter(|text| text.is_ascii())
-        .ok_or("not ASCII; write other octets of a name as \\DDD")?;
-    let mut fields = text.split_ascii_whitespace();
-    let Some(name) = fields.next().filter(|name| !name.starts_with([';', '#'])) else {
+fn parse_line(line: &str) -> Result<Option<(Name, Rtype)>, String> {
+    let mut fields = line.split_ascii_whitespace();
+    let Some(name) = fields.next().filter(|name| !lines::is_comment(name)) else {
         return Ok(None);
     };
     let rtype = fields
@@ -121,10 +87,7 @@ fn parse_line(line: &[u8]) -> Result<Option<(Name, Rtype)>, String> {
     if let Some(surplus) = surplus.next() {
         return Err(format!("'{surplus}' after the type"));
     }
-    let name =
-        Name::from_str(name).map_err(|error| format!("'{name}' is not a domain name: {error}"))?;
-    let rtype = Rtype::from_str(rtype).map_err(|_| format!("'{rtype}' is not a record type"))?;
-    Ok(Some((name, rtype)))
+    Ok(Some((lines::name(name)?, lines::rtype(rtype)?)))
 }
 
 /// Writes questions as a query file: beside, then renamed.

@@ -176,7 +176,7 @@ fn messages_are_queries_with_the_options_asked_for() {
         do_bit: true,
         ..MessageOptions::default()
     };
-    for (octets, question) in messages(&questions, options).iter().zip(questions.iter()) {
+    for (octets, question) in messages(&questions, &options).iter().zip(questions.iter()) {
         let message = Message::from_slice(octets).unwrap();
         let opt = message.opt().unwrap();
         assert_eq!((opt.udp_payload_size(), opt.dnssec_ok()), (1232, true));
@@ -187,7 +187,7 @@ fn messages_are_queries_with_the_options_asked_for() {
         );
         assert!(message.header().rd() && !message.header().qr());
     }
-    let plain = messages(&questions, MessageOptions::default());
+    let plain = messages(&questions, &MessageOptions::default());
     assert!(
         Message::from_slice(plain.message(0))
             .unwrap()

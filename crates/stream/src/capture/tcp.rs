@@ -1,0 +1,410 @@
+//! TCP from clients to servers (RFC 9293), as far as queries can be taken out of it (RFC 7766).
+//!
+//! Sans-I/O: segments go in, messages come out. Data in order, sent again, or out of order are put together; memory is
+//! bounded, and what could not be used is counted.
+
+use super::dns::{are_framed_queries, next_frame};
+use super::summary::TcpSummary;
+use foldhash::fast::RandomState;
+use std::collections::HashMap;
+
+const HEADER_LEN: usize = 20;
+const FIN: u8 = 0x01;
+const SYN: u8 = 0x02;
+const RST: u8 = 0x04;
+
+/// Octets that wait on one connection for data before them; beyond, those data are given up.
+const MAX_WAITING: usize = 256 << 10;
+/// The beginning of a message is shorter than the longest message with its length.
+const MAX_PARTIAL: usize = 2 + u16::MAX as usize;
+/// Segments that wait so.
+const MAX_WAITING_SEGMENTS: usize = 256;
+/// Connections in one generation; there are two generations.
+const MAX_FLOWS: usize = 128 << 10;
+/// Octets that all connections of both generations may keep.
+const MAX_KEPT: usize = 64 << 20;
+
+/// The ends of a connection, IPv4 addresses mapped to IPv6.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FlowKey {
+    /// The client's address.
+    pub client: u128,
+    /// The server's address.
+    pub server: u128,
+    /// The client's port.
+    pub client_port: u16,
+    /// The server's port.
+    pub server_port: u16,
+}
+
+/// A TCP segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment<'a> {
+    /// The source port.
+    pub source: u16,
+    /// The destination port.
+    pub destination: u16,
+    /// The sequence number of the first octet of data, or of SYN.
+    pub sequence: u32,
+    flags: u8,
+    /// The data, as far as they were captured.
+    pub data: &'a [u8],
+}
+
+impl<'a> Segment<'a> {
+    /// Reads the payload of an IP packet; `None` if it ends inside the header, or the header contradicts itself.
+    pub fn parse(octets: &'a [u8]) -> Option<Self> {
+        let header = octets.first_chunk::<HEADER_LEN>()?;
+        let header_len = usize::from(header[12] >> 4) * 4;
+        if header_len < HEADER_LEN {
+            return None;
+        }
+        Some(Self {
+            source: u16::from_be_bytes([header[0], header[1]]),
+            destination: u16::from_be_bytes([header[2], header[3]]),
+            sequence: u32::from_be_bytes([header[4], header[5], header[6], header[7]]),
+            flags: header[13],
+            data: octets.get(header_len..)?,
+        })
+    }
+
+    fn has(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+}
+
+/// A message out of a connection, with the time of the segment that had its last octet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TcpMessage<'a> {
+    /// When that segment was captured, in ns since 1970.
+    pub time_ns: i64,
+    /// The connection.
+    pub flow: FlowKey,
+    /// The message.
+    pub octets: &'a [u8],
+}
+
+/// The connections of a capture.
+///
+/// There are two generations of them. When the younger is full, the older is given up and the younger becomes the older,
+/// from which connections with a new segment come back: so those that are idle for long are given up first.
+#[derive(Debug, Default)]
+pub struct TcpFlows {
+    young: HashMap<FlowKey, Flow, RandomState>,
+    old: HashMap<FlowKey, Flow, RandomState>,
+    /// Octets that all connections keep.
+    kept: usize,
+    /// What was seen.
+    pub summary: TcpSummary,
+}
+
+impl TcpFlows {
+    /// Takes a segment from the client, of whose data `missing` octets at the end were not captured; messages that are
+    /// whole now go to `sink`.
+    pub fn segment(
+        &mut self,
+        key: FlowKey,
+        segment: Segment<'_>,
+        missing: usize,
+        time_ns: i64,
+        sink: &mut impl FnMut(TcpMessage<'_>),
+    ) {
+        self.summary.segments += 1;
+        let has_data = !segment.data.is_empty() || missing > 0;
+        if !has_data && !segment.has(SYN | FIN | RST) {
+            return;
+        }
+        let mut output = Output {
+            flow: key,
+            summary: &mut self.summary,
+            sink,
+        };
+        let known = self.young.remove(&key).or_else(|| self.old.remove(&key));
+        self.kept -= known.as_ref().map_or(0, Flow::kept);
+        let Some(mut flow) = Flow::continued(known, &segment, has_data, &mut output) else {
+            return;
+        };
+        if has_data {
+            let sequence = segment.sequence.wrapping_add(u32::from(segment.has(SYN)));
+            let data = Data {
+                sequence,
+                time_ns,
+                octets: segment.data,
+                missing,
+            };
+            flow.take(data, &mut output);
+        }
+        if segment.has(FIN) {
+            let len = segment.data.len() + missing;
+            flow.end = Some(segment.sequence.wrapping_add(len as u32));
+        }
+        if segment.has(RST) || flow.end == Some(flow.next) {
+            // It stays known, so that data sent again after the end are not taken for another connection's.
+            flow.close(&mut output);
+        }
+        self.kept += flow.kept();
+        self.young.insert(key, flow);
+        while self.young.len() >= MAX_FLOWS || self.kept > MAX_KEPT {
+            self.age(sink);
+        }
+    }
+
+    /// Ends all connections; messages after a gap that was not filled go to `sink`.
+    pub fn finish(&mut self, sink: &mut impl FnMut(TcpMessage<'_>)) {
+        self.age(sink);
+        self.age(sink);
+    }
+
+    /// Gives up the older generation.
+    fn age(&mut self, sink: &mut impl FnMut(TcpMessage<'_>)) {
+        let young = std::mem::take(&mut self.young);
+        for (key, mut flow) in std::mem::replace(&mut self.old, young) {
+            self.kept -= flow.kept();
+            flow.close(&mut Output {
+                flow: key,
+                summary: &mut self.summary,
+                sink,
+            });
+        }
+    }
+}
+
+/// Where messages and counts of a connection go.
+struct Output<'o, Sink> {
+    flow: FlowKey,
+    summary: &'o mut TcpSummary,
+    sink: &'o mut Sink,
+}
+
+impl<Sink: FnMut(TcpMessage<'_>)> Output<'_, Sink> {
+    fn message(&mut self, time_ns: i64, octets: &[u8]) {
+        self.summary.messages += 1;
+        (self.sink)(TcpMessage {
+            time_ns,
+            flow: self.flow,
+            octets,
+        });
+    }
+}
+
+/// Data of a segment.
+#[derive(Clone, Copy)]
+struct Data<'a> {
+    sequence: u32,
+    time_ns: i64,
+    octets: &'a [u8],
+    missing: usize,
+}
+
+/// Data that wait for others before them.
+#[derive(Debug)]
+struct Waiting {
+    sequence: u32,
+    time_ns: i64,
+    octets: Vec<u8>,
+    missing: usize,
+}
+
+impl Waiting {
+    /// Octets in memory.
+    fn kept(&self) -> usize {
+        size_of::<Self>() + self.octets.len()
+    }
+}
+
+/// What a client has sent on a connection.
+#[derive(Debug)]
+struct Flow {
+    /// The sequence number at which the connection was picked up.
+    first: u32,
+    /// The sequence number of the next octet.
+    next: u32,
+    /// The sequence number of FIN.
+    end: Option<u32>,
+    /// Whether it is known where messages begin.
+    is_placed: bool,
+    /// The beginning of a message.
+    partial: Vec<u8>,
+    /// Data after a gap, in the order of their sequence numbers.
+    waiting: Vec<Waiting>,
+}
+
+impl Flow {
+    fn new(next: u32, is_placed: bool) -> Self {
+        Self {
+            first: next,
+            next,
+            end: None,
+            is_placed,
+            partial: Vec::new(),
+            waiting: Vec::new(),
+        }
+    }
+
+    /// The connection that `segment` belongs to: the one known, or a new one. `None` if the segment is no reason to have
+    /// one.
+    fn continued<Sink: FnMut(TcpMessage<'_>)>(
+        known: Option<Self>,
+        segment: &Segment<'_>,
+        has_data: bool,
+        output: &mut Output<'_, Sink>,
+    ) -> Option<Self> {
+        if segment.has(SYN) {
+            let first = segment.sequence.wrapping_add(1);
+            return Some(match known {
+                Some(same) if same.first == first => same,
+                Some(mut other) => {
+                    other.close(output);
+                    Self::new(first, true)
+                }
+                None => Self::new(first, true),
+            });
+        }
+        known.or_else(|| has_data.then(|| Self::new(segment.sequence, false)))
+    }
+
+    /// Octets in memory beside the connection itself.
+    fn kept(&self) -> usize {
+        self.partial.len() + self.waiting.iter().map(Waiting::kept).sum::<usize>()
+    }
+
+    fn take<Sink: FnMut(TcpMessage<'_>)>(&mut self, data: Data<'_>, output: &mut Output<'_, Sink>) {
+        if distance(self.next, data.sequence) > 0 {
+            self.wait(data);
+            while self.waiting.len() > MAX_WAITING_SEGMENTS
+                || self.kept() > MAX_WAITING + MAX_PARTIAL
+            {
+                self.give_up_gap(output);
+            }
+            return;
+        }
+        self.consume(data, output);
+        self.consume_waiting(output);
+    }
+
+    /// Keeps data for which those before them are missing.
+    fn wait(&mut self, data: Data<'_>) {
+        let place = self.waiting.partition_point(|other| {
+            distance(self.next, other.sequence) <= distance(self.next, data.sequence)
+        });
+        let waiting = Waiting {
+            sequence: data.sequence,
+            time_ns: data.time_ns,
+            octets: data.octets.to_vec(),
+            missing: data.missing,
+        };
+        self.waiting.insert(place, waiting);
+    }
+
+    /// Uses data that begin at the next octet, or before it.
+    fn consume<Sink: FnMut(TcpMessage<'_>)>(
+        &mut self,
+        data: Data<'_>,
+        output: &mut Output<'_, Sink>,
+    ) {
+        let seen = distance(data.sequence, self.next) as usize;
+        if seen >= data.octets.len() + data.missing {
+            output.summary.retransmitted += 1;
+            return;
+        }
+        let octets = data.octets.get(seen..).unwrap_or_default();
+        let missing = data.octets.len() + data.missing - seen - octets.len();
+        self.next = self.next.wrapping_add((octets.len() + missing) as u32);
+        self.is_placed = self.is_placed || are_framed_queries(octets);
+        if self.is_placed {
+            self.append(octets, data.time_ns, output);
+        } else if !octets.is_empty() {
+            output.summary.unplaced += 1;
+        }
+        if missing > 0 {
+            self.lose_place(output);
+        }
+    }
+
+    fn consume_waiting<Sink: FnMut(TcpMessage<'_>)>(&mut self, output: &mut Output<'_, Sink>) {
+        let is_next = |flow: &Self, waiting: &Waiting| distance(flow.next, waiting.sequence) <= 0;
+        while self
+            .waiting
+            .first()
+            .is_some_and(|first| is_next(self, first))
+        {
+            let waiting = self.waiting.remove(0);
+            let data = Data {
+                sequence: waiting.sequence,
+                time_ns: waiting.time_ns,
+                octets: &waiting.octets,
+                missing: waiting.missing,
+            };
+            self.consume(data, output);
+        }
+    }
+
+    /// Goes on after the first gap.
+    fn give_up_gap<Sink: FnMut(TcpMessage<'_>)>(&mut self, output: &mut Output<'_, Sink>) {
+        if let Some(first) = self.waiting.first() {
+            self.next = first.sequence;
+            self.lose_place(output);
+            self.consume_waiting(output);
+        }
+    }
+
+    /// Counts a gap, after which it is not known where a message begins.
+    fn lose_place<Sink: FnMut(TcpMessage<'_>)>(&mut self, output: &mut Output<'_, Sink>) {
+        output.summary.gaps += 1;
+        output.summary.incomplete += u64::from(!self.partial.is_empty());
+        self.partial = Vec::new();
+        self.is_placed = false;
+    }
+
+    /// Takes messages out of what was there before with `octets` after it.
+    fn append<Sink: FnMut(TcpMessage<'_>)>(
+        &mut self,
+        octets: &[u8],
+        time_ns: i64,
+        output: &mut Output<'_, Sink>,
+    ) {
+        if self.partial.is_empty() {
+            let rest = take_messages(octets, time_ns, output);
+            self.partial.extend_from_slice(rest);
+            return;
+        }
+        let mut whole = std::mem::take(&mut self.partial);
+        whole.extend_from_slice(octets);
+        let rest = take_messages(&whole, time_ns, output).len();
+        if rest > 0 {
+            whole.drain(..whole.len() - rest);
+            self.partial = whole;
+        }
+    }
+
+    /// Gives up what waits and what is not whole.
+    fn close<Sink: FnMut(TcpMessage<'_>)>(&mut self, output: &mut Output<'_, Sink>) {
+        while !self.waiting.is_empty() {
+            self.give_up_gap(output);
+        }
+        output.summary.incomplete += u64::from(!self.partial.is_empty());
+        self.partial = Vec::new();
+    }
+}
+
+/// Gives all whole messages of `octets` to `output`; returns what is left.
+fn take_messages<'a, Sink: FnMut(TcpMessage<'_>)>(
+    octets: &'a [u8],
+    time_ns: i64,
+    output: &mut Output<'_, Sink>,
+) -> &'a [u8] {
+    let mut rest = octets;
+    while let Some((message, after)) = next_frame(rest) {
+        output.message(time_ns, message);
+        rest = after;
+    }
+    rest
+}
+
+/// How far `to` is after `from` in the circle of sequence numbers.
+fn distance(from: u32, to: u32) -> i32 {
+    to.wrapping_sub(from).cast_signed()
+}
+
+#[cfg(test)]
+mod tests;

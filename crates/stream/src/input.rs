@@ -1,0 +1,174 @@
+//! Files, pipes and standard input, plain or compressed, read so that a caller can stop it.
+
+use crate::error::StreamError;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, AsRawFd};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// How long a pipe without data is waited for before the cancel flag is looked at again.
+const POLL_MS: libc::c_int = 100;
+const GZIP_MAGIC: &[u8] = &[0x1F, 0x8B];
+const ZSTD_MAGIC: &[u8] = &[0x28, 0xB5, 0x2F, 0xFD];
+
+/// Opens `path`, or standard input for `-`; what gzip or zstd compressed is decompressed.
+///
+/// Once `cancel` is set, reading fails with an error that [`failure`] turns into [`StreamError::Interrupted`].
+pub(crate) fn open<'c>(
+    path: &Path,
+    cancel: &'c AtomicBool,
+) -> io::Result<Box<dyn Read + Send + 'c>> {
+    let mut file = open_plain(path, cancel)?;
+    let mut head = Vec::with_capacity(ZSTD_MAGIC.len());
+    file.by_ref()
+        .take(ZSTD_MAGIC.len() as u64)
+        .read_to_end(&mut head)?;
+    let is_gzip = head.starts_with(GZIP_MAGIC);
+    let is_zstd = head == ZSTD_MAGIC;
+    let whole = io::Cursor::new(head).chain(file);
+    if is_gzip {
+        Ok(Box::new(flate2::read::MultiGzDecoder::new(whole)))
+    } else if is_zstd {
+        Ok(Box::new(zstd::Decoder::new(whole)?))
+    } else {
+        Ok(Box::new(whole))
+    }
+}
+
+/// Opens `path`, or standard input for `-`, and reads it as it is.
+pub(crate) fn open_plain<'c>(path: &Path, cancel: &'c AtomicBool) -> io::Result<Cancellable<'c>> {
+    let file = if path == Path::new("-") {
+        File::from(io::stdin().as_fd().try_clone_to_owned()?)
+    } else {
+        File::open(path)?
+    };
+    let may_block = !file.metadata()?.is_file();
+    Ok(Cancellable {
+        file,
+        may_block,
+        cancel,
+    })
+}
+
+/// The error of reading `path` as the crate's own.
+pub(crate) fn failure(path: &Path, source: io::Error) -> StreamError {
+    if source
+        .get_ref()
+        .is_some_and(|inner| inner.is::<Cancelled>())
+    {
+        return StreamError::Interrupted;
+    }
+    StreamError::Read {
+        file: path.to_owned(),
+        source,
+    }
+}
+
+/// A file whose reading ends once a flag is set, also while a pipe is silent.
+pub(crate) struct Cancellable<'c> {
+    file: File,
+    may_block: bool,
+    cancel: &'c AtomicBool,
+}
+
+impl Read for Cancellable<'_> {
+    fn read(&mut self, octets: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if self.cancel.load(Ordering::Relaxed) {
+                return Err(io::Error::other(Cancelled));
+            }
+            if !self.may_block || self.is_ready()? {
+                return self.file.read(octets);
+            }
+        }
+    }
+}
+
+impl Cancellable<'_> {
+    fn is_ready(&self) -> io::Result<bool> {
+        let mut watched = libc::pollfd {
+            fd: self.file.as_raw_fd(),
+            events: libc::POLLIN,
+            revents: 0,
+        };
+        // SAFETY: `watched` is one valid pollfd for the time of the call, and the count says one.
+        match unsafe { libc::poll(&mut watched, 1, POLL_MS) } {
+            0 => Ok(false),
+            1.. => Ok(true),
+            _ => match io::Error::last_os_error() {
+                error if error.kind() == io::ErrorKind::Interrupted => Ok(false),
+                error => Err(error),
+            },
+        }
+    }
+}
+
+/// The caller asked to stop.
+#[derive(Debug)]
+struct Cancelled;
+
+impl fmt::Display for Cancelled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("stopped by the caller")
+    }
+}
+
+impl std::error::Error for Cancelled {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn read(octets: &[u8]) -> io::Result<Vec<u8>> {
+        let mut file = tempfile::NamedTempFile::new()?;
+        file.write_all(octets)?;
+        let mut read = Vec::new();
+        open(file.path(), &AtomicBool::new(false))?.read_to_end(&mut read)?;
+        Ok(read)
+    }
+
+    #[test]
+    fn compressed_files_are_decompressed_and_others_read_as_they_are() {
+        let text = b"www.example.test A\n".repeat(1000);
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(&text).unwrap();
+        assert_eq!(read(&gzip.finish().unwrap()).unwrap(), text);
+        assert_eq!(
+            read(&zstd::encode_all(&text[..], 1).unwrap()).unwrap(),
+            text
+        );
+        assert_eq!(read(&text).unwrap(), text);
+        for short in [&b""[..], b"a", b"\x1f", b"abcd"] {
+            assert_eq!(read(short).unwrap(), short);
+        }
+    }
+
+    #[test]
+    fn a_compressed_file_that_is_cut_off_is_an_error() {
+        let whole = zstd::encode_all(&[7; 100_000][..], 1).unwrap();
+        assert!(read(&whole[..whole.len() - 3]).is_err());
+    }
+
+    #[test]
+    fn a_silent_pipe_is_left_once_the_flag_is_set() {
+        let (receiver, _sender) = io::pipe().unwrap();
+        let cancel = AtomicBool::new(false);
+        let mut input = Cancellable {
+            file: File::from(std::os::fd::OwnedFd::from(receiver)),
+            may_block: true,
+            cancel: &cancel,
+        };
+        std::thread::scope(|scope| {
+            let reading = scope.spawn(|| input.read(&mut [0; 10]));
+            cancel.store(true, Ordering::Relaxed);
+            let error = reading.join().unwrap().unwrap_err();
+            assert!(matches!(
+                failure(Path::new("-"), error),
+                StreamError::Interrupted
+            ));
+        });
+    }
+}

@@ -1,0 +1,100 @@
+//! Lines of text files and the fields in them.
+
+use crate::error::{BadLines, StreamError};
+use crate::input::open;
+use dnsrig_zone::Name;
+use domain::base::iana::Rtype;
+use std::io::{self, BufRead, BufReader};
+use std::path::Path;
+use std::str::FromStr;
+use std::sync::atomic::AtomicBool;
+
+/// The longest line: room for a name of 1,004 characters (every octet escaped), and for RDATA and options of some size.
+const MAX_LINE: usize = 65_536;
+
+/// Opens the file at `path`, plain or compressed, for reading lines.
+pub fn open_text<'c>(path: &Path, cancel: &'c AtomicBool) -> io::Result<impl BufRead + use<'c>> {
+    Ok(BufReader::with_capacity(1 << 18, open(path, cancel)?))
+}
+
+/// Gives `line` the number and the text of one line after the other; it says what is wrong with them, if anything is.
+pub fn each_line(
+    mut text: impl BufRead,
+    mut line: impl FnMut(u64, &str) -> Result<(), String>,
+) -> io::Result<BadLines> {
+    let mut bad = BadLines::default();
+    let mut octets = Vec::new();
+    for number in 1.. {
+        octets.clear();
+        if !read_line(&mut text, &mut octets)? {
+            break;
+        }
+        if let Err(reason) = ascii(&octets).and_then(|text| line(number, text)) {
+            bad.add(number, reason);
+        }
+    }
+    Ok(bad)
+}
+
+/// Refuses a file with bad lines, unless they are to be left out; gives their number.
+pub fn accept(
+    path: &Path,
+    bad: BadLines,
+    skip_bad: bool,
+    expected: &'static str,
+) -> Result<u64, StreamError> {
+    if bad.count() > 0 && !skip_bad {
+        return Err(StreamError::BadLines {
+            file: path.to_owned(),
+            expected,
+            lines: bad,
+        });
+    }
+    Ok(bad.count())
+}
+
+/// Reads up to and with the next line feed; keeps at most `MAX_LINE` + 1 octets, so that no input takes all memory.
+fn read_line(text: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
+    let mut any = false;
+    loop {
+        let available = text.fill_buf()?;
+        if available.is_empty() {
+            return Ok(any);
+        }
+        any = true;
+        let end = available.iter().position(|&octet| octet == b'\n');
+        let taken = end.map_or(available.len(), |end| end + 1);
+        let room = (MAX_LINE + 1).saturating_sub(line.len());
+        line.extend_from_slice(&available[..taken.min(room)]);
+        text.consume(taken);
+        if end.is_some() {
+            return Ok(true);
+        }
+    }
+}
+
+/// The text of a line.
+fn ascii(line: &[u8]) -> Result<&str, String> {
+    if line.len() > MAX_LINE {
+        return Err(format!("longer than {MAX_LINE} octets"));
+    }
+    std::str::from_utf8(line)
+        .ok()
+        .filter(|text| text.is_ascii())
+        .ok_or_else(|| "not ASCII; write other octets of a name as \\DDD".to_owned())
+}
+
+/// Whether a field begins a comment: `;` as in dnsperf, or `#`.
+pub fn is_comment(field: &str) -> bool {
+    field.starts_with([';', '#'])
+}
+
+/// Reads an absolute name, with or without the final dot.
+pub fn name(text: &str) -> Result<Name, String> {
+    Name::from_str(text).map_err(|error| format!("'{text}' is not a domain name: {error}"))
+}
+
+/// Reads a record type.
+pub fn rtype(text: &str) -> Result<Rtype, String> {
+    Rtype::from_str(text).map_err(|_| format!("'{text}' is not a record type"))
+}

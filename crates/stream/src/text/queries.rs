@@ -1,0 +1,140 @@
+//! Query files read into messages: dnsperf's lines, with a class and options for each line.
+//!
+//! A line is `name type [class] [key=value ...]`. The keys change what all messages have: `rd`, `cd`, `ad`, `do`, `nsid` and
+//! `cookie` are 0 or 1, `edns` is the payload size, `padding` the block length, `ecs` a prefix such as `192.0.2.0/24`,
+//! `option` is `CODE:HEX` and may be repeated. `time=SECONDS` (at most nine decimals) on every line makes a timed stream;
+//! `client=` with a number or an address says whose query it is.
+
+use super::lines::{accept, each_line, open_text};
+use super::query_line::{self, Client, QueryLine};
+use crate::error::{BadLines, StreamError};
+use crate::input::failure;
+use crate::message::{MessageOptions, compose_query};
+use crate::stream::QueryStream;
+use crate::timed::{ClientNumbers, TimedQueries, Times};
+use serde::Serialize;
+use std::io::{self, BufRead};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+/// What a line should be, for errors.
+const A_LINE: &str =
+    "a line is a name, a type, perhaps a class and options, such as 'www.example.test A do=1'";
+
+/// What a query file held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TextSummary {
+    /// Queries in the stream.
+    pub queries: usize,
+    /// Bad lines that were left out.
+    pub skipped: u64,
+    /// Clients of a timed stream; else 0.
+    pub clients: u32,
+    /// Time from the first query to the last in ns; 0 unless the stream is timed.
+    pub span_ns: u64,
+    /// Queries that stood after one with a later time, and were sorted.
+    pub out_of_order: u64,
+}
+
+/// Reads the query file at `path` (`-` is standard input; gzip and zstd are decompressed) into messages that have
+/// `options`. With `skip_bad`, bad lines are left out and counted.
+///
+/// # Errors
+/// [`StreamError::Read`], [`StreamError::BadLines`] with line numbers, [`StreamError::Empty`], or
+/// [`StreamError::Interrupted`] once `cancel` is set.
+pub fn read(
+    path: &Path,
+    options: &MessageOptions,
+    skip_bad: bool,
+    cancel: &AtomicBool,
+) -> Result<(QueryStream, TextSummary), StreamError> {
+    let failed = |source| failure(path, source);
+    let text = open_text(path, cancel).map_err(failed)?;
+    let (stream, mut summary, bad) = parse(text, options).map_err(failed)?;
+    summary.skipped = accept(path, bad, skip_bad, A_LINE)?;
+    if stream.is_empty() {
+        return Err(StreamError::Empty {
+            file: path.to_owned(),
+            expected: A_LINE,
+        });
+    }
+    Ok((stream, summary))
+}
+
+/// Reads messages from text.
+///
+/// # Errors
+/// Only those of reading; what is wrong with the text comes back as bad lines.
+pub fn parse(
+    text: impl BufRead,
+    options: &MessageOptions,
+) -> io::Result<(QueryStream, TextSummary, BadLines)> {
+    let mut queries = Queries::default();
+    let bad = each_line(text, |_, line| match query_line::parse(line, options)? {
+        Some(query) => queries.push(query, options),
+        None => Ok(()),
+    })?;
+    let (stream, times) = queries.finish();
+    let summary = TextSummary {
+        queries: stream.len(),
+        skipped: bad.count(),
+        clients: stream.client_count(),
+        span_ns: stream.span_ns(),
+        out_of_order: times.out_of_order,
+    };
+    Ok((stream, summary, bad))
+}
+
+/// The queries so far: all of them have times, or none has.
+#[derive(Default)]
+struct Queries {
+    plain: QueryStream,
+    timed: TimedQueries,
+    clients: ClientNumbers<Option<Client>>,
+    message: Vec<u8>,
+}
+
+impl Queries {
+    fn push(&mut self, query: QueryLine, base: &MessageOptions) -> Result<(), String> {
+        let options = query.options.as_ref().unwrap_or(base);
+        let compose = |message: &mut Vec<u8>| {
+            compose_query(
+                query.name.for_slice(),
+                query.rtype,
+                query.class,
+                options,
+                message,
+            );
+        };
+        match query.time_ns {
+            Some(_) if !self.plain.is_empty() => {
+                Err("has a time, and lines before it have none".into())
+            }
+            Some(time_ns) => {
+                let client = self.clients.number(query.client);
+                self.timed.push(time_ns, client, compose);
+                Ok(())
+            }
+            None if self.timed.len() > 0 => {
+                Err("has no time=SECONDS, and lines before it have one".into())
+            }
+            None if query.client.is_some() => {
+                Err("has a client but no time; client= goes with time=SECONDS".into())
+            }
+            None => {
+                self.message.clear();
+                compose(&mut self.message);
+                self.plain.push(&self.message);
+                Ok(())
+            }
+        }
+    }
+
+    fn finish(self) -> (QueryStream, Times) {
+        if self.timed.len() > 0 {
+            self.timed.finish()
+        } else {
+            (self.plain, Times::default())
+        }
+    }
+}

@@ -3,6 +3,7 @@
 //! A file goes through [`packet`] (pcap and pcapng), [`link`], [`ip`] and [`tcp`]; each can be used alone. [`read`] takes
 //! queries out of all of it: UDP datagrams and TCP data to a DNS port that hold a message with QR=0 and opcode QUERY.
 
+mod clients;
 mod dns;
 pub mod ip;
 pub mod link;

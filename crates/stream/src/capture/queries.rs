@@ -1,5 +1,6 @@
 //! From packets to the queries of a stream.
 
+use super::clients::Clients;
 use super::dns::{NoQuery, check_query};
 use super::ip::{IpPacket, NoPayload, TCP, UDP, Udp};
 use super::link::Frame;
@@ -8,7 +9,7 @@ use super::packet::CapturedPacket;
 use super::summary::{CaptureSummary, MessagesLeftOut};
 use super::tcp::{FlowKey, Segment, TcpFlows, TcpMessage};
 use crate::stream::QueryStream;
-use crate::timed::{ClientNumbers, TimedQueries};
+use crate::timed::TimedQueries;
 use std::net::IpAddr;
 
 /// Takes packets one after the other, and has the stream of their queries at the end.
@@ -31,7 +32,7 @@ impl<'o> CapturedQueries<'o> {
                 max_queries: options.max_queries.unwrap_or(u64::MAX),
                 max_span_ns: options.max_span_ns,
                 queries: TimedQueries::default(),
-                clients: ClientNumbers::default(),
+                clients: Clients::default(),
                 left_out: MessagesLeftOut::default(),
                 is_full: options.max_queries == Some(0),
             },
@@ -198,7 +199,7 @@ struct Messages {
     max_queries: u64,
     max_span_ns: Option<u64>,
     queries: TimedQueries,
-    clients: ClientNumbers<(u128, u16)>,
+    clients: Clients,
     left_out: MessagesLeftOut,
     /// Whether a limit was reached.
     is_full: bool,
@@ -224,8 +225,8 @@ impl Messages {
             self.left_out.beyond_limit += 1;
             return;
         }
-        let client = (address, if self.by_port { port } else { 0 });
-        let client = self.clients.number(client);
+        let port = if self.by_port { port } else { 0 };
+        let client = self.clients.number(address, port);
         self.queries.push(time_ns, client, |octets| {
             // The sender gives every message an ID.
             octets.extend_from_slice(&[0, 0]);

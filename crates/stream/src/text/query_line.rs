@@ -49,14 +49,22 @@ pub fn parse(line: &str, base: &MessageOptions) -> Result<Option<QueryLine>, Str
         if let Some((key, value)) = field.split_once('=') {
             query.set(key, value, base)?;
         } else if place == 0 {
-            query.class = Class::from_str(field).map_err(|_| {
-                format!("'{field}' after the type is neither a class nor an option such as do=1")
-            })?;
+            query.class = class(field)?;
         } else {
             return Err(format!("'{field}' is not an option such as do=1"));
         }
     }
     Ok(Some(query))
+}
+
+fn class(text: &str) -> Result<Class, String> {
+    // The one mnemonic that is written `*` elsewhere.
+    if text.eq_ignore_ascii_case("ANY") {
+        return Ok(Class::ANY);
+    }
+    Class::from_str(text).map_err(|_| {
+        format!("'{text}' after the type is neither a class nor an option such as do=1")
+    })
 }
 
 impl QueryLine {

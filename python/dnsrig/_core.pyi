@@ -118,6 +118,58 @@ class QueryStream:
     ) -> tuple[QueryStream, dict[str, Any]]:
         """Make a stream for `zone` by JPRS-2010's method; return it with a summary of what is in it."""
 
+    @staticmethod
+    def from_capture(path: str | PathLike[str], options: str = "{}") -> tuple[QueryStream, str]:
+        """Read the queries of a pcap or pcapng file (`-` is standard input, gzip and zstd are decompressed).
+
+        `options` is a JSON object: `ports` ([53]), `servers` (prefixes; none means all), `only_udp`, `client_by_port`,
+        `max_queries`, `max_span_ns`. Return the timed stream with a summary as JSON.
+        """
+
+    @staticmethod
+    def from_text(path: str | PathLike[str], *, message: str = "{}", skip_bad: bool = False) -> tuple[QueryStream, str]:
+        """Read a query file whose lines are `name type [class] [key=value ...]`; return it with a summary as JSON.
+
+        `message`, here and below, is a JSON object of what every message has: `edns_size`, `do_bit`,
+        `recursion_desired` (true), `checking_disabled`, `authentic_data`, `nsid`, `client_subnet` (a prefix),
+        `options` (a list of `CODE:HEX`), `padding_block`, `cookie`.
+        """
+
+    @staticmethod
+    def from_updates(
+        path: str | PathLike[str], *, message: str = "{}", skip_bad: bool = False
+    ) -> tuple[QueryStream, str]:
+        """Read dynamic updates in dnsperf's format; return them with a summary as JSON."""
+
+    @staticmethod
+    def from_binary(path: str | PathLike[str]) -> tuple[QueryStream, str]:
+        """Read messages, each after its length in two octets; return them with a summary as JSON."""
+
+    @staticmethod
+    def generate(plan: str, *, message: str = "{}") -> tuple[QueryStream, str]:
+        """Make queries for names from patterns; return them with a summary as JSON.
+
+        `plan` is a JSON object: `patterns` (such as `{az:4}.com`), `types` (such as `A=70,AAAA=30`), `queries`, `seed`.
+        """
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether every query has a time and a client."""
+
+    @property
+    def client_count(self) -> int:
+        """How many clients a timed stream has; else 0."""
+
+    @property
+    def span_ns(self) -> int:
+        """The time from the first query to the last in ns; 0 unless the stream is timed."""
+
+    def time_ns(self, index: int) -> int | None:
+        """Give the time of the query at `index` in ns since the first one; None unless the stream is timed."""
+
+    def client(self, index: int) -> int | None:
+        """Give the number of the client of the query at `index`; None unless the stream is timed."""
+
     def message(self, index: int) -> bytes:
         """Give the message at `index` in wire format, its ID zero."""
 

@@ -1,12 +1,18 @@
 //! `_core.QueryLog` and `_core.QueryStream`.
 
+use crate::doorway::detached;
 use crate::errors::{Kind, OrRaise, exception};
 use crate::zone::Zone;
-use dnsrig_stream::{MessageOptions, Questions, StreamKind};
+use dnsrig_stream::capture::{self, CaptureOptions};
+use dnsrig_stream::generate::{self, GenerationPlan};
+use dnsrig_stream::{MessageOptions, Questions, StreamError, StreamKind, binary, text};
 use dnsrig_zone::lookup::ZoneIndex;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 
 /// The questions of a query file in dnsperf's format.
 #[pyclass(frozen, module = "dnsrig._core")]
@@ -40,28 +46,63 @@ impl QueryLog {
     /// Makes query messages of the questions, as they are and in their order.
     #[pyo3(signature = (*, edns_size=None, do_bit=false))]
     fn to_stream(&self, py: Python<'_>, edns_size: Option<u16>, do_bit: bool) -> QueryStream {
-        let questions = self.log.questions.clone();
-        py.detach(|| QueryStream::of(questions, edns_size, do_bit))
+        py.detach(|| QueryStream::of(&self.log.questions, edns_size, do_bit))
     }
 }
 
 /// Query messages in an order.
 #[pyclass(frozen, module = "dnsrig._core")]
 pub struct QueryStream {
-    questions: Questions,
     pub(crate) stream: dnsrig_stream::QueryStream,
 }
 
 impl QueryStream {
-    fn of(questions: Questions, edns_size: Option<u16>, do_bit: bool) -> Self {
+    fn of(questions: &Questions, edns_size: Option<u16>, do_bit: bool) -> Self {
         let options = MessageOptions {
             edns_size,
             do_bit,
             ..MessageOptions::default()
         };
-        let stream = dnsrig_stream::messages(&questions, options);
-        Self { questions, stream }
+        let stream = dnsrig_stream::messages(questions, &options);
+        Self { stream }
     }
+}
+
+/// Makes a stream by `work`, which stops early once its flag is set; Ctrl-C sets it and is raised.
+fn interruptible<Summary: Serialize + Send>(
+    py: Python<'_>,
+    work: impl FnOnce(&AtomicBool) -> Result<(dnsrig_stream::QueryStream, Summary), StreamError> + Send,
+) -> PyResult<(QueryStream, String)> {
+    let (made, raised) = detached(py, |cancel, _| work(cancel), |(): ()| Ok(()))?;
+    raised?;
+    let (stream, summary) = made.or_raise()?;
+    Ok((QueryStream { stream }, to_json(&summary)?))
+}
+
+/// Reads options that Python wrote as JSON; `what` they are stands in the error.
+fn from_json<Options: DeserializeOwned>(what: &str, json: &str) -> PyResult<Options> {
+    serde_json::from_str(json)
+        .map_err(|error| exception(Kind::Input, format!("{what} cannot be used: {error}")))
+}
+
+fn message_options(json: &str) -> PyResult<MessageOptions> {
+    from_json("the options of messages", json)
+}
+
+fn to_json(summary: &impl Serialize) -> PyResult<String> {
+    serde_json::to_string(summary)
+        .map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))
+}
+
+/// What a stream without other facts holds.
+#[derive(Serialize)]
+struct Count {
+    queries: usize,
+}
+
+fn counted(stream: dnsrig_stream::QueryStream) -> (dnsrig_stream::QueryStream, Count) {
+    let queries = stream.len();
+    (stream, Count { queries })
 }
 
 #[pymethods]
@@ -98,10 +139,7 @@ impl QueryStream {
                 let index = ZoneIndex::new(zone.clone());
                 let (questions, summary) =
                     dnsrig_stream::synthesise(&index, log, kind, queries, seed)?;
-                Ok::<_, dnsrig_stream::StreamError>((
-                    Self::of(questions, edns_size, do_bit),
-                    summary,
-                ))
+                Ok::<_, StreamError>((Self::of(&questions, edns_size, do_bit), summary))
             })
             .or_raise()?;
         let facts = PyDict::new(py);
@@ -115,9 +153,92 @@ impl QueryStream {
         Ok((made, facts))
     }
 
+    /// Reads the queries of a pcap or pcapng file; returns them with a summary as JSON.
+    #[staticmethod]
+    #[pyo3(signature = (path, options="{}"))]
+    fn from_capture(py: Python<'_>, path: PathBuf, options: &str) -> PyResult<(Self, String)> {
+        let options: CaptureOptions = from_json("the options of the capture", options)?;
+        interruptible(py, |cancel| capture::read(&path, &options, cancel))
+    }
+
+    /// Reads a query file whose lines may have a class and options; returns its queries with a summary as JSON.
+    #[staticmethod]
+    #[pyo3(signature = (path, *, message="{}", skip_bad=false))]
+    fn from_text(
+        py: Python<'_>,
+        path: PathBuf,
+        message: &str,
+        skip_bad: bool,
+    ) -> PyResult<(Self, String)> {
+        let options = message_options(message)?;
+        interruptible(py, |cancel| {
+            text::queries::read(&path, &options, skip_bad, cancel)
+        })
+    }
+
+    /// Reads dynamic updates in dnsperf's format; returns them with a summary as JSON.
+    #[staticmethod]
+    #[pyo3(signature = (path, *, message="{}", skip_bad=false))]
+    fn from_updates(
+        py: Python<'_>,
+        path: PathBuf,
+        message: &str,
+        skip_bad: bool,
+    ) -> PyResult<(Self, String)> {
+        let options = message_options(message)?;
+        interruptible(py, |cancel| {
+            text::updates::read(&path, &options, skip_bad, cancel)
+        })
+    }
+
+    /// Reads messages that have their length before them; returns them with a summary as JSON.
+    #[staticmethod]
+    fn from_binary(py: Python<'_>, path: PathBuf) -> PyResult<(Self, String)> {
+        interruptible(py, |cancel| binary::read(&path, cancel).map(counted))
+    }
+
+    /// Makes queries for names from patterns; returns them with a summary as JSON.
+    #[staticmethod]
+    #[pyo3(signature = (plan, *, message="{}"))]
+    fn generate(py: Python<'_>, plan: &str, message: &str) -> PyResult<(Self, String)> {
+        let plan: GenerationPlan = from_json("the plan of names", plan)?;
+        let options = message_options(message)?;
+        interruptible(py, |cancel| {
+            generate::generate(&plan, &options, cancel).map(counted)
+        })
+    }
+
     /// The number of messages.
     fn __len__(&self) -> usize {
         self.stream.len()
+    }
+
+    /// Whether every query has a time and a client.
+    #[getter]
+    fn is_timed(&self) -> bool {
+        self.stream.is_timed()
+    }
+
+    /// How many clients a timed stream has; else 0.
+    #[getter]
+    fn client_count(&self) -> u32 {
+        self.stream.client_count()
+    }
+
+    /// The time from the first query to the last in ns; 0 unless the stream is timed.
+    #[getter]
+    fn span_ns(&self) -> u64 {
+        self.stream.span_ns()
+    }
+
+    /// The time of the query at `index` in ns since the first one.
+    fn time_ns(&self, index: usize) -> Option<u64> {
+        self.stream.time_ns(index)
+    }
+
+    /// The number of the client of the query at `index`.
+    fn client(&self, index: usize) -> Option<u32> {
+        self.stream.client(index)
     }
 
     /// The message at `index` in wire format, its ID zero.
@@ -131,7 +252,7 @@ impl QueryStream {
 
     /// Writes the questions as a query file in dnsperf's format: beside, then renamed.
     fn write_text(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        py.detach(|| dnsrig_stream::text::write(&self.questions, &path))
+        py.detach(|| text::write(&Questions::of_stream(&self.stream)?, &path))
             .or_raise()
     }
 }

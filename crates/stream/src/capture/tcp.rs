@@ -3,15 +3,15 @@
 //! Sans-I/O: segments go in, messages come out. Data in order, sent again, or out of order are put together; memory is
 //! bounded, and what could not be used is counted.
 
+mod segment;
+
+pub use segment::{FlowKey, Segment};
+
 use super::dns::{are_framed_queries, next_frame};
 use super::summary::TcpSummary;
 use foldhash::fast::RandomState;
+use segment::{FIN, RST, SYN};
 use std::collections::HashMap;
-
-const HEADER_LEN: usize = 20;
-const FIN: u8 = 0x01;
-const SYN: u8 = 0x02;
-const RST: u8 = 0x04;
 
 /// Octets that wait on one connection for data before them; beyond, those data are given up.
 const MAX_WAITING: usize = 256 << 10;
@@ -23,55 +23,6 @@ const MAX_WAITING_SEGMENTS: usize = 256;
 const MAX_FLOWS: usize = 128 << 10;
 /// Octets that all connections of both generations may keep.
 const MAX_KEPT: usize = 64 << 20;
-
-/// The ends of a connection, IPv4 addresses mapped to IPv6.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct FlowKey {
-    /// The client's address.
-    pub client: u128,
-    /// The server's address.
-    pub server: u128,
-    /// The client's port.
-    pub client_port: u16,
-    /// The server's port.
-    pub server_port: u16,
-}
-
-/// A TCP segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Segment<'a> {
-    /// The source port.
-    pub source: u16,
-    /// The destination port.
-    pub destination: u16,
-    /// The sequence number of the first octet of data, or of SYN.
-    pub sequence: u32,
-    flags: u8,
-    /// The data, as far as they were captured.
-    pub data: &'a [u8],
-}
-
-impl<'a> Segment<'a> {
-    /// Reads the payload of an IP packet; `None` if it ends inside the header, or the header contradicts itself.
-    pub fn parse(octets: &'a [u8]) -> Option<Self> {
-        let header = octets.first_chunk::<HEADER_LEN>()?;
-        let header_len = usize::from(header[12] >> 4) * 4;
-        if header_len < HEADER_LEN {
-            return None;
-        }
-        Some(Self {
-            source: u16::from_be_bytes([header[0], header[1]]),
-            destination: u16::from_be_bytes([header[2], header[3]]),
-            sequence: u32::from_be_bytes([header[4], header[5], header[6], header[7]]),
-            flags: header[13],
-            data: octets.get(header_len..)?,
-        })
-    }
-
-    fn has(&self, flag: u8) -> bool {
-        self.flags & flag != 0
-    }
-}
 
 /// A message out of a connection, with the time of the segment that had its last octet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

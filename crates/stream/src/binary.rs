@@ -29,6 +29,7 @@ pub fn read(path: &Path, cancel: &AtomicBool) -> Result<QueryStream, StreamError
     if stream.is_empty() {
         return Err(StreamError::Empty {
             file: path.to_owned(),
+            what: "message",
             expected: "a message is a length in two octets, then so many octets",
         });
     }

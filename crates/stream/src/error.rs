@@ -85,10 +85,12 @@ pub enum StreamError {
         lines: BadLines,
     },
     /// A file without a query.
-    #[error("{}: holds no query; {expected}", file.display())]
+    #[error("{}: holds no {what}; {expected}", file.display())]
     Empty {
         /// The file.
         file: PathBuf,
+        /// What is missing: question, update or message.
+        what: &'static str,
         /// What should be in it, with an example.
         expected: &'static str,
     },

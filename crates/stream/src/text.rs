@@ -49,6 +49,7 @@ impl QueryLog {
         if questions.is_empty() {
             return Err(StreamError::Empty {
                 file: path.to_owned(),
+                what: "question",
                 expected: A_LINE,
             });
         }

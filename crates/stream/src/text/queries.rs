@@ -55,6 +55,7 @@ pub fn read(
     if stream.is_empty() {
         return Err(StreamError::Empty {
             file: path.to_owned(),
+            what: "question",
             expected: A_LINE,
         });
     }

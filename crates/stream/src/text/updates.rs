@@ -43,6 +43,7 @@ pub fn read(
     if stream.is_empty() {
         return Err(StreamError::Empty {
             file: path.to_owned(),
+            what: "update",
             expected: A_BLOCK,
         });
     }

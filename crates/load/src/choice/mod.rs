@@ -26,7 +26,7 @@ pub enum Choice {
     /// Any client that has room, in turn.
     Rotation(Rotation),
     /// The client of a transport by its weight, any of those in turn.
-    Weighted(Weighted),
+    Weighted(Box<Weighted>),
     /// The client that the stream names: here that of each client of the stream.
     Stream(Vec<u32>),
 }

@@ -100,13 +100,15 @@ def test_both_kinds_of_certificate(encrypting: type[Server], key, zones, tmp_pat
             assert "Peer signature type: " + ("RSA-PSS" if key == "rsa-2048" else "ECDSA") in said
 
 
-def test_sessions_resume_as_the_remarks_say(encrypting: type[Server], certificate, zones, tmp_path: Path) -> None:
+def test_sessions_resume_whichever_thread_gets_them(
+    encrypting: type[Server], certificate, zones, tmp_path: Path
+) -> None:
     need("openssl", "openssl")
-    settings = encrypted_settings(encrypting, certificate)
+    settings = encrypted_settings(encrypting, certificate, threads=2)
     with encrypting([zones("unsigned")], settings, tmp_path / "server") as server:
         assert any("ticket" in remark for remark in server.remarks())
         for transport in KDIG_OPTIONS.keys() & settings.encrypted:
-            for version in ("-tls1_2", "-tls1_3"):
+            for version in 4 * ("-tls1_2", "-tls1_3"):
                 assert resumes(server.endpoints()[transport], version, tmp_path / "session"), (transport, version)
 
 

@@ -1,7 +1,9 @@
 """PowerDNS's dnsdist in front of another server."""
 
 import functools
+import os
 import re
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +21,9 @@ FEATURES: Mapping[EncryptedTransport, re.Pattern[str]] = {
     "doq": re.compile(r" dns-over-quic\b"),
 }
 """What `dnsdist --version` lists for each transport that it is built with."""
+TICKET_KEYS = "tickets.key"
+TICKET_KEY_BYTES = 80
+"""A key's name, cipher key and HMAC key, of 16, 32 and 32 bytes."""
 
 
 class Dnsdist(Server):
@@ -67,7 +72,18 @@ class Dnsdist(Server):
         }
 
     def _values(self) -> dict[str, Any]:
-        return super()._values() | {"backend": self.backend.name, "backend_port": self.backend.address[1]}
+        return super()._values() | {
+            "backend": self.backend.name,
+            "backend_port": self.backend.address[1],
+            "ticket_keys": TICKET_KEYS,
+        }
+
+    def _prepare(self) -> None:
+        """Write the ticket key that several DoH listeners share, for its owner only."""
+        path = self.folder / TICKET_KEYS
+        path.unlink(missing_ok=True)
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(secrets.token_bytes(TICKET_KEY_BYTES))
 
     def _command(self) -> list[str]:
         return [str(self.installation.path), "--supervised", "--disable-syslog", "-C", "dnsdist.conf"]
@@ -129,6 +145,10 @@ class Dnsdist(Server):
         if settings.encrypted:
             said.append(
                 "dnsdist: session tickets (5 keys, changed every 12 h) and a cache of 20480 sessions, as shipped"
+            )
+        if "doh" in settings.encrypted and settings.threads > 1:
+            said.append(
+                "dnsdist: one ticket key for all DoH listeners (ticketKeyFile); as shipped, keys of each its own"
             )
         behind = self.backend.remarks()
         full = [remark for remark in behind if remark.startswith("full answers")]

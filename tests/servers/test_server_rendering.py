@@ -61,6 +61,7 @@ def encrypted_case(kind: type[Server], folder: Path = FOLDER, zones: Path = ZONE
 
 CASES = {"default": default_case, "other": other_case}
 HAVE: dict[str, list[EncryptedTransport]] = {
+    "embedded": ["dot", "doh", "doq"],
     "bind": ["dot", "doh"],
     "nsd": ["dot"],
     "knot": ["dot", "doq"],

@@ -5,12 +5,12 @@ import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from dnsrig import __version__
 from dnsrig.servers.base import Installation, Server
 from dnsrig.servers.startup import LogSigns
-from dnsrig.servers.transports import ENCRYPTED_TRANSPORTS, EncryptedTransport
+from dnsrig.servers.transports import EncryptedTransport
 
 CONFIGURATION = "embedded.json"
 
@@ -38,18 +38,21 @@ class Embedded(Server):
 
     @classmethod
     def lacking(cls, installation: Installation) -> Mapping[EncryptedTransport, str]:
-        """Say for each that it is not there: UDP and TCP only."""
-        return dict.fromkeys(ENCRYPTED_TRANSPORTS, "it answers over UDP and TCP only")
+        """Give nothing: it has them all."""
+        return {}
 
     def render(self) -> dict[str, str]:
         """Give the JSON configuration that embedded_main.py reads."""
-        configuration = {
+        configuration: dict[str, Any] = {
             "zones": [{"origin": zone.origin, "path": str(zone.path)} for zone in self.zones],
             "address": self.settings.address,
             "port": self._port,
             "threads": self.settings.threads,
             "minimal": self.settings.answers == "server",
         }
+        if certificate := self.settings.certificate:
+            configuration["encrypted"] = self._encrypted_ports
+            configuration["certificate"] = {"chain": str(certificate.chain), "key": str(certificate.key)}
         return {CONFIGURATION: json.dumps(configuration, indent=2) + "\n"}
 
     def _command(self) -> list[str]:
@@ -63,8 +66,10 @@ class Embedded(Server):
         said = [
             "dnsrig's own server, for trying the rig without others; no distribution ships it",
             "no rate limiting, no limit per client, no query log, no cache",
-            f"{self.settings.threads} thread(s)",
+            f"{self.settings.threads} thread(s), and as many for each encrypted transport",
         ]
+        if self.settings.encrypted:
+            said.append("TLS 1.2 and 1.3 for DoT and DoH, TLS 1.3 for DoQ; session tickets on, no early data")
         if self.settings.answers == "full":
             said.append("full answers: authority and additional sections are filled")
         return said

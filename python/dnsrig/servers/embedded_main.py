@@ -1,12 +1,10 @@
-"""Run the embedded server: `python -m dnsrig.servers.embedded_main FILE [--check] [OPTIONS]`, FILE being JSON.
+"""Run the embedded server: `python -m dnsrig.servers.embedded_main FILE [--check]`, FILE being JSON.
 
-`--dot-port`, `--doh-port` and `--doq-port` add the encrypted transports (0: a free port), which need `--certificate`
-and `--key`, PEM files. It prints "ready PORT" when it answers, followed by " dot=PORT", " doh=PORT" and " doq=PORT" for
-those that it serves; it ends at SIGTERM, and reads its zone files again at SIGHUP. A failure is printed as
-"error CODE: TEXT", with the exit code of a DnsrigError, and 3 for what the system refused.
+It prints "ready PORT" when it answers, followed by " dot=PORT", " doh=PORT" and " doq=PORT" for the encrypted transports
+that it serves; it ends at SIGTERM, and reads its zone files again at SIGHUP. A failure is printed as "error CODE: TEXT",
+with the exit code of a DnsrigError, and 3 for what the system refused.
 """
 
-import argparse
 import json
 import sys
 from dataclasses import dataclass
@@ -27,6 +25,10 @@ class Configuration:
     port: int
     threads: int
     minimal: bool
+    encrypted: dict[str, int]
+    """Port of each encrypted transport to serve."""
+    certificate: tuple[str, str] | None
+    """PEM files of the certificate chain and the key, for these."""
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -44,6 +46,8 @@ class Configuration:
                 port=int(values["port"]),
                 threads=int(values["threads"]),
                 minimal=bool(values["minimal"]),
+                encrypted={name: int(port) for name, port in values.get("encrypted", {}).items()},
+                certificate=(pair["chain"], pair["key"]) if (pair := values.get("certificate")) else None,
             )
         except OSError as error:
             raise InputError(f"{path} cannot be read: {error.strerror}") from error
@@ -53,20 +57,7 @@ class Configuration:
             raise InputError(f"{path} is no configuration of the embedded server: {error}") from error
 
 
-@dataclass(frozen=True, slots=True)
-class Encryption:
-    """What the options say about the encrypted transports; a transport without a port is not served."""
-
-    dot_port: int | None = None
-    doh_port: int | None = None
-    doq_port: int | None = None
-    certificate: Path | None = None
-    """PEM file of the certificate chain, the server's own first."""
-    key: Path | None = None
-    """PEM file of its private key."""
-
-
-def serve(configuration: Configuration, encryption: Encryption) -> None:
+def serve(configuration: Configuration) -> None:
     """Serve until SIGTERM.
 
     Raises:
@@ -74,6 +65,7 @@ def serve(configuration: Configuration, encryption: Encryption) -> None:
         DnsrigError: a zone cannot be read.
 
     """
+    chain, key = configuration.certificate or (None, None)
     try:
         _core.serve(
             configuration.zones,
@@ -82,23 +74,14 @@ def serve(configuration: Configuration, encryption: Encryption) -> None:
             configuration.threads,
             configuration.minimal,
             announce,
-            dot_port=encryption.dot_port,
-            doh_port=encryption.doh_port,
-            doq_port=encryption.doq_port,
-            certificate=encryption.certificate,
-            key=encryption.key,
+            **{f"{transport}_port": port for transport, port in configuration.encrypted.items()},
+            certificate=chain,
+            key=key,
         )
     except OSError as error:
         raise EnvironmentLacksError(
             f"cannot listen on {configuration.address} port {configuration.port}: {error}"
         ) from error
-
-
-def port(text: str) -> int:
-    """Read a port number of the command line."""
-    if not text.isascii() or not text.isdecimal() or int(text) > 65535:
-        raise argparse.ArgumentTypeError(f"'{text}' is no port; give a number from 0 (a free one) to 65535")
-    return int(text)
 
 
 def announce(ports: dict[str, int]) -> None:
@@ -109,19 +92,10 @@ def announce(ports: dict[str, int]) -> None:
 
 def main(arguments: list[str]) -> int:
     """Do what the command line says; give the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m dnsrig.servers.embedded_main")
-    parser.add_argument("configuration", type=Path)
-    parser.add_argument("--check", action="store_true", help="read the configuration only")
-    for transport in ("dot", "doh", "doq"):
-        parser.add_argument(f"--{transport}-port", type=port, metavar="PORT")
-    parser.add_argument("--certificate", type=Path, metavar="FILE")
-    parser.add_argument("--key", type=Path, metavar="FILE")
-    options = parser.parse_args(arguments)
-    encryption = Encryption(options.dot_port, options.doh_port, options.doq_port, options.certificate, options.key)
     try:
-        configuration = Configuration.read(options.configuration)
-        if not options.check:
-            serve(configuration, encryption)
+        configuration = Configuration.read(Path(arguments[0]))
+        if "--check" not in arguments:
+            serve(configuration)
     except DnsrigError as error:
         print(f"error {error.exit_code}: {error}", flush=True)
         return error.exit_code

@@ -3,7 +3,7 @@
 # otherwise they are named, and everything goes on with what there is.
 set -eu
 
-WANTED="bind9 bind9-utils bind9-dnsutils nsd knot knot-dnsutils knot-dnssecutils pdns-server pdns-backend-bind
+WANTED="bind9 bind9-utils bind9-dnsutils nsd unbound dnsdist knot knot-dnsutils knot-dnssecutils pdns-server pdns-backend-bind
 pdns-backend-sqlite3 ldnsutils dnsperf"
 # For the C parts of aws-lc.
 BUILD="gcc libc6-dev"

@@ -1,8 +1,8 @@
 """Run the embedded server: `python -m dnsrig.servers.embedded_main FILE [--check]`, FILE being JSON.
 
-It prints "ready PORT" when it answers, followed by " dot=PORT", " doh=PORT" and " doq=PORT" for the encrypted transports
-that it serves; it ends at SIGTERM, and reads its zone files again at SIGHUP. A failure is printed as "error CODE: TEXT",
-with the exit code of a DnsrigError, and 3 for what the system refused.
+It prints "ready PORT" when it answers, followed by " dot=PORT", " doh=PORT" and " doq=PORT" for the encrypted
+transports that it serves; it ends at SIGTERM, and reads its zone files again at SIGHUP. A failure is printed as
+"error CODE: TEXT", with the exit code of a DnsrigError, and 3 for what the system refused.
 """
 
 import json

@@ -1,6 +1,9 @@
 """`dnsrig load`: send a query stream to a server and account for every query of it."""
 
+import contextlib
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import click
@@ -8,11 +11,12 @@ import click
 from dnsrig.cli.common import chosen_seed, json_option, print_json, seed_option
 from dnsrig.cli.load.options import load_options
 from dnsrig.cli.load.output import print_report, print_second, print_trial
-from dnsrig.cli.load.queries import read_stream
+from dnsrig.cli.load.queries import Options, read_stream
 from dnsrig.cli.load.settings import load_settings, search_goal
 from dnsrig.cli.sections import SectionedCommand
 from dnsrig.errors import SubjectFailedError
-from dnsrig.loads import find_breaking_point, run_load
+from dnsrig.loads import LoadSettings, find_breaking_point, run_load
+from dnsrig.report.load_series import FORMS, LoadContext, SeriesWriter, open_series
 
 
 @click.command(cls=SectionedCommand)
@@ -42,20 +46,42 @@ def load(*, seed: int | None, as_json: bool, **options: Any) -> None:  # noqa: A
     if summary.get("skipped"):
         click.echo(f"left out {summary['skipped']} bad lines", err=True)
     is_live = not as_json and sys.stderr.isatty()
-    if options["searching"]:
-        goal, limits = search_goal(options)
-        on_trial = None if as_json else print_trial
-        report, interrupted = find_breaking_point(stream, settings, goal, limits, on_trial)
-    else:
-        report, interrupted = run_load(stream, settings, print_second if is_live else None)
-    report["seed"] = seed
-    report["stream"] = summary
-    if as_json:
-        print_json(report)
-    else:
-        print_report(report)
+    with contextlib.ExitStack() as stack:
+        series = [stack.enter_context(writer) for writer in _series(options, settings)]
+
+        def on_second(interval: dict[str, Any]) -> None:
+            if is_live:
+                print_second(interval)
+            for writer in series:
+                writer.add(interval)
+
+        if options["searching"]:
+            goal, limits = search_goal(options)
+            on_trial = None if as_json else print_trial
+            report, interrupted = find_breaking_point(stream, settings, goal, limits, on_trial)
+        else:
+            report, interrupted = run_load(stream, settings, on_second if is_live or series else None)
+        report["seed"] = seed
+        report["stream"] = summary
+        if as_json:
+            print_json(report)
+        else:
+            print_report(report)
+        # Last, so that a full disk costs nobody the report.
+        for writer in series:
+            writer.finish(report)
     if interrupted:
         raise KeyboardInterrupt
     if report["answered"] == 0 and not settings.sessions_only:
         server = settings.routes[0]
         raise SubjectFailedError(f"{server.server} port {server.port} answered none of {report['sent']} queries")
+
+
+def _series(options: Options, settings: LoadSettings) -> Iterator[SeriesWriter]:
+    """Open the files that get each second's figures."""
+    asked = [(Path(options[form]), form) for form in FORMS if options[form]]
+    if asked and options["searching"]:
+        raise click.UsageError(f"--{asked[0][1]} goes with one load, not with the many of --search")
+    context = LoadContext(("dnsrig", *sys.argv[1:]), settings)
+    for path, form in asked:
+        yield open_series(path, form, context)

@@ -9,6 +9,7 @@ from dnsrig.cli.format import count, duration, microseconds, octets, rate, share
 
 PROGRESS_LINE = "{second:>4} s  {qps:>9} q/s  p50 {p50:>9}  p99 {p99:>9}  timed out {timed_out}"
 TRIAL_LINE = "{asked:>11} q/s for {seconds:4.1f} s  lost {lost:>8}  p99 {p99:>9}  {outcome}"
+MANY_CLIENTS = 1000
 OUTCOMES = {"passed": "carried", "failed": "not carried", "generator_limited": "the generator could not keep it"}
 LIMITS = {
     "server": "the server",
@@ -55,6 +56,12 @@ def print_report(report: dict[str, Any]) -> None:
     click.echo()
     if report["sent"]:
         _print_rates(report)
+    if report["case_changed"]:
+        click.echo(f"0x20         {count(report['case_changed'])} answers with other case of letters")
+    for kind in ("cookies", "tsig"):
+        found = [f"{name.replace('_', ' ')} {count(number)}" for name, number in report.get(kind, {}).items() if number]
+        if found:
+            click.echo(f"{kind:<12} {', '.join(found)}")
     _print_sessions(report)
     _print_generator(report)
     if "breaking_point" in report:
@@ -77,14 +84,10 @@ def _print_queries(report: dict[str, Any]) -> None:
             if number:
                 label = f"  {cause.replace('_', ' ')}"
                 rows.append((label, *_cells(parts, lambda part, kind=kind, cause=cause: part[kind][cause], "sent")))
+    for status, number in report.get("http_statuses", {}).items():
+        rows.append((f"  HTTP {status}", count(number), share(number, report["sent"]), *[""] * 2 * (len(parts) - 1)))
     if report["moved_to_tcp"]:
         rows.append(("moved to TCP", *_cells(parts, lambda part: part.get("moved", report["moved_to_tcp"]), "sent")))
-    if report["case_changed"]:
-        rows.append(("case changed", *_cells(parts, lambda part: part.get("case_changed", 0), "sent")))
-    for kind in ("cookies", "tsig"):
-        for name, number in report.get(kind, {}).items():
-            if number:
-                click.echo(f"{kind:<12} {name.replace('_', ' ')} {count(number)}")
     for rcode in report["rcodes"]:
         rows.append((rcode, *_cells(parts, lambda part, code=rcode: part["rcodes"].get(code, 0), "answered")))
     header = [title for name, _ in parts for title in ("number" if name == "queries" else name, "share")]
@@ -145,7 +148,8 @@ def _print_generator(report: dict[str, Any]) -> None:
         f"{generator['cpu_share']:.0%} of a CPU, socket drops {generator['socket_drops']}"
     )
     wake_up = generator["wake_up_ns"]
-    memory = generator["memory_bytes_per_client"]
+    # Of few clients, it is mostly memory that does not grow with them.
+    memory = generator["memory_bytes_per_client"] if generator["clients"] >= MANY_CLIENTS else None
     of_memory = f", {memory:,.0f} octets of memory a client" if memory else ""
     click.echo(
         f"             threads wake up p50 {duration(wake_up['p50'])}, p99 {duration(wake_up['p99'])} late{of_memory}"

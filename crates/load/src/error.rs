@@ -36,9 +36,7 @@ pub enum LoadError {
         server: SocketAddr,
     },
     /// Nothing listens at the target.
-    #[error(
-        "nothing answers at {server} over {transport}: {reason}. Check that the server runs, and that address and port are right"
-    )]
+    #[error("nothing answers at {server} over {transport}: {reason}. {advice}")]
     Unreachable {
         /// The target.
         server: SocketAddr,
@@ -46,6 +44,8 @@ pub enum LoadError {
         transport: &'static str,
         /// What became of the query.
         reason: &'static str,
+        /// What to do about it.
+        advice: &'static str,
     },
     /// The target takes messages but never answers.
     #[error(

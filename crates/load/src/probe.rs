@@ -75,6 +75,7 @@ pub fn probe(route: &Route, sources: &[IpAddr], query: &[u8]) -> Result<(), Load
                     server: route.server,
                     transport: route.transport.name(),
                     reason: refusal.meaning(),
+                    advice: refusal.advice(),
                 });
             }
             transport.wait(&clock, deadline_ns);

@@ -102,6 +102,22 @@ impl Refusal {
         }
     }
 
+    /// What to do about it, if it befalls the first query of a load.
+    pub fn advice(self) -> &'static str {
+        match self {
+            Self::NoPort | Self::NoFile => {
+                "Use fewer clients, or raise the limit (ulimit -n, net.ipv4.ip_local_port_range)"
+            }
+            Self::HandshakeFailed | Self::HandshakeTimedOut | Self::ProtocolError => {
+                "Check that the port is that of this transport, and the TLS settings (--tls, --cipher, --sni)"
+            }
+            Self::CertificateRefused => {
+                "Check the certificates given (--ca) and the name (--sni), or leave --ca out to load without verification"
+            }
+            _ => "Check that the server runs, and that address and port are right",
+        }
+    }
+
     /// Whether a client with a connection makes the pause that this calls for, so that the schedule need not.
     pub fn pauses_client(self) -> bool {
         !matches!(self, Self::Send | Self::Unreachable | Self::PortUnreachable)

@@ -26,6 +26,9 @@ def read_stream(options: Options, seed: int) -> tuple[_core.QueryStream, dict[st
     if len(sources) > 1:
         raise click.UsageError("give one of -d, --replay and --generate: they all say what is sent")
     message = json.dumps(_message(options))
+    if options["sessions_only"] and not sources:
+        # Nothing of it is sent.
+        sources, options = ["patterns"], {**options, "patterns": ["unsent.invalid"], "count": 1}
     if options["replay"]:
         return _replayed(options)
     if options["patterns"]:

@@ -268,6 +268,18 @@ impl Layer for Http2 {
     fn say_goodbye(&mut self) {
         self.append_goaway(ErrorCode::NoError);
     }
+
+    fn release_buffers(&mut self) {
+        self.outgoing.release();
+        self.streams.release();
+        self.spare = Vec::new();
+        if self.unfinished.is_none() {
+            self.block = Vec::new();
+        }
+        if self.partial.is_empty() {
+            self.partial = Vec::new();
+        }
+    }
 }
 
 #[cfg(test)]

@@ -194,6 +194,14 @@ impl Streams {
         }
     }
 
+    /// Lets go of memory, unless streams are open.
+    pub fn release(&mut self) {
+        if self.open == 0 {
+            self.ring = VecDeque::new();
+            self.by_query = Vec::new();
+        }
+    }
+
     /// Whether part of an answer has come, but not all of it.
     pub fn any_inside_answer(&self) -> bool {
         let mut open = self.ring.iter().filter(|stream| stream.is_open);

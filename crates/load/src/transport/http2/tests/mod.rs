@@ -269,6 +269,31 @@ fn a_query_that_has_ended_has_its_stream_reset() {
 }
 
 #[test]
+fn a_session_goes_on_after_its_buffers_were_released() {
+    let mut http = greeted();
+    http.release_buffers();
+    http.queue(1, &message(0, 20));
+    let octets = [
+        head(1),
+        frame(DATA, 0, 1, &message(0, 20)),
+        frame(DATA, END_STREAM, 1, &[]),
+    ]
+    .concat();
+    for (number, octet) in octets.iter().enumerate() {
+        let is_last = number + 1 == octets.len();
+        let expected = is_last.then(|| Event::Answer(message(1, 20)));
+        assert_eq!(receive(&mut http, &[*octet]), Ok(Vec::from_iter(expected)));
+        http.release_buffers();
+    }
+    written(&mut http);
+    http.release_buffers();
+    http.queue(2, &message(0, 20));
+    assert_eq!(written(&mut http)[1].2, 3, "identifiers go on");
+    let events = receive(&mut http, &answer(3, &message(0, 20)));
+    assert_eq!(events, Ok(vec![Event::Answer(message(2, 20))]));
+}
+
+#[test]
 fn the_end_is_announced() {
     let mut http = greeted();
     http.say_goodbye();

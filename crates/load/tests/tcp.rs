@@ -120,7 +120,7 @@ fn garbage_is_malformed_or_unmatched() {
     let server = Server::tcp(|_, mut stream| {
         while let Some(query) = read_frame(&mut stream) {
             let mut strange = answer(&query);
-            strange[14] ^= 0x20;
+            strange[14] ^= 0x01;
             write_frame(&mut stream, &[]);
             write_frame(&mut stream, b"garbage");
             write_frame(&mut stream, &strange);

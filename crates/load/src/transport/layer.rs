@@ -51,6 +51,11 @@ pub trait Layer {
     /// As for `receive`.
     fn outgoing(&mut self) -> Result<&mut Outgoing, Refusal>;
 
+    /// How many of these outgoing octets, not none, go into one record of the TLS below, if there is any.
+    fn record_len(&self, octets: &[u8]) -> usize {
+        octets.len()
+    }
+
     /// The query with `id` has ended: nothing more is expected for it.
     fn query_ended(&mut self, id: u16);
 

@@ -36,6 +36,15 @@ impl Layer for Frames {
         Ok(&mut self.outgoing)
     }
 
+    /// A record a message, as clients commonly send them. Servers may expect it: NSD 4.6.1 answers the first message of a
+    /// record, and the next one when another record arrives.
+    fn record_len(&self, octets: &[u8]) -> usize {
+        match octets.first_chunk() {
+            Some(len) => octets.len().min(2 + usize::from(u16::from_be_bytes(*len))),
+            None => octets.len(),
+        }
+    }
+
     fn query_ended(&mut self, _id: u16) {}
 
     fn is_inside_message(&self) -> bool {

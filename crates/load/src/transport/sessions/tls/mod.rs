@@ -24,10 +24,9 @@ const RECORD_LEN: usize = 16 * 1024;
 /// What a record adds to its plaintext, at most: header, content type, explicit nonce and tag.
 const RECORD_OVERHEAD: usize = 64;
 
-/// The client's side of a connection, with `L` inside. What the inner layer has to say at one time goes into as few records
-/// as it fits.
+/// The client's side of a connection, with `L` inside.
 ///
-/// It costs about 1.2 KB beside what rustls allocates: some 3 KB once open, and 10 KB during the handshake.
+/// An idle session costs about 5.6 KB, nearly all of it the library's: keys, and the server's certificate.
 pub struct Tls<L> {
     connection: UnbufferedClientConnection,
     /// What has arrived of a record or handshake message whose rest has not.
@@ -185,18 +184,20 @@ impl<L: Layer> Above<L> {
 
     /// Encrypts what the inner layer has to say.
     fn say(&mut self, traffic: &mut WriteTraffic<'_, ClientConnectionData>) -> Result<(), Refusal> {
-        let plain = self.inner.outgoing()?;
-        let len = plain.unwritten().len();
-        if len > 0 {
-            let room = len + RECORD_OVERHEAD * (1 + len / RECORD_LEN);
+        let plain = std::mem::take(self.inner.outgoing()?);
+        let mut rest = plain.unwritten();
+        while !rest.is_empty() {
+            let (record, later) = rest.split_at(self.inner.record_len(rest));
+            let room = record.len() + RECORD_OVERHEAD * (1 + record.len() / RECORD_LEN);
             append(self.outgoing.end(), room, |room| {
-                traffic
-                    .encrypt(plain.unwritten(), room)
-                    .map_err(missing_to_encrypt)
+                traffic.encrypt(record, room).map_err(missing_to_encrypt)
             })
             .map_err(|()| Refusal::ConnectionLost)?;
-            plain.wrote(len);
+            rest = later;
         }
+        let emptied = self.inner.outgoing()?;
+        *emptied = plain;
+        emptied.clear();
         if self.stage == Stage::Leaving {
             self.stage = Stage::Ended;
             append(self.outgoing.end(), RECORD_OVERHEAD, |room| {

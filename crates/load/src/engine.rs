@@ -172,6 +172,8 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
             tallies: self.account.take_tallies(),
         });
         let ended_ns = self.drain(stopped_ns, cancel);
+        // Sessions that were closed with their last query are told of now.
+        self.transport.flush(&self.clock, &mut self.account);
         emit(IntervalPart {
             number: None,
             last: true,
@@ -442,7 +444,7 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
     /// brought no answer, or if queries do not queue: then each place that is free for a moment is a query less.
     fn nap_ns(&self) -> Option<u64> {
         let nap_ns = (self.account.queueing_ns() / NAP_PART).min(*NAP_NS.end());
-        (T::STAMPS_ARRIVAL && self.account.answers_lately > 0 && nap_ns >= *NAP_NS.start())
+        (self.account.answers_lately > 0 && nap_ns >= *NAP_NS.start())
             .then_some(nap_ns)
     }
 

@@ -164,6 +164,20 @@ fn question(client: usize, id: u16) -> Vec<u8> {
     question
 }
 
+/// Appends an OPT record with the Padding option (RFC 7830), unless that would be shorter than it can be.
+pub fn pad(message: &mut Vec<u8>, octets: usize) {
+    const LEAST: usize = 15;
+    let Some(padding) = octets.checked_sub(LEAST) else {
+        return;
+    };
+    message[11] = 1;
+    message.extend_from_slice(&[0, 0, 41, 4, 208, 0, 0, 0, 0]);
+    message.extend_from_slice(&(padding as u16 + 4).to_be_bytes());
+    message.extend_from_slice(&[0, 12]);
+    message.extend_from_slice(&(padding as u16).to_be_bytes());
+    message.resize(message.len() + padding, 0);
+}
+
 /// A load in the hands of a test.
 pub struct Load {
     pub doq: Doq,
@@ -261,7 +275,7 @@ impl Load {
             let id = self.next_id;
             let mut query = vec![0xff, 0xff, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0];
             query.extend_from_slice(&question(client, id));
-            query.resize(query.len() + self.padding, 0);
+            pad(&mut query, self.padding);
             self.doq.queue(client, id, &query);
             let deadline_ns = self.clock.now_ns() + self.timeout_ns;
             self.seen.in_flight.insert((client, id), deadline_ns);

@@ -444,8 +444,7 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
     /// brought no answer, or if queries do not queue: then each place that is free for a moment is a query less.
     fn nap_ns(&self) -> Option<u64> {
         let nap_ns = (self.account.queueing_ns() / NAP_PART).min(*NAP_NS.end());
-        (self.account.answers_lately > 0 && nap_ns >= *NAP_NS.start())
-            .then_some(nap_ns)
+        (self.account.answers_lately > 0 && nap_ns >= *NAP_NS.start()).then_some(nap_ns)
     }
 
     fn interval_end_ns(&self) -> u64 {

@@ -11,6 +11,7 @@ mod mmsg;
 mod sent_runs;
 mod sessions;
 mod socket;
+mod tls;
 mod udp;
 
 pub use doh::Doh;

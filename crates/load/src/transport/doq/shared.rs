@@ -2,10 +2,11 @@
 
 use super::memory::Memory;
 use super::timeline::Timeline;
-use super::tls::{Tls, Verifier, setting};
+use super::tls::{Tls, Verifier};
 use crate::LoadError;
 use crate::clock::Clock;
 use crate::config::{SessionSettings, TlsSettings};
+use crate::transport::tls::setting;
 use crate::transport::{BATCH, LONGEST_MESSAGE, Wire};
 use bytes::{Bytes, BytesMut};
 use quinn_proto::{ClientConfig, IdleTimeout, NoneTokenStore, TokenStore, TransportConfig, VarInt};

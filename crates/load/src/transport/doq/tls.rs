@@ -2,15 +2,15 @@
 
 use super::memory::Memory;
 use crate::LoadError;
-use crate::config::{Certificates, SessionSettings, TlsSettings, TlsVersions};
+use crate::config::{SessionSettings, TlsSettings, TlsVersions};
+use crate::transport::tls::{provider, setting, verifier};
 use quinn_proto::crypto::rustls::QuicClientConfig;
+use rustls::client::Resumption;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::client::{Resumption, WebPkiServerVerifier};
-use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms, aws_lc_rs};
-use rustls::pki_types::pem::PemObject;
+use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{CipherSuite, DigitallySignedStruct, RootCertStore, SignatureScheme};
-use std::path::Path;
+use rustls::version::TLS13;
+use rustls::{CipherSuite, DigitallySignedStruct, SignatureScheme};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -43,10 +43,8 @@ impl Tls {
                 "DoQ has TLS 1.3 alone (RFC 9001 section 4.2); give 1.3 or any".to_owned(),
             ));
         }
-        let mut provider = aws_lc_rs::default_provider();
         // QUIC's first packets are always encrypted with this one (RFC 9001 section 5.2), offered or not.
-        let initial = provider
-            .cipher_suites
+        let initial = aws_lc_rs::ALL_CIPHER_SUITES
             .iter()
             .find(|suite| suite.suite() == CipherSuite::TLS13_AES_128_GCM_SHA256)
             .and_then(|suite| suite.tls13()?.quic_suite())
@@ -57,10 +55,10 @@ impl Tls {
                         .to_owned(),
                 )
             })?;
-        choose_suites(&mut provider, &settings.cipher_suites)?;
-        let verifier = Arc::new(Verifier::new(&provider, &settings.certificates)?);
-        let mut config = rustls::ClientConfig::builder_with_provider(Arc::new(provider))
-            .with_protocol_versions(&[&rustls::version::TLS13])
+        let provider = Arc::new(provider(&settings.cipher_suites, &[&TLS13])?);
+        let verifier = Arc::new(Verifier::new(verifier(&settings.certificates, &provider)?));
+        let mut config = rustls::ClientConfig::builder_with_provider(provider)
+            .with_protocol_versions(&[&TLS13])
             .map_err(|error| setting("cipher_suites", error.to_string()))?
             .dangerous()
             .with_custom_certificate_verifier(verifier.clone())
@@ -81,44 +79,6 @@ impl Tls {
     }
 }
 
-/// Leaves the suites of these names, in their order; without names, all.
-fn choose_suites(provider: &mut CryptoProvider, names: &[String]) -> Result<(), LoadError> {
-    provider
-        .cipher_suites
-        .retain(|suite| suite.tls13().is_some());
-    if names.is_empty() {
-        return Ok(());
-    }
-    // rustls writes TLS13_ where IANA has TLS_.
-    let iana_name = |suite: &rustls::SupportedCipherSuite| {
-        suite
-            .suite()
-            .as_str()
-            .map(|name| name.replacen("TLS13_", "TLS_", 1))
-    };
-    let mut chosen = Vec::with_capacity(names.len());
-    for name in names {
-        let found = provider
-            .cipher_suites
-            .iter()
-            .find(|suite| iana_name(suite).as_ref() == Some(name));
-        chosen.push(*found.ok_or_else(|| {
-            let known: Vec<_> = provider
-                .cipher_suites
-                .iter()
-                .filter_map(iana_name)
-                .collect();
-            let known = known.join(", ");
-            setting(
-                "cipher_suites",
-                format!("{name} is no suite of TLS 1.3 known here; give some of {known}"),
-            )
-        })?);
-    }
-    provider.cipher_suites = chosen;
-    Ok(())
-}
-
 /// What became of certificates since the last look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Presented {
@@ -132,31 +92,18 @@ pub struct Presented {
 /// opened nor why the certificate was refused.
 #[derive(Debug)]
 pub struct Verifier {
-    against_roots: Option<Arc<WebPkiServerVerifier>>,
-    algorithms: WebPkiSupportedAlgorithms,
+    verifier: Arc<dyn ServerCertVerifier>,
     any: AtomicBool,
     refused: AtomicBool,
 }
 
 impl Verifier {
-    fn new(provider: &CryptoProvider, certificates: &Certificates) -> Result<Self, LoadError> {
-        let against_roots = match certificates {
-            Certificates::Unverified => None,
-            Certificates::Roots(path) => {
-                let provider = Arc::new(provider.clone());
-                let builder =
-                    WebPkiServerVerifier::builder_with_provider(Arc::new(roots(path)?), provider);
-                Some(builder.build().map_err(|error| {
-                    setting("certificates", format!("{}: {error}", path.display()))
-                })?)
-            }
-        };
-        Ok(Self {
-            against_roots,
-            algorithms: provider.signature_verification_algorithms,
+    fn new(verifier: Arc<dyn ServerCertVerifier>) -> Self {
+        Self {
+            verifier,
             any: AtomicBool::new(false),
             refused: AtomicBool::new(false),
-        })
+        }
     }
 
     /// What became of certificates since the last call.
@@ -178,11 +125,13 @@ impl ServerCertVerifier for Verifier {
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
         self.any.store(true, Ordering::Relaxed);
-        let Some(verifier) = &self.against_roots else {
-            return Ok(ServerCertVerified::assertion());
-        };
-        let verified =
-            verifier.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
+        let verified = self.verifier.verify_server_cert(
+            end_entity,
+            intermediates,
+            server_name,
+            ocsp_response,
+            now,
+        );
         self.refused.store(verified.is_err(), Ordering::Relaxed);
         verified
     }
@@ -193,7 +142,7 @@ impl ServerCertVerifier for Verifier {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        rustls::crypto::verify_tls12_signature(message, cert, dss, &self.algorithms)
+        self.verifier.verify_tls12_signature(message, cert, dss)
     }
 
     fn verify_tls13_signature(
@@ -202,40 +151,18 @@ impl ServerCertVerifier for Verifier {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        rustls::crypto::verify_tls13_signature(message, cert, dss, &self.algorithms)
+        self.verifier.verify_tls13_signature(message, cert, dss)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.algorithms.supported_schemes()
+        self.verifier.supported_verify_schemes()
     }
-}
-
-fn roots(path: &Path) -> Result<RootCertStore, LoadError> {
-    let fail = |reason: String| setting("certificates", format!("{}: {reason}", path.display()));
-    let mut roots = RootCertStore::empty();
-    for certificate in
-        CertificateDer::pem_file_iter(path).map_err(|error| fail(error.to_string()))?
-    {
-        let certificate = certificate.map_err(|error| fail(error.to_string()))?;
-        roots
-            .add(certificate)
-            .map_err(|error| fail(error.to_string()))?;
-    }
-    if roots.is_empty() {
-        return Err(fail(
-            "no certificate in it; give a file with at least one in PEM".to_owned(),
-        ));
-    }
-    Ok(roots)
-}
-
-pub(super) fn setting(option: &'static str, reason: String) -> LoadError {
-    LoadError::Setting { option, reason }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Certificates;
     use std::io::Write;
 
     fn refused(settings: &TlsSettings) -> String {
@@ -257,7 +184,7 @@ mod tests {
             cipher_suites: vec!["TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256".to_owned()],
             ..TlsSettings::default()
         };
-        assert!(refused(&settings).contains("TLS_AES_128_GCM_SHA256"));
+        assert!(refused(&settings).contains("no version of TLS"));
     }
 
     #[test]

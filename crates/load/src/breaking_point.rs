@@ -40,7 +40,7 @@ pub fn find_breaking_point(
     let measure = |trial: &Trial| {
         let config = of_trial(config, trial);
         let report = run(stream, &config, cancel, |_| ControlFlow::Continue(()))?;
-        let result = to_result(&report, trial);
+        let result = to_result(&report, trial, &goal);
         reports.push((trial.rate_qps, report));
         Ok(result)
     };
@@ -75,13 +75,20 @@ fn of_trial(config: &LoadConfig, trial: &Trial) -> LoadConfig {
     }
 }
 
-fn to_result(report: &LoadReport, trial: &Trial) -> TrialResult {
+fn to_result(report: &LoadReport, trial: &Trial, goal: &Goal) -> TrialResult {
+    let lost = report.sent - report.answered;
+    // What the server carries although the generator sends in fits and starts, it carries.
+    let has_failed = lost as f64 > goal.loss_ratio * report.sent as f64
+        || goal
+            .p99_ns
+            .zip(report.latency_ns.p99)
+            .is_some_and(|(most, p99)| p99 > most);
     TrialResult {
         sent: report.sent,
-        lost: report.sent - report.answered,
+        lost,
         p99_ns: report.latency_ns.p99,
         achieved_qps: report.sent as f64 / trial.duration.as_secs_f64(),
-        generator_limited: report.bottleneck == Bottleneck::Generator,
+        generator_limited: has_failed && report.bottleneck == Bottleneck::Generator,
     }
 }
 

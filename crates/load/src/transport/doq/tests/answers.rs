@@ -1,6 +1,6 @@
 //! Answers, right and wrong.
 
-use super::driver::Load;
+use super::driver::{Load, lengthen};
 use super::server::{Identity, Server, answer, answer_stream, framed, read_query, serve};
 use crate::answer::Malformed;
 use crate::config::SessionSettings;
@@ -75,7 +75,7 @@ fn the_wire_is_counted() {
 fn long_messages_pass_both_ways() {
     let server = saying(|query| {
         let mut long = answer(query);
-        long.resize(60_000, 0);
+        lengthen(&mut long, 60_000);
         framed(&long)
     });
     let mut load = load(&server);

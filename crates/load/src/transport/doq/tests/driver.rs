@@ -164,6 +164,18 @@ fn question(client: usize, id: u16) -> Vec<u8> {
     question
 }
 
+/// Appends an additional record of a private type, so that `message` has `len` octets.
+pub fn lengthen(message: &mut Vec<u8>, len: usize) {
+    const HEAD: [u8; 9] = [0, 0xff, 0, 0, 1, 0, 0, 0, 0];
+    let Some(rdata_len) = len.checked_sub(message.len() + HEAD.len() + 2) else {
+        return;
+    };
+    message[11] += 1;
+    message.extend_from_slice(&HEAD);
+    message.extend_from_slice(&(rdata_len as u16).to_be_bytes());
+    message.resize(len, 0);
+}
+
 /// A load in the hands of a test.
 pub struct Load {
     pub doq: Doq,
@@ -261,7 +273,8 @@ impl Load {
             let id = self.next_id;
             let mut query = vec![0xff, 0xff, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0];
             query.extend_from_slice(&question(client, id));
-            query.resize(query.len() + self.padding, 0);
+            let len = query.len() + self.padding;
+            lengthen(&mut query, len);
             self.doq.queue(client, id, &query);
             let deadline_ns = self.clock.now_ns() + self.timeout_ns;
             self.seen.in_flight.insert((client, id), deadline_ns);

@@ -5,7 +5,10 @@ use crate::engine::{INTERVAL_NS, IntervalPart};
 use crate::interval::{Interval, IntervalFigures, Phase, TransportInterval};
 use crate::rcode;
 use crate::tally::{Counts, Tally};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+
+/// Finished intervals that are kept, at most: two hours, so that a load of days takes no more memory than that.
+pub const INTERVALS_KEPT: usize = 7_200;
 
 /// An interval that not all threads have finished.
 struct Open {
@@ -39,8 +42,10 @@ pub struct Collector {
     measured_until_ns: u64,
     /// The sum over all finished intervals, of each route.
     pub totals: Vec<Tally>,
-    /// The finished intervals in order.
-    pub intervals: Vec<Interval>,
+    /// The last finished intervals in order, at most [`INTERVALS_KEPT`].
+    intervals: VecDeque<Interval>,
+    /// Earlier ones, which are not kept.
+    pub left_out: u64,
 }
 
 impl Collector {
@@ -56,12 +61,18 @@ impl Collector {
             drain: Open::new(kinds.len()),
             kinds,
             measured_until_ns: start_ns,
-            intervals: Vec::new(),
+            intervals: VecDeque::new(),
+            left_out: 0,
         }
     }
 
-    /// Takes one thread's part of one interval. Finished intervals are appended to `intervals`.
-    pub fn add(&mut self, part: IntervalPart) {
+    /// The last finished intervals in order.
+    pub fn into_intervals(self) -> Vec<Interval> {
+        self.intervals.into()
+    }
+
+    /// Takes one thread's part of one interval, and gives `tell` each interval that it finishes.
+    pub fn add(&mut self, part: IntervalPart, mut tell: impl FnMut(&Interval)) {
         let open = match part.number {
             Some(number) => {
                 self.last.extend(part.last.then_some(number));
@@ -85,15 +96,16 @@ impl Collector {
         {
             let (number, open) = entry.remove_entry();
             self.measured_until_ns = self.measured_until_ns.max(open.end_ns);
-            self.close(Phase::Measure, self.start_ns + number * INTERVAL_NS, open);
+            let start_ns = self.start_ns + number * INTERVAL_NS;
+            tell(self.close(Phase::Measure, start_ns, open));
         }
         if self.drained == self.threads {
             let drain = std::mem::replace(&mut self.drain, Open::new(0));
-            self.close(Phase::Drain, self.measured_until_ns, drain);
+            tell(self.close(Phase::Drain, self.measured_until_ns, drain));
         }
     }
 
-    fn close(&mut self, phase: Phase, start_ns: u64, open: Open) {
+    fn close(&mut self, phase: Phase, start_ns: u64, open: Open) -> &Interval {
         let transports = if self.kinds.len() > 1 {
             self.kinds
                 .iter()
@@ -106,16 +118,22 @@ impl Collector {
         } else {
             Vec::new()
         };
-        self.intervals.push(Interval {
+        for (total, tally) in self.totals.iter_mut().zip(&open.tallies) {
+            *total += tally;
+        }
+        if self.intervals.len() == INTERVALS_KEPT {
+            self.intervals.pop_front();
+            self.left_out += 1;
+        }
+        let place = self.intervals.len();
+        self.intervals.push_back(Interval {
             phase,
             start_s: seconds(start_ns.saturating_sub(self.start_ns)),
             length_s: seconds(open.end_ns.saturating_sub(start_ns)),
             figures: IntervalFigures::from(&sum(&open.tallies)),
             transports,
         });
-        for (total, tally) in self.totals.iter_mut().zip(&open.tallies) {
-            *total += tally;
-        }
+        &self.intervals[place]
     }
 }
 
@@ -172,25 +190,49 @@ mod tests {
     #[test]
     fn an_interval_is_finished_when_no_thread_can_add_to_it() {
         let mut collector = Collector::new(2, vec![TransportKind::Udp], 0);
-        collector.add(part(Some(0), INTERVAL_NS, 1));
-        assert!(collector.intervals.is_empty());
-        collector.add(part(Some(0), INTERVAL_NS, 2));
-        assert_eq!(collector.intervals[0].figures.sent, 3);
-        collector.add(last(1, 1_500_000_000, 4));
-        collector.add(part(None, 1_600_000_000, 0));
+        let mut finished: Vec<Interval> = Vec::new();
+        let mut sent_after = |part| {
+            collector.add(part, |interval| finished.push(interval.clone()));
+            finished
+                .iter()
+                .map(|interval| interval.figures.sent)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(sent_after(part(Some(0), INTERVAL_NS, 1)), []);
+        assert_eq!(sent_after(part(Some(0), INTERVAL_NS, 2)), [3]);
+        sent_after(last(1, 1_500_000_000, 4));
         assert_eq!(
-            collector.intervals.len(),
-            1,
+            sent_after(part(None, 1_600_000_000, 0)),
+            [3],
             "the second thread has yet to deliver its part of the second interval"
         );
-        collector.add(part(Some(1), 2 * INTERVAL_NS, 8));
-        assert_eq!(collector.intervals[1].figures.sent, 12);
-        collector.add(last(2, 2_200_000_000, 16));
-        assert_eq!(collector.intervals[2].figures.sent, 16);
-        collector.add(part(None, 2_300_000_000, 0));
-        let drain = &collector.intervals[3];
-        assert_eq!((drain.phase, drain.start_s), (Phase::Drain, 2.2));
-        assert_eq!(collector.intervals.len(), 4);
+        let second = sent_after(part(Some(1), 2 * INTERVAL_NS, 8));
+        assert_eq!(second, [3, 12]);
+        assert_eq!(sent_after(last(2, 2_200_000_000, 16)), [3, 12, 16]);
+        assert_eq!(sent_after(part(None, 2_300_000_000, 0)), [3, 12, 16, 0]);
+        assert_eq!(
+            (finished[3].phase, finished[3].start_s),
+            (Phase::Drain, 2.2)
+        );
         assert_eq!(collector.totals[0].counts.sent, 31);
+        assert_eq!(collector.into_intervals(), finished);
+    }
+
+    #[test]
+    fn a_load_of_days_keeps_its_last_two_hours() {
+        let mut collector = Collector::new(1, vec![TransportKind::Udp], 0);
+        let mut told = 0;
+        let hours_later = INTERVALS_KEPT as u64 + 1_000;
+        for number in 0..hours_later {
+            let part = part(Some(number), (number + 1) * INTERVAL_NS, 1);
+            collector.add(part, |_| told += 1);
+        }
+        collector.add(part(None, hours_later * INTERVAL_NS, 0), |_| told += 1);
+        assert_eq!((told, collector.left_out), (hours_later + 1, 1_001));
+        assert_eq!(collector.totals[0].counts.sent, hours_later);
+        let kept = collector.into_intervals();
+        assert_eq!(kept.len(), INTERVALS_KEPT);
+        assert_eq!(kept[0].start_s, 1_001.0);
+        assert_eq!(kept.last().map(|last| last.phase), Some(Phase::Drain));
     }
 }

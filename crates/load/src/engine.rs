@@ -336,13 +336,16 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
         true
     }
 
-    /// Opens the next session, of the next client that is not opening one; says whether there is such a client.
+    /// Opens the next session, of the next client that neither is opening one nor pauses; says whether there is such a
+    /// client.
     fn open_next(&mut self) -> bool {
         let Work::Sessions(rotation) = &mut self.task.work else {
             return false;
         };
         let account = &self.account;
-        let Some(client) = rotation.pick(|client| !account.is_opening(client)) else {
+        let transport = &self.transport;
+        let is_free = |client| !account.is_opening(client) && transport.has_room(client);
+        let Some(client) = rotation.pick(is_free) else {
             return false;
         };
         self.transport.close(client, &self.clock, &mut self.account);

@@ -86,7 +86,7 @@ pub use config::{
     StopCondition, TlsSettings, TlsVersions, TransportKind,
 };
 pub use error::LoadError;
-pub use interval::Interval;
+pub use interval::{Interval, IntervalFigures};
 pub use refusal::Refusal;
 pub use report::LoadReport;
 pub use run::{Progress, run};

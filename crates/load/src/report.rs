@@ -121,8 +121,11 @@ pub struct LoadReport {
     pub evidence: Vec<String>,
     /// Why figures of this load may mislead; empty if nothing is known against them.
     pub tainted: Vec<String>,
-    /// One entry a second of the measuring period, and one for the drain.
+    /// One entry a second of the measuring period, and one for the drain; the last 7,200 of them.
     pub intervals: Vec<Interval>,
+    /// Earlier intervals, which are not kept: who wants those of a longer load takes each as it ends.
+    #[serde(default)]
+    pub intervals_left_out: u64,
     /// Latency histogram of answered queries (HDR, V2, deflated, base64); see [`crate::histogram`].
     pub latency_histogram: String,
 }

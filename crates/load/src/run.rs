@@ -172,24 +172,30 @@ fn watch(
     mut on_progress: impl FnMut(&Progress<'_>) -> ControlFlow<()>,
 ) {
     loop {
-        let known = collector.intervals.len();
-        match received.recv_timeout(PROGRESS_EVERY) {
-            Ok(part) => collector.add(part),
-            Err(RecvTimeoutError::Timeout) => {}
+        let part = match received.recv_timeout(PROGRESS_EVERY) {
+            Ok(part) => Some(part),
+            Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => return,
-        }
+        };
         let elapsed_s = seconds(MonotonicClock.now_ns().saturating_sub(start_ns));
-        let ended = collector.intervals[known..].iter().map(Some);
-        let none = std::iter::once(None).filter(|_| collector.intervals.len() == known);
-        for interval in ended.chain(none) {
-            if on_progress(&Progress {
+        let mut tell = |interval: Option<&Interval>| {
+            let progress = Progress {
                 elapsed_s,
                 interval,
-            })
-            .is_break()
-            {
+            };
+            if on_progress(&progress).is_break() {
                 cancel.store(true, Ordering::Relaxed);
             }
+        };
+        let mut finished = false;
+        if let Some(part) = part {
+            collector.add(part, |interval| {
+                finished = true;
+                tell(Some(interval));
+            });
+        }
+        if !finished {
+            tell(None);
         }
     }
 }

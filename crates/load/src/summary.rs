@@ -133,12 +133,14 @@ pub fn summarise(config: &LoadConfig, stream: &QueryStream, whole: Whole) -> Loa
         bottleneck: Bottleneck::Unknown,
         evidence: Vec::new(),
         tainted: Vec::new(),
-        intervals: collector.intervals,
+        intervals_left_out: collector.left_out,
+        intervals: Vec::new(),
         latency_histogram: histogram::encode(&latency),
     };
     if clients.len() > 1 {
         report.transports = route_reports(config, &collector.totals, &clients, &wires, per_second);
     }
+    report.intervals = collector.into_intervals();
     report.judge(None);
     report.tainted = taints(
         &report,

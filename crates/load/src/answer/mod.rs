@@ -19,7 +19,8 @@ pub const HEADER_LEN: usize = 12;
 /// A message whose structure is that of a response.
 ///
 /// Its header has QR = 1, its question section and all records parse, and nothing follows them. Of record data only
-/// that of common types is looked into; what it says is not judged.
+/// that of common types is looked into; what it says is not judged. An answer with TC set may have fewer records than its
+/// header counts: middleboxes and old servers cut answers where the datagram is full, and leave the counts as they were.
 #[derive(Clone, Copy, Debug)]
 pub struct Answer<'m> {
     message: &'m [u8],
@@ -31,8 +32,8 @@ impl<'m> Answer<'m> {
     /// Reads a message.
     ///
     /// # Errors
-    /// The first [`Malformed`] in the order of the message. The whole message has to parse even if TC is set
-    /// (RFC 2181 section 9: a truncated answer ends with a whole record).
+    /// The first [`Malformed`] in the order of the message. With TC set, the message may end at or within any record; what
+    /// stands before has to parse.
     #[inline]
     pub fn new(message: &'m [u8]) -> Result<Self, Malformed> {
         if message.len() < HEADER_LEN {
@@ -43,7 +44,9 @@ impl<'m> Answer<'m> {
         }
         let question = question_section(message).ok_or(Malformed::Question)?;
         let question_end = HEADER_LEN + question.len();
-        let records = records::walk(message, question_end).ok_or(Malformed::Records)?;
+        let records = records::walk(message, question_end)
+            .or_else(|| records::walk_to_cut(message, question_end).filter(|_| has_tc(message)))
+            .ok_or(Malformed::Records)?;
         if records.end != message.len() {
             return Err(Malformed::Trailing);
         }
@@ -61,7 +64,7 @@ impl<'m> Answer<'m> {
 
     /// TC (RFC 1035 section 4.1.1).
     pub fn is_truncated(&self) -> bool {
-        self.message[2] & 0x02 != 0
+        has_tc(self.message)
     }
 
     /// Its question section.
@@ -113,4 +116,8 @@ impl<'m> Answer<'m> {
     fn word(&self, at: usize) -> u16 {
         u16::from_be_bytes([self.message[at], self.message[at + 1]])
     }
+}
+
+fn has_tc(message: &[u8]) -> bool {
+    message[2] & 0x02 != 0
 }

@@ -77,6 +77,46 @@ pub fn walk(message: &[u8], start: usize) -> Option<Records> {
     Some(records)
 }
 
+/// Walks over the records of a message that was cut at or within one of them; `None` if a record before that does not
+/// parse, or if there was no cut. The records end where the message does.
+#[cold]
+pub fn walk_to_cut(message: &[u8], start: usize) -> Option<Records> {
+    let mut records = Records {
+        end: start,
+        ..Records::default()
+    };
+    for section in 0..3 {
+        let is_additional = section == 2;
+        for _ in 0..word(message, 6 + 2 * section)? {
+            if is_cut(message, records.end) {
+                records.end = message.len();
+                return Some(records);
+            }
+            records.step(message, is_additional)?;
+        }
+    }
+    None
+}
+
+/// Whether the message ends before the record that begins at `start` does.
+fn is_cut(message: &[u8], start: usize) -> bool {
+    let mut at = start;
+    let name_end = loop {
+        match message.get(at) {
+            None => return true,
+            Some(0) => break at + 1,
+            Some(len @ 1..=63) => at += 1 + usize::from(*len),
+            // A pointer ends the name; what is no label is for the walk to find.
+            Some(_) => break at + 2,
+        }
+    };
+    let rdata = name_end + FIXED_LEN;
+    match word(message, rdata - 2) {
+        None => true,
+        Some(rdata_len) => rdata + usize::from(rdata_len) > message.len(),
+    }
+}
+
 impl Records {
     #[inline]
     fn step(&mut self, message: &[u8], is_additional: bool) -> Option<()> {

@@ -188,6 +188,38 @@ fn refuses_opt_that_is_out_of_place() {
 }
 
 #[test]
+fn a_truncated_answer_may_have_fewer_records_than_it_counts() {
+    let cut = |flags: u8, counts: [u16; 4], records: &[&[u8]]| {
+        let body = [QUESTION, &records.concat()].concat();
+        Answer::new(&message([flags, 0], counts, &body)).map(|answer| answer.is_truncated())
+    };
+    let record = &[b"\xc0\x0c", A].concat()[..];
+    for records in [
+        &[][..],
+        &[record],
+        &[record, &record[..1]],
+        &[record, &record[..15]],
+    ] {
+        assert_eq!(cut(0x82, [1, 3, 0, 1], records), Ok(true), "{records:?}");
+        assert_eq!(
+            cut(0x80, [1, 3, 0, 1], records),
+            Err(Malformed::Records),
+            "without TC: {records:?}"
+        );
+    }
+    let broken = &[b"\xc0\xff", A].concat()[..];
+    assert_eq!(
+        cut(0x82, [1, 3, 0, 1], &[broken, record]),
+        Err(Malformed::Records),
+        "a record before the cut is broken"
+    );
+    assert_eq!(
+        cut(0x82, [1, 1, 0, 0], &[record, record]),
+        Err(Malformed::Trailing)
+    );
+}
+
+#[test]
 fn pointers_to_pointers_end() {
     // A record of unknown type whose data are 200 pointers, each to the one before; the owner of the next record
     // enters the chain at some place.
@@ -322,6 +354,19 @@ proptest! {
         prop_assert!(Answer::new(cut).is_err());
         let longer = [&octets[..], &more].concat();
         prop_assert_eq!(malformed(&longer), Malformed::Trailing);
+    }
+
+    #[test]
+    fn what_is_cut_with_tc_set_is_truncated((mut octets, _) in response(), cut in any::<prop::sample::Index>()) {
+        octets[2] |= 0x02;
+        let question_end = HEADER_LEN + question_section(&octets).unwrap().len();
+        let cut = &octets[..question_end + cut.index(octets.len() - question_end)];
+        let answer = Answer::new(cut).unwrap();
+        prop_assert!(answer.is_truncated());
+        prop_assert_eq!(answer.message().len(), cut.len());
+        answer.rcode();
+        answer.opt_rdata();
+        answer.tsig();
     }
 
     #[test]

@@ -2,8 +2,12 @@
 
 #![allow(dead_code, reason = "each test program uses its own part of these")]
 
-use dnsrig_load::{LoadConfig, LoadError, LoadReport, ScheduleKind, StopCondition, run};
+use dnsrig_load::report::TransportReport;
+use dnsrig_load::{
+    IntervalFigures, LoadConfig, LoadError, LoadReport, Progress, ScheduleKind, StopCondition, run,
+};
 use dnsrig_stream::QueryStream;
+use socket2::{Domain, Socket, Type};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::ops::ControlFlow;
@@ -40,8 +44,15 @@ impl Server {
 
     /// A UDP server that calls `reply` with the number (the probe is 0) and octets of each query and sends what it
     /// gives; `None` makes it close its socket.
-    pub fn udp(mut reply: impl FnMut(u64, &[u8]) -> Option<Vec<Vec<u8>>> + Send + 'static) -> Self {
-        let socket = UdpSocket::bind(LOOPBACK).unwrap();
+    pub fn udp(reply: impl FnMut(u64, &[u8]) -> Option<Vec<Vec<u8>>> + Send + 'static) -> Self {
+        Self::udp_on(UdpSocket::bind(LOOPBACK).unwrap(), reply)
+    }
+
+    /// The same on a socket.
+    pub fn udp_on(
+        socket: UdpSocket,
+        mut reply: impl FnMut(u64, &[u8]) -> Option<Vec<Vec<u8>>> + Send + 'static,
+    ) -> Self {
         socket.set_read_timeout(Some(POLL)).unwrap();
         Self::spawn(socket.local_addr().unwrap(), move |stop| {
             let mut buffer = [0; 4096];
@@ -64,7 +75,14 @@ impl Server {
     /// A TCP server that calls `talk` with the number of each connection (the probe's is 0), in a thread of its own;
     /// it stops listening when `talk` gives `false`.
     pub fn tcp(talk: impl Fn(u64, TcpStream) -> bool + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind(LOOPBACK).unwrap();
+        Self::tcp_on(TcpListener::bind(LOOPBACK).unwrap(), talk)
+    }
+
+    /// The same with a listener.
+    pub fn tcp_on(
+        listener: TcpListener,
+        talk: impl Fn(u64, TcpStream) -> bool + Send + Sync + 'static,
+    ) -> Self {
         listener.set_nonblocking(true).unwrap();
         Self::spawn(listener.local_addr().unwrap(), move |stop| {
             let open = AtomicBool::new(true);
@@ -96,6 +114,20 @@ impl Drop for Server {
             let _ = thread.join();
         }
     }
+}
+
+/// An address whose port is free both for UDP, as the socket has it, and for TCP; that is taken, without being listened
+/// at, as long as the other socket lives.
+pub fn udp_and_tcp() -> (UdpSocket, Socket) {
+    for _ in 0..100 {
+        let udp = UdpSocket::bind(LOOPBACK).unwrap();
+        let tcp = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+        tcp.set_reuse_address(true).unwrap();
+        if tcp.bind(&udp.local_addr().unwrap().into()).is_ok() {
+            return (udp, tcp);
+        }
+    }
+    panic!("no port is free for both UDP and TCP");
 }
 
 /// Reads one framed message, or `None` at the end of the connection.
@@ -162,41 +194,84 @@ pub fn config(server: SocketAddr, queries: u64) -> LoadConfig {
 
 /// Runs a load and checks what holds for every report.
 pub fn load(config: &LoadConfig) -> LoadReport {
-    let report = try_load(config).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(
-        report.sent,
-        report.answered + report.timed_out + report.refused + report.abandoned
-    );
+    checked(try_load(config))
+}
+
+/// The same of a stream.
+pub fn load_of(stream: &QueryStream, config: &LoadConfig) -> LoadReport {
+    let goes_on = |_: &Progress<'_>| ControlFlow::Continue(());
+    checked(run(stream, config, &AtomicBool::new(false), goes_on))
+}
+
+/// A report, after a check of what holds for every one.
+pub fn checked(report: Result<LoadReport, LoadError>) -> LoadReport {
+    let report = report.unwrap_or_else(|error| panic!("{error}"));
+    let ended = report.answered + report.timed_out + report.refused + report.abandoned;
+    assert_eq!(report.sent, ended);
     assert_eq!(report.answered, report.rcodes.values().sum::<u64>());
     assert_eq!(report.refused, report.refusals.values().sum::<u64>());
-    assert_eq!(
-        report.sent,
-        report
-            .intervals
-            .iter()
-            .map(|interval| interval.figures.sent)
-            .sum::<u64>()
-    );
-    assert_eq!(
-        report.answered,
-        report
-            .intervals
-            .iter()
-            .map(|interval| interval.figures.answered)
-            .sum::<u64>()
-    );
-    assert_eq!(
-        report.answered,
-        dnsrig_load::histogram::decode(&report.latency_histogram)
-            .unwrap()
-            .len()
-    );
+    assert_eq!(report.malformed, report.malformations.values().sum::<u64>());
+    let histogram = dnsrig_load::histogram::decode(&report.latency_histogram).unwrap();
+    assert_eq!(report.answered, histogram.len());
     assert!(!report.evidence.is_empty());
+    let connections = &report.connections;
+    assert!(connections.tried >= connections.opened + connections.failed);
+    assert!(connections.opened >= connections.closed_by_peer + connections.closed);
+    check_intervals(&report);
+    check_transports(&report);
     report
 }
 
+/// All intervals together are the whole.
+fn check_intervals(report: &LoadReport) {
+    let over_all = |count: fn(&IntervalFigures) -> u64| {
+        let intervals = report.intervals.iter();
+        intervals
+            .map(|interval| count(&interval.figures))
+            .sum::<u64>()
+    };
+    assert_eq!(report.intervals_left_out, 0);
+    assert_eq!(report.sent, over_all(|figures| figures.sent));
+    assert_eq!(report.answered, over_all(|figures| figures.answered));
+    assert_eq!(report.timed_out, over_all(|figures| figures.timed_out));
+    assert_eq!(report.refused, over_all(|figures| figures.refused));
+    assert_eq!(report.late, over_all(|figures| figures.late));
+    let strays = report.unmatched + report.malformed;
+    assert_eq!(strays, over_all(|figures| figures.strays));
+    let tried = over_all(|figures| figures.connections.tried);
+    assert_eq!(report.connections.tried, tried);
+}
+
+/// All transports together are the whole, where a query that was moved counts once.
+fn check_transports(report: &LoadReport) {
+    if report.transports.is_empty() {
+        return;
+    }
+    for part in &report.transports {
+        let ended = part.answered + part.timed_out + part.refused + part.abandoned;
+        assert_eq!(part.sent, ended + part.moved);
+    }
+    let over_all = |count: fn(&TransportReport) -> u64| {
+        let parts = report.transports.iter();
+        parts.map(count).sum::<u64>()
+    };
+    assert_eq!(report.moved_to_tcp, over_all(|part| part.moved));
+    let sent = over_all(|part| part.sent);
+    assert_eq!(report.sent + report.moved_to_tcp, sent);
+    assert_eq!(report.answered, over_all(|part| part.answered));
+    assert_eq!(report.timed_out, over_all(|part| part.timed_out));
+    assert_eq!(report.refused, over_all(|part| part.refused));
+    assert_eq!(report.abandoned, over_all(|part| part.abandoned));
+    assert_eq!(report.unmatched, over_all(|part| part.unmatched));
+    assert_eq!(report.malformed, over_all(|part| part.malformed));
+    assert_eq!(report.truncated, over_all(|part| part.truncated));
+    assert_eq!(report.bytes.sent, over_all(|part| part.bytes.sent));
+    assert_eq!(report.bytes.received, over_all(|part| part.bytes.received));
+    let octets = over_all(|part| part.wire.octets_sent);
+    assert_eq!(report.wire.octets_sent, octets);
+}
+
 pub fn try_load(config: &LoadConfig) -> Result<LoadReport, LoadError> {
-    run(&stream(100), config, &AtomicBool::new(false), |_| {
-        ControlFlow::Continue(())
-    })
+    let goes_on = |_: &Progress<'_>| ControlFlow::Continue(());
+    run(&stream(100), config, &AtomicBool::new(false), goes_on)
 }

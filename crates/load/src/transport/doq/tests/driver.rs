@@ -164,18 +164,16 @@ fn question(client: usize, id: u16) -> Vec<u8> {
     question
 }
 
-/// Appends an OPT record with the Padding option (RFC 7830), unless that would be shorter than it can be.
-pub fn pad(message: &mut Vec<u8>, octets: usize) {
-    const LEAST: usize = 15;
-    let Some(padding) = octets.checked_sub(LEAST) else {
+/// Appends an additional record of a private type, so that `message` has `len` octets.
+pub fn lengthen(message: &mut Vec<u8>, len: usize) {
+    const HEAD: [u8; 9] = [0, 0xff, 0, 0, 1, 0, 0, 0, 0];
+    let Some(rdata_len) = len.checked_sub(message.len() + HEAD.len() + 2) else {
         return;
     };
-    message[11] = 1;
-    message.extend_from_slice(&[0, 0, 41, 4, 208, 0, 0, 0, 0]);
-    message.extend_from_slice(&(padding as u16 + 4).to_be_bytes());
-    message.extend_from_slice(&[0, 12]);
-    message.extend_from_slice(&(padding as u16).to_be_bytes());
-    message.resize(message.len() + padding, 0);
+    message[11] += 1;
+    message.extend_from_slice(&HEAD);
+    message.extend_from_slice(&(rdata_len as u16).to_be_bytes());
+    message.resize(len, 0);
 }
 
 /// A load in the hands of a test.
@@ -275,7 +273,8 @@ impl Load {
             let id = self.next_id;
             let mut query = vec![0xff, 0xff, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0];
             query.extend_from_slice(&question(client, id));
-            pad(&mut query, self.padding);
+            let len = query.len() + self.padding;
+            lengthen(&mut query, len);
             self.doq.queue(client, id, &query);
             let deadline_ns = self.clock.now_ns() + self.timeout_ns;
             self.seen.in_flight.insert((client, id), deadline_ns);

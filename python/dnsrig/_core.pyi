@@ -10,6 +10,7 @@ __all__ = [
     "QueryStream",
     "Zone",
     "__version__",
+    "find_breaking_point",
     "judge_bottleneck",
     "latency_percentiles",
     "load",

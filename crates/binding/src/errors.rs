@@ -75,7 +75,10 @@ impl IntoPython for dnsrig_load::LoadError {
 impl IntoPython for dnsrig_answer::AnswerError {
     fn kind(&self) -> Kind {
         match self {
-            Self::NoSoa { .. } | Self::DuplicateZone { .. } => Kind::Input,
+            Self::NoSoa { .. }
+            | Self::DuplicateZone { .. }
+            | Self::ReadPem { .. }
+            | Self::Certificate { .. } => Kind::Input,
             _ => Kind::EnvironmentLacks,
         }
     }

@@ -126,8 +126,7 @@ fn encrypted(
         let lacking = "DoT, DoH and DoQ need a certificate and its key; name a PEM file for each";
         return Err(exception(Kind::Input, lacking));
     };
-    let certificate = Certificate::from_pem_files(&certificate, &key)
-        .map_err(|error| exception(Kind::Input, error))?;
+    let certificate = Certificate::from_pem_files(&certificate, &key).or_raise()?;
     Ok(Some(Encrypted {
         certificate,
         dot,

@@ -159,29 +159,7 @@ impl LoadConfig {
             return fail("routes", "no transport; give at least one".to_owned());
         }
         for route in &self.routes {
-            let name = route.transport.name();
-            let clients = self.clients_of(route);
-            if clients < threads {
-                return fail(
-                    "clients",
-                    format!(
-                        "{clients} clients over {name} for {threads} threads; each thread needs one of its own"
-                    ),
-                );
-            }
-            if !(route.weight > 0.0 && route.weight.is_finite()) {
-                return fail(
-                    "weight",
-                    format!("{} for {name}; give a number above 0", route.weight),
-                );
-            }
-            if route.sessions.queries == Some(0) {
-                return fail(
-                    "queries_per_session",
-                    "0 would open sessions without end; give at least 1, or open sessions only"
-                        .to_owned(),
-                );
-            }
+            route.check(self.clients_of(route), threads)?;
             let other_family = |source: &&IpAddr| source.is_ipv4() != route.server.is_ipv4();
             if let Some(source) = self.sources.iter().find(other_family) {
                 return fail(

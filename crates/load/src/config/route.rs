@@ -1,5 +1,6 @@
 //! How queries travel: the transport, and the settings of its sessions.
 
+use crate::LoadError;
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -40,6 +41,55 @@ impl Route {
             http: HttpSettings::default(),
         }
     }
+}
+
+impl Route {
+    /// Checks the settings of a route with `clients` clients over `threads` threads.
+    ///
+    /// # Errors
+    /// [`LoadError::Setting`] for the first one that no load can be run with.
+    pub(super) fn check(&self, clients: usize, threads: usize) -> Result<(), LoadError> {
+        let fail = |option, reason: String| Err(LoadError::Setting { option, reason });
+        let name = self.transport.name();
+        if clients < threads {
+            return fail(
+                "clients",
+                format!(
+                    "{clients} clients over {name} for {threads} threads; each thread needs one of its own"
+                ),
+            );
+        }
+        if !(self.weight > 0.0 && self.weight.is_finite()) {
+            return fail(
+                "weight",
+                format!("{} for {name}; give a number above 0", self.weight),
+            );
+        }
+        if self.sessions.queries == Some(0) {
+            return fail(
+                "queries_per_session",
+                "0 would open sessions without end; give at least 1, or open sessions only"
+                    .to_owned(),
+            );
+        }
+        if !is_path(&self.http.path) {
+            return fail(
+                "http_path",
+                format!(
+                    "{} is no path; give one such as /dns-query, without a question mark",
+                    self.http.path
+                ),
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Whether `text` is the path of an absolute URI (RFC 3986 section 3.3).
+fn is_path(text: &str) -> bool {
+    let is_path_octet =
+        |octet: u8| octet.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@%/".contains(&octet);
+    text.starts_with('/') && text.bytes().all(is_path_octet)
 }
 
 /// How queries travel.
@@ -156,4 +206,19 @@ pub enum HttpMethod {
     Get,
     /// The query as content.
     Post,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_have_the_characters_of_paths() {
+        for good in ["/", "/dns-query", "/a/%20b;c=1"] {
+            assert!(is_path(good), "{good}");
+        }
+        for bad in ["", "dns-query", "/a b", "/a?dns", "/a#b", "/\u{e9}"] {
+            assert!(!is_path(bad), "{bad}");
+        }
+    }
 }

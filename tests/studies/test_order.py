@@ -4,10 +4,10 @@ from collections import Counter
 
 import pytest
 from dnsrig.studies import placement
-from dnsrig.studies.authoritative import server_labels
+from dnsrig.studies.bench import server_labels
 from dnsrig.studies.inputs import variants
 from dnsrig.studies.interleave import interleaved, rotated
-from dnsrig.studies.settings import StudySettings
+from dnsrig.studies.settings import ZoneStudySettings
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -52,10 +52,10 @@ def test_on_one_processor_sharing_is_said(monkeypatch):
 
 
 def test_variants_follow_the_settings():
-    settings = StudySettings(servers=(), seed=0, iterations=(0, 10))
+    settings = ZoneStudySettings(servers=(), seed=0, iterations=(0, 10))
     assert [variant.label for variant in variants(settings)] == ["none", "nsec", "nsec3-0", "nsec3-10"]
 
 
 def test_settings_survive_the_manifest():
-    settings = StudySettings(servers=("nsd", "nsd"), seed=7, iterations=(0, 10), zone="a.db", quick=True)
-    assert StudySettings.from_manifest(settings.to_manifest()) == settings
+    settings = ZoneStudySettings(servers=("nsd", "nsd"), seed=7, iterations=(0, 10), zone="a.db", quick=True)
+    assert ZoneStudySettings.from_manifest(settings.to_manifest()) == settings

@@ -1,6 +1,7 @@
 """`dnsrig run` and `dnsrig studies`."""
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +25,36 @@ from dnsrig.cli.sign import ALGORITHMS
 from dnsrig.cli.stream import KINDS
 from dnsrig.cli.watch import TerminalWatcher
 from dnsrig.errors import InputError
+from dnsrig.loads import TRANSPORTS
 from dnsrig.studies import conduct
+from dnsrig.studies.base import Study
+from dnsrig.studies.encrypted.settings import CERTIFICATES, PARTS
 from dnsrig.studies.registry import studies as all_studies
 from dnsrig.studies.registry import study as find_study
 from dnsrig.studies.settings import StudySettings
 
 DENIALS = ("none", "nsec", "nsec3")
+LARGEST_THREADS = 1024
+LISTS: Mapping[str, tuple[str, ...]] = {
+    "denials": DENIALS,
+    "streams": KINDS,
+    "iterations": (),
+    "transports": TRANSPORTS,
+    "parts": PARTS,
+    "certificates": CERTIFICATES,
+    "threads": (),
+}
+"""Settings that are lists, with the values that they may have; none: any."""
+SINGLES = {"transports": "transport", "threads": "server_threads"}
+"""Options with a list that some studies take one value of, with the name of their setting for it."""
+OPTIONS = {
+    "denials": "--denial",
+    "streams": "--stream",
+    "transports": "--transport",
+    "parts": "--part",
+    "certificates": "--certificate",
+}
+"""Options that are not called like their settings."""
 
 
 @click.command()
@@ -73,14 +98,31 @@ DENIALS = ("none", "nsec", "nsec3")
 @click.option("--warm-up-seconds", "warm_up_s", type=FiniteRange(0, 86_400), help="Unmeasured load before each.")
 @click.option("--outstanding", type=OUTSTANDING, help="Queries outstanding in the closed loop [100].")
 @click.option("--clients", type=CLIENTS, help="Sockets or connections [8].")
-@click.option("--threads", "server_threads", type=click.IntRange(1, 1024), help="Worker threads of the server [1].")
+@click.option(
+    "--threads",
+    callback=whole_numbers,
+    help="Worker threads of the server [1]; a list for encrypted-cost [powers of two].",
+)
 @click.option(
     "--answers",
     type=click.Choice(["server", "full"]),
     help="'full': NS and addresses in each answer [server].",
 )
-@click.option("--transport", type=click.Choice(["udp", "tcp"]), help="[udp]")
+@click.option(
+    "--transport",
+    "transports",
+    callback=comma_list,
+    help="udp or tcp [udp]; for encrypted-cost a list [udp,tcp,dot,doh,doq].",
+)
 @click.option("--raise-limits", is_flag=True, default=None, help="Raise servers' own limits on NSEC3 iterations.")
+@click.option("--part", "parts", callback=comma_list, help=f"Parts of encrypted-cost, of {','.join(PARTS)}.")
+@click.option(
+    "--certificate",
+    "certificates",
+    callback=comma_list,
+    help=f"Certificates' keys in encrypted-cost, of {','.join(CERTIFICATES)}; the first one for all cases.",
+)
+@click.option("--queries-per-session", type=click.IntRange(2, 1_000_000), help="In encrypted-cost, re-used [2000].")
 @seed_option
 @json_option
 def run(
@@ -99,6 +141,7 @@ def run(
       dnsrig run denial-cost --quick                        every server found, synthetic zone
       dnsrig run denial-cost --server nsd,knot --zone example.db --queries log.txt
       dnsrig run nsec3-iterations --server bind --iterations 0,1,5,10,50,100
+      dnsrig run encrypted-cost --server nsd,dnsdist+nsd --transport udp,tcp,dot
       dnsrig run --resume runs/20261121-214500-denial-cost
 
     A run is a folder; its report.html is the thing to read. `dnsrig studies show STUDY` explains method and source.
@@ -127,21 +170,44 @@ def _arguments(seed: int) -> list[str]:
     return typed if any(argument.startswith("--seed") for argument in typed) else [*typed, "--seed", str(seed)]
 
 
-def _settings(study: str, quick: bool, seed: int, choices: dict[str, Any]) -> StudySettings:
-    found = find_study(study)
-    values: dict[str, Any] = {**found.defaults, **(found.quick if quick else {})}
-    values.update({key: value for key, value in choices.items() if value is not None})
-    for key in ("denials", "streams", "iterations"):
+def _settings(name: str, quick: bool, seed: int, choices: dict[str, Any]) -> StudySettings:
+    study = find_study(name)
+    values: dict[str, Any] = {**study.defaults, **(study.quick if quick else {})}
+    values.update(_taken(study, {key: value for key, value in choices.items() if value is not None}))
+    for key, allowed in LISTS.items():
+        if key not in values:
+            continue
         # Named twice is measured once; a server named twice is measured twice, to see the noise.
-        values[key] = tuple(dict.fromkeys(values.get(key, getattr(StudySettings(servers=(), seed=0), key))))
+        values[key] = tuple(dict.fromkeys(values[key]))
         if not values[key]:
             raise InputError(f"an empty list was given where {key} were expected")
-    for key, allowed in (("denials", DENIALS), ("streams", KINDS)):
-        wrong = [value for value in values[key] if value not in allowed]
+        wrong = [value for value in values[key] if allowed and value not in allowed]
         if wrong:
             raise InputError(f"'{wrong[0]}' is not one of {', '.join(allowed)}")
     values["servers"] = conduct.chosen_servers(values.pop("servers", None))
-    return StudySettings(seed=seed, quick=quick, **values)
+    return study.settings_type(seed=seed, quick=quick, **values)
+
+
+def _taken(study: Study[Any], choices: dict[str, Any]) -> dict[str, Any]:
+    """Give the user's choices by the names of the study's settings; raise InputError for one that it does not have."""
+    known = study.settings_type.names()
+    found: dict[str, Any] = {}
+    for key, value in choices.items():
+        option = OPTIONS.get(key, f"--{key.replace('_', '-')}")
+        if key in known:
+            found[key] = value
+        elif key not in SINGLES:
+            raise InputError(f"{study.name} has no {option}; dnsrig studies show {study.name} says what it measures")
+        elif len(value) != 1:
+            raise InputError(f"{study.name} takes one value for {option}, not {len(value)}")
+        else:
+            found[SINGLES[key]] = value[0]
+    if found.get("transport", "udp") not in {"udp", "tcp"}:
+        raise InputError(f"{study.name} sends over udp or tcp, not '{found['transport']}'")
+    threads = (*found.get("threads", ()), found.get("server_threads", 1))
+    if not all(1 <= number <= LARGEST_THREADS for number in threads):
+        raise InputError(f"--threads takes numbers from 1 to {LARGEST_THREADS}")
+    return found
 
 
 @click.group(invoke_without_command=True)
@@ -167,7 +233,7 @@ def studies(context: click.Context, as_json: bool) -> None:
 def show(name: str, as_json: bool) -> None:
     """Explain the study NAME: question, method, source, limits."""
     study = find_study(name)
-    text = study.text(StudySettings(servers=(), seed=0, **study.defaults))
+    text = study.text(study.settings_type(servers=(), seed=0, **study.defaults))
     if as_json:
         print_json(
             {

@@ -15,7 +15,8 @@ from dnsrig.report.grid import Grid
 from dnsrig.report.latency import Percentiles, core_percentiles
 from dnsrig.report.layout import StudyText
 from dnsrig.report.notes import Notes
-from dnsrig.report.pictures.gallery import draw_pictures
+from dnsrig.report.pictures.gallery import draw_pictures, save_drawings
+from dnsrig.report.sections import Findings
 from dnsrig.report.summary import ordered_cases, summarise
 from dnsrig.report.tables import case_table, ratio_table, server_table, size_table
 from dnsrig.report.verdicts import percent
@@ -43,13 +44,17 @@ def build_report(run: RunFolder, text: StudyText, percentiles_of: Percentiles = 
     grid = Grid(text, ordered_cases(group_cases(run.measurements()), text), int(run.manifest()["seed"]))
     notes = Notes()
     notes.reasons(grid.cases)
+    sections = None if text.sections is None else text.sections(Findings(grid, notes, run.manifest()["facts"]))
     context = {
         "text": text,
         "summary": summary,
         "manifest": run.manifest(),
         "command": shlex.join(run.manifest()["argv"]),
         "notes": notes.reasons(grid.cases),
-        "pictures": draw_pictures(run, grid, notes, percentiles_of),
+        "pictures": draw_pictures(run, grid, notes, percentiles_of)
+        if sections is None
+        else save_drawings(run, [drawing for section in sections for drawing in section.drawings]),
+        "sections": sections,
         "machine": machine_facts(run.host()),
         "servers": server_facts(grid),
         "checks": checks(grid.cases),
@@ -59,7 +64,8 @@ def build_report(run: RunFolder, text: StudyText, percentiles_of: Percentiles = 
             if case.bottleneck != "server"
         ],
         "statistics": STATISTICS,
-        **_tables(grid, notes),
+        "case_table": case_table(grid, notes),
+        **(_tables(grid, notes) if sections is None else {}),
     }
     write_json(run.path / "summary.json", summary)
     write_text(run.path / "report.md", _environment(html=False).get_template("report.md.j2").render(context))
@@ -141,7 +147,6 @@ def _tables(grid: Grid, notes: Notes) -> dict[str, Any]:
     has_ratios = grid.baseline is not None and len(grid.rows) > 1
     return {
         "server_tables": [server_table(grid, server, notes) for server in grid.servers],
-        "case_table": case_table(grid, notes),
         "rate_ratio_table": ratio_table(
             grid,
             [table for table in published if table.figure == QPS.key],

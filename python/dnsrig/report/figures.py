@@ -47,6 +47,23 @@ def latency_ns(key: str) -> Callable[[Measurement], float | None]:
     return lambda measurement: _number(measurement["load"]["latency_ns"].get(key))
 
 
+def handshake_ns(key: str) -> Callable[[Measurement], float | None]:
+    """Return a reader of one percentile of the time to open a session."""
+    return lambda measurement: _number(measurement["load"].get("handshake_ns", {}).get(key))
+
+
+def wire_octets(direction: str) -> Callable[[Measurement], float | None]:
+    """Return a reader of the payload octets of UDP or TCP per answered query; `direction` is sent or received."""
+
+    def read(measurement: Measurement) -> float | None:
+        load = measurement["load"]
+        octets = load.get("wire", {}).get(f"octets_{direction}")
+        # Over UDP the payload is the message, and the generator counts messages only.
+        return _share(octets or load["bytes"][direction], load["answered"])
+
+    return read
+
+
 def server_usage(key: str) -> Callable[[Measurement], float | None]:
     """Return a reader of one entry of the server's usage."""
     return lambda measurement: _number(measurement["server"].get(key))
@@ -102,8 +119,28 @@ LATENCY_P99 = Figure("latency_p99_ns", "Latency, 99th percentile", "", latency_n
 MEMORY = Figure("server_rss_bytes_max", "Server memory (RSS, largest)", "", server_usage("rss_bytes_max"), mebibytes)
 THREADS = Figure("server_threads", "Server threads", "", server_usage("threads"), whole_number)
 
+CPU_PER_SESSION = Figure(
+    "server_cpu_us_per_session",
+    "Server CPU per session",
+    f"{MICRO}s",
+    lambda measurement: _number(measurement.get("server_cpu_us_per_session")),
+    short_number,
+)
+HANDSHAKE_P50 = Figure("handshake_p50_ns", "Handshake, median", "", handshake_ns("p50"), duration)
+HANDSHAKE_P99 = Figure("handshake_p99_ns", "Handshake, 99th percentile", "", handshake_ns("p99"), duration)
+WIRE_SENT = Figure("wire_octets_sent_per_query", "Octets sent per query", "octets", wire_octets("sent"), short_number)
+WIRE_RECEIVED = Figure(
+    "wire_octets_received_per_query", "Octets received per query", "octets", wire_octets("received"), short_number
+)
+SESSION_FIGURES = (CPU_PER_SESSION, HANDSHAKE_P50, HANDSHAKE_P99, WIRE_SENT, WIRE_RECEIVED)
+"""What only loads that open sessions have."""
+
 FIGURES: dict[str, Figure] = {
-    figure.key: figure for figure in (QPS, CPU, RESPONSE_BYTES, QUERY_BYTES, LATENCY_P50, LATENCY_P99, MEMORY, THREADS)
+    figure.key: figure
+    for figure in (
+        *(QPS, CPU, RESPONSE_BYTES, QUERY_BYTES, LATENCY_P50, LATENCY_P99, MEMORY, THREADS),
+        *SESSION_FIGURES,
+    )
 }
 
 

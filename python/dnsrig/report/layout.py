@@ -4,8 +4,14 @@ A study hands `dnsrig.report.build.build_report` one `StudyText`. Nothing else i
 study varies: "denial" or "iterations" are keys of a measurement's `case`, named here by an `Axis`.
 """
 
-from collections.abc import Iterable, Mapping
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dnsrig.report.sections import Findings, Section
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +53,9 @@ class RatioQuestion:
     """A question that the study asks of each server: how one case's figure compares with another's.
 
     `figure` is a key of `dnsrig.report.figures.FIGURES`. `of` and `to` are the values of `case` that pick
-    the two cases, besides the server. `sentence` holds `{server}` and `{ratio}` ("2.1"); the report adds
-    the interval. `no_difference` holds `{server}`, and is said when the run saw none. The answers to a
-    study's first questions stand in the report's first lines.
+    the two cases, besides the server. `sentence` holds `{server}` and `{ratio}` ("2.1"), and may hold `{orders}`,
+    the ratio's orders of magnitude ("0.3"); the report adds the interval. `no_difference` holds `{server}`, and is
+    said when the run saw none. The answers to a study's first questions stand in the report's first lines.
     """
 
     figure: str
@@ -86,6 +92,8 @@ class StudyText:
         published: figures to print beside the measured ones.
         published_note: what the reader must know before comparing them.
         limits: what this run cannot tell, one sentence or two each.
+        sections: makes the results instead of the tables and pictures of rows and columns; what happened in every
+            case is told in any event.
 
     """
 
@@ -102,3 +110,4 @@ class StudyText:
     published: tuple[PublishedFigures, ...] = ()
     published_note: str = ""
     limits: tuple[str, ...] = ()
+    sections: Callable[[Findings], Sequence[Section]] | None = None

@@ -1,5 +1,6 @@
 """Sentences with numbers, generated from the ratios that a study asks about."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -76,7 +77,8 @@ def _answer(question: RatioQuestion, server: str, cases: Sequence[CaseResult], t
 
 def _sentence(question: RatioQuestion, title: str, ratio: RatioEstimate) -> tuple[str, str]:
     """Return what is claimed, and what it rests on."""
-    claim = question.sentence.format(server=title, ratio=ratio_text(ratio.ratio))
+    orders = f"{math.log10(ratio.ratio):.1f}"
+    claim = question.sentence.format(server=title, ratio=ratio_text(ratio.ratio), orders=orders)
     if ratio.low is None or ratio.high is None or ratio.p is None:
         return claim, "one repetition, so no interval"
     if ratio.p > SIGNIFICANCE:

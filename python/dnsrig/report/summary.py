@@ -1,11 +1,12 @@
 """The summary of a run: what `dnsrig run --json` prints and `summary.json` holds (schemas/summary.json)."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dnsrig.monitor import usage
 from dnsrig.report.cases import CaseResult, group_cases, servers_of
-from dnsrig.report.figures import Measurement
+from dnsrig.report.figures import SESSION_FIGURES, Measurement
 from dnsrig.report.identical import identical_pairs
 from dnsrig.report.layout import StudyText
 from dnsrig.report.sentences import answers
@@ -75,7 +76,19 @@ def case_summary(case: CaseResult, seed: int) -> dict[str, Any]:
         "bottleneck": case.bottleneck,
         "tainted": [str(taint) for taint in case.taints],
         "remarks": case.texts("remarks"),
+        **_session_summary(case, seed),
     }
+
+
+def _session_summary(case: CaseResult, seed: int) -> dict[str, Any]:
+    """Return what only cases whose loads open sessions have: medians, and totals of connections."""
+    counts: Counter[str] = Counter()
+    for item in case.measurements:
+        counts.update(item["load"].get("connections", {}))
+    if not counts["tried"]:
+        return {}
+    found = {figure.key: case.estimate(figure.key, seed) for figure in SESSION_FIGURES}
+    return {"connections": dict(counts), **{key: item and item.median for key, item in found.items()}}
 
 
 def ordered_cases(cases: Sequence[CaseResult], text: StudyText | None) -> list[CaseResult]:

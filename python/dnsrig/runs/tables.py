@@ -57,7 +57,8 @@ def _write(path: Path, table: pa.Table) -> None:
 def _table(rows: Sequence[Mapping[str, Any]]) -> pa.Table | None:
     if not rows:
         return None
-    names = list(dict.fromkeys(name for row in rows for name in row))
+    # Parquet has no columns of mappings that are all empty, such as response codes where nothing was answered.
+    names = list(dict.fromkeys(name for row in rows for name, value in row.items() if value != {}))
     return pa.table({name: _column([row.get(name) for row in rows]) for name in names})
 
 

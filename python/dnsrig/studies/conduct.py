@@ -51,10 +51,11 @@ def resume(path: Path, watcher: Watcher) -> tuple[Path, dict[str, Any]]:
     """Go on with the run at `path` where it was broken off; return its folder and the summary."""
     run = RunFolder.open(path)
     manifest = run.manifest()
-    settings = StudySettings.from_manifest(manifest["settings"])
+    study = find_study(manifest["study"])
+    settings = study.settings_type.from_manifest(manifest["settings"])
     _require(settings.servers)
     run.resume()
-    return _conduct(find_study(manifest["study"]), settings, run, watcher)
+    return _conduct(study, settings, run, watcher)
 
 
 def report(path: Path) -> tuple[Path, dict[str, Any]]:
@@ -64,11 +65,13 @@ def report(path: Path) -> tuple[Path, dict[str, Any]]:
         raise InputError(f"{path}: the run is {run.status} and holds no measurement; there is nothing to report")
     manifest = run.manifest()
     study = find_study(manifest["study"])
-    text = study.text(StudySettings.from_manifest(manifest["settings"]))
+    text = study.text(study.settings_type.from_manifest(manifest["settings"]))
     return build_report(run, text), summarise(run, text)
 
 
-def _conduct(study: Study, settings: StudySettings, run: RunFolder, watcher: Watcher) -> tuple[Path, dict[str, Any]]:
+def _conduct(
+    study: Study[Any], settings: StudySettings, run: RunFolder, watcher: Watcher
+) -> tuple[Path, dict[str, Any]]:
     try:
         study.run(settings, run, watcher)
     except KeyboardInterrupt:
@@ -90,6 +93,6 @@ def _conduct(study: Study, settings: StudySettings, run: RunFolder, watcher: Wat
     return run.path, summarise(run, text)
 
 
-def _report_what_there_is(study: Study, settings: StudySettings, run: RunFolder) -> None:
+def _report_what_there_is(study: Study[Any], settings: StudySettings, run: RunFolder) -> None:
     if run.measurements():
         build_report(run, study.text(settings))

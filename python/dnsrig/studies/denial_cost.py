@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from dnsrig.report.layout import Axis, PublishedFigures, RatioQuestion, StudyText
 from dnsrig.studies import wording
 from dnsrig.studies.authoritative import AuthoritativeStudy
-from dnsrig.studies.settings import StudySettings
+from dnsrig.studies.settings import ZoneStudySettings
 from dnsrig.studies.wording import counted
 
 DENIALS = Axis("denial", "Zone", {"none": "unsigned", "nsec": "NSEC", "nsec3": "NSEC3"})
@@ -21,7 +21,7 @@ class DenialCost(AuthoritativeStudy):
     source: ClassVar[str] = wording.JPRS_2010 + ", performance case 5"
     defaults: ClassVar[dict[str, Any]] = {}
 
-    def text(self, settings: StudySettings) -> StudyText:
+    def text(self, settings: ZoneStudySettings) -> StudyText:
         """Give the words and the layout of the report."""
         iterations = settings.iterations[0]
         return StudyText(

@@ -6,7 +6,7 @@ from pathlib import Path
 from dnsrig import _core
 from dnsrig.keys import add_new_keys
 from dnsrig.runs.folder import RunFolder
-from dnsrig.studies.settings import StudySettings
+from dnsrig.studies.settings import ZoneStudySettings
 
 SYNTHETIC_ORIGIN = "example.test."
 WARM_UP_QUERIES = 50_000
@@ -45,7 +45,7 @@ class Inputs:
     facts: dict[str, object]
 
 
-def variants(settings: StudySettings) -> list[Variant]:
+def variants(settings: ZoneStudySettings) -> list[Variant]:
     """List the forms of the zone that the settings ask for, unsigned first."""
     found: list[Variant] = []
     for denial in settings.denials:
@@ -56,7 +56,7 @@ def variants(settings: StudySettings) -> list[Variant]:
     return found
 
 
-def prepare(settings: StudySettings, run: RunFolder) -> Inputs:
+def prepare(settings: ZoneStudySettings, run: RunFolder) -> Inputs:
     """Make the zones and streams of a run in `run`'s folder `inputs`, the same again for the same settings."""
     folder = run.path / "inputs"
     folder.mkdir(exist_ok=True)
@@ -82,7 +82,7 @@ def prepare(settings: StudySettings, run: RunFolder) -> Inputs:
     return Inputs(zone.origin, zone_files, streams, facts)
 
 
-def _write_zones(zone: _core.Zone, settings: StudySettings, files: dict[Variant, Path], keys_folder: Path) -> None:
+def _write_zones(zone: _core.Zone, settings: ZoneStudySettings, files: dict[Variant, Path], keys_folder: Path) -> None:
     keys = _core.KeySet()
     if any(variant.denial != "none" for variant in files):
         add_new_keys(keys, zone.origin, settings.algorithm, settings.ksk_bits, settings.zsk_bits)
@@ -103,7 +103,7 @@ def _write_zones(zone: _core.Zone, settings: StudySettings, files: dict[Variant,
 
 
 def _make_streams(
-    zone: _core.Zone, settings: StudySettings
+    zone: _core.Zone, settings: ZoneStudySettings
 ) -> tuple[dict[str, MeasuredStream], dict[str, dict[str, object]]]:
     log = None if settings.queries is None else _core.QueryLog.read(settings.queries, settings.skip_bad)
     streams = {}
@@ -119,7 +119,7 @@ def _make_streams(
 
 
 def _make_stream(
-    zone: _core.Zone, log: _core.QueryLog | None, settings: StudySettings, kind: str, *, queries: int, seed: int
+    zone: _core.Zone, log: _core.QueryLog | None, settings: ZoneStudySettings, kind: str, *, queries: int, seed: int
 ) -> tuple[_core.QueryStream, dict[str, object]]:
     return _core.QueryStream.synthesise(
         zone,

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from dnsrig.report.layout import Axis, RatioQuestion, StudyText
 from dnsrig.studies import wording
 from dnsrig.studies.authoritative import AuthoritativeStudy
-from dnsrig.studies.settings import StudySettings
+from dnsrig.studies.settings import ZoneStudySettings
 
 
 class Nsec3Iterations(AuthoritativeStudy):
@@ -17,7 +17,7 @@ class Nsec3Iterations(AuthoritativeStudy):
     defaults: ClassVar[dict[str, Any]] = {"denials": ("nsec3",), "iterations": (0, 1, 5, 10, 50, 100)}
     quick: ClassVar[dict[str, Any]] = {**AuthoritativeStudy.quick, "iterations": (0, 10, 100)}
 
-    def text(self, settings: StudySettings) -> StudyText:
+    def text(self, settings: ZoneStudySettings) -> StudyText:
         """Give the words and the layout of the report."""
         fewest, most = min(settings.iterations), max(settings.iterations)
         return StudyText(

@@ -1,21 +1,23 @@
 """The studies by name."""
 
 import difflib
+from typing import Any
 
 from dnsrig.errors import InputError
 from dnsrig.studies.base import Study
 from dnsrig.studies.denial_cost import DenialCost
+from dnsrig.studies.encrypted_cost import EncryptedCost
 from dnsrig.studies.nsec3_iterations import Nsec3Iterations
 
-_STUDIES: tuple[type[Study], ...] = (DenialCost, Nsec3Iterations)
+_STUDIES: tuple[type[Study[Any]], ...] = (DenialCost, Nsec3Iterations, EncryptedCost)
 
 
-def studies() -> list[Study]:
+def studies() -> list[Study[Any]]:
     """List every study."""
     return [study() for study in _STUDIES]
 
 
-def study(name: str) -> Study:
+def study(name: str) -> Study[Any]:
     """Give the study called `name`; raise InputError with the nearest name if there is none."""
     by_name = {found.name: found for found in studies()}
     if name in by_name:

@@ -1,6 +1,6 @@
 """What a user may choose about a study, as it is stored in the run's manifest."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, Self
 
 from dnsrig.errors import InputError
@@ -10,40 +10,16 @@ Answers = Literal["server", "full"]
 
 @dataclass(frozen=True, slots=True)
 class StudySettings:
-    """Every choice of a run; with the seed it repeats the run.
-
-    Times are in seconds, sizes in octets, key sizes in bits. `zone` and `queries` are paths of the user's files, or
-    None for synthetic ones.
-    """
+    """What every study lets a user choose; with the seed it repeats the run. Times are in seconds."""
 
     servers: tuple[str, ...]
     seed: int
-    zone: str | None = None
-    origin: str | None = None
-    queries: str | None = None
-    skip_bad: bool = False
-    records: int = 244
-    algorithm: str = "RSASHA256"
-    ksk_bits: int | None = None
-    zsk_bits: int | None = None
-    denials: tuple[str, ...] = ("none", "nsec", "nsec3")
-    iterations: tuple[int, ...] = (5,)
-    salt: str = ""
-    opt_out: bool = False
-    streams: tuple[str, ...] = ("existence", "denial", "normal")
-    denial_share: float = 0.08
-    stream_queries: int = 500_000
-    do_bit: bool = True
-    edns_size: int = 4096
-    transport: Literal["udp", "tcp"] = "udp"
     repetitions: int = 5
     load_s: float = 5.0
     warm_up_s: float = 1.0
     outstanding: int = 100
     clients: int = 8
-    server_threads: int = 1
     answers: Answers = "server"
-    raise_limits: bool = False
     quick: bool = False
 
     def to_manifest(self) -> dict[str, Any]:
@@ -63,3 +39,38 @@ class StudySettings:
             raise InputError(
                 f"the run's settings in manifest.json are damaged or of another version: {error}"
             ) from error
+
+    @classmethod
+    def names(cls) -> frozenset[str]:
+        """Name all settings."""
+        return frozenset(field.name for field in fields(cls))
+
+
+@dataclass(frozen=True, slots=True)
+class ZoneStudySettings(StudySettings):
+    """What the studies of signed and unsigned zones let a user choose.
+
+    Sizes are in octets, key sizes in bits. `zone` and `queries` are paths of the user's files, or None for synthetic
+    ones.
+    """
+
+    zone: str | None = None
+    origin: str | None = None
+    queries: str | None = None
+    skip_bad: bool = False
+    records: int = 244
+    algorithm: str = "RSASHA256"
+    ksk_bits: int | None = None
+    zsk_bits: int | None = None
+    denials: tuple[str, ...] = ("none", "nsec", "nsec3")
+    iterations: tuple[int, ...] = (5,)
+    salt: str = ""
+    opt_out: bool = False
+    streams: tuple[str, ...] = ("existence", "denial", "normal")
+    denial_share: float = 0.08
+    stream_queries: int = 500_000
+    do_bit: bool = True
+    edns_size: int = 4096
+    transport: Literal["udp", "tcp"] = "udp"
+    server_threads: int = 1
+    raise_limits: bool = False

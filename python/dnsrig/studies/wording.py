@@ -2,16 +2,16 @@
 
 from dnsrig.keys import KSK_BITS, ZSK_BITS
 from dnsrig.report.layout import Axis
-from dnsrig.studies.settings import StudySettings
+from dnsrig.studies.settings import StudySettings, ZoneStudySettings
 
 JPRS_2010 = "JPRS-2010: DNSSEC technology experiment report (JPRS, Infoblox, NEC, NTT, KDDI, So-net, Yamaha, 2010)"
 
 STREAMS = Axis("stream", "Stream", {"existence": "existence", "denial": "denial of existence", "normal": "normal"})
 
 
-def method(settings: StudySettings) -> tuple[str, ...]:
+def method(settings: ZoneStudySettings) -> tuple[str, ...]:
     """Say what was built, sent, measured and how often, a paragraph each."""
-    return (_zone(settings), _streams(settings), _load(settings), _repetitions(settings))
+    return (_zone(settings), _streams(settings), _load(settings), repetitions(settings))
 
 
 def counted(number: int, noun: str) -> str:
@@ -19,7 +19,7 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def _zone(settings: StudySettings) -> str:
+def _zone(settings: ZoneStudySettings) -> str:
     source = (
         f"The zone is synthetic: a small domain in operation with {settings.records} records, like the published one"
         if settings.zone is None
@@ -37,7 +37,7 @@ def _zone(settings: StudySettings) -> str:
     )
 
 
-def _streams(settings: StudySettings) -> str:
+def _streams(settings: ZoneStudySettings) -> str:
     existence = (
         "the queries of the user's log that are answered with data or a referral"
         if settings.queries
@@ -56,7 +56,7 @@ def _streams(settings: StudySettings) -> str:
     )
 
 
-def _load(settings: StudySettings) -> str:
+def _load(settings: ZoneStudySettings) -> str:
     return (
         f"Each load is a closed loop over {settings.transport.upper()}: {settings.outstanding} queries outstanding "
         f"from {counted(settings.clients, 'socket')}, for {settings.load_s:g} s after {settings.warm_up_s:g} s of "
@@ -66,7 +66,8 @@ def _load(settings: StudySettings) -> str:
     )
 
 
-def _repetitions(settings: StudySettings) -> str:
+def repetitions(settings: StudySettings) -> str:
+    """Say how often and in which order the cases are measured."""
     return (
         f"Every case is measured {settings.repetitions} times, each time with the server started afresh. The order "
         "of the cases alternates (A B B A ...), so that a drift of the machine burdens all alike. Figures are "
@@ -74,7 +75,7 @@ def _repetitions(settings: StudySettings) -> str:
     )
 
 
-def published_note(settings: StudySettings) -> str:
+def published_note(settings: ZoneStudySettings) -> str:
     """Say what to know before comparing with the published figures."""
     answers = (
         "Servers of 2010 put the NS RRset and addresses into every answer; most of today's leave them out, so that "
@@ -89,7 +90,7 @@ def published_note(settings: StudySettings) -> str:
     )
 
 
-def limits(settings: StudySettings) -> tuple[str, ...]:
+def limits(settings: ZoneStudySettings) -> tuple[str, ...]:
     """Say what such a run cannot tell."""
     found = [
         "Server and generator run on one machine and talk over its loopback interface: no network card, no driver, "

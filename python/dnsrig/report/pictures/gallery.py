@@ -20,6 +20,7 @@ from dnsrig.report.pictures.latency import draw_latency
 from dnsrig.report.pictures.ratios import draw_ratios
 from dnsrig.report.pictures.series import Line, draw_series, interval_rates
 from dnsrig.report.pictures.style import GRID, INK, style
+from dnsrig.report.sections import Drawing
 from dnsrig.runs.folder import RunFolder
 from dnsrig.runs.writing import write_text, write_whole
 
@@ -40,6 +41,13 @@ def draw_pictures(run: RunFolder, grid: Grid, notes: Notes, percentiles_of: Perc
     folder = run.path / "pictures"
     folder.mkdir(exist_ok=True)
     return {name: _save(folder, name, caption, draw) for name, caption, draw in _plan(run, grid, notes, percentiles_of)}
+
+
+def save_drawings(run: RunFolder, drawings: Iterable[Drawing]) -> dict[str, Picture]:
+    """Draw these pictures, and save them in the run's `pictures` folder."""
+    folder = run.path / "pictures"
+    folder.mkdir(exist_ok=True)
+    return {item.name: _save(folder, item.name, item.caption, item.draw) for item in drawings}
 
 
 def _plan(

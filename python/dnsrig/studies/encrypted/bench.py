@@ -1,0 +1,233 @@
+"""Measures the cases of encrypted-cost."""
+
+import queue
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+from dnsrig.loads import LoadSettings, Route, closed_loop, fixed_rate, run_load
+from dnsrig.runs.folder import RunFolder
+from dnsrig.servers import ports
+from dnsrig.servers.base import ServedZone, Server, ServerSettings
+from dnsrig.servers.certificates import Certificate, CertificateKey, make_certificate
+from dnsrig.servers.registry import driver
+from dnsrig.servers.transports import EncryptedTransport
+from dnsrig.studies.answer_check import check_answers
+from dnsrig.studies.bench import TIMEOUT_S, Bench, Observation, Outcome, judge, observe, server_labels
+from dnsrig.studies.encrypted.cases import (
+    ABANDONED_AFTER_S,
+    Case,
+    Traffic,
+    all_cases,
+    certificate_cases,
+    thread_cases,
+)
+from dnsrig.studies.encrypted.inputs import ORIGIN, Inputs
+from dnsrig.studies.encrypted.settings import EncryptedSettings
+from dnsrig.studies.inputs import Variant
+from dnsrig.studies.placement import Placement, place
+from dnsrig.studies.progress import Watcher
+
+NO_CERTIFICATE = "none"
+FIXED_RATE = "none"
+"""The bottleneck of a case whose rate is given."""
+_LONG = {"intervals", "latency_histogram"}
+
+
+@dataclass(frozen=True, slots=True)
+class EncryptedBlock:
+    """One server with one certificate and one number of threads."""
+
+    label: str
+    program: str
+    certificate: CertificateKey
+    threads: int
+    transports: frozenset[EncryptedTransport]
+
+    @property
+    def file_name(self) -> str:
+        """Name the block in file names."""
+        return f"{self.label.replace('#', '_')}-{self.certificate}-{self.threads}"
+
+    @property
+    def title(self) -> str:
+        """Name the block for readers."""
+        return f"{self.label}, certificate {self.certificate}, threads {self.threads}"
+
+    @property
+    def axes(self) -> dict[str, Any]:
+        """Give what the block's cases have in common, as measurements and failures record it."""
+        return {"server": self.label, "certificate": self.certificate, "server_threads": self.threads}
+
+
+class EncryptedBench(Bench[EncryptedBlock]):
+    """Runs every case of encrypted-cost into a run's folder."""
+
+    def __init__(self, settings: EncryptedSettings, run: RunFolder, inputs: Inputs, watcher: Watcher) -> None:
+        self._settings = settings
+        self._inputs = inputs
+        self._places = {threads: place(threads) for threads in settings.threads}
+        self._certificates = _certificates(run, settings)
+        kinds = [(label, name, _wanted(name, settings)) for label, name in server_labels(settings.servers)]
+        kept, threads = settings.certificates[0], settings.threads[0]
+        setups = [(kept, threads)]
+        setups += [(key, threads) for key in settings.certificates[1:]]
+        setups += [(kept, count) for count in settings.threads[1:]]
+        blocks = [EncryptedBlock(label, name, *setup, offered) for setup in setups for label, name, offered in kinds]
+        self._run_cases = {block: self._cases_of(block) for block in blocks}
+        super().__init__([block for block in blocks if self._run_cases[block]], settings.repetitions, run, watcher)
+
+    def _cases_of(self, block: EncryptedBlock) -> dict[str, Case]:
+        settings = self._settings
+        if block.certificate != settings.certificates[0]:
+            cases = certificate_cases(settings, block.transports)
+        elif block.threads != settings.threads[0]:
+            cases = thread_cases(settings, block.transports)
+        else:
+            cases = all_cases(settings, block.transports)
+        return {f"{block.file_name}-{case.kind}": case for case in cases}
+
+    def note_lacking(self) -> None:
+        """Record which of the wanted transports servers lack, and why."""
+        for label, name in server_labels(self._settings.servers):
+            kind = driver(name)
+            installation = kind.find()
+            lacking = {} if installation is None else kind.lacking(installation)
+            for transport, reason in lacking.items():
+                if transport in self._settings.transports:
+                    axes = {"server": label, "transport": transport}
+                    self._run.record_failure([f"{label}-{transport}"], axes, reason)
+
+    def _case_ids(self, block: EncryptedBlock) -> list[str]:
+        return list(self._run_cases[block])
+
+    def _placement(self, block: EncryptedBlock) -> Placement:
+        return self._places[block.threads]
+
+    def _served(self, block: EncryptedBlock) -> tuple[ServedZone, ServerSettings]:
+        settings = ServerSettings(
+            threads=block.threads,
+            cpus=self._placement(block).server,
+            answers=self._settings.answers,
+            encrypted=block.transports,
+            certificate=self._certificates[block.certificate] if block.transports else None,
+        )
+        return ServedZone(ORIGIN, self._inputs.zone_file), settings
+
+    def _measure_case(self, block: EncryptedBlock, case_id: str, server: Server) -> Outcome:
+        case = self._run_cases[block][case_id]
+        check = check_answers(server.address, ORIGIN, self._inputs.queries, Variant("none", None), server.check_running)
+        if self._settings.warm_up_s > 0:
+            self._send(block, case, server, self._settings.warm_up_s)
+        (load, beside), observed = observe(server, lambda: self._send(block, case, server, self._settings.load_s))
+        verdict = self._judge(block, case, load, observed)
+        asks = case.main.attempts_per_s is None
+        cpu_us, opened = observed.server["cpu_us"], load["connections"]["opened"]
+        more: dict[str, Any] = {}
+        if case.opens_sessions and opened:
+            more["server_cpu_us_per_session"] = cpu_us / opened
+        if beside is not None:
+            more["beside"] = {key: value for key, value in beside.items() if key not in _LONG}
+        encrypted = case.main.transport in block.transports or case.beside is not None
+        return Outcome(
+            load=load,
+            observed=observed,
+            cpu_us_per_query=cpu_us / load["answered"] if asks and beside is None and load["answered"] else None,
+            bottleneck=verdict["bottleneck"],
+            evidence=verdict["evidence"],
+            tainted=[*verdict["tainted"], *check.faults, *_faults(case, load, beside)],
+            axes={**case.axes, "certificate": block.certificate if encrypted else NO_CERTIFICATE},
+            more=more,
+        )
+
+    def _judge(self, block: EncryptedBlock, case: Case, load: dict[str, Any], observed: Observation) -> dict[str, Any]:
+        if case.main.attempts_per_s is not None:
+            return {"bottleneck": FIXED_RATE, "evidence": ["the rate of attempts was given"], "tainted": []}
+        return judge(load, observed, self._placement(block))
+
+    def _send(
+        self, block: EncryptedBlock, case: Case, server: Server, duration_s: float
+    ) -> tuple[dict[str, Any], dict[str, Any] | None]:
+        """Run a case's load, and the one beside it at the same time; give both reports."""
+        if case.beside is None:
+            return self._load(block, case.main, server, duration_s), None
+        settings = self._load_settings(block, case.beside, server, duration_s)
+        reports: queue.SimpleQueue[dict[str, Any] | BaseException] = queue.SimpleQueue()
+
+        def run_beside() -> None:
+            try:
+                reports.put(run_load(self._inputs.queries, settings)[0])
+            except BaseException as error:
+                reports.put(error)
+
+        # Python's threads run at the same time here, because the core releases the interpreter while it loads.
+        thread = threading.Thread(target=run_beside, name="load beside")
+        thread.start()
+        try:
+            load = self._load(block, case.main, server, duration_s)
+        finally:
+            thread.join()
+        beside = reports.get()
+        if isinstance(beside, BaseException):
+            raise beside
+        return load, beside
+
+    def _load(self, block: EncryptedBlock, traffic: Traffic, server: Server, duration_s: float) -> dict[str, Any]:
+        settings = self._load_settings(block, traffic, server, duration_s)
+        # Looked after each second: a load of a dead server would go on to its end and tell nothing.
+        report, interrupted = run_load(self._inputs.queries, settings, lambda _: server.check_running())
+        if interrupted:
+            raise KeyboardInterrupt
+        return report
+
+    def _load_settings(
+        self, block: EncryptedBlock, traffic: Traffic, server: Server, duration_s: float
+    ) -> LoadSettings:
+        attempts = traffic.attempts_per_s
+        host, port = server.endpoints()[traffic.transport if attempts is None else "dot"]
+        if traffic.refused:
+            port = ports.find_free_port(host)
+        route = Route(
+            traffic.transport,
+            host,
+            port,
+            clients=traffic.clients,
+            queries_per_session=traffic.queries_per_session,
+            idle_s=None if attempts is None else ABANDONED_AFTER_S,
+            resumption=traffic.resumption,
+        )
+        processors = sorted(self._placement(block).generator)
+        return LoadSettings(
+            routes=(route,),
+            schedule=closed_loop(traffic.outstanding) if attempts is None else fixed_rate(attempts),
+            duration_s=duration_s,
+            timeout_s=TIMEOUT_S,
+            cpus=tuple(processors[: traffic.clients]),
+            sessions_only=attempts is not None,
+        )
+
+
+def _wanted(name: str, settings: EncryptedSettings) -> frozenset[EncryptedTransport]:
+    kind = driver(name)
+    installation = kind.find()
+    offered = frozenset[EncryptedTransport]() if installation is None else kind.encrypted_transports(installation)
+    return frozenset(transport for transport in offered if transport in settings.transports)
+
+
+def _certificates(run: RunFolder, settings: EncryptedSettings) -> dict[CertificateKey, Certificate]:
+    """Make the run's certificates anew: their size is the same each time, and keys are not kept as inputs."""
+    return {kind: make_certificate(run.path / "servers" / "certificates", kind) for kind in settings.certificates}
+
+
+def _faults(case: Case, load: dict[str, Any], beside: dict[str, Any] | None) -> list[str]:
+    """Say what of a case did not happen as it should, in words that are the same for all repetitions."""
+    found = []
+    for traffic, report, name in ((case.main, load, "the load"), (case.beside, beside, "the load beside it")):
+        if traffic is None or report is None:
+            continue
+        others = sorted(rcode for rcode, count in report["rcodes"].items() if count and rcode != "NOERROR")
+        if others:
+            found.append(f"{name} got answers of {', '.join(others)}")
+        if traffic.attempts_per_s is None and not report["answered"]:
+            found.append(f"{name} got no answer")
+    return found

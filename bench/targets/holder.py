@@ -1,4 +1,4 @@
-"""Accept TCP connections and keep them: `python holder.py LISTENERS SECONDS`.
+"""Accept TCP connections and keep them until the other end closes them: `python holder.py LISTENERS SECONDS`.
 
 Prints the port. Each listener is a process of its own, so that the limit of open files of one process does not bound
 the connections of all; they share the port (SO_REUSEPORT). Nothing is read or sent. It ends with standard input, or
@@ -26,17 +26,22 @@ def listen(port: int) -> socket.socket:
 
 def keep(listener: socket.socket, stop: int, deadline: float) -> None:
     """Accept until the descriptor `stop` is readable or the deadline is over."""
-    kept = []
-    poll = select.poll()
-    poll.register(listener, select.POLLIN)
-    poll.register(stop, select.POLLIN | select.POLLHUP)
+    kept: dict[int, socket.socket] = {}
+    poll = select.epoll()
+    poll.register(listener, select.EPOLLIN)
+    poll.register(stop, select.EPOLLIN)
     while (left_s := deadline - time.monotonic()) > 0:
-        for descriptor, _ in poll.poll(left_s * 1000):
+        for descriptor, _ in poll.poll(left_s):
             if descriptor == stop:
                 return
+            if descriptor != listener.fileno():
+                kept.pop(descriptor).close()
+                continue
             try:
                 while True:
-                    kept.append(listener.accept()[0])
+                    connection = listener.accept()[0]
+                    kept[connection.fileno()] = connection
+                    poll.register(connection, select.EPOLLRDHUP)
             except BlockingIOError:
                 pass
             except OSError:

@@ -25,8 +25,9 @@ ENCRYPTED_SERVERS = ("nsd", "bind", "embedded")
 NEW_SESSIONS = Load(
     "DoT, 100 sessions at once, one query each", "dot", sessions=100, outstanding=100, one_query_per_session=True
 )
-"""So many keep a core busy although NSD and BIND hold each answer back for some 40 ms: until the client acknowledges the
-session tickets that they send just before it (Nagle's algorithm, RFC 896). dnsperf is slower with 10 and with 300."""
+"""So many keep a core busy although NSD and BIND hold each answer back for some 40 ms, until the client acknowledges
+the session tickets that they send just before it (Nagle's algorithm, RFC 896). dnsperf is slower with 10 and with 300.
+"""
 Measured = tuple[Comparison, list[Verdict]]
 
 

@@ -13,7 +13,7 @@ from targets.servers import echo, serving, title
 from targets.verdicts import Verdict, at_least, at_most
 
 CLOSED_LOOP = Load("UDP, closed loop of 100")
-FIXED_RATE = Load("UDP, fixed 50,000 q/s", outstanding=1000, rate_qps=50_000)
+FIXED_RATE = Load("UDP, fixed 50,000 q/s", outstanding=1000, rate_qps=50_000, at_least_s=6.0)
 REUSED: dict[EncryptedTransport, tuple[Load, ...]] = {
     "dot": (Load("DoT, 10 sessions, closed loop of 100", "dot", sessions=10),),
     "doh": (

@@ -15,8 +15,6 @@ DOH_PATH = "/dns-query"
 COMPLETED = re.compile(r"Queries completed:\s+(\d+)")
 LOST = re.compile(r"Queries lost:\s+(\d+)")
 RATE = re.compile(r"Queries per second:\s+([\d.]+)")
-STARTS = 3
-"""Runs of one query whose median CPU time is what starting a generator costs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +32,24 @@ class Load:
     one_query_per_session: bool = False
     """A new session and a full TLS handshake for each query."""
     http_get: bool = False
+    at_least_s: float = 0.0
+    """Length of its runs, if that of others is less: where a load takes little CPU, starting must not drown it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One run of one generator as it was measured."""
+
+    answered: int
+    lost: int
+    qps: float
+    cpu_s: float
+    """CPU time of the whole process, starting included."""
+
+    def less_starting(self, starting_s: float) -> "Result":
+        """Take the CPU time that is not the load's off."""
+        cpu_us_per_query = (self.cpu_s - starting_s) * 1e6 / self.answered
+        return Result(self.answered, self.lost, self.qps, cpu_us_per_query)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +102,7 @@ def command(bench: Bench, generator: Generator, port: int, load: Load, *, one_qu
     """Give the command line of a generator for a load against the server at `port`."""
     file = bench.one_query if one_query else bench.queries
     common = ["-s", "127.0.0.1", "-p", str(port), "-d", str(file), "-m", load.transport, "-c", str(load.sessions)]
-    common += ["-n", "1"] if one_query else ["-l", f"{bench.seconds:g}"]
+    common += ["-n", "1"] if one_query else ["-l", f"{max(bench.seconds, load.at_least_s):g}"]
     return [*common_program(bench, generator), *common, *OPTIONS[generator](port, load)]
 
 
@@ -120,13 +136,12 @@ OPTIONS: dict[Generator, Callable[[int, Load], list[str]]] = {"dnsperf": _dnsper
 
 
 def starting_cpu_s(bench: Bench, generator: Generator, port: int, load: Load) -> float:
-    """Measure the CPU seconds that a run of one query takes, the median of a few."""
-    argv = command(bench, generator, port, load, one_query=True)
-    return sorted(run_pinned(argv, bench.generator_cpu).cpu_s for _ in range(STARTS))[STARTS // 2]
+    """Measure the CPU seconds of a run of one query, which is what starting the generator costs."""
+    return run_pinned(command(bench, generator, port, load, one_query=True), bench.generator_cpu).cpu_s
 
 
-def measure(bench: Bench, generator: Generator, port: int, load: Load, starting_s: float) -> Result:
-    """Run one load; `starting_s` is the CPU time of the process that is not the load's.
+def measure(bench: Bench, generator: Generator, port: int, load: Load) -> Measured:
+    """Run one load.
 
     Raises:
         BenchError: the generator failed, or got no answer.
@@ -142,7 +157,7 @@ def measure(bench: Bench, generator: Generator, port: int, load: Load, starting_
         lost = report["timed_out"] + report["refused"]
     if answered == 0:
         raise BenchError(f"no answer came to: {' '.join(argv)}\n{ended.output[-2000:]}")
-    return Result(int(answered), int(lost), qps, (ended.cpu_s - starting_s) * 1e6 / answered)
+    return Measured(int(answered), int(lost), qps, ended.cpu_s)
 
 
 def _number(pattern: re.Pattern[str], output: str) -> float:

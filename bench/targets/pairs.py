@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from targets.generators import GENERATORS, Bench, Generator, Load, Result, measure, starting_cpu_s
+from targets.generators import GENERATORS, Bench, Generator, Load, Measured, Result, measure, starting_cpu_s
 from targets.running import load_average
 
 
@@ -53,10 +53,18 @@ class Comparison:
 
 
 def compare(bench: Bench, subject: str, port: int, load: Load) -> Comparison:
-    """Run both generators `bench.pairs` times, interleaved (A B B A ...)."""
-    starting = {generator: starting_cpu_s(bench, generator, port, load) for generator in GENERATORS}
-    results: dict[Generator, list[Result]] = {generator: [] for generator in GENERATORS}
+    """Run both generators `bench.pairs` times, interleaved (A B B A ...).
+
+    Before each run, what starting costs is measured; the median of that is taken off all runs of the generator.
+    """
+    runs: dict[Generator, list[Measured]] = {generator: [] for generator in GENERATORS}
+    starts: dict[Generator, list[float]] = {generator: [] for generator in GENERATORS}
     for pair in range(bench.pairs):
         for generator in GENERATORS if pair % 2 == 0 else reversed(GENERATORS):
-            results[generator].append(measure(bench, generator, port, load, starting[generator]))
+            starts[generator].append(starting_cpu_s(bench, generator, port, load))
+            runs[generator].append(measure(bench, generator, port, load))
+    results = {
+        generator: [run.less_starting(statistics.median(starts[generator])) for run in runs[generator]]
+        for generator in GENERATORS
+    }
     return Comparison(subject, load, results["dnsperf"], results["dnsrig"], load_average())

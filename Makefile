@@ -63,7 +63,7 @@ docs: setup
 	$(BIN)/python tools/write_reference.py
 
 bench: setup
-	$(BIN)/python bench/load_vs_dnsperf
+	$(BIN)/python bench/load_targets
 
 clean:
 	cargo clean

@@ -122,6 +122,7 @@ OPTIONS = {
     callback=comma_list,
     help=f"Certificates' keys in encrypted-cost, of {','.join(CERTIFICATES)}; the first one for all cases.",
 )
+@click.option("--sessions", type=click.IntRange(1, 1000), help="In encrypted-cost, at once with one query each [64].")
 @click.option("--queries-per-session", type=click.IntRange(2, 1_000_000), help="In encrypted-cost, re-used [2000].")
 @seed_option
 @json_option

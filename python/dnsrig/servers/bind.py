@@ -59,7 +59,8 @@ class Bind(Server):
         said = [
             "no response rate limiting (rate-limit is absent, as shipped)",
             f"{settings.threads} worker thread(s) (-n); as shipped, one for each CPU",
-            f"room for {settings.tcp_clients} TCP clients (tcp-clients); as shipped 150",
+            f"room for {settings.tcp_clients} TCP clients (tcp-clients), and as many waiting to be accepted "
+            "(tcp-listen-queue); as shipped 150 and 10",
             "recursion, validation, empty zones, NOTIFY, transfers, statistics and control channel off",
             "any zone is loaded (check-names ignore, check-integrity no); as shipped, names that are no host "
             "names, or name servers without address, keep it from being loaded",

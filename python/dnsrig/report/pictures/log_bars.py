@@ -65,7 +65,7 @@ def _draw_panel(axes: Axes, bars: Sequence[LogBar], rows: Sequence[str], limits:
     axes.set_xlim(*limits)
     axes.xaxis.set_major_locator(LogLocator(10))
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    axes.xaxis.set_major_formatter(_short)
     axes.tick_params(axis="x", labelsize="small", labelbottom=True)
     axes.set_yticks(range(len(rows)), rows)
     axes.set_ylim(len(rows) - 0.4, -0.6)
@@ -85,6 +85,14 @@ def _draw_panel(axes: Axes, bars: Sequence[LogBar], rows: Sequence[str], limits:
             axes.add_line(_diamond(bar.reckoned, place))
         end = min(max(bar.value, bar.high or 0, bar.reckoned or 0), limits[1] / _ROOM_FOR_LABELS)
         axes.annotate(bar.text, (end, place), xytext=(6, 0), textcoords="offset points", va="center", fontsize="small")
+
+
+def _short(value: float, _position: float) -> str:
+    """Print a power of ten: 100, 1 k, 10 k, 1 M."""
+    for size, letter in ((1e6, "M"), (1e3, "k")):
+        if value >= size:
+            return f"{value / size:,.0f} {letter}"
+    return f"{value:g}"
 
 
 def _diamond(x: float | None = None, y: float | None = None, label: str = "") -> Line2D:

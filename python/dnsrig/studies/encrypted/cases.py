@@ -144,7 +144,7 @@ def _alone(settings: EncryptedSettings, transport: str) -> Iterator[Case]:
     many = None if transport == TCP else settings.queries_per_session
     kept = Traffic(transport, settings.clients, settings.outstanding, many)
     yield Case(reused(transport), "transports", kept)
-    once = Traffic(transport, settings.clients, settings.clients, queries_per_session=1)
+    once = Traffic(transport, settings.sessions, settings.sessions, queries_per_session=1)
     if transport != TCP:
         yield Case(resumed(transport), "transports", once)
     yield Case(new(transport), "transports", replace(once, resumption=False))

@@ -32,6 +32,8 @@ class EncryptedSettings(StudySettings):
     """Numbers of server threads; all cases have the first one."""
     queries_per_session: int = 2000
     """Queries that a session carries where it is used again."""
+    sessions: int = 64
+    """Sessions open at once where each carries one query: as many as hide what servers wait for, such as late ACKs."""
     steps: tuple[int, ...] = (1, 4, 16, 64)
     """DoT queries in flight beside UDP."""
     attempts_per_s: float = 1800.0

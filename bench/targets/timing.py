@@ -1,18 +1,25 @@
 """Rows 6 to 8: how well the generator keeps to times and rates."""
 
+import json
 import statistics
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from targets.capture import Capture, write_capture
 from targets.file_limit import clients_permitted
 from targets.generators import Bench
-from targets.running import load_average
+from targets.running import REAL_TIME_PRIORITY, load_average
 from targets.servers import echo
 from targets.verdicts import Verdict, at_most
 
 REPLAY_QPS = 50_000
 REPLAY_CLIENTS = 20_000
+JITTER = Path(__file__).with_name("jitter.py")
+LATE_QUANTILE = "p99"
 CAPTURE_SEED = 20_000
 SEND_ERROR_P50_NS = 20_000
 SEND_ERROR_P99_NS = 200_000
@@ -30,16 +37,39 @@ def replay(bench: Bench, seconds: int) -> Iterator[Measured]:
     clients = clients_permitted(REPLAY_CLIENTS)
     path = bench.folder / "replay.pcap"
     capture = write_capture(path, rate_qps=REPLAY_QPS, seconds=seconds, clients=clients, seed=CAPTURE_SEED)
-    with echo(bench) as port:
+    with echo(bench) as port, _jitter(bench) as stop:
         report, _ = bench.run_dnsrig(["-p", str(port), "--replay", str(path)])
+        jitter_ns = stop()
     path.unlink()
+    figures = {
+        "capture": {"queries": capture.queries, "clients": clients},
+        "jitter_ns": jitter_ns,
+        "report": _without_histogram(report),
+    }
     yield (
-        {"capture": {"queries": capture.queries, "clients": clients}, "report": _without_histogram(report)},
+        figures,
         [
-            *_send_time_verdicts(report, capture, seconds),
+            *_send_time_verdicts(report, jitter_ns, capture, seconds),
             _rate_verdict(report, capture, seconds),
         ],
     )
+
+
+@contextmanager
+def _jitter(bench: Bench) -> Iterator[Callable[[], dict[str, int]]]:
+    """Measure the wake-up jitter of the generator's CPU until the function that this gives is called."""
+    argv = [sys.executable, str(JITTER), str(bench.generator_cpu), str(REAL_TIME_PRIORITY + 1)]
+    process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def stop() -> dict[str, int]:
+        figures: dict[str, int] = json.loads(process.communicate()[0])
+        return figures
+
+    try:
+        yield stop
+    finally:
+        process.kill()
+        process.wait()
 
 
 def _what(capture: Capture, seconds: int) -> str:
@@ -47,8 +77,12 @@ def _what(capture: Capture, seconds: int) -> str:
     return said if capture.clients == REPLAY_CLIENTS else f"{said} (the file limit permits no more)"
 
 
-def _send_time_verdicts(report: dict[str, Any], capture: Capture, seconds: int) -> Iterator[Verdict]:
+def _send_time_verdicts(
+    report: dict[str, Any], jitter_ns: dict[str, int], capture: Capture, seconds: int
+) -> Iterator[Verdict]:
     late, wake_up = report["send_error_ns"], report["generator"]["wake_up_ns"]
+    every = [part["send_error_ns"][LATE_QUANTILE] for part in report["intervals"] if part["phase"] == "measure"]
+    median_ns = statistics.median(part for part in every if part is not None)
     for quantile, bound_ns in (("p50", SEND_ERROR_P50_NS), ("p99", SEND_ERROR_P99_NS)):
         yield Verdict(
             6,
@@ -57,7 +91,8 @@ def _send_time_verdicts(report: dict[str, Any], capture: Capture, seconds: int) 
             f"<= {bound_ns // 1000} us",
             f"{late[quantile] / 1000:.1f} us",
             at_most(bound_ns, late[quantile]),
-            f"the machine's own wake-up jitter in this run {wake_up[quantile] / 1000:.1f} us; "
+            f"median of the seconds' {LATE_QUANTILE} {median_ns / 1000:.1f} us; the machine's own wake-up jitter "
+            f"{wake_up[quantile] / 1000:.1f} us before and {jitter_ns[quantile] / 1000:.1f} us during the replay; "
             f"load average {load_average():.1f}",
         )
 

@@ -4,6 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 
+WORDS = {True: "met", False: "**missed**", None: "not shown here"}
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """One target against what was reached."""
@@ -14,7 +17,8 @@ class Verdict:
     what: str
     target: str
     reached: str
-    met: bool
+    met: bool | None
+    """None: this machine does not permit what would show it."""
     note: str = ""
     """What a reader must know to judge the figure."""
 
@@ -33,7 +37,7 @@ def table(verdicts: Sequence[Verdict]) -> str:
     """Lay verdicts out as a Markdown table."""
     lines = ["| row | against | what | target | reached | |", "|---:|---|---|---|---|---|"]
     for verdict in verdicts:
-        said = "met" if verdict.met else "**missed**"
+        said = WORDS[verdict.met]
         judged = f"{said}; {verdict.note}" if verdict.note else said
         cells = (str(verdict.row), verdict.subject, verdict.what, verdict.target, verdict.reached, judged)
         lines.append(f"| {' | '.join(cells)} |")

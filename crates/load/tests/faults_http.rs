@@ -179,7 +179,8 @@ fn half_an_answer_is_cut() {
 
 #[test]
 fn broken_rules_of_http_break_the_session_off() {
-    let breaches: [(&str, fn(&mut Http)); 3] = [
+    type Breach = fn(&mut Http);
+    let breaches: [(&str, Breach); 3] = [
         ("an oversized frame", |http| {
             let _ = http.link.write_all(&[0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 1]);
             let _ = http.link.flush();

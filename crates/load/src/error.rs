@@ -87,13 +87,24 @@ impl LoadError {
             Some(libc::EMFILE | libc::ENFILE) => {
                 " (raise the limit of open files, ulimit -n, or use fewer clients)"
             }
-            Some(libc::EADDRNOTAVAIL) => " (no local port is left: use fewer clients)",
             _ => "",
         };
         Self::System {
             action: action.into(),
             source,
             advice,
+        }
+    }
+
+    /// A client's socket that cannot be had. The kernel chooses its port, and has three words for having none left.
+    pub(crate) fn client_socket(action: impl Into<String>, source: io::Error) -> Self {
+        match source.raw_os_error() {
+            Some(libc::EADDRNOTAVAIL | libc::EADDRINUSE | libc::EAGAIN) => Self::System {
+                action: action.into(),
+                source,
+                advice: " (no local port is left: use fewer clients, or more source addresses)",
+            },
+            _ => Self::system(action, source),
         }
     }
 }

@@ -90,6 +90,7 @@ pub use interval::{Interval, IntervalFigures};
 pub use refusal::Refusal;
 pub use report::LoadReport;
 pub use run::{Progress, run};
+pub use schedule::Step;
 pub use tally::Connections;
 pub use transport::{FrameReader, Http2, HttpRequests, Layer, LayerEvents, Outgoing, Wire};
 pub use verdict::Bottleneck;

@@ -60,7 +60,7 @@ fn answers_to_nothing_are_unmatched() {
     type Harm = fn(&mut Vec<u8>);
     let harms: [Harm; 3] = [
         |answer| answer[0] ^= 0x40,
-        |answer| answer[14] ^= 0x01,
+        |answer| answer[14] ^= 0x15,
         |answer| {
             answer.truncate(12);
             answer[5] = 0;

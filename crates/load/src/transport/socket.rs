@@ -82,7 +82,10 @@ pub fn check_sources(server: SocketAddr, sources: &[IpAddr]) -> Result<(), LoadE
                 server.ip()
             ));
         }
-        if let Err(error) = std::net::UdpSocket::bind((*source, 0)) {
+        // That all its ports are taken is another matter.
+        if let Err(error) = std::net::UdpSocket::bind((*source, 0))
+            && error.kind() != io::ErrorKind::AddrInUse
+        {
             return fail(format!(
                 "{source} cannot be used: {error}; give addresses that are configured here (ip address)"
             ));

@@ -39,15 +39,16 @@ impl Udp {
     /// Opens `clients` sockets, which send from `sources` in turn, or from where the kernel chooses if there are none.
     ///
     /// # Errors
-    /// [`LoadError::System`]
+    /// [`LoadError::Setting`] for a source address that cannot be used, and [`LoadError::System`].
     pub fn open(server: SocketAddr, clients: usize, sources: &[IpAddr]) -> Result<Self, LoadError> {
+        socket::check_sources(server, &sources[..sources.len().min(clients)])?;
         let epoll =
             Epoll::new().map_err(|error| LoadError::system("making an epoll instance", error))?;
         let mut sockets = Vec::with_capacity(clients);
         for client in 0..clients {
             let source = (!sources.is_empty()).then(|| sources[client % sources.len()]);
             let socket = connect(server, source).map_err(|error| {
-                LoadError::system(
+                LoadError::client_socket(
                     format!("opening UDP socket {} of {clients}", client + 1),
                     error,
                 )

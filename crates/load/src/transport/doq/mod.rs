@@ -75,7 +75,8 @@ impl Doq {
     /// `sources[n % len]`; without any, the kernel chooses.
     ///
     /// # Errors
-    /// [`LoadError::Setting`] for TLS settings that QUIC cannot be used with, and [`LoadError::System`].
+    /// [`LoadError::Setting`] for TLS settings that QUIC cannot be used with, or a source address that cannot be used; and
+    /// [`LoadError::System`].
     pub fn open(
         server: SocketAddr,
         sources: &[IpAddr],
@@ -83,6 +84,7 @@ impl Doq {
         sessions: &SessionSettings,
         tls: &TlsSettings,
     ) -> Result<Self, LoadError> {
+        super::socket::check_sources(server, &sources[..sources.len().min(clients)])?;
         let epoll =
             Epoll::new().map_err(|error| LoadError::system("making an epoll instance", error))?;
         let mut config = EndpointConfig::default();
@@ -94,7 +96,7 @@ impl Doq {
             let socket = DatagramSocket::open(server, source).map_err(|error| {
                 let from = source.map_or(String::new(), |source| format!(" from {source}"));
                 let action = format!("opening UDP socket {} of {clients}{from}", number + 1);
-                LoadError::system(action, error)
+                LoadError::client_socket(action, error)
             })?;
             epoll
                 .watch(socket.as_fd(), number, false, false)

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-
 WORDS = {True: "met", False: "**missed**", None: "not shown here"}
 
 

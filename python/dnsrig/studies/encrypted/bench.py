@@ -153,10 +153,15 @@ class EncryptedBench(Bench[EncryptedBlock]):
             return self._load(block, case.main, server, duration_s), None
         settings = self._load_settings(block, case.beside, server, duration_s)
         reports: queue.SimpleQueue[dict[str, Any] | BaseException] = queue.SimpleQueue()
+        given_up = threading.Event()
+
+        def go_on(_: dict[str, Any]) -> None:
+            if given_up.is_set():
+                raise KeyboardInterrupt
 
         def run_beside() -> None:
             try:
-                reports.put(run_load(self._inputs.queries, settings)[0])
+                reports.put(run_load(self._inputs.queries, settings, go_on)[0])
             except BaseException as error:
                 reports.put(error)
 
@@ -165,6 +170,10 @@ class EncryptedBench(Bench[EncryptedBlock]):
         thread.start()
         try:
             load = self._load(block, case.main, server, duration_s)
+        except BaseException:
+            # Each second the other load looks, so that Ctrl-C does not wait for its end.
+            given_up.set()
+            raise
         finally:
             thread.join()
         beside = reports.get()

@@ -16,8 +16,13 @@ from dnsrig.studies.encrypted.cases import (
     beside_attempts,
     beside_dot,
 )
-from dnsrig.studies.encrypted.findings import BESIDE_QPS, MISSING, SERVER_SHARE, CaseFinder
+from dnsrig.studies.encrypted.findings import BESIDE_QPS, MISSING, PER_CPU, SERVER_SHARE, CaseFinder
 from dnsrig.studies.encrypted.rates import published
+
+BY_CPU_NOTE = (
+    "By CPU: by how much UDP's answers per second of server CPU fell. It leaves out what the generator or other "
+    "programs took from both loads, and says what of the server's work no longer goes to UDP. A rise is negative."
+)
 
 
 def together_section(finder: CaseFinder) -> Section | None:
@@ -42,10 +47,10 @@ def together_section(finder: CaseFinder) -> Section | None:
     if not rows:
         return None
     fallen = published()["mixed"]["udp_loss_percent_at_dot_maximum"]
-    published_row = (Cell("VRSN-2025 (published), at DoT's maximum"), MISSING, MISSING, Cell(f"{fallen} %"))
+    published_row = (Cell("VRSN-2025 (published), at DoT's maximum"), MISSING, MISSING, Cell(f"{fallen} %"), MISSING)
     table = Table(
         "UDP beside DoT: medians with 95 % intervals",
-        ("DoT queries", "DoT qps", "UDP qps", "UDP fell by", "server CPUs", "bottleneck of UDP"),
+        ("DoT queries", "DoT qps", "UDP qps", "UDP fell by", "by CPU", "server CPUs", "bottleneck of UDP"),
         ((*published_row, MISSING, MISSING), *rows),
         (),
         tuple(finder.findings.notes.reasons(shown)),
@@ -53,10 +58,11 @@ def together_section(finder: CaseFinder) -> Section | None:
     drawing = Drawing(
         "udp-beside-dot",
         "UDP's rate against DoT's rate on the same server at the same time; the leftmost point of each curve is UDP "
-        "alone. Medians, with 95 % intervals of UDP's rate; open points are tainted.",
+        "alone. Medians, with 95 % intervals of UDP's rate (an arrow: it goes on); open points are "
+        "tainted, as the table says.",
         lambda: draw_trade_off(curves, "DoT: answered queries per second", "UDP: answered qps"),
     )
-    return Section("UDP while DoT rises", (_together_words(finder),), (drawing,), (table,))
+    return Section("UDP while DoT rises", (_together_words(finder),), (drawing,), (table,), (BY_CPU_NOTE,))
 
 
 def _together_words(finder: CaseFinder) -> str:
@@ -75,7 +81,7 @@ def _together_row(finder: CaseFinder, label: str, case: CaseResult, alone: CaseR
         finder.label_cell(label, case),
         MISSING if alone is None else finder.cell(case, BESIDE_QPS, marked=False),
         finder.cell(case, QPS, marked=False),
-        MISSING if alone is None else _fallen_cell(finder.ratio(case, alone, QPS)),
+        *(MISSING if alone is None else _fallen_cell(finder.ratio(case, alone, figure)) for figure in (QPS, PER_CPU)),
         finder.cell(case, SERVER_SHARE, marked=False),
         Cell(case.bottleneck),
     )
@@ -99,7 +105,7 @@ def _point(finder: CaseFinder, case: CaseResult) -> Point | None:
     udp, dot = finder.estimate(case, QPS), finder.estimate(case, BESIDE_QPS)
     if udp is None:
         return None
-    return Point(dot.median if dot else 0.0, udp.median, udp.low, udp.high, finder.findings.notes.mark(case))
+    return Point(dot.median if dot else 0.0, udp.median, udp.low, udp.high, bool(case.taints))
 
 
 def attempts_section(finder: CaseFinder) -> Section | None:
@@ -122,7 +128,7 @@ def attempts_section(finder: CaseFinder) -> Section | None:
     found = published()["port_853"]
     table = Table(
         "UDP beside connection attempts on the DoT port: medians with 95 % intervals",
-        ("attempts", "opened a second", "UDP qps", "UDP fell by", "server CPUs", f"CPU per attempt [{MICRO}s]"),
+        ("", "opened a second", "UDP qps", "UDP fell by", "by CPU", "server CPUs", f"CPU per attempt [{MICRO}s]"),
         tuple(rows),
         (),
         tuple(finder.findings.notes.reasons(shown)),
@@ -135,7 +141,7 @@ def attempts_section(finder: CaseFinder) -> Section | None:
         f"port, where the server accepts them, and each is closed after {ABANDONED_AFTER_S:g} s without a byte of TLS. "
         "Without UDP, the abandoned ones tell what each costs the server."
     )
-    return Section("Connection attempts on the DoT port", (words,), tables=(table,))
+    return Section("Connection attempts on the DoT port", (words,), tables=(table,), remarks=(BY_CPU_NOTE,))
 
 
 def _attempts_row(finder: CaseFinder, label: str, case: CaseResult, alone: CaseResult | None) -> tuple[Cell, ...]:
@@ -144,7 +150,7 @@ def _attempts_row(finder: CaseFinder, label: str, case: CaseResult, alone: CaseR
         finder.label_cell(label, case),
         _opened_cell(case),
         MISSING if case.case["kind"] == ATTEMPTS_ALONE else finder.cell(case, QPS, marked=False),
-        MISSING if is_alone else _fallen_cell(finder.ratio(case, alone, QPS)),
+        *(MISSING if is_alone else _fallen_cell(finder.ratio(case, alone, figure)) for figure in (QPS, PER_CPU)),
         finder.cell(case, SERVER_SHARE, marked=False),
         finder.cell(case, CPU_PER_SESSION, marked=False),
     )

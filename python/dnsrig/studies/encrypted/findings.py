@@ -31,6 +31,15 @@ SERVER_SHARE = Figure(
 )
 
 
+PER_CPU = Figure(
+    "answered_per_server_cpu_s",
+    "Answered queries per second of server CPU",
+    "queries",
+    lambda item: item["load"]["answered"] / item["server"]["cpu_us"] * US_PER_S if item["server"]["cpu_us"] else None,
+    short_number,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class CaseFinder:
     """Finds cases of the main setup, or of another certificate or number of threads, and prints their figures."""

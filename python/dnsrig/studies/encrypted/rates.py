@@ -41,8 +41,8 @@ BY_CPU_NOTE = (
 )
 BOUND_NOTE = (
     f"{AT_LEAST}: the generator was the bottleneck, so the server could have answered more. A handshake costs the "
-    "generator about as much as the server: with one processor each, the generator often is the bottleneck of the "
-    "cases with a session a query. There, go by the CPU."
+    "generator about as much as the server, or more: with one processor each, the generator often is the bottleneck of "
+    "the cases with a session a query. There, go by the CPU."
 )
 
 
@@ -183,11 +183,10 @@ def published_section(finder: CaseFinder) -> Section:
     return Section(
         "Published and measured",
         (
-            "The published server was a multiprocessor machine with a network, its rates those of all its "
-            "processors, and its software its authors' own with OpenSSL 3.0.15. Here the server has "
-            "as many threads as the run says, the generator is on the same machine, and loopback makes UDP dearer and "
-            "handshakes cheaper than a network does, where each takes round trips. So compare the order of the "
-            "transports and how far apart they are, not the rates. New: a full handshake for each query. Re-used: "
+            "The published server was one commodity machine with its authors' own software and OpenSSL 3.0.15. Here "
+            "each server has as many threads as the run says, the generator is on the same machine, and loopback has "
+            "neither the packets of a network card nor its round trips. So compare the order of the transports and how far "
+            "apart they are, not the rates. New: a full handshake for each query. Re-used: "
             f"{finder.settings.queries_per_session:,} queries a session.",
         ),
         tables=(table,),

@@ -185,8 +185,8 @@ def published_section(finder: CaseFinder) -> Section:
         (
             "The published server was one commodity machine with its authors' own software and OpenSSL 3.0.15. Here "
             "each server has as many threads as the run says, the generator is on the same machine, and loopback has "
-            "neither the packets of a network card nor its round trips. So compare the order of the transports and how far "
-            "apart they are, not the rates. New: a full handshake for each query. Re-used: "
+            "neither the packets of a network card nor its round trips. So compare the order of the transports and how "
+            "far apart they are, not the rates. New: a full handshake for each query. Re-used: "
             f"{finder.settings.queries_per_session:,} queries a session.",
         ),
         tables=(table,),

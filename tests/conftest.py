@@ -13,6 +13,11 @@ import pytest
 from dnsrig import _core
 from dnsrig.servers.base import ServedZone, ServerSettings
 from dnsrig.servers.embedded import Embedded
+from hypothesis import settings
+
+# Machines are shared and noisy: how long an example takes says nothing.
+settings.register_profile("dnsrig", deadline=None)
+settings.load_profile("dnsrig")
 
 COMMAND_DEADLINE_S = 120
 

@@ -22,7 +22,8 @@ const CEILING_WINDOW: usize = 100;
 /// Searches for the highest rate that the configured server carries; `config.schedule` and `config.stop` are not used.
 ///
 /// The report is that of the last trial at that rate, with [`LoadReport::breaking_point`] set unless `cancel` was set
-/// before the end. `on_trial` is called after each trial.
+/// before the end; before the first trial, it is that of a load that was cancelled before it began. `on_trial` is called
+/// after each trial.
 ///
 /// # Errors
 /// [`LoadError`]
@@ -34,21 +35,26 @@ pub fn find_breaking_point(
     cancel: &AtomicBool,
     on_trial: impl FnMut(&TrialRecord),
 ) -> Result<LoadReport, LoadError> {
+    let lowest_qps = limits.min_qps;
     let mut search = Search::new(goal, limits)?;
     let ceiling_qps = measure_ceiling(stream, config, cancel)?;
     let mut reports: Vec<(f64, LoadReport)> = Vec::new();
     let measure = |trial: &Trial| {
-        let config = of_trial(config, trial);
+        let config = at_rate(config, trial.rate_qps, trial.duration);
         let report = run(stream, &config, cancel, |_| ControlFlow::Continue(()))?;
         let result = to_result(&report, trial, &goal);
         reports.push((trial.rate_qps, report));
         Ok(result)
     };
     let found = find(&mut search, cancel, measure, on_trial)?;
+    if reports.is_empty() {
+        let config = at_rate(config, lowest_qps, CEILING_TIME);
+        return run(stream, &config, cancel, |_| ControlFlow::Continue(()));
+    }
     let rate_qps = found.as_ref().map_or(0.0, |found| found.qps);
     // Of a search that found nothing, the last trial is the one that failed.
     let place = reports.iter().rposition(|(rate, _)| *rate == rate_qps);
-    let place = place.unwrap_or(reports.len().saturating_sub(1));
+    let place = place.unwrap_or(reports.len() - 1);
     let mut report = reports.swap_remove(place).1;
     report.breaking_point = found.map(|found| SearchReport {
         generator_ceiling_qps: ceiling_qps.or_else(|| ceiling_by_cpu(&report)),
@@ -62,13 +68,11 @@ pub fn find_breaking_point(
     Ok(report)
 }
 
-fn of_trial(config: &LoadConfig, trial: &Trial) -> LoadConfig {
+fn at_rate(config: &LoadConfig, rate_qps: f64, duration: Duration) -> LoadConfig {
     LoadConfig {
-        schedule: ScheduleKind::FixedRate {
-            rate_qps: trial.rate_qps,
-        },
+        schedule: ScheduleKind::FixedRate { rate_qps },
         stop: StopCondition {
-            duration: Some(trial.duration),
+            duration: Some(duration),
             ..StopCondition::default()
         },
         ..config.clone()

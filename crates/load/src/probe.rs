@@ -7,6 +7,7 @@ use crate::config::Route;
 use crate::refusal::Refusal;
 use crate::transport::{AnyTransport, Events, Mix, SessionEvent, Transport};
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Queries sent before the server is called silent.
@@ -14,6 +15,9 @@ const ATTEMPTS: u32 = 3;
 
 /// Wait for each of them.
 const WAIT: Duration = Duration::from_secs(1);
+
+/// Longest time without a look at the cancel flag.
+const CANCEL_CHECK_NS: u64 = 50_000_000;
 
 /// What the probe saw.
 #[derive(Default)]
@@ -50,11 +54,16 @@ impl Events for Seen {
 }
 
 /// Sends `query` until the server gives a sign of life: any message, since judging answers is the load's business, or
-/// the end of an open session.
+/// the end of an open session. Gives up without an error once `cancel` is set.
 ///
 /// # Errors
 /// [`LoadError::Unreachable`] and [`LoadError::Silent`], after some seconds at most.
-pub fn probe(route: &Route, sources: &[IpAddr], query: &[u8]) -> Result<(), LoadError> {
+pub fn probe(
+    route: &Route,
+    sources: &[IpAddr],
+    query: &[u8],
+    cancel: &AtomicBool,
+) -> Result<(), LoadError> {
     let clock = MonotonicClock;
     let first_source = &sources[..sources.len().min(1)];
     let mut transport = Mix::new(vec![AnyTransport::open(route, 1, first_source)?])?;
@@ -67,7 +76,7 @@ pub fn probe(route: &Route, sources: &[IpAddr], query: &[u8]) -> Result<(), Load
         }
         while clock.now_ns() < deadline_ns {
             transport.receive(&clock, &mut seen);
-            if seen.alive {
+            if seen.alive || cancel.load(Ordering::Relaxed) {
                 return Ok(());
             }
             if let Some(refusal) = seen.refusal {
@@ -78,7 +87,7 @@ pub fn probe(route: &Route, sources: &[IpAddr], query: &[u8]) -> Result<(), Load
                     advice: refusal.advice(),
                 });
             }
-            transport.wait(&clock, deadline_ns);
+            transport.wait(&clock, deadline_ns.min(clock.now_ns() + CANCEL_CHECK_NS));
         }
     }
     Err(LoadError::Silent {

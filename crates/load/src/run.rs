@@ -69,7 +69,7 @@ pub fn run(
     for route in &config.routes {
         target::check(route.server, config.allow_any_target)?;
         if !config.sessions_only {
-            probe(route, &config.sources, queries.message(0))?;
+            probe(route, &config.sources, queries.message(0), cancel)?;
         }
     }
     // Plain UDP is the fastest, and compiled on its own.

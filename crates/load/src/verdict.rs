@@ -349,8 +349,10 @@ fn rate_met(figures: &Figures) -> Finding {
     let rate = figures.asked_qps?;
     (figures.answered > 0).then(|| {
         let sentence = format!(
-            "{rate} queries per second were asked for and sent; {} of {} were answered",
-            figures.answered, figures.sent
+            "{} queries per second were asked for and sent; {} of {} were answered",
+            (rate * 1e3).round() / 1e3,
+            figures.answered,
+            figures.sent
         );
         (Bottleneck::None, vec![sentence])
     })

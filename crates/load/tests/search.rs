@@ -1,8 +1,13 @@
 //! What a search looks like to those who read its result.
 
+mod common;
+
+use common::{PATIENT, Server, answer, checked, config, stream};
 use dnsrig_load::search::{self, BreakingPoint, Goal, Limits, Search, Trial, TrialResult};
+use dnsrig_load::{LoadConfig, find_breaking_point};
 use std::convert::Infallible;
-use std::sync::atomic::AtomicBool;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 fn found() -> BreakingPoint {
     let limits = Limits {
@@ -42,4 +47,43 @@ fn settings_that_are_not_given_have_their_defaults() {
         ..Goal::default()
     };
     assert_eq!(goal, expected);
+}
+
+const LIMITS: Limits = Limits {
+    min_qps: 100.0,
+    max_qps: 200.0,
+};
+
+#[test]
+fn a_search_that_is_cancelled_has_a_report_in_every_phase() {
+    for first_trial_ends in [false, true] {
+        let server = Server::udp(|_, query| Some(vec![answer(query)]));
+        let asked = LoadConfig {
+            timeout: PATIENT,
+            ..config(server.address, 1)
+        };
+        let cancel = AtomicBool::new(!first_trial_ends);
+        let goal = Goal::default();
+        let report = find_breaking_point(&stream(10), &asked, goal, LIMITS, &cancel, |_| {
+            cancel.store(true, Ordering::Relaxed);
+        });
+        let report = checked(report);
+        assert!(report.breaking_point.is_none());
+        assert_eq!(report.sent > 0, first_trial_ends);
+    }
+}
+
+#[test]
+fn a_probe_that_nobody_answers_is_given_up_when_cancelled() {
+    let cancel = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&cancel);
+    let silent = Server::udp(move |_, _| {
+        flag.store(true, Ordering::Relaxed);
+        Some(vec![])
+    });
+    let asked = config(silent.address, 10);
+    let report = dnsrig_load::run(&stream(10), &asked, &cancel, |_| {
+        std::ops::ControlFlow::Continue(())
+    });
+    assert_eq!(checked(report).sent, 0);
 }

@@ -12,9 +12,9 @@ from dnsrig.cli.common import chosen_seed, json_option, print_json, seed_option
 from dnsrig.cli.load.options import load_options
 from dnsrig.cli.load.output import print_report, print_second, print_trial
 from dnsrig.cli.load.queries import Options, read_stream
-from dnsrig.cli.load.settings import load_settings, search_goal
+from dnsrig.cli.load.settings import in_options, load_settings, search_goal
 from dnsrig.cli.sections import SectionedCommand
-from dnsrig.errors import SubjectFailedError
+from dnsrig.errors import InputError, SubjectFailedError
 from dnsrig.loads import LoadSettings, find_breaking_point, run_load
 from dnsrig.report.load_series import FORMS, LoadContext, SeriesWriter, open_series
 
@@ -55,12 +55,15 @@ def load(*, seed: int | None, as_json: bool, **options: Any) -> None:  # noqa: A
             for writer in series:
                 writer.add(interval)
 
-        if options["searching"]:
-            goal, limits = search_goal(options)
-            on_trial = None if as_json else print_trial
-            report, interrupted = find_breaking_point(stream, settings, goal, limits, on_trial)
-        else:
-            report, interrupted = run_load(stream, settings, on_second if is_live or series else None)
+        try:
+            if options["searching"]:
+                goal, limits = search_goal(options)
+                on_trial = None if as_json else print_trial
+                report, interrupted = find_breaking_point(stream, settings, goal, limits, on_trial)
+            else:
+                report, interrupted = run_load(stream, settings, on_second if is_live or series else None)
+        except InputError as error:
+            raise in_options(error) from None
         report["seed"] = seed
         report["stream"] = summary
         if as_json:
@@ -82,6 +85,8 @@ def _series(options: Options, settings: LoadSettings) -> Iterator[SeriesWriter]:
     asked = [(Path(options[form]), form) for form in FORMS if options[form]]
     if asked and options["searching"]:
         raise click.UsageError(f"--{asked[0][1]} goes with one load, not with the many of --search")
+    if len({path for path, _ in asked}) < len(asked):
+        raise click.UsageError("--jsonl, --csv and --parquet each need a file of their own")
     context = LoadContext(("dnsrig", *sys.argv[1:]), settings)
     for path, form in asked:
         yield open_series(path, form, context)

@@ -20,6 +20,8 @@ generator = section("The generator")
 output = section("Output")
 
 PORT = click.IntRange(1, 65_535)
+GENERATED = click.IntRange(1, 100_000_000)
+"""Queries that can be generated: they are kept in memory, 50 octets or so each."""
 
 OPTIONS: tuple[Callable[[Command], Command], ...] = (
     target("-s", "--server", default="127.0.0.1", show_default=True, help="Address of the server."),
@@ -66,7 +68,7 @@ OPTIONS: tuple[Callable[[Command], Command], ...] = (
         help="Make names from a pattern such as {az:4}.com or n{n}.example. Repeatable.",
     ),
     queries("--types", default="A", show_default=True, help="Types of generated queries, such as A=70,AAAA=30."),
-    queries("--count", type=COUNT, default=100_000, show_default=True, help="Number of generated queries."),
+    queries("--count", type=GENERATED, default=100_000, show_default=True, help="Number of generated queries."),
     queries("--skip-bad", is_flag=True, help="Leave out bad lines of the query file instead of stopping at them."),
     messages("-e", "--edns", is_flag=True, help="Add EDNS."),
     messages("-D", "--dnssec", is_flag=True, help="Set the DO bit (implies -e)."),

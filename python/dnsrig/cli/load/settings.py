@@ -1,7 +1,8 @@
 """From the options of `dnsrig load` to the settings of a load."""
 
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -22,6 +23,34 @@ from dnsrig.loads import (
 
 MIX_PART = re.compile(r"([a-z]+)(?::(\d{1,5}))?=(\d+\.?\d*|\.\d+)")
 DEFAULT_TIMEOUT_S = 5.0
+OPTION_OF_SETTING: Mapping[str, str] = {
+    "certificates": "--ca",
+    "cipher_suites": "--cipher",
+    "clients": "-c",
+    "duration": "-l",
+    "from_qps": "--ramp",
+    "http_path": "--http-path",
+    "keep_clients": "--replay",
+    "max_rate_qps": "-Q",
+    "outstanding": "-q",
+    "passes": "-n",
+    "queries": "--queries",
+    "queries_per_session": "--queries-per-session",
+    "schedule": "--replay",
+    "server_name": "--sni",
+    "sessions_only": "--sessions-only",
+    "sources": "-a",
+    "speed": "--speed",
+    "steps": "--steps",
+    "tcp_fallback": "--tcp-fallback",
+    "threads": "-T",
+    "timeout": "-t",
+    "tls_versions": "--tls",
+    "to_qps": "--ramp",
+    "tsig": "-y",
+    "weight": "--mix",
+}
+"""The options of settings that the load generator may refuse."""
 SEARCH_TIMEOUT_S = 1.0
 """Each failed trial of a search waits for the time-out once more."""
 
@@ -37,8 +66,10 @@ def load_settings(options: Options, seed: int) -> LoadSettings:
     if options["limit_s"] is None and passes is None and options["queries"] is None:
         passes = 1
     default_timeout_s = SEARCH_TIMEOUT_S if options["searching"] else DEFAULT_TIMEOUT_S
+    routes = tuple(_routes(options))
+    _check_use(options, {route.transport for route in routes})
     return LoadSettings(
-        routes=tuple(_routes(options)),
+        routes=routes,
         schedule=_schedule(options),
         duration_s=options["limit_s"],
         queries=options["queries"],
@@ -66,11 +97,46 @@ def search_goal(options: Options) -> tuple[dict[str, Any], dict[str, float]]:
     return goal, {"min_qps": options["min_qps"], "max_qps": options["max_qps"]}
 
 
+def in_options(error: InputError) -> InputError:
+    """Give an error that begins with the name of a setting with that of its option."""
+    setting, colon, reason = str(error).partition(": ")
+    option = OPTION_OF_SETTING.get(setting)
+    return InputError(f"{option}{colon}{reason}") if option else error
+
+
+def _check_use(options: Options, transports: set[str]) -> None:
+    """Refuse options that none of the transports heeds: the figures would be of something else than was asked for."""
+    groups = (
+        (
+            set(TRANSPORTS[1:]),
+            {"--queries-per-session": options["queries_per_session"], "--idle": options["idle_s"]},
+        ),
+        (
+            {"dot", "doh", "doq"},
+            {
+                "--no-resumption": options["no_resumption"],
+                "--tls": options["tls_versions"] != "any",
+                "--cipher": options["cipher_suites"],
+                "--ca": options["roots"],
+                "--sni": options["server_name"],
+            },
+        ),
+        ({"doh"}, {"--http-get": options["http_get"], "--http-path": options["http_path"] != Http().path}),
+    )
+    for users, given in groups:
+        for option, value in given.items():
+            if value and not users & transports:
+                names = ", ".join(transport for transport in TRANSPORTS if transport in users)
+                raise click.UsageError(f"{option} goes with {names}; choose the transport with -m or --mix")
+
+
 def _routes(options: Options) -> Sequence[Route]:
     mix = [(options["mode"], options["port"], 1.0)]
-    if options["mix"]:
+    if options["mix"] is not None:
         if options["port"] is not None:
             raise click.UsageError("--mix names ports itself, as in dot:8853=0.2; leave -p out")
+        if options["mode"] != TRANSPORTS[0]:
+            raise click.UsageError("--mix names the transports itself; leave -m out")
         mix = [_part(part) for part in options["mix"].split(",")]
     return [_route(options, transport, port, weight) for transport, port, weight in mix]
 
@@ -136,7 +202,7 @@ def _numbers(option: str, text: str, count: int, shape: str) -> list[float]:
         numbers = [float(part) for part in text.split(":")]
     except ValueError:
         numbers = []
-    if len(numbers) != count:
+    if len(numbers) != count or not all(math.isfinite(number) for number in numbers):
         raise InputError(f"{option}: '{text}' is not {shape}")
     return numbers
 

@@ -1,0 +1,61 @@
+"""Options of `dnsrig load` that contradict each other, and Ctrl-C before there is anything to report."""
+
+import signal
+import socket
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.fixture
+def queries(tmp_path):
+    """Give a query file."""
+    path = tmp_path / "queries.txt"
+    path.write_text("www.example.test A\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--ca", "roots.pem"], "--ca goes with dot, doh, doq"),
+        (["--sni", "ns.example", "-m", "tcp"], "--sni goes with dot, doh, doq"),
+        (["--no-resumption", "--mix", "udp=0.5,tcp=0.5"], "--no-resumption goes with"),
+        (["--queries-per-session", "5"], "--queries-per-session goes with tcp, dot, doh, doq"),
+        (["--idle", "5"], "--idle goes with"),
+        (["--http-get", "-m", "dot"], "--http-get goes with doh"),
+        (["--mix", "udp=1", "-m", "tcp"], "leave -m out"),
+        (["--mix", ""], "is no transport"),
+        (["--ramp", "nan:5:1"], "--ramp: 'nan:5:1' is not FROM:TO:SECONDS"),
+        (["--steps", "inf:1"], "--steps: 'inf:1' is not RATE:SECONDS"),
+        (["-m", "dot", "--ca", "nowhere.pem"], "--ca: nowhere.pem: "),
+        (["-m", "dot", "--cipher", "NOPE"], "--cipher: NOPE is none of"),
+        (["-T", "4", "-c", "2"], "-c: 2 clients over UDP for 4 threads"),
+        (["-a", "192.0.2.1"], "-a: 192.0.2.1 cannot be used"),
+        (["--csv", "one", "--jsonl", "one"], "each need a file of their own"),
+        (["--generate", "{n}.test", "--count", "9223372036854775807"], "--count"),
+    ],
+)
+def test_options_that_cannot_be_used_are_named(dnsrig, served, queries, options, said):
+    port = [] if "--mix" in options else ["-p", served[1]]
+    source = [] if "--generate" in options else ["-d", queries]
+    finished = dnsrig("load", *port, *source, *options, cwd=queries.parent)
+    assert finished.code == 2, finished.err
+    assert said in finished.err
+    assert "Traceback" not in finished.err
+
+
+def test_ctrl_c_while_nobody_answers(queries):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.settimeout(60)
+        port = str(silent.getsockname()[1])
+        command = [sys.executable, "-m", "dnsrig", "load", "-p", port, "-d", str(queries)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as started:
+            silent.recv(512)
+            started.send_signal(signal.SIGINT)
+            out, err = started.communicate(timeout=60)
+    assert started.returncode == 130, err
+    assert "Traceback" not in err
+    assert "cancelled before its end" in out

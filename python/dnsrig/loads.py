@@ -100,6 +100,8 @@ class LoadSettings:
     """Queries over UDP whose answer is truncated are sent again over TCP."""
     sessions_only: bool = False
     """The schedule opens sessions instead of sending queries."""
+    hold_sessions: bool = False
+    """Those stay open until the load ends; without it a client closes its session before it opens the next."""
     allow_any_target: bool = False
 
     def to_json(self) -> str:

@@ -37,6 +37,7 @@ struct Settings {
     tsig: Option<String>,
     tcp_fallback: bool,
     sessions_only: bool,
+    hold_sessions: bool,
     allow_any_target: bool,
 }
 
@@ -226,6 +227,7 @@ fn parse_settings(settings: &str) -> PyResult<LoadConfig> {
         },
         tcp_fallback: settings.tcp_fallback,
         sessions_only: settings.sessions_only,
+        hold_sessions: settings.hold_sessions,
         cpus: settings.cpus,
         allow_any_target: settings.allow_any_target,
     })

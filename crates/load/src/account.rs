@@ -74,6 +74,17 @@ pub struct Moved {
     pub latency_from_ns: u64,
 }
 
+/// How far the session of a client is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SessionState {
+    /// There is none.
+    None,
+    /// It is being opened.
+    Opening,
+    /// It is open.
+    Open,
+}
+
 /// What one thread has in flight and has counted.
 pub struct Account<'a> {
     queries: &'a Queries<'a>,
@@ -95,9 +106,10 @@ pub struct Account<'a> {
     moves_from: Option<usize>,
     /// Whether the end of an attempt to open a session counts as the end of a query does.
     counts_sessions: bool,
-    /// Which clients are opening a session, and how many; where these are counted.
-    is_opening: Vec<bool>,
+    /// The session of each client, and how many are being opened; where these are counted.
+    session_states: Vec<SessionState>,
     opening: u64,
+    without_session: usize,
     /// Answers since this was last set to 0.
     pub answers_lately: u64,
     /// Running mean of latency in nanoseconds.
@@ -128,8 +140,9 @@ impl<'a> Account<'a> {
             moved: Vec::new(),
             moves_from: None,
             counts_sessions: false,
-            is_opening: Vec::new(),
+            session_states: Vec::new(),
             opening: 0,
+            without_session: 0,
             answers_lately: 0,
             mean_latency_ns: 0,
             least_latency_ns: u64::MAX,
@@ -146,7 +159,8 @@ impl<'a> Account<'a> {
     /// Has the end of each attempt to open a session put into `ended`.
     pub fn count_sessions(&mut self, clients: usize) {
         self.counts_sessions = true;
-        self.is_opening = vec![false; clients];
+        self.session_states = vec![SessionState::None; clients];
+        self.without_session = clients;
     }
 
     /// Has queries changed as they are sent.
@@ -205,9 +219,22 @@ impl<'a> Account<'a> {
         self.opening > 0
     }
 
-    /// Whether `client` is opening a session, where these are counted.
-    pub fn is_opening(&self, client: usize) -> bool {
-        self.is_opening[client]
+    /// How far the session of `client` is, where these are counted.
+    pub fn session_state(&self, client: usize) -> SessionState {
+        self.session_states[client]
+    }
+
+    /// The number of clients that neither have a session nor are opening one, where these are counted.
+    pub fn without_session(&self) -> usize {
+        self.without_session
+    }
+
+    fn set_session_state(&mut self, client: usize, state: SessionState) {
+        let before = mem::replace(&mut self.session_states[client], state);
+        self.without_session += usize::from(state == SessionState::None);
+        self.without_session -= usize::from(before == SessionState::None);
+        self.opening += u64::from(state == SessionState::Opening);
+        self.opening -= u64::from(before == SessionState::Opening);
     }
 
     /// Counts a query that `client` has no place for.
@@ -466,13 +493,15 @@ impl Events for Account<'_> {
             return;
         }
         match event {
-            SessionEvent::Tried => {
-                self.is_opening[client] = true;
-                self.opening += 1;
-            }
+            SessionEvent::Tried => self.set_session_state(client, SessionState::Opening),
             SessionEvent::Opened { .. } | SessionEvent::Failed(_) => {
-                self.is_opening[client] = false;
-                self.opening = self.opening.saturating_sub(1);
+                let opened = matches!(event, SessionEvent::Opened { .. });
+                let state = if opened {
+                    SessionState::Open
+                } else {
+                    SessionState::None
+                };
+                self.set_session_state(client, state);
                 // When that was matters to no figure: it only lets the next attempt begin.
                 self.ended.push(Ended {
                     at_ns: 0,
@@ -480,7 +509,12 @@ impl Events for Account<'_> {
                     id: None,
                 });
             }
-            SessionEvent::ClosedByPeer | SessionEvent::Closed => {}
+            // A client may be told to open the next session before the end of the earlier one is told.
+            SessionEvent::ClosedByPeer | SessionEvent::Closed => {
+                if self.session_states[client] == SessionState::Open {
+                    self.set_session_state(client, SessionState::None);
+                }
+            }
         }
     }
 }

@@ -2,15 +2,16 @@
 //!
 //! It knows time only through [`Clock`] and the network only through [`Transport`], so tests drive it in virtual time.
 
-use crate::account::{Account, Moved};
+use crate::account::{Account, Moved, SessionState};
 use crate::choice::{Choice, Pick, Rotation};
 use crate::clock::Clock;
 use crate::order::Order;
 use crate::schedule::{Due, Schedule};
 use crate::stop::{Stop, Stopped};
-use crate::tally::Tally;
+use crate::tally::{Tally, empty_histogram};
 use crate::transport::{BATCH, Transport, TransportTotals};
 use crate::wake_up;
+use hdrhistogram::Histogram;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -57,8 +58,13 @@ pub enum Work {
         /// Who sends them.
         choice: Choice,
     },
-    /// Open a session without a query, after closing the one that the client has. In turn.
-    Sessions(Rotation),
+    /// Open sessions without a query.
+    Sessions {
+        /// Whose turn it is.
+        rotation: Rotation,
+        /// Sessions stay open; otherwise a client closes the one that it has before it opens the next.
+        hold: bool,
+    },
 }
 
 /// What one thread counted in one interval.
@@ -98,8 +104,10 @@ pub struct Outcome {
     pub sending_cpu_ns: u64,
     /// CPU time of the thread over all.
     pub cpu_ns: u64,
-    /// How late the thread was woken up before the load, each time, in nanoseconds.
-    pub wake_up_ns: Vec<u64>,
+    /// How late the thread was woken up before the load, in nanoseconds.
+    pub wake_up_ns: Histogram<u64>,
+    /// How late it was woken up until sending stopped, from sleeps that nothing but their end could end.
+    pub wake_up_in_load_ns: Histogram<u64>,
     /// What each route's transport counted.
     pub transports: Vec<TransportTotals>,
 }
@@ -133,6 +141,7 @@ pub struct Engine<'a, S, T, C> {
     interval: u64,
     blocked_ns: u64,
     napped_ns: u64,
+    wake_up_ns: Histogram<u64>,
 }
 
 impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
@@ -149,6 +158,7 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
             interval: 0,
             blocked_ns: 0,
             napped_ns: 0,
+            wake_up_ns: empty_histogram(),
         }
     }
 
@@ -193,6 +203,7 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
             sending_cpu_ns,
             cpu_ns: self.clock.thread_cpu_ns() - cpu_start_ns,
             wake_up_ns,
+            wake_up_in_load_ns: self.wake_up_ns,
             transports: self.transport.totals_of_parts(),
         }
     }
@@ -289,10 +300,18 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
             };
             let done = match &mut self.task.work {
                 Work::Queries { .. } => self.queue_next(now_ns, scheduled_ns),
-                Work::Sessions(_) => self.open_next(),
+                Work::Sessions { .. } => self.open_next(),
             };
             if !done {
-                break Next::Freed;
+                if !self.holds_all() {
+                    break Next::Freed;
+                }
+                if !self.schedule.latency_from_schedule() {
+                    break Next::At(u64::MAX);
+                }
+                // There is nothing to open at this time.
+                self.schedule.advance();
+                continue;
             }
             self.schedule.advance();
             self.sent += 1;
@@ -336,15 +355,28 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
         true
     }
 
+    /// Whether sessions are to be held open, and all are or soon will be.
+    fn holds_all(&self) -> bool {
+        matches!(self.task.work, Work::Sessions { hold: true, .. })
+            && self.account.without_session() == 0
+    }
+
     /// Opens the next session, of the next client that neither is opening one nor pauses; says whether there is such a
     /// client.
     fn open_next(&mut self) -> bool {
-        let Work::Sessions(rotation) = &mut self.task.work else {
+        if self.holds_all() {
+            return false;
+        }
+        let Work::Sessions { rotation, hold } = &mut self.task.work else {
             return false;
         };
         let account = &self.account;
         let transport = &self.transport;
-        let is_free = |client| !account.is_opening(client) && transport.has_room(client);
+        let is_free = |client| match account.session_state(client) {
+            SessionState::None => transport.has_room(client),
+            SessionState::Opening => false,
+            SessionState::Open => !*hold && transport.has_room(client),
+        };
         let Some(client) = rotation.pick(is_free) else {
             return false;
         };
@@ -424,13 +456,13 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
             Next::At(due_ns) => {
                 until_ns = until_ns.min(due_ns);
                 if T::STAMPS_ARRIVAL && until_ns < now_ns + SLEEP_THROUGH_NS {
-                    return self.clock.sleep_until(until_ns);
+                    self.sleep(now_ns, until_ns);
+                    return;
                 }
             }
             Next::Freed => {
                 if let Some(nap_ns) = self.nap_ns() {
-                    self.clock.sleep_until(until_ns.min(now_ns + nap_ns));
-                    self.napped_ns += self.clock.now_ns() - now_ns;
+                    self.napped_ns += self.sleep(now_ns, until_ns.min(now_ns + nap_ns)) - now_ns;
                 } else if until_ns > now_ns {
                     self.transport.wait(&self.clock, until_ns);
                     self.blocked_ns += self.clock.now_ns() - now_ns;
@@ -441,6 +473,18 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
         if until_ns > now_ns {
             self.transport.wait(&self.clock, until_ns);
         }
+    }
+
+    /// Sleeps whatever arrives, and takes note of how late that ended; gives the time.
+    fn sleep(&mut self, now_ns: u64, until_ns: u64) -> u64 {
+        self.clock.sleep_until(until_ns);
+        let woken_ns = self.clock.now_ns();
+        // A time that had come before the sleep began says nothing of waking up.
+        if until_ns > now_ns {
+            self.wake_up_ns
+                .saturating_record(woken_ns.saturating_sub(until_ns));
+        }
+        woken_ns
     }
 
     /// How long to sleep, rather than be woken by the next answer, while nothing can be sent. `None` if the last sleep

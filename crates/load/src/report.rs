@@ -22,6 +22,9 @@ pub struct LoadReport {
     pub transport: TransportKind,
     /// When they were sent.
     pub schedule: ScheduleKind,
+    /// When the first query was due, in nanoseconds since 1970-01-01 00:00:00 UTC.
+    #[serde(default)]
+    pub start_unix_ns: u64,
     /// Queries per second that the schedule asked for while queries were sent, on average; the highest permitted in a closed
     /// loop, if one was set.
     #[serde(default)]
@@ -221,6 +224,9 @@ pub struct Generator {
     /// How late the machine woke up the sleeping threads just before the load: no sender that sleeps does better.
     #[serde(default)]
     pub wake_up_ns: Distribution,
+    /// How late it woke them up while they sent, from sleeps that only their end could end; without such sleeps, nothing.
+    #[serde(default)]
+    pub wake_up_in_load_ns: Distribution,
     /// Octets of memory that the process took more at the end of sending than before it opened its clients, for each of
     /// them; without the kernel's.
     #[serde(default)]

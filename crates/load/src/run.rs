@@ -2,7 +2,7 @@
 
 use crate::account::{Account, Routes};
 use crate::choice::Rotation;
-use crate::clock::{Clock, MonotonicClock};
+use crate::clock::{Clock, MonotonicClock, realtime_ns};
 use crate::collector::{Collector, seconds};
 use crate::config::{LoadConfig, Route, ScheduleKind, StreamTimes, TransportKind};
 use crate::dress::{DressSettings, Dresser};
@@ -114,6 +114,7 @@ fn run_over<T: Transport + Send>(
     let transports = plans.iter().map(open).collect::<Result<Vec<_>, _>>()?;
     let drops_before = udp_receive_drops();
     let start_ns = MonotonicClock.now_ns() + HEAD_START_NS;
+    let start_unix_ns = realtime_ns() + HEAD_START_NS;
     let (parts, received) = mpsc::channel();
     let mut collector = Collector::new(threads, kinds(config), start_ns);
     let clients: Vec<usize> = (0..kinds(config).len())
@@ -152,6 +153,7 @@ fn run_over<T: Transport + Send>(
     let drops = udp_receive_drops().saturating_sub(drops_before);
     let whole = Whole {
         start_ns,
+        start_unix_ns,
         collector,
         outcomes: outcomes?,
         clients,
@@ -303,7 +305,10 @@ impl Worker<'_> {
         ));
         let stop = Stop::share(&config.stop, self.start_ns, self.queries.len(), &plan.order);
         let work = if config.sessions_only {
-            Work::Sessions(Rotation::new(0..plan.clients[0], 1))
+            Work::Sessions {
+                rotation: Rotation::new(0..plan.clients[0], 1),
+                hold: config.hold_sessions,
+            }
         } else {
             let choice = plan.choice(config, self.thread);
             Work::Queries {

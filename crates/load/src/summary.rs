@@ -13,6 +13,7 @@ use crate::tally::{Tally, empty_histogram};
 use crate::transport::Wire;
 use crate::verdict::{Bottleneck, GENERATOR_BUSY, LOSS_TOLERATED, milliseconds, percent};
 use dnsrig_stream::QueryStream;
+use hdrhistogram::Histogram;
 use std::collections::BTreeMap;
 
 /// Measuring periods shorter than this say little.
@@ -22,6 +23,8 @@ const SHORT_S: f64 = 1.0;
 pub struct Whole {
     /// When it began.
     pub start_ns: u64,
+    /// The same in nanoseconds since 1970.
+    pub start_unix_ns: u64,
     /// What the threads counted.
     pub collector: Collector,
     /// How each thread's load went.
@@ -38,6 +41,7 @@ pub struct Whole {
 pub fn summarise(config: &LoadConfig, stream: &QueryStream, whole: Whole) -> LoadReport {
     let Whole {
         start_ns,
+        start_unix_ns,
         collector,
         outcomes,
         clients,
@@ -81,6 +85,7 @@ pub fn summarise(config: &LoadConfig, stream: &QueryStream, whole: Whole) -> Loa
         server: config.routes[0].server.to_string(),
         transport: config.routes[0].transport,
         schedule: config.schedule.clone(),
+        start_unix_ns,
         asked_qps: asked_qps(config, stream, stopped_ns.saturating_sub(start_ns)),
         sent: counts.sent,
         answered: counts.answered,
@@ -150,12 +155,13 @@ pub fn summarise(config: &LoadConfig, stream: &QueryStream, whole: Whole) -> Loa
     report
 }
 
-fn wake_ups(outcomes: &[Outcome]) -> Distribution {
-    let mut histogram = empty_histogram();
-    for late_ns in outcomes.iter().flat_map(|outcome| &outcome.wake_up_ns) {
-        histogram.saturating_record(*late_ns);
+/// The distribution of what each thread has a histogram of.
+fn together<'a>(histograms: impl Iterator<Item = &'a Histogram<u64>>) -> Distribution {
+    let mut sum = empty_histogram();
+    for histogram in histograms {
+        sum += histogram;
     }
-    Distribution::from(&histogram)
+    Distribution::from(&sum)
 }
 
 /// What crossed the wire over each route.
@@ -288,7 +294,8 @@ fn generator(start_ns: u64, outcomes: &[Outcome], answered: u64) -> Generator {
             .map(|transport| transport.socket_drops)
             .sum(),
         threads: outcomes.len(),
-        wake_up_ns: wake_ups(outcomes),
+        wake_up_ns: together(outcomes.iter().map(|outcome| &outcome.wake_up_ns)),
+        wake_up_in_load_ns: together(outcomes.iter().map(|outcome| &outcome.wake_up_in_load_ns)),
         memory_bytes_per_client: None,
         clients: 0,
     }

@@ -139,6 +139,73 @@ fn sessions_that_the_server_closes_are_counted() {
     }
 }
 
+/// Holds so many sessions as `schedule` opens them, until as many have been opened as are `enough`.
+fn hold(
+    kind: TransportKind,
+    server: SocketAddr,
+    (clients, schedule): (usize, ScheduleKind),
+    enough: u64,
+) -> LoadReport {
+    let asked = LoadConfig {
+        schedule,
+        stop: StopCondition::default(),
+        hold_sessions: true,
+        ..sessions(kind, server, 1).with_clients(clients)
+    };
+    let cancel = AtomicBool::new(false);
+    let mut opened = 0;
+    checked(run(&stream(1), &asked, &cancel, |progress| {
+        opened += progress
+            .interval
+            .map_or(0, |interval| interval.figures.connections.opened);
+        if opened >= enough {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }))
+}
+
+const FAST: ScheduleKind = ScheduleKind::FixedRate { rate_qps: 5_000.0 };
+
+const WINDOW: ScheduleKind = ScheduleKind::ClosedLoop {
+    outstanding: 5,
+    max_rate_qps: None,
+};
+
+#[test]
+fn sessions_that_are_held_are_opened_once() {
+    for kind in KINDS {
+        for schedule in [FAST, WINDOW] {
+            let server = server(kind, |_, link| accept(link));
+            let report = hold(kind, server.address, (20, schedule), 20);
+            check(&report);
+            let connections = &report.connections;
+            assert_eq!((connections.tried, connections.closed), (20, 0));
+            // Waiting while all are held is not waiting for a place in the window.
+            assert!(report.generator.blocked_share < 0.5);
+        }
+    }
+}
+
+#[test]
+fn held_sessions_that_the_server_closes_are_opened_again() {
+    for kind in KINDS {
+        let server = server(kind, |number, link| {
+            let _ = link.shake_hands();
+            // The first 20 end at once, the others not at all.
+            if number >= 20 {
+                listen_only(link);
+            }
+            true
+        });
+        let report = hold(kind, server.address, (10, FAST), 30);
+        let connections = &report.connections;
+        assert_eq!((connections.opened, connections.closed), (30, 0));
+        assert_eq!(connections.closed_by_peer, 20);
+    }
+}
+
 #[test]
 fn attempts_that_are_pending_at_the_end_are_neither_opened_nor_failed() {
     let server = server(TransportKind::Dot, |_, link| {

@@ -42,6 +42,8 @@ pub struct LoadConfig {
     pub tcp_fallback: bool,
     /// Instead of sending queries, the schedule opens sessions; each client's earlier one is closed.
     pub sessions_only: bool,
+    /// With `sessions_only`: sessions stay open until the load ends; the schedule opens those that are not.
+    pub hold_sessions: bool,
     /// CPUs to pin threads to, in turn; empty leaves it to the kernel.
     pub cpus: Vec<usize>,
     /// Permits a server that is not on this machine.
@@ -85,6 +87,7 @@ impl LoadConfig {
             seed: 0,
             tcp_fallback: false,
             sessions_only: false,
+            hold_sessions: false,
             cpus: Vec::new(),
             allow_any_target: false,
         }
@@ -180,6 +183,13 @@ impl LoadConfig {
             return fail(
                 "sessions_only",
                 "give one transport that has sessions: tcp, dot, doh or doq".to_owned(),
+            );
+        }
+        if self.hold_sessions && !self.sessions_only {
+            return fail(
+                "hold_sessions",
+                "only sessions that are opened instead of sending queries can be held open"
+                    .to_owned(),
             );
         }
         if self.sessions_only && self.keep_clients {

@@ -155,6 +155,9 @@ pub struct Queued {
 pub struct SendBatch {
     octets: Vec<u8>,
     queued: Vec<Queued>,
+    /// Memory of sorting.
+    keys: Vec<u64>,
+    sorted: Vec<Queued>,
     headers: Vec<libc::mmsghdr>,
     iovecs: Vec<libc::iovec>,
     /// For each header, the size to cut at.
@@ -171,6 +174,8 @@ impl SendBatch {
         Self {
             octets: Vec::with_capacity(BATCH * 512),
             queued: Vec::with_capacity(BATCH),
+            keys: Vec::with_capacity(BATCH),
+            sorted: Vec::with_capacity(BATCH),
             headers: Vec::with_capacity(BATCH),
             iovecs: Vec::with_capacity(BATCH),
             controls: Vec::with_capacity(BATCH),
@@ -191,10 +196,23 @@ impl SendBatch {
         });
     }
 
-    /// Puts datagrams of one client and, among them, of one length side by side.
+    /// Puts datagrams of one client and, among them, of one length side by side, otherwise in the order they came.
     pub fn sort(&mut self) {
-        self.queued
-            .sort_unstable_by_key(|queued| (queued.client, queued.len, queued.start));
+        let key = |queued: &Queued| (queued.client as u64) << 40 | (queued.len as u64) << 24;
+        if self.queued.is_sorted_by_key(key) {
+            return;
+        }
+        // Plain numbers are sorted several times as fast as the datagrams would be.
+        let places = (0u64..).zip(&self.queued);
+        self.keys.clear();
+        self.keys
+            .extend(places.map(|(place, queued)| key(queued) | place));
+        self.keys.sort_unstable();
+        self.sorted.clear();
+        let place = |key: &u64| (key & 0xff_ffff) as usize;
+        self.sorted
+            .extend(self.keys.iter().map(|key| self.queued[place(key)]));
+        mem::swap(&mut self.queued, &mut self.sorted);
     }
 
     /// The queued datagrams.
@@ -291,4 +309,30 @@ fn message_header(iovec: &mut libc::iovec, control: *mut u8) -> libc::mmsghdr {
     header.msg_hdr.msg_iovlen = 1;
     header.msg_hdr.msg_control = control.cast();
     header
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn sorting_brings_together_what_one_send_takes_and_keeps_the_order_otherwise(
+            datagrams in prop::collection::vec((0usize..4, 12usize..16), 0..150)
+        ) {
+            let mut batch = SendBatch::new();
+            for (place, (client, len)) in datagrams.iter().enumerate() {
+                batch.push(*client, place as u16, &vec![0; *len]);
+            }
+            batch.sort();
+            let found: Vec<_> = batch.queued().iter().map(|queued| (queued.client, queued.len, queued.id)).collect();
+            let mut expected: Vec<_> =
+                datagrams.iter().zip(0u16..).map(|((client, len), id)| (*client, *len, id)).collect();
+            expected.sort();
+            prop_assert_eq!(found, expected);
+            let starts_right = |queued: &Queued| batch.octets[queued.start..][..2] == queued.id.to_be_bytes();
+            prop_assert!(batch.queued().iter().all(starts_right));
+        }
+    }
 }

@@ -107,7 +107,13 @@ OPTIONS: tuple[Callable[[Command], Command], ...] = (
     sessions(
         "--sessions-only",
         is_flag=True,
-        help="Open sessions instead of sending queries: -q at once, or -Q a second. With -c N, N stay open.",
+        help="Open sessions instead of sending queries: -q at once, or -Q a second. Each of the -c clients closes its "
+        "session before it opens the next.",
+    ),
+    sessions(
+        "--hold-sessions",
+        is_flag=True,
+        help="With --sessions-only: open -c sessions and keep them; one that the server closes is opened again.",
     ),
     tls("--tls", "tls_versions", type=click.Choice(["any", "1.2", "1.3"]), default="any", help="Versions [any]."),
     tls(

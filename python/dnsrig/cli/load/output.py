@@ -151,8 +151,11 @@ def _print_generator(report: dict[str, Any]) -> None:
     # Of few clients, it is mostly memory that does not grow with them.
     memory = generator["memory_bytes_per_client"] if generator["clients"] >= MANY_CLIENTS else None
     of_memory = f", {memory:,.0f} octets of memory a client" if memory else ""
+    in_load = generator["wake_up_in_load_ns"]
+    of_load = f"; in it p50 {duration(in_load['p50'])}, p99 {duration(in_load['p99'])}" if in_load["p50"] else ""
     click.echo(
-        f"             threads wake up p50 {duration(wake_up['p50'])}, p99 {duration(wake_up['p99'])} late{of_memory}"
+        f"             woken up late before the load: p50 {duration(wake_up['p50'])}, p99 {duration(wake_up['p99'])}{of_load}"
+        f"{of_memory}"
     )
 
 

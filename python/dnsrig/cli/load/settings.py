@@ -29,6 +29,7 @@ OPTION_OF_SETTING: Mapping[str, str] = {
     "clients": "-c",
     "duration": "-l",
     "from_qps": "--ramp",
+    "hold_sessions": "--hold-sessions",
     "http_path": "--http-path",
     "keep_clients": "--replay",
     "max_rate_qps": "-Q",
@@ -62,6 +63,8 @@ def load_settings(options: Options, seed: int) -> LoadSettings:
         click.UsageError: options contradict each other.
 
     """
+    if options["hold_sessions"] and options["limit_s"] is None:
+        raise click.UsageError("--hold-sessions needs -l: for how many seconds the sessions are held")
     passes = options["passes"]
     if options["limit_s"] is None and passes is None and options["queries"] is None:
         passes = 1
@@ -85,6 +88,7 @@ def load_settings(options: Options, seed: int) -> LoadSettings:
         tsig=options["tsig"],
         tcp_fallback=options["tcp_fallback"],
         sessions_only=options["sessions_only"],
+        hold_sessions=options["hold_sessions"],
         allow_any_target=options["any_target"],
     )
 

@@ -50,6 +50,7 @@ lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	MYPYPATH=python:bench $(BIN)/mypy -p targets
 	$(BIN)/python -m mypy.stubtest dnsrig._core --ignore-disjoint-bases
 	$(BIN)/python tools/check_licences.py
 	$(BIN)/python tools/write_reference.py --check

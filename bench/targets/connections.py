@@ -23,7 +23,7 @@ HOLDER = Path(__file__).with_name("holder.py")
 HOLD_AT_MOST_S = 300.0
 SOURCE_ADDRESSES = "127.1.0.0/24"
 OPENING_PER_S = 10_000
-STAY_S = 5.0
+HOLD_S = 5.0
 PAGE_BYTES = 4096
 POLL_S = 0.2
 Measured = tuple[dict[str, Any], list[Verdict]]
@@ -52,14 +52,18 @@ def live_connections(bench: Bench) -> Iterator[Measured]:
     """Open as many TCP sessions without a query as are wanted and permitted, and keep them for a while."""
     connections = clients_permitted(WANTED)
     opening_s = connections / OPENING_PER_S
-    steps = f"{OPENING_PER_S}:{opening_s:g},1:{STAY_S:g}"
     with _holder(bench, connections) as port, tempfile.TemporaryFile("w+") as output:
         before = _kernel(os.getpid())
         argv = [*bench.dnsrig, "load", "-s", "127.0.0.1", "-p", str(port), "-m", "tcp", "--sessions-only", "--json"]
-        argv += ["-c", str(connections), "--steps", steps, "--source", SOURCE_ADDRESSES]
-        argv += ["-l", f"{opening_s + STAY_S:g}"]
+        argv += ["--hold-sessions", "-c", str(connections), "-Q", str(OPENING_PER_S), "--source", SOURCE_ADDRESSES]
+        argv += ["-l", f"{opening_s + HOLD_S:g}"]
         process = subprocess.Popen(["taskset", "-c", str(bench.generator_cpu), *argv], stdout=output, text=True)
-        peak = _peak(process)
+        try:
+            peak = _peak(process)
+        except BaseException:
+            process.terminate()
+            process.wait()
+            raise
         if process.returncode != 0:
             raise BenchError(f"{' '.join(argv)} ended with {process.returncode}")
         output.seek(0)

@@ -32,7 +32,12 @@ def run_pinned(command: Sequence[str], cpu: int, environment: Mapping[str, str] 
     """
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         process = subprocess.Popen(["taskset", "-c", str(cpu), *command], stdout=output, stderr=errors, env=environment)
-        _, status, usage = os.wait4(process.pid, 0)
+        try:
+            _, status, usage = os.wait4(process.pid, 0)
+        except BaseException:
+            process.terminate()
+            process.wait()
+            raise
         process.returncode = os.waitstatus_to_exitcode(status)
         output.seek(0)
         errors.seek(0)

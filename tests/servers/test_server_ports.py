@@ -36,6 +36,7 @@ def test_taken_port_and_its_holder(address: str, kind: socket.SocketKind) -> Non
         assert inode in ports.sockets_on(address, port)
         assert inode in ports.sockets_of([os.getpid()])
         assert f"(pid {os.getpid()})" in ports.holder(address, port)
+        assert ports.holder(address, port, others_than=[os.getpid()]) is None
 
 
 @pytest.mark.parametrize("kind", KINDS)

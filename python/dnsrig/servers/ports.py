@@ -6,7 +6,7 @@ import ipaddress
 import socket
 import struct
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from enum import Enum
 from pathlib import Path
 
@@ -127,9 +127,12 @@ def sockets_of(pids: Iterable[int]) -> set[int]:
     return inodes
 
 
-def holder(address: str, port: int) -> str | None:
-    """Name a process that holds a socket on the port, as "name (pid N)"; None if none can be seen."""
-    inodes = sockets_on(address, port)
+def holder(address: str, port: int, others_than: Collection[int] = ()) -> str | None:
+    """Name a process that holds a socket on the port, as "name (pid N)"; None if none can be seen.
+
+    Those of `others_than` are not meant: a server that is refused one of its sockets may hold others already.
+    """
+    inodes = sockets_on(address, port) - sockets_of(others_than)
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and sockets_of([int(entry.name)]) & inodes:
             try:

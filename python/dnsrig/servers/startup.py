@@ -3,7 +3,7 @@
 import functools
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -131,7 +131,8 @@ class Watch:
             if self.signs.port_refused.search(self._log()):
                 break
             time.sleep(POLL_INTERVAL_S)
-        raise self._port_error(port_reason(*self.endpoints["udp"], state))
+        own = self.process.pids()
+        raise self._port_error(port_reason(*self.endpoints["udp"], state, own))
 
     def failure(self, reason: str) -> str:
         """Compose an error message: reason, the server's own lines, its command and the end of its log."""
@@ -182,14 +183,14 @@ class Watch:
         return f"{address} port {listed}"
 
 
-def port_reason(address: str, port: int, state: ports.PortState) -> str:
-    """Say in words why a server cannot have a port, and what to do."""
+def port_reason(address: str, port: int, state: ports.PortState, own: Collection[int] = ()) -> str:
+    """Say in words why a server, which has the processes `own`, cannot have a port, and what to do."""
     where = f"port {port} of {address}"
     if state is ports.PortState.FORBIDDEN:
         return f"{where} is not permitted to this user: use a port of 1024 or more, or run as root"
     if state is ports.PortState.NO_ADDRESS:
         return f"{where} cannot be bound: the address is not on this machine"
-    other = ports.holder(address, port)
+    other = ports.holder(address, port, own)
     by = f" by {other}" if other else ""
     return f"{where} is taken{by}: use another port, or 0 for a free one"
 

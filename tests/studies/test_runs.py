@@ -141,10 +141,15 @@ def test_a_server_that_cannot_serve_is_said_and_the_others_measured(dnsrig, tmp_
         *("run", "denial-cost", "--server", "embedded,nsd", *BRIEF, "--denial", "none", "--stream", "existence"),
         *("--out", tmp_path / "runs", "--json"),
     )
-    assert done.code == 0, done.err
+    assert done.code == 1, done.err
     assert [case["server"] for case in done.json["cases"]] == ["embedded"]
     (missing,) = done.json["not_measured"]
-    assert missing["case"]["server"] == "nsd"
+    assert (missing["case"]["server"], missing["repetitions"]) == ("nsd", [0, 1])
+    assert (done.json["status"], done.json["reason"]) == ("incomplete", "2 measurements failed")
+    run = only_run(tmp_path / "runs")
+    assert f"dnsrig run --resume {run}" in done.err
+    assert "nsd-none-existence (repetitions 1, 2): " in (run / "report.md").read_text()
+    assert json.loads((run / "manifest.json").read_text())["status"] == "incomplete"
 
 
 def test_a_server_that_dies_is_said(tmp_path):

@@ -24,7 +24,7 @@ from dnsrig.cli.common import (
 from dnsrig.cli.sign import ALGORITHMS
 from dnsrig.cli.stream import KINDS
 from dnsrig.cli.watch import TerminalWatcher
-from dnsrig.errors import InputError
+from dnsrig.errors import InputError, SubjectFailedError
 from dnsrig.loads import TRANSPORTS
 from dnsrig.studies import conduct
 from dnsrig.studies.base import Study
@@ -163,6 +163,10 @@ def run(
         for answer in summary["answers"]:
             click.echo(f"{answer['claim']} ({answer['detail']}).")
         click.echo(f"report: {folder / 'report.html'}")
+    if summary["status"] == "incomplete":
+        raise SubjectFailedError(
+            f"{summary['reason']}; the report says why under 'Not measured'. To try again: dnsrig run --resume {folder}"
+        )
 
 
 def _arguments(seed: int) -> list[str]:

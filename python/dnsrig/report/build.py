@@ -172,7 +172,14 @@ def _environment(*, html: bool) -> jinja2.Environment:
     )
     environment.filters["svg"] = Markup
     environment.filters["cell"] = _markdown_cell
+    environment.filters["repetitions"] = _repetitions
     return environment
+
+
+def _repetitions(failure: Mapping[str, Any]) -> str:
+    """Say in which repetitions, counted from 1, measurements failed; nothing of cases that never can be measured."""
+    numbers = [str(number + 1) for number in failure.get("repetitions", ())]
+    return f" (repetition{'s' if len(numbers) > 1 else ''} {', '.join(numbers)})" if numbers else ""
 
 
 def _markdown_cell(text: str) -> str:

@@ -33,7 +33,7 @@ from dnsrig.runs.writing import PARTIAL_SUFFIX, DiskFullError, sha256, write_jso
 
 SCHEMA = "dnsrig-run/1"
 MEASUREMENT_SCHEMA = "dnsrig-measurement/1"
-RUNNING, COMPLETE, INTERRUPTED, FAILED = "running", "complete", "interrupted", "failed"
+RUNNING, COMPLETE, INCOMPLETE, INTERRUPTED, FAILED = "running", "complete", "incomplete", "interrupted", "failed"
 # Given back when the disk is full, so that the manifest can still say that the run is incomplete.
 _RESERVE_NAME = ".reserve"
 _RESERVE_BYTES = 64 * 1024
@@ -104,7 +104,7 @@ class RunFolder:
 
     @property
     def status(self) -> str:
-        """`running`, `complete`, `interrupted` or `failed`. A run whose process is gone is interrupted."""
+        """One of the manifest's: `running`, `complete`, ... A run whose process is gone is interrupted."""
         manifest = self.manifest()
         status = str(manifest["status"])
         return INTERRUPTED if status == RUNNING and not is_alive(manifest["process"]) else status
@@ -165,10 +165,30 @@ class RunFolder:
         """Keep facts about the run (what its inputs turned out to be, ...) in the manifest, as JSON."""
         self._guarded_update(facts={**self.manifest()["facts"], **facts})
 
-    def record_failure(self, case_ids: Sequence[str], case: Mapping[str, Any], reason: str) -> None:
-        """Keep in the manifest that these cases could not be measured, and why; resuming tries them again."""
-        entry = {"case_ids": list(case_ids), "case": dict(case), "reason": reason}
-        self._guarded_update(failures=[*self.manifest()["failures"], entry])
+    def record_failure(
+        self, case_ids: Sequence[str], case: Mapping[str, Any], reason: str, repetition: int | None = None
+    ) -> None:
+        """Keep in the manifest that these cases could not be measured, and why; resuming tries them again.
+
+        Without `repetition` they never can be here, as where a server lacks a transport; with it they failed.
+        Repetitions that fail for reasons with the same first line share an entry, which keeps the first reason.
+        """
+        failures = self.manifest()["failures"]
+        entry: dict[str, Any] = {"case_ids": list(case_ids), "case": dict(case), "reason": reason}
+        if repetition is not None:
+            same = next((item for item in failures if _same_failure(item, entry)), None)
+            if same is None:
+                entry["repetitions"] = [repetition]
+            else:
+                failures.remove(same)
+                entry = {**same, "repetitions": [*same["repetitions"], repetition]}
+        self._guarded_update(failures=[*failures, entry])
+
+    @property
+    def failed_measurements(self) -> int:
+        """How many measurements were tried and failed, for another reason than that the server lacks something."""
+        failures = self.manifest()["failures"]
+        return sum(len(item["case_ids"]) * len(item.get("repetitions", ())) for item in failures)
 
     def record(self, measurement: Mapping[str, Any], series: pa.Table | None = None) -> None:
         """Store one repetition of a case; the series (monitor samples) first, so that JSON means complete.
@@ -208,8 +228,8 @@ class RunFolder:
             raise InputError(f"{path}: not a Parquet file that can be read: {error}") from error
 
     def finish(self, status: str, reason: str | None = None) -> None:
-        """Write the tables and set the run's final status: `complete`, `interrupted` or `failed`."""
-        if status not in {COMPLETE, INTERRUPTED, FAILED}:
+        """Write the tables and set the run's final status, any but `running`."""
+        if status not in {COMPLETE, INCOMPLETE, INTERRUPTED, FAILED}:
             raise ValueError(f"a run cannot finish as {status}")
         try:
             write_tables(self.path, self.measurements(), self.series)
@@ -251,6 +271,13 @@ class RunFolder:
                 f"{self.path}: not a run's folder, it has no {name}; give the folder that `dnsrig run` named"
             )
         return _read_json(path)
+
+
+def _same_failure(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Say whether two failures of planned measurements are one in different repetitions."""
+    reasons = {item["reason"].partition("\n")[0] for item in (one, other)}
+    cases = {frozenset(item["case_ids"]) for item in (one, other)}
+    return "repetitions" in one and one["case"] == other["case"] and len(reasons) == len(cases) == 1
 
 
 def _checked(value: dict[str, Any], schema: str, path: Path) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The frame of a study's measurements: servers by turns, repetitions interleaved, every case recorded or accounted for.
 
-A `Bench` measures blocks. A block is one server, started once a repetition, and the cases that are measured while it
-is up.
+A `Bench` measures blocks. A block is one server, started once a repetition and again after a failure, and the cases
+that are measured while it is up.
 """
 
 import json
@@ -9,7 +9,8 @@ import os
 import re
 import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Generic, Protocol, TypeVar
@@ -161,7 +162,7 @@ class Bench(ABC, Generic[AnyBlock]):
         measured = run.measurements()
         self._done = len(measured)
         self._order = max((item["order"] + 1 for item in measured), default=0)
-        self._unable: set[AnyBlock] = set()
+        self._first_error: DnsrigError | None = None
 
     @abstractmethod
     def _case_ids(self, block: AnyBlock) -> list[str]:
@@ -180,44 +181,65 @@ class Bench(ABC, Generic[AnyBlock]):
         """Measure one case once. Raises SubjectFailedError if the server did not do what the case needs."""
 
     def measure(self) -> None:
-        """Measure what the run does not hold yet; a case that cannot be measured is recorded with the reason.
+        """Measure what the run does not hold yet; a measurement that fails is recorded with the reason.
 
+        After a failure the server is started afresh for the cases that are left, and the next repetition tries all.
         Raises the first such reason if no case at all could be measured.
         """
-        first_error: DnsrigError | None = None
         for repetition, block in interleaved(self._blocks, self._repetitions):
             cases = rotated(self._case_ids(block), repetition)
             missing = [case_id for case_id in cases if not self._run.done(case_id, repetition)]
-            if not missing or block in self._unable:
+            if not missing:
                 continue
             # Threads inherit this, so monitor and generator keep off the server's processor.
             os.sched_setaffinity(0, self._placement(block).generator)
             self._watcher.phase(f"{block.title}, repetition {repetition + 1}")
-            try:
-                self._measure_block(block, repetition, missing)
-            except DnsrigError as error:
-                first_error = first_error or error
-                self._unable.add(block)
-                left = [case_id for case_id in missing if not self._run.done(case_id, repetition)]
-                self._run.record_failure(left, block.axes, str(error))
-                self._watcher.problem(f"not measured: {block.title}: {error}")
-        if first_error is not None and self._done == 0:
-            raise first_error
+            self._measure_block(block, repetition, missing)
+        if self._first_error is not None and self._done == 0:
+            raise self._first_error
 
     def _measure_block(self, block: AnyBlock, repetition: int, case_ids: Sequence[str]) -> None:
-        folder = self._run.path / "servers" / f"{block.file_name}-{repetition}"
+        waiting = deque(case_ids)
+        start = 0
+        while waiting:
+            start += 1
+            try:
+                server = self._started(block, repetition, start)
+            except DnsrigError as error:
+                self._failed(block, waiting, repetition, error)
+                return
+            try:
+                while waiting and self._try_case(block, waiting.popleft(), repetition, server):
+                    pass
+            finally:
+                server.stop()
+
+    def _started(self, block: AnyBlock, repetition: int, start: int) -> Server:
+        """Start the block's server, for the `start`-th time in this repetition, in a folder of its own."""
+        name = f"{block.file_name}-{repetition}"
+        folder = self._run.path / "servers" / (name if start == 1 else f"{name}-start{start}")
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         zone, settings = self._served(block)
-        with driver(block.program)([zone], settings, folder) as server:
-            for case_id in case_ids:
-                try:
-                    outcome = self._measure_case(block, case_id, server)
-                except DnsrigError:
-                    # That the server is gone says more than what its absence led to.
-                    server.check_running()
-                    raise
-                self._record(block, case_id, repetition, server, outcome)
+        server = driver(block.program)([zone], settings, folder)
+        server.start()
+        return server
+
+    def _try_case(self, block: AnyBlock, case_id: str, repetition: int, server: Server) -> bool:
+        """Measure a case and record it, or why that failed; say whether it was measured."""
+        try:
+            outcome = self._measure_case(block, case_id, server)
+        except DnsrigError as error:
+            self._failed(block, [case_id], repetition, _end_of(server) or error)
+            return False
+        self._record(block, case_id, repetition, server, outcome)
+        return True
+
+    def _failed(self, block: AnyBlock, case_ids: Iterable[str], repetition: int, error: DnsrigError) -> None:
+        """Record that these cases could not be measured in this repetition."""
+        self._first_error = self._first_error or error
+        self._run.record_failure(sorted(case_ids), block.axes, str(error), repetition)
+        self._watcher.problem(f"not measured: {block.title}, repetition {repetition + 1}: {error}")
 
     def _record(self, block: AnyBlock, case_id: str, repetition: int, server: Server, outcome: Outcome) -> None:
         observed = outcome.observed
@@ -259,6 +281,15 @@ class Bench(ABC, Generic[AnyBlock]):
                 tainted=bool(tainted),
             )
         )
+
+
+def _end_of(server: Server) -> DnsrigError | None:
+    """Say that the server is gone, if it is: that tells more than what its absence led to."""
+    try:
+        server.check_running()
+    except DnsrigError as error:
+        return error
+    return None
 
 
 def _own_pid() -> list[int]:

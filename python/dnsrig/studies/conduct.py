@@ -82,7 +82,11 @@ def _conduct(
     except DnsrigError as error:
         run.finish("failed", str(error))
         raise
-    run.finish("complete")
+    failed = run.failed_measurements
+    if failed:
+        run.finish("incomplete", f"{failed} measurement{'' if failed == 1 else 's'} failed")
+    else:
+        run.finish("complete")
     watcher.phase("writing the report")
     text = study.text(settings)
     try:

@@ -170,7 +170,8 @@ impl<'a> Account<'a> {
 
     /// The counts of each route since they were last taken.
     pub fn take_tallies(&mut self) -> Vec<Tally> {
-        let fresh = vec![Tally::default(); self.tallies.len()];
+        // Each made anew, and not one copied: histograms begin as memory that the kernel has not filled yet.
+        let fresh = self.tallies.iter().map(|_| Tally::default()).collect();
         mem::replace(&mut self.tallies, fresh)
     }
 
@@ -237,11 +238,11 @@ impl<'a> Account<'a> {
         self.opening -= u64::from(before == SessionState::Opening);
     }
 
-    /// Counts a query that `client` has no place for.
-    pub fn turn_away(&mut self, client: usize, at_ns: u64) {
+    /// Counts a query that `client` could not take.
+    pub fn turn_away(&mut self, client: usize, refusal: Refusal, at_ns: u64) {
         let counts = &mut self.tally(client).counts;
         counts.sent += 1;
-        counts.refused[Refusal::NoPlace as usize] += 1;
+        counts.refused[refusal as usize] += 1;
         self.ended.push(Ended {
             at_ns,
             client,

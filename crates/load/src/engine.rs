@@ -5,7 +5,9 @@
 use crate::account::{Account, Moved, SessionState};
 use crate::choice::{Choice, Pick, Rotation};
 use crate::clock::Clock;
+use crate::memory::resident_bytes;
 use crate::order::Order;
+use crate::refusal::Refusal;
 use crate::schedule::{Due, Schedule};
 use crate::stop::{Stop, Stopped};
 use crate::tally::{Tally, empty_histogram};
@@ -23,6 +25,10 @@ const CANCEL_CHECK_NS: u64 = 100_000_000;
 
 /// Longest drain after a cancellation, and time between two looks at the cancel flag while draining.
 const CANCELLED_DRAIN_NS: u64 = 40_000_000;
+
+/// Calls of `receive` in a row that leave something, after which time-outs wait no longer. They have taken more than the
+/// kernel keeps: each takes 256 kB, or 512 datagrams, of each client that has so much.
+const UNDRAINED_CALLS: u32 = 256;
 
 /// With arrival times from the kernel, waits up to this long are slept through without being woken by each answer.
 const SLEEP_THROUGH_NS: u64 = 1_000_000;
@@ -108,6 +114,8 @@ pub struct Outcome {
     pub wake_up_ns: Histogram<u64>,
     /// How late it was woken up until sending stopped, from sleeps that nothing but their end could end.
     pub wake_up_in_load_ns: Histogram<u64>,
+    /// Memory of the process when the thread stopped sending, if the kernel says.
+    pub resident_bytes: Option<u64>,
     /// What each route's transport counted.
     pub transports: Vec<TransportTotals>,
 }
@@ -142,6 +150,8 @@ pub struct Engine<'a, S, T, C> {
     blocked_ns: u64,
     napped_ns: u64,
     wake_up_ns: Histogram<u64>,
+    /// Calls of `receive` since the last one that took all there was.
+    undrained: u32,
 }
 
 impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
@@ -159,6 +169,7 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
             blocked_ns: 0,
             napped_ns: 0,
             wake_up_ns: empty_histogram(),
+            undrained: 0,
         }
     }
 
@@ -174,6 +185,7 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
         let answered_before_stop = self.account.answered();
         let sending_cpu_ns = self.clock.thread_cpu_ns() - cpu_start_ns;
         let run_delay_ns = self.clock.thread_run_delay_ns();
+        let resident_bytes = resident_bytes();
         let sending_run_delay_ns = run_delay_ns.saturating_sub(run_delay_start_ns);
         emit(IntervalPart {
             number: Some(self.interval),
@@ -202,6 +214,7 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
             sending_run_delay_ns,
             sending_cpu_ns,
             cpu_ns: self.clock.thread_cpu_ns() - cpu_start_ns,
+            resident_bytes,
             wake_up_ns,
             wake_up_in_load_ns: self.wake_up_ns,
             transports: self.transport.totals_of_parts(),
@@ -258,8 +271,10 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
         self.account.answers_lately = 0;
         let now_ns = self.clock.now_ns();
         let drained = self.transport.receive(&self.clock, &mut self.account);
-        // What had arrived in time has been taken by now, unless more is there than one call takes.
-        if drained {
+        // What had arrived in time has been taken by now, unless more is there than one call takes: then time-outs wait,
+        // but not for a server that never stops sending.
+        self.undrained = if drained { 0 } else { self.undrained + 1 };
+        if drained || self.undrained > UNDRAINED_CALLS {
             self.account.expire(now_ns);
         }
         let now_ns = self.clock.now_ns();
@@ -335,8 +350,9 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
         let client = match choice.pick(of_stream, &self.account.in_flight, &self.transport) {
             Pick::Client(client) => client,
             Pick::Wait => return false,
-            Pick::NoPlace(client) => {
-                self.account.turn_away(client, now_ns);
+            Pick::Refused(client, refusal) => {
+                self.account.turn_away(client, refusal, now_ns);
+                choice.took();
                 order.advance();
                 return true;
             }
@@ -407,7 +423,7 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
                     self.transport.queue(client, id, message);
                     self.account.sent_again(slot, id, now_ns, latency_from_ns);
                 }
-                None => self.account.turn_away(client, now_ns),
+                None => self.account.turn_away(client, Refusal::NoPlace, now_ns),
             }
         }
         self.account.moved = moved;

@@ -177,10 +177,10 @@ impl Plan {
         if weighted.len() == 1 {
             return Choice::Rotation(weighted.remove(0).1);
         }
-        Choice::Weighted(Box::new(Weighted::new(
-            weighted,
-            config.seed ^ (thread as u64) << 48,
-        )))
+        Choice::Weighted {
+            routes: Box::new(Weighted::new(weighted, config.seed ^ (thread as u64) << 48)),
+            waits: matches!(config.schedule, ScheduleKind::ClosedLoop { .. }),
+        }
     }
 }
 

@@ -25,7 +25,8 @@ use crate::transport::{self, AnyTransport, Mix, Transport, Udp};
 use crate::{LoadError, target};
 use dnsrig_stream::QueryStream;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
@@ -33,8 +34,35 @@ use std::time::Duration;
 /// Longest time between two calls of the progress function.
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 
-/// Time for all threads to get ready before the first query, and to measure how late they are woken up.
+/// Time between all threads' being ready and the first query, in which they measure how late they are woken up.
 const HEAD_START_NS: u64 = 30_000_000;
+
+/// Where threads wait for each other to be ready, and learn when the load begins.
+struct Start {
+    ready: Barrier,
+    is_set: Barrier,
+    at_ns: AtomicU64,
+}
+
+impl Start {
+    fn new(waiting: usize) -> Self {
+        Self {
+            ready: Barrier::new(waiting),
+            is_set: Barrier::new(waiting),
+            at_ns: AtomicU64::new(0),
+        }
+    }
+
+    /// Waits for all; gives the time at which the load begins.
+    fn wait(&self) -> u64 {
+        if self.ready.wait().is_leader() {
+            let at_ns = MonotonicClock.now_ns() + HEAD_START_NS;
+            self.at_ns.store(at_ns, Ordering::Relaxed);
+        }
+        self.is_set.wait();
+        self.at_ns.load(Ordering::Relaxed)
+    }
+}
 
 /// How far a load has come.
 #[derive(Clone, Copy, Debug)]
@@ -113,14 +141,12 @@ fn run_over<T: Transport + Send>(
     let memory_before = resident_bytes();
     let transports = plans.iter().map(open).collect::<Result<Vec<_>, _>>()?;
     let drops_before = udp_receive_drops();
-    let start_ns = MonotonicClock.now_ns() + HEAD_START_NS;
-    let start_unix_ns = realtime_ns() + HEAD_START_NS;
+    let start = Start::new(threads + 1);
     let (parts, received) = mpsc::channel();
-    let mut collector = Collector::new(threads, kinds(config), start_ns);
     let clients: Vec<usize> = (0..kinds(config).len())
         .map(|route| plans.iter().map(|plan| plan.clients[route]).sum())
         .collect();
-    let outcomes = thread::scope(|scope| {
+    let (outcomes, collector, start_ns, start_unix_ns) = thread::scope(|scope| {
         let workers: Vec<_> = transports
             .into_iter()
             .zip(plans)
@@ -131,31 +157,38 @@ fn run_over<T: Transport + Send>(
                     config,
                     thread,
                     threads,
-                    start_ns,
                 };
+                let start = &start;
                 let parts = parts.clone();
-                scope.spawn(move || worker.run(plan, transport, cancel, parts))
+                scope.spawn(move || worker.run(plan, transport, start, cancel, parts))
             })
             .collect();
         drop(parts);
+        let start_ns = start.wait();
+        let start_unix_ns = realtime_ns() + start_ns.saturating_sub(MonotonicClock.now_ns());
+        let mut collector = Collector::new(threads, kinds(config), start_ns);
         watch(&received, &mut collector, start_ns, cancel, on_progress);
-        workers
+        let outcomes: Result<Vec<Outcome>, LoadError> = workers
             .into_iter()
             .map(|worker| {
                 worker
                     .join()
                     .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             })
-            .collect()
+            .collect();
+        (outcomes, collector, start_ns, start_unix_ns)
     });
-    let outcomes: Result<Vec<Outcome>, LoadError> = outcomes;
-    let memory_after = resident_bytes();
+    let outcomes = outcomes?;
+    let memory_after = outcomes
+        .iter()
+        .filter_map(|outcome| outcome.resident_bytes)
+        .max();
     let drops = udp_receive_drops().saturating_sub(drops_before);
     let whole = Whole {
         start_ns,
         start_unix_ns,
         collector,
-        outcomes: outcomes?,
+        outcomes,
         clients,
         udp_drops: drops,
         memory_bytes: memory_before
@@ -202,13 +235,22 @@ fn watch(
     }
 }
 
+/// What a thread has when the load begins.
+struct Rest<'a, T> {
+    start_ns: u64,
+    plan: Plan,
+    transport: T,
+    account: Account<'a>,
+    cancel: &'a AtomicBool,
+    parts: Sender<IntervalPart>,
+}
+
 /// One of `threads` generator threads.
 struct Worker<'a> {
     queries: &'a Queries<'a>,
     config: &'a LoadConfig,
     thread: usize,
     threads: usize,
-    start_ns: u64,
 }
 
 impl Worker<'_> {
@@ -216,18 +258,30 @@ impl Worker<'_> {
         &self,
         plan: Plan,
         transport: impl Transport,
+        start: &Start,
         cancel: &AtomicBool,
         parts: Sender<IntervalPart>,
     ) -> Result<Outcome, LoadError> {
         let cpus = &self.config.cpus;
-        if !cpus.is_empty()
-            && let Err(error) = transport::pin_to_cpu(cpus[self.thread % cpus.len()])
-        {
+        let pinned = match cpus.len() {
+            0 => Ok(()),
+            count => transport::pin_to_cpu(cpus[self.thread % count]),
+        };
+        transport::wake_precisely();
+        let account = self.account(&plan);
+        let start_ns = start.wait();
+        if let Err(error) = pinned {
             cancel.store(true, Ordering::Relaxed);
             return Err(error);
         }
-        transport::wake_precisely();
-        let start_ns = self.start_ns;
+        let rest = Rest {
+            start_ns,
+            plan,
+            transport,
+            account,
+            cancel,
+            parts,
+        };
         let (thread, threads) = (self.thread as u64, self.threads as u64);
         Ok(match &self.config.schedule {
             ScheduleKind::ClosedLoop {
@@ -237,16 +291,16 @@ impl Worker<'_> {
                 let window = share(*outstanding, self.thread, self.threads);
                 let pace = max_rate_qps.map(|rate| Pace::new(start_ns, rate, thread, threads));
                 let schedule = ClosedLoop::new(start_ns, window, pace);
-                self.drive(schedule, plan, transport, cancel, &parts)
+                self.drive(schedule, rest)
             }
             ScheduleKind::FixedRate { rate_qps } => {
                 let schedule = FixedRate::new(Pace::new(start_ns, *rate_qps, thread, threads));
-                self.drive(schedule, plan, transport, cancel, &parts)
+                self.drive(schedule, rest)
             }
             ScheduleKind::Poisson { rate_qps } => {
                 let seed = self.config.seed;
                 let schedule = Poisson::new(start_ns, *rate_qps, seed, thread, threads);
-                self.drive(schedule, plan, transport, cancel, &parts)
+                self.drive(schedule, rest)
             }
             ScheduleKind::Ramp {
                 from_qps,
@@ -255,30 +309,24 @@ impl Worker<'_> {
             } => {
                 let rates = RatePlan::ramp(*from_qps, *to_qps, *span_s);
                 let schedule = Planned::new(rates, start_ns, thread, threads);
-                self.drive(schedule, plan, transport, cancel, &parts)
+                self.drive(schedule, rest)
             }
             ScheduleKind::Steps { steps } => {
                 let rates = RatePlan::steps(steps);
                 let schedule = Planned::new(rates, start_ns, thread, threads);
-                self.drive(schedule, plan, transport, cancel, &parts)
+                self.drive(schedule, rest)
             }
             ScheduleKind::Replay { speed } => {
                 let timeline = Timeline::new(StreamTimes(self.queries.stream()), *speed);
-                let numbers = plan.order.numbers();
+                let numbers = rest.plan.order.numbers();
                 let schedule = Replay::new(timeline, numbers, start_ns);
-                self.drive(schedule, plan, transport, cancel, &parts)
+                self.drive(schedule, rest)
             }
         })
     }
 
-    fn drive(
-        &self,
-        schedule: impl Schedule,
-        mut plan: Plan,
-        transport: impl Transport,
-        cancel: &AtomicBool,
-        parts: &Sender<IntervalPart>,
-    ) -> Outcome {
+    /// The account of the thread, ready for the first query.
+    fn account(&self, plan: &Plan) -> Account<'_> {
         let config = self.config;
         let mut account = Account::new(
             self.queries,
@@ -303,7 +351,20 @@ impl Worker<'_> {
             plan.places.len(),
             places.sum(),
         ));
-        let stop = Stop::share(&config.stop, self.start_ns, self.queries.len(), &plan.order);
+        account
+    }
+
+    fn drive<T: Transport>(&self, schedule: impl Schedule, rest: Rest<'_, T>) -> Outcome {
+        let config = self.config;
+        let Rest {
+            start_ns,
+            mut plan,
+            transport,
+            account,
+            cancel,
+            parts,
+        } = rest;
+        let stop = Stop::share(&config.stop, start_ns, self.queries.len(), &plan.order);
         let work = if config.sessions_only {
             Work::Sessions {
                 rotation: Rotation::new(0..plan.clients[0], 1),
@@ -318,7 +379,7 @@ impl Worker<'_> {
         };
         let task = Task {
             work,
-            start_ns: self.start_ns,
+            start_ns,
             stop,
             fallback: plan.fallback,
         };

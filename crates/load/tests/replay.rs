@@ -300,3 +300,22 @@ fn streams_without_times_are_refused() {
     let error = try_run(&asked).unwrap_err();
     assert!(error.to_string().contains("no clients"), "{error}");
 }
+
+#[test]
+fn a_session_takes_more_than_its_queries_while_it_waits_for_answers() {
+    let server = Server::tcp(|number, mut stream| {
+        // The probe's is alone.
+        let count = if number == 0 { 1 } else { 10 };
+        let queries: Vec<_> = (0..count).map_while(|_| read_frame(&mut stream)).collect();
+        for query in &queries {
+            write_frame(&mut stream, &answer(query));
+        }
+        true
+    });
+    let stream = stream(1, 10, Duration::from_millis(1));
+    let mut asked = replay(server.address, 1.0);
+    asked.routes = vec![Route::new(TransportKind::Tcp, server.address)];
+    asked.routes[0].sessions.queries = Some(1);
+    let report = load_of(&stream, &asked);
+    assert_eq!((report.answered, report.connections.opened), (10, 1));
+}

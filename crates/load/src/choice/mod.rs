@@ -7,7 +7,8 @@ pub use rotation::Rotation;
 pub use weighted::Weighted;
 
 use crate::in_flight::InFlight;
-use crate::transport::Transport;
+use crate::refusal::Refusal;
+use crate::transport::{Obstacle, Transport};
 
 /// Which client sends the next query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,8 +17,8 @@ pub enum Pick {
     Client(usize),
     /// None has room before a query has ended or a session opened.
     Wait,
-    /// It has to be this one, which has no room.
-    NoPlace(usize),
+    /// It has to be this one, which cannot take it, for this reason.
+    Refused(usize, Refusal),
 }
 
 /// How clients take turns.
@@ -26,7 +27,13 @@ pub enum Choice {
     /// Any client that has room, in turn.
     Rotation(Rotation),
     /// The client of a transport by its weight, any of those in turn.
-    Weighted(Box<Weighted>),
+    Weighted {
+        /// The transports.
+        routes: Box<Weighted>,
+        /// All wait until the transport whose turn it is has room. Otherwise its query is refused, so that no transport
+        /// holds up the others.
+        waits: bool,
+    },
     /// The client that the stream names: here that of each client of the stream.
     Stream(Vec<u32>),
 }
@@ -41,24 +48,31 @@ impl Choice {
     ) -> Pick {
         let has_room = |client| in_flight.has_room(client) && transport.has_room(client);
         match self {
-            Self::Rotation(_) | Self::Weighted(_) if in_flight.is_full() => Pick::Wait,
+            Self::Rotation(_) | Self::Weighted { .. } if in_flight.is_full() => Pick::Wait,
             Self::Rotation(rotation) => rotation.pick(has_room).map_or(Pick::Wait, Pick::Client),
-            Self::Weighted(weighted) => weighted.pick(has_room).map_or(Pick::Wait, Pick::Client),
+            Self::Weighted { routes, waits } => match routes.pick(has_room) {
+                Some(client) => Pick::Client(client),
+                None if *waits => Pick::Wait,
+                None => {
+                    let client = routes.next_client();
+                    Pick::Refused(client, refusal_of(client, transport))
+                }
+            },
             Self::Stream(clients) => {
                 let client = clients[of_stream.unwrap_or(0) as usize] as usize;
-                if has_room(client) {
+                if has_room(client) || in_flight.has_room(client) && takes_more(client, transport) {
                     Pick::Client(client)
                 } else {
-                    Pick::NoPlace(client)
+                    Pick::Refused(client, refusal_of(client, transport))
                 }
             }
         }
     }
 
-    /// The query has been queued for the client that was picked.
+    /// The query has been queued for the client that was picked, or has been refused.
     pub fn took(&mut self) {
-        if let Self::Weighted(weighted) = self {
-            weighted.took();
+        if let Self::Weighted { routes, .. } = self {
+            routes.took();
         }
     }
 
@@ -66,8 +80,25 @@ impl Choice {
     pub fn end_batch(&mut self) {
         match self {
             Self::Rotation(rotation) => rotation.end_batch(),
-            Self::Weighted(weighted) => weighted.end_batch(),
+            Self::Weighted { routes, .. } => routes.end_batch(),
             Self::Stream(_) => {}
         }
     }
 }
+
+/// Whether a client takes a query although its session has had as many as it is to have: it cannot open the next one
+/// before that has its answers, and real clients send over the session that they have.
+fn takes_more(client: usize, transport: &impl Transport) -> bool {
+    transport.obstacle(client) == Obstacle::Spent
+}
+
+/// Why a client that cannot take a query refuses it.
+fn refusal_of(client: usize, transport: &impl Transport) -> Refusal {
+    match transport.obstacle(client) {
+        Obstacle::Pausing(refusal) if !transport.has_room(client) => refusal,
+        _ => Refusal::NoPlace,
+    }
+}
+
+#[cfg(test)]
+mod tests;

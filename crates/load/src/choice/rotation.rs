@@ -37,6 +37,11 @@ impl Rotation {
         None
     }
 
+    /// The client whose turn it is.
+    pub fn next_client(&self) -> usize {
+        self.current
+    }
+
     /// The batch is over: the next one begins with the next client.
     pub fn end_batch(&mut self) {
         self.turn();

@@ -10,8 +10,7 @@ const STREAM: u64 = u32::from_be_bytes(*b"rout") as u64;
 /// Spreads queries over routes so that each one's share is its weight, at any time to a few queries.
 ///
 /// The next route is drawn by lot among those that have had less than their share, so that no route always gets the same
-/// queries of a stream that begins again and again. A route whose turn it is keeps it until it has room: shares are kept,
-/// at the speed of the slowest.
+/// queries of a stream that begins again and again. A route whose turn it is keeps it until [`Self::took`] is called.
 #[derive(Debug)]
 pub struct Weighted {
     routes: Vec<Route>,
@@ -59,6 +58,11 @@ impl Weighted {
     /// The client to send the next query, or `None` if its route has no room.
     pub fn pick(&mut self, has_room: impl Fn(usize) -> bool) -> Option<usize> {
         self.routes[self.current].rotation.pick(has_room)
+    }
+
+    /// The client whose turn it is, whether it has room or not.
+    pub fn next_client(&self) -> usize {
+        self.routes[self.current].rotation.next_client()
     }
 
     /// The picked client has got its query: it is the next route's turn.

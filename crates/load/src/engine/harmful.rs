@@ -79,6 +79,8 @@ pub struct Harmful {
     pub flush_ns: u64,
     /// Arrivals that one call takes at most.
     pub takes: usize,
+    /// There is always more to take, of what is no answer.
+    pub floods: bool,
     pub queued: Vec<(usize, u16, Vec<u8>)>,
     pub arrivals: BTreeMap<(u64, u64), (usize, Arrival)>,
     pub number: u64,
@@ -187,7 +189,10 @@ impl Transport for Harmful {
                 Arrival::Lost => events.all_refused(client, Refusal::ConnectionLost),
             }
         }
-        true
+        if self.floods {
+            events.malformed(0, Malformed::Cut);
+        }
+        !self.floods
     }
 
     fn wait(&mut self, clock: &impl Clock, until_ns: u64) {

@@ -22,6 +22,7 @@ struct Load {
     delay_ns: u64,
     flush_ns: u64,
     takes: usize,
+    floods: bool,
     cancel_in_second_interval: bool,
     stop: StopCondition,
 }
@@ -34,6 +35,7 @@ impl Default for Load {
             delay_ns: MS,
             flush_ns: 10_000,
             takes: usize::MAX,
+            floods: false,
             cancel_in_second_interval: false,
             stop: StopCondition {
                 duration: Some(Duration::from_millis(2_000)),
@@ -86,6 +88,7 @@ impl Load {
             delay_ns: self.delay_ns,
             flush_ns: self.flush_ns,
             takes: self.takes,
+            floods: self.floods,
             queued: Vec::new(),
             arrivals: BTreeMap::new(),
             number: 0,
@@ -266,6 +269,20 @@ fn a_silent_server_frees_places_by_time_out() {
         (30, 30)
     );
     assert!(run.outcome.blocked_ns > 290 * MS);
+}
+
+#[test]
+fn a_server_that_never_stops_sending_does_not_stop_time_outs() {
+    let run = Load {
+        fates: vec![Fate::Dropped],
+        floods: true,
+        ..Load::default()
+    }
+    .run(ClosedLoop::new(0, 10, None), 64);
+    let drain_ns = run.outcome.ended_ns - run.outcome.stopped_ns;
+    assert!(drain_ns <= TIMEOUT_NS + 5 * MS, "{drain_ns}");
+    assert_eq!(run.total.counts.timed_out, run.total.counts.sent);
+    assert!(run.total.counts.sent >= 190);
 }
 
 #[test]

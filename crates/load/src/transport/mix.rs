@@ -1,7 +1,7 @@
 //! Several transports as one, and all but plain UDP behind one type.
 
 use super::epoll::Epoll;
-use super::{Doh, Doq, Dot, Events, SessionEvent, Tcp, Transport, TransportTotals, Udp};
+use super::{Doh, Doq, Dot, Events, Obstacle, SessionEvent, Tcp, Transport, TransportTotals, Udp};
 use crate::LoadError;
 use crate::answer::Malformed;
 use crate::clock::Clock;
@@ -158,6 +158,11 @@ impl Transport for Mix {
     fn has_room(&self, client: usize) -> bool {
         let (part, client) = self.part(client);
         each!(part, transport => transport.has_room(client))
+    }
+
+    fn obstacle(&self, client: usize) -> Obstacle {
+        let (part, client) = self.part(client);
+        each!(part, transport => transport.obstacle(client))
     }
 
     fn queue(&mut self, client: usize, id: u16, message: &[u8]) {

@@ -56,6 +56,17 @@ pub trait Events {
     fn session(&mut self, client: usize, event: SessionEvent);
 }
 
+/// Why a client has no room for a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// Earlier queries have not been written, or as many are in flight as the server permits.
+    Busy,
+    /// Its session has had all the queries that it is to have, and waits for their answers. It would take more.
+    Spent,
+    /// Its last attempt to open a session failed for this reason, and it pauses before the next.
+    Pausing(Refusal),
+}
+
 /// What happens to a session. Each `Tried` is followed by one `Opened` or `Failed`, unless the load ends before; each
 /// `Opened` by at most one `ClosedByPeer` or `Closed`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,6 +113,11 @@ pub trait Transport {
 
     /// Whether `client` can take another query now.
     fn has_room(&self, client: usize) -> bool;
+
+    /// What keeps `client` from taking another query now, where [`Self::has_room`] says that it cannot.
+    fn obstacle(&self, _client: usize) -> Obstacle {
+        Obstacle::Busy
+    }
 
     /// Queues a query; its first two octets are replaced by `id`.
     fn queue(&mut self, client: usize, id: u16, message: &[u8]);

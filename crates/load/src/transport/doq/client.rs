@@ -5,7 +5,7 @@ use super::socket::{DatagramSocket, NoSegmentation};
 use super::streams::Streams;
 use super::tls::Presented;
 use crate::refusal::Refusal;
-use crate::transport::Wire;
+use crate::transport::{Obstacle, Wire};
 use bytes::Bytes;
 use quinn_proto::{Connection, ConnectionHandle, Endpoint};
 use std::collections::{HashMap, VecDeque};
@@ -122,6 +122,20 @@ impl Client {
             None => self.retry_ns <= shared.now_ns,
             Some(session) if session.is_open => self.held.is_empty() && session.streams.has_room(),
             Some(_) => true,
+        }
+    }
+
+    /// What keeps it from having room.
+    pub fn obstacle(&self) -> Obstacle {
+        match &self.session {
+            _ if self.held_octets >= HELD_LIMIT => Obstacle::Busy,
+            None => Obstacle::Pausing(self.last_refusal),
+            Some(session)
+                if session.is_open && !(self.held.is_empty() && session.streams.has_room()) =>
+            {
+                Obstacle::Busy
+            }
+            Some(_) => Obstacle::Spent,
         }
     }
 

@@ -35,7 +35,7 @@ mod tls;
 
 use super::epoll::Epoll;
 use super::mmsg::ReceiveBatch;
-use super::{BATCH, Events, SessionEvent, Transport, TransportTotals};
+use super::{BATCH, Events, Obstacle, SessionEvent, Transport, TransportTotals};
 use crate::LoadError;
 use crate::answer::Malformed;
 use crate::clock::{Clock, realtime_ns};
@@ -212,6 +212,10 @@ impl Transport for Doq {
 
     fn has_room(&self, client: usize) -> bool {
         self.clients[client].has_room(&self.shared)
+    }
+
+    fn obstacle(&self, client: usize) -> Obstacle {
+        self.clients[client].obstacle()
     }
 
     fn queue(&mut self, client: usize, id: u16, message: &[u8]) {

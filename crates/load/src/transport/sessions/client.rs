@@ -4,6 +4,7 @@ use super::connection::{Connection, State};
 use super::timers::NEVER_NS;
 use crate::config::SessionSettings;
 use crate::refusal::Refusal;
+use crate::transport::Obstacle;
 use crate::transport::layer::Layer;
 
 /// How each client uses its sessions.
@@ -69,6 +70,19 @@ impl<L: Layer> Client<L> {
                     && connection.queries < policy.queries
                     && connection.layer.has_room()
             }
+        }
+    }
+
+    /// What keeps it from having room.
+    pub fn obstacle(&self) -> Obstacle {
+        match &self.connection {
+            None => Obstacle::Pausing(self.last_refusal),
+            Some(connection)
+                if connection.state != State::Ending && connection.layer.has_room() =>
+            {
+                Obstacle::Spent
+            }
+            Some(_) => Obstacle::Busy,
         }
     }
 

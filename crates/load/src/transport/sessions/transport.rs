@@ -5,7 +5,7 @@ use super::timers::NEVER_NS;
 use super::{LayerFactory, Refusal, SessionEvent, Sessions};
 use crate::clock::Clock;
 use crate::transport::layer::Layer;
-use crate::transport::{Events, Transport, TransportTotals};
+use crate::transport::{Events, Obstacle, Transport, TransportTotals};
 use std::os::fd::BorrowedFd;
 
 impl<F: LayerFactory> Transport for Sessions<F> {
@@ -17,6 +17,10 @@ impl<F: LayerFactory> Transport for Sessions<F> {
 
     fn has_room(&self, client: usize) -> bool {
         self.clients[client].has_room(self.policy, self.now_ns)
+    }
+
+    fn obstacle(&self, client: usize) -> Obstacle {
+        self.clients[client].obstacle()
     }
 
     fn queue(&mut self, client: usize, id: u16, message: &[u8]) {

@@ -1,6 +1,8 @@
 """Files of a load's intervals: mapping, bad paths, full disks, and what is left of an unfinished one."""
 
 import csv
+import errno
+import fcntl
 import io
 import json
 import os
@@ -260,12 +262,53 @@ def test_a_path_that_cannot_be_written_is_known_before_the_load(tmp_path, form, 
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 @pytest.mark.parametrize("form", FORMS)
-def test_a_folder_without_permission(tmp_path, form):
-    tmp_path.chmod(0o500)
-    with pytest.raises(EnvironmentLacksError, match=str(tmp_path)):
-        open_series(tmp_path / "load", form, context())
+def test_a_folder_without_permission(form):
+    # Nobody makes files in /sys, not even root.
+    with pytest.raises(InputError, match=r"/sys/load cannot be written \(.*\); name a file in a folder that you may"):
+        open_series(Path("/sys/load"), form, context())
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_two_loads_never_write_one_file_at_once(tmp_path, form):
+    path = tmp_path / "load"
+    with open_series(path, form, context()) as first:
+        first.add(interval(0.0, 100))
+        with pytest.raises(InputError, match=rf"{path}.partial is being written by another process"):
+            open_series(path, form, context())
+        first.finish(report(interval(0.0, 100)))
+    whole = path.read_bytes()
+    with open_series(path, form, context()) as second:
+        assert path.read_bytes() == whole
+        second.finish(report(interval(0.0, 70)))
+    assert path.read_bytes() not in {whole, b""}
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_that_was_renamed_before_it_could_be_locked_is_left_alone(tmp_path, monkeypatch):
+    path = tmp_path / "load"
+    first = open_series(path, "csv", context())
+    flock = fcntl.flock
+
+    def finish_first_then_lock(file, operation):
+        monkeypatch.setattr(fcntl, "flock", flock)
+        first.finish(report(interval(0.0, 100)))
+        flock(file, operation)
+
+    monkeypatch.setattr(fcntl, "flock", finish_first_then_lock)
+    with open_series(path, "csv", context()):
+        assert path.read_text().count("\n") == 2
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_system_without_locks(tmp_path, monkeypatch):
+    def no_locks(_file, _operation):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", no_locks)
+    with open_series(tmp_path / "load", "csv", context()) as series:
+        series.finish(report(interval(0.0, 100)))
+    assert (tmp_path / "load").read_text().count("\n") == 2
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -1,6 +1,8 @@
 """A file that gets its name when it is whole."""
 
 import errno
+import fcntl
+import io
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -11,13 +13,15 @@ from dnsrig.runs.writing import PARTIAL_SUFFIX
 
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _WRONG_PATH = {errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL}
+_NO_PERMISSION = {errno.EACCES, errno.EPERM, errno.EROFS}
+_NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
 
 
 class OutputFile:
     """A file that is written beside its name, with the suffix `.partial`, and renamed by `finish`.
 
-    A device, a pipe, or what a path in /dev leads to is written as it is. All errors are those of `dnsrig.errors`,
-    with the path.
+    It is locked meanwhile, so that another process cannot write the same one. A device, a pipe, or what a path in /dev
+    leads to is written as it is. All errors are those of `dnsrig.errors`, with the path.
     """
 
     def __init__(self, path: Path) -> None:
@@ -26,9 +30,9 @@ class OutputFile:
         with self._explained():
             if path.is_dir():
                 raise InputError(f"{path} is a folder; name a file")
-            self.written_to = path if _is_stream(path) else path.with_name(path.name + PARTIAL_SUFFIX)
+            self.written_to = path if is_stream(path) else partial_of(path)
             # Unbuffered, so that closing after a failure has nothing left to write.
-            self._file = self.written_to.open("wb", buffering=0)
+            self._file = path.open("wb", buffering=0) if self.written_to == path else _locked(self.written_to)
 
     def write(self, data: bytes) -> None:
         """Hand all of `data` to the operating system, where readers of the file see it at once."""
@@ -44,17 +48,19 @@ class OutputFile:
                 self._file.close()
                 return
             os.fsync(self._file.fileno())
-            self._file.close()
+            # Renamed before the lock goes with the closed file: who waits for that must not find it under this name.
             self.written_to.replace(self.path)
+            self._file.close()
 
     def leave(self, *, keep: bool) -> None:
         """Close an unfinished file; one that is not worth keeping is removed. After `finish` nothing happens."""
         if self._file.closed:
             return
         with suppress(OSError):
-            self._file.close()
             if not keep and self.written_to != self.path:
                 self.written_to.unlink(missing_ok=True)
+        with suppress(OSError):
+            self._file.close()
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -64,9 +70,53 @@ class OutputFile:
             raise _explain(error, self.path) from error
 
 
-def _is_stream(path: Path) -> bool:
+def partial_of(path: Path) -> Path:
+    """Give the name under which an unfinished file called `path` is written."""
+    return path.with_name(path.name + PARTIAL_SUFFIX)
+
+
+def is_stream(path: Path) -> bool:
+    """Say whether `path` is written as it is, without renaming."""
     # /dev/stdout may lead to a plain file, which the shell that opened it wants filled, not replaced.
     return Path("/dev") in path.absolute().parents or (path.exists() and not path.is_file())
+
+
+def _locked(path: Path) -> io.FileIO:
+    """Open `path` for writing, empty and locked.
+
+    Raises InputError if another process has it locked; other errors of the system pass.
+    """
+    while True:
+        # Opened without emptying it: it may be another process's.
+        file = io.FileIO(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666), "wb")
+        try:
+            _lock(file, path)
+            if _is_at(file, path):
+                file.truncate()
+                return file
+        except BaseException:
+            file.close()
+            raise
+        # Whoever had it renamed or removed it between the opening and the lock.
+        file.close()
+
+
+def _lock(file: io.FileIO, path: Path) -> None:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise InputError(f"{path} is being written by another process; wait for it, or name another file") from None
+    except OSError as error:
+        # A network's file system may have no locks at all; without them it works as well.
+        if error.errno not in _NO_LOCKS:
+            raise
+
+
+def _is_at(file: io.FileIO, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _explain(error: OSError, path: Path) -> EnvironmentLacksError | InputError:
@@ -77,4 +127,6 @@ def _explain(error: OSError, path: Path) -> EnvironmentLacksError | InputError:
         )
     if error.errno in _WRONG_PATH:
         return InputError(f"{path} cannot be written ({reason}); name a file in a folder that exists")
+    if error.errno in _NO_PERMISSION:
+        return InputError(f"{path} cannot be written ({reason}); name a file in a folder that you may write to")
     return EnvironmentLacksError(f"{path} cannot be written ({reason})")

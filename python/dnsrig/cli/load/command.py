@@ -1,9 +1,7 @@
 """`dnsrig load`: send a query stream to a server and account for every query of it."""
 
-import contextlib
 import sys
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -11,12 +9,12 @@ import click
 from dnsrig.cli.common import chosen_seed, json_option, print_json, seed_option
 from dnsrig.cli.load.options import load_options
 from dnsrig.cli.load.output import print_report, print_second, print_trial
-from dnsrig.cli.load.queries import Options, read_stream
+from dnsrig.cli.load.queries import read_stream
+from dnsrig.cli.load.series import SeriesFiles
 from dnsrig.cli.load.settings import in_options, load_settings, search_goal
 from dnsrig.cli.sections import SectionedCommand
 from dnsrig.errors import InputError, SubjectFailedError
 from dnsrig.loads import LoadSettings, find_breaking_point, run_load
-from dnsrig.report.load_series import FORMS, LoadContext, SeriesWriter, open_series
 
 
 @click.command(cls=SectionedCommand)
@@ -46,14 +44,12 @@ def load(*, seed: int | None, as_json: bool, **options: Any) -> None:  # noqa: A
     if summary.get("skipped"):
         click.echo(f"left out {summary['skipped']} bad lines", err=True)
     is_live = not as_json and sys.stderr.isatty()
-    with contextlib.ExitStack() as stack:
-        series = [stack.enter_context(writer) for writer in _series(options, settings)]
+    with SeriesFiles(options, settings) as series:
 
         def on_second(interval: dict[str, Any]) -> None:
             if is_live:
                 print_second(interval)
-            for writer in series:
-                writer.add(interval)
+            series.add(interval)
 
         try:
             if options["searching"]:
@@ -66,27 +62,25 @@ def load(*, seed: int | None, as_json: bool, **options: Any) -> None:  # noqa: A
             raise in_options(error) from None
         report["seed"] = seed
         report["stream"] = summary
-        if as_json:
-            print_json(report)
-        else:
-            print_report(report)
-        # Last, so that a full disk costs nobody the report.
-        for writer in series:
-            writer.finish(report)
+        try:
+            if as_json:
+                print_json(report)
+            else:
+                print_report(report)
+        finally:
+            # Neither costs the other: a full disk the report, an output that nobody reads the files.
+            series.finish(report)
+    series.raise_errors()
     if interrupted:
         raise KeyboardInterrupt
-    if report["answered"] == 0 and not settings.sessions_only:
-        server = settings.routes[0]
-        raise SubjectFailedError(f"{server.server} port {server.port} answered none of {report['sent']} queries")
+    _check_success(report, settings)
 
 
-def _series(options: Options, settings: LoadSettings) -> Iterator[SeriesWriter]:
-    """Open the files that get each second's figures."""
-    asked = [(Path(options[form]), form) for form in FORMS if options[form]]
-    if asked and options["searching"]:
-        raise click.UsageError(f"--{asked[0][1]} goes with one load, not with the many of --search")
-    if len({path for path, _ in asked}) < len(asked):
-        raise click.UsageError("--jsonl, --csv and --parquet each need a file of their own")
-    context = LoadContext(("dnsrig", *sys.argv[1:]), settings)
-    for path, form in asked:
-        yield open_series(path, form, context)
+def _check_success(report: Mapping[str, Any], settings: LoadSettings) -> None:
+    """Raise SubjectFailedError if the server did nothing of what it was asked for."""
+    server = f"{settings.routes[0].server} port {settings.routes[0].port}"
+    connections = report["connections"]
+    if settings.sessions_only and connections["opened"] == 0:
+        raise SubjectFailedError(f"{server} opened none of {connections['tried']} sessions")
+    if not settings.sessions_only and report["answered"] == 0:
+        raise SubjectFailedError(f"{server} answered none of {report['sent']} queries")

@@ -154,8 +154,8 @@ def _print_generator(report: dict[str, Any]) -> None:
     in_load = generator["wake_up_in_load_ns"]
     of_load = f"; in it p50 {duration(in_load['p50'])}, p99 {duration(in_load['p99'])}" if in_load["p50"] else ""
     click.echo(
-        f"             woken up late before the load: p50 {duration(wake_up['p50'])}, p99 {duration(wake_up['p99'])}{of_load}"
-        f"{of_memory}"
+        f"             woken up late before the load: p50 {duration(wake_up['p50'])}, p99 {duration(wake_up['p99'])}"
+        f"{of_load}{of_memory}"
     )
 
 

@@ -83,6 +83,4 @@ def _asked(options: Options) -> Sequence[tuple[Path, str]]:
     asked = [(Path(options[form]), form) for form in FORMS if options[form]]
     if asked and options["searching"]:
         raise click.UsageError(f"--{asked[0][1]} goes with one load, not with the many of --search")
-    if len({path for path, _ in asked}) < len(asked):
-        raise click.UsageError("--jsonl, --csv and --parquet each need a file of their own")
     return asked

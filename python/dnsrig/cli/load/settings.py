@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from dnsrig.cli.load.files import check_files
 from dnsrig.cli.load.queries import Options
 from dnsrig.errors import InputError
 from dnsrig.loads import (
@@ -63,6 +64,7 @@ def load_settings(options: Options, seed: int) -> LoadSettings:
         click.UsageError: options contradict each other.
 
     """
+    check_files(options)
     if options["hold_sessions"] and options["limit_s"] is None:
         raise click.UsageError("--hold-sessions needs -l: for how many seconds the sessions are held")
     passes = options["passes"]

@@ -4,11 +4,13 @@ import dataclasses
 import json
 import math
 from importlib import resources
+from types import SimpleNamespace
 
 import dns.message
 import jsonschema
 import pytest
 from dnsrig import _core
+from dnsrig.errors import EnvironmentLacksError, InputError
 from dnsrig.report.build import build_report
 from dnsrig.report.cases import group_cases
 from dnsrig.report.grid import Grid
@@ -22,9 +24,13 @@ from dnsrig.studies.encrypted.beside import attempts_section, together_section
 from dnsrig.studies.encrypted.cases import all_cases, certificate_cases, kind_labels, thread_cases
 from dnsrig.studies.encrypted.findings import CaseFinder
 from dnsrig.studies.encrypted.inputs import drawn_labels, prepare
-from dnsrig.studies.encrypted.rates import published_section, rates_section, sessions_section, threads_section
+from dnsrig.studies.encrypted.maximum import dot_maximum
+from dnsrig.studies.encrypted.rates import published_section, rates_section, threads_section
+from dnsrig.studies.encrypted.sessions import sessions_section
 from dnsrig.studies.encrypted.settings import EncryptedSettings, usual_threads
+from dnsrig.studies.encrypted.soundness import beside_taints, both_at_ease, case_faults, reworded
 from dnsrig.studies.encrypted_cost import EncryptedCost
+from dnsrig.studies.placement import Placement, place
 
 ALL = frozenset(("dot", "doh", "doq"))
 SETTINGS = EncryptedSettings(servers=("nsd",), seed=3, threads=(1,), steps=(1, 64))
@@ -41,7 +47,7 @@ RATES = {
 def measured(kind, repetition, *, qps, certificate="ecdsa-p256", threads=1, part="transports", **more):
     transport = kind.partition("-")[0].partition("+")[0]
     cpu_us = 1e6 / qps if qps else 0.0
-    opened = int(qps) if "-new" in kind or "-resumed" in kind else 8
+    opened = int(qps) if kind.endswith(("-new", "-resumed")) else 8
     connections = dict.fromkeys(("tried", "opened", "failed", "closed_by_peer", "closed"), 0)
     connections |= {"tried": opened, "opened": opened, "full": opened, "resumed": 0, "early_data": 0}
     return {
@@ -92,6 +98,20 @@ def alone(kinds=RATES, **more):
         measured(kind, repetition, qps=RATES[kind] * factor, **more)
         for kind in kinds
         for repetition, factor in enumerate((1.0, 1.1))
+    ]
+
+
+def beside_steps(rates, share=0.5):
+    return [
+        measured(
+            f"udp+dot-{step}",
+            0,
+            qps=100_000.0,
+            part="together",
+            server={"cpu_us": 1e6, "cpu_share": share, "rss_bytes_max": 2**20},
+            beside={"qps": qps, "sent": 10_000, "connections": {"tried": 5, "opened": 5}, "duration_s": 1.0},
+        )
+        for step, qps in rates.items()
     ]
 
 
@@ -163,7 +183,7 @@ def test_published_stands_beside_measured():
 
 def test_sessions_are_told_apart_by_certificate():
     rsa = alone(["dot-new"], certificate="rsa-2048")
-    (table,) = sessions_section(finder(alone() + rsa)).tables
+    table, kept = sessions_section(finder(alone() + rsa)).tables
     found = [(row[0].text, row[1].text) for row in table.rows]
     assert found == [
         ("NSD, TCP, new session a query", "-"),
@@ -171,6 +191,13 @@ def test_sessions_are_told_apart_by_certificate():
         ("NSD, DoT, new session a query", "ECDSA P-256"),
         ("NSD, DoT, new session a query", "RSA 2048"),
     ]
+    header = table.flat_header[1:]
+    new = dict(zip(header, rows_of(table)["NSD, DoT, new session a query"], strict=True))
+    assert new["CPU per session: TLS alone [\N{MICRO SIGN}s]"] == "4,720"
+    assert (new["sessions: full"], new["sessions: share resumed"]) == ("420", "0 %")
+    tcp = dict(zip(header, rows_of(table)["NSD, TCP, new session a query"], strict=True))
+    assert tcp["CPU per session: TLS alone [\N{MICRO SIGN}s]"] == "-"
+    assert rows_of(kept)["NSD, DoT, 2,000 queries a session"][-2:] == ["0.0", "6,562"]
 
 
 def test_threads_are_tabled_or_their_lack_is_said():
@@ -181,17 +208,125 @@ def test_threads_are_tabled_or_their_lack_is_said():
 
 
 def test_what_udp_lost_is_said():
-    beside = {"qps": 30_000.0, "connections": {"tried": 5, "opened": 5}, "duration_s": 1.0}
-    together = [measured("udp+dot-64", 0, qps=100_000.0, part="together", beside=beside)]
-    section = together_section(finder([measured("udp", 0, qps=200_000.0), *together]))
+    measurements = [measured("udp", 0, qps=200_000.0), *beside_steps({1: 28_000.0, 64: 30_000.0})]
+    section = together_section(finder([*measurements, measured("dot-reused", 0, qps=60_000.0)]))
     rows = rows_of(section.tables[0])
-    assert rows["VRSN-2025 (published), at DoT's maximum"][2] == "44 %"
-    assert rows["NSD, 64 in flight"][:3] == ["30,000", "100,000", "50 %"]
+    assert rows["VRSN-2025 (published), at DoT's maximum"][3] == "44 %"
+    assert rows["NSD, 64 in flight, DoT's maximum"][:4] == ["30,000", "2,000", "100,000", "50 %"]
+    assert rows["NSD, DoT alone"][:2] == ["60,000", "7,500"]
+    assert "(50 % of its 60,000 qps alone)" in section.paragraphs[1]
     attempts = {"connections": {"tried": 1800, "opened": 0}, "duration_s": 1.0}
     refused = [measured("udp+refused", 0, qps=210_000.0, part="attempts", beside=attempts)]
     found = attempts_section(finder([measured("udp", 0, qps=200_000.0), *refused]))
     assert rows_of(found.tables[0])["NSD, refused"][:3] == ["0", "210,000", "-5.0 %"]
     assert together_section(finder([measured("udp", 0, qps=200_000.0)])) is None
+
+
+@pytest.mark.parametrize(
+    ("rates", "share", "step", "reached"),
+    [
+        ({1: 1000.0, 64: 9000.0, 512: 9500.0}, 0.5, 512, True),
+        ({1: 1000.0, 64: 9000.0, 512: 8000.0}, 0.5, 64, True),
+        ({1: 1000.0, 64: 9000.0, 512: 12000.0}, 0.5, 512, False),
+        ({1: 1000.0, 64: 9000.0, 512: 12000.0}, 0.95, 512, True),
+        ({64: 9000.0}, 0.5, 64, False),
+    ],
+)
+def test_the_maximum_of_dot_is_told_from_a_highest_step(rates, share, step, reached):
+    settings = dataclasses.replace(SETTINGS, steps=tuple(rates))
+    found = finder([measured("udp", 0, qps=200_000.0), *beside_steps(rates, share)], settings)
+    known = [(key, found.case("nsd", f"udp+dot-{key}")) for key in rates]
+    maximum = dot_maximum(found, known)
+    assert (maximum.step, maximum.is_reached) == (step, reached)
+    section = together_section(found)
+    assert ("larger --steps" in section.paragraphs[1]) == (not reached and len(rates) > 1)
+
+
+def load_report(**connections):
+    sessions = dict.fromkeys(("tried", "opened", "failed", "closed", "full", "resumed"), 0) | connections
+    return {
+        "answered": 10,
+        "rcodes": {"NOERROR": 10},
+        "bytes": {"sent": 260, "received": 940},
+        "connections": sessions,
+        "duration_s": 1.0,
+        "generator": {"cpu_share": 0.3, "run_delay_share": 0.0},
+        "tainted": [],
+    }
+
+
+def case_of(kind):
+    return next(case for case in all_cases(SETTINGS, ALL) if case.kind == kind)
+
+
+@pytest.mark.parametrize(
+    ("kind", "sessions", "said"),
+    [
+        ("dot-resumed", {"full": 4, "resumed": 96}, ""),
+        ("dot-resumed", {"full": 6, "resumed": 94}, "full handshakes, not resumed"),
+        ("dot-new", {"full": 100}, ""),
+        ("dot-new", {"full": 99, "resumed": 1}, "resumed where all should be new"),
+        ("dot-reused", {"full": 24, "closed": 16}, ""),
+        ("dot-reused", {"full": 23, "closed": 15}, "fewer than 2 sessions each"),
+        ("abandoned", {"tried": 1790}, ""),
+        ("abandoned", {"tried": 1416}, "as many attempts a second as asked"),
+        ("tcp", {}, ""),
+    ],
+)
+def test_loads_that_are_not_what_their_case_says_are_tainted(kind, sessions, said):
+    faults = case_faults(case_of(kind), load_report(**sessions), None, 94)
+    assert len(faults) == bool(said) and said in "".join(faults)
+
+
+def test_answers_of_another_size_or_rcode_are_tainted():
+    assert "another size" in case_faults(case_of("tcp"), load_report(), None, 93)[0]
+    refused = load_report() | {"rcodes": {"REFUSED": 10}}
+    assert case_faults(case_of("tcp"), refused, None, 94) == ["the load got answers of REFUSED"]
+    silent = load_report(closed=0) | {"answered": 0}
+    assert case_faults(case_of("udp+dot-1"), load_report(), silent, 94) == ["the load beside it got no answer"]
+
+
+def test_distrust_of_the_load_beside_is_kept_and_named():
+    report = load_report() | {"tainted": ["other programs kept the generator from its CPU for 31 % of the time"]}
+    (said,) = beside_taints(report)
+    assert said == "the load beside it: other programs kept the generator from its CPU"
+    alone, two = Placement(frozenset({0}), frozenset({1})), Placement(frozenset({0}), frozenset({1, 2}))
+    reason = "other programs kept the generator from its CPU"
+    assert reworded([reason], alone) == ["the load beside it, or other programs, kept the generator from its CPU"]
+    assert reworded([reason], two) == [reason]
+
+
+@pytest.mark.parametrize(
+    ("server", "generator", "disturbances", "tainted"),
+    [(0.4, 0.3, [], True), (0.95, 0.3, [], False), (0.4, 0.85, [], False), (0.4, 0.3, ["others"], False)],
+)
+def test_a_rate_at_which_both_ends_idle_is_no_maximum(server, generator, disturbances, tainted):
+    load = load_report() | {"generator": {"cpu_share": generator, "run_delay_share": 0.0}}
+    observed = SimpleNamespace(server={"cpu_share": server}, disturbances=disturbances)
+    assert bool(both_at_ease(load, observed, Placement(frozenset({0}), frozenset({1})))) == tainted
+
+
+def test_the_generator_keeps_its_processors_in_a_series_of_threads(monkeypatch):
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(8)))
+    places = [place(threads, 4) for threads in (1, 2, 4)]
+    assert {found.generator for found in places} == {frozenset({4, 5, 6, 7})}
+    assert [len(found.server) for found in places] == [1, 2, 4]
+    settings = dataclasses.replace(SETTINGS, threads=(1, 2, 4))
+    assert (settings.sockets, settings.in_flight) == (64, 400)
+    assert (SETTINGS.sockets, SETTINGS.in_flight) == (8, 100)
+
+
+def test_what_cannot_be_measured_is_refused_before_a_run(monkeypatch):
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
+    study = EncryptedCost()
+    study.check(SETTINGS)
+    with pytest.raises(InputError, match="leaves 1 for the server"):
+        study.check(dataclasses.replace(SETTINGS, threads=(1, 2)))
+    with pytest.raises(InputError, match="needs DoT"):
+        study.check(dataclasses.replace(SETTINGS, transports=("tcp",), parts=("attempts",)))
+    if driver("knot").find() is not None:
+        with pytest.raises(EnvironmentLacksError, match="knot: "):
+            study.check(dataclasses.replace(SETTINGS, servers=("knot",), transports=("doh",), parts=("transports",)))
 
 
 def test_kernel_tls_is_looked_for(tmp_path):

@@ -43,6 +43,7 @@ LISTS: Mapping[str, tuple[str, ...]] = {
     "parts": PARTS,
     "certificates": CERTIFICATES,
     "threads": (),
+    "steps": (),
 }
 """Settings that are lists, with the values that they may have; none: any."""
 SINGLES = {"transports": "transport", "threads": "server_threads"}
@@ -53,6 +54,7 @@ OPTIONS = {
     "transports": "--transport",
     "parts": "--part",
     "certificates": "--certificate",
+    "attempts_per_s": "--attempts-per-second",
 }
 """Options that are not called like their settings."""
 
@@ -63,7 +65,8 @@ OPTIONS = {
     "--server",
     "servers",
     callback=comma_list,
-    help="Servers, such as bind,dnsdist+nsd [default: all authoritative ones that are found].",
+    help="Servers, such as bind,dnsdist+nsd [default: all authoritative ones that are found; for encrypted-cost also "
+    "unbound and dnsdist].",
 )
 @click.option("--quick", is_flag=True, help="Few and short repetitions: about a minute for one server.")
 @click.option(
@@ -122,8 +125,19 @@ OPTIONS = {
     callback=comma_list,
     help=f"Certificates' keys in encrypted-cost, of {','.join(CERTIFICATES)}; the first one for all cases.",
 )
-@click.option("--sessions", type=click.IntRange(1, 1000), help="In encrypted-cost, at once with one query each [64].")
+@click.option("--sessions", type=click.IntRange(1, 1000), help="In encrypted-cost, at once with one query each [256].")
 @click.option("--queries-per-session", type=click.IntRange(2, 1_000_000), help="In encrypted-cost, re-used [2000].")
+@click.option(
+    "--steps",
+    callback=whole_numbers,
+    help="DoT queries in flight beside UDP in encrypted-cost [1,8,64,512].",
+)
+@click.option(
+    "--attempts-per-second",
+    "attempts_per_s",
+    type=FiniteRange(1, 10_000),
+    help="Connections in encrypted-cost that come to nothing [1800].",
+)
 @seed_option
 @json_option
 def run(
@@ -189,7 +203,7 @@ def _settings(name: str, quick: bool, seed: int, choices: dict[str, Any]) -> Stu
         wrong = [value for value in values[key] if allowed and value not in allowed]
         if wrong:
             raise InputError(f"'{wrong[0]}' is not one of {', '.join(allowed)}")
-    values["servers"] = conduct.chosen_servers(values.pop("servers", None))
+    values["servers"] = conduct.chosen_servers(values.pop("servers", None), study)
     return study.settings_type(seed=seed, quick=quick, **values)
 
 
@@ -212,6 +226,8 @@ def _taken(study: Study[Any], choices: dict[str, Any]) -> dict[str, Any]:
     threads = (*found.get("threads", ()), found.get("server_threads", 1))
     if not all(1 <= number <= LARGEST_THREADS for number in threads):
         raise InputError(f"--threads takes numbers from 1 to {LARGEST_THREADS}")
+    if 0 in found.get("steps", ()):
+        raise InputError("--steps takes numbers of queries in flight, from 1 on")
     return found
 
 

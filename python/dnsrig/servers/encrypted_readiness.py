@@ -24,30 +24,32 @@ CONNECTION_ID_BYTES = 8
 
 def ask_soa_dot(address: str, port: int, origin: str) -> SoaAnswer:
     """Ask once for a zone's SOA record over TLS (RFC 7858), in a new session; the certificate is not verified."""
-
-    def exchange(query: dns.message.Message) -> dns.message.Message:
-        with _tls(address, port, "dot") as session:
-            session.sendall(query.to_wire(prepend_length=True))
-            with session.makefile("rb") as stream:
-                (length,) = struct.unpack("!H", _exactly(stream.read(2), 2))
-                return dns.message.from_wire(_exactly(stream.read(length), length))
-
-    return exchange_soa(origin, exchange)
+    return exchange_soa(origin, lambda query: ask_dot(address, port, query))
 
 
 def ask_soa_doh(address: str, port: int, origin: str) -> SoaAnswer:
     """Ask once for a zone's SOA record by POST (RFC 8484), in a new HTTP/2 session; no certificate is verified."""
+    return exchange_soa(origin, lambda query: ask_doh(address, port, query))
 
-    def exchange(query: dns.message.Message) -> dns.message.Message:
-        with _tls(address, port, "h2") as session:
-            if session.selected_alpn_protocol() != "h2":
-                raise OSError("the server does not offer HTTP/2 (ALPN h2)")
-            try:
-                return dns.message.from_wire(_post(session, f"{_host(address)}:{port}", query.to_wire()))
-            except h2.exceptions.H2Error as error:
-                raise OSError(f"an HTTP/2 error ({error or type(error).__name__})") from error
 
-    return exchange_soa(origin, exchange)
+def ask_dot(address: str, port: int, query: dns.message.Message) -> dns.message.Message:
+    """Ask once over TLS, in a new session. Raises OSError, EOFError, or dnspython's errors for a bad message."""
+    with _tls(address, port, "dot") as session:
+        session.sendall(query.to_wire(prepend_length=True))
+        with session.makefile("rb") as stream:
+            (length,) = struct.unpack("!H", _exactly(stream.read(2), 2))
+            return dns.message.from_wire(_exactly(stream.read(length), length))
+
+
+def ask_doh(address: str, port: int, query: dns.message.Message) -> dns.message.Message:
+    """Ask once by POST, in a new HTTP/2 session. Raises OSError, EOFError, or dnspython's errors for a bad message."""
+    with _tls(address, port, "h2") as session:
+        if session.selected_alpn_protocol() != "h2":
+            raise OSError("the server does not offer HTTP/2 (ALPN h2)")
+        try:
+            return dns.message.from_wire(_post(session, f"{_host(address)}:{port}", query.to_wire()))
+        except h2.exceptions.H2Error as error:
+            raise OSError(f"an HTTP/2 error ({error or type(error).__name__})") from error
 
 
 def quic_answers(address: str, port: int) -> bool:

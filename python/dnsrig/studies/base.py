@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from dnsrig.report.layout import StudyText
 from dnsrig.runs.folder import RunFolder
+from dnsrig.servers.registry import measured_by_default
 from dnsrig.studies.progress import Watcher
 from dnsrig.studies.settings import StudySettings
 
@@ -23,6 +24,16 @@ class Study(ABC, Generic[Settings]):
     """What this study sets apart from the defaults of its settings' type."""
     quick: ClassVar[dict[str, Any]]
     """What `--quick` sets, for one server in about a minute."""
+
+    def usual_servers(self) -> tuple[str, ...]:
+        """Name the servers on this machine that are measured when the user names none."""
+        return measured_by_default()
+
+    def check(self, settings: Settings) -> None:
+        """Refuse, before a run is begun, settings with which nothing can be measured.
+
+        Raises InputError, or EnvironmentLacksError where the servers lack what all cases need.
+        """
 
     @abstractmethod
     def run(self, settings: Settings, run: RunFolder, watcher: Watcher) -> None:

@@ -8,20 +8,20 @@ from dnsrig.errors import DnsrigError, EnvironmentLacksError, InputError
 from dnsrig.report.build import build_report
 from dnsrig.report.summary import summarise
 from dnsrig.runs.folder import RunFolder
-from dnsrig.servers.registry import driver, measured_by_default
+from dnsrig.servers.registry import driver
 from dnsrig.studies.base import Study
 from dnsrig.studies.progress import Watcher
 from dnsrig.studies.registry import study as find_study
 from dnsrig.studies.settings import StudySettings
 
 
-def chosen_servers(asked: tuple[str, ...] | None) -> tuple[str, ...]:
-    """Give the servers to measure: those asked for, or all authoritative ones that are installed.
+def chosen_servers(asked: tuple[str, ...] | None, study: Study[Any]) -> tuple[str, ...]:
+    """Give the servers to measure: those asked for, or those installed that the study usually measures.
 
     Raises InputError for an unknown one, EnvironmentLacksError (with the package to install) for a missing one.
     """
     if asked is None:
-        return measured_by_default()
+        return study.usual_servers()
     if not asked:
         raise InputError("--server names no server; dnsrig servers lists them")
     _require(asked)
@@ -43,6 +43,7 @@ def start(
 ) -> tuple[Path, dict[str, Any]]:
     """Run the study `name` into a new folder below `parent`; return that folder and the summary."""
     study = find_study(name)
+    study.check(settings)
     run = RunFolder.create(parent, name, argv=argv, settings=settings.to_manifest(), seed=settings.seed)
     return _conduct(study, settings, run, watcher)
 

@@ -3,22 +3,31 @@
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from dnsrig.errors import EnvironmentLacksError
 from dnsrig.report.layout import Axis, StudyText
 from dnsrig.report.sections import Findings, Section
 from dnsrig.runs.folder import RunFolder
 from dnsrig.servers.certificates import LABELS as CERTIFICATE_LABELS
+from dnsrig.servers.dnsdist import Dnsdist, find_dnsdist
+from dnsrig.servers.registry import found
+from dnsrig.servers.unbound import Unbound
 from dnsrig.studies.base import Study
 from dnsrig.studies.encrypted import words
 from dnsrig.studies.encrypted.bench import NO_CERTIFICATE, EncryptedBench
 from dnsrig.studies.encrypted.beside import attempts_section, together_section
-from dnsrig.studies.encrypted.cases import UDP, kind_labels
+from dnsrig.studies.encrypted.cases import UDP, all_cases, kind_labels
 from dnsrig.studies.encrypted.findings import CaseFinder
 from dnsrig.studies.encrypted.inputs import prepare
 from dnsrig.studies.encrypted.kernel_tls import facts, kernel_tls, sentence
-from dnsrig.studies.encrypted.rates import published_section, rates_section, sessions_section, threads_section
+from dnsrig.studies.encrypted.offers import lacking, wanted_transports
+from dnsrig.studies.encrypted.rates import published_section, rates_section, threads_section
+from dnsrig.studies.encrypted.sessions import sessions_section
 from dnsrig.studies.encrypted.settings import EncryptedSettings
 from dnsrig.studies.progress import Watcher
 from dnsrig.studies.settings import StudySettings
+
+BEHIND_DNSDIST = ("nsd", "knot", "bind", "embedded")
+"""Servers that dnsdist is measured in front of, the first one that is installed."""
 
 
 class EncryptedCost(Study[EncryptedSettings]):
@@ -28,8 +37,25 @@ class EncryptedCost(Study[EncryptedSettings]):
     title: ClassVar[str] = "What encrypted transports cost an authoritative server"
     source: ClassVar[str] = "VRSN-2025: Verisign's RFC 9539 experiment, authoritative DNS over TLS (2025)"
     settings_type: ClassVar[type[StudySettings]] = EncryptedSettings
-    defaults: ClassVar[dict[str, Any]] = {"load_s": 3.0, "warm_up_s": 0.5}
-    quick: ClassVar[dict[str, Any]] = {"repetitions": 3, "load_s": 1.0, "warm_up_s": 0.1, "steps": (1, 8, 64)}
+    defaults: ClassVar[dict[str, Any]] = {"load_s": 2.0, "warm_up_s": 0.3}
+    quick: ClassVar[dict[str, Any]] = {"repetitions": 3, "load_s": 1.0, "warm_up_s": 0.1, "steps": (1, 64, 512)}
+
+    def usual_servers(self) -> tuple[str, ...]:
+        """Name the authoritative servers on this machine, Unbound, and dnsdist in front of one of them."""
+        there = found()
+        usual = [*super().usual_servers(), *(name for name in (Unbound.name,) if name in there)]
+        behind = next((name for name in BEHIND_DNSDIST if name in there), None)
+        if behind is not None and find_dnsdist() is not None:
+            usual.append(f"{Dnsdist.name}+{behind}")
+        return tuple(usual)
+
+    def check(self, settings: EncryptedSettings) -> None:
+        """Refuse what no server can be measured by."""
+        settings.check()
+        names = dict.fromkeys(settings.servers)
+        if not any(all_cases(settings, wanted_transports(name, settings)) for name in names):
+            reasons = [f"{name}: {reason}" for name in names for _, reason in lacking(name, settings)]
+            raise EnvironmentLacksError(f"nothing of this can be measured: {'; '.join(reasons)}")
 
     def run(self, settings: EncryptedSettings, run: RunFolder, watcher: Watcher) -> None:
         """Measure every case that `run` does not hold yet."""
@@ -39,6 +65,7 @@ class EncryptedCost(Study[EncryptedSettings]):
         run.note(inputs=inputs.facts, kernel_tls=facts(before, before))
         bench = EncryptedBench(settings, run, inputs, watcher)
         bench.note_lacking()
+        watcher.phase(bench.plan())
         bench.measure()
         run.note(kernel_tls=facts(before, kernel_tls()))
 

@@ -19,13 +19,17 @@ class Placement:
         return f"server on processor {_text(self.server)}, generator and monitor on {_text(self.generator)}"
 
 
-def place(server_threads: int) -> Placement:
-    """Give the server one processor a thread from the lowest number up, the generator what is left, at least one."""
+def place(server_threads: int, most_threads: int | None = None) -> Placement:
+    """Give the server one processor a thread from the lowest number up, the generator what is left, at least one.
+
+    With `most_threads`, the generator gets what a server of so many threads would leave it: in a series over numbers
+    of threads it then has the same processors throughout.
+    """
     available = sorted(os.sched_getaffinity(0))
     if len(available) == 1:
         return Placement(frozenset(available), frozenset(available))
-    count = min(server_threads, len(available) - 1)
-    return Placement(frozenset(available[:count]), frozenset(available[count:]))
+    count, most = (min(threads, len(available) - 1) for threads in (server_threads, most_threads or server_threads))
+    return Placement(frozenset(available[:count]), frozenset(available[most:]))
 
 
 def _text(processors: frozenset[int]) -> str:

@@ -69,9 +69,10 @@ def _load(settings: ZoneStudySettings) -> str:
 def repetitions(settings: StudySettings) -> str:
     """Say how often and in which order the cases are measured."""
     return (
-        f"Every case is measured {settings.repetitions} times, each time with the server started afresh. The order "
-        "of the cases alternates (A B B A ...), so that a drift of the machine burdens all alike. Figures are "
-        "medians with 95 % confidence intervals."
+        f"Every case is measured {settings.repetitions} times. In each repetition a server is started once with each "
+        "of its configurations, and the cases of that configuration follow one another, beginning with another one "
+        "each time. The order of the configurations alternates (A B B A ...), so that a drift of the machine burdens "
+        "all alike. Figures are medians with 95 % confidence intervals."
     )
 
 

@@ -10,10 +10,10 @@ from dnsrig.runs.folder import RunFolder
 from dnsrig.servers import ports
 from dnsrig.servers.base import ServedZone, Server, ServerSettings
 from dnsrig.servers.certificates import Certificate, CertificateKey, make_certificate
-from dnsrig.servers.registry import driver
 from dnsrig.servers.transports import EncryptedTransport
 from dnsrig.studies.answer_check import check_answers
 from dnsrig.studies.bench import TIMEOUT_S, Bench, Observation, Outcome, judge, observe, server_labels
+from dnsrig.studies.encrypted.answers import check_transport
 from dnsrig.studies.encrypted.cases import (
     ABANDONED_AFTER_S,
     Case,
@@ -23,7 +23,9 @@ from dnsrig.studies.encrypted.cases import (
     thread_cases,
 )
 from dnsrig.studies.encrypted.inputs import ORIGIN, Inputs
+from dnsrig.studies.encrypted.offers import lacking, wanted_transports
 from dnsrig.studies.encrypted.settings import EncryptedSettings
+from dnsrig.studies.encrypted.soundness import beside_taints, both_at_ease, case_faults, reworded
 from dnsrig.studies.inputs import Variant
 from dnsrig.studies.placement import Placement, place
 from dnsrig.studies.progress import Watcher
@@ -31,6 +33,8 @@ from dnsrig.studies.progress import Watcher
 NO_CERTIFICATE = "none"
 FIXED_RATE = "none"
 """The bottleneck of a case whose rate is given."""
+AROUND_A_LOAD_S = 0.7
+"""What the checks before a load, the answers after it and its share of the servers' starts take, about."""
 _LONG = {"intervals", "latency_histogram"}
 
 
@@ -66,9 +70,10 @@ class EncryptedBench(Bench[EncryptedBlock]):
     def __init__(self, settings: EncryptedSettings, run: RunFolder, inputs: Inputs, watcher: Watcher) -> None:
         self._settings = settings
         self._inputs = inputs
-        self._places = {threads: place(threads) for threads in settings.threads}
+        most = max(settings.threads)
+        self._places = {threads: place(threads, most) for threads in settings.threads}
         self._certificates = _certificates(run, settings)
-        kinds = [(label, name, _wanted(name, settings)) for label, name in server_labels(settings.servers)]
+        kinds = [(label, name, wanted_transports(name, settings)) for label, name in server_labels(settings.servers)]
         kept, threads = settings.certificates[0], settings.threads[0]
         setups = [(kept, threads)]
         setups += [(key, threads) for key in settings.certificates[1:]]
@@ -88,15 +93,18 @@ class EncryptedBench(Bench[EncryptedBlock]):
         return {f"{block.file_name}-{case.kind}": case for case in cases}
 
     def note_lacking(self) -> None:
-        """Record which of the wanted transports servers lack, and why."""
+        """Record which of the wanted transports and parts servers lack, and why."""
         for label, name in server_labels(self._settings.servers):
-            kind = driver(name)
-            installation = kind.find()
-            lacking = {} if installation is None else kind.lacking(installation)
-            for transport, reason in lacking.items():
-                if transport in self._settings.transports:
-                    axes = {"server": label, "transport": transport}
-                    self._run.record_failure([f"{label}-{transport}"], axes, reason)
+            for what, reason in lacking(name, self._settings):
+                self._run.record_failure([f"{label}-{one}" for one in what.values()], {"server": label, **what}, reason)
+
+    def plan(self) -> str:
+        """Say how many loads the run is made of, and how long they take."""
+        settings = self._settings
+        cases = [case for block in self._run_cases.values() for case in block.values()]
+        seconds = sum(settings.warm_up_s + settings.load_s * case.main.length + AROUND_A_LOAD_S for case in cases)
+        loads, minutes = len(cases) * settings.repetitions, seconds * settings.repetitions / 60
+        return f"{loads} loads of {len(cases)} cases: about {max(1, round(minutes))} min"
 
     def _case_ids(self, block: EncryptedBlock) -> list[str]:
         return list(self._run_cases[block])
@@ -117,10 +125,13 @@ class EncryptedBench(Bench[EncryptedBlock]):
     def _measure_case(self, block: EncryptedBlock, case_id: str, server: Server) -> Outcome:
         case = self._run_cases[block][case_id]
         check = check_answers(server.address, ORIGIN, self._inputs.queries, Variant("none", None), server.check_running)
+        compared = check_transport(server.endpoints(), case.main.transport, self._inputs.queries.message(0))
         if self._settings.warm_up_s > 0:
             self._send(block, case, server, self._settings.warm_up_s)
-        (load, beside), observed = observe(server, lambda: self._send(block, case, server, self._settings.load_s))
-        verdict = self._judge(block, case, load, observed)
+        duration_s = self._settings.load_s * case.main.length
+        (load, beside), observed = observe(server, lambda: self._send(block, case, server, duration_s))
+        verdict = self._judge(block, case, load, beside, observed)
+        faults = [*check.faults, *compared.faults, *case_faults(case, load, beside, compared.octets)]
         asks = case.main.attempts_per_s is None
         cpu_us, opened = observed.server["cpu_us"], load["connections"]["opened"]
         more: dict[str, Any] = {}
@@ -135,23 +146,37 @@ class EncryptedBench(Bench[EncryptedBlock]):
             cpu_us_per_query=cpu_us / load["answered"] if asks and beside is None and load["answered"] else None,
             bottleneck=verdict["bottleneck"],
             evidence=verdict["evidence"],
-            tainted=[*verdict["tainted"], *check.faults, *_faults(case, load, beside)],
+            tainted=list(dict.fromkeys([*verdict["tainted"], *faults])),
             axes={**case.axes, "certificate": block.certificate if encrypted else NO_CERTIFICATE},
             more=more,
         )
 
-    def _judge(self, block: EncryptedBlock, case: Case, load: dict[str, Any], observed: Observation) -> dict[str, Any]:
+    def _judge(
+        self,
+        block: EncryptedBlock,
+        case: Case,
+        load: dict[str, Any],
+        beside: dict[str, Any] | None,
+        observed: Observation,
+    ) -> dict[str, Any]:
+        placement = self._placement(block)
+        judged = judge(load, observed, placement)
         if case.main.attempts_per_s is not None:
-            return {"bottleneck": FIXED_RATE, "evidence": ["the rate of attempts was given"], "tainted": []}
-        return judge(load, observed, self._placement(block))
+            return {**judged, "bottleneck": FIXED_RATE, "evidence": ["the rate of attempts was given"]}
+        if beside is not None:
+            return {**judged, "tainted": reworded([*judged["tainted"], *beside_taints(beside)], placement)}
+        return {**judged, "tainted": [*judged["tainted"], *both_at_ease(load, observed, placement)]}
 
     def _send(
         self, block: EncryptedBlock, case: Case, server: Server, duration_s: float
     ) -> tuple[dict[str, Any], dict[str, Any] | None]:
         """Run a case's load, and the one beside it at the same time; give both reports."""
+        processors = sorted(self._placement(block).generator)
         if case.beside is None:
-            return self._load(block, case.main, server, duration_s), None
-        settings = self._load_settings(block, case.beside, server, duration_s)
+            return self._load(case.main, server, duration_s, processors), None
+        # Each load has processors of its own where the generator has two.
+        half = len(processors) // 2
+        settings = self._load_settings(case.beside, server, duration_s, processors[half:])
         reports: queue.SimpleQueue[dict[str, Any] | BaseException] = queue.SimpleQueue()
         given_up = threading.Event()
 
@@ -169,7 +194,7 @@ class EncryptedBench(Bench[EncryptedBlock]):
         thread = threading.Thread(target=run_beside, name="load beside")
         thread.start()
         try:
-            load = self._load(block, case.main, server, duration_s)
+            load = self._load(case.main, server, duration_s, processors[:half] or processors)
         except BaseException:
             # Each second the other load looks, so that Ctrl-C does not wait for its end.
             given_up.set()
@@ -181,8 +206,8 @@ class EncryptedBench(Bench[EncryptedBlock]):
             raise beside
         return load, beside
 
-    def _load(self, block: EncryptedBlock, traffic: Traffic, server: Server, duration_s: float) -> dict[str, Any]:
-        settings = self._load_settings(block, traffic, server, duration_s)
+    def _load(self, traffic: Traffic, server: Server, duration_s: float, processors: list[int]) -> dict[str, Any]:
+        settings = self._load_settings(traffic, server, duration_s, processors)
         # Looked after each second: a load of a dead server would go on to its end and tell nothing.
         report, interrupted = run_load(self._inputs.queries, settings, lambda _: server.check_running())
         if interrupted:
@@ -190,7 +215,7 @@ class EncryptedBench(Bench[EncryptedBlock]):
         return report
 
     def _load_settings(
-        self, block: EncryptedBlock, traffic: Traffic, server: Server, duration_s: float
+        self, traffic: Traffic, server: Server, duration_s: float, processors: list[int]
     ) -> LoadSettings:
         attempts = traffic.attempts_per_s
         host, port = server.endpoints()[traffic.transport if attempts is None else "dot"]
@@ -205,7 +230,6 @@ class EncryptedBench(Bench[EncryptedBlock]):
             idle_s=None if attempts is None else ABANDONED_AFTER_S,
             resumption=traffic.resumption,
         )
-        processors = sorted(self._placement(block).generator)
         return LoadSettings(
             routes=(route,),
             schedule=closed_loop(traffic.outstanding) if attempts is None else fixed_rate(attempts),
@@ -216,27 +240,6 @@ class EncryptedBench(Bench[EncryptedBlock]):
         )
 
 
-def _wanted(name: str, settings: EncryptedSettings) -> frozenset[EncryptedTransport]:
-    kind = driver(name)
-    installation = kind.find()
-    offered = frozenset[EncryptedTransport]() if installation is None else kind.encrypted_transports(installation)
-    return frozenset(transport for transport in offered if transport in settings.transports)
-
-
 def _certificates(run: RunFolder, settings: EncryptedSettings) -> dict[CertificateKey, Certificate]:
     """Make the run's certificates anew: their size is the same each time, and keys are not kept as inputs."""
     return {kind: make_certificate(run.path / "servers" / "certificates", kind) for kind in settings.certificates}
-
-
-def _faults(case: Case, load: dict[str, Any], beside: dict[str, Any] | None) -> list[str]:
-    """Say what of a case did not happen as it should, in words that are the same for all repetitions."""
-    found = []
-    for traffic, report, name in ((case.main, load, "the load"), (case.beside, beside, "the load beside it")):
-        if traffic is None or report is None:
-            continue
-        others = sorted(rcode for rcode, count in report["rcodes"].items() if count and rcode != "NOERROR")
-        if others:
-            found.append(f"{name} got answers of {', '.join(others)}")
-        if traffic.attempts_per_s is None and not report["answered"]:
-            found.append(f"{name} got no answer")
-    return found

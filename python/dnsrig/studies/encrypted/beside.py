@@ -1,5 +1,8 @@
 """Sections of the report on UDP beside something else: DoT as it rises, and connections that come to nothing."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from dnsrig.report.cases import CaseResult
 from dnsrig.report.figures import CPU_PER_SESSION, MICRO, QPS
 from dnsrig.report.pictures.trade_off import Point, draw_trade_off
@@ -15,8 +18,10 @@ from dnsrig.studies.encrypted.cases import (
     UDP,
     beside_attempts,
     beside_dot,
+    reused,
 )
 from dnsrig.studies.encrypted.findings import BESIDE_QPS, MISSING, PER_CPU, SERVER_SHARE, CaseFinder
+from dnsrig.studies.encrypted.maximum import SERVER_FULL, SMALL_GROWTH, dot_maximum, maximum_sentence
 from dnsrig.studies.encrypted.rates import published
 
 BY_CPU_NOTE = (
@@ -30,6 +35,7 @@ def together_section(finder: CaseFinder) -> Section | None:
     grid, settings = finder.findings.grid, finder.settings
     rows: list[tuple[Cell, ...]] = []
     curves: list[tuple[str, list[Point]]] = []
+    sentences: list[str] = []
     shown: list[CaseResult] = []
     for server in grid.servers:
         cases = [finder.case(server, beside_dot(step)) for step in settings.steps]
@@ -38,20 +44,32 @@ def together_section(finder: CaseFinder) -> Section | None:
         if not known or alone is None:
             continue
         shown += [alone, *(case for _, case in known)]
+        maximum = dot_maximum(finder, known)
         rows.append(_together_row(finder, f"{grid.titles[server]}, UDP alone", alone, None))
-        rows.extend(
-            _together_row(finder, f"{grid.titles[server]}, {step:,} in flight", case, alone) for step, case in known
-        )
+        for step, case in known:
+            label = f"{grid.titles[server]}, {step:,} in flight"
+            if maximum is not None and step == maximum.step:
+                label += ", DoT's maximum" if maximum.is_reached else ", DoT's highest, not its maximum"
+            rows.append(_together_row(finder, label, case, alone))
+        dot_alone = finder.case(server, reused("dot"))
+        if dot_alone is not None:
+            shown.append(dot_alone)
+            rows.append(_dot_alone_row(finder, f"{grid.titles[server]}, DoT alone", dot_alone))
+        if maximum is not None:
+            sentences.append(maximum_sentence(finder, server, maximum))
         points = [_point(finder, alone), *(_point(finder, case) for _, case in known)]
         curves.append((grid.titles[server], [point for point in points if point is not None]))
     if not rows:
         return None
     fallen = published()["mixed"]["udp_loss_percent_at_dot_maximum"]
-    published_row = (Cell("VRSN-2025 (published), at DoT's maximum"), MISSING, MISSING, Cell(f"{fallen} %"), MISSING)
+    published_row = (Cell("VRSN-2025 (published), at DoT's maximum"), *[MISSING] * 3, Cell(f"{fallen} %"))
     table = Table(
         "UDP beside DoT: medians with 95 % intervals",
-        ("DoT queries", "DoT qps", "UDP qps", "UDP fell by", "by CPU", "server CPUs", "bottleneck of UDP"),
-        ((*published_row, MISSING, MISSING), *rows),
+        (
+            *("DoT queries", "DoT qps", "DoT queries a session", "UDP qps", "UDP fell by", "by CPU"),
+            *("server CPUs", "bottleneck of UDP"),
+        ),
+        ((*published_row, MISSING, MISSING, MISSING), *rows),
         (),
         tuple(finder.findings.notes.reasons(shown)),
     )
@@ -62,17 +80,19 @@ def together_section(finder: CaseFinder) -> Section | None:
         "tainted, as the table says.",
         lambda: draw_trade_off(curves, "DoT: answered queries per second", "UDP: answered qps"),
     )
-    return Section("UDP while DoT rises", (_together_words(finder),), (drawing,), (table,), (BY_CPU_NOTE,))
+    return Section("UDP while DoT rises", (_together_words(finder), *sentences), (drawing,), (table,), (BY_CPU_NOTE,))
 
 
 def _together_words(finder: CaseFinder) -> str:
     settings = finder.settings
     return (
-        f"UDP runs as alone, a closed loop of {settings.outstanding} queries. A second generator thread runs a "
-        "closed loop over DoT at the same time, with more and more queries in flight, over at most "
-        f"{settings.clients} sessions of {settings.queries_per_session:,} queries. Where the generator has one "
-        "processor, its two threads share it: what UDP loses then is lost on both sides, and the bottleneck says "
-        "which one was nearer to its limit."
+        f"UDP runs as alone, a closed loop of {settings.in_flight} queries. A second load runs a closed loop over DoT "
+        f"at the same time, with more and more queries in flight, over at most {settings.sockets} sessions of "
+        f"{settings.queries_per_session:,} queries (as many as the loads were long enough for stand in the table). DoT "
+        f"is at its maximum where the last step raises its rate by less than {percent(SMALL_GROWTH)} %, or the server "
+        f"uses {percent(SERVER_FULL)} % of its processors. Where the generator has two processors or more, each load "
+        "has its own. Where it has one, they share it: what UDP loses then is lost on both sides, DoT's maximum may be "
+        "the generator's, and the bottleneck says which one was nearer to its limit."
     )
 
 
@@ -80,11 +100,28 @@ def _together_row(finder: CaseFinder, label: str, case: CaseResult, alone: CaseR
     return (
         finder.label_cell(label, case),
         MISSING if alone is None else finder.cell(case, BESIDE_QPS, marked=False),
+        MISSING if alone is None else _queries_per_session([item["beside"] for item in case.measurements]),
         finder.cell(case, QPS, marked=False),
         *(MISSING if alone is None else _fallen_cell(finder.ratio(case, alone, figure)) for figure in (QPS, PER_CPU)),
         finder.cell(case, SERVER_SHARE, marked=False),
         Cell(case.bottleneck),
     )
+
+
+def _dot_alone_row(finder: CaseFinder, label: str, case: CaseResult) -> tuple[Cell, ...]:
+    return (
+        finder.label_cell(label, case),
+        finder.cell(case, QPS, marked=False),
+        _queries_per_session([item["load"] for item in case.measurements]),
+        *[MISSING] * 3,
+        finder.cell(case, SERVER_SHARE, marked=False),
+        MISSING,
+    )
+
+
+def _queries_per_session(reports: Sequence[Mapping[str, Any]]) -> Cell:
+    opened = sum(report["connections"]["opened"] for report in reports)
+    return Cell(f"{sum(report['sent'] for report in reports) / opened:,.0f}") if opened else MISSING
 
 
 def _fallen_cell(ratio: RatioEstimate | None) -> Cell:

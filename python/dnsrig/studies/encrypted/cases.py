@@ -5,12 +5,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dnsrig.servers.transports import LABELS, EncryptedTransport, in_order
-from dnsrig.studies.encrypted.settings import EncryptedSettings, Part
+from dnsrig.studies.encrypted.settings import NEEDS_DOT, EncryptedSettings, Part
 
 UDP, TCP, TCP_NEW = "udp", "tcp", "tcp-new"
 ATTEMPTS_ALONE = "abandoned"
 ABANDONED_AFTER_S = 0.1
 """How long a connection attempt is left open before it is abandoned."""
+RESUMED_LENGTH = 3
+"""So many times as long as others are loads of resumed sessions: the first session of each client is a full one."""
 ATTEMPTS_AT_ONCE = 1000
 """Connections of attempts that may be open at once: ample for ABANDONED_AFTER_S."""
 REFUSED, ABANDONED = "refused", "abandoned"
@@ -53,7 +55,9 @@ class Traffic:
     clients: int
     outstanding: int = 0
     queries_per_session: int | None = None
-    resumption: bool = True
+    resumption: bool = False
+    length: int = 1
+    """How many times as long as other loads it is."""
     attempts_per_s: float | None = None
     refused: bool = False
 
@@ -107,13 +111,15 @@ def all_cases(settings: EncryptedSettings, encrypted: frozenset[EncryptedTranspo
     if "transports" in settings.parts:
         for transport in transports:
             found.extend(_alone(settings, transport))
-    if not any(case.kind == UDP for case in found) and set(settings.parts) & {"together", "attempts"}:
+    if "dot" not in transports:
+        return found
+    if not any(case.kind == UDP for case in found) and NEEDS_DOT & set(settings.parts):
         found.extend(_alone(settings, UDP))
-    if "together" in settings.parts and "dot" in transports:
+    if "together" in settings.parts:
         found.extend(
             Case(beside_dot(step), "together", _udp(settings), _dot(settings, step)) for step in settings.steps
         )
-    if "attempts" in settings.parts and "dot" in transports:
+    if "attempts" in settings.parts:
         found.extend(
             Case(beside_attempts(how), "attempts", _udp(settings), _attempts(settings, how))
             for how in (REFUSED, ABANDONED)
@@ -142,20 +148,20 @@ def _alone(settings: EncryptedSettings, transport: str) -> Iterator[Case]:
         yield Case(UDP, "transports", _udp(settings))
         return
     many = None if transport == TCP else settings.queries_per_session
-    kept = Traffic(transport, settings.clients, settings.outstanding, many)
+    kept = Traffic(transport, settings.sockets, settings.in_flight, many)
     yield Case(reused(transport), "transports", kept)
     once = Traffic(transport, settings.sessions, settings.sessions, queries_per_session=1)
     if transport != TCP:
-        yield Case(resumed(transport), "transports", once)
-    yield Case(new(transport), "transports", replace(once, resumption=False))
+        yield Case(resumed(transport), "transports", replace(once, resumption=True, length=RESUMED_LENGTH))
+    yield Case(new(transport), "transports", once)
 
 
 def _udp(settings: EncryptedSettings) -> Traffic:
-    return Traffic(UDP, settings.clients, settings.outstanding)
+    return Traffic(UDP, settings.sockets, settings.in_flight)
 
 
 def _dot(settings: EncryptedSettings, in_flight: int) -> Traffic:
-    return Traffic("dot", min(settings.clients, in_flight), in_flight, settings.queries_per_session)
+    return Traffic("dot", min(settings.sockets, in_flight), in_flight, settings.queries_per_session)
 
 
 def _attempts(settings: EncryptedSettings, how: str) -> Traffic:

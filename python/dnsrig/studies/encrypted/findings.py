@@ -1,6 +1,7 @@
 """What the report's sections read from a run's cases."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from dnsrig.report.cases import CaseResult
@@ -77,7 +78,7 @@ class CaseFinder:
         if case is None or found is None:
             return MISSING
         at_least = f"{AT_LEAST} " if figure is QPS and rate_is_lower_bound(case) else ""
-        detail = interval_text(found, figure.key) if figure.key in FIGURES else _interval(found, figure)
+        detail = interval_text(found, figure.key) if figure.key in FIGURES else interval(found, figure.text)
         mark = self.findings.notes.mark(case) if marked else ""
         return Cell(f"{at_least}{figure.text(found.median)}", detail, mark)
 
@@ -111,8 +112,9 @@ def orders(ratio: float) -> str:
     return "0.0" if text == "-0.0" else text
 
 
-def _interval(found: Estimate, figure: Figure) -> str:
+def interval(found: Estimate, text: Callable[[float], str]) -> str:
+    """Print an estimate's interval with `text` for each end; "" without one or without width."""
     if found.low is None or found.high is None:
         return ""
-    low, high = figure.text(found.low), figure.text(found.high)
+    low, high = text(found.low), text(found.high)
     return "" if low == high else f"{low}{EN_DASH}{high}"

@@ -1,4 +1,4 @@
-"""Sections of the report on each transport alone: rates, the published findings beside them, sessions, threads."""
+"""Sections of the report on each transport alone: rates, the published findings beside them, threads."""
 
 import tomllib
 from importlib import resources
@@ -7,9 +7,6 @@ from typing import Any
 from dnsrig.report.cases import CaseResult
 from dnsrig.report.figures import (
     CPU,
-    CPU_PER_SESSION,
-    HANDSHAKE_P50,
-    HANDSHAKE_P99,
     MICRO,
     QPS,
     RESPONSE_BYTES,
@@ -22,7 +19,6 @@ from dnsrig.report.pictures.log_bars import LogBar, draw_log_bars
 from dnsrig.report.pictures.style import COLOURS, MUTED
 from dnsrig.report.sections import Drawing, Section
 from dnsrig.report.tables import Cell, Table
-from dnsrig.servers.certificates import LABELS as CERTIFICATE_LABELS
 from dnsrig.servers.transports import ENCRYPTED_TRANSPORTS, LABELS
 from dnsrig.studies.encrypted.cases import TCP, TCP_NEW, UDP, kind_labels, new, resumed, reused
 from dnsrig.studies.encrypted.findings import MISSING, SERVER_SHARE, CaseFinder
@@ -191,61 +187,6 @@ def published_section(finder: CaseFinder) -> Section:
         ),
         tables=(table,),
         remarks=(BY_CPU_NOTE,),
-    )
-
-
-def sessions_section(finder: CaseFinder) -> Section:
-    """Return what opening a session costs, by transport, resumption and the certificate's key."""
-    grid = finder.findings.grid
-    settings = finder.settings
-    rows = []
-    shown: list[CaseResult] = []
-    for server in grid.servers:
-        wanted: list[tuple[str, str, str | None]] = [(TCP_NEW, "-", None)]
-        for transport in ENCRYPTED_TRANSPORTS:
-            wanted += [(resumed(transport), CERTIFICATE_LABELS[settings.certificates[0]], settings.certificates[0])]
-            wanted += [(new(transport), CERTIFICATE_LABELS[key], key) for key in settings.certificates]
-        for kind, key_label, key in wanted:
-            case = finder.case(server, kind, certificate=key)
-            if case is not None:
-                shown.append(case)
-                rows.append(_session_row(finder, case, key_label))
-    header = (
-        *("case", "certificate", f"[{MICRO}s]", "median", "99 %"),
-        *("full", "resumed", "failed", "sent", "received", "bottleneck"),
-    )
-    groups = (("", 2), ("CPU per session", 1), ("handshake", 2), ("sessions", 3), ("octets per query", 2), ("", 1))
-    table = Table(
-        "A session a query: counts are sums over repetitions, the rest medians with 95 % intervals",
-        header,
-        tuple(rows),
-        groups,
-        tuple(finder.findings.notes.reasons(shown)),
-    )
-    return Section(
-        "What a session costs",
-        (
-            "CPU per session is the server's CPU time for each session that was opened, with its TCP or QUIC "
-            "connection, its handshake, one query and its end. The line of TCP tells what is left without TLS. A "
-            "handshake is timed by the generator, from the first packet to the end of TLS or QUIC, with all that "
-            "waits on busy processors.",
-        ),
-        tables=(table,),
-    )
-
-
-def _session_row(finder: CaseFinder, case: CaseResult, certificate: str) -> tuple[Cell, ...]:
-    counts = [
-        sum(item["load"]["connections"][key] for item in case.measurements) for key in ("full", "resumed", "failed")
-    ]
-    label = f"{finder.findings.grid.titles[case.server]}, {kind_labels(finder.settings)[str(case.case['kind'])]}"
-    return (
-        finder.label_cell(label, case),
-        Cell(certificate),
-        *(finder.cell(case, figure, marked=False) for figure in (CPU_PER_SESSION, HANDSHAKE_P50, HANDSHAKE_P99)),
-        *(Cell(f"{count:,}") for count in counts),
-        *(finder.plain_cell(case, figure) for figure in (WIRE_SENT, WIRE_RECEIVED)),
-        Cell(case.bottleneck),
     )
 
 

@@ -2,7 +2,7 @@
 
 from dnsrig.report.layout import RatioQuestion
 from dnsrig.servers.certificates import LABELS as CERTIFICATE_LABELS
-from dnsrig.studies.encrypted.cases import TCP_NEW, UDP, new, reused
+from dnsrig.studies.encrypted.cases import RESUMED_LENGTH, TCP_NEW, UDP, new, reused
 from dnsrig.studies.encrypted.settings import EncryptedSettings
 from dnsrig.studies.wording import counted, repetitions
 
@@ -24,13 +24,19 @@ def method(settings: EncryptedSettings) -> tuple[str, ...]:
         "addresses: 26 octets of query and 94 of response, all the same size, like the published ones (below 100).",
         f"Each load is a closed loop for {settings.load_s:g} s after {settings.warm_up_s:g} s of warm-up. UDP, and "
         f"sessions that carry many queries ({settings.queries_per_session:,}; TCP: no limit), have "
-        f"{settings.outstanding} queries in flight over {counted(settings.clients, 'socket')} or sessions. Sessions of "
+        f"{settings.in_flight} queries in flight over {counted(settings.sockets, 'socket')} or sessions. Sessions of "
         f"one query have {settings.sessions} in flight: each opens, asks, is answered, and is closed, and the next one "
-        "opens. New sessions make a full handshake, resumed ones use the tickets of earlier ones (no early data).",
+        "opens. That many hide that servers hold each answer back, for some 40 ms, until their tickets are "
+        "acknowledged (Nagle's algorithm, RFC 896). New sessions, and those that carry many queries, make a full "
+        "handshake; resumed ones use a ticket of the client's earlier one (no early data). Their loads are "
+        f"{RESUMED_LENGTH} times as long, because each client's first session cannot be resumed; the table of sessions "
+        "says what share was.",
         f"Certificates are self-signed, with keys of {keys}; they are not verified. TLS versions and ciphers are as "
         "server and generator agree by their defaults. DoH is HTTP/2 by POST. Servers run with this many threads: "
-        f"{threads}, on processors of their own where the machine has two or more; the generator has the others, and a "
-        "thread on each. The server's CPU time is read from the kernel at both ends of the load.",
+        f"{threads}, on processors of their own where the machine has two or more; the generator has those that the "
+        "largest number leaves, and a thread on each. The server's CPU time is read from the kernel at both ends of "
+        "the load. Before each load one answer over its transport (not QUIC) is compared with that over UDP, and "
+        "after it the rcodes of all answers and their octets are checked.",
         repetitions(settings),
     )
 

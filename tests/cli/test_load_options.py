@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 
+import dns.message
 import pytest
 
 
@@ -35,11 +36,35 @@ def queries(tmp_path):
         (["-a", "192.0.2.1"], "-a: 192.0.2.1 cannot be used"),
         (["--csv", "one", "--jsonl", "one"], "each need a file of their own"),
         (["--generate", "{n}.test", "--count", "9223372036854775807"], "--count"),
+        (["-B", "-D"], "-D changes nothing with -B"),
+        (["-B", "--padding", "128"], "--padding changes nothing with -B"),
+        (["-B", "--no-rd"], "--no-rd changes nothing with -B"),
+        (["-B", "--ecs", "192.0.2.0/24"], "--ecs changes nothing with -B"),
+        (["-B", "-u"], "-u and -B are two forms"),
+        (["-B", "--skip-bad"], "--skip-bad is about lines"),
+        (["-u", "--cd"], "--cd is about queries"),
+        (["--edns-size", "512"], "--edns-size goes with EDNS"),
+        (["--edns-size", "4096"], "--edns-size goes with EDNS"),
+        (["--types", "A"], "--types goes with --generate"),
+        (["--count", "100000"], "--count goes with --generate"),
+        (["--generate", "{n}.test", "-u"], "-u is about a query file"),
+        (["--generate", "{n}.test", "-B"], "-B is about a query file"),
+        (["--generate", "{n}.test", "--skip-bad"], "--skip-bad is about a query file"),
+        (["--replay", "some.pcap", "-D"], "-D changes nothing with --replay CAPTURE"),
+        (["--replay", "some.pcap", "-E", "10:00"], "-E changes nothing with --replay CAPTURE"),
+        (["--replay", "some.txt", "--skip-bad"], "--skip-bad is about a query file"),
+        (["--loss", "0.1"], "--loss goes with --search"),
+        (["--p99", "5"], "--p99 goes with --search"),
+        (["--from", "1000"], "--from goes with --search"),
+        (["--to", "2000"], "--to goes with --search"),
+        (["--search", "-l", "5"], "-l does not go with --search"),
+        (["--search", "-n", "1"], "-n does not go with --search"),
+        (["--search", "--queries", "10"], "--queries does not go with --search"),
     ],
 )
 def test_options_that_cannot_be_used_are_named(dnsrig, served, queries, options, said):
     port = [] if "--mix" in options else ["-p", served[1]]
-    source = [] if "--generate" in options else ["-d", queries]
+    source = [] if {"--generate", "--replay"} & set(options) else ["-d", queries]
     finished = dnsrig("load", *port, *source, *options, cwd=queries.parent)
     assert finished.code == 2, finished.err
     assert said in finished.err
@@ -59,3 +84,30 @@ def test_ctrl_c_while_nobody_answers(queries):
     assert started.returncode == 130, err
     assert "Traceback" not in err
     assert "cancelled before its end" in out
+
+
+@pytest.mark.parametrize(
+    "implying", [["--nsid"], ["--ecs", "192.0.2.0/24"], ["-E", "10:0011223344556677"], ["--cookies"]]
+)
+def test_the_edns_size_of_options_that_imply_edns(queries, implying):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.settimeout(60)
+        port = str(silent.getsockname()[1])
+        load = [
+            sys.executable,
+            "-m",
+            "dnsrig",
+            "load",
+            "-p",
+            port,
+            "-d",
+            str(queries),
+            "--edns-size",
+            "1001",
+            *implying,
+        ]
+        with subprocess.Popen(load, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as started:
+            query = dns.message.from_wire(silent.recv(512))
+            started.kill()
+    assert query.payload == 1001

@@ -12,6 +12,7 @@ from dnsrig.cli.load.output import print_report, print_second, print_trial
 from dnsrig.cli.load.queries import read_stream
 from dnsrig.cli.load.series import SeriesFiles
 from dnsrig.cli.load.settings import in_options, load_settings, search_goal
+from dnsrig.cli.load.use import check_use
 from dnsrig.cli.sections import SectionedCommand
 from dnsrig.errors import InputError, SubjectFailedError
 from dnsrig.loads import LoadSettings, find_breaking_point, run_load
@@ -38,6 +39,7 @@ def load(*, seed: int | None, as_json: bool, **options: Any) -> None:  # noqa: A
       dnsrig load -p 5300 --replay traffic.pcap --speed 2
       dnsrig load -p 5300 -d queries.txt --search
     """
+    check_use(click.get_current_context(), options)
     seed = chosen_seed(seed)
     settings = load_settings(options, seed)
     stream, summary = read_stream(options, seed)

@@ -13,6 +13,11 @@ from dnsrig.errors import InputError
 
 Options = Mapping[str, Any]
 """Values of options by name."""
+TEXT_SUFFIXES = frozenset((".txt", ".text"))
+"""What --replay takes for a query file with times; all else is a capture."""
+
+EDNS_MAKERS = ("edns", "dnssec", "nsid", "ecs", "edns_options", "padding", "cookies")
+"""Options that give a message EDNS, of the size that --edns-size says."""
 
 
 def read_stream(options: Options, seed: int) -> tuple[_core.QueryStream, dict[str, Any]]:
@@ -54,7 +59,7 @@ def _replayed(options: Options) -> tuple[_core.QueryStream, dict[str, Any]]:
     path = options["replay"]
     if path != "-" and not Path(path).exists():
         raise InputError(f"--replay {path}: no such file")
-    if Path(path).suffix in {".txt", ".text"}:
+    if Path(path).suffix in TEXT_SUFFIXES:
         stream, summary = _core.QueryStream.from_text(path, message=json.dumps(_message(options)))
     else:
         stream, summary = _core.QueryStream.from_capture(path)
@@ -73,7 +78,7 @@ def _query_file(data: str) -> str:
 
 def _message(options: Options) -> dict[str, Any]:
     """Give what every message has, as the core takes it."""
-    wants_edns = options["edns"] or options["dnssec"]
+    wants_edns = any(options[name] for name in EDNS_MAKERS)
     values = {
         "edns_size": options["edns_size"] if wants_edns else None,
         "do_bit": options["dnssec"],

@@ -3,14 +3,15 @@
 import errno
 import importlib
 import os
-import signal
 import sys
-from pathlib import Path
+from contextlib import suppress
 
 import click
 
 from dnsrig import __version__
-from dnsrig.errors import DnsrigError
+from dnsrig.cli.signals import INTERRUPTED, quit_on_signals, raise_on_signals
+from dnsrig.cli.streams import ClosedOutput, flush_output, occupy_closed_descriptors, say
+from dnsrig.errors import DnsrigError, EnvironmentLacksError
 
 HELP = """A test rig for DNS and DNSSEC: verify what servers do, and measure what it costs.
 
@@ -23,8 +24,10 @@ First steps:
 
 Traffic goes only to this machine's own addresses unless you say otherwise.
 Exit codes: 0 done, 1 the thing under test failed, 2 usage or input error,
-3 this machine lacks something, 130 interrupted.
+3 this machine lacks something, 130 interrupted, 141 nobody reads the output.
 """
+UNREAD = 141
+"""Exit code when the reader of standard output has gone: a shell's for a program that SIGPIPE ended."""
 
 
 COMMANDS = {
@@ -47,6 +50,7 @@ SAID_ERRORS = {
     errno.EACCES,
     errno.EDQUOT,
     errno.EFBIG,
+    errno.EIO,
     errno.EISDIR,
     errno.EMFILE,
     errno.ENFILE,
@@ -71,6 +75,7 @@ class CommandList(click.Group):
         if module is None:
             return None
         command: click.Command = getattr(importlib.import_module(f"dnsrig.cli.{module}"), name)
+        raise_on_signals()
         return command
 
     def format_commands(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
@@ -90,36 +95,48 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Run the command line and exit with its code; SIGTERM ends it as Ctrl-C does, with everything put away."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    # A stream that the caller closed is None here; what goes there is lost, as the caller wished.
-    nowhere = Path(os.devnull)
-    sys.stdin = sys.stdin or nowhere.open()
-    sys.stdout = sys.stdout or nowhere.open("w")
-    sys.stderr = sys.stderr or nowhere.open("w")
-    sys.exit(run_command_line(sys.argv[1:]))
+    """Run the command line and exit with its code."""
+    occupy_closed_descriptors()
+    # A stream that the caller closed is None here; what goes to standard error is lost then, as the caller wished.
+    sys.stdin = sys.stdin or os.fdopen(0)
+    sys.stdout = sys.stdout or ClosedOutput()
+    sys.stderr = sys.stderr or os.fdopen(2, "w")
+    code = run_command_line(sys.argv[1:])
+    quit_on_signals()
+    sys.exit(code)
 
 
 def run_command_line(arguments: list[str]) -> int:
     """Run `dnsrig` with `arguments`; print any error to standard error and return the exit code."""
     try:
         result = cli.main(arguments, prog_name="dnsrig", standalone_mode=False)
+        sys.stdout.flush()
     except click.ClickException as error:
-        error.show()
+        with suppress(OSError):
+            error.show()
         return error.exit_code
     except DnsrigError as error:
-        click.echo(f"dnsrig: {error}", err=True)
+        say(f"dnsrig: {error}")
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        click.echo("dnsrig: interrupted", err=True)
-        return 130
-    except BrokenPipeError:
-        # The reader of our output has gone (`| head`); there is nobody left to tell.
-        sys.stderr.close()
-        return 141
+        say("dnsrig: interrupted")
+        return INTERRUPTED
     except OSError as error:
-        if error.errno not in SAID_ERRORS:
-            raise
-        click.echo(f"dnsrig: {error.filename or 'writing'}: {error.strerror}", err=True)
-        return 3
+        return _refused_by_system(error)
     return result if isinstance(result, int) else 0
+
+
+def _refused_by_system(error: OSError) -> int:
+    """Say what the system refused; raise it again where that would not tell the user what to do."""
+    if isinstance(error.__context__, KeyboardInterrupt):
+        # Saying that failed: at SIGHUP, the terminal has gone.
+        return INTERRUPTED
+    if isinstance(error, BrokenPipeError):
+        # The reader of our output has gone (`| head`); there is nobody left to tell.
+        flush_output()
+        return UNREAD
+    if error.errno not in SAID_ERRORS:
+        raise error
+    flush_output()
+    say(f"dnsrig: {error.filename or 'writing'}: {error.strerror}")
+    return EnvironmentLacksError.exit_code

@@ -58,6 +58,8 @@ def print_json(value: object) -> None:
     """Print `value` as one JSON object on standard output."""
     json.dump(value, sys.stdout, indent=2)
     sys.stdout.write("\n")
+    # Written now: at exit a full disk would be noticed too late to be said.
+    sys.stdout.flush()
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> None:

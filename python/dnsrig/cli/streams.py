@@ -1,0 +1,51 @@
+"""Standard streams that are closed, or that nothing can be written to any more."""
+
+import io
+import os
+import sys
+
+import click
+
+from dnsrig.errors import EnvironmentLacksError
+
+
+class ClosedOutput(io.TextIOBase):
+    """Standard output that the caller closed: whoever prints fails, as on a full disk; silent commands do not."""
+
+    def writable(self) -> bool:
+        """Say yes, so that what is to be printed arrives."""
+        return True
+
+    def write(self, _text: str) -> int:
+        """Raise EnvironmentLacksError."""
+        raise EnvironmentLacksError("standard output is closed, so that nothing can be printed")
+
+
+def occupy_closed_descriptors() -> None:
+    """Open /dev/null in place of standard streams that are closed: the next file to be opened would be one."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(number, True)
+    os.close(number)
+
+
+def say(text: str) -> None:
+    """Print a line on standard error, if it can still be written."""
+    try:
+        click.echo(text, err=True)
+    except OSError:
+        _give_up(2)
+
+
+def flush_output() -> None:
+    """Print what standard output still has in its buffer, if it can still be written."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _give_up(1)
+
+
+def _give_up(descriptor: int) -> None:
+    """Lead a stream to nowhere: what is left in its buffer would fail again at exit, and change the exit code."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, descriptor)
+    os.close(nowhere)

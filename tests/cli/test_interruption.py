@@ -1,0 +1,138 @@
+"""Signals that end a command, while it is loaded and while it works; and standard streams that are closed."""
+
+import json
+import os
+import pty
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+
+INTERRUPTED_WHILE_IMPORTING = """
+import os, signal, sys
+
+_, module, number = sys.argv
+
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == module:
+            os.kill(os.getpid(), getattr(signal, number))
+
+sys.meta_path.insert(0, Interrupt())
+from dnsrig.cli import main
+sys.argv = ["dnsrig", "run", "--help"]
+main()
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize(
+    "module", ["dnsrig.cli.app", "click", "dnsrig._core", "dnsrig.cli.run", "pyarrow", "rich.table"]
+)
+def test_signals_while_modules_are_imported(module, name):
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED_WHILE_IMPORTING, module, name],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "dnsrig: interrupted\n")
+
+
+@pytest.fixture
+def silent():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as receiver:
+        receiver.bind(("127.0.0.1", 0))
+        receiver.settimeout(60)
+        yield receiver
+
+
+def loaded(server, folder, *options):
+    queries = folder / "queries.txt"
+    queries.write_text("www.example.test A\n")
+    return [sys.executable, "-m", "dnsrig", "load", "-p", str(server), "-d", str(queries), *map(str, options)]
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_signal_ends_a_load_with_its_report_and_files(served, tmp_path, name):
+    table, lines = tmp_path / "load.csv", tmp_path / "load.jsonl"
+    command = loaded(served[1], tmp_path, "-l", 600, "-Q", 50, "--csv", table, "--jsonl", lines, "--json")
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as started:
+        wait_for_a_second(started, lines)
+        started.send_signal(getattr(signal, name))
+        out, err = started.communicate(timeout=60)
+    assert (started.returncode, err.strip()) == (130, "dnsrig: interrupted")
+    assert json.loads(out)["answered"] > 0
+    assert len(table.read_text().splitlines()) > 1
+    assert json.loads(lines.read_text().splitlines()[-1])["type"] == "stats_sum"
+
+
+def test_a_terminal_that_is_closed_ends_a_load_with_its_report_and_files(served, tmp_path):
+    lines, printed = tmp_path / "load.jsonl", tmp_path / "printed"
+    command = loaded(served[1], tmp_path, "-l", 600, "-Q", 50, "--jsonl", lines)
+    in_terminal = (
+        "import fcntl, os, termios; os.setsid(); fcntl.ioctl(2, termios.TIOCSCTTY, 0);"
+        f"os.execv({command[0]!r}, {command})"
+    )
+    keeper, terminal = pty.openpty()
+    with (
+        printed.open("w") as out,
+        subprocess.Popen([sys.executable, "-c", in_terminal], stdin=terminal, stdout=out, stderr=terminal) as started,
+    ):
+        os.close(terminal)
+        wait_for_a_second(started, lines)
+        os.close(keeper)
+        assert started.wait(timeout=60) == 130
+    assert "bottleneck" in printed.read_text()
+    assert json.loads(lines.read_text().splitlines()[-1])["type"] == "stats_sum"
+
+
+def wait_for_a_second(started, lines):
+    """Wait until the first second of a load has ended: then the second line is written."""
+    partial = lines.with_name(f"{lines.name}.partial")
+    while started.poll() is None and not (partial.exists() and partial.read_bytes().count(b"\n") > 1):
+        time.sleep(0.05)
+
+
+def test_a_signal_that_is_ignored_stays_ignored(silent, tmp_path):
+    command = loaded(silent.getsockname()[1], tmp_path, "-t", "0.2", "-n", 1)
+    ignoring = f"import os, signal; signal.signal(signal.SIGHUP, signal.SIG_IGN); os.execv({command[0]!r}, {command})"
+    with subprocess.Popen([sys.executable, "-c", ignoring], stderr=subprocess.PIPE, text=True) as started:
+        silent.recv(512)
+        started.send_signal(signal.SIGHUP)
+        _, err = started.communicate(timeout=60)
+    assert started.returncode == 1, err
+    assert "gave no answer" in err
+
+
+@pytest.mark.parametrize("as_json", ["", "--json"])
+@pytest.mark.parametrize(
+    ("redirection", "said"), [(">&-", "standard output is closed"), (">/dev/full", "No space left")]
+)
+def test_a_report_that_cannot_be_printed(served, tmp_path, redirection, said, as_json):
+    table = tmp_path / "load.csv"
+    command = " ".join(loaded(served[1], tmp_path, "-n", 3, "--csv", table, as_json))
+    done = subprocess.run(
+        ["sh", "-c", f"exec {command} {redirection}"], stderr=subprocess.PIPE, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 3, done.stderr
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr and "Exception" not in done.stderr
+    assert len(table.read_text().splitlines()) > 1
+
+
+@pytest.mark.parametrize("redirection", [">&-", ">/dev/full"])
+def test_a_short_json_object_that_cannot_be_printed(small_zone, redirection):
+    command = f"exec {sys.executable} -m dnsrig zone info {small_zone} --json {redirection}"
+    done = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr.count("\n")) == (3, 1), done.stderr
+
+
+def test_standard_error_that_is_gone_does_not_change_the_exit_code(tmp_path):
+    command = f"exec {sys.executable} -m dnsrig zone info {tmp_path}/nowhere.db"
+    for redirection in ("2>&-", "2>/dev/full"):
+        assert subprocess.run(["sh", "-c", f"{command} {redirection}"], check=False, timeout=60).returncode == 2

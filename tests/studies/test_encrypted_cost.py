@@ -329,15 +329,20 @@ def test_what_cannot_be_measured_is_refused_before_a_run(monkeypatch):
             study.check(dataclasses.replace(SETTINGS, servers=("knot",), transports=("doh",), parts=("transports",)))
 
 
-def test_kernel_tls_is_looked_for(tmp_path):
-    assert kernel_tls.kernel_tls(tmp_path) == kernel_tls.KernelTls(loaded=False)
-    assert "no TLS module" in kernel_tls.sentence(None)
+def test_kernel_tls_is_looked_for(tmp_path, monkeypatch):
+    assert kernel_tls.socket_refusal() in {"", "No such file or directory", "Operation not permitted"}
+    monkeypatch.setattr(kernel_tls, "socket_refusal", lambda: "No such file or directory")
+    without = kernel_tls.kernel_tls(tmp_path)
+    assert without == kernel_tls.KernelTls("No such file or directory")
+    assert "(No such file or directory)" in kernel_tls.sentence(kernel_tls.facts(without, without))
+    assert "not looked for" in kernel_tls.sentence(None)
+    monkeypatch.setattr(kernel_tls, "socket_refusal", lambda: "")
     (tmp_path / "proc/net").mkdir(parents=True)
     (tmp_path / "proc/net/tls_stat").write_text("TlsCurrTxSw                     \t0\nTlsTxSw \t7\nTlsTxDevice \t1\n")
     found = kernel_tls.kernel_tls(tmp_path)
-    assert found == kernel_tls.KernelTls(loaded=True, sessions=8)
+    assert found == kernel_tls.KernelTls("", sessions=8)
     assert "no session of this run" in kernel_tls.sentence(kernel_tls.facts(found, found))
-    facts = kernel_tls.facts(kernel_tls.KernelTls(loaded=True, sessions=1), found)
+    facts = kernel_tls.facts(kernel_tls.KernelTls("", sessions=1), found)
     assert "7 sessions" in kernel_tls.sentence(facts)
 
 

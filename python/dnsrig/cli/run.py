@@ -130,7 +130,7 @@ OPTIONS = {
 @click.option(
     "--steps",
     callback=whole_numbers,
-    help="DoT queries in flight beside UDP in encrypted-cost [1,8,64,512].",
+    help="DoT queries in flight beside UDP in encrypted-cost [1,8,64,512,4096].",
 )
 @click.option(
     "--attempts-per-second",

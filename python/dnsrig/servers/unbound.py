@@ -76,7 +76,8 @@ class Unbound(Server):
             f"{settings.threads} thread(s) (num-threads), as shipped 1; each has sockets of its own (so-reuseport, "
             "as shipped)",
             f"room for {settings.tcp_clients} TCP clients in each thread (incoming-num-tcp); as shipped 10",
-            "iterator module alone; remote control off; log to a file by standard error",
+            "iterator module alone; remote control off; log to a file by standard error, errors only (verbosity 0); as "
+            "shipped 1, which writes two lines for each TLS connection that comes to nothing",
             f"query logging {'on' if settings.log_queries else 'off'}",
         ]
         if settings.encrypted:

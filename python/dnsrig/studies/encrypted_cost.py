@@ -20,6 +20,7 @@ from dnsrig.studies.encrypted.findings import CaseFinder
 from dnsrig.studies.encrypted.inputs import prepare
 from dnsrig.studies.encrypted.kernel_tls import facts, kernel_tls, sentence
 from dnsrig.studies.encrypted.offers import lacking, wanted_transports
+from dnsrig.studies.encrypted.parts import parts_section
 from dnsrig.studies.encrypted.rates import published_section, rates_section, threads_section
 from dnsrig.studies.encrypted.sessions import sessions_section
 from dnsrig.studies.encrypted.settings import EncryptedSettings
@@ -38,7 +39,7 @@ class EncryptedCost(Study[EncryptedSettings]):
     source: ClassVar[str] = "VRSN-2025: Verisign's RFC 9539 experiment, authoritative DNS over TLS (2025)"
     settings_type: ClassVar[type[StudySettings]] = EncryptedSettings
     defaults: ClassVar[dict[str, Any]] = {"load_s": 2.0, "warm_up_s": 0.3}
-    quick: ClassVar[dict[str, Any]] = {"repetitions": 3, "load_s": 1.0, "warm_up_s": 0.1, "steps": (1, 64, 512)}
+    quick: ClassVar[dict[str, Any]] = {"repetitions": 3, "load_s": 1.0, "warm_up_s": 0.1, "steps": (1, 512, 4096)}
 
     def usual_servers(self) -> tuple[str, ...]:
         """Name the authoritative servers on this machine, Unbound, and dnsdist in front of one of them."""
@@ -78,7 +79,7 @@ class EncryptedCost(Study[EncryptedSettings]):
             if "transports" in settings.parts:
                 alone = [rates_section(finder), published_section(finder), sessions_section(finder)]
                 alone.append(threads_section(finder))
-            beside = [together_section(finder), attempts_section(finder)]
+            beside = [parts_section(finder), together_section(finder), attempts_section(finder)]
             kernel = Section("Kernel TLS", (sentence(findings.facts.get("kernel_tls")),))
             return [*alone, *(section for section in beside if section is not None), kernel]
 

@@ -2,7 +2,7 @@
 
 import queue
 import threading
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from dnsrig.loads import LoadSettings, Route, closed_loop, fixed_rate, run_load
@@ -24,6 +24,9 @@ from dnsrig.studies.encrypted.cases import (
 )
 from dnsrig.studies.encrypted.inputs import ORIGIN, Inputs
 from dnsrig.studies.encrypted.offers import lacking, wanted_transports
+from dnsrig.studies.encrypted.parts import PartsMeter
+from dnsrig.studies.encrypted.relay import Relay
+from dnsrig.studies.encrypted.server_hello import negotiated
 from dnsrig.studies.encrypted.settings import EncryptedSettings
 from dnsrig.studies.encrypted.soundness import beside_taints, both_at_ease, case_faults, reworded
 from dnsrig.studies.inputs import Variant
@@ -129,12 +132,14 @@ class EncryptedBench(Bench[EncryptedBlock]):
         if self._settings.warm_up_s > 0:
             self._send(block, case, server, self._settings.warm_up_s)
         duration_s = self._settings.load_s * case.main.length
+        meter = PartsMeter(server)
         (load, beside), observed = observe(server, lambda: self._send(block, case, server, duration_s))
+        parts = meter.used()
         verdict = self._judge(block, case, load, beside, observed)
         faults = [*check.faults, *compared.faults, *case_faults(case, load, beside, compared.octets)]
         asks = case.main.attempts_per_s is None
         cpu_us, opened = observed.server["cpu_us"], load["connections"]["opened"]
-        more: dict[str, Any] = {}
+        more: dict[str, Any] = {**parts, **self._agreed(case, server)}
         if case.opens_sessions and opened:
             more["server_cpu_us_per_session"] = cpu_us / opened
         if beside is not None:
@@ -150,6 +155,18 @@ class EncryptedBench(Bench[EncryptedBlock]):
             axes={**case.axes, "certificate": block.certificate if encrypted else NO_CERTIFICATE},
             more=more,
         )
+
+    def _agreed(self, case: Case, server: Server) -> dict[str, Any]:
+        """Say what TLS version, cipher suite and group generator and server agree on; not over QUIC, which hides it."""
+        if case.main.transport not in {"dot", "doh"} or not case.opens_sessions:
+            return {}
+        with Relay(server.endpoints()[case.main.transport]) as relay:
+            host, _ = server.address
+            route = Route(case.main.transport, host, relay.port, clients=1)
+            settings = LoadSettings(routes=(route,), schedule=closed_loop(1), queries=1, timeout_s=TIMEOUT_S)
+            run_load(self._inputs.queries, settings)
+        found = negotiated(relay.from_server)
+        return {} if found is None else {"tls": asdict(found)}
 
     def _judge(
         self,

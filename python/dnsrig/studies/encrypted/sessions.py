@@ -15,7 +15,7 @@ from dnsrig.report.statistics import estimate
 from dnsrig.report.tables import Cell, Table
 from dnsrig.report.verdicts import percent
 from dnsrig.servers.certificates import LABELS as CERTIFICATE_LABELS
-from dnsrig.servers.transports import ENCRYPTED_TRANSPORTS
+from dnsrig.servers.transports import ENCRYPTED_TRANSPORTS, LABELS
 from dnsrig.studies.encrypted.cases import TCP_NEW, kind_labels, new, resumed, reused
 from dnsrig.studies.encrypted.findings import MISSING, CaseFinder, interval
 from dnsrig.studies.encrypted.soundness import full_share
@@ -36,10 +36,27 @@ def sessions_section(finder: CaseFinder) -> Section:
             "CPU per session is the server's CPU time for each session that was opened, with its TCP or QUIC "
             "connection, its handshake, one query and its end. A handshake is timed by the generator, from the first "
             "packet to the end of TLS or QUIC, with all that waits on busy processors.",
+            *_agreed(finder),
         ),
         tables=tuple(table for table in tables if table.rows),
         remarks=(TLS_NOTE,),
     )
+
+
+def _agreed(finder: CaseFinder) -> list[str]:
+    """Say what TLS versions, cipher suites and groups were negotiated, and whether servers differ in them."""
+    by_terms: dict[str, dict[str, None]] = {}
+    for case in finder.findings.grid.cases:
+        for terms in (item["tls"] for item in case.measurements if "tls" in item):
+            text = ", ".join(str(terms[key]) for key in ("version", "cipher_suite", "group") if terms[key])
+            where = f"{finder.findings.grid.titles[case.server]} over {LABELS[str(case.case['transport'])]}"
+            by_terms.setdefault(text, {})[where] = None
+    if not by_terms:
+        return []
+    if len(by_terms) == 1:
+        return [f"All servers and the generator agreed on {next(iter(by_terms))} for DoT and DoH."]
+    listed = "; ".join(f"{text}: {', '.join(places)}" for text, places in by_terms.items())
+    return [f"Not all servers agreed with the generator on the same for DoT and DoH, which costs differ by: {listed}."]
 
 
 def _once_table(finder: CaseFinder) -> Table:

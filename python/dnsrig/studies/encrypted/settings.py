@@ -43,7 +43,7 @@ class EncryptedSettings(StudySettings):
     that n sessions carry n / 40 ms queries a second at most: 64 only 1,600, 256 some 6,400, more than one core's
     handshakes. With 512 at once the queues of 256 connections in which NSD and Unbound listen run over.
     """
-    steps: tuple[int, ...] = (1, 8, 64, 512)
+    steps: tuple[int, ...] = (1, 8, 64, 512, 4096)
     """DoT queries in flight beside UDP."""
     attempts_per_s: float = 1800.0
     """Connections opened per second that come to nothing."""

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from dnsrig.report.verdicts import percent
 from dnsrig.studies.bench import Observation, without_amount
 from dnsrig.studies.encrypted.cases import Case, Traffic
 from dnsrig.studies.placement import Placement
@@ -36,7 +37,7 @@ def _rate_faults(asked: float, report: Mapping[str, Any], name: str) -> list[str
     rate = report["connections"]["tried"] / report["duration_s"]
     if abs(rate / asked - 1) <= RATE_TOLERATED:
         return []
-    return [f"{name} did not make as many attempts a second as asked, within {RATE_TOLERATED:.0%}"]
+    return [f"{name} did not make as many attempts a second as asked, within {percent(RATE_TOLERATED)} %"]
 
 
 def _session_faults(traffic: Traffic, report: Mapping[str, Any], name: str) -> list[str]:
@@ -44,7 +45,9 @@ def _session_faults(traffic: Traffic, report: Mapping[str, Any], name: str) -> l
     sessions = report["connections"]
     full = full_share(sessions)
     if traffic.resumption and full is not None and full > FULL_TOLERATED:
-        found.append(f"more than {FULL_TOLERATED:.0%} of the sessions of {name} were full handshakes, not resumed")
+        found.append(
+            f"more than {percent(FULL_TOLERATED)} % of the sessions of {name} were full handshakes, not resumed"
+        )
     if not traffic.resumption and sessions["resumed"]:
         found.append(f"some sessions of {name} were resumed where all should be new")
     return found

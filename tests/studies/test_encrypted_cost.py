@@ -4,7 +4,6 @@ import dataclasses
 import json
 import math
 from importlib import resources
-from types import SimpleNamespace
 
 import dns.message
 import jsonschema
@@ -17,6 +16,7 @@ from dnsrig.report.grid import Grid
 from dnsrig.report.notes import Notes
 from dnsrig.report.sections import Findings
 from dnsrig.runs.folder import RunFolder
+from dnsrig.servers.embedded import Embedded
 from dnsrig.servers.registry import driver
 from dnsrig.studies.bench import without_amount
 from dnsrig.studies.encrypted import kernel_tls
@@ -25,12 +25,13 @@ from dnsrig.studies.encrypted.cases import all_cases, certificate_cases, kind_la
 from dnsrig.studies.encrypted.findings import CaseFinder
 from dnsrig.studies.encrypted.inputs import drawn_labels, prepare
 from dnsrig.studies.encrypted.maximum import dot_maximum
+from dnsrig.studies.encrypted.offers import lacking
+from dnsrig.studies.encrypted.parts import parts_section
 from dnsrig.studies.encrypted.rates import published_section, rates_section, threads_section
 from dnsrig.studies.encrypted.sessions import sessions_section
 from dnsrig.studies.encrypted.settings import EncryptedSettings, usual_threads
-from dnsrig.studies.encrypted.soundness import beside_taints, both_at_ease, case_faults, reworded
 from dnsrig.studies.encrypted_cost import EncryptedCost
-from dnsrig.studies.placement import Placement, place
+from dnsrig.studies.placement import place
 
 ALL = frozenset(("dot", "doh", "doq"))
 SETTINGS = EncryptedSettings(servers=("nsd",), seed=3, threads=(1,), steps=(1, 64))
@@ -242,70 +243,6 @@ def test_the_maximum_of_dot_is_told_from_a_highest_step(rates, share, step, reac
     assert ("larger --steps" in section.paragraphs[1]) == (not reached and len(rates) > 1)
 
 
-def load_report(**connections):
-    sessions = dict.fromkeys(("tried", "opened", "failed", "closed", "full", "resumed"), 0) | connections
-    return {
-        "answered": 10,
-        "rcodes": {"NOERROR": 10},
-        "bytes": {"sent": 260, "received": 940},
-        "connections": sessions,
-        "duration_s": 1.0,
-        "generator": {"cpu_share": 0.3, "run_delay_share": 0.0},
-        "tainted": [],
-    }
-
-
-def case_of(kind):
-    return next(case for case in all_cases(SETTINGS, ALL) if case.kind == kind)
-
-
-@pytest.mark.parametrize(
-    ("kind", "sessions", "said"),
-    [
-        ("dot-resumed", {"full": 4, "resumed": 96}, ""),
-        ("dot-resumed", {"full": 6, "resumed": 94}, "full handshakes, not resumed"),
-        ("dot-new", {"full": 100}, ""),
-        ("dot-new", {"full": 99, "resumed": 1}, "resumed where all should be new"),
-        ("dot-reused", {"full": 24, "closed": 16}, ""),
-        ("dot-reused", {"full": 23, "closed": 15}, "fewer than 2 sessions each"),
-        ("abandoned", {"tried": 1790}, ""),
-        ("abandoned", {"tried": 1416}, "as many attempts a second as asked"),
-        ("tcp", {}, ""),
-    ],
-)
-def test_loads_that_are_not_what_their_case_says_are_tainted(kind, sessions, said):
-    faults = case_faults(case_of(kind), load_report(**sessions), None, 94)
-    assert len(faults) == bool(said) and said in "".join(faults)
-
-
-def test_answers_of_another_size_or_rcode_are_tainted():
-    assert "another size" in case_faults(case_of("tcp"), load_report(), None, 93)[0]
-    refused = load_report() | {"rcodes": {"REFUSED": 10}}
-    assert case_faults(case_of("tcp"), refused, None, 94) == ["the load got answers of REFUSED"]
-    silent = load_report(closed=0) | {"answered": 0}
-    assert case_faults(case_of("udp+dot-1"), load_report(), silent, 94) == ["the load beside it got no answer"]
-
-
-def test_distrust_of_the_load_beside_is_kept_and_named():
-    report = load_report() | {"tainted": ["other programs kept the generator from its CPU for 31 % of the time"]}
-    (said,) = beside_taints(report)
-    assert said == "the load beside it: other programs kept the generator from its CPU"
-    alone, two = Placement(frozenset({0}), frozenset({1})), Placement(frozenset({0}), frozenset({1, 2}))
-    reason = "other programs kept the generator from its CPU"
-    assert reworded([reason], alone) == ["the load beside it, or other programs, kept the generator from its CPU"]
-    assert reworded([reason], two) == [reason]
-
-
-@pytest.mark.parametrize(
-    ("server", "generator", "disturbances", "tainted"),
-    [(0.4, 0.3, [], True), (0.95, 0.3, [], False), (0.4, 0.85, [], False), (0.4, 0.3, ["others"], False)],
-)
-def test_a_rate_at_which_both_ends_idle_is_no_maximum(server, generator, disturbances, tainted):
-    load = load_report() | {"generator": {"cpu_share": generator, "run_delay_share": 0.0}}
-    observed = SimpleNamespace(server={"cpu_share": server}, disturbances=disturbances)
-    assert bool(both_at_ease(load, observed, Placement(frozenset({0}), frozenset({1})))) == tainted
-
-
 def test_the_generator_keeps_its_processors_in_a_series_of_threads(monkeypatch):
     monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(8)))
     places = [place(threads, 4) for threads in (1, 2, 4)]
@@ -327,6 +264,38 @@ def test_what_cannot_be_measured_is_refused_before_a_run(monkeypatch):
     if driver("knot").find() is not None:
         with pytest.raises(EnvironmentLacksError, match="knot: "):
             study.check(dataclasses.replace(SETTINGS, servers=("knot",), transports=("doh",), parts=("transports",)))
+
+
+def test_unbound_and_dnsdist_are_measured_unless_servers_are_named(monkeypatch):
+    monkeypatch.setattr("dnsrig.studies.encrypted_cost.found", lambda: {"unbound": None, "bind": None, "nsd": None})
+    monkeypatch.setattr("dnsrig.studies.encrypted_cost.find_dnsdist", object)
+    usual = EncryptedCost().usual_servers()
+    assert usual[-2:] == ("unbound", "dnsdist+nsd") and "embedded" in usual
+    monkeypatch.setattr("dnsrig.studies.encrypted_cost.find_dnsdist", lambda: None)
+    assert EncryptedCost().usual_servers() == usual[:-1]
+
+
+def test_what_a_server_lacks_is_listed_with_its_parts(monkeypatch):
+    monkeypatch.setattr(Embedded, "lacking", classmethod(lambda *_: {"dot": "it has none", "doq": "nor that"}))
+    settings = dataclasses.replace(SETTINGS, transports=("udp", "dot", "doh"))
+    assert lacking("embedded", settings) == [
+        ({"transport": "dot"}, "it has none"),
+        ({"part": "together"}, "the part together needs DoT, which this server lacks"),
+        ({"part": "attempts"}, "the part attempts needs DoT, which this server lacks"),
+    ]
+    without = dataclasses.replace(SETTINGS, transports=("udp",), parts=("transports", "attempts"))
+    assert lacking("embedded", without) == [
+        ({"part": "attempts"}, "the part attempts needs DoT, which --transport leaves out")
+    ]
+
+
+def test_a_server_of_two_programs_has_the_cpu_of_each_told():
+    used = {"server_cpu_us_by_part": {"dnsdist": 750_000.0, "nsd": 250_000.0}}
+    section = parts_section(finder([measured("udp", 0, qps=100_000.0, **used)]))
+    (table,) = section.tables
+    assert table.flat_header[1:] == ["dnsdist [\N{MICRO SIGN}s]", "nsd [\N{MICRO SIGN}s]"]
+    assert rows_of(table) == {"UDP": ["7.50", "2.50"]}
+    assert parts_section(finder(alone())) is None
 
 
 def test_kernel_tls_is_looked_for(tmp_path, monkeypatch):
@@ -382,6 +351,9 @@ def test_a_whole_run_keeps_the_contract(dnsrig, tmp_path):
     one = next(run.glob("measurements/*udp+dot-1/0.json"))
     beside = json.loads(one.read_text())["beside"]
     assert beside["transport"] == "dot" and beside["answered"] > 0
+    handshake = json.loads(next(run.glob("measurements/*rsa-2048-1-dot-new/0.json")).read_text())["tls"]
+    assert handshake["version"] == "TLS 1.3" and handshake["cipher_suite"].startswith("TLS_")
+    assert "All servers and the generator agreed on TLS 1.3" in page
     (run / "report.html").unlink()
     folder = RunFolder.open(run)
     settings = EncryptedSettings.from_manifest(folder.manifest()["settings"])

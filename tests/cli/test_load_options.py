@@ -7,6 +7,7 @@ import sys
 
 import dns.message
 import pytest
+from dnsrig.cli.load import output
 
 
 @pytest.fixture
@@ -35,6 +36,24 @@ def queries(tmp_path):
         (["-T", "4", "-c", "2"], "-c: 2 clients over UDP for 4 threads"),
         (["-a", "192.0.2.1"], "-a: 192.0.2.1 cannot be used"),
         (["--csv", "one", "--jsonl", "one"], "each need a file of their own"),
+        (["--ecs", "x"], "Invalid value for '--ecs': 'x' is not an address or prefix"),
+        (["--ecs", "192.0.2.0/33"], "Invalid value for '--ecs': '192.0.2.0/33' is not"),
+        (["--ecs", "192.0.2.7/24"], "has bits beyond its length; write 192.0.2.0/24"),
+        (["--ecs", "192.0.2.0/"], "Invalid value for '--ecs': '192.0.2.0/' is not"),
+        (["-E", "65001:0"], "'65001:0' is not an EDNS option"),
+        (["-E", "65536:00"], "'65536:00' is not an EDNS option"),
+        (["--ramp=-1:5:5"], "--ramp: no rate is below 0"),
+        (["--ramp", "1:5:-3"], "--ramp: -3 s; give 0 to"),
+        (["--ramp", "0:0:1"], "--ramp: 0 queries per second"),
+        (["--steps=5:1,-5:1"], "--steps: no rate is below 0"),
+        (["--steps", "1:-1"], "--steps: -1 s; give 0 to"),
+        (["--search", "--from", "100", "--to", "50"], "--to: 50 queries per second; give at least the 100"),
+        (["--search", "--from", "1"], "--from: 1 queries per second"),
+        (["--search", "--p99", "0.0000001"], "--p99: no latency is 0 ns"),
+        (["-l", "1e-9"], "'-l' / '--limit': 1e-09 is not in the range 0.001<=x<=31536000"),
+        (["-t", "601"], "'-t' / '--timeout': 601.0 is not in the range 0.001<=x<=600"),
+        (["-m", "tcp", "--idle", "1e-30"], "is not in the range 0.001<=x<=31536000"),
+        (["--steps", "0:10,1:1", "-l", "0.001"], "the load ended before its first query was due"),
         (["--generate", "{n}.test", "--count", "9223372036854775807"], "--count"),
         (["-B", "-D"], "-D changes nothing with -B"),
         (["-B", "--padding", "128"], "--padding changes nothing with -B"),
@@ -111,3 +130,35 @@ def test_the_edns_size_of_options_that_imply_edns(queries, implying):
             query = dns.message.from_wire(silent.recv(512))
             started.kill()
     assert query.payload == 1001
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--ecs", "192.0.2.7"],
+        ["--ecs", "192.0.2.0/24"],
+        ["--ecs", "2001:db8::/32"],
+        ["--ecs", "::/0"],
+        ["-E", "3", "-E", "65001:00fF", "-E", "10:"],
+    ],
+)
+def test_values_that_messages_can_have(dnsrig, served, queries, options):
+    finished = dnsrig("load", "-p", served[1], "-d", queries, "-n", 1, *options)
+    assert finished.code in {0, 1}, finished.err
+    assert "cannot be used" not in finished.err
+
+
+def test_a_search_among_rates_that_cannot_be_sent(capsys):
+    found = {
+        "qps": 0.0,
+        "interval": [0.0, 1e9],
+        "limited_by": "generator",
+        "generator_ceiling_qps": 152_834.2,
+        "generator_ceiling_from": "sink",
+    }
+    output.print_breaking_point(found)
+    said = capsys.readouterr().out
+    assert "the generator could send at no rate that was tried, the lowest 1,000,000,000 q/s" in said
+    assert "the generator's own ceiling: 152,834 q/s" in said
+    output.print_breaking_point({**found, "limited_by": "min_rate"})
+    assert "kept from more by the lowest rate tried (--from): it was too much" in capsys.readouterr().out

@@ -25,7 +25,7 @@ class FiniteRange(click.FloatRange):
         return number
 
 
-SECONDS = FiniteRange(min=0, max=31_536_000, min_open=True)
+SECONDS = FiniteRange(min=0.001, max=31_536_000)
 RATE = FiniteRange(min=0.001, max=1e9)
 KEY_BITS = click.IntRange(1, 65_535)
 OUTSTANDING = click.IntRange(1, 10_000_000)

@@ -61,7 +61,7 @@ def load(*, seed: int | None, as_json: bool, **options: Any) -> None:  # noqa: A
             else:
                 report, interrupted = run_load(stream, settings, on_second if is_live or series else None)
         except InputError as error:
-            raise in_options(error) from None
+            raise in_options(error, options) from None
         report["seed"] = seed
         report["stream"] = summary
         try:
@@ -84,5 +84,7 @@ def _check_success(report: Mapping[str, Any], settings: LoadSettings) -> None:
     connections = report["connections"]
     if settings.sessions_only and connections["opened"] == 0:
         raise SubjectFailedError(f"{server} opened none of {connections['tried']} sessions")
+    if not settings.sessions_only and report["sent"] == 0:
+        raise InputError("the load ended before its first query was due: make it longer (-l), or its rate higher")
     if not settings.sessions_only and report["answered"] == 0:
         raise SubjectFailedError(f"{server} answered none of {report['sent']} queries")

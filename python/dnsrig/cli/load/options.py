@@ -5,6 +5,7 @@ from collections.abc import Callable
 import click
 
 from dnsrig.cli.common import CLIENTS, COUNT, OUTSTANDING, RATE, SECONDS, Command, FiniteRange
+from dnsrig.cli.load.values import client_subnet, edns_options
 from dnsrig.cli.sections import section
 from dnsrig.loads import TRANSPORTS
 
@@ -20,6 +21,7 @@ generator = section("The generator")
 output = section("Output")
 
 PORT = click.IntRange(1, 65_535)
+TIMEOUT_S = FiniteRange(min=0.001, max=600)
 GENERATED = click.IntRange(1, 100_000_000)
 """Queries that can be generated: they are kept in memory, 50 octets or so each."""
 
@@ -79,8 +81,16 @@ OPTIONS: tuple[Callable[[Command], Command], ...] = (
     messages("--ad", is_flag=True, help="Set AD."),
     messages("--no-rd", is_flag=True, help="Clear RD."),
     messages("--nsid", is_flag=True, help="Ask for NSID (RFC 5001)."),
-    messages("--ecs", metavar="PREFIX", help="Client subnet (RFC 7871)."),
-    messages("-E", "--option", "edns_options", multiple=True, metavar="CODE:HEX", help="An EDNS option. Repeatable."),
+    messages("--ecs", metavar="PREFIX", callback=client_subnet, help="Client subnet (RFC 7871)."),
+    messages(
+        "-E",
+        "--option",
+        "edns_options",
+        multiple=True,
+        metavar="CODE:HEX",
+        callback=edns_options,
+        help="An EDNS option. Repeatable.",
+    ),
     messages("--padding", type=click.IntRange(1, 4096), metavar="BLOCK", help="Pad to a multiple of so many octets."),
     messages("--cookies", is_flag=True, help="Send cookies, and learn the server's (RFC 7873); implies -e."),
     messages("--0x20", "randomise_case", is_flag=True, help="Random letter case; answers with other case are counted."),
@@ -100,7 +110,7 @@ OPTIONS: tuple[Callable[[Command], Command], ...] = (
     stop("-l", "--limit", "limit_s", type=SECONDS, help="Seconds to run."),
     stop("-n", "--runs", "passes", type=COUNT, help="Passes over the queries [1, unless -l or --queries is given]."),
     stop("--queries", type=COUNT, help="Number of queries to send."),
-    stop("-t", "--timeout", "timeout_s", type=SECONDS, help="Seconds an answer is waited for [5; with --search 1]."),
+    stop("-t", "--timeout", "timeout_s", type=TIMEOUT_S, help="Seconds an answer is waited for [5; with --search 1]."),
     sessions("--queries-per-session", type=COUNT, metavar="N", help="Close a session after N queries, open the next."),
     sessions("--idle", "idle_s", type=SECONDS, help="Close a session so many seconds after its last query."),
     sessions("--no-resumption", is_flag=True, help="A full TLS handshake for every session."),

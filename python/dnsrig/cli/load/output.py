@@ -6,6 +6,7 @@ import click
 
 from dnsrig.cli.common import print_table
 from dnsrig.cli.format import count, duration, microseconds, octets, rate, share
+from dnsrig.cli.streams import say
 
 PROGRESS_LINE = "{second:>4} s  {qps:>9} q/s  p50 {p50:>9}  p99 {p99:>9}  timed out {timed_out}"
 TRIAL_LINE = "{asked:>11} q/s for {seconds:4.1f} s  lost {lost:>8}  p99 {p99:>9}  {outcome}"
@@ -33,20 +34,19 @@ def print_second(interval: dict[str, Any]) -> None:
     connections = interval["connections"]
     if connections["tried"]:
         line += f"  sessions opened {count(connections['opened'])}, failed {count(connections['failed'])}"
-    click.echo(line, err=True)
+    say(line)
 
 
 def print_trial(trial: dict[str, Any]) -> None:
     """Print one trial of a search on standard error."""
-    click.echo(
+    say(
         TRIAL_LINE.format(
             asked=rate(trial["rate_qps"]),
             seconds=trial["duration_s"],
             lost=share(trial["lost"], trial["sent"]),
             p99=duration(trial["p99_ns"]),
             outcome=OUTCOMES[trial["outcome"]],
-        ),
-        err=True,
+        )
     )
 
 
@@ -65,7 +65,7 @@ def print_report(report: dict[str, Any]) -> None:
     _print_sessions(report)
     _print_generator(report)
     if "breaking_point" in report:
-        _print_breaking_point(report["breaking_point"])
+        print_breaking_point(report["breaking_point"])
     click.echo(f"bottleneck   {report['bottleneck']}")
     for sentence in report["evidence"]:
         click.echo(f"             {sentence}")
@@ -159,12 +159,19 @@ def _print_generator(report: dict[str, Any]) -> None:
     )
 
 
-def _print_breaking_point(found: dict[str, Any]) -> None:
+def print_breaking_point(found: dict[str, Any]) -> None:
+    """Print what a search found."""
     low, high = found["interval"]
-    click.echo(
-        f"breaks at    {rate(found['qps'])} q/s, between {rate(low)} and {rate(high)}; "
-        f"kept from more by {LIMITS[found['limited_by']]}"
-    )
+    if found["qps"] == 0 and found["limited_by"] == "generator":
+        click.echo(
+            f"breaks at    not found: the generator could send at no rate that was tried, the lowest {rate(high)} q/s; "
+            "begin lower (--from)"
+        )
+    else:
+        click.echo(
+            f"breaks at    {rate(found['qps'])} q/s, between {rate(low)} and {rate(high)}; "
+            f"kept from more by {LIMITS[found['limited_by']]}"
+        )
     if found["generator_ceiling_qps"] is not None:
         source = {"sink": "measured against a bare echo server", "cpu_share": "reckoned from its CPU use"}
         click.echo(

@@ -33,8 +33,12 @@ OPTION_OF_SETTING: Mapping[str, str] = {
     "hold_sessions": "--hold-sessions",
     "http_path": "--http-path",
     "keep_clients": "--replay",
+    "loss_ratio": "--loss",
+    "max_qps": "--to",
     "max_rate_qps": "-Q",
+    "min_qps": "--from",
     "outstanding": "-q",
+    "p99_ns": "--p99",
     "passes": "-n",
     "queries": "--queries",
     "queries_per_session": "--queries-per-session",
@@ -53,6 +57,8 @@ OPTION_OF_SETTING: Mapping[str, str] = {
     "weight": "--mix",
 }
 """The options of settings that the load generator may refuse."""
+SHARED_SETTINGS = ("rate_qps", "span_s")
+"""Settings of --ramp and of --steps; of the first, -Q has one too."""
 SEARCH_TIMEOUT_S = 1.0
 """Each failed trial of a search waits for the time-out once more."""
 
@@ -103,10 +109,12 @@ def search_goal(options: Options) -> tuple[dict[str, Any], dict[str, float]]:
     return goal, {"min_qps": options["min_qps"], "max_qps": options["max_qps"]}
 
 
-def in_options(error: InputError) -> InputError:
+def in_options(error: InputError, options: Options) -> InputError:
     """Give an error that begins with the name of a setting with that of its option."""
     setting, colon, reason = str(error).partition(": ")
     option = OPTION_OF_SETTING.get(setting)
+    if setting in SHARED_SETTINGS:
+        option = next((f"--{name}" for name in ("ramp", "steps") if options[name]), "-Q")
     return InputError(f"{option}{colon}{reason}") if option else error
 
 

@@ -130,6 +130,21 @@ def test_choices_out_of_range(dnsrig, tmp_path, choice):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("choice", "said"),
+    [
+        (["--threads", "0"], "from 1 to 1024"),
+        (["--threads", "1025"], "from 1 to 1024"),
+        (["--threads", "1,x"], "from 1 to 1024"),
+        (["--steps", "0"], "from 1 to 65535"),
+        (["--iterations", "65536"], "from 0 to 65535"),
+    ],
+)
+def test_lists_of_numbers_out_of_range(dnsrig, tmp_path, choice, said):
+    refused(dnsrig("run", "encrypted-cost", *choice, cwd=tmp_path), 2, choice[0], said)
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("choice", [["-l", "nan"], ["-Q", "inf"], ["-t", "1e300"], ["--cpus", "-1"], ["--cpus", "x"]])
 def test_load_choices_out_of_range(dnsrig, choice):
     refused(dnsrig("load", *choice), 2, choice[0])

@@ -1,5 +1,6 @@
 """Output files of `dnsrig load` that are something else already: nothing may be overwritten by mistake."""
 
+import json
 import os
 import subprocess
 import sys
@@ -68,6 +69,22 @@ def test_an_output_that_the_shell_opened_is_refused(served, folder, redirection,
     assert finished.returncode == 2, finished.stderr
     assert said in finished.stderr
     assert (folder / "queries.txt").read_text() == QUERIES
+
+
+def test_a_reader_of_a_file_who_leaves_costs_that_file_only(served, folder):
+    table = folder / "load.csv"
+    command = [sys.executable, "-m", "dnsrig", "load", "-p", str(served[1]), "-d", "queries.txt", "-l", "3", "-Q", "20"]
+    options = ["--jsonl", "pipe", "--csv", str(table), "--json"]
+    with subprocess.Popen(
+        [*command, *options], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as started:
+        with (folder / "pipe").open() as reader:
+            assert json.loads(reader.readline())["type"] == "header"
+        out, err = started.communicate(timeout=60)
+    assert started.returncode == 3, err
+    assert "pipe cannot be written (Broken pipe)" in err
+    assert json.loads(out)["answered"] == 60
+    assert len(table.read_text().splitlines()) > 3
 
 
 def test_devices_may_be_shared(served, folder):

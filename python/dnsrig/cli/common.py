@@ -79,15 +79,21 @@ def comma_list(_context: click.Context, _parameter: click.Parameter, value: str 
     return tuple(part for part in (item.strip() for item in value.split(",")) if part)
 
 
-def whole_numbers(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, ...] | None:
-    """Split an option's value at commas into whole numbers, as a click callback."""
-    parts = comma_list(context, parameter, value)
-    if parts is None:
-        return None
-    try:
-        numbers = tuple(int(part) for part in parts)
-    except ValueError:
-        numbers = (-1,)
-    if not all(0 <= number <= 65_535 for number in numbers):
-        raise click.BadParameter(f"'{value}' is not a list of whole numbers from 0 to 65535, such as 0,1,5,10")
-    return numbers
+def whole_numbers(least: int, most: int, example: str) -> Callable[..., tuple[int, ...] | None]:
+    """Give a click callback that splits an option's value at commas into whole numbers from `least` to `most`."""
+
+    def split(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, ...] | None:
+        parts = comma_list(context, parameter, value)
+        if parts is None:
+            return None
+        try:
+            numbers = tuple(int(part) for part in parts)
+        except ValueError:
+            numbers = (least - 1,)
+        if not all(least <= number <= most for number in numbers):
+            raise click.BadParameter(
+                f"'{value}' is not a list of whole numbers from {least} to {most}, such as {example}"
+            )
+        return numbers
+
+    return split

@@ -11,6 +11,9 @@ from xml.etree import ElementTree
 import jsonschema
 import pytest
 from dnsrig.report.build import build_report
+from dnsrig.report.cases import group_cases
+from dnsrig.report.pictures.log_bars import draw_log_bars
+from dnsrig.report.sentences import answers
 from dnsrig.report.summary import summarise
 from example_studies import DENIAL_COST
 from synthetic import Model, make_run, percentiles
@@ -201,3 +204,17 @@ def test_a_machine_with_other_work_is_warned_about(tmp_path):
     warnings = " ".join(summarise(run)["warnings"])
     assert re.search(r"Other programs used up to 2\.\d CPUs", warnings)
     assert "took up to 3.0 % of the CPU time away" in warnings
+
+
+def test_bars_without_anything_to_draw_are_an_empty_picture():
+    draw_log_bars([], [], "rate", "reckoned").draw_without_rendering()
+    draw_log_bars([("NSD", [])], ["UDP"], "rate", "reckoned").draw_without_rendering()
+
+
+def test_an_answer_names_each_reason_for_distrust_once(tmp_path):
+    run = make_run(tmp_path, Model(servers=("nsd",), tainted=False))
+    measurements = run.measurements()
+    for item in measurements:
+        item["tainted"] = ["was short"] if item["repetition"] < (1 if item["case"]["denial"] == "nsec" else 3) else []
+    found = answers(DENIAL_COST, group_cases(measurements), {})
+    assert found[0].tainted == ("was short (4 of 10)",)

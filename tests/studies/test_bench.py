@@ -9,13 +9,14 @@ from importlib import resources
 import jsonschema
 import pyarrow as pa
 import pytest
-from dnsrig.errors import SubjectFailedError
+from dnsrig.errors import EnvironmentLacksError, InputError, SubjectFailedError
 from dnsrig.runs.folder import RunFolder
 from dnsrig.runs.writing import DiskFullError
 from dnsrig.servers.settings import ServerSettings
-from dnsrig.studies import bench
+from dnsrig.studies import bench, conduct
 from dnsrig.studies.bench import Bench, Observation, Outcome
 from dnsrig.studies.placement import place
+from dnsrig.studies.settings import StudySettings
 
 CASES = ["a", "b", "c"]
 USED = {"cpu_us": 1.0, "cpu_share": 0.5}
@@ -192,3 +193,33 @@ def test_a_full_disk_is_no_failure_of_a_case(measured, run, monkeypatch):
     with pytest.raises(DiskFullError):
         measured(World())
     assert run.manifest()["failures"] == []
+
+
+class Lacking:
+    name = "fake"
+    reasons = ("Knot DNS 3.2.6 has no DNS over TLS", "Knot DNS 3.2.6 has no DNS over HTTPS")
+
+    def check(self, settings):
+        pass
+
+    def run(self, settings, run, watcher):
+        for reason in self.reasons:
+            run.record_failure(["knot"], {"server": "knot"}, reason)
+
+
+@pytest.mark.parametrize(
+    ("reasons", "error", "said"),
+    [
+        (Lacking.reasons, EnvironmentLacksError, "over TLS; Knot DNS 3.2.6 has no DNS over HTTPS"),
+        ((), InputError, "make no case"),
+    ],
+)
+def test_a_run_that_has_nothing_to_measure_fails_with_what_was_lacking(tmp_path, monkeypatch, reasons, error, said):
+    study = Lacking()
+    study.reasons = reasons
+    monkeypatch.setattr(conduct, "find_study", lambda _: study)
+    with pytest.raises(error, match=said):
+        conduct.start("fake", StudySettings(servers=("knot",), seed=1), tmp_path, ["dnsrig"], Silent())
+    (folder,) = tmp_path.iterdir()
+    manifest = RunFolder.open(folder).manifest()
+    assert manifest["status"] == "failed" and said in manifest["reason"]

@@ -118,7 +118,9 @@ def test_interrupting_keeps_what_is_done_and_resuming_goes_on(dnsrig, tmp_path, 
     assert not any(Path(f"/proc/{pid}").exists() for pid in below)
     run = only_run(tmp_path)
     assert f"dnsrig run --resume {run}" in said
-    assert json.loads((run / "manifest.json").read_text())["status"] == "interrupted"
+    manifest = json.loads((run / "manifest.json").read_text())
+    assert manifest["status"] == "interrupted"
+    assert manifest["reason"] == {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}[how]
     kept = {path: path.stat().st_mtime_ns for path in run.glob("measurements/*/*.json")}
     assert kept
     done = dnsrig("run", "--resume", run, "--json")

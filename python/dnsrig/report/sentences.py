@@ -1,11 +1,11 @@
 """Sentences with numbers, generated from the ratios that a study asks about."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dnsrig.report.cases import CaseResult, servers_of
+from dnsrig.report.cases import CaseResult, Taint, servers_of
 from dnsrig.report.figures import FIGURES, ratio_text
 from dnsrig.report.identical import paired_in_run
 from dnsrig.report.layout import RatioQuestion, StudyText
@@ -70,9 +70,17 @@ def _answer(question: RatioQuestion, server: str, cases: Sequence[CaseResult], t
     ratio = paired_in_run(of, to, FIGURES[question.figure])
     if ratio is None:
         return None
-    reasons = tuple(dict.fromkeys(str(taint) for case in (of, to) for taint in case.taints))
     claim, detail = _sentence(question, title, ratio)
-    return Answer(question, server, ratio, claim, detail, reasons)
+    return Answer(question, server, ratio, claim, detail, tuple(_merged([*of.taints, *to.taints])))
+
+
+def _merged(taints: Iterable[Taint]) -> list[str]:
+    """Print each reason once, with the repetitions of all cases that have it added up."""
+    merged: dict[str, Taint] = {}
+    for taint in taints:
+        so_far = merged.get(taint.reason, Taint(taint.reason, 0, 0))
+        merged[taint.reason] = Taint(taint.reason, so_far.repetitions + taint.repetitions, so_far.of + taint.of)
+    return [str(taint) for taint in merged.values()]
 
 
 def _sentence(question: RatioQuestion, title: str, ratio: RatioEstimate) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from dnsrig.report.summary import summarise
 from dnsrig.runs.folder import RunFolder
 from dnsrig.servers.registry import driver
 from dnsrig.studies.base import Study
+from dnsrig.studies.noted_signals import CTRL_C, NotedSignals
 from dnsrig.studies.progress import Watcher
 from dnsrig.studies.registry import study as find_study
 from dnsrig.studies.settings import StudySettings
@@ -73,10 +74,13 @@ def report(path: Path) -> tuple[Path, dict[str, Any]]:
 def _conduct(
     study: Study[Any], settings: StudySettings, run: RunFolder, watcher: Watcher
 ) -> tuple[Path, dict[str, Any]]:
+    signals = NotedSignals()
     try:
-        study.run(settings, run, watcher)
+        with signals:
+            study.run(settings, run, watcher)
+        _require_measurements(run)
     except KeyboardInterrupt:
-        run.finish("interrupted", "Ctrl-C")
+        run.finish("interrupted", signals.first or CTRL_C)
         _report_what_there_is(study, settings, run)
         watcher.problem(f"interrupted; go on with: dnsrig run --resume {run.path}")
         raise
@@ -96,6 +100,16 @@ def _conduct(
         watcher.problem(f"interrupted; all is measured, for the report: dnsrig report {run.path}")
         raise
     return run.path, summarise(run, text)
+
+
+def _require_measurements(run: RunFolder) -> None:
+    """Raise what was lacking if nothing could be measured."""
+    if run.measurements():
+        return
+    reasons = "; ".join(dict.fromkeys(str(entry["reason"]) for entry in run.manifest()["failures"]))
+    if reasons:
+        raise EnvironmentLacksError(f"nothing could be measured: {reasons}")
+    raise InputError("nothing could be measured: the servers and the choices on the command line make no case")
 
 
 def _report_what_there_is(study: Study[Any], settings: StudySettings, run: RunFolder) -> None:

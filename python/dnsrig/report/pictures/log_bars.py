@@ -40,8 +40,8 @@ def draw_log_bars(
 
     Whiskers are intervals, open diamonds the values that `reckoned` names, hatched bars tainted ones.
     """
-    across = min(_PANELS_ACROSS, len(panels))
-    down = math.ceil(len(panels) / across)
+    across = max(1, min(_PANELS_ACROSS, len(panels)))
+    down = max(1, math.ceil(len(panels) / across))
     figure, axes = new_figure(0.8 + down * (0.4 + _INCHES_A_BAR * len(rows)), down, across, share_x=True, share_y=True)
     places = [place for line in axes for place in line]
     drawn = [bar for _, bars in panels for bar in bars if bar.value > 0]

@@ -4,13 +4,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from dnsrig import _core
-from dnsrig.errors import SubjectFailedError
 from dnsrig.loads import LoadSettings, Route, closed_loop, run_load
 from dnsrig.runs.folder import RunFolder
 from dnsrig.servers.base import ServedZone, Server, ServerSettings
 from dnsrig.studies.answer_check import check_answers
 from dnsrig.studies.base import Study
-from dnsrig.studies.bench import TIMEOUT_S, Bench, Outcome, judge, observe, server_labels
+from dnsrig.studies.bench import TIMEOUT_S, Bench, Outcome, judge, observe, require_answers, server_labels
 from dnsrig.studies.inputs import Inputs, Variant, prepare
 from dnsrig.studies.placement import Placement, place
 from dnsrig.studies.progress import Watcher
@@ -99,8 +98,7 @@ class AuthoritativeBench(Bench[ZoneBlock]):
         if self._settings.warm_up_s > 0:
             self._load(server, stream.warm_up, self._settings.warm_up_s)
         load, observed = observe(server, lambda: self._load(server, stream.queries, self._settings.load_s))
-        if load["answered"] == 0:
-            raise SubjectFailedError(f"{block.label} answered none of {load['sent']} queries of stream {name}")
+        require_answers(load, f"{block.title}, stream {name}")
         judged = judge(load, observed, self._where)
         return Outcome(
             load=load,

@@ -18,7 +18,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import pyarrow as pa
 
 from dnsrig import _core
-from dnsrig.errors import DnsrigError
+from dnsrig.errors import DnsrigError, SubjectFailedError
 from dnsrig.monitor.counters import read_counters, usage
 from dnsrig.monitor.sampler import Monitor
 from dnsrig.monitor.usage import other_cpu_share
@@ -124,6 +124,15 @@ def observe(server: Server, act: Callable[[], Value]) -> tuple[Value, Observatio
         monitor=samples.facts(),
         series=samples.table,
     )
+
+
+def require_answers(load: dict[str, Any], of: str) -> None:
+    """Raise SubjectFailedError if nothing was answered while the load lasted: what came later makes no rate."""
+    if load["qps"] == 0:
+        raise SubjectFailedError(
+            f"{of}: none of {load['sent']} queries was answered in the {load['duration_s']:.2f} s of the load; "
+            "if the server answers at all, make it longer (--load-seconds)"
+        )
 
 
 def judge(load: dict[str, Any], observed: Observation, placement: Placement) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from dnsrig.servers.base import ServedZone, Server, ServerSettings
 from dnsrig.servers.certificates import Certificate, CertificateKey, make_certificate
 from dnsrig.servers.transports import EncryptedTransport
 from dnsrig.studies.answer_check import check_answers
-from dnsrig.studies.bench import TIMEOUT_S, Bench, Observation, Outcome, judge, observe, server_labels
+from dnsrig.studies.bench import TIMEOUT_S, Bench, Observation, Outcome, judge, observe, require_answers, server_labels
 from dnsrig.studies.encrypted.answers import check_transport
 from dnsrig.studies.encrypted.cases import (
     ABANDONED_AFTER_S,
@@ -135,9 +135,11 @@ class EncryptedBench(Bench[EncryptedBlock]):
         meter = PartsMeter(server)
         (load, beside), observed = observe(server, lambda: self._send(block, case, server, duration_s))
         parts = meter.used()
+        asks = case.main.attempts_per_s is None
+        if asks:
+            require_answers(load, f"{block.title}, {case.kind}")
         verdict = self._judge(block, case, load, beside, observed)
         faults = [*check.faults, *compared.faults, *case_faults(case, load, beside, compared.octets)]
-        asks = case.main.attempts_per_s is None
         cpu_us, opened = observed.server["cpu_us"], load["connections"]["opened"]
         more: dict[str, Any] = {**parts, **self._agreed(case, server)}
         if case.opens_sessions and opened:

@@ -1,6 +1,7 @@
 """From the options of `dnsrig load` to the settings of a load."""
 
 import math
+import os
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -88,7 +89,7 @@ def load_settings(options: Options, seed: int) -> LoadSettings:
         timeout_s=options["timeout_s"] or default_timeout_s,
         threads=options["threads"],
         cpus=_processors(options["cpus"]),
-        sources=source_addresses(options["sources"]),
+        sources=_sources(options["sources"]),
         keep_clients=bool(options["replay"]),
         seed=seed,
         cookies=options["cookies"],
@@ -221,6 +222,13 @@ def _numbers(option: str, text: str, count: int, shape: str) -> list[float]:
     return numbers
 
 
+def _sources(prefixes: Sequence[str]) -> tuple[str, ...]:
+    try:
+        return source_addresses(prefixes)
+    except InputError as error:
+        raise InputError(f"-a: {error}") from None
+
+
 def _processors(text: str | None) -> tuple[int, ...]:
     if text is None:
         return ()
@@ -230,4 +238,18 @@ def _processors(text: str | None) -> tuple[int, ...]:
         numbers = (-1,)
     if min(numbers) < 0:
         raise click.BadParameter(f"--cpus '{text}' is not a list of processor numbers such as 1 or 2,3")
+    for number in numbers:
+        _check_processor(number)
     return numbers
+
+
+def _check_processor(number: int) -> None:
+    """See that a thread may run there: more processors than those of its affinity may be permitted, or fewer exist."""
+    usual = os.sched_getaffinity(0)
+    try:
+        os.sched_setaffinity(0, {number})
+    except (OSError, OverflowError, ValueError):
+        listed = ", ".join(str(known) for known in sorted(usual))
+        raise InputError(f"--cpus: nothing can run on processor {number} here; there are {listed}") from None
+    finally:
+        os.sched_setaffinity(0, usual)

@@ -11,6 +11,7 @@ mod mmsg;
 mod sent_runs;
 mod sessions;
 mod socket;
+mod timers;
 mod tls;
 mod udp;
 

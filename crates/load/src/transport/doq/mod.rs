@@ -30,11 +30,11 @@ mod streams;
 #[cfg(test)]
 mod tests;
 mod timeline;
-mod timers;
 mod tls;
 
 use super::epoll::Epoll;
 use super::mmsg::ReceiveBatch;
+use super::timers::Timers;
 use super::{BATCH, Events, Obstacle, SessionEvent, Transport, TransportTotals};
 use crate::LoadError;
 use crate::answer::Malformed;
@@ -48,7 +48,6 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
-use timers::Timers;
 
 /// Batches taken from one socket before it is another's turn, or that of sending.
 const RECEIVE_ROUNDS: usize = 8;
@@ -133,7 +132,7 @@ impl Doq {
             let client = &mut self.clients[number];
             client.is_stirred = false;
             client.transmit(&mut self.shared);
-            self.timers.arm(number, client.due_ns(&self.shared));
+            self.timers.set(number, client.due_ns(&self.shared));
         }
     }
 
@@ -261,7 +260,7 @@ impl Transport for Doq {
             }
             drained
         };
-        while let Some(number) = self.timers.take_due(self.shared.now_ns) {
+        while let Some(number) = self.timers.take(self.shared.now_ns) {
             self.clients[number].pass_time(&mut self.shared, clock, events);
             self.stir(number);
         }
@@ -287,7 +286,7 @@ impl Transport for Doq {
 
     fn due_ns(&self) -> u64 {
         if self.stirred.is_empty() {
-            self.timers.due_ns()
+            self.timers.next_ns()
         } else {
             0
         }

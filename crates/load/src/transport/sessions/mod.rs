@@ -13,7 +13,6 @@
 mod client;
 mod connection;
 mod frames;
-mod timers;
 mod tls;
 mod transport;
 
@@ -21,6 +20,7 @@ pub use tls::{Alpn, TlsFactory};
 
 use super::epoll::{Epoll, Ready};
 use super::layer::{Layer, LayerEvents, LayerFactory};
+use super::timers::Timers;
 use super::{Events, SessionEvent, Wire, socket};
 use crate::LoadError;
 use crate::answer::Malformed;
@@ -31,7 +31,6 @@ use client::{Client, Policy};
 use connection::{Connection, Received, State};
 use frames::FramesFactory;
 use std::net::{IpAddr, SocketAddr};
-use timers::Timers;
 
 /// TCP (RFC 7766).
 pub type Tcp = Sessions<FramesFactory>;

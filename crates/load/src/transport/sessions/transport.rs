@@ -1,10 +1,10 @@
 //! Sessions as the engine sees them.
 
 use super::connection::State;
-use super::timers::NEVER_NS;
 use super::{LayerFactory, Refusal, SessionEvent, Sessions};
 use crate::clock::Clock;
 use crate::transport::layer::Layer;
+use crate::transport::timers::NEVER_NS;
 use crate::transport::{Events, Obstacle, Transport, TransportTotals};
 use std::os::fd::BorrowedFd;
 

@@ -86,7 +86,7 @@ impl Udp {
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return true,
-                Err(_) => self.take_errors(client, events),
+                Err(_) => self.take_errors(client, clock, events),
             }
         }
         false
@@ -112,7 +112,7 @@ impl Udp {
 
     /// Takes ICMP errors; each names the query it is about by the start of the datagram that it quotes. It stands for
     /// all that were sent with that one.
-    fn take_errors(&mut self, client: usize, events: &mut impl Events) {
+    fn take_errors(&mut self, client: usize, clock: &impl Clock, events: &mut impl Events) {
         let mut quoted = [0; 64];
         while let Some(error) = socket::take_error(self.sockets[client].as_fd(), &mut quoted) {
             self.refusing[client] = true;
@@ -125,9 +125,10 @@ impl Udp {
                 Refusal::Unreachable
             };
             let id = u16::from_be_bytes([quoted[0], quoted[1]]);
-            events.refused(client, id, refusal);
-            self.runs
-                .take(client, id, |id| events.refused(client, id, refusal));
+            let now_ns = clock.now_ns();
+            let mut refuse = |id| events.refused(client, id, refusal, now_ns);
+            refuse(id);
+            self.runs.take(client, id, refuse);
         }
     }
 
@@ -147,7 +148,13 @@ impl Udp {
     }
 
     /// Sends the run of queued datagrams `first..end`, all of one client.
-    fn send_run(&mut self, mut first: usize, end: usize, events: &mut impl Events) {
+    fn send_run(
+        &mut self,
+        mut first: usize,
+        end: usize,
+        clock: &impl Clock,
+        events: &mut impl Events,
+    ) {
         let client = self.outgoing.queued()[first].client;
         let mut tries = 0;
         while first < end {
@@ -177,12 +184,13 @@ impl Udp {
                 }
                 // The error is that of an earlier datagram; this one has not been tried.
                 Some(libc::ECONNREFUSED | libc::EHOSTUNREACH | libc::ENETUNREACH) if tries < 3 => {
-                    self.take_errors(client, events);
+                    self.take_errors(client, clock, events);
                     continue;
                 }
                 _ => {}
             }
-            events.refused(client, self.outgoing.queued()[first].id, Refusal::Send);
+            let id = self.outgoing.queued()[first].id;
+            events.refused(client, id, Refusal::Send, clock.now_ns());
             first += 1;
             tries = 0;
         }
@@ -204,7 +212,7 @@ impl Transport for Udp {
         self.outgoing.push(client, id, message);
     }
 
-    fn flush(&mut self, _clock: &impl Clock, events: &mut impl Events) {
+    fn flush(&mut self, clock: &impl Clock, events: &mut impl Events) {
         self.outgoing.sort();
         let mut first = 0;
         while let Some(start) = self.outgoing.queued().get(first).copied() {
@@ -212,7 +220,7 @@ impl Transport for Udp {
                 .iter()
                 .take_while(|next| next.client == start.client)
                 .count();
-            self.send_run(first, first + same, events);
+            self.send_run(first, first + same, clock, events);
             first += same;
         }
         self.outgoing.clear();
@@ -221,14 +229,14 @@ impl Transport for Udp {
     fn receive(&mut self, clock: &impl Clock, events: &mut impl Events) -> bool {
         if self.sockets.len() == 1 {
             if std::mem::take(&mut self.errors_waiting) {
-                self.take_errors(0, events);
+                self.take_errors(0, clock, events);
             }
             return self.receive_from(0, clock, events);
         }
         let mut drained = self.epoll.look();
         while let Some(ready) = self.epoll.next_ready() {
             if ready.error {
-                self.take_errors(ready.client, events);
+                self.take_errors(ready.client, clock, events);
             }
             drained &= self.receive_from(ready.client, clock, events);
         }

@@ -234,7 +234,7 @@ impl Transport for Doq {
             if client.retry_ns <= self.shared.now_ns {
                 client.connect(&mut self.shared, events);
             } else {
-                client.refuse_held(events);
+                client.refuse_held(&self.shared, events);
             }
         }
         self.settle();

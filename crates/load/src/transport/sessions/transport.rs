@@ -95,7 +95,7 @@ impl<F: LayerFactory> Transport for Sessions<F> {
         }
     }
 
-    fn close(&mut self, client: usize, _clock: &impl Clock, events: &mut impl Events) {
+    fn close(&mut self, client: usize, clock: &impl Clock, events: &mut impl Events) {
         let Some(connection) = &self.clients[client].connection else {
             return;
         };
@@ -108,7 +108,7 @@ impl<F: LayerFactory> Transport for Sessions<F> {
             }
             self.drop_connection(client);
         }
-        events.all_refused(client, Refusal::ConnectionLost);
+        events.all_refused(client, Refusal::ConnectionLost, clock.now_ns());
     }
 
     fn totals(&self) -> TransportTotals {

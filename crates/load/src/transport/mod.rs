@@ -1,5 +1,6 @@
 //! How queries travel. A transport moves messages; it knows neither schedules nor what a query is worth.
 
+mod datagram;
 mod doh;
 mod doq;
 mod epoll;

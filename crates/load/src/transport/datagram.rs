@@ -296,6 +296,27 @@ mod tests {
         }
     }
 
+    #[test]
+    fn sockets_send_from_the_sources_in_turn() {
+        for address in [IpAddr::from([127, 0, 0, 1]), "::1".parse().unwrap()] {
+            let Ok(server) = UdpSocket::bind((address, 0)) else {
+                eprintln!("skipped: {address} is not configured here");
+                continue;
+            };
+            let sources = match address {
+                IpAddr::V4(_) => vec![[127, 0, 4, 1].into(), [127, 0, 4, 2].into()],
+                IpAddr::V6(_) => vec![address],
+            };
+            let server = server.local_addr().unwrap();
+            let (_, sockets) = Inbox::open(server, &sources, 5, |_| Ok(())).unwrap();
+            let local = sockets.iter().map(|socket| socket.local_addr().unwrap());
+            for (client, local) in local.enumerate() {
+                assert_eq!(local.ip(), sources[client % sources.len()]);
+                assert_ne!(local.port(), 0);
+            }
+        }
+    }
+
     proptest! {
         /// However long the thread has no CPU before each look at a clock, and whatever lies between the two clocks.
         #[test]

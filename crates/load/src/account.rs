@@ -407,10 +407,9 @@ impl<'a> Account<'a> {
         self.tally(client).counts.unmatched += 1;
     }
 
-    fn refuse(&mut self, slot: SlotIndex, refusal: Refusal) {
+    fn refuse(&mut self, slot: SlotIndex, refusal: Refusal, at_ns: u64) {
         let query = self.in_flight.release(slot);
-        // Nobody says when that was; the pause after refusals makes it a matter of no weight.
-        self.end(&query, query.sent_ns);
+        self.end(&query, at_ns.max(query.sent_ns));
         self.tally(query.client).counts.refused[refusal as usize] += 1;
         self.refused_lately |= !refusal.pauses_client();
     }
@@ -458,19 +457,19 @@ impl Events for Account<'_> {
         }
     }
 
-    fn refused(&mut self, client: usize, id: u16, refusal: Refusal) {
+    fn refused(&mut self, client: usize, id: u16, refusal: Refusal, at_ns: u64) {
         if let Found::InFlight(slot) = self.in_flight.find(client, id) {
-            self.refuse(slot, refusal);
+            self.refuse(slot, refusal, at_ns);
         }
     }
 
-    fn all_refused(&mut self, client: usize, refusal: Refusal) {
+    fn all_refused(&mut self, client: usize, refusal: Refusal, at_ns: u64) {
         for slot in self.in_flight.slots_of(client) {
             if self.in_flight.len_of(client) == 0 {
                 return;
             }
             if self.in_flight.is_used(slot) {
-                self.refuse(slot, refusal);
+                self.refuse(slot, refusal, at_ns);
             }
         }
     }

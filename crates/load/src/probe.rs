@@ -32,11 +32,11 @@ impl Events for Seen {
         self.alive = true;
     }
 
-    fn refused(&mut self, client: usize, _id: u16, refusal: Refusal) {
-        self.all_refused(client, refusal);
+    fn refused(&mut self, client: usize, _id: u16, refusal: Refusal, at_ns: u64) {
+        self.all_refused(client, refusal, at_ns);
     }
 
-    fn all_refused(&mut self, _client: usize, refusal: Refusal) {
+    fn all_refused(&mut self, _client: usize, refusal: Refusal, _at_ns: u64) {
         match refusal {
             Refusal::ConnectionLost
             | Refusal::StreamReset

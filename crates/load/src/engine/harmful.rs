@@ -52,6 +52,7 @@ pub enum Fate {
     CutMessage,
     SendFails,
     Unreachable,
+    StreamReset,
     ConnectionLost,
 }
 
@@ -126,9 +127,14 @@ impl Harmful {
             Fate::NotAResponse => message[2] &= 0x7f,
             Fate::UnparsableQuestion => message.truncate(14),
             Fate::CutMessage => return self.arrive(delay_ns, client, Arrival::Cut),
-            Fate::SendFails => return events.refused(client, id, Refusal::Send),
+            Fate::SendFails => {
+                return events.refused(client, id, Refusal::Send, self.clock.now_ns());
+            }
             Fate::Unreachable => {
                 return self.arrive(delay_ns, client, Arrival::Refused(id, Refusal::Unreachable));
+            }
+            Fate::StreamReset => {
+                return self.arrive(delay_ns, client, Arrival::Refused(id, Refusal::StreamReset));
             }
             Fate::ConnectionLost => return self.arrive(delay_ns, client, Arrival::Lost),
         }
@@ -185,8 +191,8 @@ impl Transport for Harmful {
             match arrival {
                 Arrival::Message(message) => events.answer(client, &message, arrived_ns),
                 Arrival::Cut => events.malformed(client, Malformed::Cut),
-                Arrival::Refused(id, refusal) => events.refused(client, id, refusal),
-                Arrival::Lost => events.all_refused(client, Refusal::ConnectionLost),
+                Arrival::Refused(id, refusal) => events.refused(client, id, refusal, arrived_ns),
+                Arrival::Lost => events.all_refused(client, Refusal::ConnectionLost, arrived_ns),
             }
         }
         if self.floods {

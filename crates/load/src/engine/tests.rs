@@ -171,6 +171,7 @@ fn any_fate() -> impl Strategy<Value = Fate> {
         CutMessage,
         SendFails,
         Unreachable,
+        StreamReset,
         ConnectionLost,
     ])
 }
@@ -343,6 +344,40 @@ fn send_error_of_a_closed_loop_is_the_time_a_place_stood_empty() {
     check_invariants(&run).unwrap();
     let p99_ns = run.total.send_error.value_at_quantile(0.99);
     assert!((1_000..100_000).contains(&p99_ns), "{p99_ns} ns");
+}
+
+#[test]
+fn places_of_refused_queries_are_free_from_the_refusal_on() {
+    // The connection of one client is lost 20 ms after each send, and other clients can send at once.
+    for fate in [Fate::ConnectionLost, Fate::StreamReset] {
+        let run = Load {
+            fates: vec![fate],
+            clients: 3,
+            delay_ns: 20 * MS,
+            ..Load::default()
+        }
+        .run(ClosedLoop::new(0, 10, None), 64);
+        check_invariants(&run).unwrap();
+        assert!(run.total.counts.refused() > 900);
+        let most_ns = run.total.send_error.max();
+        assert!(
+            most_ns < MS,
+            "{fate:?}: a place stood empty for {most_ns} ns"
+        );
+    }
+}
+
+#[test]
+fn the_pause_after_a_refusal_is_no_send_time_error() {
+    let run = Load {
+        fates: vec![Fate::Unreachable],
+        delay_ns: 3 * MS,
+        ..Load::default()
+    }
+    .run(ClosedLoop::new(0, 10, None), 64);
+    check_invariants(&run).unwrap();
+    let most_ns = run.total.send_error.max();
+    assert!(most_ns < MS, "{most_ns} ns");
 }
 
 #[test]

@@ -91,12 +91,12 @@ impl<E: Events> Events for Renumbered<'_, E> {
             .answer(self.first + client, message, received_ns);
     }
 
-    fn refused(&mut self, client: usize, id: u16, refusal: Refusal) {
-        self.events.refused(self.first + client, id, refusal);
+    fn refused(&mut self, client: usize, id: u16, refusal: Refusal, at_ns: u64) {
+        self.events.refused(self.first + client, id, refusal, at_ns);
     }
 
-    fn all_refused(&mut self, client: usize, refusal: Refusal) {
-        self.events.all_refused(self.first + client, refusal);
+    fn all_refused(&mut self, client: usize, refusal: Refusal, at_ns: u64) {
+        self.events.all_refused(self.first + client, refusal, at_ns);
     }
 
     fn http_status(&mut self, client: usize, status: u16) {

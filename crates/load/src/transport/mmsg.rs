@@ -226,9 +226,14 @@ impl SendBatch {
         self.queued.clear();
     }
 
-    /// Stops using segmentation offload; says whether it was in use.
-    pub fn give_up_segmentation(&mut self) -> bool {
-        mem::replace(&mut self.segmentation, false)
+    /// Whether segmentation offload is used.
+    pub fn segments(&self) -> bool {
+        self.segmentation
+    }
+
+    /// Stops using segmentation offload.
+    pub fn give_up_segmentation(&mut self) {
+        self.segmentation = false;
     }
 
     /// Sends the datagrams `first..end`, all of one client, over its socket, those of one length as one message if

@@ -1,5 +1,6 @@
 //! How queries travel. A transport moves messages; it knows neither schedules nor what a query is worth.
 
+mod datagram;
 mod doh;
 mod doq;
 mod epoll;
@@ -11,6 +12,7 @@ mod mmsg;
 mod sent_runs;
 mod sessions;
 mod socket;
+mod timers;
 mod tls;
 mod udp;
 
@@ -40,11 +42,11 @@ pub trait Events {
     /// `client` received a message at `received_ns`.
     fn answer(&mut self, client: usize, message: &[u8], received_ns: u64);
 
-    /// The query with `id` that was queued for `client` has been refused.
-    fn refused(&mut self, client: usize, id: u16, refusal: Refusal);
+    /// The query with `id` that was queued for `client` was refused at `at_ns`.
+    fn refused(&mut self, client: usize, id: u16, refusal: Refusal, at_ns: u64);
 
-    /// All queries of `client` in flight have been refused.
-    fn all_refused(&mut self, client: usize, refusal: Refusal);
+    /// All queries of `client` in flight were refused at `at_ns`.
+    fn all_refused(&mut self, client: usize, refusal: Refusal, at_ns: u64);
 
     /// An answer for `client` had this HTTP status, other than 200; [`Self::refused`] follows for its query.
     fn http_status(&mut self, _client: usize, _status: u16) {}

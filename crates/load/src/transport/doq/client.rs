@@ -113,6 +113,13 @@ impl Client {
         }
     }
 
+    /// Has `flush` or `wait` look after it, as one of those in `stirred`.
+    pub fn stir(&mut self, stirred: &mut Vec<usize>) {
+        if !std::mem::replace(&mut self.is_stirred, true) {
+            stirred.push(self.number);
+        }
+    }
+
     /// Whether another query can be queued.
     pub fn has_room(&self, shared: &Shared) -> bool {
         if self.queries >= shared.queries || self.held_octets >= HELD_LIMIT {

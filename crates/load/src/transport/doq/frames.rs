@@ -29,9 +29,7 @@ pub fn deliver<E: Events>(octets: &[u8], id: u16, teller: &mut Teller<'_, E>) {
         teller.events.malformed(teller.client, Malformed::Cut);
     }
     if !has_response {
-        teller
-            .events
-            .refused(teller.client, id, Refusal::ProtocolError);
+        teller.refuse(id, Refusal::ProtocolError);
     }
 }
 
@@ -53,12 +51,12 @@ mod tests {
             self.messages.push(message.to_vec());
         }
 
-        fn refused(&mut self, _client: usize, id: u16, _refusal: Refusal) {
+        fn refused(&mut self, _client: usize, id: u16, _refusal: Refusal, _at_ns: u64) {
             assert_eq!(id, 0x1234);
             self.refused += 1;
         }
 
-        fn all_refused(&mut self, _client: usize, _refusal: Refusal) {}
+        fn all_refused(&mut self, _client: usize, _refusal: Refusal, _at_ns: u64) {}
 
         fn malformed(&mut self, _client: usize, _malformed: Malformed) {
             self.malformed += 1;

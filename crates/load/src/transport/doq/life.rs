@@ -40,9 +40,9 @@ impl Client {
     }
 
     /// There are queries, but no session may be tried yet.
-    pub fn refuse_held(&mut self, events: &mut impl Events) {
+    pub fn refuse_held(&mut self, shared: &Shared, events: &mut impl Events) {
         self.forget_queries();
-        events.all_refused(self.number, self.last_refusal);
+        events.all_refused(self.number, self.last_refusal, shared.now_ns);
     }
 
     /// Takes a datagram that arrived at `received_ns`.
@@ -160,7 +160,7 @@ impl Client {
         self.discard(shared);
         self.pause(refusal, shared);
         self.forget_queries();
-        events.all_refused(self.number, refusal);
+        events.all_refused(self.number, refusal, shared.now_ns);
     }
 
     /// An open session has ended, without the client's doing. If it brought no answer, the client pauses before the next.
@@ -174,7 +174,7 @@ impl Client {
         }
         self.discard(shared);
         self.forget_queries();
-        events.all_refused(self.number, refusal);
+        events.all_refused(self.number, refusal, shared.now_ns);
     }
 
     /// An ICMP error came back: nothing listens at the port, or the server's host cannot be reached. The latter fails an
@@ -216,7 +216,7 @@ impl Client {
         let has_lost = !self.rests();
         self.end_session(shared);
         if has_lost {
-            events.all_refused(self.number, Refusal::ConnectionLost);
+            events.all_refused(self.number, Refusal::ConnectionLost, shared.now_ns);
         }
     }
 

@@ -30,44 +30,36 @@ mod streams;
 #[cfg(test)]
 mod tests;
 mod timeline;
-mod timers;
 mod tls;
 
-use super::epoll::Epoll;
-use super::mmsg::ReceiveBatch;
-use super::{BATCH, Events, Obstacle, SessionEvent, Transport, TransportTotals};
+use super::datagram::{Inbox, Received, Receiver};
+use super::socket::{drops, take_error};
+use super::timers::Timers;
+use super::{Events, Obstacle, SessionEvent, Transport, TransportTotals};
 use crate::LoadError;
 use crate::answer::Malformed;
-use crate::clock::{Clock, realtime_ns};
+use crate::clock::Clock;
 use crate::config::{SessionSettings, TlsSettings};
 use client::Client;
 use quinn_proto::{Endpoint, EndpointConfig, RandomConnectionIdGenerator};
 use shared::Shared;
-use socket::DatagramSocket;
-use std::io;
+use socket::{DatagramSocket, forbid_fragments};
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
-use timers::Timers;
-
-/// Batches taken from one socket before it is another's turn, or that of sending.
-const RECEIVE_ROUNDS: usize = 8;
 
 /// DoQ clients: each has at most one session at a time, over a socket of its own.
 pub struct Doq {
     clients: Vec<Client>,
     shared: Shared,
     timers: Timers,
-    epoll: Epoll,
-    incoming: ReceiveBatch,
+    inbox: Inbox,
     /// Clients with `is_stirred` set.
     stirred: Vec<usize>,
     /// Clients whose session has been closed, which is still to be told.
     closed: Vec<usize>,
     /// Clients with an answer that was cut by its query's end, which is still to be told.
     cut: Vec<usize>,
-    /// The only socket has ICMP errors to be taken; unused with more than one.
-    errors_waiting: bool,
 }
 
 impl Doq {
@@ -84,26 +76,16 @@ impl Doq {
         sessions: &SessionSettings,
         tls: &TlsSettings,
     ) -> Result<Self, LoadError> {
-        super::socket::check_sources(server, &sources[..sources.len().min(clients)])?;
-        let epoll =
-            Epoll::new().map_err(|error| LoadError::system("making an epoll instance", error))?;
+        let never_fragmented = |socket: BorrowedFd<'_>| forbid_fragments(socket, server);
+        let (inbox, sockets) = Inbox::open(server, sources, clients, never_fragmented)?;
         let mut config = EndpointConfig::default();
         config.cid_generator(|| Box::new(RandomConnectionIdGenerator::new(0)));
         let config = Arc::new(config);
-        let mut made = Vec::with_capacity(clients);
-        for number in 0..clients {
-            let source = sources.get(number % sources.len().max(1)).copied();
-            let socket = DatagramSocket::open(server, source).map_err(|error| {
-                let from = source.map_or(String::new(), |source| format!(" from {source}"));
-                let action = format!("opening UDP socket {} of {clients}{from}", number + 1);
-                LoadError::client_socket(action, error)
-            })?;
-            epoll
-                .watch(socket.as_fd(), number, false, false)
-                .map_err(|error| LoadError::system("watching a UDP socket", error))?;
+        let client = |(number, socket)| {
             let endpoint = Endpoint::new(config.clone(), None, false, None);
-            made.push(Client::new(number, socket, endpoint));
-        }
+            Client::new(number, DatagramSocket::new(socket), endpoint)
+        };
+        let made: Vec<_> = sockets.into_iter().enumerate().map(client).collect();
         let longest_datagram = made
             .first()
             .and_then(|client| client.socket.longest_datagram(server));
@@ -111,20 +93,15 @@ impl Doq {
             clients: made,
             shared: Shared::new(server, clients, longest_datagram, sessions, tls)?,
             timers: Timers::new(clients),
-            epoll,
-            incoming: ReceiveBatch::new(),
+            inbox,
             stirred: Vec::new(),
             closed: Vec::new(),
             cut: Vec::new(),
-            errors_waiting: false,
         })
     }
 
-    /// Has `flush` or `wait` look after a client.
     fn stir(&mut self, number: usize) {
-        if !std::mem::replace(&mut self.clients[number].is_stirred, true) {
-            self.stirred.push(number);
-        }
+        self.clients[number].stir(&mut self.stirred);
     }
 
     /// Sends what stirred clients have to send, and sets their alarms.
@@ -133,7 +110,7 @@ impl Doq {
             let client = &mut self.clients[number];
             client.is_stirred = false;
             client.transmit(&mut self.shared);
-            self.timers.arm(number, client.due_ns(&self.shared));
+            self.timers.set(number, client.due_ns(&self.shared));
         }
     }
 
@@ -146,59 +123,39 @@ impl Doq {
             events.session(number, SessionEvent::Closed);
         }
     }
+}
 
-    /// Takes what has arrived at a socket, up to [`RECEIVE_ROUNDS`] batches; says whether that was all.
-    fn receive_from(
-        &mut self,
-        number: usize,
-        clock: &impl Clock,
-        events: &mut impl Events,
-    ) -> bool {
-        for _ in 0..RECEIVE_ROUNDS {
-            match self.incoming.receive(self.clients[number].socket.as_fd()) {
-                Ok(count) => {
-                    self.pass_on(number, count, clock, events);
-                    if count < BATCH {
-                        return true;
-                    }
-                }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return true,
-                Err(_) => self.take_errors(number, events),
-            }
-        }
-        false
+/// The clients while they receive.
+struct Receiving<'a, C, E> {
+    clients: &'a mut [Client],
+    stirred: &'a mut Vec<usize>,
+    shared: &'a mut Shared,
+    clock: &'a C,
+    events: &'a mut E,
+}
+
+impl<C: Clock, E: Events> Receiver for Receiving<'_, C, E> {
+    fn socket(&self, client: usize) -> BorrowedFd<'_> {
+        self.clients[client].socket.as_fd()
     }
 
-    fn pass_on(
-        &mut self,
-        number: usize,
-        count: usize,
-        clock: &impl Clock,
-        events: &mut impl Events,
-    ) {
-        self.shared.look_at(clock);
-        let now_ns = self.shared.now_ns;
-        let now_realtime_ns = realtime_ns();
-        for index in 0..count {
-            // The age of the stamp turns one clock into the other, whatever lies between them.
-            let age_ns = self
-                .incoming
-                .arrival_realtime_ns(index)
-                .map_or(0, |stamp| now_realtime_ns.saturating_sub(stamp));
-            let received_ns = now_ns.saturating_sub(age_ns);
-            let datagram = self.shared.kept(self.incoming.message(index));
-            let shared = &mut self.shared;
-            self.clients[number].receive(datagram, received_ns, shared, clock, events);
+    fn take_datagrams(&mut self, client: usize, received: &Received<'_>) {
+        let Self { shared, clock, .. } = self;
+        shared.now_ns = received.now_ns();
+        let receiver = &mut self.clients[client];
+        for (datagram, received_ns) in received.iter() {
+            let datagram = shared.kept(datagram);
+            receiver.receive(datagram, received_ns, shared, *clock, self.events);
         }
-        self.stir(number);
+        receiver.stir(self.stirred);
     }
 
-    fn take_errors(&mut self, number: usize, events: &mut impl Events) {
-        let client = &mut self.clients[number];
-        while let Some(error) = super::socket::take_error(client.socket.as_fd(), &mut []) {
-            client.unreachable(error.port_unreachable, &mut self.shared, events);
+    fn take_errors(&mut self, client: usize) {
+        let receiver = &mut self.clients[client];
+        while let Some(error) = take_error(receiver.socket.as_fd(), &mut []) {
+            receiver.unreachable(error.port_unreachable, self.shared, self.events);
         }
-        self.stir(number);
+        receiver.stir(self.stirred);
     }
 }
 
@@ -235,7 +192,7 @@ impl Transport for Doq {
             if client.retry_ns <= self.shared.now_ns {
                 client.connect(&mut self.shared, events);
             } else {
-                client.refuse_held(events);
+                client.refuse_held(&self.shared, events);
             }
         }
         self.settle();
@@ -246,22 +203,15 @@ impl Transport for Doq {
         self.tell(events);
         // In a mix of transports it is not this one that waits.
         self.settle();
-        let drained = if self.clients.len() == 1 {
-            if std::mem::take(&mut self.errors_waiting) {
-                self.take_errors(0, events);
-            }
-            self.receive_from(0, clock, events)
-        } else {
-            let mut drained = self.epoll.look();
-            while let Some(ready) = self.epoll.next_ready() {
-                if ready.error {
-                    self.take_errors(ready.client, events);
-                }
-                drained &= self.receive_from(ready.client, clock, events);
-            }
-            drained
+        let mut receiving = Receiving {
+            clients: &mut self.clients,
+            stirred: &mut self.stirred,
+            shared: &mut self.shared,
+            clock,
+            events,
         };
-        while let Some(number) = self.timers.take_due(self.shared.now_ns) {
+        let drained = self.inbox.receive(clock, &mut receiving);
+        while let Some(number) = self.timers.take(self.shared.now_ns) {
             self.clients[number].pass_time(&mut self.shared, clock, events);
             self.stir(number);
         }
@@ -272,22 +222,16 @@ impl Transport for Doq {
         self.shared.look_at(clock);
         self.settle();
         let until_ns = until_ns.min(self.due_ns());
-        self.epoll.wait(until_ns.saturating_sub(clock.now_ns()));
-        if self.clients.len() == 1 {
-            // The one socket is always tried, which spares a system call a batch; only errors must be remembered.
-            while let Some(ready) = self.epoll.next_ready() {
-                self.errors_waiting |= ready.error;
-            }
-        }
+        self.inbox.wait(until_ns.saturating_sub(clock.now_ns()));
     }
 
     fn ready_fd(&self) -> BorrowedFd<'_> {
-        self.epoll.as_fd()
+        self.inbox.as_fd()
     }
 
     fn due_ns(&self) -> u64 {
         if self.stirred.is_empty() {
-            self.timers.due_ns()
+            self.timers.next_ns()
         } else {
             0
         }
@@ -332,7 +276,7 @@ impl Transport for Doq {
         };
         for client in &self.clients {
             totals.wire += client.wire();
-            totals.socket_drops += super::socket::drops(client.socket.as_fd());
+            totals.socket_drops += drops(client.socket.as_fd());
         }
         totals
     }

@@ -1,18 +1,12 @@
 //! One client's UDP socket, connected to the server.
 
-use crate::transport::{Control, socket};
-use socket2::{Domain, Protocol, Socket, Type};
+use crate::transport::Control;
+use crate::transport::datagram::Remedy;
 use std::io;
 use std::mem;
-use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::ptr;
-
-/// Tries to send one message while the kernel has no room, or reports an earlier datagram's ICMP error instead.
-const SEND_TRIES: u32 = 100;
-
-/// Longest wait for room in the kernel's send buffer, each try.
-const SEND_WAIT_MS: libc::c_int = 1;
 
 /// Octets of the headers of IP and UDP before a datagram's payload.
 const HEADERS_V4: u16 = 28;
@@ -25,23 +19,9 @@ pub struct DatagramSocket {
 }
 
 impl DatagramSocket {
-    /// Opens one that sends from `source`, or from the address that the kernel chooses.
-    ///
-    /// # Errors
-    /// The kernel's.
-    pub fn open(server: SocketAddr, source: Option<IpAddr>) -> io::Result<Self> {
-        let domain = Domain::for_address(server);
-        let udp = Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))?;
-        socket::enlarge_buffers(udp.as_fd());
-        socket::stamp_arrivals(udp.as_fd())?;
-        socket::queue_errors(udp.as_fd(), server)?;
-        forbid_fragments(udp.as_fd(), server)?;
-        udp.set_nonblocking(true)?;
-        if let Some(source) = source {
-            udp.bind(&SocketAddr::new(source, 0).into())?;
-        }
-        udp.connect(&server.into())?;
-        Ok(Self { socket: udp.into() })
+    /// One that is connected.
+    pub fn new(socket: UdpSocket) -> Self {
+        Self { socket }
     }
 
     /// Its descriptor.
@@ -77,15 +57,11 @@ impl DatagramSocket {
         let mut tries = 0;
         while let Err(error) = self.try_send(octets, segment) {
             tries += 1;
-            match error.raw_os_error() {
-                Some(libc::EINTR) => {}
-                Some(libc::EINVAL | libc::EIO | libc::EMSGSIZE) if segment.is_some() => {
-                    return Err(NoSegmentation);
-                }
-                Some(libc::EAGAIN | libc::ENOBUFS) if tries < SEND_TRIES => self.wait_for_room(),
-                // An earlier datagram's error, which stays in the error queue; this one has not been tried.
-                Some(libc::ECONNREFUSED | libc::EHOSTUNREACH | libc::ENETUNREACH) if tries < 3 => {}
-                _ => return Ok(()),
+            match Remedy::of(&error, tries, segment.is_some(), self.as_fd()) {
+                // Errors stay in their queue, to be taken when their turn comes.
+                Remedy::TryAgain | Remedy::TakeErrors => {}
+                Remedy::DoNotSegment => return Err(NoSegmentation),
+                Remedy::GiveUp => return Ok(()),
             }
         }
         Ok(())
@@ -115,16 +91,6 @@ impl DatagramSocket {
             Ok(())
         }
     }
-
-    fn wait_for_room(&self) {
-        let mut poll = libc::pollfd {
-            fd: self.socket.as_raw_fd(),
-            events: libc::POLLOUT,
-            revents: 0,
-        };
-        // SAFETY: `poll` is one valid entry that outlives the call.
-        unsafe { libc::poll(&mut poll, 1, SEND_WAIT_MS) };
-    }
 }
 
 /// The kernel does not cut up messages for this link.
@@ -132,7 +98,7 @@ impl DatagramSocket {
 pub struct NoSegmentation;
 
 /// QUIC's datagrams are never fragmented (RFC 9000 section 14).
-fn forbid_fragments(socket: BorrowedFd<'_>, server: SocketAddr) -> io::Result<()> {
+pub fn forbid_fragments(socket: BorrowedFd<'_>, server: SocketAddr) -> io::Result<()> {
     let (level, name, value) = match server {
         SocketAddr::V4(_) => (
             libc::IPPROTO_IP,

@@ -28,6 +28,14 @@ pub struct Teller<'a, E> {
     pub events: &'a mut E,
 }
 
+impl<E: Events> Teller<'_, E> {
+    /// The datagram refused a query.
+    pub fn refuse(&mut self, id: u16, refusal: Refusal) {
+        self.events
+            .refused(self.client, id, refusal, self.received_ns);
+    }
+}
+
 /// A query and its answer on their way.
 #[derive(Debug)]
 struct Stream {
@@ -185,9 +193,7 @@ impl Streams {
             is_held_up,
             DOQ_REQUEST_CANCELLED,
         );
-        teller
-            .events
-            .refused(teller.client, id, Refusal::StreamReset);
+        teller.refuse(id, Refusal::StreamReset);
     }
 
     fn read<E: Events>(
@@ -242,16 +248,12 @@ impl Streams {
                         DOQ_PROTOCOL_ERROR,
                     );
                     teller.events.malformed(teller.client, Malformed::Cut);
-                    teller
-                        .events
-                        .refused(teller.client, id, Refusal::ProtocolError);
+                    teller.refuse(id, Refusal::ProtocolError);
                 }
                 return;
             }
             Some(ReadError::Reset(_)) => {
-                teller
-                    .events
-                    .refused(teller.client, stream.id, Refusal::StreamReset);
+                teller.refuse(stream.id, Refusal::StreamReset);
             }
         }
         self.used = true;

@@ -1,11 +1,11 @@
 //! One client: at most one session at a time, and how it is used.
 
 use super::connection::{Connection, State};
-use super::timers::NEVER_NS;
 use crate::config::SessionSettings;
 use crate::refusal::Refusal;
 use crate::transport::Obstacle;
 use crate::transport::layer::Layer;
+use crate::transport::timers::NEVER_NS;
 
 /// How each client uses its sessions.
 #[derive(Clone, Copy, Debug)]

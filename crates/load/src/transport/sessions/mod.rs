@@ -13,7 +13,6 @@
 mod client;
 mod connection;
 mod frames;
-mod timers;
 mod tls;
 mod transport;
 
@@ -21,6 +20,7 @@ pub use tls::{Alpn, TlsFactory};
 
 use super::epoll::{Epoll, Ready};
 use super::layer::{Layer, LayerEvents, LayerFactory};
+use super::timers::Timers;
 use super::{Events, SessionEvent, Wire, socket};
 use crate::LoadError;
 use crate::answer::Malformed;
@@ -31,7 +31,6 @@ use client::{Client, Policy};
 use connection::{Connection, Received, State};
 use frames::FramesFactory;
 use std::net::{IpAddr, SocketAddr};
-use timers::Timers;
 
 /// TCP (RFC 7766).
 pub type Tcp = Sessions<FramesFactory>;
@@ -249,7 +248,7 @@ impl<F: LayerFactory> Sessions<F> {
         events.session(index, SessionEvent::Failed(refusal));
         self.drop_connection(index);
         self.pause(index, refusal, now_ns);
-        events.all_refused(index, refusal);
+        events.all_refused(index, refusal, now_ns);
     }
 
     fn pause(&mut self, index: usize, refusal: Refusal, now_ns: u64) {
@@ -277,7 +276,7 @@ impl<F: LayerFactory> Sessions<F> {
         if !used {
             self.pause(index, refusal, now_ns);
         }
-        events.all_refused(index, refusal);
+        events.all_refused(index, refusal, now_ns);
     }
 
     /// The layer cannot go on.
@@ -320,14 +319,14 @@ impl<F: LayerFactory> Sessions<F> {
             .as_ref()
             .map(|connection| connection.state)
         {
-            None => events.all_refused(index, client.last_refusal),
+            None => events.all_refused(index, client.last_refusal, clock.now_ns()),
             Some(State::Wanted) => {
                 let now_ns = clock.now_ns();
                 if now_ns >= client.retry_ns {
                     self.connect(index, now_ns, events);
                 } else {
                     client.connection = None;
-                    events.all_refused(index, client.last_refusal);
+                    events.all_refused(index, client.last_refusal, now_ns);
                 }
             }
             Some(State::Open) => self.go_on(index, self.now_ns, events),
@@ -423,7 +422,7 @@ impl<E: Events> LayerEvents for Session<'_, E> {
 
     fn refused(&mut self, id: u16, refusal: Refusal) {
         *self.used = true;
-        self.events.refused(self.client, id, refusal);
+        self.events.refused(self.client, id, refusal, self.now_ns);
     }
 
     fn http_status(&mut self, status: u16) {

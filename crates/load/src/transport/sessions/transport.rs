@@ -1,10 +1,10 @@
 //! Sessions as the engine sees them.
 
 use super::connection::State;
-use super::timers::NEVER_NS;
 use super::{LayerFactory, Refusal, SessionEvent, Sessions};
 use crate::clock::Clock;
 use crate::transport::layer::Layer;
+use crate::transport::timers::NEVER_NS;
 use crate::transport::{Events, Obstacle, Transport, TransportTotals};
 use std::os::fd::BorrowedFd;
 
@@ -95,7 +95,7 @@ impl<F: LayerFactory> Transport for Sessions<F> {
         }
     }
 
-    fn close(&mut self, client: usize, _clock: &impl Clock, events: &mut impl Events) {
+    fn close(&mut self, client: usize, clock: &impl Clock, events: &mut impl Events) {
         let Some(connection) = &self.clients[client].connection else {
             return;
         };
@@ -108,7 +108,7 @@ impl<F: LayerFactory> Transport for Sessions<F> {
             }
             self.drop_connection(client);
         }
-        events.all_refused(client, Refusal::ConnectionLost);
+        events.all_refused(client, Refusal::ConnectionLost, clock.now_ns());
     }
 
     fn totals(&self) -> TransportTotals {

@@ -62,6 +62,7 @@ pub struct Seen {
     pub failed: BTreeMap<&'static str, u64>,
     pub closed_by_peer: u64,
     pub closed: u64,
+    pub last_refusal_ns: u64,
     /// Clients between `Tried` and `Opened` or `Failed`, and with an open session.
     trying: Vec<usize>,
     open: Vec<usize>,
@@ -102,12 +103,13 @@ impl Events for Seen {
         }
     }
 
-    fn refused(&mut self, client: usize, id: u16, refusal: Refusal) {
+    fn refused(&mut self, client: usize, id: u16, refusal: Refusal, at_ns: u64) {
         assert!(self.end(client, id), "refused after its end");
+        self.last_refusal_ns = at_ns;
         *self.refused.entry(refusal.name()).or_default() += 1;
     }
 
-    fn all_refused(&mut self, client: usize, refusal: Refusal) {
+    fn all_refused(&mut self, client: usize, refusal: Refusal, at_ns: u64) {
         let ids: Vec<u16> = self
             .in_flight
             .keys()
@@ -115,7 +117,7 @@ impl Events for Seen {
             .map(|key| key.1)
             .collect();
         for id in ids {
-            self.refused(client, id, refusal);
+            self.refused(client, id, refusal, at_ns);
         }
     }
 

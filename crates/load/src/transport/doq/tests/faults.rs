@@ -2,6 +2,7 @@
 
 use super::driver::Load;
 use super::server::{Identity, Server, serve};
+use crate::clock::Clock;
 use crate::config::SessionSettings;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
@@ -119,7 +120,9 @@ fn a_server_that_dies_and_comes_back_is_survived() {
     let mut load = Load::new(address, 4, &SessionSettings::default());
     load.run(100);
     drop(server);
+    let died_ns = load.clock.now_ns();
     load.run(140);
+    assert!((died_ns..=load.clock.now_ns()).contains(&load.seen.last_refusal_ns));
     assert_eq!(load.seen.answered, 100);
     assert!(load.seen.closed_by_peer == 4 && load.seen.failed["connect_failed"] > 0);
     let _server = Server::at(address, config, talk);

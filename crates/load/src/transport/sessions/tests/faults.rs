@@ -19,9 +19,13 @@ fn closed_at_once() {
 fn closed_after_the_query() {
     let server = serve(|_, mut stream| drop(read_message(&mut stream)));
     let mut load = tcp(server, 1, &SessionSettings::default());
+    let asked_ns = load.clock.now_ns();
     load.ask(0, 1);
+    load.pass(Duration::from_secs(1));
     load.until(|load| load.record.in_flight.is_empty());
     assert_eq!(load.record.refusals, [Refusal::ConnectionLost]);
+    let since_ns = asked_ns + 1_000_000_000;
+    assert!((since_ns..=load.clock.now_ns()).contains(&load.record.last_refusal_ns));
     assert_eq!((load.record.opened(), load.record.closed_by_peer()), (1, 1));
 }
 

@@ -59,6 +59,7 @@ struct Record {
     refusals: Vec<Refusal>,
     malformed: Vec<Malformed>,
     sessions: Vec<(usize, SessionEvent)>,
+    last_refusal_ns: u64,
 }
 
 impl Record {
@@ -121,17 +122,18 @@ impl Events for Record {
         self.answered += usize::from(self.end(client, id));
     }
 
-    fn refused(&mut self, client: usize, id: u16, refusal: Refusal) {
+    fn refused(&mut self, client: usize, id: u16, refusal: Refusal, at_ns: u64) {
         if self.end(client, id) {
             self.refusals.push(refusal);
+            self.last_refusal_ns = at_ns;
         }
     }
 
-    fn all_refused(&mut self, client: usize, refusal: Refusal) {
+    fn all_refused(&mut self, client: usize, refusal: Refusal, at_ns: u64) {
         let all = self.in_flight.iter().copied();
         let all: Vec<_> = all.filter(|query| query.0 == client).collect();
         for (client, id) in all {
-            self.refused(client, id, refusal);
+            self.refused(client, id, refusal, at_ns);
         }
     }
 

@@ -8,9 +8,9 @@ pub const NEVER_NS: u64 = u64::MAX;
 
 /// One alarm a client, at most.
 ///
-/// Alarms are never taken back, since most of them would be: a client whose alarm goes off looks whether anything is due,
-/// and sets the next one. An alarm later than the one that is set is without effect, so that a busy client costs one entry
-/// for each of its spans of time, not for each of its queries.
+/// Alarms are never taken back or moved to later, since most of them would be (QUIC's timers move with each packet): a
+/// client whose alarm goes off looks whether anything is due, and sets the next one. An alarm later than the one that is
+/// set is without effect, so that a busy client costs one entry for each of its spans of time, not for each of its queries.
 #[derive(Debug)]
 pub struct Timers {
     /// When the alarm of each client goes off.
@@ -28,7 +28,7 @@ impl Timers {
         }
     }
 
-    /// Sets the alarm of `client`, unless an earlier one is set.
+    /// Sets the alarm of `client`, unless an earlier one is set; [`NEVER_NS`] asks for nothing.
     pub fn set(&mut self, client: usize, at_ns: u64) {
         if at_ns < self.set_ns[client] {
             self.set_ns[client] = at_ns;
@@ -51,7 +51,7 @@ impl Timers {
         None
     }
 
-    /// When the next alarm goes off.
+    /// When the next alarm goes off, which may turn out to be one that no longer counts.
     pub fn next_ns(&self) -> u64 {
         self.alarms
             .peek()

@@ -1,6 +1,7 @@
 //! Who was the bottleneck: a judgement by fixed rules over measured figures.
 
 use crate::config::ScheduleKind;
+use crate::refusal::{Refusal, RefusedBy};
 use crate::report::LoadReport;
 use serde::{Deserialize, Serialize};
 
@@ -69,10 +70,8 @@ pub struct Figures {
     pub answered: u64,
     /// Queries timed out.
     pub timed_out: u64,
-    /// Queries that the server's host refused: no listening port, connection lost or not accepted.
-    pub refused_by_server: u64,
-    /// Queries that did not get there: host or network unreachable, failed sends.
-    pub refused_on_the_way: u64,
+    /// Queries refused, by [`Refusal`].
+    pub refusals: [u64; Refusal::ALL.len()],
     /// Share of one CPU used by the busiest generator thread.
     pub generator_cpu_share: f64,
     /// Share of the time in which that thread was ready to run but had no CPU.
@@ -102,7 +101,6 @@ impl From<&LoadReport> for Figures {
             _ => None,
         };
         let asked_qps = report.asked_qps;
-        let refused = |cause: &str| report.refusals.get(cause).copied().unwrap_or(0);
         // Little's law: places that are empty at a time are the queries sent per second times the mean time empty.
         let empty_places = report.send_error_ns.mean.map_or(0.0, |mean_ns| {
             report.sent as f64 * mean_ns as f64 / 1e9 / report.duration_s.max(1e-9)
@@ -113,10 +111,8 @@ impl From<&LoadReport> for Figures {
             sent: report.sent,
             answered: report.answered,
             timed_out: report.timed_out,
-            refused_by_server: refused("port_unreachable")
-                + refused("connect_failed")
-                + refused("connection_lost"),
-            refused_on_the_way: refused("unreachable") + refused("send_error"),
+            refusals: Refusal::ALL
+                .map(|refusal| report.refusals.get(refusal.name()).copied().unwrap_or(0)),
             generator_cpu_share: report.generator.cpu_share,
             generator_run_delay_share: report.generator.run_delay_share,
             full_share: report.generator.blocked_share + report.generator.nap_share,
@@ -136,6 +132,14 @@ impl From<&LoadReport> for Figures {
 impl Figures {
     fn share(&self, count: u64) -> f64 {
         count as f64 / self.sent.max(1) as f64
+    }
+
+    /// Queries refused by whom `by` names.
+    fn refused_by(&self, by: RefusedBy) -> u64 {
+        let of = Refusal::ALL.iter().zip(self.refusals);
+        of.filter(|(refusal, _)| refusal.by() == by)
+            .map(|(_, count)| count)
+            .sum()
     }
 
     fn is_held_back(&self) -> bool {
@@ -177,8 +181,7 @@ impl Figures {
 /// 1. *generator*: a thread ran, or waited for a CPU that other programs had, for 95 % of the time or more; or more than 0.1 % of the
 ///    queries' answers were dropped at its own sockets; or nothing held it back, and yet its send-time error is above 1 ms (and above
 ///    the spacing of queries) at p99, or half of the places of a closed loop without a rate limit were empty;
-/// 2. more than 0.1 % of the queries were refused. *server*, if mostly by it: no listening port, connections lost or not accepted; *path*,
-///    if mostly on the way: host or network unreachable, failed sends;
+/// 2. more than 0.1 % of the queries were refused: whose doing most of that was by [`Refusal::by`], *server*, *path*, *generator*, or *unknown*;
 /// 3. more than 0.1 % of the queries timed out. *server*, if it used 90 % of its CPU or more, or if sockets other than the generator's
 ///    on this machine had no room for at least half as many datagrams and it is not known to be idle; *path*, if it used less than
 ///    50 % of its CPU and no socket of this machine lacked room; otherwise *unknown*;
@@ -244,24 +247,30 @@ fn late_sending(figures: &Figures) -> Option<String> {
 }
 
 fn refusals(figures: &Figures) -> Finding {
-    let refused = figures.refused_by_server + figures.refused_on_the_way;
+    let refused: u64 = figures.refusals.iter().sum();
     let share = figures.share(refused);
-    (share > LOSS_TOLERATED).then(|| {
-        let sentence = format!(
-            "{refused} of {} queries ({}) were refused: {} by the server's host (no listening port, connections lost or not accepted), \
-             {} on the way (host or network unreachable, failed sends)",
-            figures.sent,
-            percent(share),
-            figures.refused_by_server,
-            figures.refused_on_the_way,
-        );
-        let bottleneck = if figures.refused_by_server >= figures.refused_on_the_way {
-            Bottleneck::Server
-        } else {
-            Bottleneck::Path
-        };
-        (bottleneck, vec![sentence])
-    })
+    if share <= LOSS_TOLERATED {
+        return None;
+    }
+    let causes = Refusal::ALL.into_iter().zip(figures.refusals);
+    let (cause, most) = causes.max_by_key(|(_, count)| *count)?;
+    let parties = [
+        (RefusedBy::Unclear, Bottleneck::Unknown),
+        (RefusedBy::Generator, Bottleneck::Generator),
+        (RefusedBy::Path, Bottleneck::Path),
+        (RefusedBy::Server, Bottleneck::Server),
+    ];
+    let (_, bottleneck) = parties
+        .into_iter()
+        .max_by_key(|(by, _)| figures.refused_by(*by))?;
+    let sentence = format!(
+        "{refused} of {} queries ({}) were refused, {most} of them as {}: {}",
+        figures.sent,
+        percent(share),
+        cause.name(),
+        cause.meaning(),
+    );
+    Some((bottleneck, vec![sentence]))
 }
 
 fn losses(figures: &Figures) -> Finding {

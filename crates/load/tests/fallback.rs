@@ -168,6 +168,11 @@ fn a_server_without_tcp_refuses_what_was_moved() {
             "{:?}",
             report.refusals
         );
+        assert!(
+            report.evidence[0].contains("were refused"),
+            "{}",
+            report.evidence[0]
+        );
     }
 }
 

@@ -4,6 +4,7 @@ use crate::config::{LoadConfig, ScheduleKind, StopCondition, TransportKind};
 use crate::report::{Ceiling, LoadReport, SearchReport};
 use crate::run::run;
 use crate::search::{Goal, Limits, Search, Trial, TrialRecord, TrialResult, find};
+use crate::verdict::Figures;
 use crate::{Bottleneck, LoadError, sink};
 use dnsrig_stream::QueryStream;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -79,21 +80,32 @@ fn at_rate(config: &LoadConfig, rate_qps: f64, duration: Duration) -> LoadConfig
     }
 }
 
+/// What `report` says of a trial.
 fn to_result(report: &LoadReport, trial: &Trial, goal: &Goal) -> TrialResult {
-    let lost = report.sent - report.answered;
+    let sent = if Figures::from(report).was_kept_from_sending() {
+        report.sent.max(due(trial))
+    } else {
+        report.sent
+    };
+    let lost = sent - report.answered;
     // What the server carries although the generator sends in fits and starts, it carries.
-    let has_failed = lost as f64 > goal.loss_ratio * report.sent as f64
+    let has_failed = lost as f64 > goal.loss_ratio * sent as f64
         || goal
             .p99_ns
             .zip(report.latency_ns.p99)
             .is_some_and(|(most, p99)| p99 > most);
     TrialResult {
-        sent: report.sent,
+        sent,
         lost,
         p99_ns: report.latency_ns.p99,
-        achieved_qps: report.sent as f64 / trial.duration.as_secs_f64(),
+        achieved_qps: sent as f64 / trial.duration.as_secs_f64(),
         generator_limited: has_failed && report.bottleneck == Bottleneck::Generator,
     }
+}
+
+/// Queries that are due in a trial.
+fn due(trial: &Trial) -> u64 {
+    (trial.rate_qps * trial.duration.as_secs_f64()) as u64
 }
 
 /// Answers per second that the generator reaches with the fastest server there is, the sink on another CPU; `None` for
@@ -162,3 +174,6 @@ fn ceiling_by_cpu(report: &LoadReport) -> Option<f64> {
     let share = report.generator.cpu_share;
     (share > 0.0).then(|| report.qps / share)
 }
+
+#[cfg(test)]
+mod tests;

@@ -390,3 +390,6 @@ fn taints(report: &LoadReport, outcomes: &[Outcome], sending_s: f64) -> Vec<Stri
     }
     reasons
 }
+
+#[cfg(test)]
+pub mod samples;

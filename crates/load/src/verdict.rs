@@ -146,6 +146,12 @@ impl Figures {
         self.full_share > WINDOW_FULL
     }
 
+    /// Whether too many queries in flight held sending back, and the generator had time to spare: what was due and not
+    /// sent is then not its fault.
+    pub fn was_kept_from_sending(&self) -> bool {
+        self.is_held_back() && self.generator_busy_share() < GENERATOR_AT_EASE
+    }
+
     /// Share of the time in which the busiest generator thread ran or waited for a CPU.
     fn generator_busy_share(&self) -> f64 {
         self.generator_cpu_share + self.generator_run_delay_share

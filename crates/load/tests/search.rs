@@ -3,11 +3,14 @@
 mod common;
 
 use common::{PATIENT, Server, answer, checked, config, stream};
-use dnsrig_load::search::{self, BreakingPoint, Goal, Limits, Search, Trial, TrialResult};
+use dnsrig_load::search::{
+    self, BreakingPoint, Goal, LimitedBy, Limits, Search, Trial, TrialResult,
+};
 use dnsrig_load::{LoadConfig, find_breaking_point};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 fn found() -> BreakingPoint {
     let limits = Limits {
@@ -86,4 +89,44 @@ fn a_probe_that_nobody_answers_is_given_up_when_cancelled() {
         std::ops::ControlFlow::Continue(())
     });
     assert_eq!(checked(report).sent, 0);
+}
+
+#[test]
+fn a_server_that_breaks_during_a_search_fails_trials() {
+    let server = Server::udp(|number, query| (number < 40).then(|| vec![answer(query)]));
+    let asked = LoadConfig {
+        timeout: Duration::from_millis(300),
+        ..config(server.address, 1)
+    };
+    let goal = Goal {
+        first_trial_s: 0.1,
+        final_trial_s: 0.1,
+        duration_sum_s: 0.3,
+        ..Goal::default()
+    };
+    let mut told = 0;
+    let limits = Limits {
+        max_qps: 400.0,
+        ..LIMITS
+    };
+    let cancel = AtomicBool::new(false);
+    let report = checked(find_breaking_point(
+        &stream(10),
+        &asked,
+        goal,
+        limits,
+        &cancel,
+        |_| told += 1,
+    ));
+    let found = report.breaking_point.unwrap().found;
+    assert_eq!(found.trials.len(), told);
+    assert_ne!(found.limited_by, LimitedBy::Generator);
+    let last = found.trials.last().unwrap();
+    assert!(last.sent > 0 && last.lost == last.sent);
+    assert!(
+        report
+            .tainted
+            .iter()
+            .any(|reason| reason.contains("no sign of life"))
+    );
 }

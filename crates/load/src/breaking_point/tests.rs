@@ -3,6 +3,7 @@
 use super::*;
 use crate::search::{Next, TrialOutcome};
 use crate::summary::samples::{self, SECOND_NS, Thread, fixed_rate};
+use std::cell::Cell;
 
 const RATE_QPS: f64 = 60_000.0;
 
@@ -67,4 +68,121 @@ fn a_rate_that_was_kept_although_places_were_full_is_carried() {
     let trial = recorded(&load(600_000, 0.1, 0.11));
     assert_eq!((trial.sent, trial.lost), (600_000, 0));
     assert_eq!(trial.outcome, TrialOutcome::Passed);
+}
+
+/// Time that passes only where it is slept through.
+#[derive(Default)]
+struct VirtualClock(Cell<u64>);
+
+impl Clock for &VirtualClock {
+    fn now_ns(&self) -> u64 {
+        self.0.get()
+    }
+
+    fn sleep_until(&self, deadline_ns: u64) {
+        self.0.set(self.0.get().max(deadline_ns));
+    }
+
+    fn thread_cpu_ns(&self) -> u64 {
+        0
+    }
+
+    fn thread_run_delay_ns(&self) -> u64 {
+        0
+    }
+}
+
+fn silent() -> LoadError {
+    LoadError::Silent {
+        server: ([127, 0, 0, 1], 53).into(),
+        transport: "UDP",
+        attempts: 3,
+        waited_s: 3,
+    }
+}
+
+/// A server that gives no sign of life in these spans of seconds, each probe of which takes 3 s.
+fn lifeless_in<'c>(
+    clock: &'c VirtualClock,
+    spans: &'c [[u64; 2]],
+) -> impl FnMut(&Trial) -> Result<LoadReport, LoadError> + 'c {
+    move |trial| {
+        let now_s = clock.0.get() / SECOND_NS;
+        if spans.iter().any(|[from, to]| (*from..*to).contains(&now_s)) {
+            clock.0.set(clock.0.get() + 3 * SECOND_NS);
+            return Err(silent());
+        }
+        clock
+            .0
+            .set(clock.0.get() + trial.duration.as_nanos() as u64);
+        Ok(load(600_000, 0.0, 0.11))
+    }
+}
+
+#[test]
+fn a_server_that_recovers_in_time_costs_no_trial() {
+    let (_, trial) = search();
+    let clock = VirtualClock::default();
+    let cancel = AtomicBool::new(false);
+    let mut trials = Trials::new(GOAL, &clock, &cancel, lifeless_in(&clock, &[[10, 13]]));
+    for _ in 0..2 {
+        assert_eq!(trials.measure(&trial).unwrap().lost, 0);
+    }
+    let report = trials.report_of(None).unwrap();
+    assert!(report.tainted.is_empty(), "{:?}", report.tainted);
+}
+
+#[test]
+fn a_server_that_gives_no_sign_of_life_fails_the_trial_and_not_the_search() {
+    let (_, trial) = search();
+    let clock = VirtualClock::default();
+    let cancel = AtomicBool::new(false);
+    let mut trials = Trials::new(GOAL, &clock, &cancel, lifeless_in(&clock, &[[10, 18]]));
+    let lost: Vec<u64> = (0..4)
+        .map(|_| trials.measure(&trial).unwrap().lost)
+        .collect();
+    assert_eq!(lost, [0, 600_000, 0, 0]);
+    let report = trials.report_of(None).unwrap();
+    assert_eq!(report.tainted.len(), 1);
+    assert!(
+        report.tainted[0].contains("before 1 of"),
+        "{:?}",
+        report.tainted
+    );
+}
+
+#[test]
+fn a_server_that_is_gone_is_waited_for_once() {
+    let (_, mut trial) = search();
+    trial.duration = Duration::from_secs(1);
+    let clock = VirtualClock::default();
+    let cancel = AtomicBool::new(false);
+    let unreachable = |_: &Trial| {
+        Err(LoadError::Unreachable {
+            server: ([127, 0, 0, 1], 53).into(),
+            transport: "TCP",
+            reason: "connection refused",
+            advice: "",
+        })
+    };
+    let mut trials = Trials::new(GOAL, &clock, &cancel, unreachable);
+    let mut ended_s = Vec::new();
+    for _ in 0..3 {
+        assert_eq!(trials.measure(&trial).unwrap().lost, 60_000);
+        ended_s.push(clock.0.get().div_ceil(SECOND_NS));
+    }
+    assert_eq!(ended_s, [5, 6, 7]);
+    assert!(trials.report_of(None).is_none());
+}
+
+#[test]
+fn other_errors_end_the_search() {
+    let (_, trial) = search();
+    let cancel = AtomicBool::new(false);
+    let clock = VirtualClock::default();
+    let mut trials = Trials::new(GOAL, &clock, &cancel, |_| Err(LoadError::EmptyStream));
+    assert!(matches!(
+        trials.measure(&trial),
+        Err(LoadError::EmptyStream)
+    ));
 }

@@ -92,6 +92,8 @@ pub struct Outcome {
     pub stopped: Stopped,
     /// When sending stopped.
     pub stopped_ns: u64,
+    /// Queries sent, or sessions tried.
+    pub sent: u64,
     /// When the last answer arrived, or the start.
     pub last_answer_ns: u64,
     /// Queries answered before sending stopped.
@@ -205,6 +207,7 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
         Outcome {
             stopped,
             stopped_ns,
+            sent: self.sent,
             last_answer_ns: self.account.last_answer_ns.max(self.task.start_ns),
             answered_before_stop,
             answered: self.account.answered(),

@@ -207,15 +207,15 @@ pub struct Bytes {
 pub struct Generator {
     /// CPU microseconds of all generator threads per answered query.
     pub cpu_us_per_query: Option<f64>,
-    /// Share of one CPU that the busiest thread used while sending: the one that ran or waited for a CPU the most.
+    /// Share of one CPU that the busiest thread used while the load was sent: the one that ran or waited for a CPU the most.
     pub cpu_share: f64,
     /// Share of the sending time in which that thread was ready to run while others had its CPU; 0 where the kernel does
     /// not say (no schedstats).
     #[serde(default)]
     pub run_delay_share: f64,
-    /// Share of the sending time in which a mean thread waited because too many queries were in flight, naps excepted.
+    /// Share of the sending time in which a mean thread that had queries to send waited because too many queries were in flight, naps excepted.
     pub blocked_share: f64,
-    /// Share of the sending time in which a mean thread napped with too many queries in flight, to take several answers
+    /// Share of the sending time in which such a thread napped with too many queries in flight, to take several answers
     /// at once afterwards.
     #[serde(default)]
     pub nap_share: f64,

@@ -263,21 +263,23 @@ fn measuring_period(outcomes: &[Outcome]) -> (u64, u64) {
 }
 
 fn generator(start_ns: u64, outcomes: &[Outcome], answered: u64) -> Generator {
-    let span_s = |outcome: &Outcome| seconds(outcome.stopped_ns.saturating_sub(start_ns)).max(1e-9);
     let cpu_ns: u64 = outcomes.iter().map(|outcome| outcome.cpu_ns).sum();
-    let share = |span_ns: u64, outcome: &Outcome| seconds(span_ns) / span_s(outcome);
+    // One span for all: a thread that is done early is idle for the rest of the load.
+    let stopped = outcomes.iter().map(|outcome| outcome.stopped_ns);
+    let sending_ns = stopped.max().unwrap_or(0).saturating_sub(start_ns).max(1);
+    let share = |span_ns: u64| span_ns as f64 / sending_ns as f64;
+    let had_nothing =
+        |outcome: &&Outcome| outcome.stopped == Stopped::Exhausted && outcome.sent == 0;
+    let working = || outcomes.iter().filter(|outcome| !had_nothing(outcome));
     let mean_share = |span_ns: fn(&Outcome) -> u64| {
-        let shares = outcomes
-            .iter()
-            .map(|outcome| share(span_ns(outcome), outcome));
-        shares.sum::<f64>() / outcomes.len().max(1) as f64
+        let shares = working().map(|outcome| share(span_ns(outcome)));
+        shares.sum::<f64>() / working().count().max(1) as f64
     };
-    let (cpu_share, run_delay_share) = outcomes
-        .iter()
+    let (cpu_share, run_delay_share) = working()
         .map(|outcome| {
             (
-                share(outcome.sending_cpu_ns, outcome),
-                share(outcome.sending_run_delay_ns, outcome),
+                share(outcome.sending_cpu_ns),
+                share(outcome.sending_run_delay_ns),
             )
         })
         .max_by(|one, other| (one.0 + one.1).total_cmp(&(other.0 + other.1)))
@@ -393,3 +395,5 @@ fn taints(report: &LoadReport, outcomes: &[Outcome], sending_s: f64) -> Vec<Stri
 
 #[cfg(test)]
 pub mod samples;
+#[cfg(test)]
+mod tests;

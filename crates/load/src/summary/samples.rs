@@ -29,6 +29,7 @@ impl Thread {
             outcome: Outcome {
                 stopped: Stopped::Duration,
                 stopped_ns: 10 * SECOND_NS,
+                sent: 0,
                 last_answer_ns: 0,
                 answered_before_stop: 0,
                 answered: 0,
@@ -54,6 +55,7 @@ impl Thread {
         tally.counts.answered = answered;
         tally.latency.record_n(1_000_000, answered).unwrap();
         self.drained[0].counts.timed_out = sent - answered;
+        self.outcome.sent = sent;
         self.outcome.answered = answered;
         self.outcome.answered_before_stop = answered;
         self

@@ -106,6 +106,9 @@ pub struct LoadReport {
     pub generator: Generator,
     /// Connections; zeros over UDP.
     pub connections: Connections,
+    /// The failed attempts to open a session by cause, as in `refusals`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub session_failures: BTreeMap<String, u64>,
     /// Time from the attempt to open a session until it was open, in nanoseconds: TCP's handshake with those of TLS or
     /// QUIC. A query that waits for its session has that time in its latency, too.
     #[serde(default)]
@@ -272,6 +275,31 @@ pub struct TransportReport {
 }
 
 impl LoadReport {
+    /// Whether the load opened sessions and sent no queries.
+    pub(crate) fn is_of_sessions(&self) -> bool {
+        self.sent == 0 && self.connections.tried > 0
+    }
+
+    /// Queries sent; where the load is one of sessions, those tried.
+    pub(crate) fn begun(&self) -> u64 {
+        if self.is_of_sessions() {
+            self.connections.tried
+        } else {
+            self.sent
+        }
+    }
+
+    /// Whether each client has a session open, its first one: then there is no more to open.
+    pub(crate) fn holds_all_sessions(&self) -> bool {
+        let Connections {
+            opened,
+            closed,
+            closed_by_peer,
+            ..
+        } = self.connections;
+        closed == 0 && opened - closed_by_peer.min(opened) >= self.generator.clients as u64
+    }
+
     /// Judges the bottleneck (again), with the server's CPU share if it is known by now: 1 is all the CPU that the
     /// server could use. Sets `server_cpu_share`, `bottleneck` and `evidence`.
     pub fn judge(&mut self, server_cpu_share: Option<f64>) {

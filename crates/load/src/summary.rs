@@ -128,6 +128,11 @@ pub fn summarise(config: &LoadConfig, stream: &QueryStream, whole: Whole) -> Loa
         response_bytes_mean: mean(counts.answer_bytes, counts.answered + counts.moved),
         generator,
         connections: counts.connections,
+        session_failures: if counts.connections.failed > 0 {
+            by_name(Refusal::ALL.map(Refusal::name), &counts.session_failures)
+        } else {
+            BTreeMap::new()
+        },
         handshake_ns: Distribution::from(&handshake),
         wire: wires.iter().fold(Wire::default(), |mut sum, wire| {
             sum += *wire;
@@ -349,15 +354,21 @@ fn taints(report: &LoadReport, outcomes: &[Outcome], sending_s: f64) -> Vec<Stri
     let is_open = !matches!(report.schedule, ScheduleKind::ClosedLoop { .. });
     if let Some(rate_qps) = report.asked_qps.filter(|_| is_open) {
         // One query more or less is a matter of where the period is cut.
-        let missing = (report.sent as f64 - rate_qps * sending_s).abs() - 1.0;
-        if outcomes
-            .iter()
-            .all(|outcome| outcome.stopped == Stopped::Duration)
+        let begun = report.begun() as f64;
+        let missing = (begun - rate_qps * sending_s).abs() - 1.0;
+        let over_time = |outcome: &Outcome| outcome.stopped == Stopped::Duration;
+        if outcomes.iter().all(over_time)
             && missing > LOSS_TOLERATED * rate_qps * sending_s
+            && !(report.is_of_sessions() && report.holds_all_sessions())
         {
+            let what = if report.is_of_sessions() {
+                "sessions per second were tried"
+            } else {
+                "queries per second were sent"
+            };
             reasons.push(format!(
-                "{:.1} queries per second were sent instead of {rate_qps:.1}",
-                report.sent as f64 / sending_s
+                "{:.1} {what} instead of {rate_qps:.1}",
+                begun / sending_s
             ));
         }
         let limit_ns = ((1e9 / rate_qps) as u64).max(1_000_000);
@@ -378,6 +389,13 @@ fn taints(report: &LoadReport, outcomes: &[Outcome], sending_s: f64) -> Vec<Stri
         reasons.push(format!(
             "{} of the queries were refused",
             percent(share(report.refused))
+        ));
+    }
+    let failed_share = report.connections.failed as f64 / report.connections.tried.max(1) as f64;
+    if report.is_of_sessions() && failed_share > LOSS_TOLERATED {
+        reasons.push(format!(
+            "{} of the attempts to open a session failed",
+            percent(failed_share)
         ));
     }
     if report.abandoned > 0 {

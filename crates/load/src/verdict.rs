@@ -3,7 +3,9 @@
 use crate::config::ScheduleKind;
 use crate::refusal::{Refusal, RefusedBy};
 use crate::report::LoadReport;
+use crate::tally::Connections;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// A generator thread that runs or waits for a CPU for this share of the time has none to spare.
 pub(crate) const GENERATOR_BUSY: f64 = 0.95;
@@ -57,9 +59,14 @@ pub struct Verdict {
     pub evidence: Vec<String>,
 }
 
-/// The figures that the rules look at.
+/// The figures that the rules look at. Of a load that opens sessions and sends no queries they are those of the sessions:
+/// tried, opened, neither opened nor failed by the end, failed; latency is that of the handshakes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figures {
+    /// Whether they are of sessions.
+    pub are_of_sessions: bool,
+    /// Sessions asked for that were not tried; 0 of queries, of which send-time errors tell.
+    pub not_tried: u64,
     /// Queries per second that the schedule would have sent if nothing held it back, if it has such a rate.
     pub asked_qps: Option<f64>,
     /// Queries in flight at most, for a closed loop.
@@ -105,22 +112,46 @@ impl From<&LoadReport> for Figures {
         let empty_places = report.send_error_ns.mean.map_or(0.0, |mean_ns| {
             report.sent as f64 * mean_ns as f64 / 1e9 / report.duration_s.max(1e-9)
         });
+        let are_of_sessions = report.is_of_sessions();
+        let by_cause = |counts: &BTreeMap<String, u64>| {
+            Refusal::ALL.map(|refusal| counts.get(refusal.name()).copied().unwrap_or(0))
+        };
+        let (answered, timed_out, refusals, latency_ns) = if are_of_sessions {
+            let Connections {
+                tried,
+                opened,
+                failed,
+                ..
+            } = report.connections;
+            let pending = tried.saturating_sub(opened + failed);
+            let causes = by_cause(&report.session_failures);
+            (opened, pending, causes, &report.handshake_ns)
+        } else {
+            let causes = by_cause(&report.refusals);
+            (
+                report.answered,
+                report.timed_out,
+                causes,
+                &report.latency_ns,
+            )
+        };
         Self {
+            are_of_sessions,
+            not_tried: sessions_not_tried(report),
             asked_qps,
             window,
-            sent: report.sent,
-            answered: report.answered,
-            timed_out: report.timed_out,
-            refusals: Refusal::ALL
-                .map(|refusal| report.refusals.get(refusal.name()).copied().unwrap_or(0)),
+            sent: report.begun(),
+            answered,
+            timed_out,
+            refusals,
             generator_cpu_share: report.generator.cpu_share,
             generator_run_delay_share: report.generator.run_delay_share,
             full_share: report.generator.blocked_share + report.generator.nap_share,
             empty_share: window
                 .filter(|_| asked_qps.is_none())
                 .map(|window| empty_places / window as f64),
-            latency_mean_ns: report.latency_ns.mean.unwrap_or(0),
-            latency_least_ns: report.latency_ns.least.unwrap_or(0),
+            latency_mean_ns: latency_ns.mean.unwrap_or(0),
+            latency_least_ns: latency_ns.least.unwrap_or(0),
             send_error_p99_ns: report.send_error_ns.p99.unwrap_or(0),
             socket_drops: report.generator.socket_drops,
             udp_drops_elsewhere: report.udp_drops_elsewhere,
@@ -129,7 +160,30 @@ impl From<&LoadReport> for Figures {
     }
 }
 
+/// The sessions that a rate asked for while they were opened, less those tried.
+fn sessions_not_tried(report: &LoadReport) -> u64 {
+    let is_open = !matches!(report.schedule, ScheduleKind::ClosedLoop { .. });
+    let Some(rate) = report.asked_qps.filter(|_| is_open) else {
+        return 0;
+    };
+    if !report.is_of_sessions() || report.holds_all_sessions() {
+        return 0;
+    }
+    let asked = (rate * report.duration_s) as u64;
+    // One more or less is a matter of where the load's time is cut.
+    asked.saturating_sub(report.begun() + 1)
+}
+
 impl Figures {
+    /// What the load was made of.
+    fn things(&self) -> &'static str {
+        if self.are_of_sessions {
+            "sessions"
+        } else {
+            "queries"
+        }
+    }
+
     fn share(&self, count: u64) -> f64 {
         count as f64 / self.sent.max(1) as f64
     }
@@ -269,8 +323,13 @@ fn refusals(figures: &Figures) -> Finding {
     let (_, bottleneck) = parties
         .into_iter()
         .max_by_key(|(by, _)| figures.refused_by(*by))?;
+    let (things, ended) = if figures.are_of_sessions {
+        ("sessions", "failed")
+    } else {
+        ("queries", "were refused")
+    };
     let sentence = format!(
-        "{refused} of {} queries ({}) were refused, {most} of them as {}: {}",
+        "{refused} of {} {things} ({}) {ended}, {most} of them as {}: {}",
         figures.sent,
         percent(share),
         cause.name(),
@@ -284,10 +343,16 @@ fn losses(figures: &Figures) -> Finding {
     if share <= LOSS_TOLERATED {
         return None;
     }
+    let ended = if figures.are_of_sessions {
+        "were neither open nor failed at the end"
+    } else {
+        "timed out"
+    };
     let mut evidence = vec![format!(
-        "{} of {} queries ({}) timed out",
+        "{} of {} {} ({}) {ended}",
         figures.timed_out,
         figures.sent,
+        figures.things(),
         percent(share)
     )];
     let overflow =
@@ -333,44 +398,73 @@ fn window(figures: &Figures) -> Finding {
     if !figures.is_held_back() {
         return None;
     }
-    let places = figures
-        .window
-        .map_or("all places in flight were".to_owned(), |window| {
-            format!("the window of {window} was")
-        });
     let mut evidence = vec![format!(
-        "{places} full for {} of the time, while the busiest generator thread used {} of its CPU; \
-         latency was {} in the mean and {} at least",
-        percent(figures.full_share),
+        "{}, while the busiest generator thread used {} of its CPU; {} {} in the mean and {} at least",
+        full_places(figures),
         percent(figures.generator_cpu_share),
+        if figures.are_of_sessions {
+            "a handshake took"
+        } else {
+            "latency was"
+        },
         milliseconds(figures.latency_mean_ns),
         milliseconds(figures.latency_least_ns)
     )];
-    let doubt = if figures.is_server_idle() {
-        "the server had CPU to spare too: more queries in flight would show more"
-    } else if !figures.is_queueing() {
-        "the window is full of waiting time: more queries in flight would show more"
-    } else if figures.generator_busy_share() >= GENERATOR_AT_EASE {
-        "queries waited for others, but the generator had little time to spare either"
+    let things = figures.things();
+    let more = if figures.are_of_sessions {
+        "more sessions at a time would show more"
     } else {
-        evidence.push("queries waited for others for most of their latency".to_owned());
+        "more queries in flight would show more"
+    };
+    let doubt = if figures.is_server_idle() {
+        format!("the server had CPU to spare too: {more}")
+    } else if !figures.is_queueing() {
+        format!("the window is full of waiting time: {more}")
+    } else if figures.generator_busy_share() >= GENERATOR_AT_EASE {
+        format!("{things} waited for others, but the generator had little time to spare either")
+    } else {
+        evidence.push(format!(
+            "{things} waited for others for most of their latency"
+        ));
         return Some((Bottleneck::Server, evidence));
     };
-    evidence.push(doubt.to_owned());
+    evidence.push(doubt);
     Some((Bottleneck::Unknown, evidence))
+}
+
+/// How often nothing could be sent, and why.
+fn full_places(figures: &Figures) -> String {
+    let share = percent(figures.full_share);
+    match figures.window {
+        Some(window) => format!("the window of {window} was full for {share} of the time"),
+        None if figures.are_of_sessions => {
+            format!("all clients were busy opening sessions for {share} of the time")
+        }
+        None => format!("all places in flight were full for {share} of the time"),
+    }
 }
 
 fn rate_met(figures: &Figures) -> Finding {
     let rate = figures.asked_qps?;
-    (figures.answered > 0).then(|| {
+    let rate = (rate * 1e3).round() / 1e3;
+    let Figures { answered, sent, .. } = figures;
+    if figures.not_tried as f64 > LOSS_TOLERATED * (sent + figures.not_tried) as f64 {
         let sentence = format!(
-            "{} queries per second were asked for and sent; {} of {} were answered",
-            (rate * 1e3).round() / 1e3,
-            figures.answered,
-            figures.sent
+            "of the {rate} sessions per second asked for, {} were not tried; {answered} of {sent} were opened",
+            figures.not_tried
         );
-        (Bottleneck::None, vec![sentence])
-    })
+        return Some((Bottleneck::Unknown, vec![sentence]));
+    }
+    let sentence = if figures.are_of_sessions {
+        format!(
+            "{rate} sessions per second were asked for and tried; {answered} of {sent} were opened"
+        )
+    } else {
+        format!(
+            "{rate} queries per second were asked for and sent; {answered} of {sent} were answered"
+        )
+    };
+    (*answered > 0).then_some((Bottleneck::None, vec![sentence]))
 }
 
 /// What a reader wants to see beside any verdict.

@@ -95,12 +95,15 @@ pub fn report(config: &LoadConfig, threads: Vec<Thread>) -> LoadReport {
         }
         outcomes.push(thread.outcome);
     }
+    let of_routes = config.routes.iter().map(|route| config.clients_of(route));
+    let of_fallback = config.tcp_fallback.then_some(1);
+    let clients = of_routes.chain(of_fallback).collect();
     let whole = Whole {
         start_ns: 0,
         start_unix_ns: 0,
         collector,
         outcomes,
-        clients: vec![1; kinds(config).len()],
+        clients,
         udp_drops: 0,
         memory_bytes: None,
     };

@@ -43,3 +43,76 @@ fn threads_without_queries_are_left_out() {
     assert_eq!((generator.blocked_share, generator.nap_share), (0.4, 0.2));
     assert_ne!(report.bottleneck, Bottleneck::Generator);
 }
+
+/// A load that asked for 180 sessions a second for 10 s: how many were tried, opened and failed.
+fn sessions([tried, opened, failed]: [u64; 3], closed: u64, clients: usize) -> LoadReport {
+    let config = LoadConfig {
+        sessions_only: true,
+        ..fixed_rate(180.0).with_clients(clients)
+    };
+    let mut thread = Thread::new(1);
+    thread.outcome.sent = tried;
+    let counts = &mut thread.measured[0].counts;
+    counts.connections.tried = tried;
+    counts.connections.opened = opened;
+    counts.connections.failed = failed;
+    counts.connections.closed = closed;
+    counts.session_failures[Refusal::HandshakeFailed as usize] = failed;
+    report(&config, vec![thread])
+}
+
+#[test]
+fn sessions_are_judged_by_the_rate_of_sessions() {
+    let met = sessions([1_800, 1_800, 0], 1_700, 100);
+    assert_eq!(met.bottleneck, Bottleneck::None);
+    assert!(met.tainted.is_empty(), "{:?}", met.tainted);
+    assert_eq!(
+        met.evidence,
+        ["180 sessions per second were asked for and tried; 1800 of 1800 were opened"]
+    );
+
+    let few = sessions([900, 900, 0], 800, 100);
+    assert_eq!(few.bottleneck, Bottleneck::Unknown);
+    assert_eq!(
+        few.tainted,
+        ["90.0 sessions per second were tried instead of 180.0"]
+    );
+    assert!(
+        few.evidence[0].contains("899 were not tried"),
+        "{:?}",
+        few.evidence
+    );
+}
+
+#[test]
+fn failed_sessions_have_a_cause() {
+    let report = sessions([1_800, 800, 1_000], 0, 1_800);
+    assert_eq!(report.bottleneck, Bottleneck::Server);
+    assert_eq!(
+        report.evidence[0],
+        "1000 of 1800 sessions (56 %) failed, 1000 of them as handshake_failed: the TLS or QUIC handshake failed"
+    );
+    assert_eq!(
+        report.tainted,
+        ["56 % of the attempts to open a session failed"]
+    );
+    assert_eq!(report.session_failures["handshake_failed"], 1_000);
+}
+
+#[test]
+fn sessions_that_were_pending_at_the_end_are_no_failure_of_the_generator() {
+    let report = sessions([1_800, 1_000, 0], 0, 1_800);
+    assert_eq!(report.bottleneck, Bottleneck::Unknown);
+    assert!(
+        report.evidence[0].contains("800 of 1800 sessions"),
+        "{:?}",
+        report.evidence
+    );
+}
+
+#[test]
+fn held_sessions_meet_any_rate_once_all_are_open() {
+    let report = sessions([20, 20, 0], 0, 20);
+    assert_eq!(report.bottleneck, Bottleneck::None);
+    assert!(report.tainted.is_empty(), "{:?}", report.tainted);
+}

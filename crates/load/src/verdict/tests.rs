@@ -3,6 +3,8 @@ use super::*;
 /// A closed loop that the server limits.
 fn closed() -> Figures {
     Figures {
+        are_of_sessions: false,
+        not_tried: 0,
         asked_qps: None,
         window: Some(100),
         sent: 1_000_000,

@@ -115,8 +115,8 @@ pub struct Account<'a> {
     /// Running mean of latency in nanoseconds.
     mean_latency_ns: u64,
     least_latency_ns: u64,
-    /// Answered queries over all tallies.
-    answered: u64,
+    /// Answered queries of each route over all tallies.
+    answered: Vec<u64>,
     refused_lately: bool,
 }
 
@@ -134,6 +134,7 @@ impl<'a> Account<'a> {
             dresser: None,
             in_flight,
             tallies: vec![Tally::default(); routes.count()],
+            answered: vec![0; routes.count()],
             routes,
             last_answer_ns: 0,
             ended: Vec::with_capacity(BATCH),
@@ -146,7 +147,6 @@ impl<'a> Account<'a> {
             answers_lately: 0,
             mean_latency_ns: 0,
             least_latency_ns: u64::MAX,
-            answered: 0,
             refused_lately: false,
         }
     }
@@ -311,9 +311,9 @@ impl<'a> Account<'a> {
             .map(|(_, sent_ns)| sent_ns + self.timeout_ns)
     }
 
-    /// Answered queries over all tallies.
-    pub fn answered(&self) -> u64 {
-        self.answered
+    /// Answered queries of each route over all tallies.
+    pub fn answered(&self) -> &[u64] {
+        &self.answered
     }
 
     /// The part of latency that queries lately spent waiting for other queries: its mean over the least ever seen.
@@ -337,7 +337,9 @@ impl<'a> Account<'a> {
     fn end_answered(&mut self, slot: SlotIndex, answer: Answer<'_>, len: usize, received_ns: u64) {
         let query = self.in_flight.release(slot);
         let latency_ns = received_ns.saturating_sub(query.latency_from_ns);
-        let tally = self.tally(query.client);
+        let route = self.routes.of(query.client);
+        self.answered[route] += 1;
+        let tally = &mut self.tallies[route];
         let counts = &mut tally.counts;
         counts.answer_bytes += len as u64;
         counts.truncated += u64::from(answer.is_truncated());
@@ -345,7 +347,6 @@ impl<'a> Account<'a> {
         counts.rcodes[usize::from(answer.rcode()).min(rcode::COUNTED - 1)] += 1;
         tally.latency.saturating_record(latency_ns);
         self.end(&query, received_ns.max(query.sent_ns));
-        self.answered += 1;
         self.answers_lately += 1;
         self.mean_latency_ns = self.mean_latency_ns - (self.mean_latency_ns >> MEAN_SHIFT)
             + (latency_ns >> MEAN_SHIFT);

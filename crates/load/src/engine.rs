@@ -96,10 +96,8 @@ pub struct Outcome {
     pub sent: u64,
     /// When the last answer arrived, or the start.
     pub last_answer_ns: u64,
-    /// Queries answered before sending stopped.
-    pub answered_before_stop: u64,
-    /// Queries answered over all.
-    pub answered: u64,
+    /// Queries of each route answered before sending stopped.
+    pub answered_before_stop: Vec<u64>,
     /// When the last query ended.
     pub ended_ns: u64,
     /// Time until sending stopped in which a query could not be sent because too many were in flight, naps excepted.
@@ -184,7 +182,7 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
         let cpu_start_ns = self.clock.thread_cpu_ns();
         let run_delay_start_ns = self.clock.thread_run_delay_ns();
         let (stopped, stopped_ns) = self.send_until_stopped(cancel, &mut emit);
-        let answered_before_stop = self.account.answered();
+        let answered_before_stop = self.account.answered().to_vec();
         let sending_cpu_ns = self.clock.thread_cpu_ns() - cpu_start_ns;
         let run_delay_ns = self.clock.thread_run_delay_ns();
         let resident_bytes = resident_bytes();
@@ -210,7 +208,6 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
             sent: self.sent,
             last_answer_ns: self.account.last_answer_ns.max(self.task.start_ns),
             answered_before_stop,
-            answered: self.account.answered(),
             ended_ns,
             blocked_ns: self.blocked_ns,
             napped_ns: self.napped_ns,

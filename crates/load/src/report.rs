@@ -261,7 +261,7 @@ pub struct TransportReport {
     pub malformed: u64,
     pub malformations: BTreeMap<String, u64>,
     pub truncated: u64,
-    /// Answered queries per second of the measuring period, those answered after it among them.
+    /// Answered queries per second of the measuring period: those answered within it, divided by its length.
     pub qps: f64,
     pub rcodes: BTreeMap<String, u64>,
     pub latency_ns: Distribution,

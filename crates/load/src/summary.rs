@@ -57,7 +57,7 @@ pub fn summarise(config: &LoadConfig, stream: &QueryStream, whole: Whole) -> Loa
         send_error,
         handshake,
     } = sum(&collector.totals);
-    let (answered_measured, measured_until_ns) = measuring_period(outcomes);
+    let (answered_measured, measured_until_ns) = measuring_period(outcomes, &collector.totals);
     let duration_s = seconds(measured_until_ns.saturating_sub(start_ns));
     let per_second = |count: u64| {
         if duration_s > 0.0 {
@@ -98,7 +98,7 @@ pub fn summarise(config: &LoadConfig, stream: &QueryStream, whole: Whole) -> Loa
         late: counts.late,
         malformed: counts.malformed(),
         malformations: by_name(Malformed::ALL.map(Malformed::name), &counts.malformed),
-        qps: per_second(answered_measured),
+        qps: per_second(answered_measured.iter().sum()),
         duration_s,
         drain_s: seconds(ended_ns.saturating_sub(stopped_ns)),
         rcodes: rcodes(&counts),
@@ -148,7 +148,10 @@ pub fn summarise(config: &LoadConfig, stream: &QueryStream, whole: Whole) -> Loa
         latency_histogram: histogram::encode(&latency),
     };
     if clients.len() > 1 {
-        report.transports = route_reports(config, &collector.totals, &clients, &wires, per_second);
+        report.transports = route_reports(config, &collector.totals, &clients, &wires);
+        for (route, answered) in report.transports.iter_mut().zip(answered_measured) {
+            route.qps = per_second(answered);
+        }
     }
     report.intervals = collector.into_intervals();
     report.judge(None);
@@ -180,13 +183,12 @@ fn wires(outcomes: &[Outcome], routes: usize) -> Vec<Wire> {
     wires
 }
 
-/// The figures of each route; those of the TCP fallback come last.
+/// The figures of each route, but for its rate; those of the TCP fallback come last.
 fn route_reports(
     config: &LoadConfig,
     totals: &[Tally],
     clients: &[usize],
     wires: &[Wire],
-    per_second: impl Fn(u64) -> f64,
 ) -> Vec<TransportReport> {
     let weights: f64 = config.routes.iter().map(|route| route.weight).sum();
     let udp_server = config
@@ -215,7 +217,7 @@ fn route_reports(
             malformed: counts.malformed(),
             malformations: by_name(Malformed::ALL.map(Malformed::name), &counts.malformed),
             truncated: counts.truncated,
-            qps: per_second(counts.answered),
+            qps: 0.0,
             rcodes: rcodes(counts),
             latency_ns: Distribution::from(&tally.latency),
             send_error_ns: Distribution::from(&tally.send_error),
@@ -242,11 +244,11 @@ fn asked_qps(config: &LoadConfig, stream: &QueryStream, sending_ns: u64) -> Opti
     (sending_ns > 0).then(|| asked / seconds(sending_ns))
 }
 
-/// Queries answered in the measuring period, and its end.
+/// Queries of each route that were answered in the measuring period, and its end.
 ///
 /// It ends when sending stops, since then the load is no longer that of the schedule. Where all queries are used up, it
 /// ends with the last answer if that comes later: a short load may have sent everything before the first answer came.
-fn measuring_period(outcomes: &[Outcome]) -> (u64, u64) {
+fn measuring_period(outcomes: &[Outcome], totals: &[Tally]) -> (Vec<u64>, u64) {
     let used_up = outcomes
         .iter()
         .all(|outcome| outcome.stopped == Stopped::Exhausted);
@@ -257,14 +259,17 @@ fn measuring_period(outcomes: &[Outcome]) -> (u64, u64) {
             outcome.stopped_ns
         }
     };
-    let answered = outcomes.iter().map(|outcome| {
-        if used_up {
-            outcome.answered
-        } else {
-            outcome.answered_before_stop
+    let end_ns = outcomes.iter().map(end).max().unwrap_or(0);
+    let mut answered: Vec<u64> = totals.iter().map(|tally| tally.counts.answered).collect();
+    if !used_up {
+        answered.fill(0);
+        for outcome in outcomes {
+            for (sum, count) in answered.iter_mut().zip(&outcome.answered_before_stop) {
+                *sum += count;
+            }
         }
-    });
-    (answered.sum(), outcomes.iter().map(end).max().unwrap_or(0))
+    }
+    (answered, end_ns)
 }
 
 fn generator(start_ns: u64, outcomes: &[Outcome], answered: u64) -> Generator {

@@ -31,8 +31,7 @@ impl Thread {
                 stopped_ns: 10 * SECOND_NS,
                 sent: 0,
                 last_answer_ns: 0,
-                answered_before_stop: 0,
-                answered: 0,
+                answered_before_stop: vec![0; routes],
                 ended_ns: 10 * SECOND_NS,
                 blocked_ns: 0,
                 napped_ns: 0,
@@ -56,8 +55,7 @@ impl Thread {
         tally.latency.record_n(1_000_000, answered).unwrap();
         self.drained[0].counts.timed_out = sent - answered;
         self.outcome.sent = sent;
-        self.outcome.answered = answered;
-        self.outcome.answered_before_stop = answered;
+        self.outcome.answered_before_stop[0] = answered;
         self
     }
 }

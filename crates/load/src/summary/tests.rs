@@ -1,5 +1,6 @@
 use super::samples::{SECOND_NS, Thread, fixed_rate, report};
 use super::*;
+use crate::config::Route;
 
 /// A thread that sent at even rate until `stopped_s`, and ran, waited for a CPU, was blocked and napped for so long.
 fn thread(stopped_s: f64, [ran_s, delay_s, blocked_s, napped_s]: [f64; 4]) -> Thread {
@@ -115,4 +116,21 @@ fn held_sessions_meet_any_rate_once_all_are_open() {
     let report = sessions([20, 20, 0], 0, 20);
     assert_eq!(report.bottleneck, Bottleneck::None);
     assert!(report.tainted.is_empty(), "{:?}", report.tainted);
+}
+
+#[test]
+fn rates_of_transports_add_up_to_that_of_the_load() {
+    let mut config = fixed_rate(200.0);
+    let tcp = Route::new(TransportKind::Tcp, config.routes[0].server);
+    config.routes.push(tcp);
+    // Over UDP all answers come before the end, over TCP some afterwards.
+    let mut thread = Thread::new(2).with_queries(1_000, 1_000);
+    thread.measured[1].counts.sent = 1_000;
+    thread.measured[1].counts.answered = 400;
+    thread.drained[1].counts.answered = 600;
+    thread.outcome.answered_before_stop[1] = 400;
+    let report = report(&config, vec![thread]);
+    let rates: Vec<f64> = report.transports.iter().map(|part| part.qps).collect();
+    assert_eq!((report.qps, rates), (140.0, vec![100.0, 40.0]));
+    assert_eq!(report.transports[1].answered, 1_000);
 }

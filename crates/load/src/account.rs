@@ -74,6 +74,15 @@ pub struct Moved {
     pub latency_from_ns: u64,
 }
 
+/// When a query was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AnswerTime {
+    /// Arrival of the answer.
+    pub at_ns: u64,
+    /// The query's route.
+    pub route: usize,
+}
+
 /// How far the session of a client is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionState {
@@ -117,6 +126,8 @@ pub struct Account<'a> {
     least_latency_ns: u64,
     /// Answered queries of each route over all tallies.
     answered: Vec<u64>,
+    /// The answers since sending stopped.
+    answers_after_stop: Option<Vec<AnswerTime>>,
     refused_lately: bool,
 }
 
@@ -147,6 +158,7 @@ impl<'a> Account<'a> {
             answers_lately: 0,
             mean_latency_ns: 0,
             least_latency_ns: u64::MAX,
+            answers_after_stop: None,
             refused_lately: false,
         }
     }
@@ -316,6 +328,16 @@ impl<'a> Account<'a> {
         &self.answered
     }
 
+    /// Has the time of each answer kept from now on.
+    pub fn keep_answer_times(&mut self) {
+        self.answers_after_stop = Some(Vec::new());
+    }
+
+    /// The times of the answers since they are kept.
+    pub fn take_answer_times(&mut self) -> Vec<AnswerTime> {
+        self.answers_after_stop.take().unwrap_or_default()
+    }
+
     /// The part of latency that queries lately spent waiting for other queries: its mean over the least ever seen.
     pub fn queueing_ns(&self) -> u64 {
         self.mean_latency_ns.saturating_sub(self.least_latency_ns)
@@ -355,6 +377,12 @@ impl<'a> Account<'a> {
             self.least_latency_ns = self.least_latency_ns.min(latency_ns);
         }
         self.last_answer_ns = self.last_answer_ns.max(received_ns);
+        if let Some(times) = &mut self.answers_after_stop {
+            times.push(AnswerTime {
+                at_ns: received_ns,
+                route,
+            });
+        }
     }
 
     /// A truncated answer came for a query that now goes over TCP.

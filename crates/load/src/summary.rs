@@ -1,5 +1,6 @@
 //! From counts and outcomes to a report.
 
+use crate::account::AnswerTime;
 use crate::answer::Malformed;
 use crate::collector::{Collector, rcodes, seconds, sum};
 use crate::config::{LoadConfig, ScheduleKind, TransportKind};
@@ -248,6 +249,7 @@ fn asked_qps(config: &LoadConfig, stream: &QueryStream, sending_ns: u64) -> Opti
 ///
 /// It ends when sending stops, since then the load is no longer that of the schedule. Where all queries are used up, it
 /// ends with the last answer if that comes later: a short load may have sent everything before the first answer came.
+/// Where threads stop one after the other, it ends with the last of them, and holds the answers that the others got until then.
 fn measuring_period(outcomes: &[Outcome], totals: &[Tally]) -> (Vec<u64>, u64) {
     let used_up = outcomes
         .iter()
@@ -266,6 +268,10 @@ fn measuring_period(outcomes: &[Outcome], totals: &[Tally]) -> (Vec<u64>, u64) {
         for outcome in outcomes {
             for (sum, count) in answered.iter_mut().zip(&outcome.answered_before_stop) {
                 *sum += count;
+            }
+            let in_time = |answer: &&AnswerTime| answer.at_ns < end_ns;
+            for answer in outcome.answers_after_stop.iter().filter(in_time) {
+                answered[answer.route] += 1;
             }
         }
     }

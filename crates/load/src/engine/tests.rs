@@ -145,7 +145,11 @@ fn check_invariants(run: &Run) -> Result<(), TestCaseError> {
     prop_assert_eq!(counts.answered, run.total.latency.len());
     prop_assert_eq!(counts.timed_out, run.total.timed_out.len());
     prop_assert_eq!(counts.answered, counts.rcodes.iter().sum::<u64>());
-    prop_assert!(run.outcome.answered_before_stop[0] <= counts.answered);
+    let after_stop = run.outcome.answers_after_stop.len() as u64;
+    prop_assert_eq!(
+        counts.answered,
+        run.outcome.answered_before_stop[0] + after_stop
+    );
     prop_assert!(run.total.send_error.len() <= counts.sent);
     prop_assert!(run.outcome.ended_ns <= run.outcome.stopped_ns + TIMEOUT_NS + MS);
     Ok(())

@@ -32,6 +32,7 @@ impl Thread {
                 sent: 0,
                 last_answer_ns: 0,
                 answered_before_stop: vec![0; routes],
+                answers_after_stop: Vec::new(),
                 ended_ns: 10 * SECOND_NS,
                 blocked_ns: 0,
                 napped_ns: 0,

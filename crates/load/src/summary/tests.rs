@@ -134,3 +134,40 @@ fn rates_of_transports_add_up_to_that_of_the_load() {
     assert_eq!((report.qps, rates), (140.0, vec![100.0, 40.0]));
     assert_eq!(report.transports[1].answered, 1_000);
 }
+
+/// A thread that sent 100 queries until then, of which half were answered by then, and half at `answered_s`.
+fn half_answered_later(stopped: Stopped, stopped_s: u64, answered_s: u64) -> Thread {
+    let mut thread = Thread::new(1).with_queries(100, 50);
+    thread.drained[0].counts.timed_out = 0;
+    thread.drained[0].counts.answered = 50;
+    thread.outcome.stopped = stopped;
+    thread.outcome.stopped_ns = stopped_s * SECOND_NS;
+    thread.outcome.last_answer_ns = answered_s * SECOND_NS;
+    thread.outcome.answers_after_stop = vec![
+        AnswerTime {
+            at_ns: answered_s * SECOND_NS,
+            route: 0
+        };
+        50
+    ];
+    thread
+}
+
+#[test]
+fn the_measuring_period_is_that_of_the_thread_that_stops_last() {
+    use Stopped::{Cancelled, Duration, Exhausted};
+    for (first, second, qps, duration_s) in [
+        // The first thread's later answers come while the second one still sends; those of the second do not.
+        ((Exhausted, 2, 3), (Duration, 10, 11), 15.0, 10.0),
+        ((Exhausted, 2, 3), (Cancelled, 5, 6), 30.0, 5.0),
+        ((Exhausted, 2, 12), (Duration, 10, 11), 10.0, 10.0),
+        // All are used up: the period ends with the last answer.
+        ((Exhausted, 2, 3), (Exhausted, 4, 8), 25.0, 8.0),
+    ] {
+        let thread =
+            |(stopped, stopped_s, answered_s)| half_answered_later(stopped, stopped_s, answered_s);
+        let report = report(&fixed_rate(20.0), vec![thread(first), thread(second)]);
+        assert_eq!((report.qps, report.duration_s), (qps, duration_s));
+        assert_eq!(report.answered, 200);
+    }
+}

@@ -7,12 +7,15 @@ use crate::config::{LoadConfig, ScheduleKind, TransportKind};
 use crate::dress::{CookieCheck, TsigCheck};
 use crate::engine::Outcome;
 use crate::histogram;
+use crate::plan::clients_for_open_loop;
 use crate::refusal::Refusal;
 use crate::report::{Bytes, Distribution, Generator, LoadReport, TransportReport};
 use crate::stop::Stopped;
 use crate::tally::{Tally, empty_histogram};
 use crate::transport::Wire;
-use crate::verdict::{Bottleneck, GENERATOR_BUSY, LOSS_TOLERATED, milliseconds, percent};
+use crate::verdict::{
+    Bottleneck, GENERATOR_BUSY, LOSS_TOLERATED, WINDOW_FULL, milliseconds, percent,
+};
 use dnsrig_stream::QueryStream;
 use hdrhistogram::Histogram;
 use std::collections::BTreeMap;
@@ -158,6 +161,7 @@ pub fn summarise(config: &LoadConfig, stream: &QueryStream, whole: Whole) -> Loa
     report.judge(None);
     report.tainted = taints(
         &report,
+        config,
         outcomes,
         seconds(stopped_ns.saturating_sub(start_ns)),
     );
@@ -329,7 +333,12 @@ fn by_name<const N: usize>(names: [&str; N], counts: &[u64; N]) -> BTreeMap<Stri
 }
 
 /// Why the figures may mislead.
-fn taints(report: &LoadReport, outcomes: &[Outcome], sending_s: f64) -> Vec<String> {
+fn taints(
+    report: &LoadReport,
+    config: &LoadConfig,
+    outcomes: &[Outcome],
+    sending_s: f64,
+) -> Vec<String> {
     let mut reasons = Vec::new();
     let share = |count: u64| count as f64 / report.sent.max(1) as f64;
     if outcomes
@@ -382,6 +391,7 @@ fn taints(report: &LoadReport, outcomes: &[Outcome], sending_s: f64) -> Vec<Stri
                 begun / sending_s
             ));
         }
+        reasons.extend(closed_by_places(report, config));
         let limit_ns = ((1e9 / rate_qps) as u64).max(1_000_000);
         if let Some(p99) = report.send_error_ns.p99.filter(|p99| *p99 > limit_ns) {
             reasons.push(format!(
@@ -420,6 +430,27 @@ fn taints(report: &LoadReport, outcomes: &[Outcome], sending_s: f64) -> Vec<Stri
         reasons.push(format!("{strays} messages came that answer no query"));
     }
     reasons
+}
+
+/// That an open loop was none for some of the time, and what would help.
+fn closed_by_places(report: &LoadReport, config: &LoadConfig) -> Option<String> {
+    let full_share = report.generator.blocked_share + report.generator.nap_share;
+    if full_share <= WINDOW_FULL || report.is_of_sessions() {
+        return None;
+    }
+    let mut reason = format!(
+        "all places in flight were full for {} of the time: queries that were due waited for others to end",
+        percent(full_share)
+    );
+    let clients = clients_for_open_loop(config).filter(|clients| *clients > config.client_count());
+    if let Some(clients) = clients {
+        let timeout_s = config.timeout.as_secs_f64();
+        reason += &format!(
+            ". {clients} clients have room for all that this rate has in flight within a time-out of {timeout_s} s; {} do not",
+            config.client_count()
+        );
+    }
+    Some(reason)
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ pub(crate) const LOSS_TOLERATED: f64 = 0.001;
 const SEND_ERROR_TOLERATED_NS: u64 = 1_000_000;
 
 /// A window that is full for this share of the time is what holds sending back.
-const WINDOW_FULL: f64 = 0.02;
+pub(crate) const WINDOW_FULL: f64 = 0.02;
 
 /// With this share of a window's places empty on average, it is not the window that holds sending back.
 const WINDOW_EMPTY: f64 = 0.5;
@@ -335,7 +335,9 @@ fn refusals(figures: &Figures) -> Finding {
         cause.name(),
         cause.meaning(),
     );
-    Some((bottleneck, vec![sentence]))
+    let mut evidence = vec![sentence];
+    evidence.extend(closed_by_places(figures));
+    Some((bottleneck, evidence))
 }
 
 fn losses(figures: &Figures) -> Finding {
@@ -378,6 +380,7 @@ fn losses(figures: &Figures) -> Finding {
         );
         Bottleneck::Unknown
     };
+    evidence.extend(closed_by_places(figures));
     Some((bottleneck, evidence))
 }
 
@@ -430,6 +433,16 @@ fn window(figures: &Figures) -> Finding {
     };
     evidence.push(doubt);
     Some((Bottleneck::Unknown, evidence))
+}
+
+/// That queries which were due had to wait for the end of others, in a schedule that does not go by those.
+fn closed_by_places(figures: &Figures) -> Option<String> {
+    (figures.window.is_none() && figures.is_held_back()).then(|| {
+        format!(
+            "{}: what was due then was sent late, or not at all",
+            full_places(figures)
+        )
+    })
 }
 
 /// How often nothing could be sent, and why.

@@ -171,3 +171,35 @@ fn the_measuring_period_is_that_of_the_thread_that_stops_last() {
         assert_eq!(report.answered, 200);
     }
 }
+
+#[test]
+fn an_open_loop_that_runs_out_of_places_says_so() {
+    let config = fixed_rate(40_000.0);
+    let silent = |blocked_s: f64| {
+        let mut thread = thread(10.0, [0.5, 0.0, blocked_s, 0.0]).with_queries(65_536, 0);
+        thread.drained[0].counts.timed_out = 65_536;
+        thread
+    };
+    let full = report(&config, vec![silent(8.0)]);
+    assert!(
+        full.evidence.contains(
+            &"all places in flight were full for 80 % of the time: what was due then was sent late, or not at all"
+                .to_owned()
+        ),
+        "{:?}",
+        full.evidence
+    );
+    let taint = "7 clients have room for all that this rate has in flight within a time-out of 5 s; 1 do not";
+    assert!(
+        full.tainted.iter().any(|reason| reason.ends_with(taint)),
+        "{:?}",
+        full.tainted
+    );
+    let roomy = report(&config.with_clients(7), vec![silent(0.0)]);
+    let said = [roomy.evidence, roomy.tainted].concat();
+    assert!(
+        !said
+            .iter()
+            .any(|reason| reason.contains("places in flight"))
+    );
+}

@@ -210,7 +210,7 @@ fn due(trial: &Trial) -> u64 {
 }
 
 /// Answers per second that the generator reaches with the fastest server there is, the sink on another CPU; `None` for
-/// transports that the sink does not have.
+/// loads that the sink cannot answer.
 fn measure_ceiling(
     stream: &QueryStream,
     config: &LoadConfig,
@@ -219,7 +219,8 @@ fn measure_ceiling(
     let [route] = config.routes.as_slice() else {
         return Ok(None);
     };
-    if route.transport != TransportKind::Udp {
+    // The sink has no key, and an answer without a valid TSIG record is none (RFC 8945 section 5.4).
+    if route.transport != TransportKind::Udp || config.dress.tsig.is_some() {
         return Ok(None);
     }
     let loopback: IpAddr = if route.server.is_ipv4() {
@@ -246,7 +247,8 @@ fn measure_ceiling(
             .join()
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         ended?;
-        Ok(measured.transpose()?.map(|report| report.qps))
+        let report = measured.transpose()?;
+        Ok(report.map(|report| report.qps).filter(|qps| *qps > 0.0))
     })
 }
 
@@ -270,10 +272,11 @@ fn ceiling_config(config: &LoadConfig, sink: SocketAddr) -> LoadConfig {
     config
 }
 
-/// The rate at which the busiest generator thread would use all of its CPU, if its cost per query stayed the same.
+/// The rate at which the busiest generator thread would use all of its CPU, if its cost per query stayed the same; `None`
+/// where nothing was answered.
 fn ceiling_by_cpu(report: &LoadReport) -> Option<f64> {
     let share = report.generator.cpu_share;
-    (share > 0.0).then(|| report.qps / share)
+    (share > 0.0 && report.qps > 0.0).then(|| report.qps / share)
 }
 
 #[cfg(test)]

@@ -142,7 +142,7 @@ pub struct SearchReport {
     /// The breaking point.
     #[serde(flatten)]
     pub found: BreakingPoint,
-    /// Answers per second that the generator itself reaches with these clients and threads.
+    /// Answers per second that the generator itself reaches with these clients and threads; `None` where nothing was answered.
     pub generator_ceiling_qps: Option<f64>,
     /// Where that is from.
     pub generator_ceiling_from: Ceiling,

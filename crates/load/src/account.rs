@@ -386,12 +386,9 @@ impl<'a> Account<'a> {
     }
 
     /// A truncated answer came for a query that now goes over TCP.
-    fn move_over(&mut self, slot: SlotIndex, len: usize) {
+    fn move_over(&mut self, slot: SlotIndex) {
         let query = self.in_flight.release(slot);
-        let counts = &mut self.tally(query.client).counts;
-        counts.moved += 1;
-        counts.truncated += 1;
-        counts.answer_bytes += len as u64;
+        self.tally(query.client).counts.moved += 1;
         self.moved.push(Moved {
             client: query.client,
             index: query.index,
@@ -481,7 +478,7 @@ impl Events for Account<'_> {
             self.in_flight.late_answer_came(slot);
             self.tally(client).counts.late += 1;
         } else if answer.is_truncated() && self.moves_from == Some(self.routes.of(client)) {
-            self.move_over(slot, message.len());
+            self.move_over(slot);
         } else {
             self.end_answered(slot, answer, message.len(), received_ns);
         }

@@ -65,7 +65,7 @@ pub struct LoadReport {
     pub drain_s: f64,
     /// Answered queries by RCODE.
     pub rcodes: BTreeMap<String, u64>,
-    /// Answered queries whose answer has TC set.
+    /// Answered queries whose answer has TC set; those moved to TCP are not among them.
     pub truncated: u64,
     /// Latency of answered queries in nanoseconds: from the send (closed loop) or the scheduled time (fixed rate).
     pub latency_ns: Distribution,

@@ -129,7 +129,7 @@ pub fn summarise(config: &LoadConfig, stream: &QueryStream, whole: Whole) -> Loa
             received: counts.bytes_received,
         },
         query_bytes_mean: mean(counts.bytes_sent, counts.sent + counts.moved),
-        response_bytes_mean: mean(counts.answer_bytes, counts.answered + counts.moved),
+        response_bytes_mean: mean(counts.answer_bytes, counts.answered),
         generator,
         connections: counts.connections,
         session_failures: if counts.connections.failed > 0 {

@@ -76,7 +76,7 @@ pub struct Counts {
     pub late: u64,
     /// Messages that are no DNS answer, by [`Malformed`].
     pub malformed: [u64; Malformed::ALL.len()],
-    /// Answers with TC set, among the answered.
+    /// Answers with TC set, among the answered, so without those of moved queries.
     pub truncated: u64,
     /// Octets of DNS messages sent.
     pub bytes_sent: u64,

@@ -39,6 +39,7 @@ impl Thread {
                 sending_run_delay_ns: 0,
                 sending_cpu_ns: 0,
                 cpu_ns: 0,
+                resident_bytes: None,
                 wake_up_ns: empty_histogram(),
                 wake_up_in_load_ns: empty_histogram(),
                 transports: Vec::new(),

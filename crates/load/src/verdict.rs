@@ -72,7 +72,9 @@ pub struct Verdict {
 /// 5. too many queries in flight held sending back. *server*, if queries waited for others for most of their latency (its mean is three times
 ///    the least or more), the server is not known to use less than 50 % of its CPU, and the generator was busy for less than 80 % of the
 ///    time; otherwise *unknown*, since more queries in flight would have shown more;
-/// 6. *none*: a rate was asked for and met.
+/// 6. *none*: a rate was asked for and met; *unknown*, if more than 0.1 % of the sessions that it asked for were not tried.
+///
+/// Of a load that opens sessions only, "queries" are its sessions: see [`Figures`].
 pub fn judge(figures: &Figures) -> Verdict {
     let rules = [generator, refusals, losses, busy_server, window, rate_met];
     let (bottleneck, mut evidence) = rules.iter().find_map(|rule| rule(figures)).unwrap_or((

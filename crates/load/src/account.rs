@@ -74,6 +74,15 @@ pub struct Moved {
     pub latency_from_ns: u64,
 }
 
+/// When a query was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AnswerTime {
+    /// Arrival of the answer.
+    pub at_ns: u64,
+    /// The query's route.
+    pub route: usize,
+}
+
 /// How far the session of a client is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionState {
@@ -115,8 +124,10 @@ pub struct Account<'a> {
     /// Running mean of latency in nanoseconds.
     mean_latency_ns: u64,
     least_latency_ns: u64,
-    /// Answered queries over all tallies.
-    answered: u64,
+    /// Answered queries of each route over all tallies.
+    answered: Vec<u64>,
+    /// The answers since sending stopped.
+    answers_after_stop: Option<Vec<AnswerTime>>,
     refused_lately: bool,
 }
 
@@ -134,6 +145,7 @@ impl<'a> Account<'a> {
             dresser: None,
             in_flight,
             tallies: vec![Tally::default(); routes.count()],
+            answered: vec![0; routes.count()],
             routes,
             last_answer_ns: 0,
             ended: Vec::with_capacity(BATCH),
@@ -146,7 +158,7 @@ impl<'a> Account<'a> {
             answers_lately: 0,
             mean_latency_ns: 0,
             least_latency_ns: u64::MAX,
-            answered: 0,
+            answers_after_stop: None,
             refused_lately: false,
         }
     }
@@ -311,9 +323,19 @@ impl<'a> Account<'a> {
             .map(|(_, sent_ns)| sent_ns + self.timeout_ns)
     }
 
-    /// Answered queries over all tallies.
-    pub fn answered(&self) -> u64 {
-        self.answered
+    /// Answered queries of each route over all tallies.
+    pub fn answered(&self) -> &[u64] {
+        &self.answered
+    }
+
+    /// Has the time of each answer kept from now on.
+    pub fn keep_answer_times(&mut self) {
+        self.answers_after_stop = Some(Vec::new());
+    }
+
+    /// The times of the answers since they are kept.
+    pub fn take_answer_times(&mut self) -> Vec<AnswerTime> {
+        self.answers_after_stop.take().unwrap_or_default()
     }
 
     /// The part of latency that queries lately spent waiting for other queries: its mean over the least ever seen.
@@ -337,7 +359,9 @@ impl<'a> Account<'a> {
     fn end_answered(&mut self, slot: SlotIndex, answer: Answer<'_>, len: usize, received_ns: u64) {
         let query = self.in_flight.release(slot);
         let latency_ns = received_ns.saturating_sub(query.latency_from_ns);
-        let tally = self.tally(query.client);
+        let route = self.routes.of(query.client);
+        self.answered[route] += 1;
+        let tally = &mut self.tallies[route];
         let counts = &mut tally.counts;
         counts.answer_bytes += len as u64;
         counts.truncated += u64::from(answer.is_truncated());
@@ -345,7 +369,6 @@ impl<'a> Account<'a> {
         counts.rcodes[usize::from(answer.rcode()).min(rcode::COUNTED - 1)] += 1;
         tally.latency.saturating_record(latency_ns);
         self.end(&query, received_ns.max(query.sent_ns));
-        self.answered += 1;
         self.answers_lately += 1;
         self.mean_latency_ns = self.mean_latency_ns - (self.mean_latency_ns >> MEAN_SHIFT)
             + (latency_ns >> MEAN_SHIFT);
@@ -354,15 +377,18 @@ impl<'a> Account<'a> {
             self.least_latency_ns = self.least_latency_ns.min(latency_ns);
         }
         self.last_answer_ns = self.last_answer_ns.max(received_ns);
+        if let Some(times) = &mut self.answers_after_stop {
+            times.push(AnswerTime {
+                at_ns: received_ns,
+                route,
+            });
+        }
     }
 
     /// A truncated answer came for a query that now goes over TCP.
-    fn move_over(&mut self, slot: SlotIndex, len: usize) {
+    fn move_over(&mut self, slot: SlotIndex) {
         let query = self.in_flight.release(slot);
-        let counts = &mut self.tally(query.client).counts;
-        counts.moved += 1;
-        counts.truncated += 1;
-        counts.answer_bytes += len as u64;
+        self.tally(query.client).counts.moved += 1;
         self.moved.push(Moved {
             client: query.client,
             index: query.index,
@@ -451,7 +477,7 @@ impl Events for Account<'_> {
             self.in_flight.late_answer_came(slot);
             self.tally(client).counts.late += 1;
         } else if answer.is_truncated() && self.moves_from == Some(self.routes.of(client)) {
-            self.move_over(slot, message.len());
+            self.move_over(slot);
         } else {
             self.end_answered(slot, answer, message.len(), received_ns);
         }

@@ -2,7 +2,7 @@
 //!
 //! It knows time only through [`Clock`] and the network only through [`Transport`], so tests drive it in virtual time.
 
-use crate::account::{Account, Moved, SessionState};
+use crate::account::{Account, AnswerTime, Moved, SessionState};
 use crate::choice::{Choice, Pick, Rotation};
 use crate::clock::Clock;
 use crate::memory::resident_bytes;
@@ -92,12 +92,14 @@ pub struct Outcome {
     pub stopped: Stopped,
     /// When sending stopped.
     pub stopped_ns: u64,
+    /// Queries sent, or sessions tried.
+    pub sent: u64,
     /// When the last answer arrived, or the start.
     pub last_answer_ns: u64,
-    /// Queries answered before sending stopped.
-    pub answered_before_stop: u64,
-    /// Queries answered over all.
-    pub answered: u64,
+    /// Queries of each route answered before sending stopped.
+    pub answered_before_stop: Vec<u64>,
+    /// The later answers, in the order in which they were taken.
+    pub answers_after_stop: Vec<AnswerTime>,
     /// When the last query ended.
     pub ended_ns: u64,
     /// Time until sending stopped in which a query could not be sent because too many were in flight, naps excepted.
@@ -182,7 +184,8 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
         let cpu_start_ns = self.clock.thread_cpu_ns();
         let run_delay_start_ns = self.clock.thread_run_delay_ns();
         let (stopped, stopped_ns) = self.send_until_stopped(cancel, &mut emit);
-        let answered_before_stop = self.account.answered();
+        let answered_before_stop = self.account.answered().to_vec();
+        self.account.keep_answer_times();
         let sending_cpu_ns = self.clock.thread_cpu_ns() - cpu_start_ns;
         let run_delay_ns = self.clock.thread_run_delay_ns();
         let resident_bytes = resident_bytes();
@@ -205,9 +208,10 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
         Outcome {
             stopped,
             stopped_ns,
+            sent: self.sent,
             last_answer_ns: self.account.last_answer_ns.max(self.task.start_ns),
             answered_before_stop,
-            answered: self.account.answered(),
+            answers_after_stop: self.account.take_answer_times(),
             ended_ns,
             blocked_ns: self.blocked_ns,
             napped_ns: self.napped_ns,

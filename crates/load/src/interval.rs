@@ -61,7 +61,7 @@ pub struct IntervalFigures {
     /// Answers that fit no query in flight, and messages that are no answer.
     #[serde(default)]
     pub strays: u64,
-    /// Answered queries whose answer has TC set.
+    /// Answered queries whose answer has TC set; those moved to TCP are not among them.
     #[serde(default)]
     pub truncated: u64,
     /// Octets of DNS messages sent.

@@ -87,7 +87,7 @@ pub use config::{
 };
 pub use error::LoadError;
 pub use interval::{Interval, IntervalFigures};
-pub use refusal::Refusal;
+pub use refusal::{Refusal, RefusedBy};
 pub use report::LoadReport;
 pub use run::{Progress, run};
 pub use schedule::Step;

@@ -219,6 +219,16 @@ fn places_per_client(config: &LoadConfig) -> usize {
         .next_power_of_two()
 }
 
+/// So many clients have message IDs for all queries that an open loop has in flight if none is answered; `None` if the
+/// schedule says no rate, or is no open loop.
+pub fn clients_for_open_loop(config: &LoadConfig) -> Option<usize> {
+    let in_flight = config.schedule.highest_qps()? * config.timeout.as_secs_f64();
+    let threads = config.thread_count();
+    // Threads share neither queries nor clients.
+    let of_thread = (in_flight / threads as f64 / MAX_SLOTS_PER_CLIENT as f64) as usize + 1;
+    Some(of_thread.saturating_mul(threads))
+}
+
 /// The most queries that each client of the stream sends within `window_ns`, capped at what a client can have in flight.
 fn bursts(stream: &QueryStream, window_ns: u64) -> Vec<usize> {
     let count = stream.client_count() as usize;
@@ -242,4 +252,38 @@ fn bursts(stream: &QueryStream, window_ns: u64) -> Vec<usize> {
         most[client] = lately.len().max(most[client]);
     }
     most
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn clients_for_an_open_loop_have_a_place_for_every_query() {
+        for (rate_qps, timeout_s, threads) in [
+            (40_000.0, 5, 1),
+            (40_000.0, 5, 2),
+            (6_553.6, 5, 1),
+            (1_000.0, 1, 3),
+            (1_000_000.0, 5, 4),
+        ] {
+            let config = LoadConfig {
+                schedule: ScheduleKind::FixedRate { rate_qps },
+                timeout: Duration::from_secs(timeout_s),
+                threads: Some(threads),
+                ..LoadConfig::new(([127, 0, 0, 1], 53).into())
+            };
+            let clients = clients_for_open_loop(&config).unwrap();
+            let config = config.with_clients(clients);
+            let in_flight = rate_qps * timeout_s as f64 / threads as f64;
+            for thread in 0..threads {
+                let own = share(clients, thread, threads);
+                let places = own * places_per_client(&config);
+                assert!(places as f64 > in_flight, "{clients} clients");
+                let fewer = (own - 1) * MAX_SLOTS_PER_CLIENT;
+                assert!(fewer as f64 <= in_flight, "{clients} clients");
+            }
+        }
+    }
 }

@@ -37,6 +37,19 @@ pub enum Refusal {
     HttpContent,
 }
 
+/// Whose doing a refusal is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RefusedBy {
+    /// The server, or its host.
+    Server,
+    /// What lies between.
+    Path,
+    /// A limit of the generator, or of its host.
+    Generator,
+    /// The refusal does not tell.
+    Unclear,
+}
+
 impl Refusal {
     /// All of them, in order.
     pub const ALL: [Self; 16] = [
@@ -99,6 +112,28 @@ impl Refusal {
             Self::StreamReset => "the server gave up the stream",
             Self::HttpStatus => "an HTTP status other than 200",
             Self::HttpContent => "an HTTP answer that is no DNS message",
+        }
+    }
+
+    /// Whose doing it is.
+    pub fn by(self) -> RefusedBy {
+        match self {
+            Self::PortUnreachable
+            | Self::ConnectFailed
+            | Self::ConnectTimedOut
+            | Self::HandshakeFailed
+            | Self::CertificateRefused
+            | Self::HandshakeTimedOut
+            | Self::ConnectionLost
+            | Self::ProtocolError
+            | Self::StreamReset
+            | Self::HttpStatus
+            | Self::HttpContent => RefusedBy::Server,
+            // What a local firewall forbids fails at the send.
+            Self::Send | Self::Unreachable => RefusedBy::Path,
+            Self::NoPort | Self::NoFile => RefusedBy::Generator,
+            // Places fill up when answers take long, and when the client has few.
+            Self::NoPlace => RefusedBy::Unclear,
         }
     }
 

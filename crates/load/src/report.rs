@@ -65,7 +65,7 @@ pub struct LoadReport {
     pub drain_s: f64,
     /// Answered queries by RCODE.
     pub rcodes: BTreeMap<String, u64>,
-    /// Answered queries whose answer has TC set.
+    /// Answered queries whose answer has TC set; those moved to TCP are not among them.
     pub truncated: u64,
     /// Latency of answered queries in nanoseconds: from the send (closed loop) or the scheduled time (fixed rate).
     pub latency_ns: Distribution,
@@ -106,6 +106,9 @@ pub struct LoadReport {
     pub generator: Generator,
     /// Connections; zeros over UDP.
     pub connections: Connections,
+    /// The failed attempts to open a session by cause, as in `refusals`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub session_failures: BTreeMap<String, u64>,
     /// Time from the attempt to open a session until it was open, in nanoseconds: TCP's handshake with those of TLS or
     /// QUIC. A query that waits for its session has that time in its latency, too.
     #[serde(default)]
@@ -139,7 +142,7 @@ pub struct SearchReport {
     /// The breaking point.
     #[serde(flatten)]
     pub found: BreakingPoint,
-    /// Answers per second that the generator itself reaches with these clients and threads.
+    /// Answers per second that the generator itself reaches with these clients and threads; `None` where nothing was answered.
     pub generator_ceiling_qps: Option<f64>,
     /// Where that is from.
     pub generator_ceiling_from: Ceiling,
@@ -207,15 +210,15 @@ pub struct Bytes {
 pub struct Generator {
     /// CPU microseconds of all generator threads per answered query.
     pub cpu_us_per_query: Option<f64>,
-    /// Share of one CPU that the busiest thread used while sending: the one that ran or waited for a CPU the most.
+    /// Share of one CPU that the busiest thread used while the load was sent: the one that ran or waited for a CPU the most.
     pub cpu_share: f64,
     /// Share of the sending time in which that thread was ready to run while others had its CPU; 0 where the kernel does
     /// not say (no schedstats).
     #[serde(default)]
     pub run_delay_share: f64,
-    /// Share of the sending time in which a mean thread waited because too many queries were in flight, naps excepted.
+    /// Share of the sending time in which a mean thread that had queries to send waited because too many queries were in flight, naps excepted.
     pub blocked_share: f64,
-    /// Share of the sending time in which a mean thread napped with too many queries in flight, to take several answers
+    /// Share of the sending time in which such a thread napped with too many queries in flight, to take several answers
     /// at once afterwards.
     #[serde(default)]
     pub nap_share: f64,
@@ -258,7 +261,7 @@ pub struct TransportReport {
     pub malformed: u64,
     pub malformations: BTreeMap<String, u64>,
     pub truncated: u64,
-    /// Answered queries per second of the measuring period, those answered after it among them.
+    /// Answered queries per second of the measuring period: those answered within it, divided by its length.
     pub qps: f64,
     pub rcodes: BTreeMap<String, u64>,
     pub latency_ns: Distribution,
@@ -272,6 +275,31 @@ pub struct TransportReport {
 }
 
 impl LoadReport {
+    /// Whether the load opened sessions and sent no queries.
+    pub(crate) fn is_of_sessions(&self) -> bool {
+        self.sent == 0 && self.connections.tried > 0
+    }
+
+    /// Queries sent; where the load is one of sessions, those tried.
+    pub(crate) fn begun(&self) -> u64 {
+        if self.is_of_sessions() {
+            self.connections.tried
+        } else {
+            self.sent
+        }
+    }
+
+    /// Whether each client has a session open, its first one: then there is no more to open.
+    pub(crate) fn holds_all_sessions(&self) -> bool {
+        let Connections {
+            opened,
+            closed,
+            closed_by_peer,
+            ..
+        } = self.connections;
+        closed == 0 && opened - closed_by_peer.min(opened) >= self.generator.clients as u64
+    }
+
     /// Judges the bottleneck (again), with the server's CPU share if it is known by now: 1 is all the CPU that the
     /// server could use. Sets `server_cpu_share`, `bottleneck` and `evidence`.
     pub fn judge(&mut self, server_cpu_share: Option<f64>) {

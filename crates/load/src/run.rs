@@ -94,12 +94,7 @@ pub fn run(
     let queries = Queries::new(stream)?;
     let plans = Plan::make(config, stream)?;
     raise_file_limit(plans.iter().map(|plan| plan.places.len()).sum());
-    for route in &config.routes {
-        target::check(route.server, config.allow_any_target)?;
-        if !config.sessions_only {
-            probe(route, &config.sources, queries.message(0), cancel)?;
-        }
-    }
+    check_servers(config, &queries, cancel)?;
     // Plain UDP is the fastest, and compiled on its own.
     match config.routes.as_slice() {
         [route] if route.transport == TransportKind::Udp && !config.tcp_fallback => {
@@ -111,6 +106,24 @@ pub fn run(
             run_over(open, plans, &queries, config, cancel, on_progress)
         }
     }
+}
+
+/// Checks that the servers may be loaded, and that each gives a sign of life.
+///
+/// # Errors
+/// [`LoadError::ForeignTarget`], [`LoadError::Unreachable`], [`LoadError::Silent`]
+pub fn check_servers(
+    config: &LoadConfig,
+    queries: &Queries<'_>,
+    cancel: &AtomicBool,
+) -> Result<(), LoadError> {
+    for route in &config.routes {
+        target::check(route.server, config.allow_any_target)?;
+        if !config.sessions_only {
+            probe(route, &config.sources, queries.message(0), cancel)?;
+        }
+    }
+    Ok(())
 }
 
 /// Opens the transports of one thread.

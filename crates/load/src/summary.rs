@@ -1,17 +1,21 @@
 //! From counts and outcomes to a report.
 
+use crate::account::AnswerTime;
 use crate::answer::Malformed;
 use crate::collector::{Collector, rcodes, seconds, sum};
 use crate::config::{LoadConfig, ScheduleKind, TransportKind};
 use crate::dress::{CookieCheck, TsigCheck};
 use crate::engine::Outcome;
 use crate::histogram;
+use crate::plan::clients_for_open_loop;
 use crate::refusal::Refusal;
 use crate::report::{Bytes, Distribution, Generator, LoadReport, TransportReport};
 use crate::stop::Stopped;
 use crate::tally::{Tally, empty_histogram};
 use crate::transport::Wire;
-use crate::verdict::{Bottleneck, GENERATOR_BUSY, LOSS_TOLERATED, milliseconds, percent};
+use crate::verdict::{
+    Bottleneck, GENERATOR_BUSY, LOSS_TOLERATED, WINDOW_FULL, milliseconds, percent,
+};
 use dnsrig_stream::QueryStream;
 use hdrhistogram::Histogram;
 use std::collections::BTreeMap;
@@ -57,7 +61,7 @@ pub fn summarise(config: &LoadConfig, stream: &QueryStream, whole: Whole) -> Loa
         send_error,
         handshake,
     } = sum(&collector.totals);
-    let (answered_measured, measured_until_ns) = measuring_period(outcomes);
+    let (answered_measured, measured_until_ns) = measuring_period(outcomes, &collector.totals);
     let duration_s = seconds(measured_until_ns.saturating_sub(start_ns));
     let per_second = |count: u64| {
         if duration_s > 0.0 {
@@ -98,7 +102,7 @@ pub fn summarise(config: &LoadConfig, stream: &QueryStream, whole: Whole) -> Loa
         late: counts.late,
         malformed: counts.malformed(),
         malformations: by_name(Malformed::ALL.map(Malformed::name), &counts.malformed),
-        qps: per_second(answered_measured),
+        qps: per_second(answered_measured.iter().sum()),
         duration_s,
         drain_s: seconds(ended_ns.saturating_sub(stopped_ns)),
         rcodes: rcodes(&counts),
@@ -125,9 +129,14 @@ pub fn summarise(config: &LoadConfig, stream: &QueryStream, whole: Whole) -> Loa
             received: counts.bytes_received,
         },
         query_bytes_mean: mean(counts.bytes_sent, counts.sent + counts.moved),
-        response_bytes_mean: mean(counts.answer_bytes, counts.answered + counts.moved),
+        response_bytes_mean: mean(counts.answer_bytes, counts.answered),
         generator,
         connections: counts.connections,
+        session_failures: if counts.connections.failed > 0 {
+            by_name(Refusal::ALL.map(Refusal::name), &counts.session_failures)
+        } else {
+            BTreeMap::new()
+        },
         handshake_ns: Distribution::from(&handshake),
         wire: wires.iter().fold(Wire::default(), |mut sum, wire| {
             sum += *wire;
@@ -143,12 +152,16 @@ pub fn summarise(config: &LoadConfig, stream: &QueryStream, whole: Whole) -> Loa
         latency_histogram: histogram::encode(&latency),
     };
     if clients.len() > 1 {
-        report.transports = route_reports(config, &collector.totals, &clients, &wires, per_second);
+        report.transports = route_reports(config, &collector.totals, &clients, &wires);
+        for (route, answered) in report.transports.iter_mut().zip(answered_measured) {
+            route.qps = per_second(answered);
+        }
     }
     report.intervals = collector.into_intervals();
     report.judge(None);
     report.tainted = taints(
         &report,
+        config,
         outcomes,
         seconds(stopped_ns.saturating_sub(start_ns)),
     );
@@ -175,13 +188,12 @@ fn wires(outcomes: &[Outcome], routes: usize) -> Vec<Wire> {
     wires
 }
 
-/// The figures of each route; those of the TCP fallback come last.
+/// The figures of each route, but for its rate; those of the TCP fallback come last.
 fn route_reports(
     config: &LoadConfig,
     totals: &[Tally],
     clients: &[usize],
     wires: &[Wire],
-    per_second: impl Fn(u64) -> f64,
 ) -> Vec<TransportReport> {
     let weights: f64 = config.routes.iter().map(|route| route.weight).sum();
     let udp_server = config
@@ -210,7 +222,7 @@ fn route_reports(
             malformed: counts.malformed(),
             malformations: by_name(Malformed::ALL.map(Malformed::name), &counts.malformed),
             truncated: counts.truncated,
-            qps: per_second(counts.answered),
+            qps: 0.0,
             rcodes: rcodes(counts),
             latency_ns: Distribution::from(&tally.latency),
             send_error_ns: Distribution::from(&tally.send_error),
@@ -237,11 +249,12 @@ fn asked_qps(config: &LoadConfig, stream: &QueryStream, sending_ns: u64) -> Opti
     (sending_ns > 0).then(|| asked / seconds(sending_ns))
 }
 
-/// Queries answered in the measuring period, and its end.
+/// Queries of each route that were answered in the measuring period, and its end.
 ///
 /// It ends when sending stops, since then the load is no longer that of the schedule. Where all queries are used up, it
 /// ends with the last answer if that comes later: a short load may have sent everything before the first answer came.
-fn measuring_period(outcomes: &[Outcome]) -> (u64, u64) {
+/// Where threads stop one after the other, it ends with the last of them, and holds the answers that the others got until then.
+fn measuring_period(outcomes: &[Outcome], totals: &[Tally]) -> (Vec<u64>, u64) {
     let used_up = outcomes
         .iter()
         .all(|outcome| outcome.stopped == Stopped::Exhausted);
@@ -252,32 +265,41 @@ fn measuring_period(outcomes: &[Outcome]) -> (u64, u64) {
             outcome.stopped_ns
         }
     };
-    let answered = outcomes.iter().map(|outcome| {
-        if used_up {
-            outcome.answered
-        } else {
-            outcome.answered_before_stop
+    let end_ns = outcomes.iter().map(end).max().unwrap_or(0);
+    let mut answered: Vec<u64> = totals.iter().map(|tally| tally.counts.answered).collect();
+    if !used_up {
+        answered.fill(0);
+        for outcome in outcomes {
+            for (sum, count) in answered.iter_mut().zip(&outcome.answered_before_stop) {
+                *sum += count;
+            }
+            let in_time = |answer: &&AnswerTime| answer.at_ns < end_ns;
+            for answer in outcome.answers_after_stop.iter().filter(in_time) {
+                answered[answer.route] += 1;
+            }
         }
-    });
-    (answered.sum(), outcomes.iter().map(end).max().unwrap_or(0))
+    }
+    (answered, end_ns)
 }
 
 fn generator(start_ns: u64, outcomes: &[Outcome], answered: u64) -> Generator {
-    let span_s = |outcome: &Outcome| seconds(outcome.stopped_ns.saturating_sub(start_ns)).max(1e-9);
     let cpu_ns: u64 = outcomes.iter().map(|outcome| outcome.cpu_ns).sum();
-    let share = |span_ns: u64, outcome: &Outcome| seconds(span_ns) / span_s(outcome);
+    // One span for all: a thread that is done early is idle for the rest of the load.
+    let stopped = outcomes.iter().map(|outcome| outcome.stopped_ns);
+    let sending_ns = stopped.max().unwrap_or(0).saturating_sub(start_ns).max(1);
+    let share = |span_ns: u64| span_ns as f64 / sending_ns as f64;
+    let had_nothing =
+        |outcome: &&Outcome| outcome.stopped == Stopped::Exhausted && outcome.sent == 0;
+    let working = || outcomes.iter().filter(|outcome| !had_nothing(outcome));
     let mean_share = |span_ns: fn(&Outcome) -> u64| {
-        let shares = outcomes
-            .iter()
-            .map(|outcome| share(span_ns(outcome), outcome));
-        shares.sum::<f64>() / outcomes.len().max(1) as f64
+        let shares = working().map(|outcome| share(span_ns(outcome)));
+        shares.sum::<f64>() / working().count().max(1) as f64
     };
-    let (cpu_share, run_delay_share) = outcomes
-        .iter()
+    let (cpu_share, run_delay_share) = working()
         .map(|outcome| {
             (
-                share(outcome.sending_cpu_ns, outcome),
-                share(outcome.sending_run_delay_ns, outcome),
+                share(outcome.sending_cpu_ns),
+                share(outcome.sending_run_delay_ns),
             )
         })
         .max_by(|one, other| (one.0 + one.1).total_cmp(&(other.0 + other.1)))
@@ -311,7 +333,12 @@ fn by_name<const N: usize>(names: [&str; N], counts: &[u64; N]) -> BTreeMap<Stri
 }
 
 /// Why the figures may mislead.
-fn taints(report: &LoadReport, outcomes: &[Outcome], sending_s: f64) -> Vec<String> {
+fn taints(
+    report: &LoadReport,
+    config: &LoadConfig,
+    outcomes: &[Outcome],
+    sending_s: f64,
+) -> Vec<String> {
     let mut reasons = Vec::new();
     let share = |count: u64| count as f64 / report.sent.max(1) as f64;
     if outcomes
@@ -347,17 +374,24 @@ fn taints(report: &LoadReport, outcomes: &[Outcome], sending_s: f64) -> Vec<Stri
     let is_open = !matches!(report.schedule, ScheduleKind::ClosedLoop { .. });
     if let Some(rate_qps) = report.asked_qps.filter(|_| is_open) {
         // One query more or less is a matter of where the period is cut.
-        let missing = (report.sent as f64 - rate_qps * sending_s).abs() - 1.0;
-        if outcomes
-            .iter()
-            .all(|outcome| outcome.stopped == Stopped::Duration)
+        let begun = report.begun() as f64;
+        let missing = (begun - rate_qps * sending_s).abs() - 1.0;
+        let over_time = |outcome: &Outcome| outcome.stopped == Stopped::Duration;
+        if outcomes.iter().all(over_time)
             && missing > LOSS_TOLERATED * rate_qps * sending_s
+            && !(report.is_of_sessions() && report.holds_all_sessions())
         {
+            let what = if report.is_of_sessions() {
+                "sessions per second were tried"
+            } else {
+                "queries per second were sent"
+            };
             reasons.push(format!(
-                "{:.1} queries per second were sent instead of {rate_qps:.1}",
-                report.sent as f64 / sending_s
+                "{:.1} {what} instead of {rate_qps:.1}",
+                begun / sending_s
             ));
         }
+        reasons.extend(closed_by_places(report, config));
         let limit_ns = ((1e9 / rate_qps) as u64).max(1_000_000);
         if let Some(p99) = report.send_error_ns.p99.filter(|p99| *p99 > limit_ns) {
             reasons.push(format!(
@@ -378,6 +412,13 @@ fn taints(report: &LoadReport, outcomes: &[Outcome], sending_s: f64) -> Vec<Stri
             percent(share(report.refused))
         ));
     }
+    let failed_share = report.connections.failed as f64 / report.connections.tried.max(1) as f64;
+    if report.is_of_sessions() && failed_share > LOSS_TOLERATED {
+        reasons.push(format!(
+            "{} of the attempts to open a session failed",
+            percent(failed_share)
+        ));
+    }
     if report.abandoned > 0 {
         reasons.push(format!(
             "{} queries were still in flight when cancelling cut the drain short",
@@ -390,3 +431,29 @@ fn taints(report: &LoadReport, outcomes: &[Outcome], sending_s: f64) -> Vec<Stri
     }
     reasons
 }
+
+/// That an open loop was none for some of the time, and what would help.
+fn closed_by_places(report: &LoadReport, config: &LoadConfig) -> Option<String> {
+    let full_share = report.generator.blocked_share + report.generator.nap_share;
+    if full_share <= WINDOW_FULL || report.is_of_sessions() {
+        return None;
+    }
+    let mut reason = format!(
+        "all places in flight were full for {} of the time: queries that were due waited for others to end",
+        percent(full_share)
+    );
+    let clients = clients_for_open_loop(config).filter(|clients| *clients > config.client_count());
+    if let Some(clients) = clients {
+        let timeout_s = config.timeout.as_secs_f64();
+        reason += &format!(
+            ". {clients} clients have room for all that this rate has in flight within a time-out of {timeout_s} s; {} do not",
+            config.client_count()
+        );
+    }
+    Some(reason)
+}
+
+#[cfg(test)]
+pub mod samples;
+#[cfg(test)]
+mod tests;

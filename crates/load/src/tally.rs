@@ -76,7 +76,7 @@ pub struct Counts {
     pub late: u64,
     /// Messages that are no DNS answer, by [`Malformed`].
     pub malformed: [u64; Malformed::ALL.len()],
-    /// Answers with TC set, among the answered.
+    /// Answers with TC set, among the answered, so without those of moved queries.
     pub truncated: u64,
     /// Octets of DNS messages sent.
     pub bytes_sent: u64,
@@ -90,6 +90,8 @@ pub struct Counts {
     pub http_statuses: BTreeMap<u16, u64>,
     /// Sessions.
     pub connections: Connections,
+    /// Attempts to open a session that failed, by [`Refusal`].
+    pub session_failures: [u64; Refusal::ALL.len()],
     /// Answers whose question has other letter case than the query's.
     pub case_changed: u64,
     /// Answers to queries with a cookie, by [`CookieCheck`].
@@ -124,6 +126,9 @@ impl AddAssign<&Counts> for Counts {
         self.bytes_received += other.bytes_received;
         self.answer_bytes += other.answer_bytes;
         for (sum, count) in self.refused.iter_mut().zip(other.refused) {
+            *sum += count;
+        }
+        for (sum, count) in self.session_failures.iter_mut().zip(other.session_failures) {
             *sum += count;
         }
         for (status, count) in &other.http_statuses {
@@ -167,7 +172,10 @@ impl Tally {
         let connections = &mut self.counts.connections;
         match event {
             SessionEvent::Tried => connections.tried += 1,
-            SessionEvent::Failed(_) => connections.failed += 1,
+            SessionEvent::Failed(refusal) => {
+                connections.failed += 1;
+                self.counts.session_failures[refusal as usize] += 1;
+            }
             SessionEvent::ClosedByPeer => connections.closed_by_peer += 1,
             SessionEvent::Closed => connections.closed += 1,
             SessionEvent::Opened { handshake_ns, kind } => {

@@ -1,7 +1,10 @@
 //! Who was the bottleneck: a judgement by fixed rules over measured figures.
 
-use crate::config::ScheduleKind;
-use crate::report::LoadReport;
+mod figures;
+
+pub use figures::Figures;
+
+use crate::refusal::{Refusal, RefusedBy};
 use serde::{Deserialize, Serialize};
 
 /// A generator thread that runs or waits for a CPU for this share of the time has none to spare.
@@ -23,7 +26,7 @@ pub(crate) const LOSS_TOLERATED: f64 = 0.001;
 const SEND_ERROR_TOLERATED_NS: u64 = 1_000_000;
 
 /// A window that is full for this share of the time is what holds sending back.
-const WINDOW_FULL: f64 = 0.02;
+pub(crate) const WINDOW_FULL: f64 = 0.02;
 
 /// With this share of a window's places empty on average, it is not the window that holds sending back.
 const WINDOW_EMPTY: f64 = 0.5;
@@ -56,129 +59,12 @@ pub struct Verdict {
     pub evidence: Vec<String>,
 }
 
-/// The figures that the rules look at.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Figures {
-    /// Queries per second that the schedule would have sent if nothing held it back, if it has such a rate.
-    pub asked_qps: Option<f64>,
-    /// Queries in flight at most, for a closed loop.
-    pub window: Option<usize>,
-    /// Queries sent.
-    pub sent: u64,
-    /// Queries answered.
-    pub answered: u64,
-    /// Queries timed out.
-    pub timed_out: u64,
-    /// Queries that the server's host refused: no listening port, connection lost or not accepted.
-    pub refused_by_server: u64,
-    /// Queries that did not get there: host or network unreachable, failed sends.
-    pub refused_on_the_way: u64,
-    /// Share of one CPU used by the busiest generator thread.
-    pub generator_cpu_share: f64,
-    /// Share of the time in which that thread was ready to run but had no CPU.
-    pub generator_run_delay_share: f64,
-    /// Share of the time in which nothing could be sent because too many queries were in flight.
-    pub full_share: f64,
-    /// Share of the window's places that were empty on average, for a closed loop without a rate limit.
-    pub empty_share: Option<f64>,
-    /// Mean latency in nanoseconds.
-    pub latency_mean_ns: u64,
-    /// Least latency above zero in nanoseconds.
-    pub latency_least_ns: u64,
-    /// 99th percentile of the send-time error in nanoseconds.
-    pub send_error_p99_ns: u64,
-    /// Datagrams dropped at the generator's sockets.
-    pub socket_drops: u64,
-    /// Datagrams dropped at other sockets of this machine.
-    pub udp_drops_elsewhere: u64,
-    /// Share of its CPU that the server used, if known.
-    pub server_cpu_share: Option<f64>,
-}
-
-impl From<&LoadReport> for Figures {
-    fn from(report: &LoadReport) -> Self {
-        let window = match report.schedule {
-            ScheduleKind::ClosedLoop { outstanding, .. } => Some(outstanding),
-            _ => None,
-        };
-        let asked_qps = report.asked_qps;
-        let refused = |cause: &str| report.refusals.get(cause).copied().unwrap_or(0);
-        // Little's law: places that are empty at a time are the queries sent per second times the mean time empty.
-        let empty_places = report.send_error_ns.mean.map_or(0.0, |mean_ns| {
-            report.sent as f64 * mean_ns as f64 / 1e9 / report.duration_s.max(1e-9)
-        });
-        Self {
-            asked_qps,
-            window,
-            sent: report.sent,
-            answered: report.answered,
-            timed_out: report.timed_out,
-            refused_by_server: refused("port_unreachable")
-                + refused("connect_failed")
-                + refused("connection_lost"),
-            refused_on_the_way: refused("unreachable") + refused("send_error"),
-            generator_cpu_share: report.generator.cpu_share,
-            generator_run_delay_share: report.generator.run_delay_share,
-            full_share: report.generator.blocked_share + report.generator.nap_share,
-            empty_share: window
-                .filter(|_| asked_qps.is_none())
-                .map(|window| empty_places / window as f64),
-            latency_mean_ns: report.latency_ns.mean.unwrap_or(0),
-            latency_least_ns: report.latency_ns.least.unwrap_or(0),
-            send_error_p99_ns: report.send_error_ns.p99.unwrap_or(0),
-            socket_drops: report.generator.socket_drops,
-            udp_drops_elsewhere: report.udp_drops_elsewhere,
-            server_cpu_share: report.server_cpu_share,
-        }
-    }
-}
-
-impl Figures {
-    fn share(&self, count: u64) -> f64 {
-        count as f64 / self.sent.max(1) as f64
-    }
-
-    fn is_held_back(&self) -> bool {
-        self.full_share > WINDOW_FULL
-    }
-
-    /// Share of the time in which the busiest generator thread ran or waited for a CPU.
-    fn generator_busy_share(&self) -> f64 {
-        self.generator_cpu_share + self.generator_run_delay_share
-    }
-
-    fn is_server_busy(&self) -> bool {
-        self.server_cpu_share
-            .is_some_and(|share| share >= SERVER_BUSY)
-    }
-
-    fn is_server_idle(&self) -> bool {
-        self.server_cpu_share
-            .is_some_and(|share| share < SERVER_IDLE)
-    }
-
-    /// Whether queries wait for others most of their time. With as few in flight as it takes to see that, or fewer,
-    /// chance varies latency as much.
-    fn is_queueing(&self) -> bool {
-        self.window.is_none_or(|window| window as u64 > QUEUEING)
-            && self.latency_least_ns > 0
-            && self.latency_mean_ns >= QUEUEING * self.latency_least_ns
-    }
-
-    /// The send-time error above which the generator is late: 1 ms, or the spacing of queries where that is longer.
-    fn send_error_limit_ns(&self) -> u64 {
-        let spacing_ns = self.asked_qps.map_or(0, |rate| (1e9 / rate) as u64);
-        spacing_ns.max(SEND_ERROR_TOLERATED_NS)
-    }
-}
-
 /// Names the bottleneck. The first rule that applies decides:
 ///
 /// 1. *generator*: a thread ran, or waited for a CPU that other programs had, for 95 % of the time or more; or more than 0.1 % of the
 ///    queries' answers were dropped at its own sockets; or nothing held it back, and yet its send-time error is above 1 ms (and above
 ///    the spacing of queries) at p99, or half of the places of a closed loop without a rate limit were empty;
-/// 2. more than 0.1 % of the queries were refused. *server*, if mostly by it: no listening port, connections lost or not accepted; *path*,
-///    if mostly on the way: host or network unreachable, failed sends;
+/// 2. more than 0.1 % of the queries were refused: whose doing most of that was by [`Refusal::by`], *server*, *path*, *generator*, or *unknown*;
 /// 3. more than 0.1 % of the queries timed out. *server*, if it used 90 % of its CPU or more, or if sockets other than the generator's
 ///    on this machine had no room for at least half as many datagrams and it is not known to be idle; *path*, if it used less than
 ///    50 % of its CPU and no socket of this machine lacked room; otherwise *unknown*;
@@ -186,7 +72,9 @@ impl Figures {
 /// 5. too many queries in flight held sending back. *server*, if queries waited for others for most of their latency (its mean is three times
 ///    the least or more), the server is not known to use less than 50 % of its CPU, and the generator was busy for less than 80 % of the
 ///    time; otherwise *unknown*, since more queries in flight would have shown more;
-/// 6. *none*: a rate was asked for and met.
+/// 6. *none*: a rate was asked for and met; *unknown*, if more than 0.1 % of the sessions that it asked for were not tried.
+///
+/// Of a load that opens sessions only, "queries" are its sessions: see [`Figures`].
 pub fn judge(figures: &Figures) -> Verdict {
     let rules = [generator, refusals, losses, busy_server, window, rate_met];
     let (bottleneck, mut evidence) = rules.iter().find_map(|rule| rule(figures)).unwrap_or((
@@ -244,24 +132,37 @@ fn late_sending(figures: &Figures) -> Option<String> {
 }
 
 fn refusals(figures: &Figures) -> Finding {
-    let refused = figures.refused_by_server + figures.refused_on_the_way;
+    let refused: u64 = figures.refusals.iter().sum();
     let share = figures.share(refused);
-    (share > LOSS_TOLERATED).then(|| {
-        let sentence = format!(
-            "{refused} of {} queries ({}) were refused: {} by the server's host (no listening port, connections lost or not accepted), \
-             {} on the way (host or network unreachable, failed sends)",
-            figures.sent,
-            percent(share),
-            figures.refused_by_server,
-            figures.refused_on_the_way,
-        );
-        let bottleneck = if figures.refused_by_server >= figures.refused_on_the_way {
-            Bottleneck::Server
-        } else {
-            Bottleneck::Path
-        };
-        (bottleneck, vec![sentence])
-    })
+    if share <= LOSS_TOLERATED {
+        return None;
+    }
+    let causes = Refusal::ALL.into_iter().zip(figures.refusals);
+    let (cause, most) = causes.max_by_key(|(_, count)| *count)?;
+    let parties = [
+        (RefusedBy::Unclear, Bottleneck::Unknown),
+        (RefusedBy::Generator, Bottleneck::Generator),
+        (RefusedBy::Path, Bottleneck::Path),
+        (RefusedBy::Server, Bottleneck::Server),
+    ];
+    let (_, bottleneck) = parties
+        .into_iter()
+        .max_by_key(|(by, _)| figures.refused_by(*by))?;
+    let (things, ended) = if figures.are_of_sessions {
+        ("sessions", "failed")
+    } else {
+        ("queries", "were refused")
+    };
+    let sentence = format!(
+        "{refused} of {} {things} ({}) {ended}, {most} of them as {}: {}",
+        figures.sent,
+        percent(share),
+        cause.name(),
+        cause.meaning(),
+    );
+    let mut evidence = vec![sentence];
+    evidence.extend(closed_by_places(figures));
+    Some((bottleneck, evidence))
 }
 
 fn losses(figures: &Figures) -> Finding {
@@ -269,10 +170,16 @@ fn losses(figures: &Figures) -> Finding {
     if share <= LOSS_TOLERATED {
         return None;
     }
+    let ended = if figures.are_of_sessions {
+        "were neither open nor failed at the end"
+    } else {
+        "timed out"
+    };
     let mut evidence = vec![format!(
-        "{} of {} queries ({}) timed out",
+        "{} of {} {} ({}) {ended}",
         figures.timed_out,
         figures.sent,
+        figures.things(),
         percent(share)
     )];
     let overflow =
@@ -298,6 +205,7 @@ fn losses(figures: &Figures) -> Finding {
         );
         Bottleneck::Unknown
     };
+    evidence.extend(closed_by_places(figures));
     Some((bottleneck, evidence))
 }
 
@@ -318,44 +226,83 @@ fn window(figures: &Figures) -> Finding {
     if !figures.is_held_back() {
         return None;
     }
-    let places = figures
-        .window
-        .map_or("all places in flight were".to_owned(), |window| {
-            format!("the window of {window} was")
-        });
     let mut evidence = vec![format!(
-        "{places} full for {} of the time, while the busiest generator thread used {} of its CPU; \
-         latency was {} in the mean and {} at least",
-        percent(figures.full_share),
+        "{}, while the busiest generator thread used {} of its CPU; {} {} in the mean and {} at least",
+        full_places(figures),
         percent(figures.generator_cpu_share),
+        if figures.are_of_sessions {
+            "a handshake took"
+        } else {
+            "latency was"
+        },
         milliseconds(figures.latency_mean_ns),
         milliseconds(figures.latency_least_ns)
     )];
-    let doubt = if figures.is_server_idle() {
-        "the server had CPU to spare too: more queries in flight would show more"
-    } else if !figures.is_queueing() {
-        "the window is full of waiting time: more queries in flight would show more"
-    } else if figures.generator_busy_share() >= GENERATOR_AT_EASE {
-        "queries waited for others, but the generator had little time to spare either"
+    let things = figures.things();
+    let more = if figures.are_of_sessions {
+        "more sessions at a time would show more"
     } else {
-        evidence.push("queries waited for others for most of their latency".to_owned());
+        "more queries in flight would show more"
+    };
+    let doubt = if figures.is_server_idle() {
+        format!("the server had CPU to spare too: {more}")
+    } else if !figures.is_queueing() {
+        format!("the window is full of waiting time: {more}")
+    } else if figures.generator_busy_share() >= GENERATOR_AT_EASE {
+        format!("{things} waited for others, but the generator had little time to spare either")
+    } else {
+        evidence.push(format!(
+            "{things} waited for others for most of their latency"
+        ));
         return Some((Bottleneck::Server, evidence));
     };
-    evidence.push(doubt.to_owned());
+    evidence.push(doubt);
     Some((Bottleneck::Unknown, evidence))
+}
+
+/// That queries which were due had to wait for the end of others, in a schedule that does not go by those.
+fn closed_by_places(figures: &Figures) -> Option<String> {
+    (figures.window.is_none() && figures.is_held_back()).then(|| {
+        format!(
+            "{}: what was due then was sent late, or not at all",
+            full_places(figures)
+        )
+    })
+}
+
+/// How often nothing could be sent, and why.
+fn full_places(figures: &Figures) -> String {
+    let share = percent(figures.full_share);
+    match figures.window {
+        Some(window) => format!("the window of {window} was full for {share} of the time"),
+        None if figures.are_of_sessions => {
+            format!("all clients were busy opening sessions for {share} of the time")
+        }
+        None => format!("all places in flight were full for {share} of the time"),
+    }
 }
 
 fn rate_met(figures: &Figures) -> Finding {
     let rate = figures.asked_qps?;
-    (figures.answered > 0).then(|| {
+    let rate = (rate * 1e3).round() / 1e3;
+    let Figures { answered, sent, .. } = figures;
+    if figures.not_tried as f64 > LOSS_TOLERATED * (sent + figures.not_tried) as f64 {
         let sentence = format!(
-            "{} queries per second were asked for and sent; {} of {} were answered",
-            (rate * 1e3).round() / 1e3,
-            figures.answered,
-            figures.sent
+            "of the {rate} sessions per second asked for, {} were not tried; {answered} of {sent} were opened",
+            figures.not_tried
         );
-        (Bottleneck::None, vec![sentence])
-    })
+        return Some((Bottleneck::Unknown, vec![sentence]));
+    }
+    let sentence = if figures.are_of_sessions {
+        format!(
+            "{rate} sessions per second were asked for and tried; {answered} of {sent} were opened"
+        )
+    } else {
+        format!(
+            "{rate} queries per second were asked for and sent; {answered} of {sent} were answered"
+        )
+    };
+    (*answered > 0).then_some((Bottleneck::None, vec![sentence]))
 }
 
 /// What a reader wants to see beside any verdict.

@@ -60,7 +60,7 @@ fn truncated_answers_are_asked_for_again_over_tcp() {
             ..with_fallback(udp.address, 500).with_clients(clients)
         });
         assert_eq!((report.sent, report.answered), (500, 500));
-        assert_eq!((report.moved_to_tcp, report.truncated), (500, 500));
+        assert_eq!((report.moved_to_tcp, report.truncated), (500, 0));
         assert_eq!(by_transport(&report), [500, 500, 0, 500, 500, 0]);
         assert_eq!(report.connections.opened, clients as u64);
         assert_eq!(report.query_bytes_mean, report.response_bytes_mean);
@@ -73,6 +73,24 @@ fn whole_answers_are_not() {
     let report = load(&with_fallback(udp.address, 400));
     assert_eq!((report.answered, report.moved_to_tcp), (400, 200));
     assert_eq!(by_transport(&report), [400, 200, 200, 200, 200, 0]);
+}
+
+#[test]
+fn sizes_are_those_of_answers_that_ended_queries() {
+    let talk = |_: u64, mut stream: TcpStream| {
+        while let Some(query) = read_frame(&mut stream) {
+            let mut answer = answer(&query);
+            // A record of type NULL, with 100 octets, for the root.
+            answer[7] = 1;
+            answer.extend([&[0, 0, 10, 0, 1, 0, 0, 0, 0, 0, 100][..], &[0; 100]].concat());
+            write_frame(&mut stream, &answer);
+        }
+        true
+    };
+    let (udp, _tcp) = servers(|_| true, talk);
+    let report = load(&with_fallback(udp.address, 50));
+    let record = report.response_bytes_mean.unwrap() - report.query_bytes_mean.unwrap();
+    assert_eq!((report.answered, record.round()), (50, 111.0));
 }
 
 #[test]
@@ -90,7 +108,7 @@ fn answers_that_are_truncated_over_tcp_too_are_answers() {
     );
     let report = load(&with_fallback(udp.address, 50));
     assert_eq!((report.answered, report.moved_to_tcp), (50, 50));
-    assert_eq!(report.truncated, 100);
+    assert_eq!(report.truncated, 50);
 }
 
 #[test]
@@ -167,6 +185,11 @@ fn a_server_without_tcp_refuses_what_was_moved() {
             report.refusals["connect_failed"] > 0,
             "{:?}",
             report.refusals
+        );
+        assert!(
+            report.evidence[0].contains("were refused"),
+            "{}",
+            report.evidence[0]
         );
     }
 }

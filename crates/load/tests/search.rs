@@ -3,11 +3,14 @@
 mod common;
 
 use common::{PATIENT, Server, answer, checked, config, stream};
+use dnsrig_load::dress::DressSettings;
+use dnsrig_load::report::Ceiling;
 use dnsrig_load::search::{self, BreakingPoint, Goal, Limits, Search, Trial, TrialResult};
 use dnsrig_load::{LoadConfig, find_breaking_point};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 fn found() -> BreakingPoint {
     let limits = Limits {
@@ -49,6 +52,17 @@ fn settings_that_are_not_given_have_their_defaults() {
     assert_eq!(goal, expected);
 }
 
+/// A search by trials of 0.1 s.
+const BRIEF: Goal = Goal {
+    loss_ratio: 0.001,
+    p99_ns: None,
+    width: 0.02,
+    first_trial_s: 0.1,
+    final_trial_s: 0.1,
+    duration_sum_s: 0.3,
+    exceed_ratio: 0.5,
+};
+
 const LIMITS: Limits = Limits {
     min_qps: 100.0,
     max_qps: 200.0,
@@ -86,4 +100,57 @@ fn a_probe_that_nobody_answers_is_given_up_when_cancelled() {
         std::ops::ControlFlow::Continue(())
     });
     assert_eq!(checked(report).sent, 0);
+}
+
+#[test]
+fn a_server_that_breaks_during_a_search_fails_trials() {
+    let server = Server::udp(|number, query| (number < 40).then(|| vec![answer(query)]));
+    let asked = LoadConfig {
+        timeout: Duration::from_millis(300),
+        ..config(server.address, 1)
+    };
+    let mut told = 0;
+    let limits = Limits {
+        max_qps: 400.0,
+        ..LIMITS
+    };
+    let cancel = AtomicBool::new(false);
+    let report = checked(find_breaking_point(
+        &stream(10),
+        &asked,
+        BRIEF,
+        limits,
+        &cancel,
+        |_| told += 1,
+    ));
+    let found = report.breaking_point.unwrap().found;
+    assert_eq!(found.trials.len(), told);
+    let last = found.trials.last().unwrap();
+    assert!(last.sent > 0 && last.lost == last.sent);
+    assert!(
+        report
+            .tainted
+            .iter()
+            .any(|reason| reason.contains("no sign of life"))
+    );
+}
+
+#[test]
+fn the_ceiling_of_signed_queries_is_not_measured_against_a_sink_without_the_key() {
+    let server = Server::udp(|_, query| Some(vec![answer(query)]));
+    let asked = LoadConfig {
+        dress: DressSettings {
+            tsig: Some("hmac-sha256:key.example:c2VjcmV0".parse().unwrap()),
+            ..DressSettings::default()
+        },
+        ..config(server.address, 1)
+    };
+    let cancel = AtomicBool::new(false);
+    let found = find_breaking_point(&stream(10), &asked, BRIEF, LIMITS, &cancel, |_| ());
+    let report = checked(found);
+    // The server has no key either, so that its answers are none.
+    assert!(report.sent > 0 && report.answered == 0);
+    let found = report.breaking_point.unwrap();
+    assert_eq!(found.generator_ceiling_from, Ceiling::CpuShare);
+    assert_eq!(found.generator_ceiling_qps, None);
 }

@@ -36,6 +36,8 @@ fn check(report: &LoadReport) {
     assert_eq!((report.sent, report.answered), (0, 0));
     let connections = &report.connections;
     assert_eq!(connections.tried, connections.opened + connections.failed);
+    let causes: u64 = report.session_failures.values().sum();
+    assert_eq!(causes, connections.failed);
 }
 
 #[test]
@@ -94,6 +96,7 @@ fn a_server_that_refuses_is_tried_as_often_as_asked() {
                 (report.connections.tried, report.connections.failed),
                 (20, 20)
             );
+            assert_eq!(report.session_failures["connect_failed"], 20);
         }
     }
 }

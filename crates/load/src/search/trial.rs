@@ -53,13 +53,13 @@ pub struct TrialRecord {
     pub rate_qps: f64,
     /// How long they were sent.
     pub duration_s: f64,
-    /// Queries sent.
+    /// Queries sent, or due and kept by the server from being sent.
     pub sent: u64,
     /// Queries of these without an answer.
     pub lost: u64,
     /// 99th percentile of latency; `None` without any answer.
     pub p99_ns: Option<u64>,
-    /// Queries sent per second.
+    /// Queries of `sent` per second.
     pub achieved_qps: f64,
     /// How that compares with the goal.
     pub outcome: TrialOutcome,

@@ -3,13 +3,14 @@ use super::*;
 /// A closed loop that the server limits.
 fn closed() -> Figures {
     Figures {
+        are_of_sessions: false,
+        not_tried: 0,
         asked_qps: None,
         window: Some(100),
         sent: 1_000_000,
         answered: 1_000_000,
         timed_out: 0,
-        refused_by_server: 0,
-        refused_on_the_way: 0,
+        refusals: [0; Refusal::ALL.len()],
         generator_cpu_share: 0.4,
         generator_run_delay_share: 0.0,
         full_share: 0.6,
@@ -189,18 +190,64 @@ fn late_sending_is_the_generator_unless_it_was_held_back() {
     );
 }
 
+/// A fixed rate of which so many queries were refused, by cause.
+fn refused(causes: &[(Refusal, u64)]) -> Figures {
+    let mut figures = fixed();
+    for (refusal, count) in causes {
+        figures.refusals[*refusal as usize] = *count;
+        figures.answered -= count;
+    }
+    figures
+}
+
 #[test]
-fn refusals_are_of_the_server_or_of_the_path() {
-    let refused = |refused_by_server, refused_on_the_way| {
-        verdict(Figures {
-            refused_by_server,
-            refused_on_the_way,
-            ..fixed()
-        })
-    };
-    assert_eq!(refused(5_000, 10), Bottleneck::Server);
-    assert_eq!(refused(10, 5_000), Bottleneck::Path);
-    assert_eq!(refused(250, 250), Bottleneck::None);
+fn refusals_name_whose_doing_most_of_them_are() {
+    use Refusal::*;
+    let verdict = |causes: &[_]| verdict(refused(causes));
+    assert_eq!(
+        verdict(&[(ConnectionLost, 5_000), (Unreachable, 10)]),
+        Bottleneck::Server
+    );
+    assert_eq!(
+        verdict(&[(ConnectionLost, 10), (Unreachable, 5_000)]),
+        Bottleneck::Path
+    );
+    assert_eq!(
+        verdict(&[(ConnectFailed, 10), (NoPort, 3_000), (NoFile, 3_000)]),
+        Bottleneck::Generator
+    );
+    assert_eq!(verdict(&[(NoPlace, 975_000)]), Bottleneck::Unknown);
+    assert_eq!(
+        verdict(&[(ConnectionLost, 250), (Unreachable, 250)]),
+        Bottleneck::None
+    );
+}
+
+#[test]
+fn no_cause_of_refusals_is_overlooked() {
+    for refusal in Refusal::ALL {
+        let verdict = judge(&refused(&[(refusal, 1_001)]));
+        assert_ne!(verdict.bottleneck, Bottleneck::None, "{}", refusal.name());
+        let sentence = &verdict.evidence[0];
+        assert!(
+            sentence.contains(refusal.name()) && sentence.contains("1001"),
+            "{sentence}"
+        );
+    }
+}
+
+#[test]
+fn evidence_names_the_largest_cause() {
+    use Refusal::*;
+    let verdict = judge(&refused(&[
+        (HttpContent, 2_000),
+        (HttpStatus, 900_000),
+        (NoPort, 1),
+    ]));
+    assert_eq!(
+        verdict.evidence[0],
+        "902001 of 1000000 queries (90 %) were refused, 900000 of them as http_status: an HTTP status other than 200"
+    );
 }
 
 #[test]

@@ -269,6 +269,8 @@ fn check_transports(report: &LoadReport) {
     assert_eq!(report.bytes.received, over_all(|part| part.bytes.received));
     let octets = over_all(|part| part.wire.octets_sent);
     assert_eq!(report.wire.octets_sent, octets);
+    let rates: f64 = report.transports.iter().map(|part| part.qps).sum();
+    assert!((report.qps - rates).abs() <= 1e-6 * report.qps);
 }
 
 pub fn try_load(config: &LoadConfig) -> Result<LoadReport, LoadError> {

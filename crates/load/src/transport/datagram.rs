@@ -160,11 +160,14 @@ impl Received<'_> {
 
     /// Their payloads, and when each arrived.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], u64)> {
-        (0..self.count).map(|index| {
-            let stamp_ns = self.batch.arrival_realtime_ns(index);
-            let received_ns =
-                stamp_ns.map_or(self.both.now_ns, |stamp_ns| self.both.time(stamp_ns));
-            (self.batch.message(index), received_ns)
+        (0..self.count).flat_map(|index| {
+            let received = self.batch.received(index);
+            let received_ns = received
+                .arrival_realtime_ns
+                .map_or(self.both.now_ns, |stamp_ns| self.both.time(stamp_ns));
+            received
+                .datagrams()
+                .map(move |datagram| (datagram, received_ns))
         })
     }
 }
@@ -249,6 +252,7 @@ fn open_socket(
     let udp = Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))?;
     socket::enlarge_buffers(udp.as_fd());
     socket::stamp_arrivals(udp.as_fd())?;
+    socket::take_together(udp.as_fd());
     socket::queue_errors(udp.as_fd(), server)?;
     prepare(udp.as_fd())?;
     udp.set_nonblocking(true)?;

@@ -10,7 +10,7 @@ use std::ptr;
 /// Octets of a receive buffer, the longest UDP payload. The odd length spreads the buffers' beginnings over the cache.
 const BUFFER_LEN: usize = 65_536 + 192;
 
-/// Octets of control data with one datagram: one `timespec`, with room to spare.
+/// Octets of control data with what is received: a `timespec` and an `int`, each with its header.
 const CONTROL_LEN: usize = 64;
 
 /// Control data is aligned as its headers need it.
@@ -35,6 +35,23 @@ impl Control {
         header.msg_controllen = SEGMENT_CONTROL_SPACE;
         self.set_segment_len(len);
         header.msg_control = self.0.as_mut_ptr().cast();
+    }
+
+    /// The control messages among the first `used` octets: level, type, value (cmsg(3)).
+    fn messages(&self, used: usize) -> impl Iterator<Item = (i32, i32, &[u8])> {
+        let header_len = mem::size_of::<libc::cmsghdr>();
+        let mut rest = &self.0[..used.min(CONTROL_LEN)];
+        std::iter::from_fn(move || {
+            if rest.len() < header_len {
+                return None;
+            }
+            // SAFETY: there are octets enough, and any octets are a valid cmsghdr.
+            let header = unsafe { rest.as_ptr().cast::<libc::cmsghdr>().read_unaligned() };
+            let value = rest.get(header_len..header.cmsg_len)?;
+            let next = header.cmsg_len.next_multiple_of(mem::align_of::<usize>());
+            rest = rest.get(next..).unwrap_or_default();
+            Some((header.cmsg_level, header.cmsg_type, value))
+        })
     }
 
     fn set_segment_len(&mut self, len: u16) {
@@ -106,35 +123,59 @@ impl ReceiveBatch {
         usize::try_from(count).map_err(|_| io::Error::last_os_error())
     }
 
-    /// The payload of received datagram `index`.
-    pub fn message(&self, index: usize) -> &[u8] {
+    /// What was received at `index`, and what the kernel said of it.
+    pub fn received(&self, index: usize) -> Received<'_> {
         let start = index * BUFFER_LEN;
         let len = (self.headers[index].msg_len as usize).min(BUFFER_LEN);
-        &self.buffers[start..start + len]
-    }
-
-    /// When datagram `index` arrived, in nanoseconds of `CLOCK_REALTIME`, if the kernel said so.
-    pub fn arrival_realtime_ns(&self, index: usize) -> Option<u64> {
-        let header_len = mem::size_of::<libc::cmsghdr>();
-        let used = self.headers[index].msg_hdr.msg_controllen;
-        if used < header_len + mem::size_of::<libc::timespec>() {
-            return None;
-        }
-        let control = self.controls[index].0.as_ptr();
-        // SAFETY: the kernel wrote at least a header and a timespec to the 64 octets, which are aligned to 8.
-        let header = unsafe { &*control.cast::<libc::cmsghdr>() };
-        if header.cmsg_level != libc::SOL_SOCKET || header.cmsg_type != libc::SCM_TIMESTAMPNS {
-            return None;
-        }
-        // SAFETY: as above; a control message of this type holds a timespec after its header.
-        let stamp = unsafe {
-            control
-                .add(header_len)
-                .cast::<libc::timespec>()
-                .read_unaligned()
+        let mut received = Received {
+            octets: &self.buffers[start..start + len],
+            arrival_realtime_ns: None,
+            segment_len: None,
         };
-        Some(timespec_ns(stamp))
+        let used = self.headers[index].msg_hdr.msg_controllen;
+        for (level, kind, value) in self.controls[index].messages(used) {
+            match (level, kind) {
+                (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS) => {
+                    received.arrival_realtime_ns = read_timespec(value).map(timespec_ns);
+                }
+                (libc::SOL_UDP, libc::UDP_GRO) => {
+                    let len = value
+                        .first_chunk()
+                        .map(|octets| i32::from_ne_bytes(*octets));
+                    received.segment_len = len.and_then(|len| usize::try_from(len).ok());
+                }
+                _ => {}
+            }
+        }
+        received
     }
+}
+
+/// One datagram, or several of one length (the last may be shorter) that the kernel has put together (`UDP_GRO`).
+#[derive(Clone, Copy, Debug)]
+pub struct Received<'a> {
+    octets: &'a [u8],
+    /// When it arrived, in nanoseconds of `CLOCK_REALTIME`, if the kernel said so.
+    pub arrival_realtime_ns: Option<u64>,
+    /// The length of each datagram, if there may be several.
+    segment_len: Option<usize>,
+}
+
+impl<'a> Received<'a> {
+    /// The payload of each datagram.
+    pub fn datagrams(self) -> impl Iterator<Item = &'a [u8]> {
+        let len = self.segment_len.unwrap_or(self.octets.len());
+        let empty = self.octets.is_empty().then_some(self.octets);
+        empty.into_iter().chain(self.octets.chunks(len.max(1)))
+    }
+}
+
+fn read_timespec(value: &[u8]) -> Option<libc::timespec> {
+    if value.len() < mem::size_of::<libc::timespec>() {
+        return None;
+    }
+    // SAFETY: there are octets enough, and any octets are a valid timespec.
+    Some(unsafe { value.as_ptr().cast::<libc::timespec>().read_unaligned() })
 }
 
 /// One queued datagram.
@@ -319,7 +360,66 @@ fn message_header(iovec: &mut libc::iovec, control: *mut u8) -> libc::mmsghdr {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transport::socket;
     use proptest::prelude::*;
+    use std::net::UdpSocket;
+    use std::os::fd::AsFd;
+
+    /// Sends payloads over loopback, those of one length in a row as one message; gives what is received.
+    fn send_and_receive(payloads: &[Vec<u8>], together: bool) -> Vec<Vec<u8>> {
+        let receiver = UdpSocket::bind("127.0.0.1:0").unwrap();
+        socket::stamp_arrivals(receiver.as_fd()).unwrap();
+        if together {
+            socket::take_together(receiver.as_fd());
+        }
+        let sender = UdpSocket::bind("127.0.0.1:0").unwrap();
+        sender.connect(receiver.local_addr().unwrap()).unwrap();
+        let mut batch = SendBatch::new();
+        for payload in payloads {
+            let id = u16::from_be_bytes([payload[0], payload[1]]);
+            batch.push(0, id, payload);
+        }
+        batch.sort();
+        let mut sent = 0;
+        while sent < payloads.len() {
+            sent += batch
+                .send(sender.as_fd(), sent, payloads.len(), true)
+                .unwrap();
+        }
+        let mut incoming = ReceiveBatch::new();
+        let mut found = Vec::new();
+        while let Ok(count) = incoming.receive(receiver.as_fd()) {
+            for index in 0..count {
+                let received = incoming.received(index);
+                assert!(received.arrival_realtime_ns.is_some());
+                found.extend(received.datagrams().map(<[u8]>::to_vec));
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn datagrams_that_are_received_together_are_told_apart() {
+        let payloads: Vec<Vec<u8>> = (0..60u8)
+            .map(|number| vec![number; 2 + usize::from(number % 3)])
+            .collect();
+        let mut expected = payloads.clone();
+        expected.sort_by_key(Vec::len);
+        for together in [false, true] {
+            assert_eq!(send_and_receive(&payloads, together), expected);
+        }
+    }
+
+    #[test]
+    fn a_datagram_without_payload_is_one() {
+        let receiver = UdpSocket::bind("127.0.0.1:0").unwrap();
+        socket::take_together(receiver.as_fd());
+        let sender = UdpSocket::bind("127.0.0.1:0").unwrap();
+        sender.send_to(&[], receiver.local_addr().unwrap()).unwrap();
+        let mut incoming = ReceiveBatch::new();
+        assert_eq!(incoming.receive(receiver.as_fd()).unwrap(), 1);
+        assert_eq!(incoming.received(0).datagrams().count(), 1);
+    }
 
     proptest! {
         #[test]

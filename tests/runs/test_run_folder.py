@@ -178,6 +178,31 @@ def test_resuming_keeps_what_is_done_and_clears_leftovers(tmp_path):
         again.resume()
 
 
+@pytest.mark.parametrize("damaged", ["0.series.parquet", "0.json", "both"])
+def test_damaged_measurements_are_said_before_resuming(tmp_path, damaged):
+    run = new_run(tmp_path)
+    series = pa.table({"time_ns": list(range(5000))})
+    for number, case_id in enumerate(("whole", "torn", "torn-too")):
+        run.record(measurement(case_id, order=number), series)
+    run.finish("interrupted", "Ctrl-C")
+    torn = []
+    for case_id in ("torn", "torn-too"):
+        folder = run.path / "measurements" / case_id
+        torn += [folder / "0.json", folder / "0.series.parquet"]
+        for path in torn[-2:]:
+            if damaged in {path.name, "both"}:
+                os.truncate(path, path.stat().st_size // 2)
+    with pytest.raises(InputError, match="delete these files and resume") as raised:
+        run.resume()
+    assert str(raised.value).splitlines()[-4:] == [f"  {path}" for path in torn]
+    assert str(run.path / "measurements" / "whole") not in str(raised.value)
+    assert run.status == "interrupted"
+    for path in torn:
+        path.unlink()
+    run.resume()
+    assert run.done("whole", 0) and not run.done("torn", 0)
+
+
 def test_another_process_at_the_run_forbids_resuming(tmp_path):
     run = new_run(tmp_path)
     with subprocess.Popen(["sleep", "600"]) as other:

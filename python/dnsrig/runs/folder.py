@@ -112,7 +112,7 @@ class RunFolder:
     def resume(self) -> None:
         """Mark a run that isn't complete as running again, by this process; leftovers of writing are removed.
 
-        Raises InputError when it is complete or another process is still at it.
+        Raises InputError when it is complete, another process is still at it, or what it holds is damaged.
         """
         status = self.status
         if status == COMPLETE:
@@ -121,6 +121,7 @@ class RunFolder:
             pid = self.manifest()["process"]["pid"]
             raise InputError(f"{self.path}: process {pid} is still at this run; wait for it or stop it")
         self._check_inputs()
+        self._check_measurements()
         for leftover in self.path.rglob(f"*{PARTIAL_SUFFIX}"):
             leftover.unlink()
         write_whole(self.path / _RESERVE_NAME, _fill_reserve)
@@ -135,6 +136,22 @@ class RunFolder:
                     f"{kept}: missing or changed since the run began, so that further cases would not be comparable; "
                     "put the file back, or begin a new run"
                 )
+
+    def _check_measurements(self) -> None:
+        """See that what is measured already can be read: only at the end of the run all of it is."""
+        damaged: dict[Path, InputError] = {}
+        for file in sorted(self.path.glob("measurements/*/*.json")):
+            try:
+                _checked(_read_json(file), "measurement.json", file)
+                self.series(file.parent.name, int(file.stem))
+            except InputError as error:
+                damaged[file] = error
+        if damaged:
+            files = [f"  {path}" for file in damaged for path in (file, _series_path(file)) if path.exists()]
+            first = next(iter(damaged.values()))
+            raise InputError(
+                "\n".join([f"{first}", "To have it measured again, delete these files and resume:", *files])
+            )
 
     def add_input(self, path: Path) -> Path:
         """Keep a file in `inputs/` (copied unless it lies there already) and its SHA-256 in the manifest.
@@ -203,7 +220,7 @@ class RunFolder:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             if series is not None:
-                write_whole(path.with_suffix(".series.parquet"), partial(pq.write_table, series))
+                write_whole(_series_path(path), partial(pq.write_table, series))
             write_json(path, {"schema": MEASUREMENT_SCHEMA, **measurement})
         except DiskFullError as error:
             self._mark_disk_full(error)
@@ -221,7 +238,7 @@ class RunFolder:
 
     def series(self, case_id: str, repetition: int) -> pa.Table | None:
         """Return the monitor's samples of one repetition; None when none were stored."""
-        path = self._measurement_path(case_id, repetition).with_suffix(".series.parquet")
+        path = _series_path(self._measurement_path(case_id, repetition))
         try:
             return pq.read_table(path) if path.exists() else None
         except (pa.ArrowInvalid, OSError) as error:
@@ -271,6 +288,10 @@ class RunFolder:
                 f"{self.path}: not a run's folder, it has no {name}; give the folder that `dnsrig run` named"
             )
         return _read_json(path)
+
+
+def _series_path(measurement: Path) -> Path:
+    return measurement.with_suffix(".series.parquet")
 
 
 def _same_failure(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

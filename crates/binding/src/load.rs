@@ -180,17 +180,19 @@ pub fn latency_percentiles(histograms: Vec<String>, percentiles: Vec<f64>) -> Py
 
 /// Echoes every datagram as an answer until Ctrl-C; `on_ready` gets the port. Returns the number of answers.
 #[pyfunction]
+#[pyo3(signature = (address, port, on_ready, offload=true))]
 pub fn serve_echo(
     py: Python<'_>,
     address: &str,
     port: u16,
     on_ready: Bound<'_, PyAny>,
+    offload: bool,
 ) -> PyResult<u64> {
     let address = SocketAddr::new(parse_address(address)?, port);
     let (served, raised) = detached(
         py,
         |cancel, pass_on| {
-            sink::serve_echo(address, None, cancel, |bound: SocketAddr| {
+            sink::serve_echo(address, None, offload, cancel, |bound: SocketAddr| {
                 pass_on(bound.port())
             })
         },

@@ -233,9 +233,16 @@ fn measure_ceiling(
         let (sender, ready) = mpsc::channel();
         let stop = &stop;
         let sink = scope.spawn(move || {
-            sink::serve_echo(SocketAddr::new(loopback, 0), None, stop, move |address| {
-                let _ = sender.send(address);
-            })
+            // As servers answer: with offload the ceiling would be one that no server lets it reach.
+            sink::serve_echo(
+                SocketAddr::new(loopback, 0),
+                None,
+                false,
+                stop,
+                move |address| {
+                    let _ = sender.send(address);
+                },
+            )
         });
         // Without an address the sink could not be opened, which joining tells.
         let measured = ready.recv().ok().map(|address| {

@@ -434,15 +434,16 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
         self.transport.flush(&self.clock, &mut self.account);
     }
 
-    /// Hands the batch to the kernel. Each query's send time is found by its place between the times before and after,
-    /// since the kernel sends them one after the other.
+    /// Hands the batch to the kernel. Each query's send time is found by the place at which it left, between the times before
+    /// and after, since the kernel sends them one after the other.
     fn flush(&mut self) {
         let before_ns = self.clock.now_ns();
         self.transport.flush(&self.clock, &mut self.account);
         let span_ns = self.clock.now_ns() - before_ns;
         let count = self.batch.len() as u64;
         let from_schedule = self.schedule.latency_from_schedule();
-        for (place, pending) in self.batch.drain(..).enumerate() {
+        for (index, pending) in self.batch.drain(..).enumerate() {
+            let place = self.transport.sent_place(index);
             let sent_ns = before_ns + span_ns * place as u64 / count;
             let latency_from_ns = if from_schedule {
                 pending.scheduled_ns

@@ -21,7 +21,8 @@ const STOP_CHECK: Duration = Duration::from_millis(100);
 /// Answers every DNS query that arrives at `address` with itself, QR set, so NOERROR without records, until `stop`.
 ///
 /// `address` may have port 0; the one in use is given to `on_ready` once queries can be sent. It runs on the calling
-/// thread, pinned to `cpu` if given. What is no query (shorter than a header, or QR = 1) gets no answer.
+/// thread, pinned to `cpu` if given. With `offload`, answers of one length leave together (UDP segmentation offload), which
+/// is faster for both ends than any name server; without it, each is a send of its own. What is no query (shorter than a header, or QR = 1) gets no answer.
 /// Gives the number of queries answered.
 ///
 /// # Errors
@@ -29,6 +30,7 @@ const STOP_CHECK: Duration = Duration::from_millis(100);
 pub fn serve_echo(
     address: SocketAddr,
     cpu: Option<usize>,
+    offload: bool,
     stop: &AtomicBool,
     on_ready: impl FnOnce(SocketAddr),
 ) -> Result<u64, LoadError> {
@@ -46,7 +48,7 @@ pub fn serve_echo(
     while !stop.load(Ordering::Relaxed) {
         match batch.receive(&socket) {
             Ok(count) => {
-                batch.turn_into_answers(count);
+                batch.turn_into_answers(count, offload);
                 answered += batch.send(&socket) as u64;
             }
             Err(error)
@@ -134,8 +136,8 @@ impl Batch {
         usize::try_from(count).map_err(|_| io::Error::last_os_error())
     }
 
-    /// Makes answers of the queries among the first `received` datagrams.
-    fn turn_into_answers(&mut self, received: usize) {
+    /// Makes answers of the queries among the first `received` datagrams, with `offload` those alike as one message.
+    fn turn_into_answers(&mut self, received: usize, offload: bool) {
         self.answers.clear();
         let mut last_query = None;
         for index in 0..received {
@@ -147,8 +149,8 @@ impl Batch {
             *flags |= 0x80;
             self.iovecs[index].iov_len = len;
             let place = self.answers.len();
-            let joins =
-                last_query.is_some_and(|last| last + 1 == index && self.is_alike(last, index));
+            let joins = offload
+                && last_query.is_some_and(|last| last + 1 == index && self.is_alike(last, index));
             if joins && self.answers[place - 1].msg_hdr.msg_iovlen * len < LONGEST_MESSAGE {
                 let header = &mut self.answers[place - 1].msg_hdr;
                 header.msg_iovlen += 1;

@@ -225,7 +225,7 @@ fn the_sink_echoes_every_query() {
     thread::scope(|scope| {
         let (sender, ready) = mpsc::channel();
         let sink = scope.spawn(|| {
-            sink::serve_echo(LOOPBACK.into(), None, &stop, move |at| {
+            sink::serve_echo(LOOPBACK.into(), None, true, &stop, move |at| {
                 sender.send(at).unwrap()
             })
         });

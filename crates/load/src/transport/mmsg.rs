@@ -199,6 +199,8 @@ pub struct SendBatch {
     /// Memory of sorting.
     keys: Vec<u64>,
     sorted: Vec<Queued>,
+    /// Where each datagram went, if sorting moved any.
+    places: Vec<u32>,
     headers: Vec<libc::mmsghdr>,
     iovecs: Vec<libc::iovec>,
     /// For each header, the size to cut at.
@@ -217,6 +219,7 @@ impl SendBatch {
             queued: Vec::with_capacity(BATCH),
             keys: Vec::with_capacity(BATCH),
             sorted: Vec::with_capacity(BATCH),
+            places: Vec::with_capacity(BATCH),
             headers: Vec::with_capacity(BATCH),
             iovecs: Vec::with_capacity(BATCH),
             controls: Vec::with_capacity(BATCH),
@@ -240,6 +243,7 @@ impl SendBatch {
     /// Puts datagrams of one client and, among them, of one length side by side, otherwise in the order they came.
     pub fn sort(&mut self) {
         let key = |queued: &Queued| (queued.client as u64) << 40 | (queued.len as u64) << 24;
+        self.places.clear();
         if self.queued.is_sorted_by_key(key) {
             return;
         }
@@ -254,6 +258,17 @@ impl SendBatch {
         self.sorted
             .extend(self.keys.iter().map(|key| self.queued[place(key)]));
         mem::swap(&mut self.queued, &mut self.sorted);
+        self.places.resize(self.keys.len(), 0);
+        for (to, key) in (0..).zip(&self.keys) {
+            self.places[place(key)] = to;
+        }
+    }
+
+    /// Where the last sorting put the datagram that was added as number `index`.
+    pub fn place(&self, index: usize) -> usize {
+        self.places
+            .get(index)
+            .map_or(index, |place| *place as usize)
     }
 
     /// The queued datagrams.
@@ -435,7 +450,10 @@ mod tests {
             let mut expected: Vec<_> =
                 datagrams.iter().zip(0u16..).map(|((client, len), id)| (*client, *len, id)).collect();
             expected.sort();
-            prop_assert_eq!(found, expected);
+            prop_assert_eq!(&found, &expected);
+            for (index, (client, len)) in datagrams.iter().enumerate() {
+                prop_assert_eq!(found[batch.place(index)], (*client, *len, index as u16));
+            }
             let starts_right = |queued: &Queued| batch.octets[queued.start..][..2] == queued.id.to_be_bytes();
             prop_assert!(batch.queued().iter().all(starts_right));
         }

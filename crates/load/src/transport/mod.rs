@@ -127,6 +127,12 @@ pub trait Transport {
     /// Hands queued queries to the kernel, in order. Opens sessions where there are none.
     fn flush(&mut self, clock: &impl Clock, events: &mut impl Events);
 
+    /// Of the queries that the last flush sent: the place, in the order of sending, of the one that was queued as number
+    /// `index`. Both count from zero.
+    fn sent_place(&self, index: usize) -> usize {
+        index
+    }
+
     /// Takes what has arrived, without blocking, up to a fair share for each client, and does what is due by the clock.
     /// Says whether that was all.
     fn receive(&mut self, clock: &impl Clock, events: &mut impl Events) -> bool;

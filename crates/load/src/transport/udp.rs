@@ -179,6 +179,10 @@ impl Transport for Udp {
         self.clients.send(clock, events);
     }
 
+    fn sent_place(&self, index: usize) -> usize {
+        self.clients.outgoing.place(index)
+    }
+
     fn receive(&mut self, clock: &impl Clock, events: &mut impl Events) -> bool {
         let clients = &mut self.clients;
         let mut receiving = Receiving {

@@ -26,9 +26,8 @@ impl QueryLog {
     #[staticmethod]
     #[pyo3(signature = (path, skip_bad=false))]
     fn read(py: Python<'_>, path: PathBuf, skip_bad: bool) -> PyResult<Self> {
-        let log = py
-            .detach(|| dnsrig_stream::QueryLog::read(&path, skip_bad))
-            .or_raise()?;
+        let read = |cancel: &AtomicBool| dnsrig_stream::QueryLog::read(&path, skip_bad, cancel);
+        let log = interruptible(py, read)?;
         Ok(Self { log })
     }
 
@@ -68,14 +67,22 @@ impl QueryStream {
     }
 }
 
-/// Makes a stream by `work`, which stops early once its flag is set; Ctrl-C sets it and is raised.
-fn interruptible<Summary: Serialize + Send>(
+/// Does `work`, which stops early once its flag is set; Ctrl-C sets it and is raised.
+fn interruptible<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(&AtomicBool) -> Result<T, StreamError> + Send,
+) -> PyResult<T> {
+    let (made, raised) = detached(py, |cancel, _| work(cancel), |(): ()| Ok(()))?;
+    raised?;
+    made.or_raise()
+}
+
+/// Makes a stream by `work` as [`interruptible`] does; gives it with its summary as JSON.
+fn stream_by<Summary: Serialize + Send>(
     py: Python<'_>,
     work: impl FnOnce(&AtomicBool) -> Result<(dnsrig_stream::QueryStream, Summary), StreamError> + Send,
 ) -> PyResult<(QueryStream, String)> {
-    let (made, raised) = detached(py, |cancel, _| work(cancel), |(): ()| Ok(()))?;
-    raised?;
-    let (stream, summary) = made.or_raise()?;
+    let (stream, summary) = interruptible(py, work)?;
     Ok((QueryStream { stream }, to_json(&summary)?))
 }
 
@@ -158,7 +165,7 @@ impl QueryStream {
     #[pyo3(signature = (path, options="{}"))]
     fn from_capture(py: Python<'_>, path: PathBuf, options: &str) -> PyResult<(Self, String)> {
         let options: CaptureOptions = from_json("the options of the capture", options)?;
-        interruptible(py, |cancel| capture::read(&path, &options, cancel))
+        stream_by(py, |cancel| capture::read(&path, &options, cancel))
     }
 
     /// Reads a query file whose lines may have a class and options; returns its queries with a summary as JSON.
@@ -171,7 +178,7 @@ impl QueryStream {
         skip_bad: bool,
     ) -> PyResult<(Self, String)> {
         let options = message_options(message)?;
-        interruptible(py, |cancel| {
+        stream_by(py, |cancel| {
             text::queries::read(&path, &options, skip_bad, cancel)
         })
     }
@@ -186,7 +193,7 @@ impl QueryStream {
         skip_bad: bool,
     ) -> PyResult<(Self, String)> {
         let options = message_options(message)?;
-        interruptible(py, |cancel| {
+        stream_by(py, |cancel| {
             text::updates::read(&path, &options, skip_bad, cancel)
         })
     }
@@ -194,7 +201,7 @@ impl QueryStream {
     /// Reads messages that have their length before them; returns them with a summary as JSON.
     #[staticmethod]
     fn from_binary(py: Python<'_>, path: PathBuf) -> PyResult<(Self, String)> {
-        interruptible(py, |cancel| binary::read(&path, cancel).map(counted))
+        stream_by(py, |cancel| binary::read(&path, cancel).map(counted))
     }
 
     /// Makes queries for names from patterns; returns them with a summary as JSON.
@@ -203,7 +210,7 @@ impl QueryStream {
     fn generate(py: Python<'_>, plan: &str, message: &str) -> PyResult<(Self, String)> {
         let plan: GenerationPlan = from_json("the plan of names", plan)?;
         let options = message_options(message)?;
-        interruptible(py, |cancel| {
+        stream_by(py, |cancel| {
             generate::generate(&plan, &options, cancel).map(counted)
         })
     }

@@ -6,6 +6,7 @@ use domain::base::Name;
 use domain::base::iana::Rtype;
 use proptest::prelude::*;
 use std::str::FromStr;
+use std::sync::atomic::AtomicBool;
 
 fn questions(text: &str) -> Vec<(String, Rtype)> {
     let (questions, bad) = parse(text.as_bytes()).unwrap();
@@ -51,14 +52,16 @@ fn a_file_with_bad_lines_is_refused_unless_they_are_skipped() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let lines: String = (0..15).map(|number| format!("broken{number}\n")).collect();
     std::fs::write(file.path(), format!("good.test A\n{lines}")).unwrap();
-    let message = QueryLog::read(file.path(), false).unwrap_err().to_string();
+    let message = QueryLog::read(file.path(), false, &AtomicBool::new(false))
+        .unwrap_err()
+        .to_string();
     assert!(
         message.contains("15 bad lines")
             && message.contains("line 2:")
             && message.contains("and 5 more"),
         "{message}"
     );
-    let log = QueryLog::read(file.path(), true).unwrap();
+    let log = QueryLog::read(file.path(), true, &AtomicBool::new(false)).unwrap();
     assert_eq!((log.questions.len(), log.skipped), (1, 15));
 }
 
@@ -66,12 +69,12 @@ fn a_file_with_bad_lines_is_refused_unless_they_are_skipped() {
 fn a_file_without_a_question_is_refused() {
     let file = tempfile::NamedTempFile::new().unwrap();
     assert!(matches!(
-        QueryLog::read(file.path(), true),
+        QueryLog::read(file.path(), true, &AtomicBool::new(false)),
         Err(StreamError::Empty { .. })
     ));
     let missing = file.path().with_extension("missing");
     assert!(matches!(
-        QueryLog::read(&missing, true),
+        QueryLog::read(&missing, true, &AtomicBool::new(false)),
         Err(StreamError::Read { .. })
     ));
 }

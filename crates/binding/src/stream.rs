@@ -44,8 +44,14 @@ impl QueryLog {
 
     /// Makes query messages of the questions, as they are and in their order.
     #[pyo3(signature = (*, edns_size=None, do_bit=false))]
-    fn to_stream(&self, py: Python<'_>, edns_size: Option<u16>, do_bit: bool) -> QueryStream {
+    fn to_stream(
+        &self,
+        py: Python<'_>,
+        edns_size: Option<u16>,
+        do_bit: bool,
+    ) -> PyResult<QueryStream> {
         py.detach(|| QueryStream::of(&self.log.questions, edns_size, do_bit))
+            .or_raise()
     }
 }
 
@@ -56,14 +62,18 @@ pub struct QueryStream {
 }
 
 impl QueryStream {
-    fn of(questions: &Questions, edns_size: Option<u16>, do_bit: bool) -> Self {
+    fn of(
+        questions: &Questions,
+        edns_size: Option<u16>,
+        do_bit: bool,
+    ) -> Result<Self, StreamError> {
         let options = MessageOptions {
             edns_size,
             do_bit,
             ..MessageOptions::default()
         };
-        let stream = dnsrig_stream::messages(questions, &options);
-        Self { stream }
+        let stream = dnsrig_stream::messages(questions, &options)?;
+        Ok(Self { stream })
     }
 }
 
@@ -141,14 +151,12 @@ impl QueryStream {
         };
         let zone = &zone.get().zone;
         let log = log.map(|log| &log.get().log.questions);
-        let (made, summary) = py
-            .detach(|| {
-                let index = ZoneIndex::new(zone.clone());
-                let (questions, summary) =
-                    dnsrig_stream::synthesise(&index, log, kind, queries, seed)?;
-                Ok::<_, StreamError>((Self::of(&questions, edns_size, do_bit), summary))
-            })
-            .or_raise()?;
+        let (made, summary) = interruptible(py, |cancel| {
+            let index = ZoneIndex::new(zone.clone());
+            let (questions, summary) =
+                dnsrig_stream::synthesise(&index, log, kind, queries, seed, cancel)?;
+            Ok((Self::of(&questions, edns_size, do_bit)?, summary))
+        })?;
         let facts = PyDict::new(py);
         facts.set_item("queries", summary.queries)?;
         facts.set_item("unique_names", summary.unique_names)?;

@@ -1,7 +1,7 @@
 //! Files, pipes and standard input, plain or compressed, read so that a caller can stop it.
 
 use crate::error::StreamError;
-use std::fmt;
+use crate::halt::Halt;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd};
@@ -62,15 +62,12 @@ pub(crate) fn open_plain<'c>(path: &Path, cancel: &'c AtomicBool) -> io::Result<
 
 /// The error of reading `path` as the crate's own.
 pub(crate) fn failure(path: &Path, source: io::Error) -> StreamError {
-    if source
-        .get_ref()
-        .is_some_and(|inner| inner.is::<Cancelled>())
-    {
-        return StreamError::Interrupted;
-    }
-    StreamError::Read {
-        file: path.to_owned(),
-        source,
+    match Halt::of(&source) {
+        Some(halt) => halt.in_file(path),
+        None => StreamError::Read {
+            file: path.to_owned(),
+            source,
+        },
     }
 }
 
@@ -112,7 +109,7 @@ impl<R: Read> Read for Heeding<'_, R> {
 
 fn check(cancel: &AtomicBool) -> io::Result<()> {
     match cancel.load(Ordering::Relaxed) {
-        true => Err(io::Error::other(Cancelled)),
+        true => Err(Halt::Cancelled.into()),
         false => Ok(()),
     }
 }
@@ -135,18 +132,6 @@ impl Cancellable<'_> {
         }
     }
 }
-
-/// The caller asked to stop.
-#[derive(Debug)]
-struct Cancelled;
-
-impl fmt::Display for Cancelled {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("stopped by the caller")
-    }
-}
-
-impl std::error::Error for Cancelled {}
 
 #[cfg(test)]
 mod tests {

@@ -13,7 +13,7 @@ mod query_line;
 mod update_line;
 pub mod updates;
 
-use self::lines::{accept, each_line, open_text};
+use self::lines::{accept, each_line, most_bad, open_text};
 use crate::error::{BadLines, StreamError};
 use crate::input::failure;
 use crate::questions::{Question, Questions};
@@ -46,7 +46,7 @@ impl QueryLog {
     pub fn read(path: &Path, skip_bad: bool, cancel: &AtomicBool) -> Result<Self, StreamError> {
         let failed = |source| failure(path, source);
         let text = open_text(path, cancel).map_err(failed)?;
-        let (questions, bad) = parse(text).map_err(failed)?;
+        let (questions, bad) = parse_until(text, most_bad(skip_bad)).map_err(failed)?;
         let skipped = accept(path, bad, skip_bad, A_LINE)?;
         if questions.is_empty() {
             return Err(StreamError::Empty {
@@ -64,13 +64,17 @@ impl QueryLog {
 /// # Errors
 /// Only those of reading; what is wrong with the text comes back as bad lines.
 pub fn parse(text: impl BufRead) -> io::Result<(Questions, BadLines)> {
+    parse_until(text, u64::MAX)
+}
+
+fn parse_until(text: impl BufRead, most_bad: u64) -> io::Result<(Questions, BadLines)> {
     let mut questions = Questions::default();
-    let bad = each_line(text, |_, line| {
+    let bad = each_line(text, most_bad, |_, line| {
         if let Some((name, rtype)) = parse_line(line)? {
-            questions.push(Question {
+            questions.try_push(Question {
                 name: name.for_slice(),
                 rtype,
-            });
+            })?;
         }
         Ok(())
     })?;

@@ -14,7 +14,7 @@ fuzz_target!(|octets: &[u8]| {
         segment.extend_from_slice(data);
         let key = FlowKey { client: u128::from(client % 2), server: 0, client_port: 0, server_port: 53 };
         let segment = Segment::parse(&segment).expect("a whole header");
-        flows.segment(key, segment, usize::from(missing % 4), 0, &mut |_| messages += 1);
+        flows.segment(key, segment, usize::from(missing % 4), 0, &mut |_| messages += 1).expect("memory");
         rest = after;
     }
     flows.finish(&mut |_| messages += 1);

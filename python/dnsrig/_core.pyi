@@ -91,7 +91,7 @@ class QueryLog:
     def __len__(self) -> int: ...
     @staticmethod
     def read(path: str | PathLike[str], skip_bad: bool = False) -> QueryLog:
-        """Read a query file; with `skip_bad`, bad lines are left out and counted."""
+        """Read a query file (`-`, gzip and zstd as below); with `skip_bad`, bad lines are left out and counted."""
 
     @property
     def skipped(self) -> int:

@@ -56,7 +56,7 @@ impl IntoPython for dnsrig_zone::ZoneError {
 impl IntoPython for dnsrig_stream::StreamError {
     fn kind(&self) -> Kind {
         match self {
-            Self::Write { .. } => Kind::EnvironmentLacks,
+            Self::Write { .. } | Self::NoMemory { .. } => Kind::EnvironmentLacks,
             _ => Kind::Input,
         }
     }

@@ -26,9 +26,8 @@ impl QueryLog {
     #[staticmethod]
     #[pyo3(signature = (path, skip_bad=false))]
     fn read(py: Python<'_>, path: PathBuf, skip_bad: bool) -> PyResult<Self> {
-        let log = py
-            .detach(|| dnsrig_stream::QueryLog::read(&path, skip_bad))
-            .or_raise()?;
+        let read = |cancel: &AtomicBool| dnsrig_stream::QueryLog::read(&path, skip_bad, cancel);
+        let log = interruptible(py, read)?;
         Ok(Self { log })
     }
 
@@ -45,8 +44,14 @@ impl QueryLog {
 
     /// Makes query messages of the questions, as they are and in their order.
     #[pyo3(signature = (*, edns_size=None, do_bit=false))]
-    fn to_stream(&self, py: Python<'_>, edns_size: Option<u16>, do_bit: bool) -> QueryStream {
+    fn to_stream(
+        &self,
+        py: Python<'_>,
+        edns_size: Option<u16>,
+        do_bit: bool,
+    ) -> PyResult<QueryStream> {
         py.detach(|| QueryStream::of(&self.log.questions, edns_size, do_bit))
+            .or_raise()
     }
 }
 
@@ -57,25 +62,37 @@ pub struct QueryStream {
 }
 
 impl QueryStream {
-    fn of(questions: &Questions, edns_size: Option<u16>, do_bit: bool) -> Self {
+    fn of(
+        questions: &Questions,
+        edns_size: Option<u16>,
+        do_bit: bool,
+    ) -> Result<Self, StreamError> {
         let options = MessageOptions {
             edns_size,
             do_bit,
             ..MessageOptions::default()
         };
-        let stream = dnsrig_stream::messages(questions, &options);
-        Self { stream }
+        let stream = dnsrig_stream::messages(questions, &options)?;
+        Ok(Self { stream })
     }
 }
 
-/// Makes a stream by `work`, which stops early once its flag is set; Ctrl-C sets it and is raised.
-fn interruptible<Summary: Serialize + Send>(
+/// Does `work`, which stops early once its flag is set; Ctrl-C sets it and is raised.
+fn interruptible<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(&AtomicBool) -> Result<T, StreamError> + Send,
+) -> PyResult<T> {
+    let (made, raised) = detached(py, |cancel, _| work(cancel), |(): ()| Ok(()))?;
+    raised?;
+    made.or_raise()
+}
+
+/// Makes a stream by `work` as [`interruptible`] does; gives it with its summary as JSON.
+fn stream_by<Summary: Serialize + Send>(
     py: Python<'_>,
     work: impl FnOnce(&AtomicBool) -> Result<(dnsrig_stream::QueryStream, Summary), StreamError> + Send,
 ) -> PyResult<(QueryStream, String)> {
-    let (made, raised) = detached(py, |cancel, _| work(cancel), |(): ()| Ok(()))?;
-    raised?;
-    let (stream, summary) = made.or_raise()?;
+    let (stream, summary) = interruptible(py, work)?;
     Ok((QueryStream { stream }, to_json(&summary)?))
 }
 
@@ -134,14 +151,12 @@ impl QueryStream {
         };
         let zone = &zone.get().zone;
         let log = log.map(|log| &log.get().log.questions);
-        let (made, summary) = py
-            .detach(|| {
-                let index = ZoneIndex::new(zone.clone());
-                let (questions, summary) =
-                    dnsrig_stream::synthesise(&index, log, kind, queries, seed)?;
-                Ok::<_, StreamError>((Self::of(&questions, edns_size, do_bit), summary))
-            })
-            .or_raise()?;
+        let (made, summary) = interruptible(py, |cancel| {
+            let index = ZoneIndex::new(zone.clone());
+            let (questions, summary) =
+                dnsrig_stream::synthesise(&index, log, kind, queries, seed, cancel)?;
+            Ok((Self::of(&questions, edns_size, do_bit)?, summary))
+        })?;
         let facts = PyDict::new(py);
         facts.set_item("queries", summary.queries)?;
         facts.set_item("unique_names", summary.unique_names)?;
@@ -158,7 +173,7 @@ impl QueryStream {
     #[pyo3(signature = (path, options="{}"))]
     fn from_capture(py: Python<'_>, path: PathBuf, options: &str) -> PyResult<(Self, String)> {
         let options: CaptureOptions = from_json("the options of the capture", options)?;
-        interruptible(py, |cancel| capture::read(&path, &options, cancel))
+        stream_by(py, |cancel| capture::read(&path, &options, cancel))
     }
 
     /// Reads a query file whose lines may have a class and options; returns its queries with a summary as JSON.
@@ -171,7 +186,7 @@ impl QueryStream {
         skip_bad: bool,
     ) -> PyResult<(Self, String)> {
         let options = message_options(message)?;
-        interruptible(py, |cancel| {
+        stream_by(py, |cancel| {
             text::queries::read(&path, &options, skip_bad, cancel)
         })
     }
@@ -186,7 +201,7 @@ impl QueryStream {
         skip_bad: bool,
     ) -> PyResult<(Self, String)> {
         let options = message_options(message)?;
-        interruptible(py, |cancel| {
+        stream_by(py, |cancel| {
             text::updates::read(&path, &options, skip_bad, cancel)
         })
     }
@@ -194,7 +209,7 @@ impl QueryStream {
     /// Reads messages that have their length before them; returns them with a summary as JSON.
     #[staticmethod]
     fn from_binary(py: Python<'_>, path: PathBuf) -> PyResult<(Self, String)> {
-        interruptible(py, |cancel| binary::read(&path, cancel).map(counted))
+        stream_by(py, |cancel| binary::read(&path, cancel).map(counted))
     }
 
     /// Makes queries for names from patterns; returns them with a summary as JSON.
@@ -203,7 +218,7 @@ impl QueryStream {
     fn generate(py: Python<'_>, plan: &str, message: &str) -> PyResult<(Self, String)> {
         let plan: GenerationPlan = from_json("the plan of names", plan)?;
         let options = message_options(message)?;
-        interruptible(py, |cancel| {
+        stream_by(py, |cancel| {
             generate::generate(&plan, &options, cancel).map(counted)
         })
     }

@@ -1,5 +1,7 @@
 //! The table of queries in flight: preallocated slots, found by client and message ID in constant time.
 
+use crate::LoadError;
+use std::io;
 use std::ops::Range;
 
 /// Most slots one client may have: half the ID space, so that an ID names a slot and at least one bit tells the
@@ -37,6 +39,11 @@ struct Client {
     free_tail: u32,
     /// Slots in use.
     used: u32,
+}
+
+/// Slots of a client that is to have room for `places` queries.
+fn slot_count(places: usize) -> usize {
+    places.clamp(1, MAX_SLOTS_PER_CLIENT).next_power_of_two()
 }
 
 /// What is known of an ID that a client received.
@@ -81,11 +88,26 @@ pub struct InFlight {
 impl InFlight {
     /// A table with room for at least so many queries of each client as `places` says, capped at
     /// [`MAX_SLOTS_PER_CLIENT`].
-    pub fn new(places: impl IntoIterator<Item = usize>) -> Self {
+    ///
+    /// # Errors
+    /// [`LoadError::System`] with `advice` if there is not enough memory.
+    pub fn try_new(
+        places: impl ExactSizeIterator<Item = usize> + Clone,
+        advice: &'static str,
+    ) -> Result<Self, LoadError> {
+        let counts = places.map(slot_count);
+        let total: usize = counts.clone().sum();
         let mut slots = Vec::new();
         let mut clients = Vec::new();
-        for (client, places) in places.into_iter().enumerate() {
-            let count = places.clamp(1, MAX_SLOTS_PER_CLIENT).next_power_of_two();
+        slots
+            .try_reserve_exact(total)
+            .and_then(|()| clients.try_reserve_exact(counts.len()))
+            .map_err(|_| LoadError::System {
+                action: format!("memory for {total} queries in flight"),
+                source: io::ErrorKind::OutOfMemory.into(),
+                advice,
+            })?;
+        for (client, count) in counts.enumerate() {
             let first = slots.len() as u32;
             clients.push(Client {
                 first,
@@ -111,13 +133,20 @@ impl InFlight {
                 in_flight: false,
             }));
         }
-        Self {
+        Ok(Self {
             slots,
             clients,
             oldest: NONE,
             newest: NONE,
             len: 0,
-        }
+        })
+    }
+
+    /// The same where there is memory enough.
+    #[cfg(test)]
+    pub fn new(places: impl IntoIterator<Item = usize>) -> Self {
+        let places: Vec<usize> = places.into_iter().collect();
+        Self::try_new(places.into_iter(), "").expect("memory")
     }
 
     /// The number of queries in flight.
@@ -280,6 +309,17 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::collections::HashMap;
+
+    #[test]
+    fn want_of_memory_is_an_error() {
+        // More than an address space holds, at 48 octets each.
+        let places = (0..1 << 28).map(|_| MAX_SLOTS_PER_CLIENT);
+        let error = InFlight::try_new(places, " (lower -q)").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "memory for 8796093022208 queries in flight: out of memory (lower -q)"
+        );
+    }
 
     #[test]
     fn late_answers_are_known_until_they_came() {

@@ -92,6 +92,7 @@ pub fn run(
 ) -> Result<LoadReport, LoadError> {
     config.check()?;
     let queries = Queries::new(stream)?;
+    config.check_messages(stream)?;
     let plans = Plan::make(config, stream)?;
     raise_file_limit(plans.iter().map(|plan| plan.places.len()).sum());
     check_servers(config, &queries, cancel)?;
@@ -281,12 +282,12 @@ impl Worker<'_> {
             count => transport::pin_to_cpu(cpus[self.thread % count]),
         };
         transport::wake_precisely();
-        let account = self.account(&plan);
-        let start_ns = start.wait();
-        if let Err(error) = pinned {
+        let ready = pinned.and_then(|()| self.account(&plan));
+        if ready.is_err() {
             cancel.store(true, Ordering::Relaxed);
-            return Err(error);
         }
+        let start_ns = start.wait();
+        let account = ready?;
         let rest = Rest {
             start_ns,
             plan,
@@ -339,12 +340,16 @@ impl Worker<'_> {
     }
 
     /// The account of the thread, ready for the first query.
-    fn account(&self, plan: &Plan) -> Account<'_> {
+    fn account(&self, plan: &Plan) -> Result<Account<'_>, LoadError> {
         let config = self.config;
+        let advice = match config.schedule {
+            ScheduleKind::ClosedLoop { .. } => " (lower -q)",
+            _ => " (lower the rate, or the time-out with -t)",
+        };
         let mut account = Account::new(
             self.queries,
             config.timeout.as_nanos() as u64,
-            InFlight::new(plan.places.iter().copied()),
+            InFlight::try_new(plan.places.iter().copied(), advice)?,
             Routes::new(&plan.clients),
         );
         if config.tcp_fallback {
@@ -364,7 +369,7 @@ impl Worker<'_> {
             plan.places.len(),
             places.sum(),
         ));
-        account
+        Ok(account)
     }
 
     fn drive<T: Transport>(&self, schedule: impl Schedule, rest: Rest<'_, T>) -> Outcome {

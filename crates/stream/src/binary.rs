@@ -71,7 +71,7 @@ pub fn parse(mut input: impl Read) -> io::Result<(QueryStream, Option<CutMessage
         if let [first, second, ..] = &mut octets[..] {
             (*first, *second) = (0, 0);
         }
-        stream.push(&octets);
+        stream.try_push(&octets)?;
         offset += 2 + u64::from(len);
     }
 }

@@ -35,7 +35,7 @@ use std::sync::atomic::AtomicBool;
 ///
 /// # Errors
 /// [`StreamError::Read`], [`StreamError::NotACapture`], [`StreamError::DamagedCapture`] with the packet's number,
-/// [`StreamError::NoQueries`], or [`StreamError::Interrupted`] once `cancel` is set.
+/// [`StreamError::NoQueries`], [`StreamError::ClockJump`], or [`StreamError::Interrupted`] once `cancel` is set.
 pub fn read(
     path: &Path,
     options: &CaptureOptions,
@@ -61,9 +61,25 @@ pub fn read(
             },
         })?;
     if stream.is_empty() {
-        return Err(StreamError::NoQueries {
+        let file = path.to_owned();
+        return Err(match summary.packets == 0 && summary.ends_inside_packet {
+            true => StreamError::NotACapture {
+                file,
+                why: "is cut off: it ends in its header or inside its first packet; give the whole file"
+                    .to_owned(),
+            },
+            false => StreamError::NoQueries {
+                file,
+                found: summary.to_string(),
+            },
+        });
+    }
+    if let Some(jump) = summary.clock_jump {
+        return Err(StreamError::ClockJump {
             file: path.to_owned(),
-            found: summary.to_string(),
+            place: "packet",
+            jump,
+            advice: "leave those packets out, such as with 'editcap -A START -B STOP', or correct their times with 'editcap -t SECONDS'",
         });
     }
     Ok((stream, summary))
@@ -85,7 +101,7 @@ pub fn read_from(
         match reader.next_packet() {
             Ok(Some(packet)) => {
                 *packets += 1;
-                if !queries.packet(&packet) {
+                if !queries.packet(&packet)? {
                     break;
                 }
             }
@@ -97,5 +113,5 @@ pub fn read_from(
             Err(fault) => return Err(fault),
         }
     }
-    Ok(queries.finish())
+    Ok(queries.finish()?)
 }

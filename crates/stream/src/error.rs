@@ -1,11 +1,14 @@
 //! What can be wrong with a query file, or with what a stream is to be made from.
 
+use crate::timed::ClockJump;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
 /// Bad lines that an error shows; the others are counted.
 const SHOWN: usize = 10;
+
+const DAY_NS: u64 = 86_400_000_000_000;
 
 /// One line of a query file that is no question.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +24,7 @@ pub struct BadLine {
 pub struct BadLines {
     first: Vec<BadLine>,
     count: u64,
+    has_unread: bool,
 }
 
 impl BadLines {
@@ -30,6 +34,11 @@ impl BadLines {
         if self.first.len() < SHOWN {
             self.first.push(BadLine { line, reason });
         }
+    }
+
+    /// Notes that the file has not been read any further.
+    pub(crate) fn leave_rest(&mut self) {
+        self.has_unread = true;
     }
 
     /// How many there are.
@@ -52,6 +61,9 @@ impl fmt::Display for BadLines {
         if more > 0 {
             write!(f, "\n  and {more} more")?;
         }
+        if self.has_unread {
+            f.write_str("; what comes after them was not read")?;
+        }
         Ok(())
     }
 }
@@ -71,6 +83,32 @@ pub enum StreamError {
     /// The caller asked to stop while a stream was read or made.
     #[error("stopped before the stream was whole")]
     Interrupted,
+    /// Memory does not suffice for a stream.
+    #[error("not enough memory for {what}: {advice}")]
+    NoMemory {
+        /// What was to be in memory.
+        what: String,
+        /// How to make it less.
+        advice: &'static str,
+    },
+    /// A file with more in it than a stream takes.
+    #[error("{}: holds more than {limit}, the most that is read; split the file, or give a part of it", file.display())]
+    TooLong {
+        /// The file.
+        file: PathBuf,
+        /// How much is read, and of what.
+        limit: String,
+    },
+    /// A line that is too long for any text file.
+    #[error("{}: line {line} is longer than {limit} octets; this seems to be no text file: check the path, and -B for binary messages", file.display())]
+    LongLine {
+        /// The file.
+        file: PathBuf,
+        /// The line's number, counted from 1.
+        line: u64,
+        /// The longest line, in octets.
+        limit: usize,
+    },
     /// Lines that are not in the file's format.
     #[error(
         "{}: {} bad lines ({expected}); mend them, or leave them out with --skip-bad:{lines}",
@@ -123,6 +161,21 @@ pub enum StreamError {
         packet: u64,
         /// What is wrong with it.
         why: String,
+    },
+    /// Times with a gap over which nothing can be replayed.
+    #[error(
+        "{}: at {place} {} (counted from 1) times go {} over a gap of {} days without a query, and a year is the most that can be replayed; a clock seems to have been set: {advice}",
+        file.display(), jump.place, if jump.is_backwards { "back" } else { "on" }, jump.gap_ns / DAY_NS
+    )]
+    ClockJump {
+        /// The file.
+        file: PathBuf,
+        /// What is counted in it: packet or line.
+        place: &'static str,
+        /// The gap.
+        jump: ClockJump,
+        /// What to do.
+        advice: &'static str,
     },
     /// A capture without a query that can be used.
     #[error("{}: holds no query that can be used: {found}; check the port, the server's address and the snapshot length (tcpdump -s 0)", file.display())]

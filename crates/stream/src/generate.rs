@@ -7,8 +7,9 @@ mod pattern;
 mod shares;
 
 use crate::error::StreamError;
+use crate::halt::Halt;
 use crate::message::{MessageOptions, compose_query};
-use crate::stream::QueryStream;
+use crate::stream::{MAX_QUERIES, QueryStream};
 use domain::base::Name;
 use domain::base::iana::Class;
 use pattern::Pattern;
@@ -38,7 +39,7 @@ pub struct GenerationPlan {
 /// Generates the stream of `plan`, each message with `options`.
 ///
 /// # Errors
-/// [`StreamError::BadPlan`] with what is wrong in it, or [`StreamError::Interrupted`] once `cancel` is set.
+/// [`StreamError::BadPlan`] with what is wrong in it, [`StreamError::NoMemory`], or [`StreamError::Interrupted`] once `cancel` is set.
 pub fn generate(
     plan: &GenerationPlan,
     options: &MessageOptions,
@@ -51,6 +52,12 @@ pub fn generate(
             input: "0 queries".into(),
             why: "a stream has at least one".into(),
         })?;
+    if plan.queries > MAX_QUERIES as u64 {
+        return Err(StreamError::BadPlan {
+            input: format!("{} queries", plan.queries),
+            why: format!("a stream has at most {MAX_QUERIES}; lower --count"),
+        });
+    }
     let patterns = plan
         .patterns
         .iter()
@@ -74,6 +81,7 @@ pub fn generate(
     let mut rng = ChaCha8Rng::seed_from_u64(plan.seed);
     let mut stream = QueryStream::default();
     let (mut name, mut message) = (Vec::with_capacity(256), Vec::with_capacity(512));
+    let no_memory = |halt: Halt| halt.in_making(plan.queries, "lower --count");
     for number in 0..plan.queries {
         if number % CANCEL_CHECK == 0 && cancel.load(Ordering::Relaxed) {
             return Err(StreamError::Interrupted);
@@ -87,7 +95,7 @@ pub fn generate(
         let name = Name::from_slice(&name).expect("a pattern makes names only");
         message.clear();
         compose_query(name, types.draw(&mut rng), Class::IN, options, &mut message);
-        stream.push(&message);
+        stream.try_push(&message).map_err(no_memory)?;
     }
     Ok(stream)
 }
@@ -163,6 +171,10 @@ mod tests {
         let cases = [
             (plan(&[], "A", 1), "no pattern"),
             (plan(&["a.test"], "A", 0), "0 queries"),
+            (
+                plan(&["a.test"], "A", MAX_QUERIES as u64 + 1),
+                "lower --count",
+            ),
             (plan(&["a..test"], "A", 1), "empty label"),
             (plan(&[&long], "A", 1), "64 octets"),
             (plan(&["{n}.test"], "A=x", 1), "A=x"),

@@ -1,10 +1,11 @@
 //! Files, pipes and standard input, plain or compressed, read so that a caller can stop it.
 
 use crate::error::StreamError;
-use std::fmt;
-use std::fs::File;
+use crate::halt::Halt;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -28,21 +29,28 @@ pub(crate) fn open<'c>(
     let is_gzip = head.starts_with(GZIP_MAGIC);
     let is_zstd = head == ZSTD_MAGIC;
     let whole = io::Cursor::new(head).chain(file);
+    // A few octets may decompress to very many, so the flag is looked at on this side, too.
     if is_gzip {
-        Ok(Box::new(flate2::read::MultiGzDecoder::new(whole)))
+        let input = flate2::read::MultiGzDecoder::new(whole);
+        Ok(Box::new(Heeding { input, cancel }))
     } else if is_zstd {
-        Ok(Box::new(zstd::Decoder::new(whole)?))
+        let input = zstd::Decoder::new(whole)?;
+        Ok(Box::new(Heeding { input, cancel }))
     } else {
         Ok(Box::new(whole))
     }
 }
 
-/// Opens `path`, or standard input for `-`, and reads it as it is.
+/// Opens `path`, or standard input for `-`, and reads it as it is. A named pipe without a writer is opened at once; reading
+/// waits for the writer.
 pub(crate) fn open_plain<'c>(path: &Path, cancel: &'c AtomicBool) -> io::Result<Cancellable<'c>> {
     let file = if path == Path::new("-") {
         File::from(io::stdin().as_fd().try_clone_to_owned()?)
     } else {
-        File::open(path)?
+        OpenOptions::new()
+            .read(true)
+            .custom_flags(libc::O_NONBLOCK)
+            .open(path)?
     };
     let may_block = !file.metadata()?.is_file();
     Ok(Cancellable {
@@ -54,15 +62,12 @@ pub(crate) fn open_plain<'c>(path: &Path, cancel: &'c AtomicBool) -> io::Result<
 
 /// The error of reading `path` as the crate's own.
 pub(crate) fn failure(path: &Path, source: io::Error) -> StreamError {
-    if source
-        .get_ref()
-        .is_some_and(|inner| inner.is::<Cancelled>())
-    {
-        return StreamError::Interrupted;
-    }
-    StreamError::Read {
-        file: path.to_owned(),
-        source,
+    match Halt::of(&source) {
+        Some(halt) => halt.in_file(path),
+        None => StreamError::Read {
+            file: path.to_owned(),
+            source,
+        },
     }
 }
 
@@ -76,13 +81,36 @@ pub(crate) struct Cancellable<'c> {
 impl Read for Cancellable<'_> {
     fn read(&mut self, octets: &mut [u8]) -> io::Result<usize> {
         loop {
-            if self.cancel.load(Ordering::Relaxed) {
-                return Err(io::Error::other(Cancelled));
+            check(self.cancel)?;
+            if self.may_block && !self.is_ready()? {
+                continue;
             }
-            if !self.may_block || self.is_ready()? {
-                return self.file.read(octets);
+            match self.file.read(octets) {
+                // Another reader of the pipe was quicker.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                result => return result,
             }
         }
+    }
+}
+
+/// A reader whose reading ends once a flag is set.
+struct Heeding<'c, R> {
+    input: R,
+    cancel: &'c AtomicBool,
+}
+
+impl<R: Read> Read for Heeding<'_, R> {
+    fn read(&mut self, octets: &mut [u8]) -> io::Result<usize> {
+        check(self.cancel)?;
+        self.input.read(octets)
+    }
+}
+
+fn check(cancel: &AtomicBool) -> io::Result<()> {
+    match cancel.load(Ordering::Relaxed) {
+        true => Err(Halt::Cancelled.into()),
+        false => Ok(()),
     }
 }
 
@@ -104,18 +132,6 @@ impl Cancellable<'_> {
         }
     }
 }
-
-/// The caller asked to stop.
-#[derive(Debug)]
-struct Cancelled;
-
-impl fmt::Display for Cancelled {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("stopped by the caller")
-    }
-}
-
-impl std::error::Error for Cancelled {}
 
 #[cfg(test)]
 mod tests {
@@ -150,6 +166,47 @@ mod tests {
     fn a_compressed_file_that_is_cut_off_is_an_error() {
         let whole = zstd::encode_all(&[7; 100_000][..], 1).unwrap();
         assert!(read(&whole[..whole.len() - 3]).is_err());
+    }
+
+    #[test]
+    fn a_named_pipe_is_left_without_a_writer_and_read_with_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pipe");
+        let name = std::ffi::CString::new(path.as_os_str().as_encoded_bytes()).unwrap();
+        // SAFETY: `name` is a string with its end, which outlives the call.
+        assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+        let cancel = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let reading = scope.spawn(|| {
+                open(&path, &cancel).and_then(|mut input| input.read_to_end(&mut Vec::new()))
+            });
+            cancel.store(true, Ordering::Relaxed);
+            let error = reading.join().unwrap().unwrap_err();
+            assert!(matches!(failure(&path, error), StreamError::Interrupted));
+        });
+        cancel.store(false, Ordering::Relaxed);
+        std::thread::scope(|scope| {
+            let reading = scope.spawn(|| {
+                let mut octets = Vec::new();
+                open(&path, &cancel)?.read_to_end(&mut octets)?;
+                io::Result::Ok(octets)
+            });
+            // Opening it waits for the reader.
+            std::fs::write(&path, "www.example.test A\n").unwrap();
+            assert_eq!(reading.join().unwrap().unwrap(), b"www.example.test A\n");
+        });
+    }
+
+    #[test]
+    fn a_few_octets_that_decompress_to_many_are_left_once_the_flag_is_set() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        let packed = zstd::encode_all(&vec![0; 1 << 20][..], 1).unwrap();
+        file.write_all(&packed).unwrap();
+        let cancel = AtomicBool::new(false);
+        let mut input = open(file.path(), &cancel).unwrap();
+        input.read_exact(&mut [0; 10]).unwrap();
+        cancel.store(true, Ordering::Relaxed);
+        assert!(input.read(&mut [0; 10]).is_err());
     }
 
     #[test]

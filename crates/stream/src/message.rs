@@ -1,6 +1,8 @@
 //! Questions as query messages.
 
 use crate::edns::{CLIENT_COOKIE_LEN, COOKIE, EdnsOptions, compose_opt};
+use crate::error::StreamError;
+use crate::halt::Halt;
 use crate::prefix::Prefix;
 use crate::questions::Questions;
 use crate::stream::QueryStream;
@@ -79,7 +81,14 @@ impl MessageOptions {
 }
 
 /// Makes the query messages of `questions`, in their order.
-pub fn messages(questions: &Questions, options: &MessageOptions) -> QueryStream {
+///
+/// # Errors
+/// [`StreamError::NoMemory`].
+pub fn messages(
+    questions: &Questions,
+    options: &MessageOptions,
+) -> Result<QueryStream, StreamError> {
+    let no_memory = |halt: Halt| halt.in_making(questions.len() as u64, "make fewer");
     let mut stream = QueryStream::default();
     let mut message = Vec::with_capacity(512);
     for question in questions.iter() {
@@ -91,9 +100,9 @@ pub fn messages(questions: &Questions, options: &MessageOptions) -> QueryStream 
             options,
             &mut message,
         );
-        stream.push(&message);
+        stream.try_push(&message).map_err(no_memory)?;
     }
-    stream
+    Ok(stream)
 }
 
 /// Appends one query (RFC 1035 section 4.1) with ID zero.

@@ -1,8 +1,10 @@
 //! Where synthetic questions take their names from.
 
 use crate::error::StreamError;
+use crate::halt::Halt;
 use crate::look_up::look_up_wire;
 use crate::questions::{Question, Questions};
+use crate::synthesis::{FEWER, owned};
 use dnsrig_zone::PresentationName;
 use dnsrig_zone::lookup::{Outcome, ZoneIndex};
 use domain::base::Name;
@@ -150,6 +152,15 @@ impl<'z> DenialNames<'z> {
         }
     }
 
+    /// Notes the name in `wire` as given out; says whether it had not been.
+    fn give_out(&mut self) -> Result<bool, StreamError> {
+        let given = self.given.len() as u64;
+        let noted = self.given.try_reserve(1).map_err(Halt::from);
+        let name = noted.and_then(|()| owned(&self.wire));
+        let name = name.map_err(|halt| halt.in_making(given, FEWER))?;
+        Ok(self.given.insert(name))
+    }
+
     /// Draws a name that does not exist and was not given out before.
     ///
     /// The first label of a name is replaced by a random one; to the apex one is added.
@@ -172,7 +183,7 @@ impl<'z> DenialNames<'z> {
                 look_up_wire(self.zone, &self.wire, rtype),
                 Outcome::NxDomain { .. }
             );
-            if denied && self.given.insert(self.wire.clone()) {
+            if denied && self.give_out()? {
                 let name = Name::from_slice(&self.wire).expect("looked up, so a whole name");
                 return Ok(Question { name, rtype });
             }

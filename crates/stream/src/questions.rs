@@ -1,8 +1,9 @@
 //! Questions in memory: names and types, without a message around them.
 
 use crate::error::StreamError;
+use crate::halt::Halt;
 use crate::message::{HEADER_LEN, question_name};
-use crate::stream::QueryStream;
+use crate::stream::{MAX_QUERIES, QueryStream};
 use domain::base::Name;
 use domain::base::iana::{Class, Rtype};
 
@@ -45,6 +46,18 @@ impl Questions {
         self.names.extend_from_slice(question.name.as_slice());
         self.ends.push(self.names.len());
         self.types.push(question.rtype);
+    }
+
+    /// Appends a question, as far as memory and [`MAX_QUERIES`] permit; else nothing changes.
+    pub(crate) fn try_push(&mut self, question: Question<'_>) -> Result<(), Halt> {
+        if self.len() >= MAX_QUERIES {
+            return Err(Halt::TooManyQueries);
+        }
+        self.names.try_reserve(question.name.len())?;
+        self.ends.try_reserve(1)?;
+        self.types.try_reserve(1)?;
+        self.push(question);
+        Ok(())
     }
 
     /// The number of questions.

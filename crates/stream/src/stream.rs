@@ -1,6 +1,10 @@
 //! A query stream in memory: wire messages, one after the other in one buffer, with time and client if they are known.
 
 use crate::error::StreamError;
+use crate::halt::Halt;
+
+/// The most queries of a stream that is read or generated. Every one of them takes memory, and input may be endless.
+pub const MAX_QUERIES: usize = if cfg!(test) { 50_000 } else { 100_000_000 };
 
 /// An ordered set of DNS queries in wire format.
 ///
@@ -17,6 +21,20 @@ pub struct QueryStream {
     /// The client of each query. Empty unless the stream is timed.
     clients: Vec<u32>,
     client_count: u32,
+    /// The line of the longest message in the file that the stream was read from.
+    longest_line: Option<u64>,
+}
+
+/// The longest message of a stream; of several, the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LongestMessage {
+    /// Its place in the stream, counted from 0.
+    pub index: usize,
+    /// Its length.
+    pub octets: usize,
+    /// The line of the query file that it, or another one as long, is from, counted from 1; `None` where there is no such
+    /// file.
+    pub line: Option<u64>,
 }
 
 impl QueryStream {
@@ -27,6 +45,18 @@ impl QueryStream {
     pub fn push(&mut self, message: &[u8]) {
         assert!(!self.is_timed(), "a timed stream takes timed queries only");
         self.append(message);
+    }
+
+    /// Appends one message to a stream without times, as far as memory and [`MAX_QUERIES`] permit; else the stream is as
+    /// before.
+    pub(crate) fn try_push(&mut self, message: &[u8]) -> Result<(), Halt> {
+        if self.len() >= MAX_QUERIES {
+            return Err(Halt::TooManyQueries);
+        }
+        self.octets.try_reserve(message.len())?;
+        self.ends.try_reserve(1)?;
+        self.push(message);
+        Ok(())
     }
 
     /// Appends one message with its time and its client to a timed stream, or to an empty one, which becomes timed.
@@ -77,7 +107,27 @@ impl QueryStream {
             times_ns,
             clients,
             client_count,
+            longest_line: None,
         }
+    }
+
+    /// Notes which line of a file the longest message is from.
+    pub(crate) fn set_longest_line(&mut self, line: Option<u64>) {
+        self.longest_line = line;
+    }
+
+    /// The longest message, which says what transports can carry the stream; `None` if the stream is empty.
+    pub fn longest_message(&self) -> Option<LongestMessage> {
+        let starts = std::iter::once(&0).chain(&self.ends);
+        let lens = self.ends.iter().zip(starts).map(|(end, start)| end - start);
+        let (index, octets) = lens
+            .enumerate()
+            .reduce(|longest, other| if other.1 > longest.1 { other } else { longest })?;
+        Some(LongestMessage {
+            index,
+            octets: octets as usize,
+            line: self.longest_line,
+        })
     }
 
     fn append(&mut self, message: &[u8]) {
@@ -177,6 +227,21 @@ mod tests {
         assert_eq!((stream.time_ns(0), stream.client(0)), (None, None));
         assert_eq!((stream.client_count(), stream.span_ns()), (0, 0));
         assert!(refused(&mut stream, 0, 0).contains("have none"));
+    }
+
+    #[test]
+    fn the_longest_message_is_the_first_of_that_length() {
+        let mut stream = QueryStream::default();
+        assert_eq!(stream.longest_message(), None);
+        for message in ["a", "ccc", "bb", "ddd"] {
+            stream.push(message.as_bytes());
+        }
+        let expected = LongestMessage {
+            index: 1,
+            octets: 3,
+            line: None,
+        };
+        assert_eq!(stream.longest_message(), Some(expected));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! - *normal*: the log as it is, else existence with a share of denial mixed in.
 
 use crate::error::StreamError;
+use crate::halt::Halt;
 use crate::look_up::{exists, look_up};
 use crate::names::{DenialNames, ExistingNames};
 use crate::questions::{Question, Questions};
@@ -14,7 +15,10 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+/// What to do when memory does not suffice.
+pub(crate) const FEWER: &str = "lower -n, or give a smaller query log";
 /// Names of a foreign log that an error shows.
 const EXAMPLES: usize = 3;
 
@@ -57,68 +61,89 @@ pub struct StreamSummary {
 /// gives the same stream.
 ///
 /// # Errors
-/// A [`StreamError`] that says why no such stream can be made from this zone and log.
+/// A [`StreamError`] that says why no such stream can be made from this zone and log, or [`StreamError::Interrupted`] once
+/// `cancel` is set.
 pub fn synthesise(
     zone: &ZoneIndex,
     log: Option<&Questions>,
     kind: StreamKind,
     queries: usize,
     seed: u64,
+    cancel: &AtomicBool,
 ) -> Result<(Questions, StreamSummary), StreamError> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let own = log.map(|log| of_zone(zone, log)).transpose()?;
+    let mut made = Made {
+        questions: Questions::default(),
+        queries,
+        cancel,
+    };
     let questions = match (kind, &own) {
         (StreamKind::Existence, Some(own)) => existing(zone, own)?,
         (StreamKind::Existence, None) => {
             let names = ExistingNames::new(zone)?;
-            draw(queries, || names.draw(&mut rng))
+            for _ in 0..queries {
+                made.push(names.draw(&mut rng))?;
+            }
+            made.questions
         }
         (StreamKind::Denial, own) => {
             let mut names = DenialNames::new(zone, own.as_ref());
-            let mut questions = Questions::default();
             for _ in 0..queries {
-                questions.push(names.draw(&mut rng)?);
+                made.push(names.draw(&mut rng)?)?;
             }
-            questions
+            made.questions
         }
         (StreamKind::Normal { .. }, Some(own)) => own.clone(),
-        (StreamKind::Normal { denial_share }, None) => {
-            mixed(zone, queries, denial_share, &mut rng)?
-        }
+        (StreamKind::Normal { denial_share }, None) => mixed(zone, denial_share, &mut rng, made)?,
     };
-    let mut summary = summarise(zone, &questions);
+    let mut summary = summarise(zone, &questions, cancel)?;
     summary.outside_zone = log.map_or(0, Questions::len) - own.as_ref().map_or(0, Questions::len);
     Ok((questions, summary))
 }
 
-fn draw<'a>(queries: usize, mut next: impl FnMut() -> Question<'a>) -> Questions {
-    let mut questions = Questions::default();
-    for _ in 0..queries {
-        questions.push(next());
+/// The questions so far of `queries` that are wanted.
+struct Made<'c> {
+    questions: Questions,
+    queries: usize,
+    cancel: &'c AtomicBool,
+}
+
+impl Made<'_> {
+    fn push(&mut self, question: Question<'_>) -> Result<(), StreamError> {
+        check(self.cancel)
+            .and_then(|()| self.questions.try_push(question))
+            .map_err(|halt| halt.in_making(self.queries as u64, FEWER))
     }
-    questions
+}
+
+fn check(cancel: &AtomicBool) -> Result<(), Halt> {
+    match cancel.load(Ordering::Relaxed) {
+        true => Err(Halt::Cancelled),
+        false => Ok(()),
+    }
 }
 
 /// Mixes exactly `denial_share` of denial, to the nearest question, evenly at random into existence.
 fn mixed(
     zone: &ZoneIndex,
-    queries: usize,
     denial_share: f64,
     rng: &mut ChaCha8Rng,
+    mut made: Made<'_>,
 ) -> Result<Questions, StreamError> {
     let existing = ExistingNames::new(zone)?;
     let mut denied = DenialNames::new(zone, None);
-    let mut questions = Questions::default();
+    let queries = made.queries;
     let mut denials_left = (queries as f64 * denial_share.clamp(0.0, 1.0)).round() as usize;
     for left in (1..=queries).rev() {
         if rng.random_range(0..left) < denials_left {
             denials_left -= 1;
-            questions.push(denied.draw(rng)?);
+            made.push(denied.draw(rng)?)?;
         } else {
-            questions.push(existing.draw(rng));
+            made.push(existing.draw(rng))?;
         }
     }
-    Ok(questions)
+    Ok(made.questions)
 }
 
 /// The log's questions for names at or below the apex.
@@ -162,11 +187,20 @@ fn existing(zone: &ZoneIndex, log: &Questions) -> Result<Questions, StreamError>
     Ok(found)
 }
 
-fn summarise(zone: &ZoneIndex, questions: &Questions) -> StreamSummary {
+fn summarise(
+    zone: &ZoneIndex,
+    questions: &Questions,
+    cancel: &AtomicBool,
+) -> Result<StreamSummary, StreamError> {
+    let failed = |halt: Halt| halt.in_making(questions.len() as u64, FEWER);
     let mut names = HashSet::new();
     let (mut answers, mut nodata, mut nxdomain, mut referrals) = (0, 0, 0, 0);
     for question in questions.iter() {
-        names.insert(question.name.as_slice().to_ascii_lowercase());
+        check(cancel).map_err(failed)?;
+        let mut name = owned(question.name.as_slice()).map_err(failed)?;
+        name.make_ascii_lowercase();
+        names.try_reserve(1).map_err(|error| failed(error.into()))?;
+        names.insert(name);
         match look_up(zone, question) {
             Outcome::NoData { .. } => nodata += 1,
             Outcome::NxDomain { .. } => nxdomain += 1,
@@ -175,7 +209,7 @@ fn summarise(zone: &ZoneIndex, questions: &Questions) -> StreamSummary {
         }
     }
     let share = |count: u32| f64::from(count) / questions.len().max(1) as f64;
-    StreamSummary {
+    Ok(StreamSummary {
         queries: questions.len(),
         unique_names: names.len(),
         answer_share: share(answers),
@@ -183,5 +217,13 @@ fn summarise(zone: &ZoneIndex, questions: &Questions) -> StreamSummary {
         nxdomain_share: share(nxdomain),
         referral_share: share(referrals),
         outside_zone: 0,
-    }
+    })
+}
+
+/// `octets` in memory of their own, as far as there is memory.
+pub(crate) fn owned(octets: &[u8]) -> Result<Vec<u8>, Halt> {
+    let mut owned = Vec::new();
+    owned.try_reserve_exact(octets.len())?;
+    owned.extend_from_slice(octets);
+    Ok(owned)
 }

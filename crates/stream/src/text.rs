@@ -13,16 +13,16 @@ mod query_line;
 mod update_line;
 pub mod updates;
 
-use self::lines::{accept, each_line};
+use self::lines::{accept, each_line, most_bad, open_text};
 use crate::error::{BadLines, StreamError};
 use crate::input::failure;
 use crate::questions::{Question, Questions};
 use bytes::Bytes;
 use dnsrig_zone::{Name, PresentationName, write_whole};
 use domain::base::iana::Rtype;
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, Write};
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 /// What a line should be, for errors.
 const A_LINE: &str = "a line is a name and a type, such as 'www.example.test A'";
@@ -37,14 +37,16 @@ pub struct QueryLog {
 }
 
 impl QueryLog {
-    /// Reads the query file at `path`; with `skip_bad`, lines that are no questions are left out and counted.
+    /// Reads the query file at `path` (`-` is standard input; gzip and zstd are decompressed); with `skip_bad`, lines that
+    /// are no questions are left out and counted.
     ///
     /// # Errors
-    /// [`StreamError::Read`], [`StreamError::BadLines`] with line numbers, or [`StreamError::Empty`].
-    pub fn read(path: &Path, skip_bad: bool) -> Result<Self, StreamError> {
+    /// [`StreamError::Read`], [`StreamError::BadLines`] with line numbers, [`StreamError::Empty`], or
+    /// [`StreamError::Interrupted`] once `cancel` is set.
+    pub fn read(path: &Path, skip_bad: bool, cancel: &AtomicBool) -> Result<Self, StreamError> {
         let failed = |source| failure(path, source);
-        let file = File::open(path).map_err(failed)?;
-        let (questions, bad) = parse(BufReader::with_capacity(1 << 16, file)).map_err(failed)?;
+        let text = open_text(path, cancel).map_err(failed)?;
+        let (questions, bad) = parse_until(text, most_bad(skip_bad)).map_err(failed)?;
         let skipped = accept(path, bad, skip_bad, A_LINE)?;
         if questions.is_empty() {
             return Err(StreamError::Empty {
@@ -62,13 +64,17 @@ impl QueryLog {
 /// # Errors
 /// Only those of reading; what is wrong with the text comes back as bad lines.
 pub fn parse(text: impl BufRead) -> io::Result<(Questions, BadLines)> {
+    parse_until(text, u64::MAX)
+}
+
+fn parse_until(text: impl BufRead, most_bad: u64) -> io::Result<(Questions, BadLines)> {
     let mut questions = Questions::default();
-    let bad = each_line(text, |_, line| {
+    let bad = each_line(text, most_bad, |_, line| {
         if let Some((name, rtype)) = parse_line(line)? {
-            questions.push(Question {
+            questions.try_push(Question {
                 name: name.for_slice(),
                 rtype,
-            });
+            })?;
         }
         Ok(())
     })?;

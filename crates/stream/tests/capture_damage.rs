@@ -40,6 +40,62 @@ fn damage_is_named_with_file_and_packet() {
     assert!(fails(b"www.example.test A\n").contains("begins with 77 77 77 2e"));
     assert!(fails(b"ab").contains("fewer than four octets"));
     assert!(fails(b"\xd4\xc3\xb2\xa1\x02\0").contains("ends in the header"));
+    let whole = Pcapng::new(false).file;
+    for len in 4..whole.len() {
+        let message = fails(&whole[..len]);
+        assert!(
+            message.contains("ends in the header of a pcapng file"),
+            "{message}"
+        );
+    }
+    let mut cut = Pcapng::new(false);
+    cut.interface(ETHERNET, 0, &[]);
+    cut.file.pop();
+    assert!(fails(&cut.file).contains("is cut off: it ends in its header"));
+    let cut = Pcap::default().write(&traffic()[1..3]);
+    let message = fails(&cut[..cut.len() - 1]);
+    assert!(
+        message.contains("; the file is cut off inside packet 2;"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_cut_capture_says_inside_which_packet_it_ends() {
+    let mut pcapng = Pcapng::new(false);
+    pcapng.interface(ETHERNET, 0, &[(9, &[9])]);
+    for (time_ns, octets) in &traffic()[..5] {
+        pcapng.enhanced_packet(0, *time_ns, octets);
+    }
+    for file in [Pcap::default().write(&traffic()[..5]), pcapng.file] {
+        let (_, summary) = parse(&file, &CaptureOptions::default());
+        assert_eq!((summary.queries, summary.cut_packet), (3, None));
+        let (_, summary) = parse(&file[..file.len() - 5], &CaptureOptions::default());
+        assert_eq!((summary.queries, summary.cut_packet), (2, Some(5)));
+        assert!(summary.ends_inside_packet);
+    }
+}
+
+#[test]
+fn a_clock_that_was_set_is_refused_with_the_packet() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let mut packets = traffic();
+    packets[0].0 = 4_000_000_000_000_000_000;
+    std::fs::write(file.path(), Pcap::default().write(&packets)).unwrap();
+    let running = AtomicBool::new(false);
+    let error = read(file.path(), &CaptureOptions::default(), &running).unwrap_err();
+    let message = error.to_string();
+    // Packet 2 is a response.
+    assert!(
+        message.contains("at packet 3 (counted from 1) times go back over a gap of 26620 days")
+            && message.contains("editcap"),
+        "{message}"
+    );
+    let before = CaptureOptions {
+        max_queries: Some(1),
+        ..CaptureOptions::default()
+    };
+    assert!(read(file.path(), &before, &running).is_ok());
 }
 
 fn any_capture() -> impl Strategy<Value = Vec<u8>> {

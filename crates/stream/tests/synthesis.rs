@@ -1,7 +1,7 @@
 //! Streams made from a zone: every question is of the kind that was asked for.
 
 use dnsrig_stream::{
-    MessageOptions, Questions, StreamError, StreamKind, messages, synthesise, text,
+    MessageOptions, Questions, StreamError, StreamKind, StreamSummary, messages, text,
 };
 use dnsrig_zone::lookup::{LookupName, Outcome, ZoneIndex};
 use dnsrig_zone::{Name, ReadZone, generate};
@@ -9,6 +9,7 @@ use domain::base::Message;
 use proptest::prelude::*;
 use std::collections::HashSet;
 use std::str::FromStr;
+use std::sync::atomic::AtomicBool;
 
 fn small_domain() -> ZoneIndex {
     ZoneIndex::new(
@@ -24,6 +25,29 @@ fn zone(text: &str) -> ZoneIndex {
 
 fn log(text: &str) -> Questions {
     text::parse(text.as_bytes()).unwrap().0
+}
+
+fn synthesise(
+    zone: &ZoneIndex,
+    log: Option<&Questions>,
+    kind: StreamKind,
+    queries: usize,
+    seed: u64,
+) -> Result<(Questions, StreamSummary), StreamError> {
+    dnsrig_stream::synthesise(zone, log, kind, queries, seed, &AtomicBool::new(false))
+}
+
+#[test]
+fn a_set_flag_stops_it() {
+    for kind in [
+        StreamKind::Existence,
+        StreamKind::Denial,
+        StreamKind::Normal { denial_share: 0.5 },
+    ] {
+        let stopped = AtomicBool::new(true);
+        let made = dnsrig_stream::synthesise(&small_domain(), None, kind, 9, 0, &stopped);
+        assert!(matches!(made, Err(StreamError::Interrupted)));
+    }
 }
 
 fn outcomes(zone: &ZoneIndex, questions: &Questions) -> Vec<Outcome> {
@@ -176,7 +200,11 @@ fn messages_are_queries_with_the_options_asked_for() {
         do_bit: true,
         ..MessageOptions::default()
     };
-    for (octets, question) in messages(&questions, &options).iter().zip(questions.iter()) {
+    for (octets, question) in messages(&questions, &options)
+        .unwrap()
+        .iter()
+        .zip(questions.iter())
+    {
         let message = Message::from_slice(octets).unwrap();
         let opt = message.opt().unwrap();
         assert_eq!((opt.udp_payload_size(), opt.dnssec_ok()), (1232, true));
@@ -187,7 +215,7 @@ fn messages_are_queries_with_the_options_asked_for() {
         );
         assert!(message.header().rd() && !message.header().qr());
     }
-    let plain = messages(&questions, &MessageOptions::default());
+    let plain = messages(&questions, &MessageOptions::default()).unwrap();
     assert!(
         Message::from_slice(plain.message(0))
             .unwrap()

@@ -1,11 +1,12 @@
 //! Query files: what is read, what is refused with which line, and that writing and reading agree.
 
-use dnsrig_stream::text::{parse, write, write_to};
-use dnsrig_stream::{QueryLog, Question, Questions, StreamError};
+use dnsrig_stream::text::{parse, queries, updates, write, write_to};
+use dnsrig_stream::{MessageOptions, QueryLog, Question, Questions, StreamError};
 use domain::base::Name;
 use domain::base::iana::Rtype;
 use proptest::prelude::*;
 use std::str::FromStr;
+use std::sync::atomic::AtomicBool;
 
 fn questions(text: &str) -> Vec<(String, Rtype)> {
     let (questions, bad) = parse(text.as_bytes()).unwrap();
@@ -47,18 +48,36 @@ fn names_every_bad_line() {
 }
 
 #[test]
+fn a_file_of_bad_lines_is_not_read_to_its_end() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), "y\n".repeat(100_001)).unwrap();
+    let read = |skip_bad| {
+        let error = QueryLog::read(file.path(), skip_bad, &AtomicBool::new(false)).unwrap_err();
+        error.to_string()
+    };
+    let message = read(false);
+    assert!(
+        message.contains("100000 bad lines") && message.contains("was not read"),
+        "{message}"
+    );
+    assert!(read(true).contains("holds no question"));
+}
+
+#[test]
 fn a_file_with_bad_lines_is_refused_unless_they_are_skipped() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let lines: String = (0..15).map(|number| format!("broken{number}\n")).collect();
     std::fs::write(file.path(), format!("good.test A\n{lines}")).unwrap();
-    let message = QueryLog::read(file.path(), false).unwrap_err().to_string();
+    let message = QueryLog::read(file.path(), false, &AtomicBool::new(false))
+        .unwrap_err()
+        .to_string();
     assert!(
         message.contains("15 bad lines")
             && message.contains("line 2:")
             && message.contains("and 5 more"),
         "{message}"
     );
-    let log = QueryLog::read(file.path(), true).unwrap();
+    let log = QueryLog::read(file.path(), true, &AtomicBool::new(false)).unwrap();
     assert_eq!((log.questions.len(), log.skipped), (1, 15));
 }
 
@@ -66,19 +85,19 @@ fn a_file_with_bad_lines_is_refused_unless_they_are_skipped() {
 fn a_file_without_a_question_is_refused() {
     let file = tempfile::NamedTempFile::new().unwrap();
     assert!(matches!(
-        QueryLog::read(file.path(), true),
+        QueryLog::read(file.path(), true, &AtomicBool::new(false)),
         Err(StreamError::Empty { .. })
     ));
     let missing = file.path().with_extension("missing");
     assert!(matches!(
-        QueryLog::read(&missing, true),
+        QueryLog::read(&missing, true, &AtomicBool::new(false)),
         Err(StreamError::Read { .. })
     ));
 }
 
 #[test]
 fn a_very_long_line_is_one_bad_line() {
-    let text = format!("{} A\nok.test A\n", "x".repeat(10_000_000));
+    let text = format!("{} A\nok.test A\n", "x".repeat(900_000));
     let (questions, bad) = parse(text.as_bytes()).unwrap();
     assert_eq!((questions.len(), bad.count()), (1, 1));
 }
@@ -132,4 +151,38 @@ proptest! {
         let (questions, bad) = parse(&bytes[..]).unwrap();
         prop_assert!(questions.len() as u64 + bad.count() <= bytes.split(|&octet| octet == b'\n').count() as u64);
     }
+}
+
+#[test]
+fn times_that_jump_are_refused_with_the_line() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let text = "; two\na.test A time=1\nb.test A time=100000000\n";
+    std::fs::write(file.path(), text).unwrap();
+    let options = MessageOptions::default();
+    let error = queries::read(file.path(), &options, false, &AtomicBool::new(false)).unwrap_err();
+    let message = error.to_string();
+    assert!(
+        message.contains("at line 3 (counted from 1) times go on over a gap of 1157 days"),
+        "{message}"
+    );
+}
+
+#[test]
+fn the_line_of_the_longest_message_is_known() {
+    let options = MessageOptions::default();
+    for text in [
+        "# c\na.test A\nb.test A padding=512\nc.test A padding=512\n",
+        "a.test A time=9\n\nb.test A padding=512 time=3\nc.test A time=1\n",
+    ] {
+        let (stream, ..) = queries::parse(text.as_bytes(), &options).unwrap();
+        let longest = stream.longest_message().unwrap();
+        assert_eq!(
+            (longest.index, longest.octets, longest.line),
+            (1, 512, Some(3))
+        );
+    }
+    let updates = "a.test\ndelete b\nsend\na.test\ndelete longer\nsend\n";
+    let (stream, _) = updates::parse(updates.as_bytes(), &options).unwrap();
+    let longest = stream.longest_message().unwrap();
+    assert_eq!((longest.index, longest.line), (1, Some(6)));
 }

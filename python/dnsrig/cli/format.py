@@ -23,6 +23,12 @@ def duration(ns: int | None) -> str:
     return "0"
 
 
+def span(seconds: float) -> str:
+    """Give the length of a stream: 12.345 s, and long ones in days, too."""
+    days = seconds / 86_400
+    return f"{seconds:,.3f} s" + (f" ({days:,.1f} days)" if days >= 1 else "")
+
+
 def octets(size: float | None) -> str:
     """Give a message size in octets."""
     if size is None:

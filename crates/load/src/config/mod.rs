@@ -14,8 +14,14 @@ pub(crate) use schedule_kind::StreamTimes;
 use crate::LoadError;
 use crate::dress::DressSettings;
 use crate::in_flight::MAX_SLOTS_PER_CLIENT;
+use dnsrig_stream::QueryStream;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
+
+/// The longest message in a datagram: an IPv4 packet has 65,535 octets with its header of 20 and UDP's of 8.
+const LONGEST_OVER_UDP_IPV4: usize = 65_507;
+/// The same over IPv6, whose length does not count its header (RFC 8200 section 3).
+const LONGEST_OVER_UDP_IPV6: usize = 65_527;
 
 /// A load's settings. [`LoadConfig::new`] gives dnsperf's defaults; the names in parentheses are dnsperf's options.
 #[derive(Clone, Debug, PartialEq)]
@@ -201,6 +207,40 @@ impl LoadConfig {
         Ok(())
     }
 
+    /// Checks that each transport carries the longest message of `stream`, too.
+    ///
+    /// # Errors
+    /// [`LoadError::BadQuery`] if it does not fit into a datagram.
+    pub fn check_messages(&self, stream: &QueryStream) -> Result<(), LoadError> {
+        let over_udp = self
+            .routes
+            .iter()
+            .filter(|route| route.transport == TransportKind::Udp);
+        let most = over_udp
+            .map(|route| match route.server {
+                SocketAddr::V4(_) => LONGEST_OVER_UDP_IPV4,
+                SocketAddr::V6(_) => LONGEST_OVER_UDP_IPV6,
+            })
+            .min();
+        let (Some(most), Some(longest)) = (most, stream.longest_message()) else {
+            return Ok(());
+        };
+        if longest.octets <= most {
+            return Ok(());
+        }
+        let line = longest
+            .line
+            .map(|line| format!(" (line {line} of its file)"));
+        Err(LoadError::BadQuery {
+            position: longest.index + 1,
+            reason: format!(
+                "it has {} octets{}, more than the {most} that UDP carries; make it shorter, or load over TCP, DoT, DoH or DoQ",
+                longest.octets,
+                line.unwrap_or_default(),
+            ),
+        })
+    }
+
     /// Each client has message IDs for so many queries in flight, and no more.
     fn check_window(&self, threads: usize, clients: usize) -> Result<(), LoadError> {
         let ScheduleKind::ClosedLoop { outstanding, .. } = self.schedule else {
@@ -217,5 +257,32 @@ impl LoadConfig {
             });
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(octets: usize, transport: TransportKind, server: &str) -> Option<String> {
+        let mut stream = QueryStream::default();
+        stream.push(&[0; 12]);
+        stream.push(&vec![0; octets]);
+        let config = LoadConfig::over(transport, server.parse().unwrap());
+        let checked = config.check_messages(&stream);
+        checked.err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_message_that_no_datagram_holds_is_named_with_its_size() {
+        let error = check(65_508, TransportKind::Udp, "127.0.0.1:53").unwrap();
+        assert!(
+            error.contains("query 2") && error.contains("65508 octets, more than the 65507"),
+            "{error}"
+        );
+        assert_eq!(check(65_507, TransportKind::Udp, "127.0.0.1:53"), None);
+        assert_eq!(check(65_527, TransportKind::Udp, "[::1]:53"), None);
+        assert!(check(65_528, TransportKind::Udp, "[::1]:53").is_some());
+        assert_eq!(check(65_535, TransportKind::Doq, "127.0.0.1:853"), None);
     }
 }

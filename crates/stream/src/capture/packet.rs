@@ -3,6 +3,7 @@
 use super::pcap::PcapReader;
 use super::pcapng::PcapngReader;
 use super::window::Window;
+use crate::halt::Halt;
 use std::io::{self, Read};
 
 /// The longest packet or block that is taken into memory, in octets. Captures hold at most 256 KiB of a packet; more is a
@@ -41,6 +42,12 @@ impl From<io::Error> for ReadFault {
     }
 }
 
+impl From<Halt> for ReadFault {
+    fn from(halt: Halt) -> Self {
+        Self::Io(halt.into())
+    }
+}
+
 /// Reads the packets of a pcap or pcapng file one after the other.
 #[derive(Debug)]
 pub enum PacketReader<R> {
@@ -54,7 +61,7 @@ impl<R: Read> PacketReader<R> {
     /// Reads the beginning of `input`, which says what format it has.
     ///
     /// # Errors
-    /// [`ReadFault::Io`], or [`ReadFault::NotACapture`] for any other format.
+    /// [`ReadFault::Io`], or [`ReadFault::NotACapture`] for any other format, or [`ReadFault::Damaged`].
     pub fn new(input: R) -> Result<Self, ReadFault> {
         let mut window = Window::new(input);
         let magic: [u8; 4] = match window.take(4)? {
@@ -65,7 +72,7 @@ impl<R: Read> PacketReader<R> {
             }
         };
         if magic == super::pcapng::SECTION_HEADER {
-            return Ok(Self::Pcapng(PcapngReader::new(window)));
+            return PcapngReader::new(window).map(Self::Pcapng);
         }
         PcapReader::new(window, magic).map(Self::Pcap)
     }

@@ -65,14 +65,21 @@ struct PacketFields {
 }
 
 impl<R: Read> PcapngReader<R> {
-    /// Reads from `window`, of which the type of the first block has been taken.
-    pub(super) fn new(window: Window<R>) -> Self {
-        Self {
+    /// Reads the first section's header from `window`, of which the block's type has been taken.
+    pub(super) fn new(window: Window<R>) -> Result<Self, ReadFault> {
+        let mut reader = Self {
             window,
             order: ByteOrder::Little,
             interfaces: Vec::new(),
-            is_in_section_header: true,
-        }
+            is_in_section_header: false,
+        };
+        reader.section_header().map_err(|fault| match fault {
+            ReadFault::CutOff => ReadFault::NotACapture(
+                "is no capture: it ends in the header of a pcapng file".to_owned(),
+            ),
+            fault => fault,
+        })?;
+        Ok(reader)
     }
 
     pub(super) fn next_packet(&mut self) -> Result<Option<CapturedPacket<'_>>, ReadFault> {

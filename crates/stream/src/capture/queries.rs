@@ -8,6 +8,7 @@ use super::options::CaptureOptions;
 use super::packet::CapturedPacket;
 use super::summary::{CaptureSummary, MessagesLeftOut};
 use super::tcp::{FlowKey, Segment, TcpFlows, TcpMessage};
+use crate::halt::Halt;
 use crate::stream::QueryStream;
 use crate::timed::TimedQueries;
 use std::net::IpAddr;
@@ -32,17 +33,20 @@ impl<'o> CapturedQueries<'o> {
                 max_queries: options.max_queries.unwrap_or(u64::MAX),
                 max_span_ns: options.max_span_ns,
                 queries: TimedQueries::default(),
+                packet: 0,
                 clients: Clients::default(),
                 left_out: MessagesLeftOut::default(),
                 is_full: options.max_queries == Some(0),
+                halt: None,
             },
             last_time_ns: 0,
         }
     }
 
     /// Takes a packet; says whether further ones are wanted.
-    pub fn packet(&mut self, packet: &CapturedPacket<'_>) -> bool {
+    pub fn packet(&mut self, packet: &CapturedPacket<'_>) -> Result<bool, Halt> {
         self.summary.packets += 1;
+        self.messages.packet = self.summary.packets;
         match packet.time_ns {
             Some(time_ns) => self.last_time_ns = time_ns,
             None => self.summary.without_time += 1,
@@ -61,20 +65,27 @@ impl<'o> CapturedQueries<'o> {
         if let Some(left_out) = left_out {
             *self.count_of(left_out) += 1;
         }
-        !self.messages.is_full
+        match self.messages.halt {
+            Some(halt) => Err(halt),
+            None => Ok(!self.messages.is_full),
+        }
     }
 
     /// Notes that the file ends inside a packet.
     pub fn ends_inside_packet(&mut self) {
         self.summary.ends_inside_packet = true;
+        self.summary.cut_packet = Some(self.summary.packets + 1);
     }
 
     /// The stream of all queries, and what was counted.
-    pub fn finish(mut self) -> (QueryStream, CaptureSummary) {
+    pub fn finish(mut self) -> Result<(QueryStream, CaptureSummary), Halt> {
         let mut summary = self.summary;
         summary.stopped_at_limit = self.messages.is_full;
         self.flows.finish(&mut |message| self.messages.tcp(message));
-        let (stream, times) = self.messages.queries.finish();
+        if let Some(halt) = self.messages.halt {
+            return Err(halt);
+        }
+        let (stream, times) = self.messages.queries.finish()?;
         summary.tcp = self.flows.summary;
         summary.messages_left_out = self.messages.left_out;
         summary.queries = stream.len() as u64;
@@ -82,7 +93,8 @@ impl<'o> CapturedQueries<'o> {
         summary.span_ns = stream.span_ns();
         summary.start_unix_ns = times.start_ns;
         summary.out_of_order = times.out_of_order;
-        (stream, summary)
+        summary.clock_jump = times.clock_jump;
+        Ok((stream, summary))
     }
 
     fn udp(&mut self, ip: &IpPacket<'_>, is_cut: bool) -> Option<LeftOut> {
@@ -119,7 +131,7 @@ impl<'o> CapturedQueries<'o> {
             client_port: segment.source,
             server_port: segment.destination,
         };
-        self.flows.segment(
+        let taken = self.flows.segment(
             key,
             segment,
             ip.missing,
@@ -128,6 +140,9 @@ impl<'o> CapturedQueries<'o> {
                 self.messages.tcp(message);
             },
         );
+        if let Err(error) = taken {
+            self.messages.halt = Some(error.into());
+        }
         None
     }
 
@@ -199,10 +214,14 @@ struct Messages {
     max_queries: u64,
     max_span_ns: Option<u64>,
     queries: TimedQueries,
+    /// The packet that was read last, counted from 1.
+    packet: u64,
     clients: Clients,
     left_out: MessagesLeftOut,
     /// Whether a limit was reached.
     is_full: bool,
+    /// Why no further query can be taken, if so.
+    halt: Option<Halt>,
 }
 
 impl Messages {
@@ -225,14 +244,25 @@ impl Messages {
             self.left_out.beyond_limit += 1;
             return;
         }
+        match self.take(time_ns, (address, port), message) {
+            Ok(()) => self.is_full = self.queries.len() as u64 >= self.max_queries,
+            Err(halt) => self.halt = Some(halt),
+        }
+    }
+
+    fn take(
+        &mut self,
+        time_ns: i64,
+        (address, port): (u128, u16),
+        message: &[u8],
+    ) -> Result<(), Halt> {
         let port = if self.by_port { port } else { 0 };
-        let client = self.clients.number(address, port);
-        self.queries.push(time_ns, client, |octets| {
+        let client = self.clients.number(address, port)?;
+        self.queries.push(time_ns, client, self.packet, |octets| {
             // The sender gives every message an ID.
             octets.extend_from_slice(&[0, 0]);
             octets.extend_from_slice(&message[2..]);
-        });
-        self.is_full = self.queries.len() as u64 >= self.max_queries;
+        })
     }
 
     fn is_too_late(&self, time_ns: i64) -> bool {

@@ -1,5 +1,6 @@
 //! What a capture held, and what became of it.
 
+use crate::timed::ClockJump;
 use serde::Serialize;
 use std::fmt;
 
@@ -34,6 +35,11 @@ pub struct CaptureSummary {
     pub stopped_at_limit: bool,
     /// Whether the file ends inside a packet, as when the capture was still being written.
     pub ends_inside_packet: bool,
+    /// The packet, counted from 1, inside or just before which the file ends so.
+    pub cut_packet: Option<u64>,
+    /// Where the clock of the capture jumped by more than a query stream can be replayed over.
+    #[serde(skip)]
+    pub clock_jump: Option<ClockJump>,
 }
 
 /// Packets that were left out, by reason.
@@ -116,6 +122,9 @@ impl fmt::Display for CaptureSummary {
         for (place, (count, what)) in counts.iter().filter(|(count, _)| *count > 0).enumerate() {
             let separator = if place == 0 { ", of which " } else { ", " };
             write!(f, "{separator}{count} {what}")?;
+        }
+        if let Some(packet) = self.cut_packet {
+            write!(f, "; the file is cut off inside packet {packet}")?;
         }
         Ok(())
     }

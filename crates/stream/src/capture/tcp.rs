@@ -11,7 +11,7 @@ use super::dns::{are_framed_queries, next_frame};
 use super::summary::TcpSummary;
 use foldhash::fast::RandomState;
 use segment::{FIN, RST, SYN};
-use std::collections::HashMap;
+use std::collections::{HashMap, TryReserveError};
 
 /// Octets that wait on one connection for data before them; beyond, those data are given up.
 const MAX_WAITING: usize = 256 << 10;
@@ -52,6 +52,9 @@ pub struct TcpFlows {
 impl TcpFlows {
     /// Takes a segment from the client, of whose data `missing` octets at the end were not captured; messages that are
     /// whole now go to `sink`.
+    ///
+    /// # Errors
+    /// When there is no memory for another connection; then the segment is not taken.
     pub fn segment(
         &mut self,
         key: FlowKey,
@@ -59,11 +62,12 @@ impl TcpFlows {
         missing: usize,
         time_ns: i64,
         sink: &mut impl FnMut(TcpMessage<'_>),
-    ) {
+    ) -> Result<(), TryReserveError> {
+        self.young.try_reserve(1)?;
         self.summary.segments += 1;
         let has_data = !segment.data.is_empty() || missing > 0;
         if !has_data && !segment.has(SYN | FIN | RST) {
-            return;
+            return Ok(());
         }
         let mut output = Output {
             flow: key,
@@ -73,7 +77,7 @@ impl TcpFlows {
         let known = self.young.remove(&key).or_else(|| self.old.remove(&key));
         self.kept -= known.as_ref().map_or(0, Flow::kept);
         let Some(mut flow) = Flow::continued(known, &segment, has_data, &mut output) else {
-            return;
+            return Ok(());
         };
         if has_data {
             let sequence = segment.sequence.wrapping_add(u32::from(segment.has(SYN)));
@@ -98,6 +102,7 @@ impl TcpFlows {
         while self.young.len() >= MAX_FLOWS || self.kept > MAX_KEPT {
             self.age(sink);
         }
+        Ok(())
     }
 
     /// Ends all connections; messages after a gap that was not filled go to `sink`.

@@ -58,6 +58,8 @@ impl<R: Read> Window<R> {
         self.end -= self.start;
         self.start = 0;
         if self.buffer.len() < len {
+            let more = len - self.buffer.len();
+            self.buffer.try_reserve_exact(more)?;
             self.buffer.resize(len, 0);
         }
         while self.end < len {

@@ -5,13 +5,14 @@
 //! `option` is `CODE:HEX` and may be repeated. `time=SECONDS` (at most nine decimals) on every line makes a timed stream;
 //! `client=` with a number or an address says whose query it is.
 
-use super::lines::{accept, each_line, open_text};
+use super::lines::{LineFault, LongestLine, accept, each_line, most_bad, open_text};
 use super::query_line::{self, Client, QueryLine};
 use crate::error::{BadLines, StreamError};
+use crate::halt::Halt;
 use crate::input::failure;
 use crate::message::{MessageOptions, compose_query};
 use crate::stream::QueryStream;
-use crate::timed::{ClientNumbers, TimedQueries, Times};
+use crate::timed::{ClientNumbers, ClockJump, TimedQueries, Times};
 use serde::Serialize;
 use std::io::{self, BufRead};
 use std::path::Path;
@@ -34,14 +35,17 @@ pub struct TextSummary {
     pub span_ns: u64,
     /// Queries that stood after one with a later time, and were sorted.
     pub out_of_order: u64,
+    /// Where the times jump by more than can be replayed.
+    #[serde(skip)]
+    pub clock_jump: Option<ClockJump>,
 }
 
 /// Reads the query file at `path` (`-` is standard input; gzip and zstd are decompressed) into messages that have
 /// `options`. With `skip_bad`, bad lines are left out and counted.
 ///
 /// # Errors
-/// [`StreamError::Read`], [`StreamError::BadLines`] with line numbers, [`StreamError::Empty`], or
-/// [`StreamError::Interrupted`] once `cancel` is set.
+/// [`StreamError::Read`], [`StreamError::BadLines`] with line numbers, [`StreamError::Empty`],
+/// [`StreamError::ClockJump`], or [`StreamError::Interrupted`] once `cancel` is set.
 pub fn read(
     path: &Path,
     options: &MessageOptions,
@@ -50,13 +54,22 @@ pub fn read(
 ) -> Result<(QueryStream, TextSummary), StreamError> {
     let failed = |source| failure(path, source);
     let text = open_text(path, cancel).map_err(failed)?;
-    let (stream, mut summary, bad) = parse(text, options).map_err(failed)?;
+    let (stream, mut summary, bad) =
+        parse_until(text, options, most_bad(skip_bad)).map_err(failed)?;
     summary.skipped = accept(path, bad, skip_bad, A_LINE)?;
     if stream.is_empty() {
         return Err(StreamError::Empty {
             file: path.to_owned(),
             what: "question",
             expected: A_LINE,
+        });
+    }
+    if let Some(jump) = summary.clock_jump {
+        return Err(StreamError::ClockJump {
+            file: path.to_owned(),
+            place: "line",
+            jump,
+            advice: "mend time= there, or split the file",
         });
     }
     Ok((stream, summary))
@@ -70,18 +83,29 @@ pub fn parse(
     text: impl BufRead,
     options: &MessageOptions,
 ) -> io::Result<(QueryStream, TextSummary, BadLines)> {
+    parse_until(text, options, u64::MAX)
+}
+
+fn parse_until(
+    text: impl BufRead,
+    options: &MessageOptions,
+    most_bad: u64,
+) -> io::Result<(QueryStream, TextSummary, BadLines)> {
     let mut queries = Queries::default();
-    let bad = each_line(text, |_, line| match query_line::parse(line, options)? {
-        Some(query) => queries.push(query, options),
-        None => Ok(()),
+    let bad = each_line(text, most_bad, |number, line| {
+        match query_line::parse(line, options)? {
+            Some(query) => queries.push(number, query, options),
+            None => Ok(()),
+        }
     })?;
-    let (stream, times) = queries.finish();
+    let (stream, times) = queries.finish()?;
     let summary = TextSummary {
         queries: stream.len(),
         skipped: bad.count(),
         clients: stream.client_count(),
         span_ns: stream.span_ns(),
         out_of_order: times.out_of_order,
+        clock_jump: times.clock_jump,
     };
     Ok((stream, summary, bad))
 }
@@ -92,13 +116,21 @@ struct Queries {
     plain: QueryStream,
     timed: TimedQueries,
     clients: ClientNumbers<Option<Client>>,
+    longest: LongestLine,
     message: Vec<u8>,
 }
 
 impl Queries {
-    fn push(&mut self, query: QueryLine, base: &MessageOptions) -> Result<(), String> {
+    fn push(
+        &mut self,
+        number: u64,
+        query: QueryLine,
+        base: &MessageOptions,
+    ) -> Result<(), LineFault> {
         let options = query.options.as_ref().unwrap_or(base);
-        let compose = |message: &mut Vec<u8>| {
+        let longest = &mut self.longest;
+        let mut compose = |message: &mut Vec<u8>| {
+            let start = message.len();
             compose_query(
                 query.name.for_slice(),
                 query.rtype,
@@ -106,15 +138,15 @@ impl Queries {
                 options,
                 message,
             );
+            longest.note(message.len() - start, number);
         };
         match query.time_ns {
             Some(_) if !self.plain.is_empty() => {
                 Err("has a time, and lines before it have none".into())
             }
             Some(time_ns) => {
-                let client = self.clients.number(query.client);
-                self.timed.push(time_ns, client, compose);
-                Ok(())
+                let client = self.clients.number(query.client)?;
+                Ok(self.timed.push(time_ns, client, number, compose)?)
             }
             None if self.timed.len() > 0 => {
                 Err("has no time=SECONDS, and lines before it have one".into())
@@ -125,17 +157,18 @@ impl Queries {
             None => {
                 self.message.clear();
                 compose(&mut self.message);
-                self.plain.push(&self.message);
-                Ok(())
+                Ok(self.plain.try_push(&self.message)?)
             }
         }
     }
 
-    fn finish(self) -> (QueryStream, Times) {
-        if self.timed.len() > 0 {
-            self.timed.finish()
+    fn finish(self) -> Result<(QueryStream, Times), Halt> {
+        let (mut stream, times) = if self.timed.len() > 0 {
+            self.timed.finish()?
         } else {
             (self.plain, Times::default())
-        }
+        };
+        stream.set_longest_line(self.longest.line());
+        Ok((stream, times))
     }
 }

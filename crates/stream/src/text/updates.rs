@@ -3,7 +3,7 @@
 //! The first line of a block is the zone. Lines with `require` and `prohibit` are prerequisites, those with `add` and
 //! `delete` updates; `send` ends the message. Names without a final dot are relative to the zone, also in data.
 
-use super::lines::{self, accept, each_line, open_text};
+use super::lines::{self, LineFault, LongestLine, accept, each_line, most_bad, open_text};
 use super::queries::TextSummary;
 use super::update_line::{self, Section, take_field};
 use crate::error::{BadLines, StreamError};
@@ -38,7 +38,7 @@ pub fn read(
 ) -> Result<(QueryStream, TextSummary), StreamError> {
     let failed = |source| failure(path, source);
     let text = open_text(path, cancel).map_err(failed)?;
-    let (stream, bad) = parse(text, options).map_err(failed)?;
+    let (stream, bad) = parse_until(text, options, most_bad(skip_bad)).map_err(failed)?;
     let skipped = accept(path, bad, skip_bad, A_BLOCK)?;
     if stream.is_empty() {
         return Err(StreamError::Empty {
@@ -60,9 +60,17 @@ pub fn read(
 /// # Errors
 /// Only those of reading; what is wrong with the text comes back as bad lines.
 pub fn parse(text: impl BufRead, options: &MessageOptions) -> io::Result<(QueryStream, BadLines)> {
+    parse_until(text, options, u64::MAX)
+}
+
+fn parse_until(
+    text: impl BufRead,
+    options: &MessageOptions,
+    most_bad: u64,
+) -> io::Result<(QueryStream, BadLines)> {
     let mut updates = Updates::default();
     let mut last_line = 0;
-    let mut bad = each_line(text, |number, line| {
+    let mut bad = each_line(text, most_bad, |number, line| {
         last_line = number;
         updates.line(number, line, options)
     })?;
@@ -73,13 +81,16 @@ pub fn parse(text: impl BufRead, options: &MessageOptions) -> io::Result<(QueryS
         );
         bad.add(last_line, reason);
     }
-    Ok((updates.stream, bad))
+    let mut stream = updates.stream;
+    stream.set_longest_line(updates.longest.line());
+    Ok((stream, bad))
 }
 
 #[derive(Default)]
 struct Updates {
     stream: QueryStream,
     block: Option<Block>,
+    longest: LongestLine,
     message: Vec<u8>,
 }
 
@@ -103,7 +114,7 @@ struct Records {
 }
 
 impl Updates {
-    fn line(&mut self, number: u64, line: &str, options: &MessageOptions) -> Result<(), String> {
+    fn line(&mut self, number: u64, line: &str, options: &MessageOptions) -> Result<(), LineFault> {
         let mut rest = line;
         let Some(first) = take_field(&mut rest).filter(|first| !lines::is_comment(first)) else {
             return Ok(());
@@ -121,7 +132,7 @@ impl Updates {
                 first_line: number,
                 update,
             });
-            return result;
+            return Ok(result?);
         };
         if first != "send" {
             let Some(update) = &mut block.update else {
@@ -131,24 +142,29 @@ impl Updates {
             if result.is_err() {
                 block.update = None;
             }
-            return result;
+            return Ok(result?);
         }
         let update = self.block.take().and_then(|block| block.update);
         match update {
-            Some(update) => self.send(&update, options),
+            Some(update) => self.send(number, &update, options),
             None => Ok(()),
         }
     }
 
-    fn send(&mut self, update: &Update, options: &MessageOptions) -> Result<(), String> {
+    fn send(
+        &mut self,
+        number: u64,
+        update: &Update,
+        options: &MessageOptions,
+    ) -> Result<(), LineFault> {
         self.message.clear();
         update.compose(&mut self.message);
         append_opt(options, &mut self.message, 0);
         if self.message.len() > MAX_MESSAGE {
-            return Err(too_long(self.message.len()));
+            return Err(too_long(self.message.len()).into());
         }
-        self.stream.push(&self.message);
-        Ok(())
+        self.longest.note(self.message.len(), number);
+        Ok(self.stream.try_push(&self.message)?)
     }
 }
 

@@ -9,11 +9,12 @@ import click
 from dnsrig.cli.common import chosen_seed, json_option, print_json, seed_option
 from dnsrig.cli.load.options import load_options
 from dnsrig.cli.load.output import print_report, print_second, print_trial
-from dnsrig.cli.load.queries import read_stream
+from dnsrig.cli.load.queries import read_stream, remarks
 from dnsrig.cli.load.series import SeriesFiles
 from dnsrig.cli.load.settings import in_options, load_settings, search_goal
 from dnsrig.cli.load.use import check_use
 from dnsrig.cli.sections import SectionedCommand
+from dnsrig.cli.streams import say
 from dnsrig.errors import InputError, SubjectFailedError
 from dnsrig.loads import LoadSettings, find_breaking_point, run_load
 
@@ -43,8 +44,8 @@ def load(*, seed: int | None, as_json: bool, **options: Any) -> None:  # noqa: A
     seed = chosen_seed(seed)
     settings = load_settings(options, seed)
     stream, summary = read_stream(options, seed)
-    if summary.get("skipped"):
-        click.echo(f"left out {summary['skipped']} bad lines", err=True)
+    for sentence in remarks(summary, settings.schedule.get("speed")):
+        say(sentence)
     is_live = not as_json and sys.stderr.isatty()
     with SeriesFiles(options, settings) as series:
 

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from dnsrig.cli.common import print_table
-from dnsrig.cli.format import count, duration, microseconds, octets, rate, share
+from dnsrig.cli.format import count, duration, microseconds, octets, rate, share, span
 from dnsrig.cli.streams import say
 
 PROGRESS_LINE = "{second:>4} s  {qps:>9} q/s  p50 {p50:>9}  p99 {p99:>9}  timed out {timed_out}"
@@ -54,6 +54,7 @@ def print_report(report: dict[str, Any]) -> None:
     """Print a load's report as text."""
     _print_queries(report)
     click.echo()
+    _print_stream(report["stream"])
     if report["sent"]:
         _print_rates(report)
     if report["case_changed"]:
@@ -101,6 +102,17 @@ def _cells(parts: list[tuple[str, dict[str, Any]]], number: Any, whole: str | No
         cells.append(count(number(part)))
         cells.append(share(number(part), part[whole]) if whole else "")
     return cells
+
+
+def _print_stream(stream: dict[str, Any]) -> None:
+    """Print over what time the stream goes, and whether its capture is cut."""
+    if stream.get("clients"):
+        click.echo(
+            f"stream       {count(stream['queries'])} queries of {count(stream['clients'])} clients "
+            f"over {span(stream['span_ns'] / 1e9)}"
+        )
+    if stream.get("cut_packet"):
+        click.echo(f"             the capture ends inside packet {count(stream['cut_packet'])}")
 
 
 def _print_rates(report: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from dnsrig import _core
+from dnsrig.cli.format import count, span
 from dnsrig.errors import InputError
 
 Options = Mapping[str, Any]
@@ -53,6 +54,19 @@ def read_stream(options: Options, seed: int) -> tuple[_core.QueryStream, dict[st
     else:
         stream, summary = _core.QueryStream.from_text(path, message=message, skip_bad=options["skip_bad"])
     return stream, json.loads(summary)
+
+
+def remarks(summary: Mapping[str, Any], speed: float | None) -> list[str]:
+    """Give sentences on the stream of `summary`: how long its replay at `speed` takes, and what was left out of it."""
+    sentences = []
+    if speed is not None:
+        clients = f"{count(summary['queries'])} queries of {count(summary['clients'])} clients"
+        sentences.append(f"replaying {clients} over {span(summary['span_ns'] / 1e9 / speed)}")
+    if summary.get("skipped"):
+        sentences.append(f"left out {summary['skipped']} bad lines")
+    if summary.get("cut_packet"):
+        sentences.append(f"the capture ends inside packet {count(summary['cut_packet'])}; what is before it is sent")
+    return sentences
 
 
 def _replayed(options: Options) -> tuple[_core.QueryStream, dict[str, Any]]:

@@ -40,7 +40,8 @@ impl Client {
             .segment(KEY, segment, missing, time_ns, &mut |message| {
                 messages.push(message.octets.to_vec());
                 times.push(message.time_ns);
-            });
+            })
+            .unwrap();
     }
 
     fn finish(mut self) -> (Vec<Vec<u8>>, Vec<i64>, TcpSummary) {
@@ -187,7 +188,9 @@ fn idle_connections_are_given_up_before_busy_ones() {
             flags,
             data,
         };
-        flows.segment(key, segment, 0, 0, &mut |_| count += 1);
+        flows
+            .segment(key, segment, 0, 0, &mut |_| count += 1)
+            .unwrap();
     };
     for number in 0..MAX_FLOWS as u32 * 3 {
         send(

@@ -79,6 +79,9 @@ def closed_loop_echo(bench: Bench) -> Iterator[Measured]:
     with echo(bench) as port:
         comparison = compare(bench, "bare UDP echo", port, CLOSED_LOOP)
         yield comparison, [_rate_verdict(1, comparison, 1.7)]
+    with echo(bench, offload=False) as port:
+        comparison = compare(bench, "the same, each answer sent on its own", port, CLOSED_LOOP)
+        yield comparison, [_rate_verdict(1, comparison, 1.0)]
 
 
 def fixed_rate_echo(bench: Bench) -> Iterator[Measured]:

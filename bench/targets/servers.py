@@ -34,9 +34,10 @@ def write_inputs(bench: Bench) -> None:
 
 
 @contextmanager
-def echo(bench: Bench) -> Iterator[int]:
-    """Run the bare UDP echo on the server's CPU; give its port."""
+def echo(bench: Bench, *, offload: bool = True) -> Iterator[int]:
+    """Run the bare UDP echo on the server's CPU; give its port. Without `offload` each answer is a send of its own."""
     argv = ["taskset", "-c", str(bench.server_cpu), *bench.dnsrig, "sink", "--port", "0"]
+    argv += [] if offload else ["--no-offload"]
     process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None

@@ -81,6 +81,7 @@ def _send_time_verdicts(
     report: dict[str, Any], jitter_ns: dict[str, int], capture: Capture, seconds: int
 ) -> Iterator[Verdict]:
     late, wake_up = report["send_error_ns"], report["generator"]["wake_up_ns"]
+    in_load = report["generator"]["wake_up_in_load_ns"]
     every = [part["send_error_ns"][LATE_QUANTILE] for part in report["intervals"] if part["phase"] == "measure"]
     median_ns = statistics.median(part for part in every if part is not None)
     for quantile, bound_ns in (("p50", SEND_ERROR_P50_NS), ("p99", SEND_ERROR_P99_NS)):
@@ -93,6 +94,7 @@ def _send_time_verdicts(
             at_most(bound_ns, late[quantile]),
             f"median of the seconds' {LATE_QUANTILE} {median_ns / 1000:.1f} us; the machine's own wake-up jitter "
             f"{wake_up[quantile] / 1000:.1f} us before and {jitter_ns[quantile] / 1000:.1f} us during the replay; "
+            f"its own sleeps ended {in_load[quantile] / 1000:.1f} us late; "
             f"load average {load_average():.1f}",
         )
 

@@ -2,19 +2,21 @@
 //!
 //! It knows time only through [`Clock`] and the network only through [`Transport`], so tests drive it in virtual time.
 
-use crate::account::{Account, AnswerTime, Moved, SessionState};
-use crate::choice::{Choice, Pick, Rotation};
+mod task;
+
+pub use task::{IntervalPart, Outcome, Task, Work};
+
+use crate::account::{Account, ClientSessions, Moved, SessionState};
+use crate::choice::Pick;
 use crate::clock::Clock;
 use crate::memory::resident_bytes;
-use crate::order::Order;
 use crate::refusal::Refusal;
 use crate::schedule::{Due, Schedule};
-use crate::stop::{Stop, Stopped};
-use crate::tally::{Tally, empty_histogram};
-use crate::transport::{BATCH, Transport, TransportTotals};
+use crate::stop::Stopped;
+use crate::tally::empty_histogram;
+use crate::transport::{BATCH, Transport};
 use crate::wake_up;
 use hdrhistogram::Histogram;
-use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Length of the intervals of the series.
@@ -42,85 +44,6 @@ const NAP_PART: u64 = 3;
 
 /// Shortest nap that is worth a timer, and longest nap.
 const NAP_NS: std::ops::RangeInclusive<u64> = 20_000..=50_000;
-
-/// What one thread is to do.
-pub struct Task {
-    /// What it sends.
-    pub work: Work,
-    /// When it begins.
-    pub start_ns: u64,
-    /// When it stops sending.
-    pub stop: Stop,
-    /// Clients over which queries with a truncated answer are sent again, if they are.
-    pub fallback: Option<Range<usize>>,
-}
-
-/// What a thread does each time that its schedule says so.
-pub enum Work {
-    /// Send the next query.
-    Queries {
-        /// The queries.
-        order: Order,
-        /// Who sends them.
-        choice: Choice,
-    },
-    /// Open sessions without a query.
-    Sessions {
-        /// Whose turn it is.
-        rotation: Rotation,
-        /// Sessions stay open; otherwise a client closes the one that it has before it opens the next.
-        hold: bool,
-    },
-}
-
-/// What one thread counted in one interval.
-pub struct IntervalPart {
-    /// Number of the interval, or `None` for the drain, which is one interval of any length.
-    pub number: Option<u64>,
-    /// Whether this thread sends in no later interval.
-    pub last: bool,
-    /// When it ended.
-    pub end_ns: u64,
-    /// Its counts, of each route.
-    pub tallies: Vec<Tally>,
-}
-
-/// How one thread's load went.
-#[derive(Clone, Debug)]
-pub struct Outcome {
-    /// Why sending stopped.
-    pub stopped: Stopped,
-    /// When sending stopped.
-    pub stopped_ns: u64,
-    /// Queries sent, or sessions tried.
-    pub sent: u64,
-    /// When the last answer arrived, or the start.
-    pub last_answer_ns: u64,
-    /// Queries of each route answered before sending stopped.
-    pub answered_before_stop: Vec<u64>,
-    /// The later answers, in the order in which they were taken.
-    pub answers_after_stop: Vec<AnswerTime>,
-    /// When the last query ended.
-    pub ended_ns: u64,
-    /// Time until sending stopped in which a query could not be sent because too many were in flight, naps excepted.
-    pub blocked_ns: u64,
-    /// Time until sending stopped that was slept through, beginning with too many queries in flight.
-    pub napped_ns: u64,
-    /// Time until sending stopped in which the thread was ready to run but had no CPU.
-    pub sending_run_delay_ns: u64,
-    /// CPU time of the thread until sending stopped.
-    pub sending_cpu_ns: u64,
-    /// CPU time of the thread over all.
-    pub cpu_ns: u64,
-    /// How late the thread was woken up before the load, in nanoseconds.
-    pub wake_up_ns: Histogram<u64>,
-    /// How late it was woken up until sending stopped, from sleeps that nothing but their end could end.
-    pub wake_up_in_load_ns: Histogram<u64>,
-    /// Memory of the process when the thread stopped sending, if the kernel says.
-    pub resident_bytes: Option<u64>,
-    /// What each route's transport counted.
-    pub transports: Vec<TransportTotals>,
-}
 
 /// A query of the batch that is being sent.
 struct Pending {
@@ -300,7 +223,8 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
     /// When the next query in flight times out; when attempts to open sessions must have ended, where those are the load.
     fn drain_until_ns(&self, stopped_ns: u64, now_ns: u64) -> Option<u64> {
         let opening_ns = stopped_ns + self.account.timeout_ns();
-        let is_opening = self.account.has_opening() && now_ns < opening_ns;
+        let sessions = self.account.sessions();
+        let is_opening = sessions.is_some_and(ClientSessions::has_opening) && now_ns < opening_ns;
         let query_ns = self.account.next_deadline_ns();
         query_ns.or(is_opening.then_some(opening_ns))
     }
@@ -378,7 +302,7 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
     /// Whether sessions are to be held open, and all are or soon will be.
     fn holds_all(&self) -> bool {
         matches!(self.task.work, Work::Sessions { hold: true, .. })
-            && self.account.without_session() == 0
+            && self.account.sessions().is_some_and(ClientSessions::has_all)
     }
 
     /// Opens the next session, of the next client that neither is opening one nor pauses; says whether there is such a
@@ -390,9 +314,11 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
         let Work::Sessions { rotation, hold } = &mut self.task.work else {
             return false;
         };
-        let account = &self.account;
+        let Some(sessions) = self.account.sessions() else {
+            return false;
+        };
         let transport = &self.transport;
-        let is_free = |client| match account.session_state(client) {
+        let is_free = |client| match sessions.state(client) {
             SessionState::None => transport.has_room(client),
             SessionState::Opening => false,
             SessionState::Open => !*hold && transport.has_room(client),

@@ -3,11 +3,15 @@
 use super::harmful::{Fate, Harmful, MS, Seen, TIMEOUT_NS, VirtualClock};
 use super::*;
 use crate::account::Routes;
+use crate::choice::{Choice, Rotation};
 use crate::config::StopCondition;
 use crate::in_flight::InFlight;
+use crate::order::Order;
 use crate::queries::Queries;
 use crate::schedule::{ClosedLoop, FixedRate, Pace};
+use crate::stop::Stop;
 use crate::tally::Counts;
+use crate::tally::Tally;
 use dnsrig_stream::QueryStream;
 use proptest::prelude::*;
 use std::cell::RefCell;

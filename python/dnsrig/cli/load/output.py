@@ -144,6 +144,10 @@ def _print_sessions(report: dict[str, Any]) -> None:
     names = ("tried", "opened", "failed", "closed_by_peer", "closed", "full", "resumed")
     said = ", ".join(f"{name.replace('_', ' ')} {count(connections[name])}" for name in names)
     click.echo(f"sessions     {said}")
+    failures = report.get("session_failures", {})
+    causes = [f"{name.replace('_', ' ')} {count(number)}" for name, number in failures.items() if number]
+    if causes:
+        click.echo(f"             failed: {', '.join(causes)}")
     _print_times("handshake", report["handshake_ns"])
     wire = report["wire"]
     if wire["octets_sent"]:

@@ -1,5 +1,11 @@
 //! Accounting: every query ends as exactly one of answered, timed out, refused, or abandoned.
 
+mod routes;
+mod sessions;
+
+pub use routes::Routes;
+pub use sessions::{ClientSessions, SessionState};
+
 use crate::answer::{Answer, Malformed, QuestionMatch};
 use crate::clock::unix_time_s;
 use crate::dress::{Dresser, Sending};
@@ -13,44 +19,6 @@ use std::mem;
 
 /// Weight of a new latency in the running mean, as a power of two below one.
 const MEAN_SHIFT: u32 = 4;
-
-/// Which route, a transport to a server, each client belongs to.
-#[derive(Clone, Debug)]
-pub struct Routes {
-    /// The first client of each route but the first, in order.
-    later_first: Vec<usize>,
-}
-
-impl Routes {
-    /// Routes with so many clients each, in order.
-    pub fn new(clients: &[usize]) -> Self {
-        let mut first = 0;
-        let firsts = clients.iter().map(|count| {
-            let this = first;
-            first += count;
-            this
-        });
-        Self {
-            later_first: firsts.skip(1).collect(),
-        }
-    }
-
-    /// The number of routes.
-    pub fn count(&self) -> usize {
-        self.later_first.len() + 1
-    }
-
-    /// The route of `client`.
-    pub fn of(&self, client: usize) -> usize {
-        let mut route = 0;
-        while let Some(first) = self.later_first.get(route)
-            && *first <= client
-        {
-            route += 1;
-        }
-        route
-    }
-}
 
 /// The end of a query, or of an attempt to open a session that nobody waits for.
 #[derive(Clone, Copy, Debug)]
@@ -83,17 +51,6 @@ pub struct AnswerTime {
     pub route: usize,
 }
 
-/// How far the session of a client is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SessionState {
-    /// There is none.
-    None,
-    /// It is being opened.
-    Opening,
-    /// It is open.
-    Open,
-}
-
 /// What one thread has in flight and has counted.
 pub struct Account<'a> {
     queries: &'a Queries<'a>,
@@ -113,12 +70,8 @@ pub struct Account<'a> {
     pub moved: Vec<Moved>,
     /// The route whose truncated answers have their queries put there.
     moves_from: Option<usize>,
-    /// Whether the end of an attempt to open a session counts as the end of a query does.
-    counts_sessions: bool,
-    /// The session of each client, and how many are being opened; where these are counted.
-    session_states: Vec<SessionState>,
-    opening: u64,
-    without_session: usize,
+    /// The session of each client, where the end of an attempt to open one counts as the end of a query does.
+    sessions: Option<ClientSessions>,
     /// Answers since this was last set to 0.
     pub answers_lately: u64,
     /// Running mean of latency in nanoseconds.
@@ -151,10 +104,7 @@ impl<'a> Account<'a> {
             ended: Vec::with_capacity(BATCH),
             moved: Vec::new(),
             moves_from: None,
-            counts_sessions: false,
-            session_states: Vec::new(),
-            opening: 0,
-            without_session: 0,
+            sessions: None,
             answers_lately: 0,
             mean_latency_ns: 0,
             least_latency_ns: u64::MAX,
@@ -170,9 +120,7 @@ impl<'a> Account<'a> {
 
     /// Has the end of each attempt to open a session put into `ended`.
     pub fn count_sessions(&mut self, clients: usize) {
-        self.counts_sessions = true;
-        self.session_states = vec![SessionState::None; clients];
-        self.without_session = clients;
+        self.sessions = Some(ClientSessions::new(clients));
     }
 
     /// Has queries changed as they are sent.
@@ -227,27 +175,9 @@ impl<'a> Account<'a> {
         self.queries.client(index)
     }
 
-    /// Whether an attempt to open a session is under way, where these are counted.
-    pub fn has_opening(&self) -> bool {
-        self.opening > 0
-    }
-
-    /// How far the session of `client` is, where these are counted.
-    pub fn session_state(&self, client: usize) -> SessionState {
-        self.session_states[client]
-    }
-
-    /// The number of clients that neither have a session nor are opening one, where these are counted.
-    pub fn without_session(&self) -> usize {
-        self.without_session
-    }
-
-    fn set_session_state(&mut self, client: usize, state: SessionState) {
-        let before = mem::replace(&mut self.session_states[client], state);
-        self.without_session += usize::from(state == SessionState::None);
-        self.without_session -= usize::from(before == SessionState::None);
-        self.opening += u64::from(state == SessionState::Opening);
-        self.opening -= u64::from(before == SessionState::Opening);
+    /// The session of each client, where these are counted.
+    pub fn sessions(&self) -> Option<&ClientSessions> {
+        self.sessions.as_ref()
     }
 
     /// Counts a query that `client` could not take.
@@ -515,32 +445,14 @@ impl Events for Account<'_> {
 
     fn session(&mut self, client: usize, event: SessionEvent) {
         self.tally(client).session(event);
-        if !self.counts_sessions {
-            return;
-        }
-        match event {
-            SessionEvent::Tried => self.set_session_state(client, SessionState::Opening),
-            SessionEvent::Opened { .. } | SessionEvent::Failed(_) => {
-                let opened = matches!(event, SessionEvent::Opened { .. });
-                let state = if opened {
-                    SessionState::Open
-                } else {
-                    SessionState::None
-                };
-                self.set_session_state(client, state);
-                // When that was matters to no figure: it only lets the next attempt begin.
-                self.ended.push(Ended {
-                    at_ns: 0,
-                    client,
-                    id: None,
-                });
-            }
-            // A client may be told to open the next session before the end of the earlier one is told.
-            SessionEvent::ClosedByPeer | SessionEvent::Closed => {
-                if self.session_states[client] == SessionState::Open {
-                    self.set_session_state(client, SessionState::None);
-                }
-            }
+        let sessions = self.sessions.as_mut();
+        if sessions.is_some_and(|sessions| sessions.note(client, event)) {
+            // When that was matters to no figure: it only lets the next attempt begin.
+            self.ended.push(Ended {
+                at_ns: 0,
+                client,
+                id: None,
+            });
         }
     }
 }

@@ -61,12 +61,18 @@ def test_answers_of_another_size_or_rcode_are_tainted():
 
 def test_distrust_of_the_load_beside_is_kept_and_named():
     report = load_report() | {"tainted": ["other programs kept the generator from its CPU for 31 % of the time"]}
-    (said,) = beside_taints(report)
+    (said,) = beside_taints(case_of("udp+dot-1").beside, report)
     assert said == "the load beside it: other programs kept the generator from its CPU"
     alone, two = Placement(frozenset({0}), frozenset({1})), Placement(frozenset({0}), frozenset({1, 2}))
     reason = "other programs kept the generator from its CPU"
     assert reworded([reason], alone) == ["the load beside it, or other programs, kept the generator from its CPU"]
     assert reworded([reason], two) == [reason]
+
+
+def test_attempts_that_are_to_be_refused_may_fail():
+    report = load_report() | {"tainted": ["100 % of the attempts to open a session failed"]}
+    assert beside_taints(case_of("udp+refused").beside, report) == []
+    assert len(beside_taints(case_of("udp+abandoned").beside, report)) == 1
 
 
 @pytest.mark.parametrize(

@@ -182,8 +182,9 @@ class EncryptedBench(Bench[EncryptedBlock]):
         judged = judge(load, observed, placement)
         if case.main.attempts_per_s is not None:
             return {**judged, "bottleneck": FIXED_RATE, "evidence": ["the rate of attempts was given"]}
-        if beside is not None:
-            return {**judged, "tainted": reworded([*judged["tainted"], *beside_taints(beside)], placement)}
+        if case.beside is not None and beside is not None:
+            reasons = [*judged["tainted"], *beside_taints(case.beside, beside)]
+            return {**judged, "tainted": reworded(reasons, placement)}
         return {**judged, "tainted": [*judged["tainted"], *both_at_ease(load, observed, placement)]}
 
     def _send(

@@ -17,6 +17,7 @@ SERVER_AT_EASE = 0.8
 GENERATOR_AT_EASE = 0.8
 """Shares of their processors below which server and generator could have done more."""
 _OTHERS = "other programs kept the generator from its CPU"
+_ATTEMPTS_FAILED = "of the attempts to open a session failed"
 _BESIDE = "the load beside it, or other programs, kept the generator from its CPU"
 
 
@@ -66,9 +67,14 @@ def full_share(connections: Mapping[str, int]) -> float | None:
     return connections["full"] / made if made else None
 
 
-def beside_taints(report: Mapping[str, Any]) -> list[str]:
-    """Give the reasons for distrust of the load beside, as its own report names them."""
-    return [f"the load beside it: {without_amount(reason)}" for reason in report["tainted"]]
+def beside_taints(traffic: Traffic, report: Mapping[str, Any]) -> list[str]:
+    """Give the reasons for distrust of the load beside, as its own report names them.
+
+    That attempts fail which are to be refused is none.
+    """
+    reasons = (without_amount(reason) for reason in report["tainted"])
+    kept = (reason for reason in reasons if not (traffic.refused and reason.endswith(_ATTEMPTS_FAILED)))
+    return [f"the load beside it: {reason}" for reason in kept]
 
 
 def reworded(reasons: list[str], placement: Placement) -> list[str]:

@@ -72,8 +72,8 @@ pub struct LoadReport {
     /// The same with each timed-out query counted as if answered when its time was up.
     pub latency_with_timeouts_ns: Distribution,
     /// Actual minus scheduled send time in nanoseconds. In a closed loop a query is due when its place in the window
-    /// became free, so this is the time for which places stood empty; a rate limit or a pause after a refusal, where
-    /// that ends later, is not in it.
+    /// became free, so this is the time for which places stood empty; a rate limit, or the pause after a datagram was
+    /// refused, is not in it where that ends later; the pause of a client whose attempt to open a session failed is.
     pub send_error_ns: Distribution,
     /// Queries whose answer over UDP had TC set and which were sent again over TCP; 0 unless that is asked for. They count
     /// once in `sent`, and end as what TCP made of them.

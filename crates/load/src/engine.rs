@@ -2,6 +2,7 @@
 //!
 //! It knows time only through [`Clock`] and the network only through [`Transport`], so tests drive it in virtual time.
 
+mod held;
 mod task;
 
 pub use task::{IntervalPart, Outcome, Task, Work};
@@ -17,6 +18,7 @@ use crate::tally::empty_histogram;
 use crate::transport::{BATCH, Transport};
 use crate::wake_up;
 use hdrhistogram::Histogram;
+use held::{Held, HeldQuery};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Length of the intervals of the series.
@@ -71,6 +73,7 @@ pub struct Engine<'a, S, T, C> {
     task: Task,
     sent: u64,
     batch: Vec<Pending>,
+    held: Held,
     interval: u64,
     blocked_ns: u64,
     napped_ns: u64,
@@ -90,6 +93,7 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
             task,
             sent: 0,
             batch: Vec::with_capacity(BATCH),
+            held: Held::default(),
             interval: 0,
             blocked_ns: 0,
             napped_ns: 0,
@@ -107,6 +111,7 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
         let cpu_start_ns = self.clock.thread_cpu_ns();
         let run_delay_start_ns = self.clock.thread_run_delay_ns();
         let (stopped, stopped_ns) = self.send_until_stopped(cancel, &mut emit);
+        self.give_up_held(stopped_ns);
         let answered_before_stop = self.account.answered().to_vec();
         self.account.keep_answer_times();
         let sending_cpu_ns = self.clock.thread_cpu_ns() - cpu_start_ns;
@@ -156,7 +161,8 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
         loop {
             let now_ns = self.collect();
             let asked = cancel.load(Ordering::Relaxed).then_some(Stopped::Cancelled);
-            if let Some(stopped) = asked.or(self.task.stop.reached(now_ns, self.sent)) {
+            let sent = self.sent - self.held.len() as u64;
+            if let Some(stopped) = asked.or(self.task.stop.reached(now_ns, sent)) {
                 return (stopped, now_ns);
             }
             while now_ns >= self.interval_end_ns() {
@@ -231,10 +237,17 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
 
     /// Does what is due, at most a batch.
     fn send(&mut self, now_ns: u64) -> Next {
-        let mut count = 0;
+        let mut count = self.send_held(now_ns);
         let next = loop {
-            if count == BATCH || self.sent >= self.task.stop.queries {
+            if count == BATCH {
                 break Next::Now;
+            }
+            if self.sent >= self.task.stop.queries {
+                break if self.held.is_empty() {
+                    Next::Now
+                } else {
+                    Next::At(u64::MAX)
+                };
             }
             let scheduled_ns = match self.schedule.next() {
                 Due::At(due_ns) if due_ns <= now_ns => due_ns,
@@ -278,6 +291,19 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
         let client = match choice.pick(of_stream, &self.account.in_flight, &self.transport) {
             Pick::Client(client) => client,
             Pick::Wait => return false,
+            Pick::Hold(route) => {
+                let query = HeldQuery {
+                    index,
+                    scheduled_ns,
+                };
+                if !self.held.push(route, query) {
+                    let client = choice.client_of(route);
+                    self.account.turn_away(client, Refusal::NoPlace, now_ns);
+                }
+                choice.took();
+                order.advance();
+                return true;
+            }
             Pick::Refused(client, refusal) => {
                 self.account.turn_away(client, refusal, now_ns);
                 choice.took();
@@ -402,7 +428,8 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
             Next::Now => return,
             Next::At(due_ns) => {
                 until_ns = until_ns.min(due_ns);
-                if T::STAMPS_ARRIVAL && until_ns < now_ns + SLEEP_THROUGH_NS {
+                let is_short = until_ns < now_ns + SLEEP_THROUGH_NS;
+                if T::STAMPS_ARRIVAL && is_short && self.held.is_empty() {
                     self.sleep(now_ns, until_ns);
                     return;
                 }
@@ -419,6 +446,9 @@ impl<'a, S: Schedule, T: Transport, C: Clock> Engine<'a, S, T, C> {
         }
         if until_ns > now_ns {
             self.transport.wait(&self.clock, until_ns);
+            if !self.held.is_empty() {
+                self.blocked_ns += self.clock.now_ns() - now_ns;
+            }
         }
     }
 

@@ -46,7 +46,18 @@ fn shares_are_kept_and_figures_add_up() {
                 schedule: schedule.clone(),
                 ..over(weighted(&server, &weights), 2_000)
             });
-            assert_eq!((report.sent, report.answered), (2_000, 2_000));
+            assert_eq!(
+                (report.sent, report.answered),
+                (2_000, 2_000),
+                "{} timed out, refused: {:?}, by transport: {:?}",
+                report.timed_out,
+                report.refusals,
+                report
+                    .transports
+                    .iter()
+                    .map(|part| (part.transport, part.timed_out, part.refused))
+                    .collect::<Vec<_>>()
+            );
             assert_eq!(report.rcodes["NXDOMAIN"], 2_000);
             for ((part, kind), weight) in report.transports.iter().zip(KINDS).zip(weights) {
                 assert_eq!((part.transport, part.weight), (kind, weight / 20.0));

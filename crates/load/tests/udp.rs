@@ -30,6 +30,15 @@ fn every_query_is_answered_by_a_good_server() {
     assert_eq!(report.rcodes["NOERROR"], 1_000);
     assert_eq!(report.query_bytes_mean, report.response_bytes_mean);
     assert_eq!(report.bytes.sent, report.bytes.received);
+    let wire = &report.wire;
+    assert_eq!(
+        (wire.octets_sent, wire.octets_received),
+        (report.bytes.sent, report.bytes.received)
+    );
+    assert_eq!(
+        (wire.packets_sent, wire.packets_received),
+        (report.sent, report.answered)
+    );
     assert!(report.qps > 0.0 && report.latency_ns.p50 <= report.latency_ns.max);
 }
 

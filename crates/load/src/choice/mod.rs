@@ -17,6 +17,8 @@ pub enum Pick {
     Client(usize),
     /// None has room before a query has ended or a session opened.
     Wait,
+    /// One of this route, none of which has room: it waits for them, and others go on.
+    Hold(usize),
     /// It has to be this one, which cannot take it, for this reason.
     Refused(usize, Refusal),
 }
@@ -30,8 +32,8 @@ pub enum Choice {
     Weighted {
         /// The transports.
         routes: Box<Weighted>,
-        /// All wait until the transport whose turn it is has room. Otherwise its query is refused, so that no transport
-        /// holds up the others.
+        /// All wait until the transport whose turn it is has room. Otherwise its query alone does, or is refused while all its
+        /// clients pause, so that no transport holds up the others.
         waits: bool,
     },
     /// The client that the stream names: here that of each client of the stream.
@@ -55,7 +57,10 @@ impl Choice {
                 None if *waits => Pick::Wait,
                 None => {
                     let client = routes.next_client();
-                    Pick::Refused(client, refusal_of(client, transport))
+                    match refusal_of(client, transport) {
+                        Refusal::NoPlace => Pick::Hold(routes.next_route()),
+                        refusal => Pick::Refused(client, refusal),
+                    }
                 }
             },
             Self::Stream(clients) => {
@@ -69,7 +74,30 @@ impl Choice {
         }
     }
 
-    /// The query has been queued for the client that was picked, or has been refused.
+    /// The client of a route to send a query that waited for it, if one has room.
+    pub fn pick_of(
+        &mut self,
+        route: usize,
+        in_flight: &InFlight,
+        transport: &impl Transport,
+    ) -> Option<usize> {
+        let has_room = |client| in_flight.has_room(client) && transport.has_room(client);
+        match self {
+            Self::Weighted { routes, .. } => routes.pick_of(route, has_room),
+            Self::Rotation(_) | Self::Stream(_) => None,
+        }
+    }
+
+    /// A client of a route.
+    pub fn client_of(&self, route: usize) -> usize {
+        match self {
+            Self::Weighted { routes, .. } => routes.client_of(route),
+            Self::Rotation(rotation) => rotation.next_client(),
+            Self::Stream(_) => 0,
+        }
+    }
+
+    /// The query has been queued for the client that was picked, waits, or has been refused.
     pub fn took(&mut self) {
         if let Self::Weighted { routes, .. } = self {
             routes.took();

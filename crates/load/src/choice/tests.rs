@@ -55,9 +55,9 @@ fn two_routes(waits: bool) -> Choice {
 #[test]
 fn a_route_without_room_holds_up_no_other_unless_all_wait() {
     let in_flight = InFlight::new([64, 64]);
-    for (obstacle, refusal) in [
-        (PAUSING, Refusal::ConnectFailed),
-        (Some(Obstacle::Busy), Refusal::NoPlace),
+    for (obstacle, expected) in [
+        (PAUSING, Pick::Refused(1, Refusal::ConnectFailed)),
+        (Some(Obstacle::Busy), Pick::Hold(1)),
     ] {
         let transport = Obstacles(vec![None, obstacle]);
         let mut choice = two_routes(false);
@@ -65,12 +65,14 @@ fn a_route_without_room_holds_up_no_other_unless_all_wait() {
         for _ in 0..1_000 {
             match choice.pick(None, &in_flight, &transport) {
                 Pick::Client(0) => picked[0] += 1,
-                Pick::Refused(1, why) if why == refusal => picked[1] += 1,
+                other if other == expected => picked[1] += 1,
                 other => panic!("{other:?}"),
             }
             choice.took();
         }
         assert!((490..=510).contains(&picked[0]), "{picked:?}");
+        assert_eq!(choice.pick_of(0, &in_flight, &transport), Some(0));
+        assert_eq!(choice.pick_of(1, &in_flight, &transport), None);
         let mut choice = two_routes(true);
         while choice.pick(None, &in_flight, &transport) == Pick::Client(0) {
             choice.took();

@@ -62,7 +62,22 @@ impl Weighted {
 
     /// The client whose turn it is, whether it has room or not.
     pub fn next_client(&self) -> usize {
-        self.routes[self.current].rotation.next_client()
+        self.client_of(self.current)
+    }
+
+    /// The route whose turn it is.
+    pub fn next_route(&self) -> usize {
+        self.current
+    }
+
+    /// The client of `route` that is the next one of it.
+    pub fn client_of(&self, route: usize) -> usize {
+        self.routes[route].rotation.next_client()
+    }
+
+    /// The client of `route`, whose turn it need not be, to send a query, or `None` if the route has no room.
+    pub fn pick_of(&mut self, route: usize, has_room: impl Fn(usize) -> bool) -> Option<usize> {
+        self.routes[route].rotation.pick(has_room)
     }
 
     /// The picked client has got its query: it is the next route's turn.

@@ -80,6 +80,8 @@ pub struct Harmful {
     pub flush_ns: u64,
     /// Arrivals that one call takes at most.
     pub takes: usize,
+    /// Clients after the first have no room before.
+    pub full_until_ns: u64,
     /// There is always more to take, of what is no answer.
     pub floods: bool,
     pub queued: Vec<(usize, u16, Vec<u8>)>,
@@ -149,8 +151,8 @@ impl Transport for Harmful {
         self.clients
     }
 
-    fn has_room(&self, _client: usize) -> bool {
-        true
+    fn has_room(&self, client: usize) -> bool {
+        client == 0 || self.clock.now_ns() >= self.full_until_ns
     }
 
     fn queue(&mut self, client: usize, id: u16, message: &[u8]) {

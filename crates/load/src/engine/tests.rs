@@ -3,7 +3,7 @@
 use super::harmful::{Fate, Harmful, MS, Seen, TIMEOUT_NS, VirtualClock};
 use super::*;
 use crate::account::Routes;
-use crate::choice::{Choice, Rotation};
+use crate::choice::{Choice, Rotation, Weighted};
 use crate::config::StopCondition;
 use crate::in_flight::InFlight;
 use crate::order::Order;
@@ -27,6 +27,8 @@ struct Load {
     flush_ns: u64,
     takes: usize,
     floods: bool,
+    full_until_ns: u64,
+    by_weight: bool,
     cancel_in_second_interval: bool,
     stop: StopCondition,
 }
@@ -40,6 +42,8 @@ impl Default for Load {
             flush_ns: 10_000,
             takes: usize::MAX,
             floods: false,
+            full_until_ns: 0,
+            by_weight: false,
             cancel_in_second_interval: false,
             stop: StopCondition {
                 duration: Some(Duration::from_millis(2_000)),
@@ -93,15 +97,25 @@ impl Load {
             flush_ns: self.flush_ns,
             takes: self.takes,
             floods: self.floods,
+            full_until_ns: self.full_until_ns,
             queued: Vec::new(),
             arrivals: BTreeMap::new(),
             number: 0,
             seen: Rc::clone(&seen),
         };
+        let choice = if self.by_weight {
+            let route = |client| (1.0, Rotation::new(client..client + 1, 3));
+            Choice::Weighted {
+                routes: Box::new(Weighted::new((0..self.clients).map(route), 5)),
+                waits: false,
+            }
+        } else {
+            Choice::Rotation(Rotation::new(0..self.clients, 3))
+        };
         let task = Task {
             work: Work::Queries {
                 order: Order::every(0, 1, 7),
-                choice: Choice::Rotation(Rotation::new(0..self.clients, 3)),
+                choice,
             },
             start_ns: 0,
             stop: Stop::share(&self.stop, 0, 7, &Order::every(0, 1, 7)),
@@ -291,6 +305,50 @@ fn a_server_that_never_stops_sending_does_not_stop_time_outs() {
     assert!(drain_ns <= TIMEOUT_NS + 5 * MS, "{drain_ns}");
     assert_eq!(run.total.counts.timed_out, run.total.counts.sent);
     assert!(run.total.counts.sent >= 190);
+}
+
+#[test]
+fn queries_wait_for_a_full_route_and_hold_up_no_other() {
+    let full = |full_until_ns, stop: Option<StopCondition>| {
+        let load = Load {
+            clients: 2,
+            by_weight: true,
+            full_until_ns,
+            ..Load::default()
+        };
+        Load {
+            stop: stop.unwrap_or(load.stop),
+            ..load
+        }
+        .run(fixed(1_000.0), 4_000)
+    };
+    // Less than the time-out: all are sent, late by as much as the route was full.
+    let run = full(TIMEOUT_NS / 2, None);
+    check_invariants(&run).unwrap();
+    let counts = &run.total.counts;
+    assert_eq!((counts.sent, counts.answered), (2_000, 2_000));
+    let late_ns = &run.total.send_error;
+    assert!(late_ns.max() >= 45 * MS && late_ns.max() <= 51 * MS);
+    assert!(late_ns.value_at_quantile(0.97) < MS);
+    assert!(run.outcome.blocked_ns >= 45 * MS);
+    assert!(run.total.latency.max() >= 45 * MS);
+    // For ever: one half is sent and answered in time, the other refused.
+    for stop in [
+        None,
+        Some(StopCondition {
+            queries: Some(2_000),
+            ..StopCondition::default()
+        }),
+    ] {
+        let run = full(u64::MAX, stop);
+        let counts = &run.total.counts;
+        assert_eq!(counts.sent, 2_000);
+        assert_eq!(counts.answered + counts.refused(), 2_000);
+        assert_eq!(counts.refused[Refusal::NoPlace as usize], counts.refused());
+        assert!((990..=1_010).contains(&counts.answered));
+        assert!(run.total.send_error.max() < MS);
+        assert_eq!(run.total.counts.sent, 2_000);
+    }
 }
 
 #[test]

@@ -276,6 +276,12 @@ impl SendBatch {
         &self.queued
     }
 
+    /// Octets of the queued datagrams from `first` to before `end`.
+    pub fn octets(&self, first: usize, end: usize) -> u64 {
+        let queued = self.queued[first..end].iter();
+        queued.map(|queued| queued.len as u64).sum()
+    }
+
     /// Forgets all datagrams.
     pub fn clear(&mut self) {
         self.octets.clear();

@@ -182,7 +182,7 @@ impl AddAssign for TransportTotals {
     }
 }
 
-/// What crossed the wire, by the kernel's or the QUIC library's count.
+/// What crossed the wire, by the kernel's or the QUIC library's count; over UDP by that of what the kernel took and gave.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wire {
     /// Octets sent as payload of UDP or TCP, retransmissions among them: DNS messages with what TLS, HTTP/2 and QUIC add.

@@ -3,7 +3,7 @@
 use super::datagram::{Inbox, Received, Receiver, Remedy};
 use super::mmsg::SendBatch;
 use super::sent_runs::SentRuns;
-use super::{Events, Transport, TransportTotals, socket};
+use super::{Events, Transport, TransportTotals, Wire, socket};
 use crate::LoadError;
 use crate::clock::Clock;
 use crate::refusal::Refusal;
@@ -24,6 +24,7 @@ struct Clients {
     /// Clients to which an ICMP error has come since the last answer: they send each query on its own, since there is
     /// one error for a whole segmented send.
     refusing: Vec<bool>,
+    wire: Wire,
 }
 
 impl Udp {
@@ -40,6 +41,7 @@ impl Udp {
                 outgoing: SendBatch::new(),
                 runs: SentRuns::new(),
                 refusing: vec![false; clients],
+                wire: Wire::default(),
             },
         })
     }
@@ -98,6 +100,8 @@ impl Clients {
             let socket = self.sockets[client].as_fd();
             let error = match self.outgoing.send(socket, first, end, segmented) {
                 Ok(count) => {
+                    self.wire.packets_sent += count as u64;
+                    self.wire.octets_sent += self.outgoing.octets(first, first + count);
                     self.remember_runs(client, first, first + count);
                     first += count;
                     tries = 0;
@@ -150,7 +154,10 @@ impl<C: Clock, E: Events> Receiver for Receiving<'_, C, E> {
 
     fn take_datagrams(&mut self, client: usize, received: &Received<'_>) {
         self.clients.refusing[client] = false;
+        let wire = &mut self.clients.wire;
         for (message, received_ns) in received.iter() {
+            wire.packets_received += 1;
+            wire.octets_received += message.len() as u64;
             self.events.answer(client, message, received_ns);
         }
     }
@@ -205,7 +212,7 @@ impl Transport for Udp {
         let sockets = self.clients.sockets.iter();
         TransportTotals {
             socket_drops: sockets.map(|socket| socket::drops(socket.as_fd())).sum(),
-            ..TransportTotals::default()
+            wire: self.clients.wire,
         }
     }
 }

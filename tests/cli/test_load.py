@@ -78,3 +78,11 @@ def test_the_live_line_and_ctrl_c(served, queries, tmp_path):
         process.kill()
         process.wait()
         os.close(primary)
+
+
+def test_sessions_that_are_held_need_no_queries(dnsrig, served):
+    load = ("load", "-p", served[1], "-m", "tcp", "--hold-sessions", "-c", "5", "-q", "2")
+    report = dnsrig(*load, "-l", "0.3", "--json").json
+    connections = report["connections"]
+    assert (report["sent"], connections["opened"], connections["closed"]) == (0, 5, 0)
+    assert dnsrig(*load).code == 2

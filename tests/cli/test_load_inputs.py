@@ -105,7 +105,7 @@ def test_a_cut_capture_is_said_with_its_packet(dnsrig, served, tmp_path):
     assert done.code == 0, done.err
     assert "the capture ends inside packet 3" in done.out
     assert "the capture ends inside packet 3" in done.err
-    assert "replaying 2 queries of 1 clients over 0.100 s" in done.err
+    assert "replaying 2 queries of 1 client over 0.100 s" in done.err
     stream = dnsrig("load", "-p", served[1], "--replay", capture, "--json").json["stream"]
     assert (stream["ends_inside_packet"], stream["cut_packet"], stream["queries"]) == (True, 3, 2)
 
@@ -116,10 +116,32 @@ def test_a_capture_whose_clock_jumps_is_refused(dnsrig, tmp_path):
     refused(dnsrig("load", "--replay", capture), 2, "packet 2", "times go back", "46296 days", "editcap")
 
 
-def pcap(times_s):
+def test_captures_of_other_ports_are_read_when_these_are_named(dnsrig, served, tmp_path):
+    capture = tmp_path / "other.pcap"
+    capture.write_bytes(pcap([100.0, 100.1], port=5300) + pcap([100.2], source_port=4001)[PCAP_HEADER_LEN:])
+    load = ("load", "-p", served[1], "--json", "--replay")
+
+    def replayed(*options):
+        report = dnsrig(*load, capture, *options).json
+        return report["sent"], report["generator"]["clients"]
+
+    assert replayed() == (1, 1)
+    assert replayed("--capture-port", "5300") == (2, 1)
+    both = ("--capture-port", "5300", "--capture-port", "53")
+    assert replayed(*both) == (3, 1)
+    assert replayed(*both, "--client-by-port") == (3, 2)
+    capture.write_bytes(pcap([100.0], port=5300))
+    refused(dnsrig(*load, capture), 2, "1 of other ports", "port 53", "--capture-port")
+    refused(dnsrig("load", "-d", tmp_path / "q", "--client-by-port"), 2, "--client-by-port", "goes with --replay")
+
+
+PCAP_HEADER_LEN = 24
+
+
+def pcap(times_s, port=53, source_port=4000):
     """Give a pcap file with a query over raw IPv4 and UDP at each of `times_s`."""
     query = b"\0\1\1\0\0\1\0\0\0\0\0\0\7example\4test\0\0\6\0\1"
-    udp = struct.pack(">HHHH", 4000, 53, 8 + len(query), 0) + query
+    udp = struct.pack(">HHHH", source_port, port, 8 + len(query), 0) + query
     addresses = bytes([192, 0, 2, 1, 198, 51, 100, 53])
     packet = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(udp), 0, 0, 64, 17, 0) + addresses + udp
     file = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65_535, 101)

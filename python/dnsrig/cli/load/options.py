@@ -63,6 +63,18 @@ OPTIONS: tuple[Callable[[Command], Command], ...] = (
         "session of its own.",
     ),
     queries(
+        "--capture-port",
+        "capture_ports",
+        type=PORT,
+        multiple=True,
+        default=(53,),
+        show_default=True,
+        help="Port that the capture's queries went to. Repeatable.",
+    ),
+    queries(
+        "--client-by-port", is_flag=True, help="Each address and port of the capture is a client, not each address."
+    ),
+    queries(
         "--generate",
         "patterns",
         multiple=True,
@@ -123,7 +135,7 @@ OPTIONS: tuple[Callable[[Command], Command], ...] = (
     sessions(
         "--hold-sessions",
         is_flag=True,
-        help="With --sessions-only: open -c sessions and keep them; one that the server closes is opened again.",
+        help="--sessions-only, and they stay open: -c of them; one that the server closes is opened again.",
     ),
     tls("--tls", "tls_versions", type=click.Choice(["any", "1.2", "1.3"]), default="any", help="Versions [any]."),
     tls(

@@ -32,7 +32,7 @@ def read_stream(options: Options, seed: int) -> tuple[_core.QueryStream, dict[st
     if len(sources) > 1:
         raise click.UsageError("give one of -d, --replay and --generate: they all say what is sent")
     message = json.dumps(_message(options))
-    if options["sessions_only"] and not sources:
+    if (options["sessions_only"] or options["hold_sessions"]) and not sources:
         # Nothing of it is sent.
         sources, options = ["patterns"], {**options, "patterns": ["unsent.invalid"], "count": 1}
     if options["replay"]:
@@ -60,13 +60,17 @@ def remarks(summary: Mapping[str, Any], speed: float | None) -> list[str]:
     """Give sentences on the stream of `summary`: how long its replay at `speed` takes, and what was left out of it."""
     sentences = []
     if speed is not None:
-        clients = f"{count(summary['queries'])} queries of {count(summary['clients'])} clients"
+        clients = f"{count(summary['queries'])} queries of {_numbered(summary['clients'], 'client')}"
         sentences.append(f"replaying {clients} over {span(summary['span_ns'] / 1e9 / speed)}")
     if summary.get("skipped"):
         sentences.append(f"left out {summary['skipped']} bad lines")
     if summary.get("cut_packet"):
         sentences.append(f"the capture ends inside packet {count(summary['cut_packet'])}; what is before it is sent")
     return sentences
+
+
+def _numbered(number: int, noun: str) -> str:
+    return f"{count(number)} {noun}" if number == 1 else f"{count(number)} {noun}s"
 
 
 def _replayed(options: Options) -> tuple[_core.QueryStream, dict[str, Any]]:
@@ -76,8 +80,19 @@ def _replayed(options: Options) -> tuple[_core.QueryStream, dict[str, Any]]:
     if Path(path).suffix in TEXT_SUFFIXES:
         stream, summary = _core.QueryStream.from_text(path, message=json.dumps(_message(options)))
     else:
-        stream, summary = _core.QueryStream.from_capture(path)
+        stream, summary = _read_capture(path, options)
     return stream, json.loads(summary)
+
+
+def _read_capture(path: str, options: Options) -> tuple[_core.QueryStream, str]:
+    wanted = {"ports": list(options["capture_ports"]), "client_by_port": options["client_by_port"]}
+    try:
+        return _core.QueryStream.from_capture(path, json.dumps(wanted))
+    except InputError as error:
+        if "of other ports" not in str(error):
+            raise
+        ports = ", ".join(map(str, wanted["ports"]))
+        raise InputError(f"{error} (queries to port {ports} are read; name another with --capture-port)") from None
 
 
 def _query_file(data: str) -> str:

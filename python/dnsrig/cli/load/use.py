@@ -31,6 +31,11 @@ def _has_capture(options: Options) -> bool:
 
 
 RULES = (
+    Rule(
+        ("capture_ports", "client_by_port"),
+        lambda given: not _has_capture(given),
+        "is about a capture: it goes with --replay",
+    ),
     Rule(("types", "count"), lambda given: not given["patterns"], "goes with --generate"),
     Rule(
         ("updates", "binary", "skip_bad"),

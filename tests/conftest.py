@@ -21,9 +21,10 @@ settings.load_profile("dnsrig")
 
 COMMAND_DEADLINE_S = 120
 
-# A test run that was started in the background of a shell inherits SIGINT as ignored, and would pass that on to the
-# programs that tests interrupt.
+# A test run that was started in the background of a shell, or by nohup, inherits SIGINT or SIGHUP as ignored, and would
+# pass that on to the programs that tests interrupt. Handlers are not passed on.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, lambda *_: None)
 
 
 @dataclass(frozen=True)

@@ -184,8 +184,10 @@ def print_breaking_point(found: dict[str, Any]) -> None:
             "begin lower (--from)"
         )
     else:
+        # Where it was not the server that gave up, its breaking point lies above.
+        title = "carries" if found["limited_by"] in {"generator", "max_rate"} else "breaks at"
         click.echo(
-            f"breaks at    {rate(found['qps'])} q/s, between {rate(low)} and {rate(high)}; "
+            f"{title:<12} {rate(found['qps'])} q/s, between {rate(low)} and {rate(high)}; "
             f"kept from more by {LIMITS[found['limited_by']]}"
         )
     if found["generator_ceiling_qps"] is not None:

@@ -40,14 +40,15 @@ def nothing_left(pids: list[int], port: int) -> bool:
 
 @contextmanager
 def held_port(kind: socket.SocketKind, *, reuse_port: bool = False) -> Iterator[int]:
-    port = ports.find_free_port("127.0.0.1")
+    """Hold a port that nobody else has, for UDP or TCP; the other stays free."""
     with socket.socket(socket.AF_INET, kind) as holder:
         if reuse_port:
             holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-        holder.bind(("127.0.0.1", port))
+        # Bound at once: a port that was found free before may be another's by then.
+        holder.bind(("127.0.0.1", 0))
         if kind == socket.SOCK_STREAM:
             holder.listen()
-        yield port
+        yield holder.getsockname()[1]
 
 
 def test_stop_leaves_nothing(kind: type[Server], zones, tmp_path: Path) -> None:

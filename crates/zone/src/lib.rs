@@ -2,27 +2,36 @@
 //!
 //! A [`Zone`] is a master file in memory (RFC 1035 section 5), its records in canonical order.
 
+mod canonical;
 mod check;
+mod dates;
 mod error;
 pub mod generate;
 pub mod lookup;
 mod names;
+mod packed;
 mod presentation;
 mod rdata;
 mod read;
 mod record;
 mod statistics;
+mod types;
 mod unsigned;
 mod whole_file;
 mod write;
 mod zone;
 
+pub use canonical::{
+    compare_names, empty_non_terminals, is_at_or_below, label_count, parent, same_name,
+};
 pub use error::{Position, Warning, ZoneError};
 pub use names::{NameKind, OwnerRecords};
+pub use packed::{FilePlace, PackedRecord, PackedRecords};
 pub use presentation::{PresentationName, PresentationRecord};
-pub use rdata::{canonical_rdata, embedded_names};
+pub use rdata::{canonical_rdata, compare_rdata, embedded_names, push_canonical_rdata};
 pub use read::{ReadZone, read_records};
 pub use record::{Name, Record};
 pub use statistics::Statistics;
+pub use types::{bitmap_types, is_bitmap, push_type_bitmap};
 pub use whole_file::write_whole;
 pub use zone::Zone;

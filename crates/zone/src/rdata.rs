@@ -140,12 +140,32 @@ pub fn canonical_rdata(rtype: Rtype, rdata: &Bytes) -> Bytes {
 }
 
 /// Compares two RDATA of one type in their canonical order (RFC 4034 section 6.3).
-pub(crate) fn compare_rdata(rtype: Rtype, a: &Bytes, b: &Bytes) -> Ordering {
-    let has_upper = |rdata: &Bytes| rdata.iter().any(u8::is_ascii_uppercase);
+pub fn compare_rdata(rtype: Rtype, a: &[u8], b: &[u8]) -> Ordering {
+    let has_upper = |rdata: &[u8]| rdata.iter().any(u8::is_ascii_uppercase);
     if rtype != Rtype::A6 && fields(rtype).is_empty() || !has_upper(a) && !has_upper(b) {
         return a.cmp(b);
     }
-    canonical_rdata(rtype, a).cmp(&canonical_rdata(rtype, b))
+    let canonical = |rdata: &[u8]| canonical_rdata(rtype, &Bytes::copy_from_slice(rdata));
+    canonical(a).cmp(&canonical(b))
+}
+
+/// Appends `rdata` in canonical form, as [`canonical_rdata`] gives it.
+pub fn push_canonical_rdata(rtype: Rtype, rdata: &[u8], target: &mut Vec<u8>) {
+    let start = target.len();
+    target.extend_from_slice(rdata);
+    match rtype {
+        Rtype::NS | Rtype::CNAME | Rtype::PTR | Rtype::DNAME => {
+            if name_length(rdata) == Some(rdata.len()) {
+                target[start..].make_ascii_lowercase();
+            }
+        }
+        _ if rtype != Rtype::A6 && fields(rtype).is_empty() => {}
+        _ => {
+            for range in embedded_names(rtype, rdata).unwrap_or_default() {
+                target[start + range.start..start + range.end].make_ascii_lowercase();
+            }
+        }
+    }
 }
 
 #[cfg(test)]

@@ -4,26 +4,32 @@
 //! messages, `$INCLUDE`, TTL units, TTLs left out, CRLF line ends, a byte order mark, non-ASCII octets in strings,
 //! and the presentation format of some further types. `$GENERATE` (a BIND extension) is refused.
 
+mod block;
+mod directive;
 mod entry;
 mod lexer;
 mod location;
+mod name;
 mod other_types;
+mod plain_rdata;
 mod rdata;
+mod source;
 mod ttl;
 
 use crate::check;
 use crate::error::{Position, Warning, ZoneError};
-use crate::whole_file::read_whole;
+use crate::packed::FilePlace;
 use crate::{Name, Record, Zone};
 use bytes::Bytes;
 use domain::base::iana::Rtype;
-use lexer::{Entry, LexError, Lexer, Place, Token};
+use lexer::{Entry, LexError, Lexer};
 use rdata::RdataScanner;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-/// How deep `$INCLUDE` may nest.
-const INCLUDE_DEPTH_MAX: usize = 32;
+pub(crate) use block::{BlockParser, ParsedBlock};
+pub(crate) use lexer::Place;
+pub(crate) use source::{TextBlock, TextSource};
 
 /// A zone as read, with what was odd about its text.
 #[derive(Clone, Debug)]
@@ -40,38 +46,23 @@ impl ReadZone {
     /// `origin` is the zone's name and the first `$ORIGIN`. Without it the SOA record's owner is the zone's name, and
     /// relative names need a `$ORIGIN` before them.
     pub fn from_file(path: &Path, origin: Option<&Name>) -> Result<Self, ZoneError> {
-        let text = read_whole(path).map_err(|source| ZoneError::Read {
-            file: path.to_path_buf(),
-            source,
-        })?;
-        let mut reader = Reader::new(path, true);
-        reader.open.push(canonical_path(path));
-        reader.read(0, &text, origin.cloned())?;
-        reader.finish(origin)
+        let mut source = TextSource::open(path, origin.cloned())?;
+        check::into_zone(Records::read(path, &mut source)?, origin)
     }
 
     /// Reads a master file's text. `$INCLUDE` is refused, since there is no folder to look in.
     pub fn from_text(text: &[u8], origin: Option<&Name>) -> Result<Self, ZoneError> {
-        let mut reader = Reader::new(Path::new("-"), false);
-        reader.read(0, text, origin.cloned())?;
-        reader.finish(origin)
+        let path = Path::new("-");
+        let mut source = TextSource::text(path, text.to_vec(), origin.cloned());
+        check::into_zone(Records::read(path, &mut source)?, origin)
     }
 }
 
 /// Reads the records of a file in master file format that is no zone, such as a DNSKEY's `.key` file.
 pub fn read_records(path: &Path) -> Result<Vec<Record>, ZoneError> {
-    let text = read_whole(path).map_err(|source| ZoneError::Read {
-        file: path.to_path_buf(),
-        source,
-    })?;
-    let mut reader = Reader::new(path, false);
-    reader.read(0, &text, None)?;
-    Ok(reader
-        .out
-        .records
-        .into_iter()
-        .map(|located| located.record)
-        .collect())
+    let mut source = TextSource::open(path, None)?;
+    let records = Records::read(path, &mut source)?.records;
+    Ok(records.into_iter().map(|located| located.record).collect())
 }
 
 impl Zone {
@@ -89,17 +80,43 @@ impl Zone {
 /// The wire format of `text`, RDATA in presentation format; `None` if it is none.
 pub(crate) fn rdata_from_text(rtype: Rtype, text: &str) -> Option<Bytes> {
     let mut entry = Entry::default();
-    Lexer::new(text.as_bytes()).next_entry(&mut entry).ok()?;
+    Lexer::new(text.as_bytes(), 1).next_entry(&mut entry).ok()?;
     RdataScanner::new().scan(rtype, &entry.tokens).ok()
+}
+
+/// What is wrong with an entry.
+#[derive(Debug)]
+pub(crate) enum EntryError {
+    Syntax {
+        place: Place,
+        what: String,
+        hint: String,
+    },
+    /// A class other than IN.
+    Class { place: Place, class: String },
+}
+
+impl EntryError {
+    fn syntax(place: Place, what: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::Syntax {
+            place,
+            what: what.into(),
+            hint: hint.into(),
+        }
+    }
+}
+
+impl From<LexError> for EntryError {
+    fn from(LexError { place, what, hint }: LexError) -> Self {
+        Self::syntax(place, what, hint)
+    }
 }
 
 /// A record and where it was read.
 #[derive(Clone, Debug)]
 pub(crate) struct LocatedRecord {
     pub record: Record,
-    /// Index into [`Records::files`].
-    file: u32,
-    place: Place,
+    place: FilePlace,
 }
 
 /// All records of a master file in the order of the file.
@@ -107,219 +124,119 @@ pub(crate) struct LocatedRecord {
 pub(crate) struct Records {
     pub files: Vec<Arc<Path>>,
     pub records: Vec<LocatedRecord>,
-    /// The records that had no TTL and nothing before them to take one from, as indexes into `records`.
-    without_ttl: Vec<usize>,
     pub warnings: Vec<Warning>,
 }
 
 impl Records {
+    /// Reads all that `source` has; `path` is its first file.
+    fn read(path: &Path, source: &mut TextSource) -> Result<Self, ZoneError> {
+        let mut records = Self {
+            files: vec![Arc::from(path)],
+            records: Vec::new(),
+            warnings: Vec::new(),
+        };
+        let mut parser = BlockParser::new();
+        let mut carry = Carry::default();
+        while let Some(block) = source.next_block()? {
+            let mut parsed = parser.parse(&block, carry.owner(block.depth))?;
+            carry.take(block.depth, &mut parsed);
+            let number = usize::from(block.file_number);
+            if number >= records.files.len() {
+                records.files.resize(number + 1, block.file.clone());
+            }
+            let located = parsed
+                .records
+                .into_records()
+                .map(|(record, place)| LocatedRecord { record, place });
+            records.records.extend(located);
+        }
+        if let Some((minimum, missing)) = carry.missing_ttls() {
+            for &index in &missing {
+                records.records[index].record.ttl = minimum;
+            }
+            records.warnings.push(Warning {
+                at: records.position(&records.records[missing[0]]),
+                what: missing_ttl_words(minimum),
+            });
+        }
+        Ok(records)
+    }
+
     /// Where `record` was read.
     pub fn position(&self, record: &LocatedRecord) -> Position {
-        self.position_of(record.file, record.place)
-    }
-
-    fn position_of(&self, file: u32, place: Place) -> Position {
-        Position {
-            file: self.files[file as usize].clone(),
-            line: place.line,
-            column: place.column,
-        }
+        position(&self.files, record.place)
     }
 }
 
-/// The state that goes from entry to entry, also across included files.
-struct Reader {
-    out: Records,
-    /// The canonical paths of the files being read, outermost first.
-    open: Vec<PathBuf>,
-    may_include: bool,
-    default_ttl: Option<u32>,
+/// Where `place` is.
+pub(crate) fn position(files: &[Arc<Path>], place: FilePlace) -> Position {
+    let file = files.get(usize::from(place.file)).or(files.last());
+    Position {
+        file: file.cloned().unwrap_or_else(|| Arc::from(Path::new("-"))),
+        line: place.line,
+        column: u32::from(place.column),
+    }
+}
+
+/// What a warning says of records that have no TTL and nothing before them to take one from.
+pub(crate) fn missing_ttl_words(minimum_s: u32) -> String {
+    format!("no TTL here and no $TTL before; the SOA's minimum of {minimum_s} s was taken")
+}
+
+/// What goes from block to block: owners and TTLs that records leave out (RFC 1035 section 5.1).
+#[derive(Debug, Default)]
+pub(crate) struct Carry {
+    /// The last owner of each open file, outermost first.
+    owners: Vec<Vec<u8>>,
     last_ttl: Option<u32>,
-    last_owner: Option<Name>,
-    scanner: RdataScanner,
+    soa_minimum: Option<u32>,
+    records: usize,
+    /// The records that had no TTL and nothing before them to take one from.
+    missing: Vec<usize>,
 }
 
-impl Reader {
-    fn new(path: &Path, may_include: bool) -> Self {
-        Self {
-            out: Records {
-                files: vec![Arc::from(path)],
-                records: Vec::new(),
-                without_ttl: Vec::new(),
-                warnings: Vec::new(),
-            },
-            open: Vec::new(),
-            may_include,
-            default_ttl: None,
-            last_ttl: None,
-            last_owner: None,
-            scanner: RdataScanner::new(),
+impl Carry {
+    /// The owner of a record that begins a block with white space, `depth` files being open; empty if there is none.
+    pub fn owner(&mut self, depth: usize) -> &[u8] {
+        self.owners.truncate(depth);
+        while self.owners.len() < depth {
+            let outer = self.owners.last().cloned().unwrap_or_default();
+            self.owners.push(outer);
         }
+        self.owners.last().map_or(&[], |owner| &owner[..])
     }
 
-    /// Reads the text of file number `file`, whose relative names begin at `origin`.
-    fn read(&mut self, file: u32, text: &[u8], origin: Option<Name>) -> Result<(), ZoneError> {
-        let mut origin = origin;
-        self.use_origin(&origin);
-        let mut lexer = Lexer::new(text);
-        let mut entry = Entry::default();
-        loop {
-            match lexer.next_entry(&mut entry) {
-                Ok(true) => {}
-                Ok(false) => return Ok(()),
-                Err(LexError { place, what, hint }) => {
-                    return Err(self.syntax(file, place, what, hint));
+    /// Takes note of a block that was parsed, and gives its records the TTLs that come from blocks before.
+    pub fn take(&mut self, depth: usize, block: &mut ParsedBlock) {
+        self.owner(depth);
+        if !block.last_owner.is_empty()
+            && let Some(owner) = self.owners.last_mut()
+        {
+            std::mem::swap(owner, &mut block.last_owner);
+        }
+        match self.last_ttl.or(self.soa_minimum) {
+            Some(ttl_s) => {
+                for &index in &block.without_ttl {
+                    block.records.set_ttl(index as usize, ttl_s);
                 }
             }
-            let first = entry.tokens[0];
-            if !entry.blank_owner && first.text.first() == Some(&b'$') {
-                self.directive(file, &entry.tokens, &mut origin)?;
-            } else {
-                self.record(file, &entry, &origin)?;
+            None => {
+                let missing = block.without_ttl.iter();
+                self.missing
+                    .extend(missing.map(|&index| self.records + index as usize));
+                self.soa_minimum = block.soa_minimum;
             }
         }
+        self.last_ttl = block.last_ttl.or(self.last_ttl);
+        self.records += block.records.len();
     }
 
-    fn use_origin(&mut self, origin: &Option<Name>) {
-        if let Some(origin) = origin {
-            self.scanner.set_origin(origin.clone());
-        }
+    /// The SOA's minimum and the records that are to have it as their TTL, if there are such.
+    pub fn missing_ttls(&mut self) -> Option<(u32, Vec<usize>)> {
+        let minimum = self.soa_minimum?;
+        let missing = std::mem::take(&mut self.missing);
+        (!missing.is_empty()).then_some((minimum, missing))
     }
-
-    fn syntax(&self, file: u32, place: Place, what: String, hint: impl Into<String>) -> ZoneError {
-        ZoneError::Syntax {
-            at: self.out.position_of(file, place),
-            what,
-            hint: hint.into(),
-        }
-    }
-
-    fn directive(
-        &mut self,
-        file: u32,
-        tokens: &[Token<'_>],
-        origin: &mut Option<Name>,
-    ) -> Result<(), ZoneError> {
-        let keyword = tokens[0].text.to_ascii_uppercase();
-        let error = |reader: &Self, index: usize, what: &str, hint: &str| {
-            let place = tokens.get(index).unwrap_or(&tokens[0]).place;
-            Err(reader.syntax(file, place, what.into(), hint))
-        };
-        match (&keyword[..], tokens.len()) {
-            (b"$ORIGIN", 2) => {
-                *origin = Some(self.name(file, &tokens[1], origin)?);
-                self.use_origin(origin);
-                Ok(())
-            }
-            (b"$TTL", 2) => match ttl::parse_ttl(tokens[1].text) {
-                Some(ttl) => {
-                    self.default_ttl = Some(ttl);
-                    Ok(())
-                }
-                None => error(
-                    self,
-                    1,
-                    "not a TTL",
-                    "give 0 to 2147483647 seconds, or units such as 1h or 1W2D",
-                ),
-            },
-            (b"$INCLUDE", 2 | 3) => {
-                let start = match tokens.get(2) {
-                    Some(token) => Some(self.name(file, token, origin)?),
-                    None => origin.clone(),
-                };
-                self.include(file, &tokens[1], start)?;
-                self.use_origin(origin);
-                Ok(())
-            }
-            (b"$ORIGIN" | b"$TTL", _) => error(
-                self,
-                0,
-                "this directive takes one argument",
-                "correct the line",
-            ),
-            (b"$INCLUDE", _) => error(
-                self,
-                0,
-                "$INCLUDE takes a file and at most an origin",
-                "correct the line",
-            ),
-            (b"$GENERATE", _) => error(
-                self,
-                0,
-                "$GENERATE is an extension of BIND",
-                "expand it first with: named-compilezone -o OUTPUT ZONE FILE",
-            ),
-            _ => error(
-                self,
-                0,
-                "unknown directive",
-                "known are $ORIGIN, $TTL and $INCLUDE",
-            ),
-        }
-    }
-
-    fn include(
-        &mut self,
-        file: u32,
-        token: &Token<'_>,
-        origin: Option<Name>,
-    ) -> Result<(), ZoneError> {
-        if !self.may_include {
-            let what = "$INCLUDE in text that has no folder".into();
-            return Err(self.syntax(file, token.place, what, "read the zone from a file"));
-        }
-        let including = &self.out.files[file as usize];
-        let folder = including.parent().unwrap_or(Path::new(""));
-        let path = folder.join(path_of(token));
-        let at = self.out.position_of(file, token.place);
-        let canonical = canonical_path(&path);
-        if self.open.contains(&canonical) {
-            return Err(ZoneError::IncludeLoop { at, file: path });
-        }
-        if self.open.len() > INCLUDE_DEPTH_MAX {
-            let what = format!("$INCLUDE nested deeper than {INCLUDE_DEPTH_MAX}");
-            return Err(self.syntax(file, token.place, what, "put the files together"));
-        }
-        let text = match read_whole(&path) {
-            Ok(text) => text,
-            Err(source) => {
-                return Err(ZoneError::Include {
-                    at,
-                    file: path,
-                    source,
-                });
-            }
-        };
-        let number = u32::try_from(self.out.files.len()).unwrap_or(u32::MAX);
-        self.out.files.push(Arc::from(path));
-        self.open.push(canonical);
-        let owner = self.last_owner.clone();
-        self.read(number, &text, origin)?;
-        self.last_owner = owner;
-        self.open.pop();
-        Ok(())
-    }
-
-    fn finish(mut self, origin: Option<&Name>) -> Result<ReadZone, ZoneError> {
-        self.fill_missing_ttls();
-        check::into_zone(self.out, origin)
-    }
-}
-
-/// The file system's own name of `path`, or `path` where there is none (the file will then not open either).
-fn canonical_path(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
-}
-
-/// The path that `token` gives, quotes and escapes resolved.
-fn path_of(token: &Token<'_>) -> PathBuf {
-    use std::os::unix::ffi::OsStringExt;
-    let text = match token.text {
-        [b'"', inner @ .., b'"'] => inner,
-        text => text,
-    };
-    PathBuf::from(std::ffi::OsString::from_vec(unescape(text)))
 }
 
 /// Resolves `\X` and `\DDD`; the lexer has checked that they are well formed.

@@ -1,24 +1,33 @@
 //! Files read and written as a whole.
 
 use std::fs::{File, OpenOptions, Permissions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Reads a file into memory; devices are refused, since some never end.
+/// Opens a file to read, and gives the file system's own name of it; devices are refused, since some never end. `-` is
+/// standard input.
 ///
 /// # Errors
 /// Those of the system.
-pub(crate) fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
+pub(crate) fn open_readable(path: &Path) -> io::Result<(Box<dyn Read + Send>, PathBuf)> {
     use std::os::unix::fs::FileTypeExt;
-    let kind = std::fs::metadata(path)?.file_type();
+    if path == Path::new("-") {
+        return Ok((Box::new(io::stdin()), PathBuf::from("-")));
+    }
+    let file = File::open(path)?;
+    let kind = file.metadata()?.file_type();
     if kind.is_char_device() || kind.is_block_device() {
         return Err(io::Error::new(
             io::ErrorKind::InvalidInput,
             "it is a device, not a file",
         ));
     }
-    std::fs::read(path)
+    if kind.is_dir() {
+        return Err(io::Error::from(io::ErrorKind::IsADirectory));
+    }
+    let canonical = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    Ok((Box::new(file), canonical))
 }
 
 /// Lets `fill` write a file beside `path`, brings it to disk and renames it to `path`.

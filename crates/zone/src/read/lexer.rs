@@ -20,7 +20,7 @@ impl Token<'_> {
 
 /// Line and column within one file, both from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(crate) struct Place {
     pub line: u32,
     pub column: u32,
 }
@@ -41,6 +41,20 @@ pub(super) struct LexError {
     pub hint: &'static str,
 }
 
+/// The octets that mean nothing but themselves outside quotes.
+static IS_PLAIN: [bool; 256] = {
+    let mut plain = [true; 256];
+    let mut octet = 0;
+    while octet < 256 {
+        plain[octet] = !matches!(
+            octet as u8,
+            0..=b' ' | b'"' | b'(' | b')' | b';' | b'\\' | 0x7F
+        );
+        octet += 1;
+    }
+    plain
+};
+
 /// Walks over the entries of one file's octets.
 #[derive(Debug)]
 pub(super) struct Lexer<'a> {
@@ -51,15 +65,19 @@ pub(super) struct Lexer<'a> {
 }
 
 impl<'a> Lexer<'a> {
-    /// Starts at the first line; a UTF-8 byte order mark is skipped.
-    pub fn new(text: &'a [u8]) -> Self {
-        let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
+    /// Starts at the beginning of `text`, which is that of line number `line`.
+    pub fn new(text: &'a [u8], line: u32) -> Self {
         Self {
             text,
             at: 0,
-            line: 1,
+            line,
             line_start: 0,
         }
+    }
+
+    /// How many octets were taken.
+    pub fn at(&self) -> usize {
+        self.at
     }
 
     /// Fills `entry` with the next entry that has a token; false at the end of the file.
@@ -148,6 +166,11 @@ impl<'a> Lexer<'a> {
         let quoted = self.text[start] == b'"';
         if quoted {
             self.at += 1;
+        } else {
+            self.at += self.text[start..]
+                .iter()
+                .take_while(|&&octet| IS_PLAIN[usize::from(octet)])
+                .count();
         }
         while let Some(&octet) = self.text.get(self.at) {
             match octet {

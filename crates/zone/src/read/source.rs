@@ -1,0 +1,489 @@
+//! Cuts the text of a zone file and of the files that it includes into blocks that can be parsed each on its own.
+//!
+//! A block begins at a line with an owner, or at a directive, and knows the origin and the default TTL there; so blocks can be parsed
+//! by several threads at once. Cutting looks only at what decides where an entry ends: line ends, parentheses, quotes,
+//! comments and escapes (RFC 1035 section 5.1).
+
+use super::directive::Directive;
+use super::lexer::{Entry, LexError, Lexer, Place};
+use crate::error::{Position, ZoneError};
+use crate::whole_file::open_readable;
+use crate::Name;
+use memchr::{memchr, memchr_iter, memchr3, memmem, memrchr};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How deep `$INCLUDE` may nest.
+const INCLUDE_DEPTH_MAX: usize = 32;
+/// Octets of a block, about: enough to make handing it to a thread cheap, few enough to keep many in memory.
+pub(crate) const BLOCK_OCTETS: usize = 256 << 10;
+/// No line is longer: RDATA have 65,535 octets, each at most four octets of text.
+const LINE_OCTETS_MAX: usize = 4 << 20;
+
+/// A piece of a zone file of whole entries.
+#[derive(Debug)]
+pub(crate) struct TextBlock {
+    pub file: Arc<Path>,
+    /// Number of the file, in the order of opening.
+    pub file_number: u16,
+    pub first_line: u32,
+    pub text: Vec<u8>,
+    pub origin: Option<Name>,
+    pub default_ttl: Option<u32>,
+    /// Files that are being included here.
+    pub depth: usize,
+    /// The first record takes its owner from the block before.
+    pub inherits_owner: bool,
+}
+
+struct OpenFile {
+    reader: Box<dyn Read + Send>,
+    path: Arc<Path>,
+    number: u16,
+    /// The file system's own name, to notice files that include themselves.
+    canonical: PathBuf,
+    /// What was read and is not part of a block yet.
+    text: Vec<u8>,
+    is_at_end: bool,
+    is_at_start: bool,
+    line: u32,
+    origin: Option<Name>,
+}
+
+/// The blocks of a zone file, those of included files in their places.
+pub(crate) struct TextSource {
+    open: Vec<OpenFile>,
+    files: usize,
+    may_include: bool,
+    default_ttl: Option<u32>,
+    block_octets: usize,
+    octets_read: u64,
+}
+
+/// Where a text can be cut.
+#[derive(Default)]
+struct Cut {
+    /// The end of the last whole entry before a line that begins with an owner or a directive.
+    end: usize,
+    /// Starts of the directives before `end`.
+    directives: Vec<usize>,
+}
+
+impl TextSource {
+    /// Opens the zone file `path`.
+    pub fn open(path: &Path, origin: Option<Name>) -> Result<Self, ZoneError> {
+        let (reader, canonical) = open_readable(path).map_err(|source| ZoneError::Read {
+            file: path.to_path_buf(),
+            source,
+        })?;
+        let mut source = Self::empty(true);
+        source.push(reader, Arc::from(path), canonical, origin);
+        Ok(source)
+    }
+
+    /// Takes text that came from no file, in which `$INCLUDE` is refused.
+    pub fn text(path: &Path, text: Vec<u8>, origin: Option<Name>) -> Self {
+        let mut source = Self::empty(false);
+        let reader = Box::new(std::io::Cursor::new(text));
+        source.push(reader, Arc::from(path), PathBuf::new(), origin);
+        source
+    }
+
+    fn empty(may_include: bool) -> Self {
+        Self {
+            open: Vec::new(),
+            files: 0,
+            may_include,
+            default_ttl: None,
+            block_octets: BLOCK_OCTETS,
+            octets_read: 0,
+        }
+    }
+
+    /// Makes smaller or larger blocks, for tests.
+    #[cfg(test)]
+    pub fn with_block_octets(mut self, octets: usize) -> Self {
+        self.block_octets = octets;
+        self
+    }
+
+    /// Octets that were read so far, of all files.
+    pub fn octets_read(&self) -> u64 {
+        self.octets_read
+    }
+
+    fn push(
+        &mut self,
+        reader: Box<dyn Read + Send>,
+        path: Arc<Path>,
+        canonical: PathBuf,
+        origin: Option<Name>,
+    ) {
+        self.open.push(OpenFile {
+            reader,
+            path,
+            number: u16::try_from(self.files).unwrap_or(u16::MAX),
+            canonical,
+            text: Vec::new(),
+            is_at_end: false,
+            is_at_start: true,
+            line: 1,
+            origin,
+        });
+        self.files += 1;
+    }
+
+    /// The next block; `None` at the end of the zone.
+    pub fn next_block(&mut self) -> Result<Option<TextBlock>, ZoneError> {
+        loop {
+            let depth = self.open.len();
+            if depth == 0 {
+                return Ok(None);
+            }
+            if let Some(block) = self.block_of_innermost()? {
+                return Ok(Some(block));
+            }
+            let innermost = self.open.last();
+            if self.open.len() == depth
+                && innermost.is_some_and(|file| file.is_at_end && file.text.is_empty())
+            {
+                self.open.pop();
+            }
+        }
+    }
+
+    /// A block of the innermost open file; `None` when there is none now: at its end, or after an `$INCLUDE` began.
+    fn block_of_innermost(&mut self) -> Result<Option<TextBlock>, ZoneError> {
+        let depth = self.open.len();
+        let mut wanted = self.block_octets;
+        let Some(file) = self.open.last_mut() else {
+            return Ok(None);
+        };
+        let cut = loop {
+            self.octets_read += fill(file, wanted)?;
+            let cut = find_cut(&file.text, file.is_at_end);
+            if cut.end > 0 || file.is_at_end {
+                break cut;
+            }
+            check_lines(file)?;
+            wanted = file.text.len() * 2;
+        };
+        let mut block = TextBlock {
+            file: file.path.clone(),
+            file_number: file.number,
+            first_line: file.line,
+            text: Vec::new(),
+            origin: file.origin.clone(),
+            default_ttl: self.default_ttl,
+            depth,
+            inherits_owner: false,
+        };
+        let mut end = cut.end;
+        let mut include = None;
+        for start in cut.directives {
+            let line = file.line + lines(&file.text[..start]);
+            match directive(file, start, line)? {
+                // The block's own parser reports what is wrong, so that errors come in the order of the text.
+                None => {}
+                Some((_, Directive::Origin(name))) => file.origin = Some(name),
+                Some((_, Directive::Ttl(ttl_s))) => self.default_ttl = Some(ttl_s),
+                Some((after, Directive::Include { path, origin, place })) => {
+                    end = start;
+                    include = Some((after, path, origin, place));
+                    break;
+                }
+            }
+        }
+        let consumed = include.as_ref().map_or(end, |(after, ..)| *after);
+        let rest = file.text.split_off(consumed);
+        file.line += lines(&file.text);
+        block.text = std::mem::replace(&mut file.text, rest);
+        block.text.truncate(end);
+        block.inherits_owner = begins_with_blank(&block.text);
+        if let Some((_, path, origin, place)) = include {
+            self.include(path, origin, place)?;
+        }
+        Ok((!block.text.is_empty()).then_some(block))
+    }
+
+    fn include(
+        &mut self,
+        path: PathBuf,
+        origin: Option<Name>,
+        place: Place,
+    ) -> Result<(), ZoneError> {
+        let Some(including) = self.open.last() else {
+            return Ok(());
+        };
+        let at = Position {
+            file: including.path.clone(),
+            line: place.line,
+            column: place.column,
+        };
+        let syntax = |at, what: String, hint: &str| ZoneError::Syntax {
+            at,
+            what,
+            hint: hint.into(),
+        };
+        if !self.may_include {
+            let what = "$INCLUDE in text that has no folder".into();
+            return Err(syntax(at, what, "read the zone from a file"));
+        }
+        if self.open.len() > INCLUDE_DEPTH_MAX {
+            let what = format!("$INCLUDE nested deeper than {INCLUDE_DEPTH_MAX}");
+            return Err(syntax(at, what, "put the files together"));
+        }
+        let folder = including.path.parent().unwrap_or(Path::new(""));
+        let path = folder.join(path);
+        let origin = origin.or_else(|| including.origin.clone());
+        let (reader, canonical) = match open_readable(&path) {
+            Ok(opened) => opened,
+            Err(source) => {
+                return Err(ZoneError::Include {
+                    at,
+                    file: path,
+                    source,
+                });
+            }
+        };
+        if self.open.iter().any(|file| file.canonical == canonical) {
+            return Err(ZoneError::IncludeLoop { at, file: path });
+        }
+        self.push(reader, Arc::from(path), canonical, origin);
+        Ok(())
+    }
+}
+
+/// Reads until `file` has `wanted` octets of text or ends; the number of octets read.
+fn fill(file: &mut OpenFile, wanted: usize) -> Result<u64, ZoneError> {
+    let before = file.text.len();
+    if !file.is_at_end && before < wanted {
+        let missing = wanted - before;
+        file.text.reserve(missing);
+        let read = (&mut file.reader)
+            .take(missing as u64)
+            .read_to_end(&mut file.text)
+            .map_err(|source| ZoneError::Read {
+                file: file.path.to_path_buf(),
+                source,
+            })?;
+        file.is_at_end = read < missing;
+    }
+    let read = (file.text.len() - before) as u64;
+    if std::mem::take(&mut file.is_at_start) && file.text.starts_with(b"\xEF\xBB\xBF") {
+        file.text.drain(..3);
+    }
+    Ok(read)
+}
+
+/// Refuses a line that no record can have.
+fn check_lines(file: &OpenFile) -> Result<(), ZoneError> {
+    let last_start = memrchr(b'\n', &file.text).map_or(0, |end| end + 1);
+    if file.text.len() - last_start <= LINE_OCTETS_MAX {
+        return Ok(());
+    }
+    Err(ZoneError::Syntax {
+        at: Position {
+            file: file.path.clone(),
+            line: file.line + lines(&file.text[..last_start]),
+            column: 1,
+        },
+        what: format!("a line of more than {LINE_OCTETS_MAX} octets"),
+        hint: "no record is that long, so check that this is a zone file".into(),
+    })
+}
+
+fn lines(text: &[u8]) -> u32 {
+    u32::try_from(memchr_iter(b'\n', text).count()).unwrap_or(u32::MAX)
+}
+
+/// Whether the first record of `text` begins with white space instead of an owner.
+fn begins_with_blank(text: &[u8]) -> bool {
+    for line in text.split(|&octet| octet == b'\n') {
+        let content = line.trim_ascii_start();
+        match (content.first(), line.first()) {
+            (None | Some(b';'), _) => {}
+            (Some(b'$'), Some(b'$')) => {}
+            (Some(_), Some(b' ' | b'\t')) => return true,
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// The directive that begins at `start`, and where its entry ends; `None` if it is not well formed.
+fn directive(
+    file: &OpenFile,
+    start: usize,
+    line: u32,
+) -> Result<Option<(usize, Directive)>, ZoneError> {
+    let mut lexer = Lexer::new(&file.text[start..], line);
+    let mut entry = Entry::default();
+    match lexer.next_entry(&mut entry) {
+        Ok(true) => {}
+        Ok(false) | Err(LexError { .. }) => return Ok(None),
+    }
+    let read = Directive::read(&entry.tokens, &file.origin);
+    Ok(read.ok().map(|directive| (start + lexer.at(), directive)))
+}
+
+/// Finds where `text`, which begins at the start of an entry, can be cut; at its end if it `is_whole`.
+fn find_cut(text: &[u8], is_whole: bool) -> Cut {
+    let mut cut = Cut::default();
+    let mut starts = Vec::new();
+    let mut at = 0;
+    if text.first() == Some(&b'$') {
+        starts.push(0);
+    }
+    // Each turn takes a stretch without anything that hides line ends, then what comes after it.
+    loop {
+        let special = next_special(text, at);
+        let end = special.unwrap_or(text.len());
+        take_stretch(text, at, end, &mut cut.end, &mut starts);
+        let Some(special) = special else { break };
+        let after = match text[special] {
+            b';' => memchr(b'\n', &text[special..]).map(|offset| special + offset),
+            b'"' => end_of_quoted(text, special),
+            _ => end_of_parentheses(text, special),
+        };
+        match after {
+            // A comment's line end is part of the next stretch.
+            Some(after) => at = after,
+            // The entry goes on beyond what was read.
+            None => break,
+        }
+    }
+    if is_whole {
+        cut.end = text.len();
+    }
+    cut.directives = starts.into_iter().filter(|&start| start < cut.end).collect();
+    cut
+}
+
+/// Notes the last line start with an owner or a directive in `text[from..to]`, and all directives.
+fn take_stretch(text: &[u8], from: usize, to: usize, end: &mut usize, directives: &mut Vec<usize>) {
+    directives.extend(
+        memmem::find_iter(&text[from..to], b"\n$").map(|offset| from + offset + 1),
+    );
+    // A stretch ends before a special octet, which can itself begin a line.
+    let mut before = to;
+    while let Some(offset) = memrchr(b'\n', &text[from..before]) {
+        let start = from + offset + 1;
+        match text.get(start) {
+            Some(b' ' | b'\t' | b'\r' | b'\n' | b';' | b'(' | b')') | None => before = from + offset,
+            Some(_) => {
+                *end = start;
+                return;
+            }
+        }
+    }
+}
+
+/// The next octet that begins a quoted string, a comment or parentheses, unless it is escaped.
+fn next_special(text: &[u8], from: usize) -> Option<usize> {
+    let mut at = from;
+    loop {
+        let found = at + memchr3(b'"', b';', b'(', &text[at..])?;
+        if !is_escaped(text, from, found) {
+            return Some(found);
+        }
+        at = found + 1;
+    }
+}
+
+/// Whether an odd number of backslashes stands before `at`.
+fn is_escaped(text: &[u8], from: usize, at: usize) -> bool {
+    let backslashes = text[from..at]
+        .iter()
+        .rev()
+        .take_while(|&&octet| octet == b'\\')
+        .count();
+    backslashes % 2 == 1
+}
+
+/// Where the quoted string that begins at `start` ends, at its line's end if it is not closed; `None` if `text` ends first.
+fn end_of_quoted(text: &[u8], start: usize) -> Option<usize> {
+    let mut at = start + 1;
+    loop {
+        match text.get(at)? {
+            b'"' => return Some(at + 1),
+            b'\n' => return Some(at),
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+}
+
+/// Where the outermost of the parentheses that open at `start` close; `None` if `text` ends first.
+fn end_of_parentheses(text: &[u8], start: usize) -> Option<usize> {
+    let mut depth = 0usize;
+    let mut at = start;
+    loop {
+        match text.get(at)? {
+            b'(' => depth += 1,
+            b')' => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some(at + 1);
+                }
+            }
+            b'"' => {
+                at = end_of_quoted(text, at)?;
+                continue;
+            }
+            b';' => at += memchr(b'\n', &text[at..])?,
+            b'\\' => at += 1,
+            _ => {}
+        }
+        at += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn blocks(text: &str, octets: usize) -> Vec<TextBlock> {
+        let mut source = TextSource::text(Path::new("-"), text.into(), None)
+            .with_block_octets(octets);
+        std::iter::from_fn(|| source.next_block().unwrap()).collect()
+    }
+
+    #[test]
+    fn entries_stay_whole() {
+        let text = "a 1 IN TXT \"x $b ( ; ) \" (\n\n$o 1 ;)\n \")\" ) 2\n\tblank\nc \\( d\ne\n";
+        for octets in 1..text.len() + 2 {
+            let blocks = blocks(text, octets);
+            let joined: Vec<u8> = blocks.iter().flat_map(|block| block.text.clone()).collect();
+            assert_eq!(String::from_utf8(joined).unwrap(), text);
+            for block in &blocks {
+                let before = &text[..text.find(std::str::from_utf8(&block.text).unwrap()).unwrap()];
+                assert_eq!(block.first_line as usize, 1 + before.matches('\n').count());
+                assert!(!block.inherits_owner);
+            }
+        }
+        assert_eq!(blocks(text, 1).len(), 4);
+    }
+
+    #[test]
+    fn directives_go_on() {
+        let text = "$ORIGIN a.\n$TTL 5\nx A 1\n$ORIGIN b\ny A 2\n";
+        for octets in 1..text.len() + 2 {
+            let last = blocks(text, octets).pop().unwrap();
+            if last.text == b"y A 2\n" {
+                assert_eq!(last.origin.unwrap().to_string(), "b.a");
+                assert_eq!(last.default_ttl, Some(5));
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_cut_without_loss(text in "[ a;\"()\\\\\n$]{0,60}", octets in 1usize..40) {
+            let joined: Vec<u8> = blocks(&text, octets).into_iter().flat_map(|block| block.text).collect();
+            prop_assert_eq!(String::from_utf8(joined).unwrap(), text);
+        }
+    }
+}

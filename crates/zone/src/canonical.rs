@@ -149,7 +149,10 @@ mod tests {
     use proptest::prelude::*;
 
     fn name() -> impl Strategy<Value = Vec<u8>> {
-        let octet = prop_oneof![proptest::sample::select(&b"aAbB\x00\x01\x02\xff"[..]), any::<u8>()];
+        let octet = prop_oneof![
+            proptest::sample::select(&b"aAbB\x00\x01\x02\xff"[..]),
+            any::<u8>()
+        ];
         vec(vec(octet, 1..4), 0..5).prop_map(|labels| {
             let mut wire: Vec<u8> = Vec::new();
             for label in labels {

@@ -35,7 +35,15 @@ pub(crate) fn seconds_of_date(text: &[u8]) -> Option<u32> {
 pub(crate) fn push_date(seconds: u32, target: &mut Vec<u8>) {
     let (year, month, day) = civil_date(seconds / SECONDS_PER_DAY);
     let second = seconds % SECONDS_PER_DAY;
-    let numbers = [year / 100, year % 100, month, day, second / 3600, second / 60 % 60, second % 60];
+    let numbers = [
+        year / 100,
+        year % 100,
+        month,
+        day,
+        second / 3600,
+        second / 60 % 60,
+        second % 60,
+    ];
     for number in numbers {
         target.extend([b'0' + (number / 10) as u8, b'0' + (number % 10) as u8]);
     }
@@ -86,7 +94,14 @@ mod tests {
         ] {
             assert_eq!(seconds_of_date(text.as_bytes()), Some(seconds));
         }
-        for text in ["2024", "20230229000000", "20240001000000", "20240100000000", "20240101240000", "21060207062816"] {
+        for text in [
+            "2024",
+            "20230229000000",
+            "20240001000000",
+            "20240100000000",
+            "20240101240000",
+            "21060207062816",
+        ] {
             assert_eq!(seconds_of_date(text.as_bytes()), None, "{text}");
         }
     }

@@ -90,6 +90,18 @@ pub enum ZoneError {
         /// The first.
         first: Position,
     },
+    /// An SOA record elsewhere than at the apex.
+    #[error(
+        "{at}: an SOA record at {owner}, below the apex {origin}; only the apex has one (RFC 1035 section 5.2), so remove it"
+    )]
+    SoaBelowApex {
+        /// The record.
+        at: Position,
+        /// Its owner.
+        owner: String,
+        /// The zone's apex.
+        origin: String,
+    },
     /// A record whose owner is not at or below the zone's apex.
     #[error(
         "{at}: {owner} is not in the zone {origin}; remove the record, or check $ORIGIN and a missing or surplus final dot"
@@ -122,6 +134,20 @@ pub enum ZoneError {
         /// The system's reason.
         source: io::Error,
     },
+    /// A temporary file for sorting cannot be used.
+    #[error("{}: cannot sort by way of temporary files here: {source}; make room, choose another folder (TMPDIR) or allow more memory", folder.display())]
+    Temporary {
+        /// The folder.
+        folder: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// A file that was read as it came is not in canonical order; it is then read again and sorted.
+    #[error("the zone is not in canonical order (RFC 4034 section 6.1); sort it first")]
+    NotSorted,
+    /// The work was ended early.
+    #[error("interrupted")]
+    Cancelled,
     /// A synthetic zone was asked for that cannot be made.
     #[error("a synthetic zone of {records} records cannot be made for {origin}: {why}")]
     Generate {

@@ -120,7 +120,9 @@ impl PackedRecords {
     }
 
     /// All records in order.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = PackedRecord<'_>> + ExactSizeIterator + Clone {
+    pub fn iter(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = PackedRecord<'_>> + ExactSizeIterator + Clone {
         self.starts.iter().map(|&start| self.at(start))
     }
 
@@ -180,11 +182,6 @@ impl PackedRecords {
         self.octets[start + 4..start + 8].copy_from_slice(&ttl_s.to_le_bytes());
     }
 
-    /// The octets of all records, for writing them to a temporary file.
-    pub(crate) fn octets(&self) -> &[u8] {
-        &self.octets
-    }
-
     /// The octets that the record which begins at `start` takes.
     pub(crate) fn span(&self, start: u32) -> &[u8] {
         let record = self.at(start);
@@ -203,6 +200,12 @@ impl PackedRecords {
         for &start in &other.starts {
             self.push_span(other.span(start));
         }
+    }
+
+    /// Gives back memory that is not used.
+    pub(crate) fn shrink(&mut self) {
+        self.octets.shrink_to_fit();
+        self.starts.shrink_to_fit();
     }
 
     /// Keeps the records before `count`, in order, and forgets the others.

@@ -225,6 +225,10 @@ impl Carry {
                 self.missing
                     .extend(missing.map(|&index| self.records + index as usize));
                 self.soa_minimum = block.soa_minimum;
+                for &index in &block.without_ttl {
+                    let ttl_s = block.soa_minimum.unwrap_or(0);
+                    block.records.set_ttl(index as usize, ttl_s);
+                }
             }
         }
         self.last_ttl = block.last_ttl.or(self.last_ttl);

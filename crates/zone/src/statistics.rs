@@ -28,6 +28,23 @@ pub struct Statistics {
     pub types: BTreeMap<Rtype, usize>,
 }
 
+impl Statistics {
+    /// Adds the counts of another part of the zone.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.records += other.records;
+        self.rrsets += other.rrsets;
+        self.names += other.names;
+        self.delegations += other.delegations;
+        self.signed_delegations += other.signed_delegations;
+        self.glue_records += other.glue_records;
+        self.wildcards += other.wildcards;
+        self.empty_non_terminals += other.empty_non_terminals;
+        for (rtype, count) in other.types {
+            *self.types.entry(rtype).or_default() += count;
+        }
+    }
+}
+
 impl Zone {
     /// Counts what the zone has.
     pub fn statistics(&self) -> Statistics {

@@ -67,7 +67,8 @@ pub fn bitmap_types(mut bitmap: &[u8]) -> impl Iterator<Item = Rtype> + '_ {
         loop {
             let (high, octets, next) = window;
             let limit = octets.len() as u16 * 8;
-            let found = (next..limit).find(|&low| octets[usize::from(low >> 3)] & 0x80 >> (low & 7) != 0);
+            let found =
+                (next..limit).find(|&low| octets[usize::from(low >> 3)] & 0x80 >> (low & 7) != 0);
             if let Some(low) = found {
                 window.2 = low + 1;
                 return Some(Rtype::from_int(high << 8 | low));

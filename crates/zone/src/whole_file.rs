@@ -30,10 +30,106 @@ pub(crate) fn open_readable(path: &Path) -> io::Result<(Box<dyn Read + Send>, Pa
     Ok((Box::new(file), canonical))
 }
 
-/// Lets `fill` write a file beside `path`, brings it to disk and renames it to `path`.
+/// A file that is written beside its name, and gets the name only when it is complete and on disk.
 ///
-/// An error leaves under `path` what was there before. The permissions of a file that is replaced are kept, a symbolic
-/// link is followed. What is no regular file, such as a pipe or a device, is written to directly.
+/// Dropping it unfinished leaves under the name what was there before. The permissions of a file that is replaced are
+/// kept, a symbolic link is followed. What is no regular file, such as a pipe or a device, is written to directly; `-` is
+/// standard output.
+pub struct WholeFile(Target);
+
+enum Target {
+    Direct(Box<dyn Write + Send>),
+    Beside {
+        partial: BufWriter<tempfile::NamedTempFile>,
+        path: PathBuf,
+        folder: PathBuf,
+    },
+}
+
+impl std::fmt::Debug for WholeFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("WholeFile")
+    }
+}
+
+impl WholeFile {
+    /// Begins to write `path`.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        if path == Path::new("-") {
+            return Ok(Self(Target::Direct(Box::new(io::stdout()))));
+        }
+        let existing = std::fs::metadata(path).ok();
+        if existing.as_ref().is_some_and(|found| !found.is_file()) {
+            let file = OpenOptions::new().write(true).open(path)?;
+            return Ok(Self(Target::Direct(Box::new(BufWriter::new(file)))));
+        }
+        let path = match &existing {
+            Some(_) => path.canonicalize()?,
+            None => path.to_path_buf(),
+        };
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty())
+            .unwrap_or(Path::new("."))
+            .to_path_buf();
+        // Else readable for all as the umask allows: servers run as other users.
+        let permissions =
+            existing.map_or(Permissions::from_mode(0o666), |found| found.permissions());
+        let partial = tempfile::Builder::new()
+            .permissions(permissions)
+            .prefix(".dnsrig-")
+            .tempfile_in(&folder)?;
+        Ok(Self(Target::Beside {
+            partial: BufWriter::with_capacity(1 << 16, partial),
+            path,
+            folder,
+        }))
+    }
+
+    /// Brings the file to disk and gives it its name.
+    ///
+    /// # Errors
+    /// Those of the system; the name then has what it had before.
+    pub fn finish(self) -> io::Result<()> {
+        match self.0 {
+            Target::Direct(mut target) => target.flush(),
+            Target::Beside {
+                partial,
+                path,
+                folder,
+            } => {
+                let partial = partial
+                    .into_inner()
+                    .map_err(io::IntoInnerError::into_error)?;
+                partial.as_file().sync_all()?;
+                partial.persist(path)?;
+                // The rename itself is on disk only with the folder.
+                File::open(folder)?.sync_all()
+            }
+        }
+    }
+}
+
+impl Write for WholeFile {
+    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+        match &mut self.0 {
+            Target::Direct(target) => target.write(octets),
+            Target::Beside { partial, .. } => partial.write(octets),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.0 {
+            Target::Direct(target) => target.flush(),
+            Target::Beside { partial, .. } => partial.flush(),
+        }
+    }
+}
+
+/// Lets `fill` write a [`WholeFile`] to `path`.
 ///
 /// # Errors
 /// Those of the system, and of `fill`.
@@ -41,35 +137,9 @@ pub fn write_whole(
     path: &Path,
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
-    let existing = std::fs::metadata(path).ok();
-    if existing.as_ref().is_some_and(|found| !found.is_file()) {
-        let mut target = BufWriter::new(OpenOptions::new().write(true).open(path)?);
-        fill(&mut target)?;
-        return target.flush();
-    }
-    let path = match &existing {
-        Some(_) => &path.canonicalize()?,
-        None => path,
-    };
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    // Else readable for all as the umask allows: servers run as other users.
-    let permissions = existing.map_or(Permissions::from_mode(0o666), |found| found.permissions());
-    let partial = tempfile::Builder::new()
-        .permissions(permissions)
-        .prefix(".dnsrig-")
-        .tempfile_in(folder)?;
-    let mut target = BufWriter::with_capacity(1 << 16, partial);
-    fill(&mut target)?;
-    let partial = target
-        .into_inner()
-        .map_err(io::IntoInnerError::into_error)?;
-    partial.as_file().sync_all()?;
-    partial.persist(path)?;
-    // The rename itself is on disk only with the folder.
-    File::open(folder)?.sync_all()
+    let mut file = WholeFile::create(path)?;
+    fill(&mut file)?;
+    file.finish()
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Writing zones as master files.
 
-use crate::presentation::PresentationRecord;
+use crate::packed::PackedRecord;
+use crate::text::push_record;
 use crate::whole_file::write_whole;
 use crate::{Record, Zone, ZoneError};
 use domain::base::iana::Rtype;
@@ -23,14 +24,20 @@ impl Zone {
     /// Writes the zone's text to `target`, as [`Zone::write`] does to a file.
     pub fn write_to(&self, target: impl Write) -> io::Result<()> {
         let mut target = BufWriter::with_capacity(1 << 16, target);
+        let mut line = Vec::new();
+        let mut write = |record: &Record| {
+            line.clear();
+            push_record(&PackedRecord::from(record), &mut line);
+            target.write_all(&line)
+        };
         let is_soa =
             |record: &&Record| record.rtype == Rtype::SOA && record.owner == *self.origin();
-        for record in self.records().iter().filter(is_soa) {
-            writeln!(target, "{}", PresentationRecord(record))?;
-        }
-        for record in self.records().iter().filter(|record| !is_soa(record)) {
-            writeln!(target, "{}", PresentationRecord(record))?;
-        }
+        self.records()
+            .iter()
+            .filter(is_soa)
+            .try_for_each(&mut write)?;
+        let others = self.records().iter().filter(|record| !is_soa(record));
+        others.into_iter().try_for_each(write)?;
         target.flush()
     }
 }

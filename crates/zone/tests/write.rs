@@ -18,7 +18,7 @@ fn one_record_a_line_soa_first() {
         String::from_utf8(text).unwrap(),
         "example. 5 IN SOA . . 1 2 3 4 5\n\
          example. 5 IN A 192.0.2.2\n\
-         example. 5 IN TYPE15 \\# 13 0001013B076578616D706C6500\n\
+         example. 5 IN MX 1 \\;.example.\n\
          -.example. 5 IN A 192.0.2.1\n"
     );
 }

@@ -1,5 +1,6 @@
 //! Parses a block of a zone file: entries into packed records.
 
+use super::EntryError;
 use super::directive::Directive;
 use super::entry::{Header, read_header, read_plain_header};
 use super::lexer::{Entry, Lexer, Token};
@@ -7,11 +8,12 @@ use super::name::{push_plain_name, read_name};
 use super::plain_rdata::push_plain_rdata;
 use super::rdata::{RdataError, RdataScanner};
 use super::source::TextBlock;
-use super::EntryError;
+use crate::Name;
 use crate::error::{Position, ZoneError};
 use crate::packed::{FilePlace, PackedRecords};
-use crate::Name;
 use domain::base::iana::Rtype;
+use std::path::Path;
+use std::sync::Arc;
 
 /// What a block of text is parsed into.
 #[derive(Debug, Default)]
@@ -25,7 +27,6 @@ pub(crate) struct ParsedBlock {
     pub soa_minimum: Option<u32>,
     /// The records without a TTL, with nothing in the block to take one from but such an SOA record, as indexes.
     pub without_ttl: Vec<u32>,
-    pub file: Option<std::sync::Arc<std::path::Path>>,
 }
 
 /// Parses blocks; keeps its buffers from one to the next.
@@ -64,7 +65,6 @@ impl BlockParser {
                 block.text.len() / RECORD_TEXT_OCTETS,
                 block.text.len(),
             ),
-            file: Some(block.file.clone()),
             ..ParsedBlock::default()
         };
         let mut lexer = Lexer::new(&block.text, block.first_line);
@@ -144,7 +144,12 @@ impl BlockParser {
     }
 
     /// Takes the record of the present owner with the TTL, class, type and data of `tokens`.
-    fn record(&mut self, first: &Token<'_>, tokens: &[Token<'_>], file: u16) -> Result<(), EntryError> {
+    fn record(
+        &mut self,
+        first: &Token<'_>,
+        tokens: &[Token<'_>],
+        file: u16,
+    ) -> Result<(), EntryError> {
         let Header { ttl, rtype, data } = match read_plain_header(tokens) {
             Some(header) => header,
             None => read_header(first.place, tokens)?,
@@ -167,7 +172,10 @@ impl BlockParser {
             _ => None,
         };
         let ttl_s = self.ttl(ttl, minimum);
-        let place = FilePlace { file, ..FilePlace::from(first.place) };
+        let place = FilePlace {
+            file,
+            ..FilePlace::from(first.place)
+        };
         self.out.records.finish(start, rtype, ttl_s, place);
         Ok(())
     }
@@ -188,7 +196,7 @@ impl BlockParser {
 
 impl EntryError {
     /// The error with its file.
-    fn at(self, file: &std::sync::Arc<std::path::Path>) -> ZoneError {
+    fn at(self, file: &Arc<Path>) -> ZoneError {
         let (place, class, what, hint) = match self {
             Self::Syntax { place, what, hint } => (place, None, what, hint),
             Self::Class { place, class } => (place, Some(class), String::new(), String::new()),

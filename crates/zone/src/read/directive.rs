@@ -41,14 +41,15 @@ impl Directive {
             },
             (b"$INCLUDE", [_, path, rest @ ..]) if rest.len() < 2 => Ok(Self::Include {
                 path: path_of(path),
-                origin: rest.first().map(|name| read_name(name, origin)).transpose()?,
+                origin: rest
+                    .first()
+                    .map(|name| read_name(name, origin))
+                    .transpose()?,
                 place: path.place,
             }),
-            (b"$ORIGIN" | b"$TTL", _) => error(
-                0,
-                "this directive takes one argument",
-                "correct the line",
-            ),
+            (b"$ORIGIN" | b"$TTL", _) => {
+                error(0, "this directive takes one argument", "correct the line")
+            }
             (b"$INCLUDE", _) => error(
                 0,
                 "$INCLUDE takes a file and at most an origin",

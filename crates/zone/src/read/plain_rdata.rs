@@ -5,8 +5,8 @@
 use super::lexer::Token;
 use super::name::push_plain_name;
 use crate::Name;
-use crate::types::{mnemonic_type, push_type_bitmap};
 use crate::dates::seconds_of_date;
+use crate::types::{mnemonic_type, push_type_bitmap};
 use data_encoding::{BASE32_DNSSEC, BASE64, Encoding, HEXUPPER_PERMISSIVE};
 use domain::base::iana::Rtype;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -45,7 +45,8 @@ pub(super) fn push_plain_rdata(
         Rtype::TXT => fields.strings(),
         _ => false,
     };
-    let is_done = is_done && fields.tokens.is_empty() && target.len() - start <= usize::from(u16::MAX);
+    let is_done =
+        is_done && fields.tokens.is_empty() && target.len() - start <= usize::from(u16::MAX);
     if !is_done {
         target.truncate(start);
     }
@@ -227,7 +228,10 @@ impl<'t> Fields<'_, 't> {
             let [b'"', inner @ .., b'"'] = text else {
                 return false;
             };
-            if inner.len() > 255 || inner.iter().any(|octet| !matches!(octet, b' '..=b'[' | b']'..=b'~'))
+            if inner.len() > 255
+                || inner
+                    .iter()
+                    .any(|octet| !matches!(octet, b' '..=b'[' | b']'..=b'~'))
             {
                 return false;
             }

@@ -1,0 +1,275 @@
+//! The names of a zone file in canonical order, in batches: how zones of millions of names are worked on.
+//!
+//! A file that lies in canonical order is read as it comes, so that memory does not grow with it; anything else is sorted
+//! first, in memory or, beyond a limit, by way of temporary files. Text is parsed and names are checked by the threads
+//! of a [`Pool`]; batches come in order.
+
+mod batch;
+mod group;
+mod merge;
+mod sorting;
+mod streaming;
+
+pub use batch::{Batch, OwnerGroup, RecordRange};
+
+use crate::Name;
+use crate::error::{Warning, ZoneError};
+use crate::pool::Pool;
+use batch::Kinds;
+use group::Grouped;
+use merge::Merging;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use streaming::Streaming;
+
+/// Warnings that are kept; of more, only the number is known.
+const WARNINGS_MAX: usize = 100;
+
+/// How a zone file is to be read.
+#[derive(Clone)]
+pub struct Opening<'a> {
+    /// The zone file; `-` is standard input.
+    pub path: &'a Path,
+    /// The zone's name, if it is known; else that of the SOA record.
+    pub origin: Option<Name>,
+    /// Octets of records to hold in memory when the file has to be sorted; beyond, temporary files are used.
+    pub memory: usize,
+    /// Where temporary files are made.
+    pub folder: PathBuf,
+    /// Keeps what makes this no zone in [`Batch::faults`] instead of ending with the first.
+    pub keeps_faults: bool,
+    /// Set from another thread to end early.
+    pub cancel: &'a AtomicBool,
+    /// Is told how many octets of text were read so far.
+    pub progress: &'a (dyn Fn(u64) + Sync),
+}
+
+impl std::fmt::Debug for Opening<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Opening")
+            .field("path", &self.path)
+            .field("origin", &self.origin)
+            .field("memory", &self.memory)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Octets that may be held to sort a zone where nothing else is said.
+pub const MEMORY_DEFAULT: usize = 4 << 30;
+
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+impl<'a> Opening<'a> {
+    /// Reads `path` with the default memory, temporary files in the system's folder, and nobody to interrupt or to watch.
+    pub fn new(path: &'a Path, origin: Option<&Name>) -> Self {
+        Self {
+            path,
+            origin: origin.cloned(),
+            memory: MEMORY_DEFAULT,
+            folder: std::env::temp_dir(),
+            keeps_faults: false,
+            cancel: &NEVER,
+            progress: &|_| {},
+        }
+    }
+
+    fn check_cancel(&self) -> Result<(), ZoneError> {
+        match self.cancel.load(Ordering::Relaxed) {
+            true => Err(ZoneError::Cancelled),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Where the names come from.
+enum Source {
+    Streaming(Box<Streaming>),
+    Merging(Box<Merging>),
+}
+
+/// The names of a zone file in canonical order.
+pub struct ZoneFlow<'a> {
+    opening: Opening<'a>,
+    pool: &'a Pool,
+    source: Source,
+    apex: Arc<[u8]>,
+    files: Arc<[Arc<Path>]>,
+    kinds: Kinds,
+    /// The batch whose following name is not known yet.
+    pending: Option<Grouped>,
+    is_at_end: bool,
+    warnings: Vec<Warning>,
+    warning_count: u64,
+}
+
+impl std::fmt::Debug for ZoneFlow<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ZoneFlow")
+            .field("opening", &self.opening)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Lets `body` go over the names of the zone file of `opening`.
+///
+/// `body` is called again from the start, with the names sorted, if the file turns out not to be in canonical order
+/// after all; what it did the first time is then to be forgotten. Its error is the one of [`ZoneFlow::next_batch`] then.
+pub fn over_names<T, E: From<ZoneError>>(
+    opening: &Opening<'_>,
+    pool: &Pool,
+    mut body: impl FnMut(&mut ZoneFlow<'_>) -> Result<T, E>,
+) -> Result<T, E> {
+    let is_file = std::fs::metadata(opening.path).is_ok_and(|found| found.is_file());
+    // What can be read only once is sorted at once.
+    if is_file && let Some(mut flow) = ZoneFlow::streaming(opening.clone(), pool)? {
+        let result = body(&mut flow);
+        if !flow.is_unsorted() {
+            return result;
+        }
+    }
+    body(&mut ZoneFlow::sorting(opening.clone(), pool)?)
+}
+
+impl<'a> ZoneFlow<'a> {
+    /// Reads a file as it comes; `None` if its beginning shows that it is not in canonical order.
+    fn streaming(opening: Opening<'a>, pool: &'a Pool) -> Result<Option<Self>, ZoneError> {
+        let Some((streaming, first)) = Streaming::open(&opening)? else {
+            return Ok(None);
+        };
+        let apex = streaming.apex();
+        let files = streaming.files();
+        let source = Source::Streaming(Box::new(streaming));
+        let mut flow = Self::new(opening, pool, source, apex, files);
+        let mut first = first;
+        flow.take_note(&mut first)?;
+        flow.pending = Some(first);
+        Ok(Some(flow))
+    }
+
+    /// Sorts the file first.
+    fn sorting(opening: Opening<'a>, pool: &'a Pool) -> Result<Self, ZoneError> {
+        let sorted = sorting::sort(&opening, pool)?;
+        let merging = Merging::new(sorted.runs, sorted.rules.clone())?;
+        let source = Source::Merging(Box::new(merging));
+        let mut flow = Self::new(opening, pool, source, sorted.rules.apex, sorted.rules.files);
+        flow.warning_count += sorted.warnings.len() as u64;
+        flow.warnings.extend(sorted.warnings);
+        Ok(flow)
+    }
+
+    fn new(
+        opening: Opening<'a>,
+        pool: &'a Pool,
+        source: Source,
+        apex: Arc<[u8]>,
+        files: Arc<[Arc<Path>]>,
+    ) -> Self {
+        Self {
+            opening,
+            pool,
+            source,
+            kinds: Kinds::new(apex.clone()),
+            apex,
+            files,
+            pending: None,
+            is_at_end: false,
+            warnings: Vec::new(),
+            warning_count: 0,
+        }
+    }
+
+    /// The zone's apex, as wire octets.
+    pub fn apex(&self) -> Arc<[u8]> {
+        self.apex.clone()
+    }
+
+    /// The threads that read the zone, for further work on its batches.
+    pub fn pool(&self) -> &'a Pool {
+        self.pool
+    }
+
+    /// The first of the warnings so far, and how many there were.
+    pub fn warnings(&self) -> (&[Warning], u64) {
+        (&self.warnings, self.warning_count)
+    }
+
+    /// Path of each file that was read, by number.
+    pub fn files(&self) -> Arc<[Arc<Path>]> {
+        match &self.source {
+            Source::Streaming(streaming) => streaming.files(),
+            Source::Merging(_) => self.files.clone(),
+        }
+    }
+
+    /// Whether the file was found not to be in canonical order, so that [`over_names`] begins again.
+    fn is_unsorted(&self) -> bool {
+        matches!(&self.source, Source::Streaming(streaming) if streaming.is_unsorted())
+    }
+
+    /// The next names; `None` at the end.
+    ///
+    /// # Errors
+    /// What is wrong with the zone or its text, [`ZoneError::Cancelled`], and [`ZoneError::NotSorted`], which
+    /// [`over_names`] takes care of.
+    pub fn next_batch(&mut self) -> Result<Option<Batch>, ZoneError> {
+        loop {
+            self.opening.check_cancel()?;
+            if self.is_at_end {
+                return Ok(self.pending.take().map(|last| self.kinds.batch(last, None)));
+            }
+            let next = match &mut self.source {
+                Source::Streaming(streaming) => streaming.next(&self.opening, self.pool)?,
+                Source::Merging(merging) => merging.next(self.pool)?,
+            };
+            let Some(mut next) = next else {
+                self.is_at_end = true;
+                continue;
+            };
+            self.take_note(&mut next)?;
+            let Some(mut pending) = self.pending.take() else {
+                self.pending = Some(next);
+                continue;
+            };
+            if batch::meet_in_one_name(&pending, &next) {
+                pending = self.joined(pending, &mut next)?;
+            }
+            match self.kinds.first_visible(&pending, &next) {
+                Some(name) => {
+                    self.pending = Some(next);
+                    return Ok(Some(self.kinds.batch(pending, Some(name))));
+                }
+                // All of it lies below a zone cut in `pending`, so what follows is known only after it.
+                None => self.pending = Some(self.joined(pending, &mut next)?),
+            }
+        }
+    }
+
+    /// `first` with the records of `second` behind it.
+    fn joined(&mut self, mut first: Grouped, second: &mut Grouped) -> Result<Grouped, ZoneError> {
+        let second = std::mem::take(second);
+        first.records.append(&second.records);
+        first.nsec3.append(&second.nsec3);
+        let rules = group::Rules {
+            apex: self.apex.clone(),
+            files: self.files(),
+        };
+        // Both were in order, and the second's names are not before the first's.
+        let mut joined = group::group(first.records, &rules).map_err(|_| ZoneError::NotSorted)?;
+        joined.nsec3 = first.nsec3;
+        self.take_note(&mut joined)?;
+        Ok(joined)
+    }
+
+    /// Keeps the warnings of a batch, and ends with its first fault unless these are kept.
+    fn take_note(&mut self, grouped: &mut Grouped) -> Result<(), ZoneError> {
+        if !self.opening.keeps_faults && !grouped.faults.is_empty() {
+            return Err(grouped.faults.swap_remove(0));
+        }
+        let room = WARNINGS_MAX.saturating_sub(self.warnings.len());
+        self.warnings
+            .extend(grouped.warnings.iter().take(room).cloned());
+        self.warning_count += grouped.warnings.len() as u64;
+        Ok(())
+    }
+}

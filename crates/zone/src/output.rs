@@ -1,0 +1,145 @@
+//! Writing zone files of any size: text is made by the threads of a pool and written in order.
+
+use crate::canonical::compare_names;
+use crate::error::ZoneError;
+use crate::flow::{Batch, OwnerGroup};
+use crate::packed::{PackedRecord, PackedRecords};
+use crate::pool::{InOrder, Pool};
+use crate::rdata::compare_rdata;
+use crate::text::push_record;
+use crate::whole_file::WholeFile;
+use domain::base::iana::Rtype;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// NSEC3 records that one job shows.
+const NSEC3_BATCH: usize = 4096;
+
+/// A zone file being written, beside its name until it is finished.
+#[derive(Debug)]
+pub struct TextOutput<'a> {
+    pool: &'a Pool,
+    path: PathBuf,
+    file: WholeFile,
+    texts: InOrder<Vec<u8>>,
+    octets: u64,
+}
+
+impl<'a> TextOutput<'a> {
+    /// Begins to write `path`; `-` is standard output.
+    pub fn create(path: &Path, pool: &'a Pool) -> Result<Self, ZoneError> {
+        let file = WholeFile::create(path).map_err(|source| write_error(path, source))?;
+        Ok(Self {
+            pool,
+            path: path.to_path_buf(),
+            file,
+            texts: InOrder::default(),
+            octets: 0,
+        })
+    }
+
+    /// Lets a thread of the pool make text that goes behind all before it.
+    pub fn submit(
+        &mut self,
+        make: impl FnOnce() -> Vec<u8> + Send + 'static,
+    ) -> Result<(), ZoneError> {
+        if self.texts.len() >= self.pool.depth() {
+            self.write_next()?;
+        }
+        self.texts.push(self.pool.submit(make));
+        Ok(())
+    }
+
+    /// Writes text behind all before it.
+    pub fn write(&mut self, text: &[u8]) -> Result<(), ZoneError> {
+        while !self.texts.is_empty() {
+            self.write_next()?;
+        }
+        self.write_now(text)
+    }
+
+    fn write_next(&mut self) -> Result<(), ZoneError> {
+        match self.texts.take() {
+            Some(text) => self.write_now(&text),
+            None => Ok(()),
+        }
+    }
+
+    fn write_now(&mut self, text: &[u8]) -> Result<(), ZoneError> {
+        self.octets += text.len() as u64;
+        self.file
+            .write_all(text)
+            .map_err(|source| write_error(&self.path, source))
+    }
+
+    /// Writes the records of an NSEC3 chain, in the order of their hashes; how many there are without duplicates.
+    pub fn nsec3(&mut self, mut records: PackedRecords) -> Result<u64, ZoneError> {
+        sort_plainly(&mut records);
+        let count = records.len();
+        let records = std::sync::Arc::new(records);
+        for first in (0..count).step_by(NSEC3_BATCH) {
+            let records = records.clone();
+            self.submit(move || {
+                let mut text = Vec::new();
+                for index in first..count.min(first + NSEC3_BATCH) {
+                    push_record(&records.get(index), &mut text);
+                }
+                text
+            })?;
+        }
+        Ok(count as u64)
+    }
+
+    /// Brings the file to disk and gives it its name; the number of octets written.
+    pub fn finish(mut self) -> Result<u64, ZoneError> {
+        while !self.texts.is_empty() {
+            self.write_next()?;
+        }
+        self.file
+            .finish()
+            .map_err(|source| write_error(&self.path, source))?;
+        Ok(self.octets)
+    }
+}
+
+fn write_error(path: &Path, source: io::Error) -> ZoneError {
+    ZoneError::Write {
+        file: path.to_path_buf(),
+        source,
+    }
+}
+
+/// Appends the text of all names of `batch`; at the apex the SOA record comes first.
+pub fn push_names(batch: &Batch, text: &mut Vec<u8>) {
+    for name in batch.names() {
+        push_name_records(&name, &batch.apex, text);
+    }
+}
+
+/// Appends the text of a name's records; at the apex the SOA record comes first.
+pub fn push_name_records(name: &OwnerGroup<'_>, apex: &[u8], text: &mut Vec<u8>) {
+    let is_apex = name.owner().len() == apex.len();
+    let is_first = |record: &PackedRecord<'_>| is_apex && record.rtype == Rtype::SOA;
+    if is_apex {
+        for record in name.records.iter().filter(is_first) {
+            push_record(&record, text);
+        }
+    }
+    for record in name.records.iter().filter(|record| !is_first(record)) {
+        push_record(&record, text);
+    }
+}
+
+/// Sorts records by owner, type and data, and drops duplicates.
+pub(crate) fn sort_plainly(records: &mut PackedRecords) {
+    let (octets, starts) = records.starts_mut();
+    let record = |start: u32| crate::packed::record_at(octets, start);
+    let compare = |a: u32, b: u32| {
+        let (a, b) = (record(a), record(b));
+        compare_names(a.owner, b.owner)
+            .then(a.rtype.to_int().cmp(&b.rtype.to_int()))
+            .then_with(|| compare_rdata(a.rtype, a.rdata, b.rdata))
+    };
+    starts.sort_by(|a, b| compare(*a, *b));
+    starts.dedup_by(|a, b| compare(*a, *b).is_eq());
+}

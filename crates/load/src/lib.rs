@@ -76,6 +76,8 @@ mod stop;
 mod summary;
 mod tally;
 mod target;
+#[cfg(test)]
+mod test_clocks;
 mod transport;
 pub mod verdict;
 mod wake_up;

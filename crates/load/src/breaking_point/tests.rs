@@ -3,7 +3,7 @@
 use super::*;
 use crate::search::{Next, TrialOutcome};
 use crate::summary::samples::{self, SECOND_NS, Thread, fixed_rate};
-use std::cell::Cell;
+use crate::test_clocks::VirtualClock;
 
 const RATE_QPS: f64 = 60_000.0;
 
@@ -70,28 +70,6 @@ fn a_rate_that_was_kept_although_places_were_full_is_carried() {
     assert_eq!(trial.outcome, TrialOutcome::Passed);
 }
 
-/// Time that passes only where it is slept through.
-#[derive(Default)]
-struct VirtualClock(Cell<u64>);
-
-impl Clock for &VirtualClock {
-    fn now_ns(&self) -> u64 {
-        self.0.get()
-    }
-
-    fn sleep_until(&self, deadline_ns: u64) {
-        self.0.set(self.0.get().max(deadline_ns));
-    }
-
-    fn thread_cpu_ns(&self) -> u64 {
-        0
-    }
-
-    fn thread_run_delay_ns(&self) -> u64 {
-        0
-    }
-}
-
 fn silent() -> LoadError {
     LoadError::Silent {
         server: ([127, 0, 0, 1], 53).into(),
@@ -107,14 +85,12 @@ fn lifeless_in<'c>(
     spans: &'c [[u64; 2]],
 ) -> impl FnMut(&Trial) -> Result<LoadReport, LoadError> + 'c {
     move |trial| {
-        let now_s = clock.0.get() / SECOND_NS;
+        let now_s = clock.now_ns() / SECOND_NS;
         if spans.iter().any(|[from, to]| (*from..*to).contains(&now_s)) {
-            clock.0.set(clock.0.get() + 3 * SECOND_NS);
+            clock.sleep_until(clock.now_ns() + 3 * SECOND_NS);
             return Err(silent());
         }
-        clock
-            .0
-            .set(clock.0.get() + trial.duration.as_nanos() as u64);
+        clock.sleep_until(clock.now_ns() + trial.duration.as_nanos() as u64);
         Ok(load(600_000, 0.0, 0.11))
     }
 }
@@ -124,7 +100,12 @@ fn a_server_that_recovers_in_time_costs_no_trial() {
     let (_, trial) = search();
     let clock = VirtualClock::default();
     let cancel = AtomicBool::new(false);
-    let mut trials = Trials::new(GOAL, &clock, &cancel, lifeless_in(&clock, &[[10, 13]]));
+    let mut trials = Trials::new(
+        GOAL,
+        clock.clone(),
+        &cancel,
+        lifeless_in(&clock, &[[10, 13]]),
+    );
     for _ in 0..2 {
         assert_eq!(trials.measure(&trial).unwrap().lost, 0);
     }
@@ -137,7 +118,12 @@ fn a_server_that_gives_no_sign_of_life_fails_the_trial_and_not_the_search() {
     let (_, trial) = search();
     let clock = VirtualClock::default();
     let cancel = AtomicBool::new(false);
-    let mut trials = Trials::new(GOAL, &clock, &cancel, lifeless_in(&clock, &[[10, 18]]));
+    let mut trials = Trials::new(
+        GOAL,
+        clock.clone(),
+        &cancel,
+        lifeless_in(&clock, &[[10, 18]]),
+    );
     let lost: Vec<u64> = (0..4)
         .map(|_| trials.measure(&trial).unwrap().lost)
         .collect();
@@ -165,11 +151,11 @@ fn a_server_that_is_gone_is_waited_for_once() {
             advice: "",
         })
     };
-    let mut trials = Trials::new(GOAL, &clock, &cancel, unreachable);
+    let mut trials = Trials::new(GOAL, clock.clone(), &cancel, unreachable);
     let mut ended_s = Vec::new();
     for _ in 0..3 {
         assert_eq!(trials.measure(&trial).unwrap().lost, 60_000);
-        ended_s.push(clock.0.get().div_ceil(SECOND_NS));
+        ended_s.push(clock.now_ns().div_ceil(SECOND_NS));
     }
     assert_eq!(ended_s, [5, 6, 7]);
     assert!(trials.report_of(None).is_none());
@@ -180,7 +166,9 @@ fn other_errors_end_the_search() {
     let (_, trial) = search();
     let cancel = AtomicBool::new(false);
     let clock = VirtualClock::default();
-    let mut trials = Trials::new(GOAL, &clock, &cancel, |_| Err(LoadError::EmptyStream));
+    let mut trials = Trials::new(GOAL, clock.clone(), &cancel, |_| {
+        Err(LoadError::EmptyStream)
+    });
     assert!(matches!(
         trials.measure(&trial),
         Err(LoadError::EmptyStream)

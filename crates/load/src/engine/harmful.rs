@@ -1,10 +1,11 @@
-//! A virtual clock, and a transport that does harm on purpose.
+//! A transport that does harm on purpose, in virtual time.
 
 use crate::answer::Malformed;
 use crate::clock::Clock;
 use crate::refusal::Refusal;
+use crate::test_clocks::VirtualClock;
 use crate::transport::{Events, Transport, TransportTotals};
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::os::fd::BorrowedFd;
 use std::rc::Rc;
@@ -13,27 +14,6 @@ pub const MS: u64 = 1_000_000;
 pub const TIMEOUT_NS: u64 = 100 * MS;
 /// Stands for the time of a system call: without it a loop that polls would never get anywhere.
 const CALL_NS: u64 = 1_000;
-
-#[derive(Clone, Default)]
-pub struct VirtualClock(Rc<Cell<u64>>);
-
-impl Clock for VirtualClock {
-    fn now_ns(&self) -> u64 {
-        self.0.get()
-    }
-
-    fn sleep_until(&self, deadline_ns: u64) {
-        self.0.set(self.0.get().max(deadline_ns));
-    }
-
-    fn thread_cpu_ns(&self) -> u64 {
-        0
-    }
-
-    fn thread_run_delay_ns(&self) -> u64 {
-        0
-    }
-}
 
 /// What becomes of a query.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! The engine in virtual time, over a transport that does harm on purpose.
 
-use super::harmful::{Fate, Harmful, MS, Seen, TIMEOUT_NS, VirtualClock};
+use super::harmful::{Fate, Harmful, MS, Seen, TIMEOUT_NS};
 use super::*;
 use crate::account::Routes;
 use crate::choice::{Choice, Rotation, Weighted};
@@ -12,6 +12,7 @@ use crate::schedule::{ClosedLoop, FixedRate, Pace};
 use crate::stop::Stop;
 use crate::tally::Counts;
 use crate::tally::Tally;
+use crate::test_clocks::VirtualClock;
 use dnsrig_stream::QueryStream;
 use proptest::prelude::*;
 use std::cell::RefCell;

@@ -2,46 +2,16 @@
 
 use super::super::Doq;
 use crate::answer::{Answer, Malformed};
-use crate::clock::{Clock, MonotonicClock};
+use crate::clock::Clock;
 use crate::config::{SessionSettings, TlsSettings};
 use crate::refusal::Refusal;
+use crate::test_clocks::LeapingClock;
 use crate::transport::{Events, Handshake, SessionEvent, Transport};
-use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;
 
 /// Time enough for anything on a busy machine.
 pub const PATIENT_NS: u64 = 30_000_000_000;
-
-/// The monotonic clock, which tests may put forward.
-#[derive(Default)]
-pub struct LeapingClock {
-    ahead_ns: Cell<u64>,
-}
-
-impl LeapingClock {
-    pub fn leap(&self, span_ns: u64) {
-        self.ahead_ns.set(self.ahead_ns.get() + span_ns);
-    }
-}
-
-impl Clock for LeapingClock {
-    fn now_ns(&self) -> u64 {
-        MonotonicClock.now_ns() + self.ahead_ns.get()
-    }
-
-    fn sleep_until(&self, deadline_ns: u64) {
-        MonotonicClock.sleep_until(deadline_ns - self.ahead_ns.get());
-    }
-
-    fn thread_cpu_ns(&self) -> u64 {
-        MonotonicClock.thread_cpu_ns()
-    }
-
-    fn thread_run_delay_ns(&self) -> u64 {
-        0
-    }
-}
 
 /// What a load saw.
 #[derive(Default)]

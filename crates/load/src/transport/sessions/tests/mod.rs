@@ -10,9 +10,9 @@ use crate::answer::Malformed;
 use crate::clock::{Clock, MonotonicClock};
 use crate::config::SessionSettings;
 use crate::refusal::Refusal;
+use crate::test_clocks::LeapingClock;
 use crate::transport::layer::LayerFactory;
 use crate::transport::{Events, SessionEvent, Transport};
-use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -24,30 +24,6 @@ const PATIENCE_NS: u64 = 20_000_000_000;
 
 /// The octets of a query; its ID is replaced.
 const QUERY: &[u8; 26] = b"..\x01\0\0\x01\0\0\0\0\0\0\x03abc\x04test\0\0\x01\0\x01";
-
-/// The real time, and what tests add to it.
-#[derive(Default)]
-struct TestClock {
-    ahead_ns: Cell<u64>,
-}
-
-impl Clock for TestClock {
-    fn now_ns(&self) -> u64 {
-        MonotonicClock.now_ns() + self.ahead_ns.get()
-    }
-
-    fn sleep_until(&self, deadline_ns: u64) {
-        MonotonicClock.sleep_until(deadline_ns - self.ahead_ns.get());
-    }
-
-    fn thread_cpu_ns(&self) -> u64 {
-        0
-    }
-
-    fn thread_run_delay_ns(&self) -> u64 {
-        0
-    }
-}
 
 /// What was told, and what is in flight.
 #[derive(Default)]
@@ -149,7 +125,7 @@ impl Events for Record {
 /// A transport, driven as the engine does.
 struct Driver<F: LayerFactory> {
     transport: Sessions<F>,
-    clock: TestClock,
+    clock: LeapingClock,
     record: Record,
     last_id: u16,
 }
@@ -158,7 +134,7 @@ impl<F: LayerFactory> Driver<F> {
     fn new(transport: Sessions<F>) -> Self {
         Self {
             transport,
-            clock: TestClock::default(),
+            clock: LeapingClock::default(),
             record: Record::default(),
             last_id: 0,
         }
@@ -219,8 +195,7 @@ impl<F: LayerFactory> Driver<F> {
     }
 
     fn pass(&mut self, span: Duration) {
-        let ahead_ns = self.clock.ahead_ns.get() + span.as_nanos() as u64;
-        self.clock.ahead_ns.set(ahead_ns);
+        self.clock.leap(span.as_nanos() as u64);
         self.step();
     }
 }

@@ -1,42 +1,14 @@
 //! Loads over UDP and TCP on a machine that lacks what they need, and against servers that do harm.
 
 mod common;
+#[path = "common/small_namespace.rs"]
+mod small_namespace;
 
 use common::{LOOPBACK, PATIENT, Server, answer, config, load, try_load};
 use dnsrig_load::{LoadConfig, LoadError, Route, ScheduleKind, StopCondition, TransportKind};
-use std::fs;
+use small_namespace::in_small_namespace;
 use std::net::{TcpListener, UdpSocket};
-use std::os::fd::AsRawFd;
-use std::thread;
 use std::time::Duration;
-
-/// Moves the calling thread, and those that it starts, into a network namespace of its own with four local ports.
-fn enter_small_namespace() -> std::io::Result<()> {
-    // SAFETY: takes no pointers; the namespace is this thread's alone.
-    if unsafe { libc::unshare(libc::CLONE_NEWNET) } < 0 {
-        return Err(std::io::Error::last_os_error());
-    }
-    let socket = UdpSocket::bind("0.0.0.0:0")?;
-    // SAFETY: an all-zero ifreq is a valid one.
-    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-    request.ifr_name[0] = b'l' as libc::c_char;
-    request.ifr_name[1] = b'o' as libc::c_char;
-    request.ifr_ifru.ifru_flags = libc::IFF_UP as libc::c_short;
-    // SAFETY: `request` is what this call takes, and outlives it.
-    if unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &request) } < 0 {
-        return Err(std::io::Error::last_os_error());
-    }
-    fs::write("/proc/sys/net/ipv4/ip_local_port_range", "40000 40003")
-}
-
-/// Does something where there are four ports.
-fn in_small_namespace(test: impl FnOnce() + Send + 'static) {
-    let test = || match enter_small_namespace() {
-        Ok(()) => test(),
-        Err(error) => eprintln!("skipped: making a network namespace, which needs root: {error}"),
-    };
-    thread::spawn(test).join().unwrap();
-}
 
 #[test]
 fn udp_clients_without_a_port_are_said_before_the_load() {

@@ -1,35 +1,14 @@
 //! No port left, in a network namespace that has four.
 
-use super::*;
-use std::fs;
-use std::os::fd::AsRawFd;
+#[path = "../../../../tests/common/small_namespace.rs"]
+mod small_namespace;
 
-/// Moves the calling thread into a network namespace of its own, with four local ports.
-fn enter_small_namespace() -> std::io::Result<()> {
-    // SAFETY: takes no pointers; the namespace is this thread's alone.
-    if unsafe { libc::unshare(libc::CLONE_NEWNET) } < 0 {
-        return Err(std::io::Error::last_os_error());
-    }
-    let socket = std::net::UdpSocket::bind("0.0.0.0:0")?;
-    // SAFETY: an all-zero ifreq is a valid one.
-    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-    request.ifr_name[0] = b'l' as libc::c_char;
-    request.ifr_name[1] = b'o' as libc::c_char;
-    request.ifr_ifru.ifru_flags = libc::IFF_UP as libc::c_short;
-    // SAFETY: `request` is what this call takes, and outlives it.
-    if unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &request) } < 0 {
-        return Err(std::io::Error::last_os_error());
-    }
-    fs::write("/proc/sys/net/ipv4/ip_local_port_range", "40000 40003")
-}
+use super::*;
+use small_namespace::in_small_namespace;
 
 #[test]
 fn no_port_is_left() {
-    thread::spawn(|| {
-        if let Err(error) = enter_small_namespace() {
-            eprintln!("skipped: making a network namespace, which needs root: {error}");
-            return;
-        }
+    in_small_namespace(|| {
         let listener = TcpListener::bind("127.0.0.1:53").unwrap();
         let server = listener.local_addr().unwrap();
         let run = |sources: &[&str], clients| {
@@ -55,7 +34,5 @@ fn no_port_is_left() {
             (12, vec![]),
             "ports are a matter of each source address"
         );
-    })
-    .join()
-    .unwrap();
+    });
 }

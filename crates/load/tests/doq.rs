@@ -99,21 +99,15 @@ fn doq_goes_beside_other_transports() {
 
 #[test]
 fn sessions_that_the_server_closes_are_opened_again() {
-    let server = Server::new(
-        Identity::new().config(b"doq"),
-        |number, incoming| async move {
-            let connection = incoming.await.unwrap();
-            if number == 0 {
-                return serve(connection).await;
+    let server = Server::after_probe(|incoming| async move {
+        let connection = incoming.await.unwrap();
+        for _ in 0..5 {
+            if let Ok((send, receive)) = connection.accept_bi().await {
+                answer_stream(send, receive).await;
             }
-            for _ in 0..5 {
-                if let Ok((send, receive)) = connection.accept_bi().await {
-                    answer_stream(send, receive).await;
-                }
-            }
-            connection.close(VarInt::from_u32(4), b"excessive load");
-        },
-    );
+        }
+        connection.close(VarInt::from_u32(4), b"excessive load");
+    });
     let report = load(&doq(server.address, 100));
     assert!(report.connections.closed_by_peer > 1 && report.connections.opened > 1);
     assert!(report.refusals["connection_lost"] > 0);
@@ -122,18 +116,12 @@ fn sessions_that_the_server_closes_are_opened_again() {
 
 #[test]
 fn reset_streams_are_counted() {
-    let server = Server::new(
-        Identity::new().config(b"doq"),
-        |number, incoming| async move {
-            let connection = incoming.await.unwrap();
-            if number == 0 {
-                return serve(connection).await;
-            }
-            while let Ok((mut send, _receive)) = connection.accept_bi().await {
-                let _ = send.reset(VarInt::from_u32(1));
-            }
-        },
-    );
+    let server = Server::after_probe(|incoming| async move {
+        let connection = incoming.await.unwrap();
+        while let Ok((mut send, _receive)) = connection.accept_bi().await {
+            let _ = send.reset(VarInt::from_u32(1));
+        }
+    });
     let report = load(&doq(server.address, 300));
     assert_eq!(report.refusals["stream_reset"], 300);
 }
@@ -176,20 +164,14 @@ fn a_server_that_dies_is_survived() {
 
 #[test]
 fn a_server_that_falls_silent_is_survived() {
-    let server = Server::new(
-        Identity::new().config(b"doq"),
-        |number, incoming| async move {
-            let connection = incoming.await.unwrap();
-            if number == 0 {
-                return serve(connection).await;
-            }
-            while let Ok((send, _receive)) = connection.accept_bi().await {
-                tokio::spawn(async move {
-                    let _ = send.stopped().await;
-                });
-            }
-        },
-    );
+    let server = Server::after_probe(|incoming| async move {
+        let connection = incoming.await.unwrap();
+        while let Ok((send, _receive)) = connection.accept_bi().await {
+            tokio::spawn(async move {
+                let _ = send.stopped().await;
+            });
+        }
+    });
     let report = load(&LoadConfig {
         timeout: Duration::from_millis(200),
         ..doq(server.address, 300)

@@ -6,7 +6,7 @@ mod quic;
 
 use common::{PATIENT, config, load, try_load};
 use dnsrig_load::{LoadConfig, LoadReport, Route, TransportKind};
-use quic::{Identity, Server, answer, framed, read_query, serve};
+use quic::{Identity, Server, answer, framed, read_query};
 use quinn::{Connection, VarInt};
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
@@ -26,16 +26,9 @@ fn doq(server: SocketAddr, queries: u64, timeout: Duration) -> LoadConfig {
 
 /// A server that answers the probe, and then says to each query what it is told.
 fn saying(reply: fn(Vec<u8>) -> Vec<u8>) -> Server {
-    Server::new(
-        Identity::new().config(b"doq"),
-        move |number, incoming| async move {
-            let connection = incoming.await.unwrap();
-            if number == 0 {
-                return serve(connection).await;
-            }
-            say(connection, reply).await;
-        },
-    )
+    Server::after_probe(move |incoming| async move {
+        say(incoming.await.unwrap(), reply).await;
+    })
 }
 
 async fn say(connection: Connection, reply: fn(Vec<u8>) -> Vec<u8>) {
@@ -114,16 +107,10 @@ fn an_empty_stream_answers_nothing() {
 
 #[test]
 fn sessions_closed_as_soon_as_they_are_open_are_lost() {
-    let server = Server::new(
-        Identity::new().config(b"doq"),
-        |number, incoming| async move {
-            let connection = incoming.await.unwrap();
-            if number == 0 {
-                return serve(connection).await;
-            }
-            connection.close(VarInt::from_u32(0), b"");
-        },
-    );
+    let server = Server::after_probe(|incoming| async move {
+        let connection = incoming.await.unwrap();
+        connection.close(VarInt::from_u32(0), b"");
+    });
     let report = load(&doq(server.address, 60, PATIENT));
     let lost = report.refusals["connection_lost"] + report.refusals["handshake_failed"];
     assert_eq!(lost, 60, "{:?}", report.refusals);
@@ -131,15 +118,7 @@ fn sessions_closed_as_soon_as_they_are_open_are_lost() {
 
 #[test]
 fn attempts_that_the_server_refuses_are_handshakes_that_failed() {
-    let server = Server::new(
-        Identity::new().config(b"doq"),
-        |number, incoming| async move {
-            if number == 0 {
-                return serve(incoming.await.unwrap()).await;
-            }
-            incoming.refuse();
-        },
-    );
+    let server = Server::after_probe(|incoming| async move { incoming.refuse() });
     let report = load(&doq(server.address, 40, PATIENT));
     assert_eq!(report.refused, 40);
     assert!(report.refusals["handshake_failed"] + report.refusals["connect_failed"] == 40);

@@ -70,7 +70,23 @@ impl Server {
         Self::at((Ipv4Addr::LOCALHOST, 0).into(), config, talk)
     }
 
-    /// The same at an address.
+    /// Answers the probe, which is the first attempt, and calls `talk` with each later one.
+    pub fn after_probe<F>(talk: impl Fn(Incoming) -> F + Clone + Send + 'static) -> Self
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        Self::new(Identity::new().config(b"doq"), move |number, incoming| {
+            let talk = talk.clone();
+            async move {
+                match number {
+                    0 => serve(incoming.await.unwrap()).await,
+                    _ => talk(incoming).await,
+                }
+            }
+        })
+    }
+
+    /// [`Self::new`] at an address.
     pub fn at<F>(
         address: SocketAddr,
         config: ServerConfig,

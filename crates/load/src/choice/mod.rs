@@ -48,7 +48,7 @@ impl Choice {
         in_flight: &InFlight,
         transport: &impl Transport,
     ) -> Pick {
-        let has_room = |client| in_flight.has_room(client) && transport.has_room(client);
+        let has_room = can_send(in_flight, transport);
         match self {
             Self::Rotation(_) | Self::Weighted { .. } if in_flight.is_full() => Pick::Wait,
             Self::Rotation(rotation) => rotation.pick(has_room).map_or(Pick::Wait, Pick::Client),
@@ -56,9 +56,10 @@ impl Choice {
                 Some(client) => Pick::Client(client),
                 None if *waits => Pick::Wait,
                 None => {
-                    let client = routes.next_client();
+                    let route = routes.next_route();
+                    let client = routes.client_of(route);
                     match refusal_of(client, transport) {
-                        Refusal::NoPlace => Pick::Hold(routes.next_route()),
+                        Refusal::NoPlace => Pick::Hold(route),
                         refusal => Pick::Refused(client, refusal),
                     }
                 }
@@ -81,9 +82,8 @@ impl Choice {
         in_flight: &InFlight,
         transport: &impl Transport,
     ) -> Option<usize> {
-        let has_room = |client| in_flight.has_room(client) && transport.has_room(client);
         match self {
-            Self::Weighted { routes, .. } => routes.pick_of(route, has_room),
+            Self::Weighted { routes, .. } => routes.pick_of(route, can_send(in_flight, transport)),
             Self::Rotation(_) | Self::Stream(_) => None,
         }
     }
@@ -112,6 +112,14 @@ impl Choice {
             Self::Stream(_) => {}
         }
     }
+}
+
+/// Whether a client has room for another query, in the account and in the transport.
+fn can_send<'a>(
+    in_flight: &'a InFlight,
+    transport: &'a impl Transport,
+) -> impl Fn(usize) -> bool + 'a {
+    |client| in_flight.has_room(client) && transport.has_room(client)
 }
 
 /// Whether a client takes a query although its session has had as many as it is to have: it cannot open the next one

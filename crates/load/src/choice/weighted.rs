@@ -57,12 +57,7 @@ impl Weighted {
 
     /// The client to send the next query, or `None` if its route has no room.
     pub fn pick(&mut self, has_room: impl Fn(usize) -> bool) -> Option<usize> {
-        self.routes[self.current].rotation.pick(has_room)
-    }
-
-    /// The client whose turn it is, whether it has room or not.
-    pub fn next_client(&self) -> usize {
-        self.client_of(self.current)
+        self.pick_of(self.current, has_room)
     }
 
     /// The route whose turn it is.

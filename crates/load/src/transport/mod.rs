@@ -37,6 +37,12 @@ use std::os::fd::BorrowedFd;
 /// Queries handed to the kernel, and answers taken from it, by one system call.
 pub const BATCH: usize = 64;
 
+/// After a failed attempt to open a session a client waits this long before the next.
+const RETRY_NS: u64 = 50_000_000;
+
+/// An attempt to open a session whose handshakes are not over after this time, connecting included, has failed.
+const HANDSHAKE_TIMEOUT_NS: u64 = 5_000_000_000;
+
 /// What a transport tells the accounting.
 pub trait Events {
     /// `client` received a message at `received_ns`.

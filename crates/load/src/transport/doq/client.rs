@@ -5,14 +5,11 @@ use super::socket::{DatagramSocket, NoSegmentation};
 use super::streams::Streams;
 use super::tls::Presented;
 use crate::refusal::Refusal;
-use crate::transport::{Obstacle, Wire};
+use crate::transport::{HANDSHAKE_TIMEOUT_NS, Obstacle, Wire};
 use bytes::Bytes;
 use quinn_proto::{Connection, ConnectionHandle, Endpoint};
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
-
-/// An attempt whose handshake is not over after this time has failed.
-const HANDSHAKE_TIMEOUT_NS: u64 = 5_000_000_000;
 
 /// A session without queries in flight, for which the server permits no further stream, is closed after this time:
 /// without answers to those it had, the server may never permit one.

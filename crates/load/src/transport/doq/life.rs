@@ -7,12 +7,9 @@ use super::streams::{DOQ_NO_ERROR, Streams, Teller};
 use super::tls::Presented;
 use crate::clock::Clock;
 use crate::refusal::Refusal;
-use crate::transport::{Events, Handshake, SessionEvent};
+use crate::transport::{Events, Handshake, RETRY_NS, SessionEvent};
 use bytes::{Bytes, BytesMut};
 use quinn_proto::{ConnectionError, DatagramEvent, EndpointEvent, Event};
-
-/// After a failed attempt a client waits this long before the next.
-const RETRY_NS: u64 = 50_000_000;
 
 impl Client {
     /// Begins to open a session.

@@ -1,11 +1,11 @@
 //! One connection: a socket, and the layer above it.
 
-use super::{CONNECT_TIMEOUT_NS, HANDSHAKE_TIMEOUT_NS};
+use super::CONNECT_TIMEOUT_NS;
 use crate::refusal::Refusal;
 use crate::transport::epoll::Epoll;
 use crate::transport::layer::Layer;
 use crate::transport::timers::NEVER_NS;
-use crate::transport::{Wire, socket};
+use crate::transport::{HANDSHAKE_TIMEOUT_NS, Wire, socket};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, ErrorKind, Read};
 use std::net::{IpAddr, SocketAddr};

@@ -21,7 +21,7 @@ pub use tls::{Alpn, TlsFactory};
 use super::epoll::{Epoll, Ready};
 use super::layer::{Layer, LayerEvents, LayerFactory};
 use super::timers::Timers;
-use super::{Events, SessionEvent, Wire, socket};
+use super::{Events, RETRY_NS, SessionEvent, Wire, socket};
 use crate::LoadError;
 use crate::answer::Malformed;
 use crate::clock::Clock;
@@ -41,14 +41,8 @@ pub type Dot = Sessions<TlsFactory<FramesFactory>>;
 /// Octets taken from a connection by one system call.
 const READ_LEN: usize = 256 * 1024;
 
-/// After a failed attempt a client waits this long before the next.
-const RETRY_NS: u64 = 50_000_000;
-
 /// An attempt that has not connected after this time has failed: the kernel alone would try for minutes.
 const CONNECT_TIMEOUT_NS: u64 = 3_000_000_000;
-
-/// An attempt whose handshakes are not over after this time, connecting included, has failed.
-const HANDSHAKE_TIMEOUT_NS: u64 = 5_000_000_000;
 
 /// With more clients than this, those without a query in flight keep no buffers.
 const CLIENTS_WITH_BUFFERS: usize = 1024;

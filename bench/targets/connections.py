@@ -15,7 +15,7 @@ from typing import Any
 
 from targets.file_limit import clients_permitted, file_limit
 from targets.generators import Bench
-from targets.running import BenchError
+from targets.running import BenchError, pinned, running
 from targets.verdicts import Verdict, at_least
 
 WANTED = 100_000
@@ -36,16 +36,10 @@ def _holder(bench: Bench, connections: int) -> Iterator[int]:
     A listener gets its connections by a hash, so each must have room for more than its share.
     """
     listeners = max(1, -(-2 * connections // file_limit()))
-    argv = ["taskset", "-c", str(bench.server_cpu), sys.executable, str(HOLDER), str(listeners), str(HOLD_AT_MOST_S)]
-    process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdin is not None
+    argv = pinned([sys.executable, str(HOLDER), str(listeners), str(HOLD_AT_MOST_S)], bench.server_cpu)
+    with running(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         yield int(process.stdout.readline())
-    finally:
-        assert process.stdin is not None
-        process.stdin.close()
-        process.wait()
 
 
 def live_connections(bench: Bench) -> Iterator[Measured]:
@@ -57,13 +51,8 @@ def live_connections(bench: Bench) -> Iterator[Measured]:
         argv = [*bench.dnsrig, "load", "-s", "127.0.0.1", "-p", str(port), "-m", "tcp", "--sessions-only", "--json"]
         argv += ["--hold-sessions", "-c", str(connections), "-Q", str(OPENING_PER_S), "--source", SOURCE_ADDRESSES]
         argv += ["-l", f"{opening_s + HOLD_S:g}"]
-        process = subprocess.Popen(["taskset", "-c", str(bench.generator_cpu), *argv], stdout=output, text=True)
-        try:
+        with running(pinned(argv, bench.generator_cpu), stdout=output) as process:
             peak = _peak(process)
-        except BaseException:
-            process.terminate()
-            process.wait()
-            raise
         if process.returncode != 0:
             raise BenchError(f"{' '.join(argv)} ended with {process.returncode}")
         output.seek(0)

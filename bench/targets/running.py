@@ -1,13 +1,18 @@
-"""Run a command on one CPU and account for its CPU time; say what the machine was doing."""
+"""Run commands, end them whatever happens, account for their CPU time; say what the machine was doing."""
 
+import contextlib
 import os
 import shlex
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import IO
 
 REAL_TIME_PRIORITY = 10
+ENDS_WITHIN_S = 5.0
+"""Time that a process has to end when it is told to."""
 
 
 class BenchError(Exception):
@@ -23,6 +28,41 @@ class Ended:
     """User and system time of the process with its children, as the kernel accounts it (wait4)."""
 
 
+def pinned(command: Sequence[str], cpu: int) -> list[str]:
+    """Give the command that runs `command` on one CPU."""
+    return ["taskset", "-c", str(cpu), *command]
+
+
+@contextmanager
+def running(
+    command: Sequence[str],
+    *,
+    stdin: int | None = None,
+    stdout: int | IO[str] | None = None,
+    stderr: int | IO[str] | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Iterator["subprocess.Popen[str]"]:
+    """Run `command`; end it with the block, if it has not ended by then."""
+    with subprocess.Popen(command, stdin=stdin, stdout=stdout, stderr=stderr, env=environment, text=True) as process:
+        try:
+            yield process
+        finally:
+            _end(process)
+
+
+def _end(process: "subprocess.Popen[str]") -> None:
+    """End a process: by the end of its input if that is ours, then by SIGTERM, then by SIGKILL."""
+    means: list[Callable[[], None]] = [process.terminate, process.kill]
+    if process.stdin is not None:
+        means.insert(0, process.stdin.close)
+    for end in means:
+        if process.poll() is not None:
+            return
+        end()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(ENDS_WITHIN_S)
+
+
 def run_pinned(command: Sequence[str], cpu: int, environment: Mapping[str, str] | None = None) -> Ended:
     """Run `command` on one CPU to its end.
 
@@ -31,14 +71,9 @@ def run_pinned(command: Sequence[str], cpu: int, environment: Mapping[str, str] 
 
     """
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
-        process = subprocess.Popen(["taskset", "-c", str(cpu), *command], stdout=output, stderr=errors, env=environment)
-        try:
+        with running(pinned(command, cpu), stdout=output, stderr=errors, environment=environment) as process:
             _, status, usage = os.wait4(process.pid, 0)
-        except BaseException:
-            process.terminate()
-            process.wait()
-            raise
-        process.returncode = os.waitstatus_to_exitcode(status)
+            process.returncode = os.waitstatus_to_exitcode(status)
         output.seek(0)
         errors.seek(0)
         said = output.read()

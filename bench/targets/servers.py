@@ -12,7 +12,7 @@ from dnsrig.servers.settings import ServedZone, ServerSettings
 from dnsrig.servers.transports import EncryptedTransport
 
 from targets.generators import Bench
-from targets.running import BenchError
+from targets.running import BenchError, pinned, running
 
 NAMES = 2000
 ORIGIN = "example"
@@ -36,23 +36,15 @@ def write_inputs(bench: Bench) -> None:
 @contextmanager
 def echo(bench: Bench, *, offload: bool = True) -> Iterator[int]:
     """Run the bare UDP echo on the server's CPU; give its port. Without `offload` each answer is a send of its own."""
-    argv = ["taskset", "-c", str(bench.server_cpu), *bench.dnsrig, "sink", "--port", "0"]
+    argv = pinned([*bench.dnsrig, "sink", "--port", "0"], bench.server_cpu)
     argv += [] if offload else ["--no-offload"]
-    process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
-    try:
+    with running(argv, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         line = process.stdout.readline()
         port = line.strip().rpartition(" ")[2]
         if not port.isdigit():
             raise BenchError(f"{' '.join(argv)} did not say its port but: {line!r}")
         yield int(port)
-    finally:
-        process.terminate()
-        try:
-            process.wait(5)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
 
 
 @contextmanager

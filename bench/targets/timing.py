@@ -12,7 +12,7 @@ from typing import Any
 from targets.capture import Capture, write_capture
 from targets.file_limit import clients_permitted
 from targets.generators import Bench
-from targets.running import REAL_TIME_PRIORITY, load_average
+from targets.running import REAL_TIME_PRIORITY, load_average, running
 from targets.servers import echo
 from targets.verdicts import Verdict, at_most
 
@@ -59,17 +59,13 @@ def replay(bench: Bench, seconds: int) -> Iterator[Measured]:
 def _jitter(bench: Bench) -> Iterator[Callable[[], dict[str, int]]]:
     """Measure the wake-up jitter of the generator's CPU until the function that this gives is called."""
     argv = [sys.executable, str(JITTER), str(bench.generator_cpu), str(REAL_TIME_PRIORITY + 1)]
-    process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    with running(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
 
-    def stop() -> dict[str, int]:
-        figures: dict[str, int] = json.loads(process.communicate()[0])
-        return figures
+        def stop() -> dict[str, int]:
+            figures: dict[str, int] = json.loads(process.communicate()[0])
+            return figures
 
-    try:
         yield stop
-    finally:
-        process.kill()
-        process.wait()
 
 
 def _what(capture: Capture, seconds: int) -> str:

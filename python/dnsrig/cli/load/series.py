@@ -10,6 +10,7 @@ from typing import Any, Self
 import click
 
 from dnsrig.cli.load.queries import Options
+from dnsrig.cli.streams import say
 from dnsrig.errors import DnsrigError
 from dnsrig.loads import LoadSettings
 from dnsrig.report.load_series import FORMS, LoadContext, SeriesWriter, open_series
@@ -76,7 +77,7 @@ class SeriesFiles:
 
 def _say(errors: Sequence[DnsrigError]) -> None:
     for error in errors:
-        click.echo(f"dnsrig: {error}", err=True)
+        say(f"dnsrig: {error}")
 
 
 def _asked(options: Options) -> Sequence[tuple[Path, str]]:

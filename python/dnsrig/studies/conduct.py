@@ -14,6 +14,7 @@ from dnsrig.studies.noted_signals import CTRL_C, NotedSignals
 from dnsrig.studies.progress import Watcher
 from dnsrig.studies.registry import study as find_study
 from dnsrig.studies.settings import StudySettings
+from dnsrig.wording import counted
 
 
 def chosen_servers(asked: tuple[str, ...] | None, study: Study[Any]) -> tuple[str, ...]:
@@ -89,7 +90,7 @@ def _conduct(
         raise
     failed = run.failed_measurements
     if failed:
-        run.finish("incomplete", f"{failed} measurement{'' if failed == 1 else 's'} failed")
+        run.finish("incomplete", f"{counted(failed, 'measurement')} failed")
     else:
         run.finish("complete")
     watcher.phase("writing the report")

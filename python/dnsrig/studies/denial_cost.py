@@ -8,7 +8,7 @@ from dnsrig.report.layout import Axis, PublishedFigures, RatioQuestion, StudyTex
 from dnsrig.studies import wording
 from dnsrig.studies.authoritative import AuthoritativeStudy
 from dnsrig.studies.settings import ZoneStudySettings
-from dnsrig.studies.wording import counted
+from dnsrig.wording import counted
 
 DENIALS = Axis("denial", "Zone", {"none": "unsigned", "nsec": "NSEC", "nsec3": "NSEC3"})
 

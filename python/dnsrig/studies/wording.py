@@ -3,6 +3,7 @@
 from dnsrig.keys import KSK_BITS, ZSK_BITS
 from dnsrig.report.layout import Axis
 from dnsrig.studies.settings import StudySettings, ZoneStudySettings
+from dnsrig.wording import counted
 
 JPRS_2010 = "JPRS-2010: DNSSEC technology experiment report (JPRS, Infoblox, NEC, NTT, KDDI, So-net, Yamaha, 2010)"
 
@@ -12,11 +13,6 @@ STREAMS = Axis("stream", "Stream", {"existence": "existence", "denial": "denial 
 def method(settings: ZoneStudySettings) -> tuple[str, ...]:
     """Say what was built, sent, measured and how often, a paragraph each."""
     return (_zone(settings), _streams(settings), _load(settings), repetitions(settings))
-
-
-def counted(number: int, noun: str) -> str:
-    """Give a number with its noun: `1 thread`, `2 threads`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _zone(settings: ZoneStudySettings) -> str:

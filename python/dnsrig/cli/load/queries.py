@@ -11,6 +11,7 @@ import click
 from dnsrig import _core
 from dnsrig.cli.format import count, span
 from dnsrig.errors import InputError
+from dnsrig.wording import counted
 
 Options = Mapping[str, Any]
 """Values of options by name."""
@@ -60,17 +61,13 @@ def remarks(summary: Mapping[str, Any], speed: float | None) -> list[str]:
     """Give sentences on the stream of `summary`: how long its replay at `speed` takes, and what was left out of it."""
     sentences = []
     if speed is not None:
-        clients = f"{count(summary['queries'])} queries of {_numbered(summary['clients'], 'client')}"
+        clients = f"{count(summary['queries'])} queries of {counted(summary['clients'], 'client')}"
         sentences.append(f"replaying {clients} over {span(summary['span_ns'] / 1e9 / speed)}")
     if summary.get("skipped"):
         sentences.append(f"left out {summary['skipped']} bad lines")
     if summary.get("cut_packet"):
         sentences.append(f"the capture ends inside packet {count(summary['cut_packet'])}; what is before it is sent")
     return sentences
-
-
-def _numbered(number: int, noun: str) -> str:
-    return f"{count(number)} {noun}" if number == 1 else f"{count(number)} {noun}s"
 
 
 def _replayed(options: Options) -> tuple[_core.QueryStream, dict[str, Any]]:

@@ -22,7 +22,7 @@ from dnsrig.report.tables import Cell, Table
 from dnsrig.servers.transports import ENCRYPTED_TRANSPORTS, LABELS
 from dnsrig.studies.encrypted.cases import TCP, TCP_NEW, UDP, kind_labels, new, resumed, reused
 from dnsrig.studies.encrypted.findings import MISSING, SERVER_SHARE, CaseFinder
-from dnsrig.studies.wording import counted
+from dnsrig.wording import counted
 
 _TRANSPORT_COLOURS = {UDP: MUTED, TCP: COLOURS[5], "dot": COLOURS[0], "doh": COLOURS[1], "doq": COLOURS[2]}
 COLUMNS_NOTE = (

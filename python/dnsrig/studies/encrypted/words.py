@@ -4,7 +4,8 @@ from dnsrig.report.layout import RatioQuestion
 from dnsrig.servers.certificates import LABELS as CERTIFICATE_LABELS
 from dnsrig.studies.encrypted.cases import RESUMED_LENGTH, TCP_NEW, UDP, new, reused
 from dnsrig.studies.encrypted.settings import EncryptedSettings
-from dnsrig.studies.wording import counted, repetitions
+from dnsrig.studies.wording import repetitions
+from dnsrig.wording import counted
 
 QUESTION = (
     "How many queries a second does an authoritative server answer over UDP, TCP, DNS over TLS, over HTTPS and over "

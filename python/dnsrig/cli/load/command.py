@@ -41,6 +41,8 @@ def load(*, seed: int | None, as_json: bool, **options: Any) -> None:  # noqa: A
       dnsrig load -p 5300 -d queries.txt --search
     """
     check_use(click.get_current_context(), options)
+    # To hold sessions is to open sessions only, and more.
+    options["sessions_only"] |= options["hold_sessions"]
     seed = chosen_seed(seed)
     settings = load_settings(options, seed)
     stream, summary = read_stream(options, seed)

@@ -96,7 +96,7 @@ def load_settings(options: Options, seed: int) -> LoadSettings:
         randomise_case=options["randomise_case"],
         tsig=options["tsig"],
         tcp_fallback=options["tcp_fallback"],
-        sessions_only=options["sessions_only"] or options["hold_sessions"],
+        sessions_only=options["sessions_only"],
         hold_sessions=options["hold_sessions"],
         allow_any_target=options["any_target"],
     )

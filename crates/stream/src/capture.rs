@@ -71,6 +71,7 @@ pub fn read(
             false => StreamError::NoQueries {
                 file,
                 found: summary.to_string(),
+                ports: options.ports.clone(),
             },
         });
     }

@@ -178,12 +178,17 @@ pub enum StreamError {
         advice: &'static str,
     },
     /// A capture without a query that can be used.
-    #[error("{}: holds no query that can be used: {found}; check the port, the server's address and the snapshot length (tcpdump -s 0)", file.display())]
+    #[error(
+        "{}: holds no query that can be used: {found}; check the port (queries to port {} are read; name another with --capture-port), the server's address and the snapshot length (tcpdump -s 0)",
+        file.display(), ports.iter().map(u16::to_string).collect::<Vec<_>>().join(", ")
+    )]
     NoQueries {
         /// The file.
         file: PathBuf,
         /// What it holds instead.
         found: String,
+        /// The ports whose queries were wanted.
+        ports: Vec<u16>,
     },
     /// Names cannot be generated.
     #[error("names cannot be generated from '{input}': {why}")]

@@ -33,7 +33,7 @@ def read_stream(options: Options, seed: int) -> tuple[_core.QueryStream, dict[st
     if len(sources) > 1:
         raise click.UsageError("give one of -d, --replay and --generate: they all say what is sent")
     message = json.dumps(_message(options))
-    if (options["sessions_only"] or options["hold_sessions"]) and not sources:
+    if options["sessions_only"] and not sources:
         # Nothing of it is sent.
         sources, options = ["patterns"], {**options, "patterns": ["unsent.invalid"], "count": 1}
     if options["replay"]:
@@ -77,19 +77,9 @@ def _replayed(options: Options) -> tuple[_core.QueryStream, dict[str, Any]]:
     if Path(path).suffix in TEXT_SUFFIXES:
         stream, summary = _core.QueryStream.from_text(path, message=json.dumps(_message(options)))
     else:
-        stream, summary = _read_capture(path, options)
+        wanted = {"ports": list(options["capture_ports"]), "client_by_port": options["client_by_port"]}
+        stream, summary = _core.QueryStream.from_capture(path, json.dumps(wanted))
     return stream, json.loads(summary)
-
-
-def _read_capture(path: str, options: Options) -> tuple[_core.QueryStream, str]:
-    wanted = {"ports": list(options["capture_ports"]), "client_by_port": options["client_by_port"]}
-    try:
-        return _core.QueryStream.from_capture(path, json.dumps(wanted))
-    except InputError as error:
-        if "of other ports" not in str(error):
-            raise
-        ports = ", ".join(map(str, wanted["ports"]))
-        raise InputError(f"{error} (queries to port {ports} are read; name another with --capture-port)") from None
 
 
 def _query_file(data: str) -> str:

@@ -175,7 +175,7 @@ class QueryStream:
         """Give the message at `index` in wire format, its ID zero."""
 
     def write_text(self, path: str | PathLike[str]) -> None:
-        """Write the questions as a query file in dnsperf's format: beside, then renamed."""
+        """Write the questions as a query file in dnsperf's format: beside, then renamed; `-` is standard output."""
 
 def load(stream: QueryStream, settings: str, on_second: Callable[[str], None] | None = None) -> tuple[str, bool]:
     """Send `stream` as `settings` (JSON) say; return the report as JSON, and whether Ctrl-C ended the load.

@@ -1,9 +1,10 @@
-//! Rust errors as the exceptions of `dnsrig.errors`.
+//! Rust errors as the exceptions of `dnsrig.errors`, and as Python's own where nobody reads the output any more.
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use std::io::ErrorKind;
 
-/// The class of `dnsrig.errors` that an error becomes, and with it the exit code.
+/// The class that an error becomes, and with it the exit code.
 #[derive(Clone, Copy)]
 pub enum Kind {
     /// `InputError`: the command line or an input file is wrong.
@@ -12,14 +13,18 @@ pub enum Kind {
     SubjectFailed,
     /// `EnvironmentLacksError`: this machine lacks something.
     EnvironmentLacks,
+    /// `BrokenPipeError`: whoever read the output has gone.
+    Unread,
 }
 
 impl Kind {
-    fn class(self) -> &'static str {
+    /// The module and the name of the class.
+    fn class(self) -> (&'static str, &'static str) {
         match self {
-            Self::Input => "InputError",
-            Self::SubjectFailed => "SubjectFailedError",
-            Self::EnvironmentLacks => "EnvironmentLacksError",
+            Self::Input => ("dnsrig.errors", "InputError"),
+            Self::SubjectFailed => ("dnsrig.errors", "SubjectFailedError"),
+            Self::EnvironmentLacks => ("dnsrig.errors", "EnvironmentLacksError"),
+            Self::Unread => ("builtins", "BrokenPipeError"),
         }
     }
 }
@@ -27,9 +32,10 @@ impl Kind {
 /// Makes the Python exception of class `kind` with the error's own words.
 pub fn exception(kind: Kind, error: impl std::fmt::Display) -> PyErr {
     let message = error.to_string();
+    let (module, class) = kind.class();
     Python::attach(|py| {
-        py.import("dnsrig.errors")
-            .and_then(|module| module.getattr(kind.class()))
+        py.import(module)
+            .and_then(|module| module.getattr(class))
             .and_then(|class| class.call1((&message,)))
             .map_or_else(
                 |_| PyRuntimeError::new_err(message.clone()),
@@ -56,7 +62,10 @@ impl IntoPython for dnsrig_zone::ZoneError {
 impl IntoPython for dnsrig_stream::StreamError {
     fn kind(&self) -> Kind {
         match self {
-            Self::Write { .. } | Self::NoMemory { .. } => Kind::EnvironmentLacks,
+            Self::Output { source } if source.kind() == ErrorKind::BrokenPipe => Kind::Unread,
+            Self::Write { .. } | Self::Output { .. } | Self::NoMemory { .. } => {
+                Kind::EnvironmentLacks
+            }
             _ => Kind::Input,
         }
     }

@@ -265,7 +265,7 @@ impl QueryStream {
         Ok(PyBytes::new(py, self.stream.message(index)))
     }
 
-    /// Writes the questions as a query file in dnsperf's format: beside, then renamed.
+    /// Writes the questions as a query file in dnsperf's format: beside, then renamed; to standard output if `path` is `-`.
     fn write_text(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         py.detach(|| text::write(&Questions::of_stream(&self.stream)?, &path))
             .or_raise()

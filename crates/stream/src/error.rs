@@ -250,4 +250,10 @@ pub enum StreamError {
         /// The system's reason.
         source: io::Error,
     },
+    /// The stream cannot be written to standard output.
+    #[error("standard output: cannot write the query file: {source}")]
+    Output {
+        /// The system's reason.
+        source: io::Error,
+    },
 }

@@ -20,9 +20,14 @@ use crate::questions::{Question, Questions};
 use bytes::Bytes;
 use dnsrig_zone::{Name, PresentationName, write_whole};
 use domain::base::iana::Rtype;
-use std::io::{self, BufRead, Write};
+use std::fs::File;
+use std::io::{self, BufRead, BufWriter, Write};
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
+
+/// Octets written to standard output by one system call.
+const OUTPUT_BUFFER_LEN: usize = 1 << 16;
 
 /// What a line should be, for errors.
 const A_LINE: &str = "a line is a name and a type, such as 'www.example.test A'";
@@ -97,15 +102,26 @@ fn parse_line(line: &str) -> Result<Option<(Name, Rtype)>, String> {
     Ok(Some((lines::name(name)?, lines::rtype(rtype)?)))
 }
 
-/// Writes questions as a query file: beside, then renamed.
+/// Writes questions as a query file: beside, then renamed; to standard output if `path` is `-`.
 ///
 /// # Errors
-/// [`StreamError::Write`]; then nothing new is under `path`.
+/// [`StreamError::Write`]; then nothing new is under `path`. [`StreamError::Output`], if it is `-`.
 pub fn write(questions: &Questions, path: &Path) -> Result<(), StreamError> {
+    if path == Path::new("-") {
+        return write_to_output(questions).map_err(|source| StreamError::Output { source });
+    }
     write_whole(path, |target| write_to(questions, target)).map_err(|source| StreamError::Write {
         file: path.to_owned(),
         source,
     })
+}
+
+fn write_to_output(questions: &Questions) -> io::Result<()> {
+    // Not by way of `io::stdout`, which makes a system call for each line.
+    let output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+    let mut target = BufWriter::with_capacity(OUTPUT_BUFFER_LEN, output);
+    write_to(questions, &mut target)?;
+    target.flush()
 }
 
 /// Writes questions as text, one a line.

@@ -1,11 +1,13 @@
 """`dnsrig stream`: make query streams."""
 
+import sys
 from pathlib import Path
 
 import click
 
 from dnsrig import _core
 from dnsrig.cli.common import EXISTING_FILE, FiniteRange, chosen_seed, json_option, print_json, seed_option
+from dnsrig.cli.streams import say
 
 MOST_QUERIES = 50_000_000
 """A stream is made in memory, about 150 octets a query."""
@@ -54,7 +56,7 @@ def make(
     seed: int | None,
     as_json: bool,
 ) -> None:
-    """Write a stream of KIND to FILE, in dnsperf's text format, by JPRS-2010's method.
+    """Write a stream of KIND to FILE, in dnsperf's text format, by JPRS-2010's method. FILE '-' is standard output.
 
     \b
     existence  names that exist, from the log or from the zone
@@ -64,7 +66,14 @@ def make(
     \b
     Example:
       dnsrig stream make denial queries.txt --zone example.db -n 10000
+      dnsrig stream make normal - --zone example.db | dnsrig load -p 5300 -l 10
     """
+    is_output = str(file) == "-"
+    if is_output:
+        if as_json:
+            raise click.UsageError("--json needs a FILE with a name: with '-' standard output holds the stream")
+        # Where the caller closed it this fails; the core would write to what was opened in its place.
+        sys.stdout.write("")
     seed = chosen_seed(seed)
     zone = _core.Zone.read(zonefile, origin)
     queries = None if log is None else _core.QueryLog.read(log, skip_bad)
@@ -72,7 +81,10 @@ def make(
         zone, queries, kind=kind, queries=number, denial_share=denial_share, seed=seed
     )
     made.write_text(file)
-    if as_json:
+    sentence = f"{len(made):,} queries, stream {kind} for zone {zone.origin} (seed {seed})"
+    if is_output:
+        say(sentence)
+    elif as_json:
         print_json({"file": str(file), "kind": kind, "seed": seed, **summary})
     else:
-        click.echo(f"{file}: {len(made):,} queries, stream {kind} for zone {zone.origin} (seed {seed})")
+        click.echo(f"{file}: {sentence}")

@@ -42,8 +42,8 @@ pub enum LoadError {
         server: SocketAddr,
         /// The transport's name.
         transport: &'static str,
-        /// What became of the query.
-        reason: &'static str,
+        /// What became of the query, or of the session that was to carry it.
+        reason: String,
         /// What to do about it.
         advice: &'static str,
     },

@@ -94,5 +94,7 @@ pub use report::LoadReport;
 pub use run::{Progress, run};
 pub use schedule::Step;
 pub use tally::Connections;
-pub use transport::{FrameReader, Http2, HttpRequests, Layer, LayerEvents, Outgoing, Wire};
+pub use transport::{
+    FrameReader, HandshakeFault, Http2, HttpRequests, Layer, LayerEvents, Outgoing, Wire,
+};
 pub use verdict::Bottleneck;

@@ -112,10 +112,49 @@ fn handshakes_that_fail_are_accounted_for() {
 }
 
 #[test]
-fn a_server_without_tls_is_said_at_once() {
-    let server = server(|_, stream| stream.write_all(b"no TLS here\r\n").is_ok());
+fn what_happened_in_the_handshake_is_said() {
+    let alert = [21, 3, 3, 0, 2, 2, 40].as_slice();
+    let unknown_alert = [21, 3, 3, 0, 2, 2, 200].as_slice();
+    for (reply, said) in [
+        (b"no TLS here\r\n".as_slice(), "something that is not TLS"),
+        (alert, "the alert handshake_failure (40)"),
+        (unknown_alert, "alert 200"),
+        (b"", "closed the connection in the handshake"),
+    ] {
+        let server = Server::tcp(move |_, mut stream| {
+            // What is unread when a connection is closed resets it, and may take the reply along.
+            let hello = stream.read(&mut [0; 65_536]).unwrap();
+            assert!(hello > 0);
+            stream.write_all(reply).unwrap();
+            if !reply.is_empty() {
+                let _ = std::io::copy(&mut stream, &mut std::io::sink());
+            }
+            true
+        });
+        let error = try_load(&dot(server.address, 1, |_| {})).unwrap_err();
+        assert!(matches!(error, LoadError::Unreachable { .. }), "{error}");
+        let error = error.to_string();
+        assert!(error.contains("handshake failed: the server "), "{error}");
+        assert!(error.contains(said), "{error}");
+    }
+}
+
+#[test]
+fn a_server_of_plain_dns_is_told_from_a_silent_one() {
+    let server = Server::tcp(|_, mut stream| {
+        while let Some(query) = common::read_frame(&mut stream) {
+            common::write_frame(&mut stream, &answer(&query));
+        }
+        true
+    });
     let error = try_load(&dot(server.address, 1, |_| {})).unwrap_err();
-    assert!(error.to_string().contains("handshake failed"), "{error}");
+    assert!(matches!(error, LoadError::Unreachable { .. }), "{error}");
+    let error = error.to_string();
+    assert!(
+        error.contains("accepted, but the TLS handshake not completed"),
+        "{error}"
+    );
+    assert!(error.contains("Check that the port"), "{error}");
 }
 
 #[test]

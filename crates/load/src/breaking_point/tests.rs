@@ -147,7 +147,7 @@ fn a_server_that_is_gone_is_waited_for_once() {
         Err(LoadError::Unreachable {
             server: ([127, 0, 0, 1], 53).into(),
             transport: "TCP",
-            reason: "connection refused",
+            reason: "connection refused".to_owned(),
             advice: "",
         })
     };

@@ -1,6 +1,6 @@
 //! What turns queries into the octets of a connection, and its octets into answers. Knows neither sockets nor time.
 
-use super::Handshake;
+use super::{Handshake, HandshakeFault};
 use crate::answer::Malformed;
 use crate::refusal::Refusal;
 
@@ -17,6 +17,9 @@ pub trait LayerEvents {
 
     /// Something arrived that is no DNS message; the connection goes on.
     fn malformed(&mut self, malformed: Malformed);
+
+    /// What was wrong in the handshake; the call that tells this ends with an error.
+    fn handshake_fault(&mut self, _fault: HandshakeFault) {}
 }
 
 /// One connection's protocol above the octet stream: frames (TCP), frames in TLS (DoT), HTTP/2 in TLS (DoH).

@@ -1,7 +1,10 @@
 //! Several transports as one, and all but plain UDP behind one type.
 
 use super::epoll::Epoll;
-use super::{Doh, Doq, Dot, Events, Obstacle, SessionEvent, Tcp, Transport, TransportTotals, Udp};
+use super::{
+    Doh, Doq, Dot, Events, HandshakeFault, Obstacle, SessionEvent, Tcp, Transport, TransportTotals,
+    Udp,
+};
 use crate::LoadError;
 use crate::answer::Malformed;
 use crate::clock::Clock;
@@ -109,6 +112,14 @@ impl<E: Events> Events for Renumbered<'_, E> {
 
     fn session(&mut self, client: usize, event: SessionEvent) {
         self.events.session(self.first + client, event);
+    }
+
+    fn connected(&mut self, client: usize) {
+        self.events.connected(self.first + client);
+    }
+
+    fn handshake_fault(&mut self, client: usize, fault: HandshakeFault) {
+        self.events.handshake_fault(self.first + client, fault);
     }
 }
 

@@ -5,6 +5,7 @@ mod doh;
 mod doq;
 mod epoll;
 mod frame;
+mod handshake_fault;
 mod http2;
 mod layer;
 mod mix;
@@ -19,6 +20,7 @@ mod udp;
 pub use doh::Doh;
 pub use doq::Doq;
 pub use frame::FrameReader;
+pub use handshake_fault::HandshakeFault;
 pub use http2::{Http2, HttpRequests};
 pub use layer::{Layer, LayerEvents, Outgoing};
 pub use mix::{AnyTransport, Mix};
@@ -62,6 +64,12 @@ pub trait Events {
 
     /// Something happened to the session of `client`: its connection, with TLS or QUIC where the transport has it.
     fn session(&mut self, client: usize, event: SessionEvent);
+
+    /// TCP's handshake for the session of `client` is over; those above it may follow.
+    fn connected(&mut self, _client: usize) {}
+
+    /// What was wrong in the handshake of `client`, as far as that is known; [`SessionEvent::Failed`] follows.
+    fn handshake_fault(&mut self, _client: usize, _fault: HandshakeFault) {}
 }
 
 /// Why a client has no room for a query.

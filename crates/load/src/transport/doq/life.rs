@@ -145,6 +145,9 @@ impl Client {
             Some(session) => {
                 let refused_certificate = session.certificate.refused;
                 let refusal = reason::of_attempt(reason, refused_certificate);
+                if let Some(fault) = reason::fault_of(reason) {
+                    events.handshake_fault(self.number, fault);
+                }
                 self.fail(refusal, shared, events);
             }
             None => {}

@@ -21,7 +21,7 @@ pub use tls::{Alpn, TlsFactory};
 use super::epoll::{Epoll, Ready};
 use super::layer::{Layer, LayerEvents, LayerFactory};
 use super::timers::Timers;
-use super::{Events, RETRY_NS, SessionEvent, Wire, socket};
+use super::{Events, HandshakeFault, RETRY_NS, SessionEvent, Wire, socket};
 use crate::LoadError;
 use crate::answer::Malformed;
 use crate::clock::Clock;
@@ -167,6 +167,7 @@ impl<F: LayerFactory> Sessions<F> {
             Ok(()) => {
                 self.timers.set(index, now_ns + CONNECT_TIMEOUT_NS);
                 if connection.state == State::Handshaking {
+                    events.connected(index);
                     self.go_on(index, now_ns, events);
                 }
             }
@@ -345,6 +346,7 @@ impl<F: LayerFactory> Sessions<F> {
                 return true;
             }
             connection.state = State::Handshaking;
+            events.connected(index);
         }
         if ready.writable && connection.state != State::Ending {
             self.go_on(index, clock.now_ns(), events);
@@ -356,11 +358,6 @@ impl<F: LayerFactory> Sessions<F> {
     fn read(&mut self, index: usize, clock: &impl Clock, events: &mut impl Events) -> bool {
         let Some(connection) = self.clients[index].connection.as_deref_mut() else {
             return true;
-        };
-        let lost = if connection.opened {
-            Refusal::ConnectionLost
-        } else {
-            Refusal::HandshakeFailed
         };
         match connection.read(&mut self.incoming) {
             Ok(Received::Octets(count)) => {
@@ -381,7 +378,15 @@ impl<F: LayerFactory> Sessions<F> {
                 return count < READ_LEN;
             }
             Ok(Received::Nothing) => {}
-            Ok(Received::End) | Err(_) => self.lose(index, lost, clock.now_ns(), events),
+            Ok(Received::End) | Err(_) => {
+                let lost = if connection.opened {
+                    Refusal::ConnectionLost
+                } else {
+                    events.handshake_fault(index, HandshakeFault::Closed);
+                    Refusal::HandshakeFailed
+                };
+                self.lose(index, lost, clock.now_ns(), events);
+            }
         }
         true
     }
@@ -425,6 +430,10 @@ impl<E: Events> LayerEvents for Session<'_, E> {
 
     fn malformed(&mut self, malformed: Malformed) {
         self.events.malformed(self.client, malformed);
+    }
+
+    fn handshake_fault(&mut self, fault: HandshakeFault) {
+        self.events.handshake_fault(self.client, fault);
     }
 }
 

@@ -10,8 +10,8 @@ pub use factory::{Alpn, TlsFactory};
 use super::frames::UNWRITTEN_LIMIT;
 use crate::answer::Malformed;
 use crate::refusal::Refusal;
-use crate::transport::Handshake;
 use crate::transport::layer::{Layer, LayerEvents, Outgoing};
+use crate::transport::{Handshake, HandshakeFault};
 use rustls::client::{ClientConnectionData, UnbufferedClientConnection};
 use rustls::unbuffered::{
     ConnectionState, EncodeError, EncryptError, UnbufferedStatus, WriteTraffic,
@@ -96,14 +96,24 @@ impl<L: Layer> Tls<L> {
             taken += discard;
             let step = match state {
                 Ok(state) => self.above.step(state, &mut taken, events),
-                Err(error) => Step::Failed(refusal_of(&error, self.above.stage)),
+                Err(error) => {
+                    if self.above.stage == Stage::Handshaking
+                        && let Some(fault) = fault_of(&error)
+                    {
+                        events.handshake_fault(fault);
+                    }
+                    Step::Failed(refusal_of(&error, self.above.stage))
+                }
             };
             match step {
                 Step::Again => {}
                 Step::Wait => break Ok(()),
                 Step::Opened => match self.check_alpn() {
                     Ok(()) => self.above.stage = Stage::Open,
-                    Err(refusal) => break Err(refusal),
+                    Err(refusal) => {
+                        events.handshake_fault(HandshakeFault::OtherProtocol);
+                        break Err(refusal);
+                    }
                 },
                 Step::Failed(refusal) => break Err(refusal),
             }
@@ -177,7 +187,12 @@ impl<L: Layer> Above<L> {
                 Ok(()) => Step::Wait,
                 Err(refusal) => Step::Failed(refusal),
             },
-            ConnectionState::PeerClosed => Step::Failed(end_of(self.stage)),
+            ConnectionState::PeerClosed => {
+                if self.stage == Stage::Handshaking {
+                    events.handshake_fault(HandshakeFault::Closed);
+                }
+                Step::Failed(end_of(self.stage))
+            }
             _ => Step::Wait,
         }
     }
@@ -328,6 +343,16 @@ fn end_of(stage: Stage) -> Refusal {
     match stage {
         Stage::New | Stage::Handshaking => Refusal::HandshakeFailed,
         Stage::Open | Stage::Leaving | Stage::Ended => Refusal::ConnectionLost,
+    }
+}
+
+/// What the server did that made a handshake fail, where the error is not the certificate's or our own.
+fn fault_of(error: &Error) -> Option<HandshakeFault> {
+    match error {
+        Error::InvalidMessage(_) => Some(HandshakeFault::NotTls),
+        Error::AlertReceived(alert) => Some(HandshakeFault::Alert(u8::from(*alert))),
+        Error::NoApplicationProtocol => Some(HandshakeFault::OtherProtocol),
+        _ => None,
     }
 }
 

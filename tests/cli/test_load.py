@@ -85,4 +85,6 @@ def test_sessions_that_are_held_need_no_queries(dnsrig, served):
     report = dnsrig(*load, "-l", "0.3", "--json").json
     connections = report["connections"]
     assert (report["sent"], connections["opened"], connections["closed"]) == (0, 5, 0)
+    assert report["sessions_held"] == 5
+    assert "held 5 of 5 to the end" in dnsrig(*load, "-l", "0.3").out
     assert dnsrig(*load).code == 2

@@ -106,6 +106,10 @@ pub struct LoadReport {
     pub generator: Generator,
     /// Connections; zeros over UDP.
     pub connections: Connections,
+    /// Sessions that were open when the load ended, where it was to hold one of each client; `generator.clients` says how many
+    /// those are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sessions_held: Option<u64>,
     /// The failed attempts to open a session by cause, as in `refusals`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub session_failures: BTreeMap<String, u64>,
@@ -291,13 +295,7 @@ impl LoadReport {
 
     /// Whether each client has a session open, its first one: then there is no more to open.
     pub(crate) fn holds_all_sessions(&self) -> bool {
-        let Connections {
-            opened,
-            closed,
-            closed_by_peer,
-            ..
-        } = self.connections;
-        closed == 0 && opened - closed_by_peer.min(opened) >= self.generator.clients as u64
+        self.connections.closed == 0 && self.connections.open() >= self.generator.clients as u64
     }
 
     /// Judges the bottleneck (again), with the server's CPU share if it is known by now: 1 is all the CPU that the

@@ -132,6 +132,7 @@ pub fn summarise(config: &LoadConfig, stream: &QueryStream, whole: Whole) -> Loa
         response_bytes_mean: mean(counts.answer_bytes, counts.answered),
         generator,
         connections: counts.connections,
+        sessions_held: config.hold_sessions.then(|| counts.connections.open()),
         session_failures: if counts.connections.failed > 0 {
             by_name(Refusal::ALL.map(Refusal::name), &counts.session_failures)
         } else {

@@ -41,6 +41,14 @@ pub struct Connections {
     pub early_data: u64,
 }
 
+impl Connections {
+    /// Those that have been opened, and not closed by either side.
+    pub(crate) fn open(&self) -> u64 {
+        self.opened
+            .saturating_sub(self.closed_by_peer + self.closed)
+    }
+}
+
 impl AddAssign for Connections {
     fn add_assign(&mut self, other: Self) {
         self.tried += other.tried;

@@ -185,6 +185,7 @@ fn sessions_that_are_held_are_opened_once() {
             check(&report);
             let connections = &report.connections;
             assert_eq!((connections.tried, connections.closed), (20, 0));
+            assert_eq!(report.sessions_held, Some(20));
             // Waiting while all are held is not waiting for a place in the window.
             assert!(report.generator.blocked_share < 0.5);
         }
@@ -206,6 +207,7 @@ fn held_sessions_that_the_server_closes_are_opened_again() {
         let connections = &report.connections;
         assert_eq!((connections.opened, connections.closed), (30, 0));
         assert_eq!(connections.closed_by_peer, 20);
+        assert_eq!(report.sessions_held, Some(10));
     }
 }
 

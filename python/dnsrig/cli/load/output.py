@@ -144,6 +144,9 @@ def _print_sessions(report: dict[str, Any]) -> None:
     names = ("tried", "opened", "failed", "closed_by_peer", "closed", "full", "resumed")
     said = ", ".join(f"{name.replace('_', ' ')} {count(connections[name])}" for name in names)
     click.echo(f"sessions     {said}")
+    if "sessions_held" in report:
+        clients = report["generator"]["clients"]
+        click.echo(f"             held {count(report['sessions_held'])} of {count(clients)} to the end")
     failures = report.get("session_failures", {})
     causes = [f"{name.replace('_', ' ')} {count(number)}" for name, number in failures.items() if number]
     if causes:

@@ -36,7 +36,7 @@ pub enum LoadError {
         server: SocketAddr,
     },
     /// Nothing listens at the target.
-    #[error("nothing answers at {server} over {transport}: {reason}. {advice}")]
+    #[error("{server} does not answer over {transport}: {reason}. {advice}")]
     Unreachable {
         /// The target.
         server: SocketAddr,

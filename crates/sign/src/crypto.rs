@@ -14,8 +14,8 @@ pub(crate) type PrivateFields = Vec<(&'static str, Zeroizing<Vec<u8>>)>;
 
 /// A private key.
 pub(crate) trait Signer: Send + Sync {
-    /// The signature of `data`, as RRSIG records have it.
-    fn sign(&self, data: &[u8]) -> Result<Vec<u8>, SignError>;
+    /// Appends the signature of `data`, as RRSIG records have it, to `signature`.
+    fn sign_into(&self, data: &[u8], signature: &mut Vec<u8>) -> Result<(), SignError>;
 
     /// The public key, as DNSKEY records have it.
     fn public_key(&self) -> Vec<u8>;

@@ -186,8 +186,9 @@ impl KeyPair {
         rdata
     }
 
-    pub(crate) fn sign(&self, data: &[u8]) -> Result<Vec<u8>, SignError> {
-        self.signer.sign(data)
+    /// Appends the signature of `data`, as RRSIG records have it, to `signature`.
+    pub(crate) fn sign_into(&self, data: &[u8], signature: &mut Vec<u8>) -> Result<(), SignError> {
+        self.signer.sign_into(data, signature)
     }
 
     pub(crate) fn private_fields(&self) -> Result<PrivateFields, SignError> {

@@ -74,7 +74,7 @@ fn sign(task: &Task<'_>, parameters: &SigningParameters) -> Result<Record, SignE
     rdata.extend_from_slice(signer.as_slice());
     let mut data = rdata.clone();
     push_canonical(&mut data, task.rrset);
-    rdata.extend(task.key.sign(&data)?);
+    task.key.sign_into(&data, &mut rdata)?;
     Ok(Record {
         owner: first.owner.clone(),
         rtype: Rtype::RRSIG,

@@ -60,14 +60,15 @@ impl EcdsaKey {
 }
 
 impl Signer for EcdsaKey {
-    fn sign(&self, data: &[u8]) -> Result<Vec<u8>, SignError> {
-        let signature = self
+    fn sign_into(&self, data: &[u8], signature: &mut Vec<u8>) -> Result<(), SignError> {
+        let made = self
             .key
             .sign(&self.random, data)
             .map_err(|_| SignError::Crypto {
                 what: "signing with an ECDSA key",
             })?;
-        Ok(signature.as_ref().to_vec())
+        signature.extend_from_slice(made.as_ref());
+        Ok(())
     }
 
     fn public_key(&self) -> Vec<u8> {

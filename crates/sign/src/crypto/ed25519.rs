@@ -25,11 +25,12 @@ impl Ed25519Key {
 }
 
 impl Signer for Ed25519Key {
-    fn sign(&self, data: &[u8]) -> Result<Vec<u8>, SignError> {
-        let signature = self.0.try_sign(data).map_err(|_| SignError::Crypto {
+    fn sign_into(&self, data: &[u8], signature: &mut Vec<u8>) -> Result<(), SignError> {
+        let made = self.0.try_sign(data).map_err(|_| SignError::Crypto {
             what: "signing with an Ed25519 key",
         })?;
-        Ok(signature.as_ref().to_vec())
+        signature.extend_from_slice(made.as_ref());
+        Ok(())
     }
 
     fn public_key(&self) -> Vec<u8> {

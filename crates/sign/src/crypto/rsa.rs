@@ -179,28 +179,31 @@ fn generate_any_size(bits: u32) -> Option<Zeroizing<Vec<u8>>> {
 }
 
 impl Signer for RsaKey {
-    fn sign(&self, data: &[u8]) -> Result<Vec<u8>, SignError> {
+    fn sign_into(&self, data: &[u8], signature: &mut Vec<u8>) -> Result<(), SignError> {
         let digest = digest::digest(self.hash, data);
         let digest = digest.as_ref();
-        let mut signature = vec![0; self.public[0].len()];
+        let start = signature.len();
+        signature.resize(start + self.public[0].len(), 0);
+        let place = &mut signature[start..];
         let mut length = 0;
-        // SAFETY: the digest is read within its length, and `signature` has the modulus' size, which RSA_sign writes.
+        // SAFETY: the digest is read within its length, and `place` has the modulus' size, which RSA_sign writes.
         let done = unsafe {
             ffi::RSA_sign(
                 self.hash_id,
                 digest.as_ptr(),
                 digest.len(),
-                signature.as_mut_ptr(),
+                place.as_mut_ptr(),
                 &mut length,
                 self.key.as_ptr(),
             )
         };
-        match done == 1 && length as usize == signature.len() {
-            true => Ok(signature),
-            false => Err(SignError::Crypto {
+        if done != 1 || length as usize != place.len() {
+            signature.truncate(start);
+            return Err(SignError::Crypto {
                 what: "signing with an RSA key",
-            }),
+            });
         }
+        Ok(())
     }
 
     /// Exponent length, exponent, modulus (RFC 3110 section 2).

@@ -7,6 +7,10 @@ use std::str::FromStr;
 /// A DNSSEC algorithm (IANA registry "DNS Security Algorithm Numbers").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Algorithm {
+    /// RSA with SHA-1, number 5 (RFC 3110).
+    RsaSha1,
+    /// The same under another number, 7, for zones with NSEC3 (RFC 5155 section 2).
+    RsaSha1Nsec3Sha1,
     /// RSA with SHA-256, number 8 (RFC 5702).
     RsaSha256,
     /// RSA with SHA-512, number 10 (RFC 5702).
@@ -23,7 +27,7 @@ pub enum Algorithm {
 const RSA_BITS: std::ops::RangeInclusive<u32> = 1024..=4096;
 
 impl Algorithm {
-    /// All of them.
+    /// Those that new keys may have without more ado: all but the ones with SHA-1.
     pub const ALL: [Self; 5] = [
         Self::RsaSha256,
         Self::RsaSha512,
@@ -32,9 +36,19 @@ impl Algorithm {
         Self::Ed25519,
     ];
 
+    /// Those with SHA-1, which must not be used for signing and may be for verifying (RFC 9905).
+    pub const WITH_SHA1: [Self; 2] = [Self::RsaSha1, Self::RsaSha1Nsec3Sha1];
+
+    /// Every supported one.
+    fn every() -> impl Iterator<Item = Self> {
+        Self::WITH_SHA1.into_iter().chain(Self::ALL)
+    }
+
     /// The number in DNSKEY, RRSIG and DS records.
     pub fn number(self) -> u8 {
         match self {
+            Self::RsaSha1 => 5,
+            Self::RsaSha1Nsec3Sha1 => 7,
             Self::RsaSha256 => 8,
             Self::RsaSha512 => 10,
             Self::EcdsaP256Sha256 => 13,
@@ -45,17 +59,17 @@ impl Algorithm {
 
     /// The algorithm with this number.
     pub fn from_number(number: u8) -> Result<Self, SignError> {
-        let found = Self::ALL
-            .into_iter()
-            .find(|algorithm| algorithm.number() == number);
-        found.ok_or_else(|| SignError::UnsupportedAlgorithm {
-            name: number.to_string(),
-        })
+        let mut every = Self::every();
+        let found = every.find(|algorithm| algorithm.number() == number);
+        found.ok_or_else(|| unsupported(&number.to_string()))
     }
 
     /// The mnemonic.
     pub fn name(self) -> &'static str {
         match self {
+            Self::RsaSha1 => "RSASHA1",
+            // The registry has RSASHA1-NSEC3-SHA1; BIND's files and tools have this.
+            Self::RsaSha1Nsec3Sha1 => "NSEC3RSASHA1",
             Self::RsaSha256 => "RSASHA256",
             Self::RsaSha512 => "RSASHA512",
             Self::EcdsaP256Sha256 => "ECDSAP256SHA256",
@@ -66,13 +80,26 @@ impl Algorithm {
 
     /// Whether keys of this algorithm come in several sizes.
     pub fn is_rsa(self) -> bool {
-        matches!(self, Self::RsaSha256 | Self::RsaSha512)
+        self.is_sha1() || matches!(self, Self::RsaSha256 | Self::RsaSha512)
+    }
+
+    /// Whether it uses SHA-1: then nothing is to be signed with it unless the user permits that expressly (RFC 9905).
+    pub fn is_sha1(self) -> bool {
+        Self::WITH_SHA1.contains(&self)
+    }
+
+    /// Fails for algorithms with SHA-1 unless they are permitted.
+    pub fn check_sha1(self, allow_sha1: bool) -> Result<(), SignError> {
+        match self.is_sha1() && !allow_sha1 {
+            true => Err(SignError::Sha1 { algorithm: self }),
+            false => Ok(()),
+        }
     }
 
     /// The size in bits of a new key for which `bits` were asked: RSA takes 1024 to 4096 and has 2048 by default.
     pub fn key_bits(self, bits: Option<u32>) -> Result<u32, SignError> {
         let fixed = match self {
-            Self::RsaSha256 | Self::RsaSha512 => {
+            Self::RsaSha1 | Self::RsaSha1Nsec3Sha1 | Self::RsaSha256 | Self::RsaSha512 => {
                 let bits = bits.unwrap_or(2048);
                 return match RSA_BITS.contains(&bits) {
                     true => Ok(bits),
@@ -96,6 +123,13 @@ impl Algorithm {
     }
 }
 
+fn unsupported(name: &str) -> SignError {
+    match name == "16" || name.eq_ignore_ascii_case("ED448") {
+        true => SignError::Ed448,
+        false => SignError::UnsupportedAlgorithm { name: name.into() },
+    }
+}
+
 impl fmt::Display for Algorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
@@ -107,11 +141,12 @@ impl FromStr for Algorithm {
 
     /// Takes a mnemonic in any case, or a number.
     fn from_str(text: &str) -> Result<Self, SignError> {
-        let found = Self::ALL.into_iter().find(|algorithm| {
-            algorithm.name().eq_ignore_ascii_case(text) || algorithm.number().to_string() == text
+        let is_registry_name = text.eq_ignore_ascii_case("RSASHA1-NSEC3-SHA1");
+        let found = Self::every().find(|algorithm| {
+            algorithm.name().eq_ignore_ascii_case(text)
+                || algorithm.number().to_string() == text
+                || *algorithm == Self::RsaSha1Nsec3Sha1 && is_registry_name
         });
-        found.ok_or_else(|| SignError::UnsupportedAlgorithm {
-            name: text.to_owned(),
-        })
+        found.ok_or_else(|| unsupported(text))
     }
 }

@@ -1,10 +1,17 @@
-//! Private keys, behind one trait.
+//! Private keys behind one trait, public keys behind another.
 
 mod bignum;
 mod der;
 mod ecdsa;
+mod ecdsa_public;
 mod ed25519;
+mod ed25519_public;
+mod p256_points;
+mod p256_verify;
 mod rsa;
+mod rsa_public;
+mod tables;
+mod windows;
 
 use crate::{Algorithm, SignError};
 use zeroize::Zeroizing;
@@ -24,16 +31,42 @@ pub(crate) trait Signer: Send + Sync {
     fn private_fields(&self) -> Result<PrivateFields, SignError>;
 }
 
+/// A public key.
+pub(crate) trait Verifier: Send + Sync {
+    /// Whether `signature`, as RRSIG records have it, is of `data`.
+    fn verify(&self, data: &[u8], signature: &[u8]) -> bool;
+
+    /// Sets `valid`, which is false everywhere and as long as `signed` (data and signatures), where a signature is valid.
+    fn verify_batch(&self, signed: &[(&[u8], &[u8])], valid: &mut [bool]) {
+        for ((data, signature), valid) in signed.iter().zip(valid) {
+            *valid = self.verify(data, signature);
+        }
+    }
+}
+
+/// Makes a public key of the octets that DNSKEY records have; `Err` says what is wrong with them.
+pub(crate) fn verifier(algorithm: Algorithm, key: &[u8]) -> Result<Box<dyn Verifier>, String> {
+    let bad = || format!("its public key is not one of {algorithm}");
+    Ok(match algorithm {
+        Algorithm::EcdsaP256Sha256 => {
+            Box::new(ecdsa_public::P256PublicKey::new(key).ok_or_else(bad)?)
+        }
+        Algorithm::EcdsaP384Sha384 => {
+            Box::new(ecdsa_public::P384PublicKey::new(key).ok_or_else(bad)?)
+        }
+        Algorithm::Ed25519 => Box::new(ed25519_public::Ed25519PublicKey::new(key).ok_or_else(bad)?),
+        _ => Box::new(rsa_public::RsaPublicKey::new(algorithm, key)?),
+    })
+}
+
 /// Makes a key from the system's random numbers; `bits` is a size that the algorithm can have.
 pub(crate) fn generate(algorithm: Algorithm, bits: u32) -> Result<Box<dyn Signer>, SignError> {
     Ok(match algorithm {
-        Algorithm::RsaSha256 | Algorithm::RsaSha512 => {
-            Box::new(rsa::RsaKey::generate(algorithm, bits)?)
-        }
         Algorithm::EcdsaP256Sha256 | Algorithm::EcdsaP384Sha384 => {
             Box::new(ecdsa::EcdsaKey::generate(algorithm)?)
         }
         Algorithm::Ed25519 => Box::new(ed25519::Ed25519Key::generate()?),
+        _ => Box::new(rsa::RsaKey::generate(algorithm, bits)?),
     })
 }
 
@@ -43,13 +76,11 @@ pub(crate) fn from_private_fields(
     fields: &PrivateFields,
 ) -> Result<Box<dyn Signer>, String> {
     Ok(match algorithm {
-        Algorithm::RsaSha256 | Algorithm::RsaSha512 => {
-            Box::new(rsa::RsaKey::from_fields(algorithm, fields)?)
-        }
         Algorithm::EcdsaP256Sha256 | Algorithm::EcdsaP384Sha384 => {
             Box::new(ecdsa::EcdsaKey::from_fields(algorithm, fields)?)
         }
         Algorithm::Ed25519 => Box::new(ed25519::Ed25519Key::from_fields(fields)?),
+        _ => Box::new(rsa::RsaKey::from_fields(algorithm, fields)?),
     })
 }
 

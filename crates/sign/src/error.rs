@@ -54,6 +54,25 @@ pub enum SignError {
         /// As it was given.
         name: String,
     },
+    /// An algorithm with SHA-1, without the permission to use it.
+    #[error(
+        "{algorithm} uses SHA-1, with which nothing is to be signed (RFC 9905); choose another algorithm, or permit SHA-1 expressly"
+    )]
+    Sha1 {
+        /// The algorithm.
+        algorithm: Algorithm,
+    },
+    /// An algorithm that no fit library has.
+    #[error(
+        "ED448 (algorithm 16) is not supported: AWS-LC has it not, and no other library of it is both finished and kept up; choose ED25519"
+    )]
+    Ed448,
+    /// A DNSKEY record that cannot verify signatures.
+    #[error("the DNSKEY record is of no use: {what}; correct it, or leave the key out")]
+    PublicKey {
+        /// What is wrong with it.
+        what: String,
+    },
     /// No free key tag was found.
     #[error(
         "no key was found whose tag differs from those of the zone's {keys} other keys; use fewer keys"

@@ -73,6 +73,7 @@ impl KeyPair {
         role: Role,
         others: &[KeyPair],
     ) -> Result<Self, SignError> {
+        algorithm.check_sha1(false)?;
         let bits = algorithm.key_bits(bits)?;
         let flags = match role {
             Role::Ksk => FLAG_ZONE | FLAG_SEP,

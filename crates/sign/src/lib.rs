@@ -11,6 +11,7 @@ mod error;
 mod key;
 mod key_file;
 mod parameters;
+mod public_key;
 mod sign;
 mod signature;
 
@@ -19,4 +20,5 @@ pub use error::SignError;
 pub use key::{DigestType, KeyPair, Role, key_tag};
 pub use key_file::check_private_text;
 pub use parameters::{Denial, Nsec3Parameters, SigningParameters};
+pub use public_key::PublicKey;
 pub use sign::sign;

@@ -54,6 +54,9 @@ fn check_keys(zone: &Zone, keys: &[KeyPair]) -> Result<(), SignError> {
     if keys.is_empty() {
         return Err(SignError::NoKeys { zone: shown(zone) });
     }
+    for key in keys {
+        key.algorithm().check_sha1(false)?;
+    }
     match keys.iter().find(|key| key.owner() != zone.origin()) {
         None => Ok(()),
         Some(key) => Err(SignError::ForeignKey {

@@ -1,4 +1,4 @@
-//! Large integers of AWS-LC, as far as making an RSA key of any size needs them.
+//! Large integers of AWS-LC, as far as keys need them.
 
 use aws_lc_sys as ffi;
 use std::ptr::{self, NonNull};
@@ -43,6 +43,18 @@ impl Bignum {
         // SAFETY: `number` is a live BIGNUM that nothing else uses.
         let done = unsafe { ffi::BN_set_u64(number.0.as_ptr(), word) };
         (done == 1).then_some(number)
+    }
+
+    /// A big-endian number.
+    pub fn from_octets(octets: &[u8]) -> Option<Self> {
+        // SAFETY: the octets are read within their length; null for the target asks for a new one, null back means out of memory.
+        let number = unsafe { ffi::BN_bin2bn(octets.as_ptr(), octets.len(), ptr::null_mut()) };
+        NonNull::new(number).map(Self)
+    }
+
+    /// For functions of AWS-LC that only read the number, while `self` lives.
+    pub fn as_ptr(&self) -> *const ffi::BIGNUM {
+        self.0.as_ptr()
     }
 
     /// A random prime of `bits` bits, the two highest of them 1.

@@ -1,7 +1,8 @@
-//! RSA keys (RFC 5702), by AWS-LC's own interface: `aws-lc-rs` refuses to sign with fewer than 2048 bits.
+//! RSA keys (RFC 3110, RFC 5702), by AWS-LC's own interface: `aws-lc-rs` refuses to sign with fewer than 2048 bits.
 
 use super::bignum::Bignum;
 use super::der::{decode_integers, encode_integers};
+use super::rsa_public::hash_of;
 use super::{PrivateFields, Signer, field};
 use crate::{Algorithm, SignError};
 use aws_lc_rs::digest;
@@ -85,10 +86,7 @@ impl RsaKey {
         // SAFETY: pointer and length describe `der`, which is only read; null means that it was refused.
         let key =
             NonNull::new(unsafe { ffi::RSA_private_key_from_bytes(der.as_ptr(), der.len()) })?;
-        let (hash, hash_id) = match algorithm {
-            Algorithm::RsaSha512 => (&digest::SHA512, ffi::NID_sha512),
-            _ => (&digest::SHA256, ffi::NID_sha256),
-        };
+        let (hash, hash_id) = hash_of(algorithm);
         let key = Self {
             key,
             hash,

@@ -188,8 +188,19 @@ impl KeyPair {
     }
 
     /// Appends the signature of `data`, as RRSIG records have it, to `signature`.
-    pub(crate) fn sign_into(&self, data: &[u8], signature: &mut Vec<u8>) -> Result<(), SignError> {
+    pub fn sign_into(&self, data: &[u8], signature: &mut Vec<u8>) -> Result<(), SignError> {
         self.signer.sign_into(data, signature)
+    }
+
+    /// Appends the signatures of all `data`, one after the other, each of the same length; faster than one by one where keys are ECDSA.
+    pub fn sign_batch(&self, data: &[&[u8]], signatures: &mut Vec<u8>) -> Result<(), SignError> {
+        self.signer.sign_batch(data, signatures)
+    }
+
+    /// Makes the same data have the same signature from now on (RFC 6979 for ECDSA; the other algorithms do that anyhow), so that signing
+    /// a zone twice gives the same zone. Fails if the key cannot, as in a hardware module.
+    pub fn make_deterministic(&mut self) -> Result<(), SignError> {
+        self.signer.make_deterministic()
     }
 
     pub(crate) fn private_fields(&self) -> Result<PrivateFields, SignError> {

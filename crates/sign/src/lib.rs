@@ -12,6 +12,7 @@ mod key;
 mod key_file;
 mod parameters;
 mod public_key;
+mod rate;
 mod sign;
 mod signature;
 
@@ -21,4 +22,5 @@ pub use key::{DigestType, KeyPair, Role, key_tag};
 pub use key_file::check_private_text;
 pub use parameters::{Denial, Nsec3Parameters, SigningParameters};
 pub use public_key::PublicKey;
+pub use rate::{Rate, signing_rate, verifying_rate};
 pub use sign::sign;

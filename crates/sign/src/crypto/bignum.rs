@@ -15,12 +15,17 @@ impl Drop for Bignum {
 }
 
 /// Scratch space of AWS-LC's arithmetic.
-struct Context(NonNull<ffi::BN_CTX>);
+pub(super) struct Context(NonNull<ffi::BN_CTX>);
 
 impl Context {
-    fn new() -> Option<Self> {
+    pub fn new() -> Option<Self> {
         // SAFETY: no arguments; null means out of memory.
         NonNull::new(unsafe { ffi::BN_CTX_new() }).map(Self)
+    }
+
+    /// For functions of AWS-LC, while `self` lives.
+    pub fn as_mut_ptr(&mut self) -> *mut ffi::BN_CTX {
+        self.0.as_ptr()
     }
 }
 
@@ -55,6 +60,26 @@ impl Bignum {
     /// For functions of AWS-LC that only read the number, while `self` lives.
     pub fn as_ptr(&self) -> *const ffi::BIGNUM {
         self.0.as_ptr()
+    }
+
+    /// For functions of AWS-LC that change the number, while `self` lives.
+    pub fn as_mut_ptr(&mut self) -> *mut ffi::BIGNUM {
+        self.0.as_ptr()
+    }
+
+    /// Becomes the big-endian number `octets`.
+    pub fn set_octets(&mut self, octets: &[u8]) -> Option<()> {
+        // SAFETY: the octets are read within their length, and `self` is a live BIGNUM that nothing else uses.
+        let number = unsafe { ffi::BN_bin2bn(octets.as_ptr(), octets.len(), self.0.as_ptr()) };
+        (!number.is_null()).then_some(())
+    }
+
+    /// Writes the number big-endian, with leading zeros; `None` if it is longer than `octets`.
+    pub fn to_padded(&self, octets: &mut [u8]) -> Option<()> {
+        // SAFETY: the BIGNUM is live and only read, and all of `octets` may be written.
+        let done =
+            unsafe { ffi::BN_bn2bin_padded(octets.as_mut_ptr(), octets.len(), self.0.as_ptr()) };
+        (done == 1).then_some(())
     }
 
     /// A random prime of `bits` bits, the two highest of them 1.

@@ -1,5 +1,7 @@
 //! ECDSA keys on the curves P-256 and P-384 (RFC 6605).
 
+use super::ecdsa_nonce::Nonces;
+use super::ecdsa_sign::{PrivateScalar, Signing};
 use super::{PRIVATE_KEY, PrivateFields, Signer, field};
 use crate::{Algorithm, SignError};
 use aws_lc_rs::agreement;
@@ -14,6 +16,22 @@ use zeroize::Zeroizing;
 pub(super) struct EcdsaKey {
     key: EcdsaKeyPair,
     random: SystemRandom,
+    scalar: Box<dyn Signing>,
+    nonces: Nonces,
+}
+
+const UNREADABLE: SignError = SignError::Crypto {
+    what: "reading an ECDSA key",
+};
+
+const UNSIGNED: SignError = SignError::Crypto {
+    what: "signing with an ECDSA key",
+};
+
+/// The private key, big-endian and as long as the curve's order.
+fn private_octets(key: &EcdsaKeyPair) -> Result<Zeroizing<Vec<u8>>, SignError> {
+    let scalar = key.private_key().as_be_bytes().map_err(|_| UNREADABLE)?;
+    Ok(Zeroizing::new(scalar.as_ref().to_vec()))
 }
 
 fn signing(algorithm: Algorithm) -> &'static EcdsaSigningAlgorithm {
@@ -28,7 +46,7 @@ impl EcdsaKey {
         let key = EcdsaKeyPair::generate(signing(algorithm)).map_err(|_| SignError::Crypto {
             what: "making an ECDSA key",
         })?;
-        Ok(Self::new(key))
+        Self::new(algorithm, key)
     }
 
     pub fn from_fields(algorithm: Algorithm, fields: &PrivateFields) -> Result<Self, String> {
@@ -47,27 +65,46 @@ impl EcdsaKey {
         let private = agreement::PrivateKey::from_private_key(curve, &padded).map_err(|_| bad())?;
         let public = private.compute_public_key().map_err(|_| bad())?;
         EcdsaKeyPair::from_private_key_and_public_key(signing(algorithm), &padded, public.as_ref())
-            .map(Self::new)
-            .map_err(|_| bad())
+            .ok()
+            .and_then(|key| Self::new(algorithm, key).ok())
+            .ok_or_else(bad)
     }
 
-    fn new(key: EcdsaKeyPair) -> Self {
-        Self {
+    fn new(algorithm: Algorithm, key: EcdsaKeyPair) -> Result<Self, SignError> {
+        let octets = private_octets(&key)?;
+        let scalar: Option<Box<dyn Signing>> = match algorithm {
+            Algorithm::EcdsaP384Sha384 => PrivateScalar::<p384::NistP384>::new(&octets)
+                .map(|scalar| Box::new(scalar) as Box<dyn Signing>),
+            _ => PrivateScalar::<p256::NistP256>::new(&octets)
+                .map(|scalar| Box::new(scalar) as Box<dyn Signing>),
+        };
+        Ok(Self {
             key,
             random: SystemRandom::new(),
-        }
+            scalar: scalar.ok_or(UNREADABLE)?,
+            nonces: Nonces::Random,
+        })
     }
 }
 
 impl Signer for EcdsaKey {
     fn sign_into(&self, data: &[u8], signature: &mut Vec<u8>) -> Result<(), SignError> {
-        let made = self
-            .key
-            .sign(&self.random, data)
-            .map_err(|_| SignError::Crypto {
-                what: "signing with an ECDSA key",
-            })?;
+        if self.nonces == Nonces::Deterministic {
+            return self.sign_batch(&[data], signature);
+        }
+        let made = self.key.sign(&self.random, data).map_err(|_| UNSIGNED)?;
         signature.extend_from_slice(made.as_ref());
+        Ok(())
+    }
+
+    fn sign_batch(&self, data: &[&[u8]], signatures: &mut Vec<u8>) -> Result<(), SignError> {
+        self.scalar
+            .sign(self.nonces, data, signatures)
+            .ok_or(UNSIGNED)
+    }
+
+    fn make_deterministic(&mut self) -> Result<(), SignError> {
+        self.nonces = Nonces::Deterministic;
         Ok(())
     }
 
@@ -77,17 +114,7 @@ impl Signer for EcdsaKey {
     }
 
     fn private_fields(&self) -> Result<PrivateFields, SignError> {
-        let scalar = self
-            .key
-            .private_key()
-            .as_be_bytes()
-            .map_err(|_| SignError::Crypto {
-                what: "writing an ECDSA key",
-            })?;
-        Ok(vec![(
-            PRIVATE_KEY,
-            Zeroizing::new(scalar.as_ref().to_vec()),
-        )])
+        Ok(vec![(PRIVATE_KEY, private_octets(&self.key)?)])
     }
 }
 

@@ -33,6 +33,10 @@ impl Signer for Ed25519Key {
         Ok(())
     }
 
+    fn make_deterministic(&mut self) -> Result<(), SignError> {
+        Ok(())
+    }
+
     fn public_key(&self) -> Vec<u8> {
         self.0.public_key().as_ref().to_vec()
     }

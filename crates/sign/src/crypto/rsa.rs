@@ -204,6 +204,10 @@ impl Signer for RsaKey {
         Ok(())
     }
 
+    fn make_deterministic(&mut self) -> Result<(), SignError> {
+        Ok(())
+    }
+
     /// Exponent length, exponent, modulus (RFC 3110 section 2).
     fn public_key(&self) -> Vec<u8> {
         let [modulus, exponent] = &self.public;

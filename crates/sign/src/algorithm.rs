@@ -150,3 +150,55 @@ impl FromStr for Algorithm {
         found.ok_or_else(|| unsupported(text))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_names_lead_back() {
+        for algorithm in Algorithm::every() {
+            assert_eq!(
+                Algorithm::from_number(algorithm.number()).unwrap(),
+                algorithm
+            );
+            for text in [
+                algorithm.to_string(),
+                algorithm.to_string().to_lowercase(),
+                algorithm.number().to_string(),
+            ] {
+                assert_eq!(text.parse::<Algorithm>().unwrap(), algorithm);
+            }
+        }
+        let of_the_registry = "RSASHA1-NSEC3-SHA1".parse::<Algorithm>().unwrap();
+        assert_eq!(of_the_registry, Algorithm::RsaSha1Nsec3Sha1);
+        for text in ["", "1", "RSAMD5", "255"] {
+            let error = text.parse::<Algorithm>().unwrap_err();
+            assert!(matches!(error, SignError::UnsupportedAlgorithm { .. }));
+        }
+        for text in ["16", "ED448", "ed448"] {
+            assert!(matches!(text.parse::<Algorithm>(), Err(SignError::Ed448)));
+        }
+    }
+
+    #[test]
+    fn sha1_only_with_permission() {
+        for algorithm in Algorithm::every() {
+            let is_sha1 = matches!(algorithm.number(), 5 | 7);
+            assert_eq!(algorithm.check_sha1(false).is_err(), is_sha1);
+            assert!(algorithm.check_sha1(true).is_ok());
+        }
+    }
+
+    #[test]
+    fn sizes() {
+        for bits in [1024, 1280, 1584, 2048, 4096] {
+            assert_eq!(Algorithm::RsaSha1.key_bits(Some(bits)).unwrap(), bits);
+        }
+        for bits in [0, 512, 1023, 4097] {
+            assert!(Algorithm::RsaSha256.key_bits(Some(bits)).is_err());
+        }
+        assert!(Algorithm::Ed25519.key_bits(Some(384)).is_err());
+        assert_eq!(Algorithm::EcdsaP384Sha384.key_bits(None).unwrap(), 384);
+    }
+}

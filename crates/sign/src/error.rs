@@ -64,7 +64,7 @@ pub enum SignError {
     },
     /// An algorithm that no fit library has.
     #[error(
-        "ED448 (algorithm 16) is not supported: AWS-LC has it not, and no other library of it is both finished and kept up; choose ED25519"
+        "algorithm 16 is not supported: no library of ED448 is both finished and maintained; choose ED25519"
     )]
     Ed448,
     /// A DNSKEY record that cannot verify signatures.

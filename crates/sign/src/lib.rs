@@ -3,6 +3,9 @@
 //! Cryptography is AWS-LC's: through `aws-lc-rs` for ECDSA and Ed25519, and through the C interface of the same library for RSA,
 //! because `aws-lc-rs` refuses private RSA keys below 2048 bits and the rig must make the 1024-bit ones that studies used. It is as
 //! fast as OpenSSL with these, and building it takes a C compiler and nothing else: no libssl headers, no CMake.
+//!
+//! RustCrypto's arithmetic stands in where AWS-LC has no function: ECDSA signatures in batches or with deterministic nonces, and
+//! tables of a public key's multiples, by which a zone's many signatures are verified several times as fast.
 
 mod algorithm;
 mod chain;

@@ -207,6 +207,35 @@ mod tests {
         }
     }
 
+    #[test]
+    fn sha1_and_odd_sizes() {
+        for (algorithm, bits) in [
+            (Algorithm::RsaSha1, 1024),
+            (Algorithm::RsaSha1Nsec3Sha1, 1024),
+            (Algorithm::RsaSha256, 1280),
+            (Algorithm::RsaSha512, 1584),
+        ] {
+            let signer = crypto::generate(algorithm, bits).unwrap();
+            let mut signature = Vec::new();
+            signer.sign_into(b"data", &mut signature).unwrap();
+            assert_eq!(signature.len(), bits as usize / 8);
+            let rdata = [&[1, 0, 3, algorithm.number()][..], &signer.public_key()].concat();
+            let key = PublicKey::from_dnskey(&rdata).unwrap();
+            assert_eq!((key.algorithm(), key.flags()), (algorithm, FLAG_ZONE));
+            assert!(key.verify(b"data", &signature));
+            assert!(!key.verify(b"Data", &signature));
+            // The hash is part of the signature, not of the key.
+            let mut other = rdata.clone();
+            other[3] = if algorithm == Algorithm::RsaSha512 {
+                8
+            } else {
+                10
+            };
+            let other = PublicKey::from_dnskey(&other).unwrap();
+            assert!(!other.verify(b"data", &signature));
+        }
+    }
+
     /// The DNSKEY RDATA of an RSA key.
     fn rsa(exponent: &[u8], modulus: &[u8]) -> Vec<u8> {
         [&[1, 0, 3, 8, exponent.len() as u8], exponent, modulus].concat()

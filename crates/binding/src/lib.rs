@@ -3,6 +3,7 @@
 mod arguments;
 mod doorway;
 mod errors;
+mod generate;
 mod keys;
 mod load;
 mod serve;
@@ -16,6 +17,8 @@ use pyo3::prelude::*;
 mod _core {
     use super::*;
 
+    #[pymodule_export]
+    use super::generate::generate_zone;
     #[pymodule_export]
     use super::keys::KeySet;
     #[pymodule_export]

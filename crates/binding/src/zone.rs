@@ -4,7 +4,7 @@ use crate::arguments::parse_name;
 use crate::errors::{Kind, OrRaise, exception};
 use crate::keys::KeySet;
 use dnsrig_sign::{Denial, Nsec3Parameters, SigningParameters};
-use dnsrig_zone::ReadZone;
+use dnsrig_zone::{ReadZone, Statistics};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
@@ -107,25 +107,32 @@ impl Zone {
 
     /// Counts: records, RRsets, names, delegations, wildcards, empty non-terminals, and records by type.
     fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let statistics = self.zone.statistics();
-        let found = PyDict::new(py);
-        for (name, count) in [
-            ("records", statistics.records),
-            ("rrsets", statistics.rrsets),
-            ("names", statistics.names),
-            ("delegations", statistics.delegations),
-            ("signed_delegations", statistics.signed_delegations),
-            ("glue_records", statistics.glue_records),
-            ("wildcards", statistics.wildcards),
-            ("empty_non_terminals", statistics.empty_non_terminals),
-        ] {
-            found.set_item(name, count)?;
-        }
-        let types = PyDict::new(py);
-        for (rtype, count) in &statistics.types {
-            types.set_item(rtype.to_string(), count)?;
-        }
-        found.set_item("types", types)?;
-        Ok(found)
+        statistics_dict(py, &self.zone.statistics())
     }
+}
+
+/// Counts of a zone as a dictionary: names of counts to numbers, and `types` with records by type.
+pub(crate) fn statistics_dict<'py>(
+    py: Python<'py>,
+    statistics: &Statistics,
+) -> PyResult<Bound<'py, PyDict>> {
+    let found = PyDict::new(py);
+    for (name, count) in [
+        ("records", statistics.records),
+        ("rrsets", statistics.rrsets),
+        ("names", statistics.names),
+        ("delegations", statistics.delegations),
+        ("signed_delegations", statistics.signed_delegations),
+        ("glue_records", statistics.glue_records),
+        ("wildcards", statistics.wildcards),
+        ("empty_non_terminals", statistics.empty_non_terminals),
+    ] {
+        found.set_item(name, count)?;
+    }
+    let types = PyDict::new(py);
+    for (rtype, count) in &statistics.types {
+        types.set_item(rtype.to_string(), count)?;
+    }
+    found.set_item("types", types)?;
+    Ok(found)
 }

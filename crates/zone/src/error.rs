@@ -149,10 +149,10 @@ pub enum ZoneError {
     #[error("interrupted")]
     Cancelled,
     /// A synthetic zone was asked for that cannot be made.
-    #[error("a synthetic zone of {records} records cannot be made for {origin}: {why}")]
+    #[error("a synthetic zone of {size} cannot be made for {origin}: {why}")]
     Generate {
-        /// The number of records asked for.
-        records: usize,
+        /// How many records or names were asked for.
+        size: String,
         /// The zone's apex.
         origin: String,
         /// The limit, and what to do.

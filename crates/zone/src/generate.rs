@@ -1,363 +1,202 @@
 //! Synthetic zones.
+//!
+//! [`write_zone`] makes zones of any size by a [`Model`], as text that is never in memory as a whole; [`small_domain`]
+//! makes the zone of a small organisation in memory. The same arguments give the same zone to the octet, on any machine
+//! and with any number of threads.
 
+mod labels;
+mod operators;
+mod pipeline;
+mod punycode;
+mod random;
+mod shuffle;
+mod sink;
+mod small;
+mod tld;
+mod units;
 mod words;
 
+pub use small::{
+    SMALL_DOMAIN_RECORDS, SMALL_DOMAIN_RECORDS_MAX, SMALL_DOMAIN_RECORDS_MIN, small_domain,
+};
+pub use tld::TLD_NAMES;
+
 use crate::presentation::PresentationName;
-use crate::{Name, Zone, ZoneError};
-use domain::utils::base64;
-use rand::{Rng, SeedableRng};
-use rand_chacha::ChaCha8Rng;
-use std::collections::HashSet;
-use std::fmt::Write;
+use crate::{Name, Statistics, ZoneError, write_whole};
+use pipeline::Parts;
+use shuffle::Shuffle;
+use std::io::{self, BufWriter, Write};
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Records of the "small domain in operation" that JPRS-2010 measured.
-pub const SMALL_DOMAIN_RECORDS: usize = 244;
+/// The most names that a zone can be made of.
+pub const NAMES_MAX: u64 = 1_000_000_000;
 
-/// The least that [`small_domain`] makes: one of each thing it promises.
-pub const SMALL_DOMAIN_RECORDS_MIN: usize = 34;
+/// What kind of zone to make.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Model {
+    /// A registry's zone of delegations; a name is a delegation. With [`TLD_NAMES`] and 5 % signed it has as many
+    /// records and RRsets as the zone of CA-2006.
+    Tld {
+        /// The share of delegations with DS records, from 0 to 1.
+        signed_share: f64,
+    },
+}
 
-/// The most that [`small_domain`] makes; it is a small domain, not a registry.
-pub const SMALL_DOMAIN_RECORDS_MAX: usize = 100_000;
+/// The order of a zone's records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecordOrder {
+    /// The SOA record, then all others in canonical order (RFC 4034 section 6).
+    Canonical,
+    /// The SOA record, then all others shuffled.
+    Shuffled,
+}
 
-/// Octets that the longest generated name needs below the origin.
-const PREFIX_OCTETS_MAX: usize = 48;
+/// A zone to be made.
+#[derive(Clone, Debug)]
+pub struct ZoneRequest {
+    /// The name of the apex.
+    pub origin: Name,
+    /// The kind of zone.
+    pub model: Model,
+    /// How many names, from 1 to [`NAMES_MAX`]; what counts as one depends on the model.
+    pub names: u64,
+    /// The seed of everything random.
+    pub seed: u64,
+    /// The order of the records.
+    pub order: RecordOrder,
+}
 
-/// Makes a zone as a small organisation runs it, of exactly `records` records; the same for the same arguments, to
-/// the octet.
+/// How far the making of a zone is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Names made, of those asked for.
+    pub names: u64,
+    /// Octets of text made.
+    pub octets: u64,
+}
+
+/// How the making of a zone is watched and stopped, and on how many threads it goes.
+#[derive(Clone, Copy)]
+pub struct Watch<'a> {
+    /// Set by another thread to end the work, which then fails.
+    pub cancel: &'a AtomicBool,
+    /// Told now and then how far the work is.
+    pub progress: &'a dyn Fn(Progress),
+    /// Threads that make text, beside the one that writes it.
+    pub threads: NonZeroUsize,
+}
+
+impl Watch<'_> {
+    fn cancelled() -> io::Error {
+        io::Error::other("the work was cancelled")
+    }
+
+    fn check(&self) -> io::Result<()> {
+        match self.cancel.load(Ordering::Relaxed) {
+            true => Err(Self::cancelled()),
+            false => Ok(()),
+        }
+    }
+}
+
+/// A zone that was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrittenZone {
+    /// What is in it.
+    pub statistics: Statistics,
+    /// The length of its text, in octets.
+    pub octets: u64,
+}
+
+/// Makes a zone and writes it to `path` as [`write_whole`] does: it appears under its name only when it is complete.
 ///
-/// It has SOA, two NS of which one is in the zone, MX, TXT with SPF, DKIM (a 2048-bit key's length) and DMARC, hosts with
-/// A and AAAA records, SRV, CNAME and CAA records, wildcards in branches, delegations with glue, with DS records and without, and
-/// empty non-terminals. Addresses are from 198.18.0.0/15 (RFC 2544) and 2001:db8::/32 (RFC 3849).
+/// The text is as [`crate::Zone::write`] writes it. An unsorted zone of more than about 96 MB is shuffled by way of
+/// temporary files beside it.
 ///
-/// Fails if `records` is not within [`SMALL_DOMAIN_RECORDS_MIN`] and [`SMALL_DOMAIN_RECORDS_MAX`], or `origin` leaves no
-/// room for names below it.
-pub fn small_domain(origin: &Name, records: usize, seed: u64) -> Result<Zone, ZoneError> {
+/// # Errors
+/// [`ZoneError::Generate`] if there can be no such zone; [`ZoneError::Write`] if it cannot be written or the work was
+/// cancelled.
+pub fn write_zone(
+    path: &Path,
+    request: &ZoneRequest,
+    watch: &Watch,
+) -> Result<WrittenZone, ZoneError> {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let parts = parts_of(request)?;
+    let mut written = None;
+    write_whole(path, |target| {
+        written = Some(write_parts(target, &parts, request, folder, watch)?);
+        Ok(())
+    })
+    .map_err(|source| refused(path, source))?;
+    Ok(written.expect("write_whole succeeds only if it filled the file"))
+}
+
+/// Makes a zone and writes it to `target`, which `name` is the name of in errors; otherwise as [`write_zone`].
+///
+/// # Errors
+/// As [`write_zone`]; part of the zone may have been written then.
+pub fn write_zone_to(
+    target: &mut dyn Write,
+    name: &Path,
+    request: &ZoneRequest,
+    watch: &Watch,
+) -> Result<WrittenZone, ZoneError> {
+    let parts = parts_of(request)?;
+    write_parts(target, &parts, request, &std::env::temp_dir(), watch)
+        .map_err(|source| refused(name, source))
+}
+
+fn refused(file: &Path, source: io::Error) -> ZoneError {
+    ZoneError::Write {
+        file: file.to_path_buf(),
+        source,
+    }
+}
+
+fn parts_of(request: &ZoneRequest) -> Result<impl Parts + use<>, ZoneError> {
     let refuse = |why: String| ZoneError::Generate {
-        records,
-        origin: PresentationName(origin).to_string(),
+        size: format!("{} names", request.names),
+        origin: PresentationName(&request.origin).to_string(),
         why,
     };
-    if !(SMALL_DOMAIN_RECORDS_MIN..=SMALL_DOMAIN_RECORDS_MAX).contains(&records) {
-        return Err(refuse(format!(
-            "choose a number from {SMALL_DOMAIN_RECORDS_MIN} to {SMALL_DOMAIN_RECORDS_MAX}"
-        )));
+    if !(1..=NAMES_MAX).contains(&request.names) {
+        return Err(refuse(format!("choose a number from 1 to {NAMES_MAX}")));
     }
-    if origin.len() + PREFIX_OCTETS_MAX > 255 {
-        return Err(refuse(
-            "the names below it would exceed 255 octets, so choose a shorter name".into(),
-        ));
+    match request.model {
+        Model::Tld { signed_share } => {
+            tld::Tld::new(&request.origin, request.names, request.seed, signed_share)
+                .map_err(refuse)
+        }
     }
-    let mut domain = SmallDomain::new(origin, records, seed);
-    domain.fixed_part();
-    while domain.missing() > 0 {
-        domain.one_more_thing();
-    }
-    Zone::parse(domain.text.as_bytes(), Some(origin))
 }
 
-/// A domain being made, as the text of a master file.
-struct SmallDomain {
-    text: String,
-    wanted: usize,
-    made: usize,
-    random: ChaCha8Rng,
-    /// Owner names in use, relative to the origin.
-    taken: HashSet<String>,
-    /// Owners of address records, as targets for CNAME, MX and SRV.
-    hosts: Vec<String>,
-    next_host: usize,
-    next_address: u32,
-    /// The second name server of the domain and of its child zones.
-    second_server: &'static str,
-}
-
-/// A name server of another operator; where any such name would be in the zone and lack an address there, a host that
-/// [`SmallDomain::fixed_part`] gives one.
-fn second_server(origin: &Name) -> &'static str {
-    let is_outside =
-        |server: &&str| Name::bytes_from_str(server).is_ok_and(|name| !name.ends_with(origin));
-    ["ns2.isp.example.", "ns2.isp.test."]
-        .into_iter()
-        .find(is_outside)
-        .unwrap_or("mail2")
-}
-
-impl SmallDomain {
-    fn new(origin: &Name, wanted: usize, seed: u64) -> Self {
-        let text = format!("$ORIGIN {}\n$TTL 3600\n", PresentationName(origin));
-        Self {
-            text,
-            wanted,
-            made: 0,
-            random: ChaCha8Rng::seed_from_u64(seed),
-            taken: HashSet::new(),
-            hosts: Vec::new(),
-            next_host: 0,
-            next_address: 0,
-            second_server: second_server(origin),
+fn write_parts(
+    target: &mut dyn Write,
+    parts: &impl Parts,
+    request: &ZoneRequest,
+    folder: &Path,
+    watch: &Watch,
+) -> io::Result<WrittenZone> {
+    let mut target = BufWriter::with_capacity(1 << 16, target);
+    let mut octets = 0;
+    let statistics = match request.order {
+        RecordOrder::Canonical => pipeline::run(parts, watch, |lines| {
+            octets += lines.len() as u64;
+            target.write_all(lines)
+        })?,
+        RecordOrder::Shuffled => {
+            let mut shuffle = Shuffle::new(request, folder)?;
+            let statistics = pipeline::run(parts, watch, |lines| {
+                octets += lines.len() as u64;
+                shuffle.take(lines)
+            })?;
+            shuffle.write_to(&mut target, watch)?;
+            statistics
         }
-    }
-
-    fn missing(&self) -> usize {
-        self.wanted - self.made
-    }
-
-    /// A number below `limit`, which is small; independent of how `rand` maps ranges in its next version.
-    fn below(&mut self, limit: usize) -> usize {
-        self.random.next_u32() as usize % limit
-    }
-
-    fn pick<'a>(&mut self, words: &[&'a str]) -> &'a str {
-        words[self.below(words.len())]
-    }
-
-    fn record(&mut self, owner: &str, ttl_s: u32, data: &str) {
-        writeln!(self.text, "{owner} {ttl_s} IN {data}").expect("a String takes any text");
-        self.taken.insert(owner.to_owned());
-        self.made += 1;
-    }
-
-    /// Gives `owner` an address of its own, and an IPv6 address if `dual`.
-    fn addresses(&mut self, owner: &str, ttl_s: u32, dual: bool) {
-        self.next_address += 1;
-        let number = self.next_address;
-        let [_, high, middle, low] = number.to_be_bytes();
-        self.record(
-            owner,
-            ttl_s,
-            &format!("A 198.{}.{middle}.{low}", 18 + high % 2),
-        );
-        if dual {
-            let site = self.below(16);
-            self.record(
-                owner,
-                ttl_s,
-                &format!("AAAA 2001:db8:{site:x}:{high:x}::{number:x}"),
-            );
-        }
-        if !owner.contains('*') {
-            self.hosts.push(owner.to_owned());
-        }
-    }
-
-    /// One of each thing: [`SMALL_DOMAIN_RECORDS_MIN`] records.
-    fn fixed_part(&mut self) {
-        self.record(
-            "@",
-            3600,
-            "SOA ns1 hostmaster 2025010101 10800 3600 1209600 3600",
-        );
-        for (preference, server) in [(10, "mail"), (20, "mail2")] {
-            self.record("@", 3600, &format!("MX {preference} {server}"));
-            self.addresses(server, 3600, true);
-        }
-        // One server of its own and one of another operator, as a small domain has it.
-        self.record("@", 86400, "NS ns1");
-        self.addresses("ns1", 86400, false);
-        self.record("@", 86400, &format!("NS {}", self.second_server));
-        self.addresses("@", 300, true);
-        self.addresses("www", 300, true);
-        self.record(
-            "@",
-            3600,
-            "TXT \"v=spf1 mx ip4:198.18.0.0/15 ip6:2001:db8::/32 -all\"",
-        );
-        let token = self.base64_text(32);
-        self.record("@", 3600, &format!("TXT \"site-verification={token}\""));
-        self.record(
-            "_dmarc",
-            3600,
-            "TXT \"v=DMARC1; p=quarantine; rua=mailto:dmarc@reports.example; pct=100\"",
-        );
-        self.domain_key("default");
-        self.record("@", 3600, "CAA 0 issue \"ca.example\"");
-        self.record("@", 3600, "CAA 0 iodef \"mailto:security@ca.example\"");
-        self.record("imap", 3600, "CNAME mail");
-        self.record("ftp", 3600, "CNAME www");
-        self.record("_imaps._tcp", 3600, "SRV 0 1 993 mail");
-        self.record("_submission._tcp", 3600, "SRV 0 1 587 mail");
-        self.addresses("*.apps", 300, false);
-        self.addresses("db.internal", 3600, false);
-        self.delegation("sub", true, 1);
-        self.delegation("legacy", false, 2);
-    }
-
-    /// Adds what a growing domain adds next; never more than is missing.
-    fn one_more_thing(&mut self) {
-        let missing = self.missing();
-        match self.below(100) {
-            0..8 if missing >= 5 => self.child_zone(),
-            8..12 if missing >= 3 => self.mail_domain(),
-            12..14 => self.wildcard(),
-            14..17 => self.service(),
-            17..28 => self.alias(),
-            28..30 => self.domain_key_of_day(),
-            30..36 => self.text_record(),
-            36..55 => {
-                let dual = missing >= 2 && self.below(2) == 0;
-                let owner = self.branch_host();
-                self.addresses(&owner, 3600, dual);
-            }
-            _ => {
-                let dual = missing >= 2 && self.below(5) < 2;
-                let owner = self.new_host();
-                let ttl_s = [300, 3600, 3600, 86400][self.below(4)];
-                self.addresses(&owner, ttl_s, dual);
-            }
-        }
-    }
-
-    /// A host name that nothing has yet: the usual ones first, then numbered ones.
-    fn new_host(&mut self) -> String {
-        while let Some(&word) = words::HOSTS.get(self.next_host) {
-            self.next_host += 1;
-            if !self.taken.contains(word) {
-                return word.to_owned();
-            }
-        }
-        self.new_numbered("")
-    }
-
-    fn branch_host(&mut self) -> String {
-        let branch = format!(".{}", self.pick(&words::BRANCHES));
-        self.new_numbered(&branch)
-    }
-
-    /// A word and a number, then `suffix`, that nothing has yet.
-    fn new_numbered(&mut self, suffix: &str) -> String {
-        let mut limit = 10;
-        loop {
-            let word = self.pick(&words::NUMBERED);
-            let number = 1 + self.below(limit);
-            let owner = format!("{word}{number}{suffix}");
-            if !self.taken.contains(&owner) {
-                return owner;
-            }
-            limit *= 2;
-        }
-    }
-
-    fn some_host(&mut self) -> String {
-        let index = self.below(self.hosts.len());
-        self.hosts[index].clone()
-    }
-
-    fn alias(&mut self) {
-        let owner = self.new_numbered("");
-        let target = self.some_host();
-        self.record(&owner, 3600, &format!("CNAME {target}"));
-    }
-
-    fn service(&mut self) {
-        let (service, port) = words::SERVICES[self.below(words::SERVICES.len())];
-        let branch = self.pick(&words::BRANCHES);
-        let owner = match self.taken.contains(service) {
-            true => format!("{service}.{branch}"),
-            false => service.to_owned(),
-        };
-        if self.taken.contains(&owner) {
-            return self.alias();
-        }
-        let target = self.some_host();
-        self.record(&owner, 3600, &format!("SRV 10 5 {port} {target}"));
-    }
-
-    fn wildcard(&mut self) {
-        let branch = self.pick(&words::BRANCHES);
-        let owner = format!("*.{branch}");
-        match self.taken.contains(&owner) {
-            true => self.alias(),
-            false => self.addresses(&owner, 300, false),
-        }
-    }
-
-    fn text_record(&mut self) {
-        let owner = self.new_numbered("");
-        let token = self.base64_text(24);
-        self.record(
-            &owner,
-            3600,
-            &format!("TXT \"asset={owner}\" \"owner-token={token}\""),
-        );
-    }
-
-    /// A name with mail of its own: MX, SPF and an address.
-    fn mail_domain(&mut self) {
-        let owner = self.branch_host();
-        self.record(&owner, 3600, "MX 10 mail");
-        self.record(&owner, 3600, "TXT \"v=spf1 mx -all\"");
-        self.addresses(&owner, 3600, false);
-    }
-
-    fn domain_key_of_day(&mut self) {
-        let selector = format!("s{}", 20_200_101 + self.below(40_000));
-        match self.taken.contains(&format!("{selector}._domainkey")) {
-            true => self.alias(),
-            false => self.domain_key(&selector),
-        }
-    }
-
-    /// A DKIM record (RFC 6376 section 3.6.1) with an RSA key of 2048 bits, in two strings as it exceeds 255 octets.
-    fn domain_key(&mut self, selector: &str) {
-        // SubjectPublicKeyInfo up to the modulus, whose first octet (0) is included.
-        const HEAD: &str = "30820122300d06092a864886f70d01010105000382010f003082010a0282010100";
-        const EXPONENT_65537: [u8; 5] = [2, 3, 1, 0, 1];
-        let mut key = domain::utils::base16::decode::<Vec<u8>>(HEAD).expect("HEAD is hexadecimal");
-        let mut modulus = [0; 256];
-        self.random.fill_bytes(&mut modulus);
-        modulus[0] |= 0x80;
-        modulus[255] |= 1;
-        key.extend(modulus);
-        key.extend(EXPONENT_65537);
-        let text = base64::encode_string(&key);
-        let (first, second) = text.split_at(230);
-        let owner = format!("{selector}._domainkey");
-        self.record(
-            &owner,
-            3600,
-            &format!("TXT \"v=DKIM1; k=rsa; p={first}\" \"{second}\""),
-        );
-    }
-
-    fn child_zone(&mut self) {
-        let word = self.pick(&words::CHILDREN);
-        let owner = match self.taken.contains(word) {
-            true => self.new_numbered(""),
-            false => word.to_owned(),
-        };
-        let signed = self.below(2) == 0;
-        let glue = if signed { 1 } else { 2 };
-        self.delegation(&owner, signed, glue);
-    }
-
-    /// Four records (signed with one glue record, or unsigned with two): two NS, DS if `signed`, and `glue` addresses.
-    fn delegation(&mut self, owner: &str, signed: bool, glue: usize) {
-        for number in 1..=2 {
-            let server = match number <= glue {
-                true => format!("ns{number}.{owner}"),
-                false => self.second_server.to_owned(),
-            };
-            self.record(owner, 86400, &format!("NS {server}"));
-            if number <= glue {
-                self.next_address += 1;
-                let [_, high, middle, low] = self.next_address.to_be_bytes();
-                let address = format!("A 198.{}.{middle}.{low}", 18 + high % 2);
-                self.record(&server, 86400, &address);
-            }
-        }
-        if signed {
-            let tag = self.below(65536);
-            let mut digest = [0; 32];
-            self.random.fill_bytes(&mut digest);
-            let digest = domain::utils::base16::encode_string(&digest);
-            self.record(owner, 86400, &format!("DS {tag} 13 2 {digest}"));
-        }
-    }
-
-    /// `octets` random octets in base64.
-    fn base64_text(&mut self, octets: usize) -> String {
-        let mut buffer = vec![0; octets];
-        self.random.fill_bytes(&mut buffer);
-        base64::encode_string(&buffer)
-    }
+    };
+    target.flush()?;
+    Ok(WrittenZone { statistics, octets })
 }

@@ -1,0 +1,108 @@
+//! The lines of a zone in random order, in bounded memory.
+
+use super::random::{self, Purpose, Random};
+use super::{Watch, ZoneRequest};
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Seek, Write};
+use std::path::Path;
+
+/// Text that is shuffled at once, in octets, about.
+const BUCKET: u64 = 96 << 20;
+/// A zone's text for each of its names, in octets, at most about.
+const NAME: u64 = 130;
+/// Lines after which it is looked whether the work was cancelled.
+const CHECK_LINES: usize = 1 << 14;
+
+/// Takes lines, spreads them over buckets by chance, and gives them bucket by bucket, each shuffled.
+pub(super) struct Shuffle {
+    seed: u64,
+    lines: u64,
+    /// The SOA record, which stays first.
+    first: Vec<u8>,
+    buckets: Vec<Bucket>,
+}
+
+/// Lines that are to be shuffled among themselves.
+enum Bucket {
+    Memory(Vec<u8>),
+    File(BufWriter<File>),
+}
+
+impl Shuffle {
+    /// A shuffle for the zone of `request`; more than one bucket are files in `folder` that have no name.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn new(request: &ZoneRequest, folder: &Path) -> io::Result<Self> {
+        let count = (request.names * NAME).div_ceil(BUCKET);
+        let folder = match folder.as_os_str().is_empty() {
+            true => Path::new("."),
+            false => folder,
+        };
+        let bucket = |_| match count {
+            1 => Ok(Bucket::Memory(Vec::new())),
+            _ => tempfile::tempfile_in(folder).map(|file| Bucket::File(BufWriter::new(file))),
+        };
+        Ok(Self {
+            seed: request.seed,
+            lines: 0,
+            first: Vec::new(),
+            buckets: (0..count).map(bucket).collect::<io::Result<_>>()?,
+        })
+    }
+
+    /// Takes whole lines.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn take(&mut self, lines: &[u8]) -> io::Result<()> {
+        for line in lines.split_inclusive(|&octet| octet == b'\n') {
+            self.lines += 1;
+            if self.lines == 1 {
+                self.first = line.to_vec();
+                continue;
+            }
+            let bits = random::at(self.seed, Purpose::Order, self.lines) >> 32;
+            let place = random::scale(bits as u32, self.buckets.len() as u32);
+            match &mut self.buckets[place as usize] {
+                Bucket::Memory(text) => text.extend_from_slice(line),
+                Bucket::File(file) => file.write_all(line)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes all lines.
+    ///
+    /// # Errors
+    /// Those of the system, and one if the work was cancelled.
+    pub fn write_to(self, target: &mut impl Write, watch: &Watch) -> io::Result<()> {
+        target.write_all(&self.first)?;
+        for (number, bucket) in self.buckets.into_iter().enumerate() {
+            let text = match bucket {
+                Bucket::Memory(text) => text,
+                Bucket::File(file) => read_again(file)?,
+            };
+            let mut random = Random::new(self.seed, Purpose::Order, number as u64);
+            let mut lines: Vec<&[u8]> = text.split_inclusive(|&octet| octet == b'\n').collect();
+            for last in (1..lines.len()).rev() {
+                lines.swap(last, random.below(last as u32 + 1) as usize);
+            }
+            for (number, line) in lines.into_iter().enumerate() {
+                if number % CHECK_LINES == 0 {
+                    watch.check()?;
+                }
+                target.write_all(line)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn read_again(file: BufWriter<File>) -> io::Result<Vec<u8>> {
+    let mut file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
+    file.rewind()?;
+    let mut text = Vec::new();
+    file.read_to_end(&mut text)?;
+    Ok(text)
+}

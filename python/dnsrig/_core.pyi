@@ -11,6 +11,7 @@ __all__ = [
     "Zone",
     "__version__",
     "find_breaking_point",
+    "generate_zone",
     "judge_bottleneck",
     "latency_percentiles",
     "load",
@@ -18,6 +19,23 @@ __all__ = [
     "serve_echo",
 ]
 __version__: str
+
+def generate_zone(
+    path: str | PathLike[str] | None,
+    *,
+    model: str,
+    origin: str,
+    names: int,
+    seed: int,
+    signed_share: float = 0.05,
+    unsorted: bool = False,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> dict[str, Any]:
+    """Make a synthetic zone and write it to `path`, or to standard output without one; return counts, and its octets.
+
+    `names` counts what the model counts: delegations, owner names, addresses, hosts, or records for `small`.
+    `on_progress` is given the names and octets made so far.
+    """
 
 @final
 class Zone:

@@ -4,9 +4,11 @@ use crate::arguments::parse_name;
 use crate::doorway::detached;
 use crate::errors::{Kind, OrRaise, exception};
 use crate::zone::statistics_dict;
+use dnsrig_zone::ZoneError;
 use dnsrig_zone::generate::{
     Model, Progress, RecordOrder, Watch, ZoneRequest, write_zone, write_zone_to,
 };
+use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::io;
@@ -16,6 +18,7 @@ use std::thread::available_parallelism;
 
 /// Makes a synthetic zone and writes it to `path`, or to standard output without one; returns counts of what is in it.
 ///
+/// `names` counts what the model counts: delegations, owner names, addresses, hosts, or records for `small`.
 /// `on_progress` is called on this thread with the names and octets made so far.
 #[pyfunction]
 #[pyo3(signature = (path, *, model, origin, names, seed, signed_share=0.05, unsorted=false, on_progress=None))]
@@ -63,17 +66,44 @@ pub fn generate_zone<'py>(
         },
     )?;
     raised?;
-    let written = written.or_raise()?;
+    let written = match written {
+        Err(ZoneError::Write { source, .. }) if path.is_none() => {
+            return Err(system_error(py, source)?);
+        }
+        other => other.or_raise()?,
+    };
     let found = statistics_dict(py, &written.statistics)?;
     found.set_item("octets", written.octets)?;
     Ok(found)
 }
 
+/// The system's error as Python makes it, by whose number a caller knows what to say.
+fn system_error(py: Python<'_>, error: io::Error) -> PyResult<PyErr> {
+    // Without its number, a closed pipe passes click, which would end the program with a code of its own.
+    let (Some(number), false) = (
+        error.raw_os_error(),
+        error.kind() == io::ErrorKind::BrokenPipe,
+    ) else {
+        return Ok(error.into());
+    };
+    let text: String = py
+        .import("os")?
+        .call_method1("strerror", (number,))?
+        .extract()?;
+    Ok(PyOSError::new_err((number, text)))
+}
+
 fn parse_model(name: &str, signed_share: f64) -> PyResult<Model> {
     match name {
         "tld" => Ok(Model::Tld { signed_share }),
+        "enterprise" => Ok(Model::Enterprise),
+        "reverse" => Ok(Model::Reverse),
+        "flat" => Ok(Model::Flat),
+        "small" => Ok(Model::Small),
         other => {
-            let message = format!("'{other}' is no model of a zone; there is tld");
+            let message = format!(
+                "'{other}' is no model of a zone; there are tld, enterprise, reverse, flat and small"
+            );
             Err(exception(Kind::Input, message))
         }
     }

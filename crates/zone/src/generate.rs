@@ -4,11 +4,16 @@
 //! makes the zone of a small organisation in memory. The same arguments give the same zone to the octet, on any machine
 //! and with any number of threads.
 
+mod addresses;
+mod enterprise;
+mod entries;
+mod flat;
 mod labels;
 mod operators;
 mod pipeline;
 mod punycode;
 mod random;
+mod reverse;
 mod shuffle;
 mod sink;
 mod small;
@@ -31,9 +36,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The most names that a zone can be made of.
-pub const NAMES_MAX: u64 = 1_000_000_000;
+pub const NAMES_MAX: u64 = 200_000_000;
 
-/// What kind of zone to make.
+/// What kind of zone to make, and what counts as a name of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Model {
     /// A registry's zone of delegations; a name is a delegation. With [`TLD_NAMES`] and 5 % signed it has as many
@@ -42,6 +47,16 @@ pub enum Model {
         /// The share of delegations with DS records, from 0 to 1.
         signed_share: f64,
     },
+    /// An organisation's zone with everything in it that [`small_domain`] has, most of it at sites of its own; a name
+    /// is an owner name.
+    Enterprise,
+    /// A zone of the reverse tree, below in-addr.arpa or ip6.arpa; a name is an address that has a PTR record, or a
+    /// CNAME record into a delegation (RFC 2317).
+    Reverse,
+    /// Hosts directly below the apex; a name is a host with an A record, and perhaps an AAAA record.
+    Flat,
+    /// The zone of [`small_domain`]; a name is a record.
+    Small,
 }
 
 /// The order of a zone's records.
@@ -127,7 +142,7 @@ pub fn write_zone(
     let parts = parts_of(request)?;
     let mut written = None;
     write_whole(path, |target| {
-        written = Some(write_parts(target, &parts, request, folder, watch)?);
+        written = Some(write_parts(target, &*parts, request, folder, watch)?);
         Ok(())
     })
     .map_err(|source| refused(path, source))?;
@@ -145,7 +160,7 @@ pub fn write_zone_to(
     watch: &Watch,
 ) -> Result<WrittenZone, ZoneError> {
     let parts = parts_of(request)?;
-    write_parts(target, &parts, request, &std::env::temp_dir(), watch)
+    write_parts(target, &*parts, request, &std::env::temp_dir(), watch)
         .map_err(|source| refused(name, source))
 }
 
@@ -156,26 +171,62 @@ fn refused(file: &Path, source: io::Error) -> ZoneError {
     }
 }
 
-fn parts_of(request: &ZoneRequest) -> Result<impl Parts + use<>, ZoneError> {
+fn parts_of(request: &ZoneRequest) -> Result<Box<dyn Parts>, ZoneError> {
+    let ZoneRequest {
+        origin,
+        names,
+        seed,
+        ..
+    } = request;
     let refuse = |why: String| ZoneError::Generate {
-        size: format!("{} names", request.names),
-        origin: PresentationName(&request.origin).to_string(),
+        size: format!("{names} names"),
+        origin: PresentationName(origin).to_string(),
         why,
     };
-    if !(1..=NAMES_MAX).contains(&request.names) {
+    if !(1..=NAMES_MAX).contains(names) {
         return Err(refuse(format!("choose a number from 1 to {NAMES_MAX}")));
     }
-    match request.model {
+    let parts: Result<Box<dyn Parts>, String> = match request.model {
         Model::Tld { signed_share } => {
-            tld::Tld::new(&request.origin, request.names, request.seed, signed_share)
-                .map_err(refuse)
+            tld::Tld::new(origin, *names, *seed, signed_share).map(|made| Box::new(made) as _)
         }
+        Model::Enterprise => {
+            enterprise::Enterprise::new(origin, *names, *seed).map(|made| Box::new(made) as _)
+        }
+        Model::Reverse => reverse::new(origin, *names, *seed),
+        Model::Flat => flat::Flat::new(origin, *names, *seed).map(|made| Box::new(made) as _),
+        Model::Small => return Ok(Box::new(small::Whole::new(origin, *names as usize, *seed)?)),
+    };
+    parts.map_err(refuse)
+}
+
+/// Refuses an origin below which names of `octets` octets more would be too long.
+fn check_room(origin: &Name, octets: usize) -> Result<(), String> {
+    match origin.len() + octets > 255 {
+        true => Err("the names below it would exceed 255 octets, so choose a shorter name".into()),
+        false => Ok(()),
+    }
+}
+
+/// The origin as models write it: in presentation format and lower case.
+fn origin_text(origin: &Name) -> Vec<u8> {
+    let text = PresentationName(origin).to_string().to_ascii_lowercase();
+    text.into_bytes()
+}
+
+/// Two name servers of others, in a reserved domain (RFC 6761) that `origin` is not in: whoever is given the zone asks
+/// and tells nobody outside.
+fn servers_of_others(origin: &Name) -> [&'static str; 2] {
+    const EXAMPLE: [&str; 2] = ["ns1.isp.example.", "ns2.isp.example."];
+    match Name::bytes_from_str(EXAMPLE[0]).is_ok_and(|server| server.ends_with(origin)) {
+        true => ["ns1.isp.test.", "ns2.isp.test."],
+        false => EXAMPLE,
     }
 }
 
 fn write_parts(
     target: &mut dyn Write,
-    parts: &impl Parts,
+    parts: &dyn Parts,
     request: &ZoneRequest,
     folder: &Path,
     watch: &Watch,

@@ -6,6 +6,8 @@ use std::collections::HashSet;
 
 /// Delegations for one operator.
 const DELEGATIONS_PER_OPERATOR: u64 = 40;
+/// The most, so that they do not fill the memory.
+const OPERATORS_MAX: u64 = 250_000;
 /// The least, so that there is one for each size of a name server set.
 const OPERATORS_MIN: u64 = 8;
 /// Delegations that share a name server set before an operator has a further one.
@@ -50,7 +52,7 @@ pub(super) struct Operators {
 impl Operators {
     /// The operators of a zone with `delegations`, whose names end with `tld`.
     pub fn new(model: &LabelModel, delegations: u64, seed: u64, tld: &str) -> Self {
-        let count = (delegations / DELEGATIONS_PER_OPERATOR).max(OPERATORS_MIN);
+        let count = (delegations / DELEGATIONS_PER_OPERATOR).clamp(OPERATORS_MIN, OPERATORS_MAX);
         let tlds: Vec<&str> = TLDS.into_iter().filter(|&other| other != tld).collect();
         let mut random = Random::new(seed, Purpose::Operators, 0);
         let total_weight: u64 = (0..count).map(weight).sum();
@@ -64,7 +66,7 @@ impl Operators {
             let mut domain = Vec::new();
             for attempt in 0.. {
                 domain.clear();
-                let group = &model.groups[model.some_group(&mut random)];
+                let group = model.some_group(&mut random);
                 model.draw(group, attempt / 10, &mut random, &mut domain);
                 // Who sells hosting has a short name.
                 let is_fit = domain.len() <= 12 || attempt > 20;
@@ -87,7 +89,7 @@ impl Operators {
                 is_in_zone,
                 servers,
                 sets: 1 + (own / u128::from(DELEGATIONS_PER_SET)).isqrt() as u32,
-                prefix: *random.pick::<&str>(&PREFIXES),
+                prefix: random.pick::<&str>(&PREFIXES),
             });
         }
         operators

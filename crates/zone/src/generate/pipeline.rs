@@ -18,14 +18,14 @@ pub(super) trait Parts: Sync {
     fn make(&self, index: usize, sink: &mut Sink);
 }
 
-/// Makes all parts on `watch.threads` threads, each every so manieth part, and gives their lines to `write` in order.
+/// Makes all parts on `watch.threads` threads, which take turns, and gives their lines to `write` in order.
 ///
-/// The text is the same for any number of threads.
+/// The text is the same for any number of threads, and a thread is only a few pieces of text ahead of `write`.
 ///
 /// # Errors
 /// Those of `write`, and one if the work was cancelled.
 pub(super) fn run(
-    parts: &impl Parts,
+    parts: &dyn Parts,
     watch: &Watch,
     mut write: impl FnMut(&[u8]) -> io::Result<()>,
 ) -> io::Result<Statistics> {

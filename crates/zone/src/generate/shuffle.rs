@@ -29,12 +29,16 @@ enum Bucket {
 }
 
 impl Shuffle {
-    /// A shuffle for the zone of `request`; more than one bucket are files in `folder` that have no name.
+    /// A shuffle for the zone of `request`; what it cannot keep in memory are files in `folder` that have no name.
     ///
     /// # Errors
     /// Those of the system.
     pub fn new(request: &ZoneRequest, folder: &Path) -> io::Result<Self> {
         let count = (request.names * NAME).div_ceil(BUCKET);
+        Self::with_buckets(count, request.seed, folder)
+    }
+
+    fn with_buckets(count: u64, seed: u64, folder: &Path) -> io::Result<Self> {
         let folder = match folder.as_os_str().is_empty() {
             true => Path::new("."),
             false => folder,
@@ -44,7 +48,7 @@ impl Shuffle {
             _ => tempfile::tempfile_in(folder).map(|file| Bucket::File(BufWriter::new(file))),
         };
         Ok(Self {
-            seed: request.seed,
+            seed,
             lines: 0,
             first: Vec::new(),
             buckets: (0..count).map(bucket).collect::<io::Result<_>>()?,
@@ -101,8 +105,47 @@ impl Shuffle {
 
 fn read_again(file: BufWriter<File>) -> io::Result<Vec<u8>> {
     let mut file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
+    let length = file.stream_position()?;
     file.rewind()?;
-    let mut text = Vec::new();
+    let mut text = Vec::with_capacity(length as usize);
     file.read_to_end(&mut text)?;
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Shuffle, Watch};
+    use std::num::NonZeroUsize;
+    use std::path::Path;
+    use std::sync::atomic::AtomicBool;
+
+    #[test]
+    fn lines_of_several_buckets_are_all_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let text: String = (0..5000).map(|number| format!("line {number}\n")).collect();
+        let watch = Watch {
+            cancel: &AtomicBool::new(false),
+            progress: &|_| (),
+            threads: NonZeroUsize::MIN,
+        };
+        let shuffled = |folder: &Path| {
+            let mut shuffle = Shuffle::with_buckets(3, 1, folder).unwrap();
+            let half = text[..text.len() / 2].rfind('\n').unwrap() + 1;
+            shuffle.take(&text.as_bytes()[..half]).unwrap();
+            shuffle.take(&text.as_bytes()[half..]).unwrap();
+            let mut out = Vec::new();
+            shuffle.write_to(&mut out, &watch).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        let found = shuffled(folder.path());
+        assert_eq!(found, shuffled(folder.path()));
+        assert!(found.starts_with("line 0\n"));
+        let mut lines: Vec<&str> = found.lines().collect();
+        assert!(!lines.is_sorted_by_key(|line| line[5..].parse::<u32>().unwrap()));
+        lines.sort_unstable();
+        let mut wanted: Vec<&str> = text.lines().collect();
+        wanted.sort_unstable();
+        assert_eq!(lines, wanted);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
 }

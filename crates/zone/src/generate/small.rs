@@ -1,5 +1,7 @@
 //! The zone of a small organisation, as JPRS-2010 measured one.
 
+use super::pipeline::Parts;
+use super::sink::Sink;
 use super::words;
 use crate::presentation::PresentationName;
 use crate::{Name, Zone, ZoneError};
@@ -52,6 +54,28 @@ pub fn small_domain(origin: &Name, records: usize, seed: u64) -> Result<Zone, Zo
         domain.one_more_thing();
     }
     Zone::parse(domain.text.as_bytes(), Some(origin))
+}
+
+/// A small domain, as the one part of a zone to be written.
+pub(super) struct Whole(Zone);
+
+impl Whole {
+    /// [`small_domain`] with its errors.
+    pub fn new(origin: &Name, records: usize, seed: u64) -> Result<Self, ZoneError> {
+        small_domain(origin, records, seed).map(Self)
+    }
+}
+
+impl Parts for Whole {
+    fn count(&self) -> usize {
+        1
+    }
+
+    fn make(&self, _: usize, sink: &mut Sink) {
+        let mut text = Vec::new();
+        self.0.write_to(&mut text).expect("a Vec takes any text");
+        sink.whole(&text, self.0.statistics());
+    }
 }
 
 /// A domain being made, as the text of a master file.
@@ -296,25 +320,14 @@ impl SmallDomain {
         }
     }
 
-    /// A DKIM record (RFC 6376 section 3.6.1) with an RSA key of 2048 bits, in two strings as it exceeds 255 octets.
     fn domain_key(&mut self, selector: &str) {
-        // SubjectPublicKeyInfo up to the modulus, whose first octet (0) is included.
-        const HEAD: &str = "30820122300d06092a864886f70d01010105000382010f003082010a0282010100";
-        const EXPONENT_65537: [u8; 5] = [2, 3, 1, 0, 1];
-        let mut key = domain::utils::base16::decode::<Vec<u8>>(HEAD).expect("HEAD is hexadecimal");
         let mut modulus = [0; 256];
         self.random.fill_bytes(&mut modulus);
-        modulus[0] |= 0x80;
-        modulus[255] |= 1;
-        key.extend(modulus);
-        key.extend(EXPONENT_65537);
-        let text = base64::encode_string(&key);
-        let (first, second) = text.split_at(230);
-        let owner = format!("{selector}._domainkey");
+        let data = domain_key(modulus);
         self.record(
-            &owner,
+            &format!("{selector}._domainkey"),
             3600,
-            &format!("TXT \"v=DKIM1; k=rsa; p={first}\" \"{second}\""),
+            &format!("TXT {data}"),
         );
     }
 
@@ -359,4 +372,20 @@ impl SmallDomain {
         self.random.fill_bytes(&mut buffer);
         base64::encode_string(&buffer)
     }
+}
+
+/// The data of a DKIM record (RFC 6376 section 3.6.1) with an RSA key of 2048 bits, in two strings as it exceeds 255
+/// octets.
+pub(super) fn domain_key(mut modulus: [u8; 256]) -> String {
+    // SubjectPublicKeyInfo up to the modulus, whose first octet (0) is included.
+    const HEAD: &str = "30820122300d06092a864886f70d01010105000382010f003082010a0282010100";
+    const EXPONENT_65537: [u8; 5] = [2, 3, 1, 0, 1];
+    let mut key = domain::utils::base16::decode::<Vec<u8>>(HEAD).expect("HEAD is hexadecimal");
+    modulus[0] |= 0x80;
+    modulus[255] |= 1;
+    key.extend(modulus);
+    key.extend(EXPONENT_65537);
+    let text = base64::encode_string(&key);
+    let (first, second) = text.split_at(230);
+    format!("\"v=DKIM1; k=rsa; p={first}\" \"{second}\"")
 }

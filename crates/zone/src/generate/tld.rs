@@ -2,6 +2,7 @@
 
 mod plan;
 
+use super::addresses;
 use super::labels::Labels;
 use super::operators::Operator;
 use super::pipeline::Parts;
@@ -10,7 +11,6 @@ use super::sink::{DelegationSigner, Sink};
 use crate::Name;
 use domain::base::iana::Rtype;
 use plan::{Kind, Member, Partition, Plan};
-use std::net::{Ipv4Addr, Ipv6Addr};
 
 pub use plan::TLD_NAMES;
 
@@ -27,6 +27,8 @@ pub(super) struct Tld {
     seed: u64,
     /// The name of the apex in presentation format.
     origin: Vec<u8>,
+    /// Name servers of the zone that others run.
+    others: [&'static str; 2],
 }
 
 /// Where a delegation's text is put together, so that nothing is allocated for each.
@@ -39,24 +41,17 @@ struct Scratch {
 impl Tld {
     /// The zone `origin` with `names` delegations, `signed_share` of them signed, or why there is none.
     pub fn new(origin: &Name, names: u64, seed: u64, signed_share: f64) -> Result<Self, String> {
-        let origin_text = crate::PresentationName(origin)
-            .to_string()
-            .to_ascii_lowercase();
         Ok(Self {
             plan: Plan::new(origin, names, seed, signed_share)?,
             seed,
-            origin: origin_text.into_bytes(),
+            origin: super::origin_text(origin),
+            others: super::servers_of_others(origin),
         })
     }
 
     /// The SOA and NS records of the apex.
     fn apex(&self, sink: &mut Sink) {
         let origin = String::from_utf8_lossy(&self.origin);
-        // Reserved names (RFC 6761), so that no server that is given this zone tells others of it.
-        let other = match self.plan.tld == "example" {
-            true => "test",
-            false => "example",
-        };
         let soa =
             format!("a.nic.{origin} hostmaster.nic.{origin} 2005121501 1800 900 1209600 3600");
         sink.plain(
@@ -68,8 +63,8 @@ impl Tld {
         let mut servers = [
             format!("a.nic.{origin}"),
             format!("b.nic.{origin}"),
-            format!("c.registry.{other}."),
-            format!("d.registry.{other}."),
+            self.others[0].to_owned(),
+            self.others[1].to_owned(),
         ];
         servers.sort_by_cached_key(|server| wire(server.as_bytes()));
         let servers: Vec<&[u8]> = servers.iter().map(String::as_bytes).collect();
@@ -82,8 +77,8 @@ impl Tld {
         for (number, host) in [b"a.", b"b."].into_iter().enumerate() {
             let owner = [host, REGISTRY, b".", &self.origin].concat();
             let number = u64::MAX - number as u64;
-            sink.address(&owner, A, self.address(number));
-            sink.address6(&owner, AAAA, self.address6(number));
+            sink.address(&owner, A, addresses::v4(self.seed, number));
+            sink.address6(&owner, AAAA, addresses::v6(self.seed, number));
         }
         sink.counts.names += 2;
         sink.counts.empty_non_terminals += 1;
@@ -135,7 +130,7 @@ impl Tld {
         let model = &self.plan.model;
         let parent = model.groups[partition.group].prefix;
         for (index, group) in model.groups.iter().enumerate() {
-            let count = self.plan.of_group(partition.third_level, index) as usize;
+            let count = model.share_of_group(partition.third_level, index) as usize;
             let part = (partition.group << 16 | index) as u64;
             let mut random = Random::new(self.seed, Purpose::ThirdLevel, part);
             let labels = Labels::draw(model, group, count, &[], &mut random);
@@ -231,7 +226,8 @@ impl Tld {
         sink.counts.delegations += 1;
         let signers = self.plan.signers(next.delegation);
         if signers > 0 {
-            let mut data = [0, 1].map(|number| self.signer(next.delegation << 1 | number));
+            let mut data = [0, 1]
+                .map(|number| DelegationSigner::some(self.seed, next.delegation << 1 | number));
             data[..signers].sort_unstable();
             sink.delegation_signers(&scratch.owner, DS, &data[..signers]);
             sink.counts.signed_delegations += 1;
@@ -240,9 +236,9 @@ impl Tld {
     }
 
     fn glue(&self, owner: &[u8], place: u64, is_dual: bool, sink: &mut Sink) {
-        sink.address(owner, A, self.address(place));
+        sink.address(owner, A, addresses::v4(self.seed, place));
         if is_dual {
-            sink.address6(owner, AAAA, self.address6(place));
+            sink.address6(owner, AAAA, addresses::v6(self.seed, place));
         }
         sink.counts.names += 1;
         sink.counts.glue_records += 1 + usize::from(is_dual);
@@ -257,40 +253,6 @@ impl Tld {
         if operator.is_in_zone {
             out.push(b'.');
             out.extend_from_slice(&self.origin);
-        }
-    }
-
-    /// An address of 198.18.0.0/15 (RFC 2544).
-    fn address(&self, place: u64) -> Ipv4Addr {
-        let bits = random::at(self.seed, Purpose::Address, place) as u32;
-        Ipv4Addr::from(0xC612_0000 | (bits >> 15))
-    }
-
-    /// An address of 2001:db8::/32 (RFC 3849).
-    fn address6(&self, place: u64) -> Ipv6Addr {
-        let bits = random::at(self.seed, Purpose::Address, place);
-        let [_, _, a, b, ..] = bits.to_be_bytes().map(u16::from);
-        Ipv6Addr::new(0x2001, 0xdb8, a << 8 | b, 0, 0, 0, 0, 0x53)
-    }
-
-    fn signer(&self, place: u64) -> DelegationSigner {
-        let bits = |number| random::at(self.seed, Purpose::DelegationSigner, place << 3 | number);
-        let mut digest = [0; 32];
-        for (number, octets) in digest.chunks_exact_mut(8).enumerate() {
-            octets.copy_from_slice(&bits(number as u64 + 1).to_le_bytes());
-        }
-        let first = bits(0);
-        let algorithm = match random::scale(first as u32, 100) {
-            0..62 => 13,
-            62..94 => 8,
-            94..97 => 10,
-            97..99 => 15,
-            _ => 14,
-        };
-        DelegationSigner {
-            key_tag: (first >> 48) as u16,
-            algorithm,
-            digest,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! How many of what a registry's zone has, and where.
 
 use crate::Name;
+use crate::generate::check_room;
 use crate::generate::labels::LabelModel;
 use crate::generate::operators::Operators;
 use crate::generate::random::{Permutation, Purpose};
@@ -83,8 +84,6 @@ pub(super) struct Plan {
     pub model: LabelModel,
     pub operators: Operators,
     pub partitions: Vec<Partition>,
-    /// The last label of the origin.
-    pub tld: String,
     kinds: Permutation,
     /// Kinds with the place that ends each in the order of `kinds`.
     kind_ends: [(u64, Kind); 5],
@@ -94,7 +93,7 @@ pub(super) struct Plan {
 
 /// Whether the servers of operator `index` have AAAA records.
 pub(super) fn has_address6(index: u32) -> bool {
-    index % 3 == 0
+    index.is_multiple_of(3)
 }
 
 fn percent_of(count: u64, percent: u64) -> u64 {
@@ -109,11 +108,7 @@ impl Plan {
                 "name servers of others would be in the zone, so choose a top-level domain".into(),
             );
         }
-        if origin.len() + PREFIX_OCTETS_MAX > 255 {
-            return Err(
-                "the names below it would exceed 255 octets, so choose a shorter name".into(),
-            );
-        }
+        check_room(origin, PREFIX_OCTETS_MAX)?;
         if !(0.0..=1.0).contains(&signed_share) {
             return Err(format!(
                 "a share of {signed_share} signed is not within 0 and 1"
@@ -142,21 +137,9 @@ impl Plan {
             partitions: Vec::new(),
             model,
             operators,
-            tld,
         };
         plan.partition(plain);
         Ok(plan)
-    }
-
-    /// How many of `count` names belong to the group of index `index`, so that all groups have `count`.
-    pub fn of_group(&self, count: u64, index: usize) -> u64 {
-        let up_to = |weight: u64| {
-            (u128::from(count) * u128::from(weight) / u128::from(self.model.weight())) as u64
-        };
-        let before = index
-            .checked_sub(1)
-            .map_or(0, |before| self.model.groups[before].weight_up_to);
-        up_to(self.model.groups[index].weight_up_to) - up_to(before)
     }
 
     fn partition(&mut self, plain: u64) {
@@ -172,7 +155,7 @@ impl Plan {
             let partition = Partition {
                 group: index,
                 third_level: parents.get(&group.prefix).copied().unwrap_or(0),
-                second_level: self.of_group(second_level, index),
+                second_level: self.model.share_of_group(second_level, index),
                 first_plain,
                 first_delegation,
                 members: members.remove(&group.prefix).unwrap_or_default(),

@@ -62,21 +62,20 @@ pub(crate) fn nsec3(
             continue;
         }
         for empty in zone.empty_non_terminals_between(previous, name.owner()) {
-            links.push(Link::new(&hashing, empty, Vec::new()));
+            links.push(Link::new(&hashing, &empty, Vec::new()));
         }
         let mut types = types_at(&name);
         if !is_insecure {
             types.push(Rtype::RRSIG);
         }
-        links.push(Link::new(&hashing, name.owner().clone(), types));
+        links.push(Link::new(&hashing, name.owner(), types));
         previous = name.owner();
     }
     links.sort_by_key(|link| link.hash);
     let mut neighbours = links.iter().zip(links.iter().skip(1));
-    if let Some((first, second)) = neighbours.find(|(first, second)| first.hash == second.hash) {
+    if let Some((first, _)) = neighbours.find(|(first, second)| first.hash == second.hash) {
         return Err(SignError::HashCollision {
-            first: PresentationName(&first.name).to_string(),
-            second: PresentationName(&second.name).to_string(),
+            hash: base32::encode_string_hex(&first.hash),
         });
     }
     let flags = if parameters.opt_out { FLAG_OPT_OUT } else { 0 };
@@ -100,16 +99,14 @@ pub(crate) fn nsec3(
 /// A name of the NSEC3 chain before it is a record.
 struct Link {
     hash: Hash,
-    name: Name,
     types: Vec<Rtype>,
 }
 
 impl Link {
-    fn new(hashing: &Nsec3Params, name: Name, types: Vec<Rtype>) -> Self {
+    fn new(hashing: &Nsec3Params, name: &Name, types: Vec<Rtype>) -> Self {
         let lower: Name = name.to_canonical_name();
         Self {
             hash: hashing.hash(lower.as_slice()),
-            name,
             types,
         }
     }
@@ -138,7 +135,7 @@ fn bitmap(types: &[Rtype]) -> Vec<u8> {
 }
 
 /// The fields that NSEC3 and NSEC3PARAM begin with.
-fn nsec3_head(parameters: &Nsec3Parameters, flags: u8) -> Vec<u8> {
+pub(crate) fn nsec3_head(parameters: &Nsec3Parameters, flags: u8) -> Vec<u8> {
     let mut rdata = vec![NSEC3_SHA1, flags];
     rdata.extend(parameters.iterations.to_be_bytes());
     rdata.push(parameters.salt.len() as u8);

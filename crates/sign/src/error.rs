@@ -128,12 +128,10 @@ pub enum SignError {
         zone: String,
     },
     /// Two names with the same NSEC3 hash (RFC 5155 section 7.1).
-    #[error("{first} and {second} have the same NSEC3 hash; sign with another salt")]
+    #[error("two names have the NSEC3 hash {hash}; sign with another salt")]
     HashCollision {
-        /// The first name.
-        first: String,
-        /// The second name.
-        second: String,
+        /// In base32hex.
+        hash: String,
     },
     /// A key file that cannot be read.
     #[error("{}: cannot read the key file: {source}; give the name of a pair of .key and .private files", file.display())]
@@ -155,9 +153,9 @@ pub enum SignError {
         /// What to do.
         hint: &'static str,
     },
-    /// A .key file that is no master file.
+    /// A zone file, or a .key file, that cannot be read or written.
     #[error(transparent)]
-    KeyRecord(#[from] dnsrig_zone::ZoneError),
+    Zone(#[from] dnsrig_zone::ZoneError),
     /// A key file that cannot be written.
     #[error("{}: cannot write the key file: {source}; an existing key is never overwritten", file.display())]
     WriteKey {

@@ -18,6 +18,7 @@ mod public_key;
 mod rate;
 mod sign;
 mod signature;
+pub mod zonefile;
 
 pub use algorithm::Algorithm;
 pub use error::SignError;

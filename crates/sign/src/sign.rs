@@ -111,7 +111,7 @@ fn tasks<'a>(zone: &'a Zone, keys: &'a [KeyPair]) -> Vec<Task<'a>> {
 
 /// The keys of `role`; of an algorithm without such keys, all of them (RFC 4035 section 2.2: every algorithm in the DNSKEY
 /// RRset must sign everything).
-fn signers(keys: &[KeyPair], role: Role) -> Vec<&KeyPair> {
+pub(crate) fn signers(keys: &[KeyPair], role: Role) -> Vec<&KeyPair> {
     let has_role = |wanted: &KeyPair| {
         keys.iter()
             .any(|key| key.algorithm() == wanted.algorithm() && key.role() == role)

@@ -1,4 +1,4 @@
-//! Times of signatures: YYYYMMDDHHmmSS in UTC (RFC 4034 section 3.2) and seconds since 1970.
+//! Times of signatures and dates: YYYYMMDDHHmmSS in UTC (RFC 4034 section 3.2) and seconds since 1970.
 
 const SECONDS_PER_DAY: u32 = 86_400;
 /// Days from 0000-03-01 to 1970-01-01 of the Gregorian calendar.
@@ -7,7 +7,7 @@ const DAYS_BEFORE_1970: u32 = 719_468;
 const ERA_DAYS: u32 = 146_097;
 
 /// Seconds since 1970 of a date of 14 digits between 1970 and 2106; `None` for anything else.
-pub(crate) fn seconds_of_date(text: &[u8]) -> Option<u32> {
+pub fn seconds_of_date(text: &[u8]) -> Option<u32> {
     if text.len() != 14 || !text.iter().all(u8::is_ascii_digit) {
         return None;
     }
@@ -32,7 +32,7 @@ pub(crate) fn seconds_of_date(text: &[u8]) -> Option<u32> {
 }
 
 /// Appends `seconds` since 1970 as 14 digits.
-pub(crate) fn push_date(seconds: u32, target: &mut Vec<u8>) {
+pub fn push_date(seconds: u32, target: &mut Vec<u8>) {
     let (year, month, day) = civil_date(seconds / SECONDS_PER_DAY);
     let second = seconds % SECONDS_PER_DAY;
     let numbers = [
@@ -47,6 +47,12 @@ pub(crate) fn push_date(seconds: u32, target: &mut Vec<u8>) {
     for number in numbers {
         target.extend([b'0' + (number / 10) as u8, b'0' + (number % 10) as u8]);
     }
+}
+
+/// The day of `seconds` since 1970 as a number of the digits YYYYMMDD.
+pub fn date_digits(seconds: u32) -> u32 {
+    let (year, month, day) = civil_date(seconds / SECONDS_PER_DAY);
+    year * 10_000 + month * 100 + day
 }
 
 // Years are counted from March, so that the leap day is a year's last.

@@ -4,7 +4,7 @@
 
 mod canonical;
 mod check;
-mod dates;
+pub mod dates;
 mod error;
 pub mod flow;
 pub mod generate;

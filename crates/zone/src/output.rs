@@ -1,11 +1,9 @@
 //! Writing zone files of any size: text is made by the threads of a pool and written in order.
 
-use crate::canonical::compare_names;
 use crate::error::ZoneError;
 use crate::flow::{Batch, OwnerGroup};
 use crate::packed::{PackedRecord, PackedRecords};
 use crate::pool::{InOrder, Pool};
-use crate::rdata::compare_rdata;
 use crate::text::push_record;
 use crate::whole_file::WholeFile;
 use domain::base::iana::Rtype;
@@ -74,7 +72,7 @@ impl<'a> TextOutput<'a> {
 
     /// Writes the records of an NSEC3 chain, in the order of their hashes; how many there are without duplicates.
     pub fn nsec3(&mut self, mut records: PackedRecords) -> Result<u64, ZoneError> {
-        sort_plainly(&mut records);
+        records.sort();
         let count = records.len();
         let records = std::sync::Arc::new(records);
         for first in (0..count).step_by(NSEC3_BATCH) {
@@ -128,18 +126,4 @@ pub fn push_name_records(name: &OwnerGroup<'_>, apex: &[u8], text: &mut Vec<u8>)
     for record in name.records.iter().filter(|record| !is_first(record)) {
         push_record(&record, text);
     }
-}
-
-/// Sorts records by owner, type and data, and drops duplicates.
-pub(crate) fn sort_plainly(records: &mut PackedRecords) {
-    let (octets, starts) = records.starts_mut();
-    let record = |start: u32| crate::packed::record_at(octets, start);
-    let compare = |a: u32, b: u32| {
-        let (a, b) = (record(a), record(b));
-        compare_names(a.owner, b.owner)
-            .then(a.rtype.to_int().cmp(&b.rtype.to_int()))
-            .then_with(|| compare_rdata(a.rtype, a.rdata, b.rdata))
-    };
-    starts.sort_by(|a, b| compare(*a, *b));
-    starts.dedup_by(|a, b| compare(*a, *b).is_eq());
 }

@@ -1,5 +1,7 @@
 //! Records one after another in one buffer: what a zone of millions of records is read into.
 
+use crate::canonical::compare_names;
+use crate::rdata::compare_rdata;
 use crate::read::Place;
 use crate::{Name, Record};
 use bytes::Bytes;
@@ -196,7 +198,7 @@ impl PackedRecords {
     }
 
     /// Appends all records of `other`.
-    pub(crate) fn append(&mut self, other: &Self) {
+    pub fn append(&mut self, other: &Self) {
         for &start in &other.starts {
             self.push_span(other.span(start));
         }
@@ -206,6 +208,19 @@ impl PackedRecords {
     pub(crate) fn shrink(&mut self) {
         self.octets.shrink_to_fit();
         self.starts.shrink_to_fit();
+    }
+
+    /// Sorts the records by owner, type and data in canonical order, and drops duplicates.
+    pub fn sort(&mut self) {
+        let octets = &self.octets;
+        let compare = |a: &u32, b: &u32| {
+            let (a, b) = (record_at(octets, *a), record_at(octets, *b));
+            compare_names(a.owner, b.owner)
+                .then(a.rtype.to_int().cmp(&b.rtype.to_int()))
+                .then_with(|| compare_rdata(a.rtype, a.rdata, b.rdata))
+        };
+        self.starts.sort_by(compare);
+        self.starts.dedup_by(|a, b| compare(a, b).is_eq());
     }
 
     /// Keeps the records before `count`, in order, and forgets the others.

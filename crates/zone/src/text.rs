@@ -51,6 +51,13 @@ pub fn push_name(wire: &[u8], target: &mut Vec<u8>) {
     }
 }
 
+/// A name as [`push_name`] writes it.
+pub fn shown_name(wire: &[u8]) -> String {
+    let mut text = Vec::new();
+    push_name(wire, &mut text);
+    String::from_utf8_lossy(&text).into_owned()
+}
+
 /// Whether an octet of a label stands for itself.
 fn is_plain(octet: u8) -> bool {
     matches!(octet, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'*' | b'/' | b'+' | b'=')

@@ -5,6 +5,7 @@ use crate::error::{Warning, ZoneError};
 use crate::packed::{PackedRecord, PackedRecords, record_at};
 use crate::rdata::compare_rdata;
 use crate::read::position;
+use crate::text::shown_name;
 use domain::base::iana::Rtype;
 use std::cmp::Ordering;
 use std::path::Path;
@@ -142,8 +143,8 @@ fn check_name(grouped: &mut Grouped, span: GroupSpan, rules: &Rules) {
     if !is_at_or_below(owner_record.owner, &rules.apex) {
         let fault = ZoneError::OutOfZone {
             at: position(&rules.files, owner_record.place),
-            owner: shown(owner_record.owner),
-            origin: shown(&rules.apex),
+            owner: shown_name(owner_record.owner),
+            origin: shown_name(&rules.apex),
         };
         grouped.faults.push(fault);
         return;
@@ -156,12 +157,6 @@ fn check_name(grouped: &mut Grouped, span: GroupSpan, rules: &Rules) {
         check_soa(grouped, span, rules);
     }
     grouped.groups.push(span);
-}
-
-pub(crate) fn shown(wire: &[u8]) -> String {
-    let mut text = Vec::new();
-    crate::text::push_name(wire, &mut text);
-    String::from_utf8_lossy(&text).into_owned()
 }
 
 /// Refuses SOA records elsewhere than at the apex, and more than one there (RFC 1035 section 5.2).
@@ -178,8 +173,8 @@ fn check_soa(grouped: &mut Grouped, span: GroupSpan, rules: &Rules) {
         },
         (false, _) => ZoneError::SoaBelowApex {
             at: position(&rules.files, first.place),
-            owner: shown(first.owner),
-            origin: shown(&rules.apex),
+            owner: shown_name(first.owner),
+            origin: shown_name(&rules.apex),
         },
     };
     grouped.faults.push(fault);
@@ -201,7 +196,7 @@ fn check_cname(grouped: &mut Grouped, span: GroupSpan, rules: &Rules) {
     if let Some(record) = offending {
         let fault = ZoneError::BesideCname {
             at: position(&rules.files, record.place),
-            owner: shown(record.owner),
+            owner: shown_name(record.owner),
             rtype: record.rtype.to_string(),
         };
         grouped.faults.push(fault);
@@ -235,7 +230,7 @@ fn level_ttls(grouped: &mut Grouped, span: GroupSpan, rules: &Rules) {
                 at: position(&rules.files, record.place),
                 what: format!(
                     "the records of {} {rtype} have different TTLs; the lowest, {lowest} s, was taken for all (RFC 2181 section 5.2)",
-                    shown(record.owner)
+                    shown_name(record.owner)
                 ),
             };
             grouped.warnings.push(warning);

@@ -9,6 +9,7 @@ use crate::error::{Warning, ZoneError};
 use crate::packed::{FilePlace, PackedRecords};
 use crate::pool::{InOrder, Pool};
 use crate::read::{Carry, ParsedBlock, TextBlock, TextSource, missing_ttl_words, position};
+use crate::text::shown_name;
 use domain::base::iana::Rtype;
 use std::path::Path;
 use std::sync::Arc;
@@ -143,7 +144,7 @@ impl Sorting {
         let given = opening.origin.as_ref();
         let no_soa = |hint: String| ZoneError::NoSoa {
             file: opening.path.to_path_buf(),
-            origin: given.map(|name| super::group::shown(name.as_slice())),
+            origin: given.map(|name| shown_name(name.as_slice())),
             hint,
         };
         match &self.soa {
@@ -155,7 +156,7 @@ impl Sorting {
             }
             Some((apex, _)) => Err(no_soa(format!(
                 "the file is the zone {}, so give that name or another file",
-                super::group::shown(apex)
+                shown_name(apex)
             ))),
         }
     }

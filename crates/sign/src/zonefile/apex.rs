@@ -1,0 +1,204 @@
+//! What signing changes at the apex: keys, parameters of the chain, serial number.
+
+use super::plan::{Chain, FileSigning};
+use crate::chain::nsec3_head;
+use crate::{DigestType, KeyPair, Role, SignError};
+use dnsrig_zone::flow::Batch;
+use dnsrig_zone::text::shown_name;
+use dnsrig_zone::{FilePlace, PackedRecord, PackedRecords, same_name};
+use domain::base::iana::Rtype;
+
+/// TTL of the NSEC3PARAM record, which nobody but the zone's servers reads; dnssec-signzone gives the same.
+const NSEC3PARAM_TTL_S: u32 = 0;
+/// Octets of an SOA record's data after its two names; the serial number comes first.
+const SOA_NUMBERS: usize = 20;
+
+/// What becomes of the SOA record's serial number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SerialPolicy {
+    /// It stays.
+    Keep,
+    /// One more (RFC 1982).
+    Increment,
+    /// Seconds since 1970, or one more if that is not greater.
+    UnixTime,
+    /// YYYYMMDDnn, or one more if that is not greater.
+    Date,
+}
+
+/// The records of the apex as they are to be signed, without the chain.
+#[derive(Debug)]
+pub(super) struct Apex {
+    pub records: PackedRecords,
+    pub serial: u32,
+    /// TTL of NSEC and NSEC3 records: the lesser of the SOA's minimum and TTL (RFC 9077 section 3).
+    pub chain_ttl_s: u32,
+}
+
+impl Apex {
+    pub fn new(
+        apex: &[u8],
+        first: Option<&Batch>,
+        keys: &[KeyPair],
+        signing: &FileSigning,
+    ) -> Result<Self, SignError> {
+        let name = first.and_then(|batch| batch.names().next());
+        let is_soa = |record: &PackedRecord<'_>| record.rtype == Rtype::SOA;
+        let soa = name
+            .as_ref()
+            .filter(|name| same_name(name.owner(), apex))
+            .and_then(|name| name.records.iter().find(is_soa));
+        let (Some(name), Some(soa)) = (name, soa) else {
+            return Err(no_soa(apex));
+        };
+        let (Some(minimum), Some(serial_at)) = (
+            soa.rdata.last_chunk::<4>(),
+            soa.rdata.len().checked_sub(SOA_NUMBERS),
+        ) else {
+            return Err(no_soa(apex));
+        };
+        let minimum = u32::from_be_bytes(*minimum);
+        let mut soa_rdata = soa.rdata.to_vec();
+        let serial = &mut soa_rdata[serial_at..serial_at + 4];
+        let old = u32::from_be_bytes([serial[0], serial[1], serial[2], serial[3]]);
+        let new = next_serial(old, signing.serial, signing.now);
+        serial.copy_from_slice(&new.to_be_bytes());
+
+        let mut records = PackedRecords::default();
+        let is_given = signing.chain == Chain::Given;
+        for record in name.records.iter() {
+            let is_kept = match record.rtype {
+                Rtype::SOA => false,
+                Rtype::RRSIG => true,
+                Rtype::NSEC => true,
+                Rtype::NSEC3PARAM => is_given,
+                Rtype::CDS | Rtype::CDNSKEY => !signing.publishes_cds,
+                _ => true,
+            };
+            if is_kept {
+                records.push(&record);
+            }
+        }
+        records.push(&PackedRecord {
+            rdata: &soa_rdata,
+            ..soa
+        });
+        let dnskey_ttl_s = signing.dnskey_ttl_s.unwrap_or_else(|| {
+            let dnskey = name
+                .records
+                .iter()
+                .find(|record| record.rtype == Rtype::DNSKEY);
+            dnskey.map_or(soa.ttl_s, |record| record.ttl_s)
+        });
+        push_keys(
+            &mut records,
+            apex,
+            keys,
+            dnskey_ttl_s,
+            signing.publishes_cds,
+        );
+        if let Chain::Nsec3(parameters) = &signing.chain {
+            records.push(&PackedRecord {
+                owner: apex,
+                rtype: Rtype::NSEC3PARAM,
+                ttl_s: NSEC3PARAM_TTL_S,
+                rdata: &nsec3_head(parameters, 0),
+                place: FilePlace::default(),
+            });
+        }
+        records.sort();
+        Ok(Self {
+            records: level_dnskey_ttls(records, dnskey_ttl_s),
+            serial: new,
+            chain_ttl_s: minimum.min(soa.ttl_s),
+        })
+    }
+}
+
+fn no_soa(apex: &[u8]) -> SignError {
+    SignError::NoSoa {
+        zone: shown_name(apex),
+    }
+}
+
+fn push_keys(
+    records: &mut PackedRecords,
+    apex: &[u8],
+    keys: &[KeyPair],
+    ttl_s: u32,
+    publishes_cds: bool,
+) {
+    let mut push = |rtype: Rtype, rdata: &[u8]| {
+        records.push(&PackedRecord {
+            owner: apex,
+            rtype,
+            ttl_s,
+            rdata,
+            place: FilePlace::default(),
+        });
+    };
+    for key in keys {
+        push(Rtype::DNSKEY, &key.dnskey_rdata());
+    }
+    for key in keys
+        .iter()
+        .filter(|key| publishes_cds && key.role() == Role::Ksk)
+    {
+        push(Rtype::CDNSKEY, &key.dnskey_rdata());
+        push(Rtype::CDS, &key.ds(DigestType::Sha256, ttl_s).rdata);
+    }
+}
+
+/// The records with one TTL for all DNSKEY records, those that the zone had and those of the keys.
+fn level_dnskey_ttls(records: PackedRecords, ttl_s: u32) -> PackedRecords {
+    let mut levelled = PackedRecords::default();
+    for record in records.iter() {
+        let ttl_s = match record.rtype {
+            Rtype::DNSKEY => ttl_s,
+            _ => record.ttl_s,
+        };
+        levelled.push(&PackedRecord { ttl_s, ..record });
+    }
+    levelled
+}
+
+/// The serial number after `old`.
+fn next_serial(old: u32, policy: SerialPolicy, now: u32) -> u32 {
+    let wanted = match policy {
+        SerialPolicy::Keep => return old,
+        SerialPolicy::Increment => return old.wrapping_add(1),
+        SerialPolicy::UnixTime => now,
+        SerialPolicy::Date => {
+            let date = dnsrig_zone::dates::date_digits(now);
+            date.saturating_mul(100)
+        }
+    };
+    // Serial number arithmetic (RFC 1982): greater means less than half the circle ahead.
+    match wanted.wrapping_sub(old) {
+        1..0x8000_0000 => wanted,
+        _ => old.wrapping_add(1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn serials_only_grow() {
+        let now = 1_700_000_000; // 2023-11-14
+        assert_eq!(next_serial(7, SerialPolicy::Keep, now), 7);
+        assert_eq!(next_serial(u32::MAX, SerialPolicy::Increment, now), 0);
+        assert_eq!(next_serial(7, SerialPolicy::UnixTime, now), now);
+        assert_eq!(next_serial(now, SerialPolicy::UnixTime, now), now + 1);
+        assert_eq!(next_serial(7, SerialPolicy::Date, now), 2_023_111_400);
+        assert_eq!(
+            next_serial(2_023_111_400, SerialPolicy::Date, now),
+            2_023_111_401
+        );
+        assert_eq!(
+            next_serial(2_023_111_499, SerialPolicy::Date, now),
+            2_023_111_500
+        );
+    }
+}

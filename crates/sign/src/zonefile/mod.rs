@@ -1,0 +1,195 @@
+//! Signing zone files of any size: read, chained, signed and written a batch of names at a time, on all threads.
+
+mod apex;
+mod chain;
+mod links;
+mod names;
+mod plan;
+mod state;
+mod tasks;
+
+pub use apex::SerialPolicy;
+pub use plan::{Chain, FileSigning};
+pub use state::state_path;
+
+use crate::{KeyPair, SignError};
+use dnsrig_zone::flow::{Opening, ZoneFlow, over_names};
+use dnsrig_zone::output::TextOutput;
+use dnsrig_zone::pool::{InOrder, Pool};
+use dnsrig_zone::{PackedRecords, Warning};
+use links::Links;
+use names::{SignedBatch, sign_batch};
+use plan::Plan;
+use state::{State, StateWriter};
+use std::path::Path;
+use std::sync::Arc;
+
+/// What was signed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SignedFile {
+    /// The zone's apex, as wire octets.
+    pub apex: Box<[u8]>,
+    /// The serial number of the SOA record written.
+    pub serial: u32,
+    /// Records written.
+    pub records: u64,
+    /// Octets written.
+    pub octets: u64,
+    /// What became of signatures.
+    pub signatures: Counts,
+    /// Names in the chain of denial.
+    pub chain_names: u64,
+    /// The first warnings.
+    pub warnings: Vec<Warning>,
+    /// All warnings.
+    pub warning_count: u64,
+}
+
+/// What became of signatures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Made anew.
+    pub made: u64,
+    /// Kept from the input.
+    pub kept: u64,
+    /// Of those kept, found valid by the key rather than by the state file.
+    pub verified: u64,
+    /// In the input and not kept: expired or about to, of other keys, or over data that changed.
+    pub dropped: u64,
+}
+
+impl Counts {
+    fn add(&mut self, other: Self) {
+        self.made += other.made;
+        self.kept += other.kept;
+        self.verified += other.verified;
+        self.dropped += other.dropped;
+    }
+}
+
+/// Signs the zone file of `opening` with `keys` and writes it to `target`: in canonical order, one record a line, the SOA
+/// record first, the records of an NSEC3 chain last.
+///
+/// Where the input is signed already, signatures that are still valid, outlive the refresh interval and cover what the
+/// zone now has are kept, and the chain is repaired. That they are valid is known from the state file beside the input,
+/// which an earlier signing wrote, or else is verified.
+pub fn sign_file(
+    opening: &Opening<'_>,
+    pool: &Pool,
+    keys: Arc<[KeyPair]>,
+    signing: &FileSigning,
+    target: &Path,
+) -> Result<SignedFile, SignError> {
+    signing.check()?;
+    let state = State::load(opening.path, &keys, signing)?;
+    over_names(opening, pool, |flow| {
+        Signing::new(flow, keys.clone(), signing, state.clone(), target)?.run(flow)
+    })
+}
+
+/// A zone file being signed.
+struct Signing<'p> {
+    plan: Arc<Plan>,
+    output: TextOutput<'p>,
+    /// Batches being signed.
+    signing: InOrder<Result<SignedBatch, SignError>>,
+    links: Links,
+    /// The NSEC3 chain of the input.
+    nsec3: PackedRecords,
+    state: StateWriter,
+    signed: SignedFile,
+    pool: &'p Pool,
+    first: Option<dnsrig_zone::flow::Batch>,
+}
+
+impl<'p> Signing<'p> {
+    fn new(
+        flow: &mut ZoneFlow<'p>,
+        keys: Arc<[KeyPair]>,
+        signing: &FileSigning,
+        state: Arc<State>,
+        target: &Path,
+    ) -> Result<Self, SignError> {
+        let first = flow.next_batch()?;
+        let plan = Plan::new(&flow.apex(), first.as_ref(), keys, signing, state)?;
+        let pool = flow.pool();
+        Ok(Self {
+            output: TextOutput::create(target, pool)?,
+            signing: InOrder::default(),
+            links: Links::default(),
+            nsec3: PackedRecords::default(),
+            state: StateWriter::new(&plan, target),
+            signed: SignedFile {
+                apex: flow.apex()[..].into(),
+                serial: plan.apex.serial,
+                ..SignedFile::default()
+            },
+            plan: Arc::new(plan),
+            pool,
+            first,
+        })
+    }
+
+    fn run(mut self, flow: &mut ZoneFlow<'p>) -> Result<SignedFile, SignError> {
+        let mut next = self.first.take();
+        while let Some(mut batch) = next {
+            self.nsec3.append(&batch.nsec3);
+            batch.nsec3 = PackedRecords::default();
+            let plan = self.plan.clone();
+            self.submit(move || sign_batch(&plan, &batch))?;
+            next = flow.next_batch()?;
+        }
+        self.drain()?;
+        self.nsec3_chain()?;
+        self.drain()?;
+        let (warnings, warning_count) = flow.warnings();
+        self.signed.warnings = warnings.to_vec();
+        self.signed.warning_count = warning_count;
+        self.signed.octets = self.output.finish()?;
+        self.state.finish()?;
+        Ok(self.signed)
+    }
+
+    fn submit(
+        &mut self,
+        job: impl FnOnce() -> Result<SignedBatch, SignError> + Send + 'static,
+    ) -> Result<(), SignError> {
+        if self.signing.len() >= self.pool.depth() {
+            self.take()?;
+        }
+        self.signing.push(self.pool.submit(job));
+        Ok(())
+    }
+
+    fn drain(&mut self) -> Result<(), SignError> {
+        while !self.signing.is_empty() {
+            self.take()?;
+        }
+        Ok(())
+    }
+
+    /// Takes what the earliest batch gave.
+    fn take(&mut self) -> Result<(), SignError> {
+        let Some(batch) = self.signing.take() else {
+            return Ok(());
+        };
+        let batch = batch?;
+        self.output.write(&batch.text)?;
+        self.signed.records += batch.records;
+        self.signed.chain_names += batch.chain_names;
+        self.signed.signatures.add(batch.counts);
+        self.links.add(batch.links);
+        self.state.add(batch.digests);
+        Ok(())
+    }
+
+    /// Signs the NSEC3 chain: of the names that were signed, or the one that the zone has.
+    fn nsec3_chain(&mut self) -> Result<(), SignError> {
+        let links = std::mem::take(&mut self.links);
+        let old = std::mem::take(&mut self.nsec3);
+        for job in links::chain_jobs(&self.plan, links, old)? {
+            self.submit(job)?;
+        }
+        Ok(())
+    }
+}

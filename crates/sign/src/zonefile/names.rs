@@ -1,0 +1,266 @@
+//! Signing a batch of names.
+
+use super::Counts;
+use super::chain::{Types, is_signed, types_at};
+use super::links::BatchLinks;
+use super::plan::{Chain, Plan};
+use super::tasks::{Rrset, Tasks};
+use crate::SignError;
+use dnsrig_zone::flow::{Batch, OwnerGroup, RecordRange};
+use dnsrig_zone::text::push_record;
+use dnsrig_zone::{FilePlace, NameKind, PackedRecord, empty_non_terminals, push_type_bitmap};
+use domain::base::iana::Rtype;
+use std::ops::Range;
+
+/// A batch that was signed.
+#[derive(Debug, Default)]
+pub(super) struct SignedBatch {
+    /// Its lines of the zone file.
+    pub text: Vec<u8>,
+    pub records: u64,
+    pub chain_names: u64,
+    pub counts: Counts,
+    pub links: BatchLinks,
+    pub digests: Vec<u128>,
+}
+
+/// A name between being looked at and being written.
+struct Name<'a> {
+    records: RecordRange<'a>,
+    kind: NameKind,
+    /// Its signatures.
+    tasks: Range<usize>,
+    /// The data of its new NSEC record.
+    nsec: Option<Range<usize>>,
+    is_apex: bool,
+}
+
+/// Signs the names of `batch`.
+pub(super) fn sign_batch(plan: &Plan, batch: &Batch) -> Result<SignedBatch, SignError> {
+    let mut work = Work {
+        plan,
+        tasks: Tasks::new(plan),
+        nsec: Vec::new(),
+        types: Types::new(),
+        signed: SignedBatch::default(),
+    };
+    let names: Vec<OwnerGroup<'_>> = batch.names().collect();
+    let next = next_owners(&names, batch);
+    let mut looked_at = Vec::with_capacity(names.len());
+    for (name, next) in names.into_iter().zip(next) {
+        looked_at.push(work.name(name, next));
+    }
+    if plan.hashing.is_some() {
+        work.hash(batch);
+    }
+    work.tasks.resolve()?;
+    work.signed.text.reserve(2 * batch.memory());
+    for name in &looked_at {
+        work.write(name);
+    }
+    work.signed.digests = work.tasks.digests();
+    work.signed.counts = Counts {
+        dropped: work
+            .signed
+            .counts
+            .dropped
+            .saturating_sub(work.tasks.counts.kept),
+        ..work.tasks.counts
+    };
+    Ok(work.signed)
+}
+
+/// For each name the next one that is in the chain.
+fn next_owners<'a>(names: &[OwnerGroup<'a>], batch: &'a Batch) -> Vec<&'a [u8]> {
+    let mut next: &[u8] = batch.next.as_deref().unwrap_or(&batch.apex);
+    let mut owners = vec![next; names.len()];
+    for (owner, name) in owners.iter_mut().zip(names).rev() {
+        *owner = next;
+        if name.kind != NameKind::BelowCut {
+            next = name.owner();
+        }
+    }
+    owners
+}
+
+struct Work<'p> {
+    plan: &'p Plan,
+    tasks: Tasks<'p>,
+    /// Data of new NSEC records, one after another.
+    nsec: Vec<u8>,
+    types: Types,
+    signed: SignedBatch,
+}
+
+impl<'p> Work<'p> {
+    /// Looks at a name: what of it is signed, and its place in the chain.
+    fn name<'a>(&mut self, name: OwnerGroup<'a>, next: &[u8]) -> Name<'a>
+    where
+        'p: 'a,
+    {
+        let plan = self.plan;
+        let is_apex = name.owner().len() == plan.signer.len();
+        let records = match is_apex {
+            true => RecordRange::new(&plan.apex.records, 0..plan.apex.records.len()),
+            false => name.records,
+        };
+        let name = OwnerGroup {
+            records: records.clone(),
+            kind: name.kind,
+        };
+        let signatures = records.iter().filter(|record| record.rtype == Rtype::RRSIG);
+        self.signed.counts.dropped += signatures.count() as u64;
+        let first = self.tasks.len();
+        let mut nsec = None;
+        if name.kind != NameKind::BelowCut {
+            if plan.signing.chain == Chain::Nsec {
+                nsec = Some(self.nsec_record(&name, next));
+            }
+            if plan.signing.signs {
+                self.rrsets(&name, is_apex);
+                if let Some(nsec) = nsec.clone() {
+                    self.nsec_signature(&name, nsec);
+                }
+            }
+        }
+        Name {
+            records,
+            kind: name.kind,
+            tasks: first..self.tasks.len(),
+            nsec,
+            is_apex,
+        }
+    }
+
+    fn rrsets(&mut self, name: &OwnerGroup<'_>, is_apex: bool) {
+        let plan = self.plan;
+        for rrset in name.rrsets() {
+            let first = rrset.get(0);
+            let is_replaced = first.rtype == Rtype::NSEC && plan.signing.chain != Chain::Given;
+            if is_replaced || !is_signed(name.kind, first.rtype) {
+                continue;
+            }
+            let keys = match first.rtype {
+                Rtype::DNSKEY | Rtype::CDNSKEY | Rtype::CDS if is_apex => &plan.key_keys,
+                _ => &plan.data_keys,
+            };
+            let what = Rrset {
+                owner: first.owner,
+                rtype: first.rtype,
+                ttl_s: first.ttl_s,
+                existing: Some(name.signatures(first.rtype)),
+            };
+            let rdatas = rrset.iter().map(|record| record.rdata);
+            self.tasks.rrset(&what, keys, rdatas);
+        }
+    }
+
+    /// Makes the data of the NSEC record (RFC 4034 section 4.1).
+    fn nsec_record(&mut self, name: &OwnerGroup<'_>, next: &[u8]) -> Range<usize> {
+        types_at(&name.records, name.kind, &mut self.types);
+        self.types.extend([Rtype::RRSIG, Rtype::NSEC]);
+        let start = self.nsec.len();
+        self.nsec.extend_from_slice(next);
+        push_type_bitmap(&mut self.types, &mut self.nsec);
+        start..self.nsec.len()
+    }
+
+    fn nsec_signature(&mut self, name: &OwnerGroup<'_>, nsec: Range<usize>) {
+        let rdata = &self.nsec[nsec];
+        let ttl_s = self.plan.apex.chain_ttl_s;
+        let old = name
+            .records
+            .iter()
+            .find(|record| record.rtype == Rtype::NSEC);
+        // A record that changed has no signature to keep.
+        let is_same = old.is_some_and(|old| old.rdata == rdata && old.ttl_s == ttl_s);
+        let what = Rrset {
+            owner: name.owner(),
+            rtype: Rtype::NSEC,
+            ttl_s,
+            existing: is_same.then(|| name.signatures(Rtype::NSEC)),
+        };
+        self.tasks
+            .rrset(&what, &self.plan.data_keys, std::iter::once(rdata));
+    }
+
+    /// Hashes the names that are in the NSEC3 chain (RFC 5155 section 7.1), empty non-terminals included.
+    fn hash(&mut self, batch: &Batch) {
+        let plan = self.plan;
+        let Some(hashing) = &plan.hashing else { return };
+        // With opt-out the name before may be one that is left out, so every ancestor is taken; the chain drops those that
+        // come twice.
+        let mut previous = match plan.opt_out {
+            true => &batch.apex[..],
+            false => batch.previous.as_deref().unwrap_or(&batch.apex),
+        };
+        for name in batch.names().filter(|name| name.kind != NameKind::BelowCut) {
+            let is_insecure = name.kind == NameKind::Delegation && !name.has(Rtype::DS);
+            if is_insecure && plan.opt_out {
+                continue;
+            }
+            for empty in empty_non_terminals(plan.apex_labels, previous, name.owner()) {
+                self.signed.links.add(hashing, empty, &mut []);
+            }
+            let is_apex = name.owner().len() == plan.signer.len();
+            let records = match is_apex {
+                true => RecordRange::new(&plan.apex.records, 0..plan.apex.records.len()),
+                false => name.records.clone(),
+            };
+            types_at(&records, name.kind, &mut self.types);
+            if !is_insecure {
+                self.types.push(Rtype::RRSIG);
+            }
+            self.signed
+                .links
+                .add(hashing, name.owner(), &mut self.types);
+            previous = name.owner();
+        }
+    }
+
+    /// Appends the name's lines, in the order of their types but for the SOA record, which comes first.
+    fn write(&mut self, name: &Name<'_>) {
+        let plan = self.plan;
+        let owner = name.records.get(0).owner;
+        let is_given = plan.signing.chain == Chain::Given;
+        let text = &mut self.signed.text;
+        let mut written = 0;
+        let mut write = |record: &PackedRecord<'_>, text: &mut Vec<u8>| {
+            let is_dropped = record.rtype == Rtype::RRSIG
+                || record.rtype == Rtype::NSEC && (!is_given || name.kind == NameKind::BelowCut);
+            if !is_dropped {
+                push_record(record, text);
+                written += 1;
+            }
+        };
+        let is_first = |record: &PackedRecord<'_>| name.is_apex && record.rtype == Rtype::SOA;
+        let is_before = |record: &PackedRecord<'_>| record.rtype.to_int() < Rtype::RRSIG.to_int();
+        for record in name.records.iter().filter(is_first) {
+            write(&record, text);
+        }
+        for record in name
+            .records
+            .iter()
+            .filter(|record| is_before(record) && !is_first(record))
+        {
+            write(&record, text);
+        }
+        self.tasks.push_lines(owner, name.tasks.clone(), text);
+        if let Some(nsec) = name.nsec.clone() {
+            let record = PackedRecord {
+                owner,
+                rtype: Rtype::NSEC,
+                ttl_s: plan.apex.chain_ttl_s,
+                rdata: &self.nsec[nsec],
+                place: FilePlace::default(),
+            };
+            push_record(&record, text);
+            self.signed.records += 1;
+            self.signed.chain_names += 1;
+        }
+        for record in name.records.iter().filter(|record| !is_before(record)) {
+            write(&record, text);
+        }
+        self.signed.records += written + name.tasks.len() as u64;
+    }
+}

@@ -1,0 +1,169 @@
+//! What all batches of a zone that is being signed have in common.
+
+use super::apex::{Apex, SerialPolicy};
+use super::state::State;
+use crate::sign::signers;
+use crate::{KeyPair, Nsec3Parameters, Role, SignError};
+use dnsrig_zone::flow::Batch;
+use dnsrig_zone::lookup::Nsec3Params;
+use dnsrig_zone::text::shown_name;
+use dnsrig_zone::{PresentationName, label_count};
+use std::sync::Arc;
+
+/// How the zone denies that names or types exist.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Chain {
+    /// A chain of NSEC records (RFC 4034 section 4).
+    Nsec,
+    /// A chain of NSEC3 records (RFC 5155).
+    Nsec3(Nsec3Parameters),
+    /// The chain that the zone has, signed as it is; for pieces of a zone.
+    Given,
+}
+
+/// How a zone file is to be signed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileSigning {
+    /// The chain of denial.
+    pub chain: Chain,
+    /// Makes signatures; without them a zone is only given its keys and its chain, to be split and signed by pieces.
+    pub signs: bool,
+    /// Start of the signatures' validity, in seconds since 1970 modulo 2^32 (RFC 4034 section 3.1.5).
+    pub inception: u32,
+    /// End of the signatures' validity, likewise.
+    pub expiration: u32,
+    /// Signatures end up to so many seconds earlier, by owner and type, so that they are not all renewed at once.
+    pub jitter_s: u32,
+    /// The time at which signatures of the input have to be valid still, likewise.
+    pub now: u32,
+    /// Signatures of the input that end within so many seconds are made anew.
+    pub refresh_s: u32,
+    /// Verifies all signatures that are kept, also those of which the state file says that they are valid.
+    pub verifies_kept: bool,
+    /// Uses and writes the state file.
+    pub has_state: bool,
+    /// What becomes of the SOA record's serial number.
+    pub serial: SerialPolicy,
+    /// TTL of the DNSKEY records; else that of those in the zone, else that of the SOA record.
+    pub dnskey_ttl_s: Option<u32>,
+    /// Publishes CDS and CDNSKEY records of the key-signing keys (RFC 7344).
+    pub publishes_cds: bool,
+}
+
+impl FileSigning {
+    /// Refuses times and parameters that make no sense.
+    pub(super) fn check(&self) -> Result<(), SignError> {
+        // Serial number arithmetic (RFC 1982).
+        let length = self.expiration.wrapping_sub(self.inception);
+        if length == 0 || length >= 1 << 31 || length <= self.jitter_s {
+            return Err(SignError::Validity {
+                inception: self.inception,
+                expiration: self.expiration.wrapping_sub(self.jitter_s),
+            });
+        }
+        match &self.chain {
+            Chain::Nsec3(parameters) if parameters.salt.len() > 255 => {
+                Err(SignError::SaltTooLong {
+                    octets: parameters.salt.len(),
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A key that signs, with what every signature of it begins with.
+#[derive(Debug)]
+pub(super) struct SigningKey {
+    /// Index into [`Plan::keys`].
+    pub key: usize,
+    pub algorithm: u8,
+    pub tag: u16,
+    pub secret: Option<aws_lc_rs::hmac::Key>,
+    pub public: crate::PublicKey,
+}
+
+/// What all batches have in common.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub signing: FileSigning,
+    pub keys: Arc<[KeyPair]>,
+    pub signing_keys: Vec<SigningKey>,
+    /// The keys that sign data, and those that sign the zone's keys, as indexes into `signing_keys`.
+    pub data_keys: Vec<usize>,
+    pub key_keys: Vec<usize>,
+    pub apex: Apex,
+    pub apex_labels: usize,
+    /// The apex in lower case, as signatures name the signer.
+    pub signer: Box<[u8]>,
+    pub hashing: Option<Nsec3Params>,
+    pub opt_out: bool,
+    pub state: Arc<State>,
+}
+
+impl Plan {
+    /// Looks at the keys and at the apex, which `first` begins with.
+    pub fn new(
+        apex: &[u8],
+        first: Option<&Batch>,
+        keys: Arc<[KeyPair]>,
+        signing: &FileSigning,
+        state: Arc<State>,
+    ) -> Result<Self, SignError> {
+        check_keys(apex, &keys, signing)?;
+        let mut signing_keys = Vec::with_capacity(keys.len());
+        for (index, key) in keys.iter().enumerate() {
+            signing_keys.push(SigningKey {
+                key: index,
+                algorithm: key.algorithm().number(),
+                tag: key.tag(),
+                secret: state.secret(index),
+                public: crate::PublicKey::from_dnskey(&key.dnskey_rdata())?,
+            });
+        }
+        let indexes = |role: Role| -> Vec<usize> {
+            let chosen = signers(&keys, role);
+            let is_chosen = |key: &KeyPair| chosen.iter().any(|chosen| std::ptr::eq(*chosen, key));
+            (0..keys.len())
+                .filter(|&index| is_chosen(&keys[index]))
+                .collect()
+        };
+        let hashing = match &signing.chain {
+            Chain::Nsec3(parameters) => Some(Nsec3Params {
+                iterations: parameters.iterations,
+                salt: parameters.salt.clone().into(),
+            }),
+            _ => None,
+        };
+        let (data_keys, key_keys) = (indexes(Role::Zsk), indexes(Role::Ksk));
+        Ok(Self {
+            apex: Apex::new(apex, first, &keys, signing)?,
+            apex_labels: label_count(apex),
+            signer: apex.to_ascii_lowercase().into(),
+            opt_out: matches!(&signing.chain, Chain::Nsec3(parameters) if parameters.opt_out),
+            signing: signing.clone(),
+            signing_keys,
+            data_keys,
+            key_keys,
+            keys,
+            hashing,
+            state,
+        })
+    }
+}
+
+fn check_keys(apex: &[u8], keys: &[KeyPair], signing: &FileSigning) -> Result<(), SignError> {
+    let zone = shown_name(apex);
+    if keys.is_empty() && signing.signs {
+        return Err(SignError::NoKeys { zone });
+    }
+    let is_foreign = |key: &&KeyPair| !dnsrig_zone::same_name(key.owner().as_slice(), apex);
+    match keys.iter().find(is_foreign) {
+        None => Ok(()),
+        Some(key) => Err(SignError::ForeignKey {
+            tag: key.tag(),
+            owner: PresentationName(key.owner()).to_string(),
+            zone,
+        }),
+    }
+}

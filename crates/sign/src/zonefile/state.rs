@@ -1,0 +1,186 @@
+//! The state file: which signatures an earlier signing knew to be valid.
+//!
+//! For every signature it has a digest of what was signed and of the signature, keyed by a secret that only who has the
+//! private key can derive. So a digest that is in the file vouches for the signature as verifying it would, at a hundredth
+//! of the cost; no other use of the file can make a signature pass, and without it signatures are verified.
+
+use super::plan::{FileSigning, Plan};
+use crate::{KeyPair, SignError};
+use aws_lc_rs::hmac;
+use std::fs;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What a state file begins with; the number of digests and the digests in ascending order follow.
+const MAGIC: &[u8; 16] = b"dnsrig signed 1\n";
+/// Separates this use of a private key from any other.
+const PURPOSE: &[u8] = b"dnsrig: digests of signatures known to be valid, version 1";
+const DIGEST_OCTETS: usize = 16;
+
+/// The state file of the zone file `path`, beside it.
+pub fn state_path(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".state");
+    PathBuf::from(name)
+}
+
+/// What is known of the input's signatures.
+pub(super) struct State {
+    /// One for each key, if its private part can be read.
+    secrets: Vec<Option<hmac::Key>>,
+    /// In ascending order.
+    digests: Vec<u128>,
+}
+
+impl std::fmt::Debug for State {
+    /// Shows nothing secret.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("State")
+            .field("digests", &self.digests.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl State {
+    /// Reads the state file beside `path`. A file that is missing or no state file says nothing.
+    pub fn load(
+        path: &Path,
+        keys: &[KeyPair],
+        signing: &FileSigning,
+    ) -> Result<Arc<Self>, SignError> {
+        if !signing.has_state {
+            return Ok(Arc::new(Self {
+                secrets: vec![None; keys.len()],
+                digests: Vec::new(),
+            }));
+        }
+        let secrets = keys.iter().map(secret_of).collect();
+        let digests = match signing.verifies_kept {
+            true => Vec::new(),
+            false => fs::read(state_path(path))
+                .ok()
+                .and_then(|octets| digests_of(&octets))
+                .unwrap_or_default(),
+        };
+        Ok(Arc::new(Self { secrets, digests }))
+    }
+
+    /// The secret of key number `key`.
+    pub fn secret(&self, key: usize) -> Option<hmac::Key> {
+        self.secrets.get(key).cloned().flatten()
+    }
+
+    /// Whether the file vouches for what `digest` is of.
+    pub fn knows(&self, digest: u128) -> bool {
+        self.digests.binary_search(&digest).is_ok()
+    }
+}
+
+/// `None` where the private key stays in a token.
+fn secret_of(key: &KeyPair) -> Option<hmac::Key> {
+    let fields = key.private_fields().ok()?;
+    let mut material = zeroize::Zeroizing::new(Vec::new());
+    for (_, value) in &fields {
+        material.extend_from_slice(value);
+    }
+    let derived = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &material), PURPOSE);
+    Some(hmac::Key::new(hmac::HMAC_SHA256, derived.as_ref()))
+}
+
+/// The digest of a signature and of what it signs.
+pub(super) fn digest_of(secret: &hmac::Key, data: &[u8], signature: &[u8]) -> u128 {
+    let mut context = hmac::Context::with_key(secret);
+    context.update(data);
+    context.update(signature);
+    let tag = context.sign();
+    let octets: [u8; DIGEST_OCTETS] = std::array::from_fn(|index| tag.as_ref()[index]);
+    u128::from_le_bytes(octets)
+}
+
+fn digests_of(octets: &[u8]) -> Option<Vec<u128>> {
+    let (count, digests) = octets.strip_prefix(MAGIC)?.split_first_chunk::<8>()?;
+    let (digests, rest) = digests.as_chunks::<DIGEST_OCTETS>();
+    let digests: Vec<u128> = digests
+        .iter()
+        .map(|digest| u128::from_le_bytes(*digest))
+        .collect();
+    let is_whole = rest.is_empty() && digests.len() as u64 == u64::from_le_bytes(*count);
+    (is_whole && digests.is_sorted()).then_some(digests)
+}
+
+/// Collects the digests of the signatures that are written.
+pub(super) struct StateWriter {
+    path: Option<PathBuf>,
+    digests: Vec<u128>,
+}
+
+impl StateWriter {
+    /// For the zone file `target`.
+    pub fn new(plan: &Plan, target: &Path) -> Self {
+        // Standard output and devices have no file beside them.
+        let is_file = target != Path::new("-")
+            && std::fs::metadata(target).map_or(true, |found| found.is_file());
+        Self {
+            path: (plan.signing.has_state && is_file).then(|| state_path(target)),
+            digests: Vec::new(),
+        }
+    }
+
+    pub fn add(&mut self, digests: Vec<u128>) {
+        if self.path.is_some() {
+            self.digests.extend(digests);
+        }
+    }
+
+    /// Writes the file.
+    pub fn finish(mut self) -> Result<(), SignError> {
+        let Some(path) = self.path else { return Ok(()) };
+        self.digests.sort_unstable();
+        write_state(&path, &self.digests)
+            .map_err(|source| SignError::Zone(dnsrig_zone::ZoneError::Write { file: path, source }))
+    }
+}
+
+fn write_state(path: &Path, digests: &[u128]) -> io::Result<()> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    let partial = tempfile::Builder::new()
+        .prefix(".dnsrig-")
+        .tempfile_in(folder)?;
+    let mut target = BufWriter::with_capacity(1 << 16, partial);
+    target.write_all(MAGIC)?;
+    target.write_all(&(digests.len() as u64).to_le_bytes())?;
+    for digest in digests {
+        target.write_all(&digest.to_le_bytes())?;
+    }
+    let partial = target
+        .into_inner()
+        .map_err(io::IntoInnerError::into_error)?;
+    partial.as_file().sync_all()?;
+    partial.persist(path)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_whole_files_count() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("zone.state");
+        let digests: Vec<u128> = (1..100).map(|number| number << 100).collect();
+        write_state(&path, &digests).unwrap();
+        let octets = fs::read(&path).unwrap();
+        assert_eq!(digests_of(&octets), Some(digests));
+        assert_eq!(digests_of(&octets[..octets.len() - 1]), None);
+        assert_eq!(digests_of(&octets[..octets.len() - DIGEST_OCTETS]), None);
+        assert_eq!(digests_of(&octets[1..]), None);
+        let mut swapped = octets;
+        swapped[24..56].rotate_left(DIGEST_OCTETS);
+        assert_eq!(digests_of(&swapped), None);
+    }
+}

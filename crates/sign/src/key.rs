@@ -8,6 +8,7 @@ use dnsrig_zone::{Name, PresentationName, Record};
 use domain::base::iana::{Class, Rtype};
 use domain::base::name::ToName;
 use std::fmt;
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What a key signs.
@@ -39,7 +40,8 @@ pub enum DigestType {
     Sha384,
 }
 
-/// A zone's key: public and private part.
+/// A zone's key: public and private part. Clones share the private part.
+#[derive(Clone)]
 pub struct KeyPair {
     owner: Name,
     algorithm: Algorithm,
@@ -47,7 +49,7 @@ pub struct KeyPair {
     public_key: Vec<u8>,
     tag: u16,
     created_s: u64,
-    signer: Box<dyn Signer>,
+    signer: Arc<dyn Signer>,
 }
 
 impl fmt::Debug for KeyPair {
@@ -107,7 +109,7 @@ impl KeyPair {
             public_key,
             tag: 0,
             created_s,
-            signer,
+            signer: signer.into(),
         };
         key.tag = key_tag(&key.dnskey_rdata());
         key

@@ -8,7 +8,6 @@
 //! tables of a public key's multiples, by which a zone's many signatures are verified several times as fast.
 
 mod algorithm;
-mod chain;
 mod crypto;
 mod error;
 mod key;
@@ -17,7 +16,6 @@ mod parameters;
 mod public_key;
 mod rate;
 mod sign;
-mod signature;
 pub mod zonefile;
 
 pub use algorithm::Algorithm;

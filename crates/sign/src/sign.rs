@@ -1,11 +1,13 @@
 //! Signing a zone in memory.
 
-use crate::signature::{Task, sign_all};
-use crate::{Denial, KeyPair, Role, SignError, SigningParameters, chain};
-use dnsrig_zone::{NameKind, PresentationName, Record, Zone};
-use domain::base::iana::Rtype;
+use crate::zonefile::{Chain, FileSigning, sign_text};
+use crate::{Denial, KeyPair, SignError, SigningParameters};
+use dnsrig_zone::flow::Opening;
+use dnsrig_zone::pool::Pool;
+use dnsrig_zone::{PresentationName, Zone};
+use std::sync::Arc;
 
-/// Signs `zone` with `keys`.
+/// Signs `zone` with `keys`, as [`sign_file`](crate::zonefile::sign_file) does zone files.
 ///
 /// DNSSEC records that the zone has already are left out: RRSIG, NSEC, NSEC3, NSEC3PARAM, and DNSKEY records of `keys`; other
 /// DNSKEY records stay, and so does anything else, a ZONEMD record included although signing makes it wrong.
@@ -20,113 +22,25 @@ pub fn sign(
     parameters: &SigningParameters,
 ) -> Result<Zone, SignError> {
     parameters.check()?;
-    check_keys(zone, keys)?;
-    let soa = zone
-        .soa()
-        .ok_or_else(|| SignError::NoSoa { zone: shown(zone) })?;
-    let minimum = soa
-        .rdata
-        .last_chunk::<4>()
-        .map_or(0, |octets| u32::from_be_bytes(*octets));
-    let chain_ttl_s = minimum.min(soa.ttl);
-    let mut records = unsigned_records(zone, keys, soa.ttl);
-    if let Denial::Nsec3(nsec3) = &parameters.denial {
-        records.push(chain::nsec3param(zone, nsec3));
+    if zone.soa().is_none() {
+        return Err(SignError::NoSoa {
+            zone: PresentationName(zone.origin()).to_string(),
+        });
     }
-    let unsigned = Zone::new(zone.origin().clone(), records);
-    let links = match &parameters.denial {
-        Denial::Nsec => chain::nsec(&unsigned, chain_ttl_s),
-        Denial::Nsec3(nsec3) => chain::nsec3(&unsigned, nsec3, chain_ttl_s)?,
+    let signing = FileSigning {
+        chain: match &parameters.denial {
+            Denial::Nsec => Chain::Nsec,
+            Denial::Nsec3(nsec3) => Chain::Nsec3(nsec3.clone()),
+        },
+        // Nothing is kept.
+        refresh_s: u32::MAX,
+        ..FileSigning::new(parameters.inception, parameters.expiration)
     };
-    let chained = Zone::new(zone.origin().clone(), [unsigned.records(), &links].concat());
-    let signatures = sign_all(&tasks(&chained, keys), parameters)?;
-    Ok(Zone::new(
-        zone.origin().clone(),
-        [chained.records(), &signatures].concat(),
-    ))
-}
-
-fn shown(zone: &Zone) -> String {
-    PresentationName(zone.origin()).to_string()
-}
-
-fn check_keys(zone: &Zone, keys: &[KeyPair]) -> Result<(), SignError> {
-    if keys.is_empty() {
-        return Err(SignError::NoKeys { zone: shown(zone) });
-    }
-    for key in keys {
-        key.algorithm().check_sha1(false)?;
-    }
-    match keys.iter().find(|key| key.owner() != zone.origin()) {
-        None => Ok(()),
-        Some(key) => Err(SignError::ForeignKey {
-            tag: key.tag(),
-            owner: PresentationName(key.owner()).to_string(),
-            zone: shown(zone),
-        }),
-    }
-}
-
-/// The zone's records without those that signing makes, and the DNSKEY records of `keys`.
-fn unsigned_records(zone: &Zone, keys: &[KeyPair], soa_ttl_s: u32) -> Vec<Record> {
-    let is_apex_dnskey =
-        |record: &&Record| record.rtype == Rtype::DNSKEY && record.owner == *zone.origin();
-    let dnskey_ttl_s = zone
-        .records()
-        .iter()
-        .find(is_apex_dnskey)
-        .map_or(soa_ttl_s, |record| record.ttl);
-    let dnskeys: Vec<Record> = keys.iter().map(|key| key.dnskey(dnskey_ttl_s)).collect();
-    let is_kept = |record: &&Record| match record.rtype {
-        Rtype::RRSIG | Rtype::NSEC | Rtype::NSEC3 | Rtype::NSEC3PARAM => false,
-        Rtype::DNSKEY => !dnskeys
-            .iter()
-            .any(|ours| ours.rdata == record.rdata && ours.owner == record.owner),
-        _ => true,
-    };
-    let kept: Vec<Record> = zone.records().iter().filter(is_kept).cloned().collect();
-    [kept, dnskeys].concat()
-}
-
-/// Every RRset that is to be signed, with each key that signs it.
-fn tasks<'a>(zone: &'a Zone, keys: &'a [KeyPair]) -> Vec<Task<'a>> {
-    let signs_keys = signers(keys, Role::Ksk);
-    let signs_data = signers(keys, Role::Zsk);
-    let mut tasks = Vec::new();
-    for name in zone.names() {
-        let is_apex = name.owner() == zone.origin();
-        for rrset in name
-            .rrsets()
-            .filter(|rrset| is_signed(name.kind, rrset[0].rtype))
-        {
-            let keys = match rrset[0].rtype {
-                Rtype::DNSKEY | Rtype::CDNSKEY | Rtype::CDS if is_apex => &signs_keys,
-                _ => &signs_data,
-            };
-            tasks.extend(keys.iter().map(|key| Task { rrset, key }));
-        }
-    }
-    tasks
-}
-
-/// The keys of `role`; of an algorithm without such keys, all of them (RFC 4035 section 2.2: every algorithm in the DNSKEY
-/// RRset must sign everything).
-pub(crate) fn signers(keys: &[KeyPair], role: Role) -> Vec<&KeyPair> {
-    let has_role = |wanted: &KeyPair| {
-        keys.iter()
-            .any(|key| key.algorithm() == wanted.algorithm() && key.role() == role)
-    };
-    keys.iter()
-        .filter(|key| key.role() == role || !has_role(key))
-        .collect()
-}
-
-/// Whether an RRset is authoritative data (RFC 4035 section 2.2). NSEC3 records are also where a DNAME at the apex makes all
-/// other names below it non-authoritative.
-fn is_signed(kind: NameKind, rtype: Rtype) -> bool {
-    match kind {
-        NameKind::Authoritative => rtype != Rtype::RRSIG,
-        NameKind::Delegation => matches!(rtype, Rtype::DS | Rtype::NSEC),
-        NameKind::BelowCut => rtype == Rtype::NSEC3,
-    }
+    let mut text = Vec::new();
+    // Writing to a Vec cannot fail.
+    let _ = zone.write_to(&mut text);
+    let opening = Opening::of_text(text.into(), Some(zone.origin()));
+    let pool = Pool::new(parameters.threads);
+    let signed = sign_text(&opening, &pool, &Arc::from(keys), &signing)?;
+    Ok(Zone::parse(&signed, Some(zone.origin()))?)
 }

@@ -18,22 +18,38 @@ const NSEC3_BATCH: usize = 4096;
 pub struct TextOutput<'a> {
     pool: &'a Pool,
     path: PathBuf,
-    file: WholeFile,
+    target: Target<'a>,
     texts: InOrder<Vec<u8>>,
     octets: u64,
+}
+
+/// Where text goes.
+#[derive(Debug)]
+enum Target<'a> {
+    File(WholeFile),
+    Memory(&'a mut Vec<u8>),
 }
 
 impl<'a> TextOutput<'a> {
     /// Begins to write `path`; `-` is standard output.
     pub fn create(path: &Path, pool: &'a Pool) -> Result<Self, ZoneError> {
         let file = WholeFile::create(path).map_err(|source| write_error(path, source))?;
-        Ok(Self {
+        Ok(Self::new(path, pool, Target::File(file)))
+    }
+
+    /// Appends to `text`.
+    pub fn memory(text: &'a mut Vec<u8>, pool: &'a Pool) -> Self {
+        Self::new(Path::new("-"), pool, Target::Memory(text))
+    }
+
+    fn new(path: &Path, pool: &'a Pool, target: Target<'a>) -> Self {
+        Self {
             pool,
             path: path.to_path_buf(),
-            file,
+            target,
             texts: InOrder::default(),
             octets: 0,
-        })
+        }
     }
 
     /// Lets a thread of the pool make text that goes behind all before it.
@@ -65,9 +81,15 @@ impl<'a> TextOutput<'a> {
 
     fn write_now(&mut self, text: &[u8]) -> Result<(), ZoneError> {
         self.octets += text.len() as u64;
-        self.file
-            .write_all(text)
-            .map_err(|source| write_error(&self.path, source))
+        match &mut self.target {
+            Target::Memory(target) => {
+                target.extend_from_slice(text);
+                Ok(())
+            }
+            Target::File(file) => file
+                .write_all(text)
+                .map_err(|source| write_error(&self.path, source)),
+        }
     }
 
     /// Writes the records of an NSEC3 chain, in the order of their hashes; how many there are without duplicates.
@@ -93,9 +115,10 @@ impl<'a> TextOutput<'a> {
         while !self.texts.is_empty() {
             self.write_next()?;
         }
-        self.file
-            .finish()
-            .map_err(|source| write_error(&self.path, source))?;
+        if let Target::File(file) = self.target {
+            file.finish()
+                .map_err(|source| write_error(&self.path, source))?;
+        }
         Ok(self.octets)
     }
 }

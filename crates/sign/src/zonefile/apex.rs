@@ -1,7 +1,7 @@
 //! What signing changes at the apex: keys, parameters of the chain, serial number.
 
+use super::chain::nsec3_head;
 use super::plan::{Chain, FileSigning};
-use crate::chain::nsec3_head;
 use crate::{DigestType, KeyPair, Role, SignError};
 use dnsrig_zone::flow::Batch;
 use dnsrig_zone::text::shown_name;

@@ -1,10 +1,23 @@
-//! The types that a chain of denial announces for a name.
+//! What the records of a chain of denial consist of: NSEC (RFC 4034 section 4) and NSEC3 (RFC 5155 section 3).
 
+use crate::Nsec3Parameters;
 use dnsrig_zone::NameKind;
 use dnsrig_zone::flow::RecordRange;
 use domain::base::iana::Rtype;
 
-/// Types that a name can have before the list grows on the heap.
+/// SHA-1, the only hash algorithm of NSEC3 (RFC 5155 section 11).
+const NSEC3_SHA1: u8 = 1;
+
+/// The fields that NSEC3 and NSEC3PARAM begin with.
+pub(super) fn nsec3_head(parameters: &Nsec3Parameters, flags: u8) -> Vec<u8> {
+    let mut rdata = vec![NSEC3_SHA1, flags];
+    rdata.extend(parameters.iterations.to_be_bytes());
+    rdata.push(parameters.salt.len() as u8);
+    rdata.extend(&parameters.salt);
+    rdata
+}
+
+/// The types of a name.
 pub(super) type Types = Vec<Rtype>;
 
 /// Puts into `types` the types of a name's RRsets, without those that the chain and its signatures add: at a zone cut only

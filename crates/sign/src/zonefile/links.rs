@@ -1,10 +1,10 @@
 //! The NSEC3 chain (RFC 5155 section 7.1): collected while names go by, closed and signed at the end.
 
+use super::chain::nsec3_head;
 use super::names::SignedBatch;
 use super::plan::{Chain, Plan};
 use super::tasks::{Rrset, Tasks};
 use crate::SignError;
-use crate::chain::nsec3_head;
 use data_encoding::BASE32HEX_NOPAD;
 use dnsrig_zone::flow::RecordRange;
 use dnsrig_zone::lookup::{Hash, Nsec3Params};
@@ -84,9 +84,10 @@ impl Links {
         self.links.sort_unstable();
         let empty = self.numbers.get(&Vec::new()).copied();
         self.links.dedup_by(|a, b| a == b && Some(a.1) == empty);
-        match self.links.array_windows().find(|[a, b]| a.0 == b.0) {
+        let mut neighbours = self.links.iter().zip(self.links.iter().skip(1));
+        match neighbours.find(|(a, b)| a.0 == b.0) {
             None => Ok(()),
-            Some([first, _]) => Err(SignError::HashCollision {
+            Some((first, _)) => Err(SignError::HashCollision {
                 hash: BASE32HEX_NOPAD.encode(&first.0),
             }),
         }

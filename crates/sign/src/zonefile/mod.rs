@@ -83,7 +83,36 @@ pub fn sign_file(
     signing.check()?;
     let state = State::load(opening.path, &keys, signing)?;
     over_names(opening, pool, |flow| {
-        Signing::new(flow, keys.clone(), signing, state.clone(), target)?.run(flow)
+        let output = TextOutput::create(target, pool)?;
+        let writer = StateWriter::new(signing, target);
+        Signing::new(
+            flow,
+            keys.clone(),
+            signing,
+            state.clone(),
+            pool,
+            output,
+            writer,
+        )?
+        .run(flow)
+    })
+}
+
+/// Signs the zone of `opening` like [`sign_file`], without state file, and returns its text.
+pub fn sign_text(
+    opening: &Opening<'_>,
+    pool: &Pool,
+    keys: &Arc<[KeyPair]>,
+    signing: &FileSigning,
+) -> Result<Vec<u8>, SignError> {
+    signing.check()?;
+    over_names(opening, pool, |flow| {
+        let mut text = Vec::new();
+        let output = TextOutput::memory(&mut text, pool);
+        let state = Arc::new(State::none(keys.len()));
+        let writer = StateWriter::none();
+        Signing::new(flow, keys.clone(), signing, state, pool, output, writer)?.run(flow)?;
+        Ok(text)
     })
 }
 
@@ -104,21 +133,22 @@ struct Signing<'p> {
 
 impl<'p> Signing<'p> {
     fn new(
-        flow: &mut ZoneFlow<'p>,
+        flow: &mut ZoneFlow<'_>,
         keys: Arc<[KeyPair]>,
         signing: &FileSigning,
         state: Arc<State>,
-        target: &Path,
+        pool: &'p Pool,
+        output: TextOutput<'p>,
+        writer: StateWriter,
     ) -> Result<Self, SignError> {
         let first = flow.next_batch()?;
         let plan = Plan::new(&flow.apex(), first.as_ref(), keys, signing, state)?;
-        let pool = flow.pool();
         Ok(Self {
-            output: TextOutput::create(target, pool)?,
+            output,
             signing: InOrder::default(),
             links: Links::default(),
             nsec3: PackedRecords::default(),
-            state: StateWriter::new(&plan, target),
+            state: writer,
             signed: SignedFile {
                 apex: flow.apex()[..].into(),
                 serial: plan.apex.serial,
@@ -130,7 +160,7 @@ impl<'p> Signing<'p> {
         })
     }
 
-    fn run(mut self, flow: &mut ZoneFlow<'p>) -> Result<SignedFile, SignError> {
+    fn run(mut self, flow: &mut ZoneFlow<'_>) -> Result<SignedFile, SignError> {
         let mut next = self.first.take();
         while let Some(mut batch) = next {
             self.nsec3.append(&batch.nsec3);

@@ -2,7 +2,6 @@
 
 use super::apex::{Apex, SerialPolicy};
 use super::state::State;
-use crate::sign::signers;
 use crate::{KeyPair, Nsec3Parameters, Role, SignError};
 use dnsrig_zone::flow::Batch;
 use dnsrig_zone::lookup::Nsec3Params;
@@ -51,6 +50,24 @@ pub struct FileSigning {
 }
 
 impl FileSigning {
+    /// An NSEC chain and fresh signatures of everything, without state file.
+    pub fn new(inception: u32, expiration: u32) -> Self {
+        Self {
+            chain: Chain::Nsec,
+            signs: true,
+            inception,
+            expiration,
+            jitter_s: 0,
+            now: inception,
+            refresh_s: 0,
+            verifies_kept: false,
+            has_state: false,
+            serial: SerialPolicy::Keep,
+            dnskey_ttl_s: None,
+            publishes_cds: false,
+        }
+    }
+
     /// Refuses times and parameters that make no sense.
     pub(super) fn check(&self) -> Result<(), SignError> {
         // Serial number arithmetic (RFC 1982).
@@ -121,13 +138,6 @@ impl Plan {
                 public: crate::PublicKey::from_dnskey(&key.dnskey_rdata())?,
             });
         }
-        let indexes = |role: Role| -> Vec<usize> {
-            let chosen = signers(&keys, role);
-            let is_chosen = |key: &KeyPair| chosen.iter().any(|chosen| std::ptr::eq(*chosen, key));
-            (0..keys.len())
-                .filter(|&index| is_chosen(&keys[index]))
-                .collect()
-        };
         let hashing = match &signing.chain {
             Chain::Nsec3(parameters) => Some(Nsec3Params {
                 iterations: parameters.iterations,
@@ -135,7 +145,7 @@ impl Plan {
             }),
             _ => None,
         };
-        let (data_keys, key_keys) = (indexes(Role::Zsk), indexes(Role::Ksk));
+        let (data_keys, key_keys) = (signers(&keys, Role::Zsk), signers(&keys, Role::Ksk));
         Ok(Self {
             apex: Apex::new(apex, first, &keys, signing)?,
             apex_labels: label_count(apex),
@@ -150,6 +160,19 @@ impl Plan {
             state,
         })
     }
+}
+
+/// The keys of `role`; of an algorithm without such keys, all of them (RFC 4035 section 2.2: every algorithm in the DNSKEY
+/// RRset must sign everything). As indexes.
+fn signers(keys: &[KeyPair], role: Role) -> Vec<usize> {
+    let has_role = |wanted: &KeyPair| {
+        keys.iter()
+            .any(|key| key.algorithm() == wanted.algorithm() && key.role() == role)
+    };
+    let is_chosen = |key: &KeyPair| key.role() == role || !has_role(key);
+    (0..keys.len())
+        .filter(|&index| is_chosen(&keys[index]))
+        .collect()
 }
 
 fn check_keys(apex: &[u8], keys: &[KeyPair], signing: &FileSigning) -> Result<(), SignError> {

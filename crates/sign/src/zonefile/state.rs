@@ -4,7 +4,7 @@
 //! private key can derive. So a digest that is in the file vouches for the signature as verifying it would, at a hundredth
 //! of the cost; no other use of the file can make a signature pass, and without it signatures are verified.
 
-use super::plan::{FileSigning, Plan};
+use super::plan::FileSigning;
 use crate::{KeyPair, SignError};
 use aws_lc_rs::hmac;
 use std::fs;
@@ -50,10 +50,7 @@ impl State {
         signing: &FileSigning,
     ) -> Result<Arc<Self>, SignError> {
         if !signing.has_state {
-            return Ok(Arc::new(Self {
-                secrets: vec![None; keys.len()],
-                digests: Vec::new(),
-            }));
+            return Ok(Arc::new(Self::none(keys.len())));
         }
         let secrets = keys.iter().map(secret_of).collect();
         let digests = match signing.verifies_kept {
@@ -64,6 +61,14 @@ impl State {
                 .unwrap_or_default(),
         };
         Ok(Arc::new(Self { secrets, digests }))
+    }
+
+    /// Nothing is known, and nothing will be, of the signatures of so many keys.
+    pub fn none(keys: usize) -> Self {
+        Self {
+            secrets: vec![None; keys],
+            digests: Vec::new(),
+        }
     }
 
     /// The secret of key number `key`.
@@ -117,12 +122,20 @@ pub(super) struct StateWriter {
 
 impl StateWriter {
     /// For the zone file `target`.
-    pub fn new(plan: &Plan, target: &Path) -> Self {
+    pub fn new(signing: &FileSigning, target: &Path) -> Self {
         // Standard output and devices have no file beside them.
         let is_file = target != Path::new("-")
             && std::fs::metadata(target).map_or(true, |found| found.is_file());
         Self {
-            path: (plan.signing.has_state && is_file).then(|| state_path(target)),
+            path: (signing.has_state && is_file).then(|| state_path(target)),
+            digests: Vec::new(),
+        }
+    }
+
+    /// Writes nothing.
+    pub fn none() -> Self {
+        Self {
+            path: None,
             digests: Vec::new(),
         }
     }

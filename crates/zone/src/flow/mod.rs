@@ -15,6 +15,7 @@ pub use batch::{Batch, OwnerGroup, RecordRange};
 use crate::Name;
 use crate::error::{Warning, ZoneError};
 use crate::pool::Pool;
+use crate::read::TextSource;
 use batch::Kinds;
 use group::Grouped;
 use merge::Merging;
@@ -31,6 +32,8 @@ const WARNINGS_MAX: usize = 100;
 pub struct Opening<'a> {
     /// The zone file; `-` is standard input.
     pub path: &'a Path,
+    /// The text of the zone, if it is not to be read from `path`, which then only stands in messages.
+    pub text: Option<Arc<[u8]>>,
     /// The zone's name, if it is known; else that of the SOA record.
     pub origin: Option<Name>,
     /// Octets of records to hold in memory when the file has to be sorted; beyond, temporary files are used.
@@ -65,12 +68,32 @@ impl<'a> Opening<'a> {
     pub fn new(path: &'a Path, origin: Option<&Name>) -> Self {
         Self {
             path,
+            text: None,
             origin: origin.cloned(),
             memory: MEMORY_DEFAULT,
             folder: std::env::temp_dir(),
             keeps_faults: false,
             cancel: &NEVER,
             progress: &|_| {},
+        }
+    }
+
+    /// Reads `text` instead of a file; `$INCLUDE` is refused in it.
+    pub fn of_text(text: Arc<[u8]>, origin: Option<&Name>) -> Self {
+        Self {
+            text: Some(text),
+            ..Self::new(Path::new("-"), origin)
+        }
+    }
+
+    fn source(&self) -> Result<TextSource, ZoneError> {
+        match &self.text {
+            Some(text) => Ok(TextSource::text(
+                self.path,
+                text.to_vec(),
+                self.origin.clone(),
+            )),
+            None => TextSource::open(self.path, self.origin.clone()),
         }
     }
 
@@ -122,7 +145,9 @@ pub fn over_names<T, E: From<ZoneError>>(
 ) -> Result<T, E> {
     let is_file = std::fs::metadata(opening.path).is_ok_and(|found| found.is_file());
     // What can be read only once is sorted at once.
-    if is_file && let Some(mut flow) = ZoneFlow::streaming(opening.clone(), pool)? {
+    if (is_file || opening.text.is_some())
+        && let Some(mut flow) = ZoneFlow::streaming(opening.clone(), pool)?
+    {
         let result = body(&mut flow);
         if !flow.is_unsorted() {
             return result;

@@ -24,7 +24,7 @@ pub(super) struct Sorted {
 /// Reads and sorts the file of `opening`.
 pub(super) fn sort(opening: &Opening<'_>, pool: &Pool) -> Result<Sorted, ZoneError> {
     let mut sorting = Sorting {
-        source: TextSource::open(opening.path, opening.origin.clone())?,
+        source: opening.source()?,
         carry: Carry::default(),
         files: vec![Arc::from(opening.path)],
         soa: None,

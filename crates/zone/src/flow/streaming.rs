@@ -58,7 +58,7 @@ pub(super) struct Streaming {
 impl Streaming {
     /// Opens the file and reads its first names; `None` if these show that it is not in canonical order.
     pub fn open(opening: &Opening<'_>) -> Result<Option<(Self, Grouped)>, ZoneError> {
-        let mut source = TextSource::open(opening.path, opening.origin.clone())?;
+        let mut source = opening.source()?;
         let mut carry = Carry::default();
         let (mut parsed, file) = loop {
             let Some(block) = source.next_block()? else {

@@ -16,6 +16,7 @@ mod parameters;
 mod public_key;
 mod rate;
 mod sign;
+pub mod verify;
 pub mod zonefile;
 
 pub use algorithm::Algorithm;

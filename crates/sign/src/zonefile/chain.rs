@@ -9,7 +9,7 @@ use domain::base::iana::Rtype;
 const NSEC3_SHA1: u8 = 1;
 
 /// The fields that NSEC3 and NSEC3PARAM begin with.
-pub(super) fn nsec3_head(parameters: &Nsec3Parameters, flags: u8) -> Vec<u8> {
+pub(crate) fn nsec3_head(parameters: &Nsec3Parameters, flags: u8) -> Vec<u8> {
     let mut rdata = vec![NSEC3_SHA1, flags];
     rdata.extend(parameters.iterations.to_be_bytes());
     rdata.push(parameters.salt.len() as u8);
@@ -18,11 +18,11 @@ pub(super) fn nsec3_head(parameters: &Nsec3Parameters, flags: u8) -> Vec<u8> {
 }
 
 /// The types of a name.
-pub(super) type Types = Vec<Rtype>;
+pub(crate) type Types = Vec<Rtype>;
 
 /// Puts into `types` the types of a name's RRsets, without those that the chain and its signatures add: at a zone cut only
 /// NS and DS, since glue with the cut's own name is not the zone's (RFC 4035 section 2.3).
-pub(super) fn types_at(records: &RecordRange<'_>, kind: NameKind, types: &mut Types) {
+pub(crate) fn types_at(records: &RecordRange<'_>, kind: NameKind, types: &mut Types) {
     types.clear();
     for record in records.iter() {
         let is_announced = match kind {
@@ -36,7 +36,7 @@ pub(super) fn types_at(records: &RecordRange<'_>, kind: NameKind, types: &mut Ty
 }
 
 /// Whether an RRset of the input is authoritative data that is signed (RFC 4035 section 2.2).
-pub(super) fn is_signed(kind: NameKind, rtype: Rtype) -> bool {
+pub(crate) fn is_signed(kind: NameKind, rtype: Rtype) -> bool {
     match kind {
         NameKind::Authoritative => rtype != Rtype::RRSIG,
         NameKind::Delegation => matches!(rtype, Rtype::DS | Rtype::NSEC),

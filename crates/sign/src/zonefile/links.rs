@@ -79,11 +79,19 @@ impl Links {
             .extend(links.map(|(hash, number)| (hash, numbers[number as usize])));
     }
 
-    /// Sorts the names by hash. Empty non-terminals that came twice are dropped; other names with one hash are refused.
+    /// Sorts the names by hash. Ancestors that were taken for empty non-terminals more than once, or though they have
+    /// records, are dropped; other names with one hash are refused.
     fn close(&mut self) -> Result<(), SignError> {
         self.links.sort_unstable();
         let empty = self.numbers.get(&Vec::new()).copied();
-        self.links.dedup_by(|a, b| a == b && Some(a.1) == empty);
+        let is_empty = |link: &Link| Some(link.1) == empty;
+        self.links.dedup_by(|later, kept| {
+            let is_same_name = later.0 == kept.0 && (is_empty(later) || is_empty(kept));
+            if is_same_name && is_empty(kept) {
+                *kept = *later;
+            }
+            is_same_name
+        });
         let mut neighbours = self.links.iter().zip(self.links.iter().skip(1));
         match neighbours.find(|(a, b)| a.0 == b.0) {
             None => Ok(()),

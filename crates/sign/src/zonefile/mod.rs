@@ -1,7 +1,7 @@
 //! Signing zone files of any size: read, chained, signed and written a batch of names at a time, on all threads.
 
 mod apex;
-mod chain;
+pub(crate) mod chain;
 mod links;
 mod names;
 mod plan;

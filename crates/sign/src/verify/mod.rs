@@ -282,8 +282,8 @@ impl<'p> Verifying<'p> {
         let names = nsec3::names_of(&wrong, &hashing, opening, self.pool)?;
         let zone = self.zone.clone();
         let faults = wrong.into_iter().map(|wrong| {
-            let owner = names.get(&wrong.hash);
-            wrong.fault(&zone, owner.map(|owner| &owner[..]))
+            let name = names.get(&wrong.hash);
+            wrong.fault(&zone, name)
         });
         self.found
             .take_faults(faults.collect(), &self.zone.verification);

@@ -139,6 +139,7 @@ enum Hashed<'n, 'a> {
     /// A name above one of the batch, below the apex.
     Ancestor {
         owner: &'a [u8],
+        below: &'n OwnerGroup<'a>,
         is_secure: bool,
     },
 }
@@ -171,6 +172,7 @@ fn for_each_hashed(
         for ancestor in empty_non_terminals(apex_labels, before, owner) {
             let what = Hashed::Ancestor {
                 owner: ancestor,
+                below: &name,
                 is_secure,
             };
             take(hash(ancestor), what);
@@ -201,22 +203,21 @@ pub(super) struct Wrong {
 }
 
 impl Wrong {
-    /// The fault, about `owner` if the hash is known to be of that name.
-    pub fn fault(self, zone: &Zone, owner: Option<&[u8]>) -> Fault {
+    /// The fault, about `name` if the hash is known to be of that name.
+    pub fn fault(self, zone: &Zone, name: Option<&(Vec<u8>, FilePlace)>) -> Fault {
         let hash = BASE32HEX_NOPAD.encode(&self.hash);
-        match owner {
-            Some(owner) => zone.fault_at(
-                self.place,
-                owner,
-                Rtype::NSEC3,
-                format!("{} (hash {hash})", self.what),
-            ),
-            None => {
-                let mut fault = zone.fault_at(self.place, &zone.signer, Rtype::NSEC3, self.what);
-                fault.owner = format!("{hash}.{}", shown_name(&zone.signer));
-                fault
-            }
-        }
+        let Some((owner, place)) = name else {
+            let mut fault = zone.fault_at(self.place, &zone.signer, Rtype::NSEC3, self.what);
+            fault.owner = format!("{hash}.{}", shown_name(&zone.signer));
+            return fault;
+        };
+        let place = if self.place.line == 0 {
+            *place
+        } else {
+            self.place
+        };
+        let what = format!("{} (hash {hash})", self.what);
+        zone.fault_at(place, owner, Rtype::NSEC3, what)
     }
 }
 
@@ -307,25 +308,25 @@ impl Present {
     }
 }
 
-/// The names that have the hashes in `wrong`, found by going over the zone once more.
+/// The names that have the hashes in `wrong`, and where they stand, found by going over the zone once more.
 pub(super) fn names_of(
     wrong: &[Wrong],
     hashing: &Nsec3Params,
     opening: &Opening<'_>,
     pool: &Pool,
-) -> Result<HashMap<Hash, Vec<u8>>, SignError> {
+) -> Result<HashMap<Hash, (Vec<u8>, FilePlace)>, SignError> {
     let wanted: HashSet<Hash> = wrong.iter().map(|wrong| wrong.hash).collect();
     over_names(opening, pool, |flow| {
         let mut names = HashMap::new();
         let apex_labels = label_count(&flow.apex());
         while let Some(batch) = flow.next_batch()? {
             for_each_hashed(apex_labels, hashing, &batch, |hash, what| {
-                let owner = match what {
-                    Hashed::Name(name) => name.owner(),
-                    Hashed::Ancestor { owner, .. } => owner,
+                let (owner, at) = match what {
+                    Hashed::Name(name) => (name.owner(), name),
+                    Hashed::Ancestor { owner, below, .. } => (owner, below),
                 };
                 if wanted.contains(&hash) {
-                    names.insert(hash, owner.to_vec());
+                    names.insert(hash, (owner.to_vec(), at.records.get(0).place));
                 }
             });
         }

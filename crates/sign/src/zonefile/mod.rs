@@ -82,7 +82,7 @@ pub fn sign_file(
 ) -> Result<SignedFile, SignError> {
     signing.check()?;
     let state = State::load(opening.path, &keys, signing)?;
-    over_names(opening, pool, |flow| {
+    over_names(&opening_for(opening, signing), pool, |flow| {
         let output = TextOutput::create(target, pool)?;
         let writer = StateWriter::new(signing, target);
         Signing::new(
@@ -106,7 +106,7 @@ pub fn sign_text(
     signing: &FileSigning,
 ) -> Result<Vec<u8>, SignError> {
     signing.check()?;
-    over_names(opening, pool, |flow| {
+    over_names(&opening_for(opening, signing), pool, |flow| {
         let mut text = Vec::new();
         let output = TextOutput::memory(&mut text, pool);
         let state = Arc::new(State::none(keys.len()));
@@ -114,6 +114,14 @@ pub fn sign_text(
         Signing::new(flow, keys.clone(), signing, state, pool, output, writer)?.run(flow)?;
         Ok(text)
     })
+}
+
+/// Names that have only what signing added once are gone, unless that is what is to be signed.
+fn opening_for<'a>(opening: &Opening<'a>, signing: &FileSigning) -> Opening<'a> {
+    Opening {
+        leaves_out_orphans: signing.chain != Chain::Given,
+        ..opening.clone()
+    }
 }
 
 /// A zone file being signed.

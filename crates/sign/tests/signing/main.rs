@@ -3,6 +3,7 @@
 mod appendices;
 mod bind_tools;
 mod common;
+mod files;
 mod key_text;
 mod shapes;
 mod validators;

@@ -171,6 +171,11 @@ impl Kinds {
         }
     }
 
+    /// Whether the apex was in a batch already.
+    pub fn has_begun(&self) -> bool {
+        self.previous.is_some()
+    }
+
     /// Makes a batch of `grouped`, the names after those of the last batch; `next` is the next that is not below a cut.
     pub fn batch(&mut self, grouped: Grouped, next: Option<Box<[u8]>>) -> Batch {
         let mut kinds = Vec::with_capacity(grouped.groups.len());

@@ -18,6 +18,8 @@ pub(crate) struct Rules {
     pub apex: Arc<[u8]>,
     /// Path of each file, by number.
     pub files: Arc<[Arc<Path>]>,
+    /// See [`Opening`](super::Opening).
+    pub leaves_out_orphans: bool,
 }
 
 /// One owner's records: a range of the records, and which types decide what kind of name it is.
@@ -147,6 +149,12 @@ fn check_name(grouped: &mut Grouped, span: GroupSpan, rules: &Rules) {
             origin: shown_name(&rules.apex),
         };
         grouped.faults.push(fault);
+        return;
+    }
+    let is_orphan = |record: PackedRecord<'_>| matches!(record.rtype, Rtype::RRSIG | Rtype::NSEC);
+    if rules.leaves_out_orphans
+        && (span.first..span.end).all(|index| is_orphan(grouped.records.get(index as usize)))
+    {
         return;
     }
     if span.end - span.first > 1 {

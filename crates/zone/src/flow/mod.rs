@@ -42,6 +42,8 @@ pub struct Opening<'a> {
     pub folder: PathBuf,
     /// Keeps what makes this no zone in [`Batch::faults`] instead of ending with the first.
     pub keeps_faults: bool,
+    /// Leaves out names that have nothing but RRSIG and NSEC records: in a signed zone whose data were changed, names that are gone.
+    pub leaves_out_orphans: bool,
     /// Set from another thread to end early.
     pub cancel: &'a AtomicBool,
     /// Is told how many octets of text were read so far.
@@ -73,6 +75,7 @@ impl<'a> Opening<'a> {
             memory: MEMORY_DEFAULT,
             folder: std::env::temp_dir(),
             keeps_faults: false,
+            leaves_out_orphans: false,
             cancel: &NEVER,
             progress: &|_| {},
         }
@@ -252,6 +255,10 @@ impl<'a> ZoneFlow<'a> {
                 continue;
             };
             self.take_note(&mut next)?;
+            // Nothing but a part of an NSEC3 chain: it is between no names. The apex comes first all the same.
+            if next.groups.is_empty() && self.kinds.has_begun() {
+                return Ok(Some(self.kinds.batch(next, None)));
+            }
             let Some(mut pending) = self.pending.take() else {
                 self.pending = Some(next);
                 continue;
@@ -278,6 +285,7 @@ impl<'a> ZoneFlow<'a> {
         let rules = group::Rules {
             apex: self.apex.clone(),
             files: self.files(),
+            leaves_out_orphans: self.opening.leaves_out_orphans,
         };
         // Both were in order, and the second's names are not before the first's.
         let mut joined = group::group(first.records, &rules).map_err(|_| ZoneError::NotSorted)?;

@@ -36,6 +36,7 @@ pub(super) fn sort(opening: &Opening<'_>, pool: &Pool) -> Result<Sorted, ZoneErr
     let rules = Rules {
         apex: sorting.apex(opening)?,
         files: sorting.files.clone().into(),
+        leaves_out_orphans: opening.leaves_out_orphans,
     };
     let warnings = sorting.fill_missing_ttls();
     let blocks = std::mem::take(&mut sorting.blocks);

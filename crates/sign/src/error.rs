@@ -141,6 +141,84 @@ pub enum SignError {
         /// The system's reason.
         source: io::Error,
     },
+    /// One file of a pair is missing.
+    #[error(
+        "{}: this file is missing, while {} is there; restore it from where the key was made", missing.display(), present.display()
+    )]
+    MissingHalf {
+        /// The file that is not there.
+        missing: PathBuf,
+        /// The file that is.
+        present: PathBuf,
+    },
+    /// A folder of key files that cannot be read.
+    #[error("{}: cannot read the folder of keys: {source}; give the one that has the key files", folder.display())]
+    KeyFolder {
+        /// The folder.
+        folder: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// A key that cannot be used as asked.
+    #[error("the key {key}: {what}; {hint}")]
+    UnusableKey {
+        /// The stem of its files' names.
+        key: String,
+        /// What is wrong.
+        what: String,
+        /// What to do.
+        hint: &'static str,
+    },
+    /// A digest that DS records cannot have here.
+    #[error("{name} is not a digest type of DS records; choose 2 (SHA-256) or 4 (SHA-384)")]
+    UnsupportedDigest {
+        /// As it was given.
+        name: String,
+    },
+    /// A PKCS#11 URI that is none (RFC 7512).
+    #[error(
+        "the PKCS#11 URI is wrong: {what}; write one such as pkcs11:token=dns;object=example-ksk?pin-source=/etc/dns/pin"
+    )]
+    Pkcs11Uri {
+        /// What is wrong; never with a PIN.
+        what: String,
+    },
+    /// A file that a PIN cannot be read from.
+    #[error("{}: cannot read the PIN: {source}; give a text file of one line", file.display())]
+    PinFile {
+        /// The file.
+        file: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// A PKCS#11 module that cannot be used.
+    #[error(
+        "the PKCS#11 module {} cannot be used: {what}; name one by module-path in the URI or by PKCS11_MODULE_PATH", module.display()
+    )]
+    Pkcs11Module {
+        /// Its path, or its name for the loader to look for.
+        module: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+    /// A key file that names code to load, and that others can write to.
+    #[error(
+        "{}: this key file names a PKCS#11 module and is writable for others than its owner; check it, then: chmod 600", file.display()
+    )]
+    UntrustedModule {
+        /// The file.
+        file: PathBuf,
+    },
+    /// A token that has no such key, or does not do what is asked.
+    #[error("{uri}: {what}; {hint}")]
+    Pkcs11 {
+        /// The key's URI, without PIN.
+        uri: String,
+        /// What is wrong.
+        what: String,
+        /// What to do.
+        hint: &'static str,
+    },
     /// A key file with wrong content.
     #[error("{}:{line}: {what}; {hint}", file.display())]
     KeyFile {

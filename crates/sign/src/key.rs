@@ -1,13 +1,21 @@
 //! Key pairs and the records made of them.
 
+pub(crate) mod date;
+mod dnskey;
+mod tags;
+mod timing;
+
+pub use dnskey::{DigestType, Dnskey, key_tag};
+pub(crate) use dnskey::{FLAG_REVOKE, FLAG_SEP, FLAG_ZONE, PROTOCOL, file_prefix};
+pub use tags::KeyTags;
+pub use timing::{KeyTiming, TimingEvent};
+
 use crate::crypto::{self, PrivateFields, Signer};
 use crate::{Algorithm, SignError};
-use aws_lc_rs::digest;
-use bytes::Bytes;
+use date::digits_of;
 use dnsrig_zone::{Name, PresentationName, Record};
-use domain::base::iana::{Class, Rtype};
-use domain::base::name::ToName;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -21,34 +29,38 @@ pub enum Role {
     Zsk,
 }
 
-/// Zone Key flag of DNSKEY (RFC 4034 section 2.1.1).
-const FLAG_ZONE: u16 = 0x0100;
-/// Secure Entry Point flag of DNSKEY.
-const FLAG_SEP: u16 = 0x0001;
-/// The only value that DNSKEY's protocol field can have.
-const PROTOCOL: u8 = 3;
+impl Role {
+    /// The flags field of a new key.
+    pub(crate) fn flags(self) -> u16 {
+        match self {
+            Self::Ksk => FLAG_ZONE | FLAG_SEP,
+            Self::Zsk => FLAG_ZONE,
+        }
+    }
+}
 
 /// Keys made before giving up on a free tag; with 65,536 tags one is found at once unless nearly all are taken.
-const TAG_ATTEMPTS_MAX: usize = 100;
+pub(crate) const TAG_ATTEMPTS_MAX: usize = 100;
 
-/// The digest of a DS record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum DigestType {
-    /// SHA-256, number 2 (RFC 4509).
-    Sha256,
-    /// SHA-384, number 4 (RFC 6605).
-    Sha384,
+/// Where a key was read, for error messages.
+#[derive(Clone, Debug)]
+pub(crate) struct KeyFiles {
+    pub public: PathBuf,
+    /// The line of the DNSKEY record in it.
+    pub record_line: usize,
+    pub private: PathBuf,
+    /// The events whose times the private file has, and the line of each.
+    pub timing_lines: Vec<(TimingEvent, usize)>,
 }
 
 /// A zone's key: public and private part. Clones share the private part.
 #[derive(Clone)]
 pub struct KeyPair {
-    owner: Name,
+    public: Dnskey,
     algorithm: Algorithm,
-    flags: u16,
-    public_key: Vec<u8>,
     tag: u16,
-    created_s: u64,
+    timing: KeyTiming,
+    files: Option<KeyFiles>,
     signer: Arc<dyn Signer>,
 }
 
@@ -56,9 +68,9 @@ impl fmt::Debug for KeyPair {
     /// Shows nothing secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("KeyPair")
-            .field("owner", &self.owner)
+            .field("owner", self.owner())
             .field("algorithm", &self.algorithm)
-            .field("flags", &self.flags)
+            .field("flags", &self.flags())
             .field("tag", &self.tag)
             .finish_non_exhaustive()
     }
@@ -67,7 +79,8 @@ impl fmt::Debug for KeyPair {
 impl KeyPair {
     /// Makes a key for `zone` from the system's random numbers, with a tag that none of the zone's `others` has.
     ///
-    /// `bits` is for RSA: 1024 to 4096, by default 2048. A key that is to sign alone (CSK) is a [`Role::Ksk`].
+    /// `bits` is for RSA: 1024 to 4096, by default 2048. A key that is to sign alone (CSK) is a [`Role::Ksk`]. It is
+    /// published and active from now on.
     pub fn generate(
         zone: &Name,
         algorithm: Algorithm,
@@ -76,48 +89,94 @@ impl KeyPair {
         others: &[KeyPair],
     ) -> Result<Self, SignError> {
         algorithm.check_sha1(false)?;
+        Self::generate_apart(zone, algorithm, bits, role, &KeyTags::of(others))
+    }
+
+    /// Makes a key like [`KeyPair::generate`], whose tag, now and once it is revoked, is none of `taken`. Whether SHA-1 is
+    /// permitted is for the caller to check.
+    pub fn generate_apart(
+        zone: &Name,
+        algorithm: Algorithm,
+        bits: Option<u32>,
+        role: Role,
+        taken: &KeyTags,
+    ) -> Result<Self, SignError> {
         let bits = algorithm.key_bits(bits)?;
-        let flags = match role {
-            Role::Ksk => FLAG_ZONE | FLAG_SEP,
-            Role::Zsk => FLAG_ZONE,
-        };
-        let now = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
+        let timing = KeyTiming::from_creation(now_s());
         for _ in 0..TAG_ATTEMPTS_MAX {
             let signer = crypto::generate(algorithm, bits)?;
-            let key = Self::new(zone.clone(), algorithm, flags, now.as_secs(), signer);
-            if others.iter().all(|other| other.tag != key.tag) {
-                return Ok(key);
+            let key = Self::new(zone.clone(), algorithm, role.flags(), signer);
+            if !taken.collide_with(&key.public) {
+                return Ok(key.with_timing(timing));
             }
         }
-        Err(SignError::KeyTagsTaken { keys: others.len() })
+        Err(SignError::KeyTagsTaken { keys: taken.keys() })
     }
 
     pub(crate) fn new(
         owner: Name,
         algorithm: Algorithm,
         flags: u16,
-        created_s: u64,
         signer: Box<dyn Signer>,
     ) -> Self {
-        let public_key = signer.public_key();
-        let mut key = Self {
-            owner,
+        let public = Dnskey::new(owner, flags, algorithm.number(), &signer.public_key());
+        Self::from_dnskey(public, algorithm, signer)
+    }
+
+    /// The pair of `public` and the private key that belongs to it.
+    pub(crate) fn from_dnskey(
+        public: Dnskey,
+        algorithm: Algorithm,
+        signer: Box<dyn Signer>,
+    ) -> Self {
+        Self {
+            tag: public.tag(),
+            public,
             algorithm,
-            flags,
-            public_key,
-            tag: 0,
-            created_s,
+            timing: KeyTiming::default(),
+            files: None,
             signer: signer.into(),
-        };
-        key.tag = key_tag(&key.dnskey_rdata());
-        key
+        }
+    }
+
+    /// The key with these times.
+    pub fn with_timing(self, timing: KeyTiming) -> Self {
+        Self { timing, ..self }
+    }
+
+    /// The key with this TTL for its DNSKEY record in its `.key` file; `None` leaves the TTL to the zone.
+    pub fn with_ttl(self, ttl_s: Option<u32>) -> Self {
+        Self {
+            public: self.public.with_ttl(ttl_s),
+            ..self
+        }
+    }
+
+    pub(crate) fn with_files(self, files: KeyFiles) -> Self {
+        Self {
+            files: Some(files),
+            ..self
+        }
+    }
+
+    /// The key with the REVOKE flag (RFC 5011 section 2.1), and so with another tag.
+    pub fn into_revoked(self) -> Self {
+        let public = self.public.with_flags(self.flags() | FLAG_REVOKE);
+        Self {
+            tag: public.tag(),
+            public,
+            ..self
+        }
+    }
+
+    /// The public side.
+    pub fn public(&self) -> &Dnskey {
+        &self.public
     }
 
     /// The zone that the key is for.
     pub fn owner(&self) -> &Name {
-        &self.owner
+        self.public.owner()
     }
 
     /// The algorithm.
@@ -127,20 +186,17 @@ impl KeyPair {
 
     /// The flags field of the DNSKEY record.
     pub fn flags(&self) -> u16 {
-        self.flags
+        self.public.flags()
     }
 
     /// What the key signs, by its SEP flag.
     pub fn role(&self) -> Role {
-        match self.flags & FLAG_SEP {
-            0 => Role::Zsk,
-            _ => Role::Ksk,
-        }
+        self.public.role()
     }
 
     /// The public key as the DNSKEY record has it.
     pub fn public_key(&self) -> &[u8] {
-        &self.public_key
+        self.public.public_key()
     }
 
     /// The key tag (RFC 4034 appendix B).
@@ -148,45 +204,95 @@ impl KeyPair {
         self.tag
     }
 
-    /// When the key was made, in seconds since 1970.
+    /// The TTL that the `.key` file gives the DNSKEY record; `None` if it leaves that to the zone.
+    pub fn ttl_s(&self) -> Option<u32> {
+        self.public.ttl_s()
+    }
+
+    /// When the key was made, in seconds since 1970; 0 if its files do not say.
     pub fn created_s(&self) -> u64 {
-        self.created_s
+        self.timing.get(TimingEvent::Created).unwrap_or(0)
+    }
+
+    /// The times of the key's life.
+    pub fn timing(&self) -> &KeyTiming {
+        &self.timing
+    }
+
+    /// Whether the zone's DNSKEY RRset is to have the key at `now_s`, in seconds since 1970; see [`KeyTiming`].
+    pub fn is_published(&self, now_s: u64) -> bool {
+        self.timing.is_published(now_s)
+    }
+
+    /// Whether the key is to sign at `now_s`.
+    pub fn is_active(&self, now_s: u64) -> bool {
+        self.timing.is_active(now_s)
+    }
+
+    /// Whether the key is to be published with the REVOKE flag at `now_s`; [`KeyPair::into_revoked`] sets it.
+    pub fn is_revoked(&self, now_s: u64) -> bool {
+        self.timing.is_revoked(now_s)
+    }
+
+    /// Fails unless the key signs at `now_s`, with the file, the line and the time because of which it does not.
+    pub fn check_active(&self, now_s: u64) -> Result<(), SignError> {
+        if self.is_active(now_s) {
+            return Ok(());
+        }
+        let reason = self.timing.reason_not_active(now_s);
+        let why = reason.map_or(
+            "it has no time of activation".to_owned(),
+            |(event, time_s)| format!("its time {} is {}", event.name(), digits_of(time_s)),
+        );
+        let what = format!("the key does not sign at {}: {why}", digits_of(now_s));
+        let hint = "use another key, or change its times with dnssec-settime";
+        Err(match &self.files {
+            Some(files) => SignError::KeyFile {
+                file: files.private.clone(),
+                line: reason
+                    .and_then(|(event, _)| files.timing_lines.iter().find(|(e, _)| *e == event))
+                    .map_or(1, |(_, line)| *line),
+                what,
+                hint,
+            },
+            None => SignError::UnusableKey {
+                key: self.file_stem(),
+                what,
+                hint,
+            },
+        })
+    }
+
+    /// Fails unless the key is for `zone`, with the file and line that say otherwise.
+    pub fn check_owner(&self, zone: &Name) -> Result<(), SignError> {
+        if self.owner() == zone {
+            return Ok(());
+        }
+        let owner = PresentationName(self.owner()).to_string();
+        let zone = PresentationName(zone).to_string();
+        Err(match &self.files {
+            Some(files) => SignError::KeyFile {
+                file: files.public.clone(),
+                line: files.record_line,
+                what: format!("the key is for {owner}, not for the zone {zone}"),
+                hint: "leave it out, or check the zone's name",
+            },
+            None => SignError::ForeignKey {
+                tag: self.tag,
+                owner,
+                zone,
+            },
+        })
     }
 
     /// The DNSKEY record (RFC 4034 section 2).
     pub fn dnskey(&self, ttl_s: u32) -> Record {
-        self.record(Rtype::DNSKEY, ttl_s, self.dnskey_rdata())
+        self.public.record(ttl_s)
     }
 
     /// The DS record for the parent zone (RFC 4034 section 5).
     pub fn ds(&self, digest_type: DigestType, ttl_s: u32) -> Record {
-        let (number, hash) = match digest_type {
-            DigestType::Sha256 => (2, &digest::SHA256),
-            DigestType::Sha384 => (4, &digest::SHA384),
-        };
-        let owner: Name = self.owner.to_canonical_name();
-        let digested = [owner.as_slice(), &self.dnskey_rdata()].concat();
-        let mut rdata = self.tag.to_be_bytes().to_vec();
-        rdata.extend([self.algorithm.number(), number]);
-        rdata.extend_from_slice(digest::digest(hash, &digested).as_ref());
-        self.record(Rtype::DS, ttl_s, rdata)
-    }
-
-    fn record(&self, rtype: Rtype, ttl: u32, rdata: Vec<u8>) -> Record {
-        Record {
-            owner: self.owner.clone(),
-            rtype,
-            class: Class::IN,
-            ttl,
-            rdata: Bytes::from(rdata),
-        }
-    }
-
-    pub(crate) fn dnskey_rdata(&self) -> Vec<u8> {
-        let mut rdata = self.flags.to_be_bytes().to_vec();
-        rdata.extend([PROTOCOL, self.algorithm.number()]);
-        rdata.extend(&self.public_key);
-        rdata
+        self.public.ds(digest_type, ttl_s)
     }
 
     /// Appends the signature of `data`, as RRSIG records have it, to `signature`.
@@ -211,22 +317,14 @@ impl KeyPair {
 
     /// The base of the names of the key's files: `K<zone>+<algorithm>+<tag>`.
     pub fn file_stem(&self) -> String {
-        // Slashes cannot stand in a file name, so BIND escapes them, and lower case is what it looks for.
-        let zone = PresentationName(&self.owner.to_canonical_name())
-            .to_string()
-            .replace('/', "\\047");
-        format!("K{zone}+{:03}+{:05}", self.algorithm.number(), self.tag)
+        self.public.file_stem()
     }
 }
 
-/// The tag of a DNSKEY's RDATA (RFC 4034 appendix B); algorithm 1 has another.
-pub fn key_tag(dnskey_rdata: &[u8]) -> u16 {
-    let mut sum: u32 = 0;
-    for (index, &octet) in dnskey_rdata.iter().enumerate() {
-        sum += match index % 2 {
-            0 => u32::from(octet) << 8,
-            _ => u32::from(octet),
-        };
-    }
-    (sum + (sum >> 16)) as u16
+/// Seconds since 1970.
+pub(crate) fn now_s() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default()
+        .as_secs()
 }

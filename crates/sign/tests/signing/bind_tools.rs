@@ -281,5 +281,8 @@ fn what_is_wrong_with_key_files_is_said() {
         message(&text)
     );
     fs::remove_file(&public).unwrap();
-    assert!(message(&text).contains("cannot read"));
+    assert!(message(&text).contains(".key: this file is missing, while"));
+    fs::remove_file(&private).unwrap();
+    let error = KeyPair::read(&stem).unwrap_err().to_string();
+    assert!(error.contains(".key: cannot read"), "{error}");
 }

@@ -1,6 +1,6 @@
 """The part of dnsrig that must be fast, written in Rust (crates/binding). Errors are those of dnsrig.errors."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal, final
 
@@ -10,6 +10,7 @@ __all__ = [
     "QueryStream",
     "Zone",
     "__version__",
+    "ds_records",
     "find_breaking_point",
     "generate_zone",
     "judge_bottleneck",
@@ -85,14 +86,59 @@ class KeySet:
 
     def __new__(cls) -> KeySet: ...
     def __len__(self) -> int: ...
-    def generate(self, origin: str, algorithm: str, bits: int | None, role: Literal["ksk", "zsk"]) -> None:
-        """Make a key for `origin` and add it; `bits` is for RSA."""
+    def generate(
+        self,
+        origin: str,
+        algorithm: str,
+        bits: int | None,
+        role: Literal["ksk", "zsk"],
+        *,
+        folder: str | PathLike[str] | None = None,
+        timing: Mapping[str, int | None] | None = None,
+        ttl_s: int | None = None,
+        pkcs11: str | None = None,
+    ) -> None:
+        """Make a key for `origin` and add it; `bits` is for RSA.
+
+        Its tag is none of those of the set's other keys and of the zone's keys in `folder`. `timing` changes times
+        (seconds since 1970, None for none) by the names of events in BIND's key files: `Publish`, `Activate`,
+        `Revoke`, `Inactive`, `Delete`, `SyncPublish`, `SyncDelete`. `pkcs11` is the URI (RFC 7512) under which the key
+        is to be in a token.
+        """
+
+    def read_token(
+        self,
+        origin: str,
+        pkcs11: str,
+        role: Literal["ksk", "zsk"],
+        *,
+        algorithm: str | None = None,
+        folder: str | PathLike[str] | None = None,
+        timing: Mapping[str, int | None] | None = None,
+        ttl_s: int | None = None,
+    ) -> None:
+        """Add the key for `origin` that a token has already; without `algorithm` its kind says it."""
 
     def read(self, path: str | PathLike[str]) -> None:
-        """Read a key from its pair of BIND key files and add it; `path` is that of either file."""
+        """Read a key from its pair of BIND key files and add it; `path` is that of either file, or without suffix."""
+
+    def read_directory(self, folder: str | PathLike[str], origin: str) -> list[str]:
+        """Read all keys of the zone `origin` in `folder` and add them.
+
+        Return the file names, without suffix, of keys that have no private key there.
+        """
 
     def write(self, folder: str | PathLike[str]) -> None:
         """Write every key as a pair of BIND key files into `folder`; existing files are not overwritten."""
+
+    def check_owner(self, origin: str) -> None:
+        """Raise InputError unless every key is for the zone `origin`."""
+
+    def check_active(self, now_s: int) -> None:
+        """Raise InputError unless every key signs at `now_s`, in seconds since 1970."""
+
+    def describe(self) -> list[dict[str, Any]]:
+        """Say of each key its file_name, zone, algorithm, algorithm_number, tag, flags, role, ttl_s and timing."""
 
     @property
     def file_names(self) -> list[str]:
@@ -101,6 +147,19 @@ class KeySet:
     @property
     def ds_records(self) -> list[str]:
         """The DS records (SHA-256) of the key-signing keys, for the parent zone."""
+
+def ds_records(
+    path: str | PathLike[str],
+    digests: Sequence[str],
+    *,
+    cds: bool = False,
+    all_keys: bool = False,
+    ttl_s: int | None = None,
+) -> list[str]:
+    """Make the DS (or CDS) records of a `.key` file, or of a signed zone's secure entry points.
+
+    There is one for each key and each of the digest types `2`, `4` and `1`.
+    """
 
 @final
 class QueryLog:

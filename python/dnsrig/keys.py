@@ -1,9 +1,16 @@
 """New keys for a zone, with the sizes that JPRS-2010 used where none are chosen."""
 
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
 from dnsrig import _core
 
 KSK_BITS = 2048
 ZSK_BITS = 1024
+ALGORITHM = "ECDSAP256SHA256"
+"""The algorithm of a single new key unless chosen otherwise (RFC 8624 section 3.1)."""
+SHA1_ALGORITHMS = {"5": "RSASHA1", "7": "NSEC3RSASHA1"}
 
 
 def add_new_keys(keys: _core.KeySet, origin: str, algorithm: str, ksk_bits: int | None, zsk_bits: int | None) -> None:
@@ -15,3 +22,40 @@ def add_new_keys(keys: _core.KeySet, origin: str, algorithm: str, ksk_bits: int 
     is_rsa = algorithm.startswith("RSA")
     keys.generate(origin, algorithm, ksk_bits or (KSK_BITS if is_rsa else None), "ksk")
     keys.generate(origin, algorithm, zsk_bits or (ZSK_BITS if is_rsa else None), "zsk")
+
+
+def new_key(
+    keys: _core.KeySet,
+    origin: str,
+    *,
+    algorithm: str | None,
+    bits: int | None,
+    role: Literal["ksk", "zsk"],
+    folder: Path,
+    timing: Mapping[str, int | None],
+    ttl_s: int | None,
+    pkcs11: str | None,
+    existing: bool,
+) -> None:
+    """Make one key for `origin`, with a tag that no key of the zone in `folder` has, and add it to `keys`.
+
+    With `pkcs11` the key is made in a token, or is the one that the token has already (`existing`).
+    """
+    if existing and pkcs11 is not None:
+        keys.read_token(origin, pkcs11, role, algorithm=algorithm, folder=folder, timing=dict(timing), ttl_s=ttl_s)
+        return
+    keys.generate(
+        origin,
+        algorithm or ALGORITHM,
+        bits,
+        role,
+        folder=folder,
+        timing=dict(timing),
+        ttl_s=ttl_s,
+        pkcs11=pkcs11,
+    )
+
+
+def uses_sha1(algorithm: str) -> bool:
+    """Whether signatures of `algorithm`, a mnemonic or a number, are made with SHA-1."""
+    return algorithm in SHA1_ALGORITHMS or algorithm.upper() in SHA1_ALGORITHMS.values()

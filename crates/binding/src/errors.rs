@@ -96,7 +96,9 @@ impl IntoPython for dnsrig_answer::AnswerError {
 impl IntoPython for dnsrig_sign::SignError {
     fn kind(&self) -> Kind {
         match self {
-            Self::WriteKey { .. } | Self::Crypto { .. } => Kind::EnvironmentLacks,
+            Self::WriteKey { .. } | Self::Crypto { .. } | Self::Pkcs11Module { .. } => {
+                Kind::EnvironmentLacks
+            }
             _ => Kind::Input,
         }
     }

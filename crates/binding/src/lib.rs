@@ -20,7 +20,7 @@ mod _core {
     #[pymodule_export]
     use super::generate::generate_zone;
     #[pymodule_export]
-    use super::keys::KeySet;
+    use super::keys::{KeySet, ds_records};
     #[pymodule_export]
     use super::load::{
         find_breaking_point, judge_bottleneck, latency_percentiles, load, serve_echo,

@@ -169,6 +169,16 @@ pub enum SignError {
         /// What to do.
         hint: &'static str,
     },
+    /// A signed zone was wanted, for its DNSKEY records.
+    #[error(
+        "{}: the zone has no DNSKEY record {wanted}; sign it first, or give the .key file", file.display()
+    )]
+    NoDnskey {
+        /// The zone file.
+        file: PathBuf,
+        /// What kind was wanted.
+        wanted: &'static str,
+    },
     /// A digest that DS records cannot have here.
     #[error("{name} is not a digest type of DS records; choose 2 (SHA-256) or 4 (SHA-384)")]
     UnsupportedDigest {

@@ -9,6 +9,7 @@ mod public;
 pub use directory::KeyDirectory;
 pub(crate) use files::read_wiped;
 pub(crate) use private::{ENGINE, LABEL};
+pub use public::read_dnskeys;
 
 use crate::key::{KeyFiles, KeyTiming};
 use crate::{Algorithm, KeyPair, SignError, crypto, pkcs11};

@@ -23,7 +23,7 @@ pub mod zonefile;
 pub use algorithm::Algorithm;
 pub use error::SignError;
 pub use key::{DigestType, Dnskey, KeyPair, KeyTags, KeyTiming, Role, TimingEvent, key_tag};
-pub use key_file::{KeyDirectory, check_private_text};
+pub use key_file::{KeyDirectory, check_private_text, read_dnskeys};
 pub use parameters::{Denial, Nsec3Parameters, SigningParameters};
 pub use pkcs11::Pkcs11Uri;
 pub use public_key::PublicKey;

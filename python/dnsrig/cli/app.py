@@ -40,6 +40,8 @@ COMMANDS = {
     "serve": ("servers", "Start a name server with a zone, as the studies do."),
     "zone": ("zone", "Generate zones, and say what is in one."),
     "sign": ("sign", "Sign a zone file."),
+    "keygen": ("keygen", "Make a key for a zone."),
+    "ds": ("keygen", "Print the DS records of keys."),
     "stream": ("stream", "Make query streams for a load."),
 }
 """Each command's module in dnsrig.cli, and its line in the list."""

@@ -15,7 +15,7 @@ ALGORITHMS = ("RSASHA256", "RSASHA512", "ECDSAP256SHA256", "ECDSAP384SHA384", "E
 
 @click.command()
 @click.argument("zonefile", type=EXISTING_FILE)
-@click.argument("keys", nargs=-1, type=EXISTING_FILE)
+@click.argument("keys", nargs=-1, type=click.Path(dir_okay=False))
 @click.option("-o", "--origin", default=None, help="Name of the zone's apex, if the file does not say it.")
 @click.option(
     "-f", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Output; default ZONEFILE.signed."

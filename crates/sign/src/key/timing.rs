@@ -7,7 +7,7 @@ pub enum TimingEvent {
     Created,
     /// It enters the DNSKEY RRset.
     Publish,
-    /// It begins to sign, and is published if it was not.
+    /// It begins to sign.
     Activate,
     /// It gets the REVOKE flag (RFC 5011 section 2.1).
     Revoke,
@@ -60,8 +60,9 @@ impl TimingEvent {
 
 /// The times of a key's events, in seconds since 1970, UTC.
 ///
-/// What follows from them are the rules of `dnssec-signzone -S` (its manual page, "smart signing"). A key without any
-/// time but [`TimingEvent::Created`] is published and signs.
+/// What follows from them is what `dnssec-signzone -S` (smart signing) makes of them. A key without any time but
+/// [`TimingEvent::Created`] is published and signs. Activation before publication makes signatures by a key that the
+/// zone does not have yet, as an algorithm rollover needs them (RFC 6781 section 4.1.4).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeyTiming {
     times_s: [Option<u64>; TimingEvent::ALL.len()],
@@ -109,16 +110,13 @@ impl KeyTiming {
         if self.has_come(TimingEvent::Delete, now_s) {
             return false;
         }
-        // With a time of activation only, it is the one thing that is meant to be later.
-        let publishes_at_once =
-            self.get(TimingEvent::Publish).is_none() && self.get(TimingEvent::Activate).is_some();
-        !self.is_set()
-            || publishes_at_once
-            || self.has_come(TimingEvent::Publish, now_s)
-            || self.has_come(TimingEvent::Activate, now_s)
+        match self.get(TimingEvent::Publish) {
+            Some(time_s) => time_s <= now_s,
+            None => !self.is_set() || self.has_come(TimingEvent::Activate, now_s),
+        }
     }
 
-    /// Whether the key signs the zone at `now_s`. A revoked key does, until it is inactive or deleted.
+    /// Whether the key signs at `now_s`. A revoked key must, at least the DNSKEY RRset, until it is deleted.
     pub fn is_active(&self, now_s: u64) -> bool {
         let is_over = self.has_come(TimingEvent::Inactive, now_s)
             || self.has_come(TimingEvent::Delete, now_s);
@@ -183,8 +181,8 @@ mod tests {
             (&[(Publish, past)], [true, false, false]),
             (&[(Publish, future)], [false, false, false]),
             (&[(Activate, past)], [true, true, false]),
-            (&[(Activate, future)], [true, false, false]),
-            (&[(Publish, future), (Activate, past)], [true, true, false]),
+            (&[(Activate, future)], [false, false, false]),
+            (&[(Publish, future), (Activate, past)], [false, true, false]),
             (
                 &[(Publish, future), (Activate, future)],
                 [false, false, false],

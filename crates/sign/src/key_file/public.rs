@@ -3,10 +3,11 @@
 use super::files::{PairPaths, read_key_file};
 use crate::key::date::{digits_of, seconds_of, words_of};
 use crate::key::{Dnskey, FLAG_SEP, KeyTiming, PROTOCOL, TimingEvent};
-use crate::{KeyPair, SignError};
-use dnsrig_zone::{PresentationName, read_records};
+use crate::{KeyPair, Role, SignError};
+use dnsrig_zone::{PresentationName, Zone, read_records};
 use domain::base::iana::Rtype;
 use domain::utils::base64;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// What a `.key` file says.
@@ -23,6 +24,40 @@ impl Dnskey {
     /// without suffix. The private key is not needed, and the algorithm may be any.
     pub fn read(path: &Path) -> Result<Self, SignError> {
         PublicFile::read(&PairPaths::of(path).public).map(|file| file.dnskey)
+    }
+}
+
+/// Reads what DS records are to be made of, at least one key: the key of a `.key` file or of the pair with this common
+/// path, else the keys at the apex of a zone file, of these only the ones that are secure entry points and not revoked
+/// unless `all` are asked for.
+pub fn read_dnskeys(path: &Path, all: bool) -> Result<Vec<Dnskey>, SignError> {
+    let name = path.as_os_str().as_bytes();
+    let is_key_file = [&b".key"[..], b".private"]
+        .iter()
+        .any(|end| name.ends_with(end));
+    if is_key_file || PairPaths::of(path).public.exists() {
+        return Ok(vec![Dnskey::read(path)?]);
+    }
+    let zone = Zone::read(path, None)?;
+    let is_wanted = |key: &Dnskey| all || key.role() == Role::Ksk && !key.is_revoked();
+    let apex = zone
+        .records()
+        .iter()
+        .filter(|record| record.owner == *zone.origin());
+    let keys: Vec<Dnskey> = apex
+        .filter_map(Dnskey::from_record)
+        .filter(is_wanted)
+        .collect();
+    match keys.is_empty() {
+        false => Ok(keys),
+        true => Err(SignError::NoDnskey {
+            file: path.to_path_buf(),
+            wanted: if all {
+                "at its apex"
+            } else {
+                "with the SEP flag at its apex"
+            },
+        }),
     }
 }
 

@@ -97,13 +97,14 @@ class KeySet:
         timing: Mapping[str, int | None] | None = None,
         ttl_s: int | None = None,
         pkcs11: str | None = None,
+        allow_sha1: bool = False,
     ) -> None:
         """Make a key for `origin` and add it; `bits` is for RSA.
 
         Its tag is none of those of the set's other keys and of the zone's keys in `folder`. `timing` changes times
         (seconds since 1970, None for none) by the names of events in BIND's key files: `Publish`, `Activate`,
         `Revoke`, `Inactive`, `Delete`, `SyncPublish`, `SyncDelete`. `pkcs11` is the URI (RFC 7512) under which the key
-        is to be in a token.
+        is to be in a token. Algorithms with SHA-1 need `allow_sha1`.
         """
 
     def read_token(
@@ -116,6 +117,7 @@ class KeySet:
         folder: str | PathLike[str] | None = None,
         timing: Mapping[str, int | None] | None = None,
         ttl_s: int | None = None,
+        allow_sha1: bool = False,
     ) -> None:
         """Add the key for `origin` that a token has already; without `algorithm` its kind says it."""
 

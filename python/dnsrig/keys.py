@@ -10,7 +10,6 @@ KSK_BITS = 2048
 ZSK_BITS = 1024
 ALGORITHM = "ECDSAP256SHA256"
 """The algorithm of a single new key unless chosen otherwise (RFC 8624 section 3.1)."""
-SHA1_ALGORITHMS = {"5": "RSASHA1", "7": "NSEC3RSASHA1"}
 
 
 def add_new_keys(keys: _core.KeySet, origin: str, algorithm: str, ksk_bits: int | None, zsk_bits: int | None) -> None:
@@ -36,13 +35,25 @@ def new_key(
     ttl_s: int | None,
     pkcs11: str | None,
     existing: bool,
+    allow_sha1: bool = False,
 ) -> None:
     """Make one key for `origin`, with a tag that no key of the zone in `folder` has, and add it to `keys`.
 
-    With `pkcs11` the key is made in a token, or is the one that the token has already (`existing`).
+    With `pkcs11` the key is made in a token, or is the one that the token has already (`existing`). Algorithms with
+    SHA-1 raise InputError unless `allow_sha1`.
     """
+    times = dict(timing)
     if existing and pkcs11 is not None:
-        keys.read_token(origin, pkcs11, role, algorithm=algorithm, folder=folder, timing=dict(timing), ttl_s=ttl_s)
+        keys.read_token(
+            origin,
+            pkcs11,
+            role,
+            algorithm=algorithm,
+            folder=folder,
+            timing=times,
+            ttl_s=ttl_s,
+            allow_sha1=allow_sha1,
+        )
         return
     keys.generate(
         origin,
@@ -50,12 +61,8 @@ def new_key(
         bits,
         role,
         folder=folder,
-        timing=dict(timing),
+        timing=times,
         ttl_s=ttl_s,
         pkcs11=pkcs11,
+        allow_sha1=allow_sha1,
     )
-
-
-def uses_sha1(algorithm: str) -> bool:
-    """Whether signatures of `algorithm`, a mnemonic or a number, are made with SHA-1."""
-    return algorithm in SHA1_ALGORITHMS or algorithm.upper() in SHA1_ALGORITHMS.values()

@@ -36,7 +36,7 @@ impl KeySet {
     /// Makes a key for `origin` and adds it. `role` is `ksk` or `zsk`; `bits` is for RSA. Its tag is none of those of
     /// the set's other keys and of the zone's keys in `folder`. `timing` changes times by event (`Publish`, ...);
     /// `pkcs11` is the URI under which the key is to be in a token.
-    #[pyo3(signature = (origin, algorithm, bits, role, *, folder=None, timing=None, ttl_s=None, pkcs11=None))]
+    #[pyo3(signature = (origin, algorithm, bits, role, *, folder=None, timing=None, ttl_s=None, pkcs11=None, allow_sha1=false))]
     #[allow(clippy::too_many_arguments)]
     fn generate(
         &mut self,
@@ -49,9 +49,11 @@ impl KeySet {
         timing: Option<Times>,
         ttl_s: Option<u32>,
         pkcs11: Option<&str>,
+        allow_sha1: bool,
     ) -> PyResult<()> {
         let origin = parse_name(origin)?;
         let algorithm = Algorithm::from_str(algorithm).or_raise()?;
+        algorithm.check_sha1(allow_sha1).or_raise()?;
         let role = parse_role(role)?;
         let taken = self.taken(folder, &origin)?;
         let uri = pkcs11.map(Pkcs11Uri::parse).transpose().or_raise()?;
@@ -63,7 +65,7 @@ impl KeySet {
     }
 
     /// Adds the key for `origin` that a token has already under the name `pkcs11`; without `algorithm` its kind says it.
-    #[pyo3(signature = (origin, pkcs11, role, *, algorithm=None, folder=None, timing=None, ttl_s=None))]
+    #[pyo3(signature = (origin, pkcs11, role, *, algorithm=None, folder=None, timing=None, ttl_s=None, allow_sha1=false))]
     #[allow(clippy::too_many_arguments)]
     fn read_token(
         &mut self,
@@ -75,11 +77,15 @@ impl KeySet {
         folder: Option<PathBuf>,
         timing: Option<Times>,
         ttl_s: Option<u32>,
+        allow_sha1: bool,
     ) -> PyResult<()> {
         let origin = parse_name(origin)?;
         let uri = Pkcs11Uri::parse(pkcs11).or_raise()?;
         let role = parse_role(role)?;
         let algorithm = algorithm.map(Algorithm::from_str).transpose().or_raise()?;
+        if let Some(algorithm) = algorithm {
+            algorithm.check_sha1(allow_sha1).or_raise()?;
+        }
         let taken = self.taken(folder, &origin)?;
         let found = py.detach(|| KeyPair::from_token(&uri, &origin, algorithm, role, &taken));
         self.add(found.or_raise()?, timing, ttl_s)

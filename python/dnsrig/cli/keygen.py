@@ -11,7 +11,7 @@ from dnsrig.cli.common import KEY_BITS, Command, json_option, print_json
 from dnsrig.cli.key_times import FORMS, key_time, odd_order
 from dnsrig.cli.sections import SectionedCommand, section
 from dnsrig.errors import DnsrigError, InputError
-from dnsrig.keys import ALGORITHM, new_key, uses_sha1
+from dnsrig.keys import ALGORITHM, new_key
 
 TTL_S = click.IntRange(0, 2**31 - 1)
 KEY = section("Key")
@@ -101,8 +101,6 @@ def keygen(
         raise click.UsageError("--existing needs --pkcs11 URI, which names the key")
     if existing and bits is not None:
         raise click.UsageError("-b is for new keys; leave it out with --existing")
-    if allow_sha1 is False and algorithm is not None and uses_sha1(algorithm):
-        raise InputError(f"-a {algorithm}: SHA-1 signatures are not secure; choose another, or add --allow-sha1")
     timing = _timing(context, generate_only)
     made = _core.KeySet()
     new_key(
@@ -116,6 +114,7 @@ def keygen(
         ttl_s=ttl,
         pkcs11=pkcs11,
         existing=existing,
+        allow_sha1=allow_sha1,
     )
     facts = made.describe()[0]
     for oddity in odd_order(facts["timing"]):

@@ -4,17 +4,20 @@ use super::material::{public_key, rsa_parts, suits};
 use super::token::{Token, fault};
 use super::uri::Pkcs11Uri;
 use crate::crypto::{PrivateFields, Signer};
+use crate::key::{Dnskey, FLAG_ZONE};
 use crate::key_file::{ENGINE, LABEL};
-use crate::{Algorithm, SignError};
-use aws_lc_rs::{digest, signature};
+use crate::{Algorithm, PublicKey, SignError};
+use aws_lc_rs::digest;
 use cryptoki::error::Error;
 use cryptoki::mechanism::Mechanism;
 use cryptoki::mechanism::eddsa::{EddsaParams, EddsaSignatureScheme};
 use cryptoki::object::{Attribute, AttributeType, ObjectClass, ObjectHandle};
 use cryptoki::session::Session;
+use dnsrig_zone::Name;
 use zeroize::Zeroizing;
 
 /// DER of DigestInfo up to the digest (RFC 8017 section 9.2, note 1).
+const DIGEST_INFO_SHA1: &[u8] = b"\x30\x21\x30\x09\x06\x05\x2b\x0e\x03\x02\x1a\x05\x00\x04\x14";
 const DIGEST_INFO_SHA256: &[u8] =
     b"\x30\x31\x30\x0d\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x01\x05\x00\x04\x20";
 const DIGEST_INFO_SHA512: &[u8] =
@@ -33,8 +36,8 @@ pub(super) struct TokenKey {
 impl TokenKey {
     /// The key that `uri` names, for `algorithm`.
     ///
-    /// Its public key is that of the token, or `known` where the token has none; then a test signature shows that they
-    /// belong together.
+    /// Its public key is that of the token, or `known` where the token has none. A test signature shows that the two
+    /// belong together and that the key may sign.
     pub fn find(
         uri: &Pkcs11Uri,
         algorithm: Algorithm,
@@ -62,21 +65,15 @@ impl TokenKey {
                 hint: "name another key, or the algorithm that it is for",
             });
         }
-        let key = match (public, known) {
-            (Some(public), _) => Self::new(uri.clone(), token, handle, algorithm, public),
-            (None, Some(known)) => {
-                let key = Self::new(uri.clone(), token, handle, algorithm, known.to_vec());
-                key.check_public_key()?;
-                key
-            }
-            (None, None) => {
-                return Err(SignError::Pkcs11 {
-                    uri: uri.to_string(),
-                    what: "the token does not have the public key".into(),
-                    hint: "give the .key file of its DNSKEY record beside the .private file",
-                });
-            }
-        };
+        let public = public
+            .or(known.map(<[u8]>::to_vec))
+            .ok_or_else(|| SignError::Pkcs11 {
+                uri: uri.to_string(),
+                what: "the token does not have the public key".into(),
+                hint: "give the .key file of its DNSKEY record beside the .private file",
+            })?;
+        let key = Self::new(uri.clone(), token, handle, algorithm, public);
+        key.check_public_key()?;
         Ok(key)
     }
 
@@ -112,6 +109,10 @@ impl TokenKey {
     fn signed(&self, data: &[u8]) -> Result<Vec<u8>, Error> {
         let digested = |prefix: &[u8], hash| [prefix, digest::digest(hash, data).as_ref()].concat();
         let (mechanism, input) = match self.algorithm {
+            Algorithm::RsaSha1 | Algorithm::RsaSha1Nsec3Sha1 => (
+                Mechanism::RsaPkcs,
+                digested(DIGEST_INFO_SHA1, &digest::SHA1_FOR_LEGACY_USE_ONLY),
+            ),
             Algorithm::RsaSha256 => (
                 Mechanism::RsaPkcs,
                 digested(DIGEST_INFO_SHA256, &digest::SHA256),
@@ -136,49 +137,18 @@ impl TokenKey {
         let data = b"dnsrig";
         let mut made = Vec::new();
         self.sign_into(data, &mut made)?;
-        let verified = match self.algorithm {
-            Algorithm::RsaSha256 | Algorithm::RsaSha512 => {
-                let parameters = match self.algorithm {
-                    Algorithm::RsaSha512 => {
-                        &signature::RSA_PKCS1_1024_8192_SHA512_FOR_LEGACY_USE_ONLY
-                    }
-                    _ => &signature::RSA_PKCS1_1024_8192_SHA256_FOR_LEGACY_USE_ONLY,
-                };
-                rsa_parts(&self.public_key).is_some_and(|(n, e)| {
-                    let key = signature::RsaPublicKeyComponents { n, e };
-                    key.verify(parameters, data, &made).is_ok()
-                })
-            }
-            Algorithm::Ed25519 => verifies(&signature::ED25519, b"", self, data, &made),
-            Algorithm::EcdsaP384Sha384 => {
-                verifies(&signature::ECDSA_P384_SHA384_FIXED, &[4], self, data, &made)
-            }
-            Algorithm::EcdsaP256Sha256 => {
-                verifies(&signature::ECDSA_P256_SHA256_FIXED, &[4], self, data, &made)
-            }
-        };
-        match verified {
+        let number = self.algorithm.number();
+        let dnskey = Dnskey::new(Name::root_bytes(), FLAG_ZONE, number, &self.public_key);
+        match PublicKey::from_dnskey(dnskey.rdata())?.verify(data, &made) {
             true => Ok(()),
             false => Err(SignError::Pkcs11 {
                 uri: self.uri.to_string(),
-                what: "the key does not belong to the DNSKEY record of the .key file".into(),
-                hint: "name the right key in the .private file",
+                what: "the private key does not belong to the public key of the token or the .key file"
+                    .into(),
+                hint: "name the right key by id=%.. in the .private file",
             }),
         }
     }
-}
-
-fn verifies(
-    algorithm: &'static dyn signature::VerificationAlgorithm,
-    prefix: &[u8],
-    key: &TokenKey,
-    data: &[u8],
-    made: &[u8],
-) -> bool {
-    let public = [prefix, &key.public_key].concat();
-    signature::UnparsedPublicKey::new(algorithm, public)
-        .verify(data, made)
-        .is_ok()
 }
 
 fn wrong_count(uri: &Pkcs11Uri, count: usize) -> SignError {

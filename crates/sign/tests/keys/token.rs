@@ -15,7 +15,8 @@ const ZONE: &str = "$TTL 60\nexample. SOA ns.example. h.example. 1 60 60 60 60\n
 const PIN: &str = "48151623";
 /// Where the token's folder is, in the inner process.
 const FOLDER: &str = "DNSRIG_TEST_TOKEN_FOLDER";
-const IN_TOKENS: [(Algorithm, Option<u32>); 5] = [
+const IN_TOKENS: [(Algorithm, Option<u32>); 6] = [
+    (Algorithm::RsaSha1Nsec3Sha1, Some(1024)),
     (Algorithm::RsaSha256, Some(1024)),
     (Algorithm::RsaSha512, Some(2048)),
     (Algorithm::EcdsaP256Sha256, None),
@@ -111,6 +112,10 @@ fn generate(
 
 /// Signs the zone with `keys`, and lets dnssec-verify check it.
 fn sign_and_verify(keys: &[KeyPair], folder: &Path) {
+    // Opening such a key has tested it; zones are not signed with them unless asked for.
+    if keys.iter().any(|key| key.algorithm().is_sha1()) {
+        return;
+    }
     let zone = Zone::parse(ZONE.as_bytes(), None).unwrap();
     let mut parameters = SigningParameters::new(Denial::Nsec);
     parameters.threads = 4.try_into().unwrap();
@@ -319,7 +324,7 @@ fn inner_without_public_keys() {
         fs::copy(file(&other, "key"), file(&stem, "key")).unwrap();
         let error = KeyPair::read(&stem).unwrap_err().to_string();
         assert!(
-            error.contains("does not belong to the DNSKEY record"),
+            error.contains("does not belong to the public key"),
             "{error}"
         );
         let tags = KeyTags::default();

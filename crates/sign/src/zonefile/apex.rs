@@ -138,13 +138,13 @@ fn push_keys(
         });
     };
     for key in keys {
-        push(Rtype::DNSKEY, &key.dnskey_rdata());
+        push(Rtype::DNSKEY, key.public().rdata());
     }
     for key in keys
         .iter()
         .filter(|key| publishes_cds && key.role() == Role::Ksk)
     {
-        push(Rtype::CDNSKEY, &key.dnskey_rdata());
+        push(Rtype::CDNSKEY, key.public().rdata());
         push(Rtype::CDS, &key.ds(DigestType::Sha256, ttl_s).rdata);
     }
 }

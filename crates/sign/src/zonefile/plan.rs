@@ -135,7 +135,7 @@ impl Plan {
                 algorithm: key.algorithm().number(),
                 tag: key.tag(),
                 secret: state.secret(index),
-                public: crate::PublicKey::from_dnskey(&key.dnskey_rdata())?,
+                public: crate::PublicKey::from_dnskey(key.public().rdata())?,
             });
         }
         let hashing = match &signing.chain {

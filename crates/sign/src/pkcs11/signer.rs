@@ -226,6 +226,17 @@ impl Signer for TokenKey {
         Ok(())
     }
 
+    fn make_deterministic(&mut self) -> Result<(), SignError> {
+        match self.algorithm {
+            Algorithm::EcdsaP256Sha256 | Algorithm::EcdsaP384Sha384 => Err(SignError::Pkcs11 {
+                uri: self.uri.to_string(),
+                what: "the token draws the nonces of ECDSA itself".into(),
+                hint: "use RSA or Ed25519 for the same signatures every time, or a key in a file",
+            }),
+            _ => Ok(()),
+        }
+    }
+
     fn public_key(&self) -> Vec<u8> {
         self.public_key.clone()
     }

@@ -142,8 +142,10 @@ fn inner_every_kind() {
         let object = algorithm.name();
         let key = generate(&folder, object, algorithm, bits, Role::Ksk);
         let stem = key.write(&folder).unwrap();
-        let read = KeyPair::read(&stem).unwrap();
+        let mut read = KeyPair::read(&stem).unwrap();
         assert_eq!(read.dnskey(0), key.dnskey(0));
+        let is_ecdsa = !algorithm.is_rsa() && algorithm != Algorithm::Ed25519;
+        assert_eq!(read.make_deterministic().is_err(), is_ecdsa);
         sign_and_verify(&[read], &folder);
         let listed = KeyPair::from_token(
             &uri(&folder, object),

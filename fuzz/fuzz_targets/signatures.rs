@@ -22,7 +22,8 @@ static PUBLIC_KEYS: LazyLock<Vec<PublicKey>> = LazyLock::new(|| {
             let rdata = [&[1, 1, 3, algorithm][..], &octets].concat();
             let key = PublicKey::from_dnskey(&rdata).unwrap();
             // Enough for the key to get its tables.
-            key.verify_batch(&[(b"", b""); 1000], &mut Vec::new());
+            let none: (&[u8], &[u8]) = (b"", b"");
+            key.verify_batch(&[none; 1000], &mut Vec::new());
             key
         })
         .collect()

@@ -306,9 +306,14 @@ impl KeyPair {
     }
 
     /// Makes the same data have the same signature from now on (RFC 6979 for ECDSA; the other algorithms do that anyhow), so that signing
-    /// a zone twice gives the same zone. Fails if the key cannot, as in a hardware module.
+    /// a zone twice gives the same zone. Fails if the key cannot, as in a hardware module, and if it has clones.
     pub fn make_deterministic(&mut self) -> Result<(), SignError> {
-        self.signer.make_deterministic()
+        match Arc::get_mut(&mut self.signer) {
+            Some(signer) => signer.make_deterministic(),
+            None => Err(SignError::Crypto {
+                what: "changing a key that is in use",
+            }),
+        }
     }
 
     pub(crate) fn private_fields(&self) -> Result<PrivateFields, SignError> {

@@ -45,6 +45,8 @@ pub struct FileSigning {
     pub serial: SerialPolicy,
     /// TTL of the DNSKEY records; else that of those in the zone, else that of the SOA record.
     pub dnskey_ttl_s: Option<u32>,
+    /// Signs with keys of algorithms with SHA-1.
+    pub allows_sha1: bool,
     /// Publishes CDS and CDNSKEY records of the key-signing keys (RFC 7344).
     pub publishes_cds: bool,
 }
@@ -64,6 +66,7 @@ impl FileSigning {
             has_state: false,
             serial: SerialPolicy::Keep,
             dnskey_ttl_s: None,
+            allows_sha1: false,
             publishes_cds: false,
         }
     }
@@ -179,6 +182,9 @@ fn check_keys(apex: &[u8], keys: &[KeyPair], signing: &FileSigning) -> Result<()
     let zone = shown_name(apex);
     if keys.is_empty() && signing.signs {
         return Err(SignError::NoKeys { zone });
+    }
+    for key in keys {
+        key.algorithm().check_sha1(signing.allows_sha1)?;
     }
     let is_foreign = |key: &&KeyPair| !dnsrig_zone::same_name(key.owner().as_slice(), apex);
     match keys.iter().find(is_foreign) {

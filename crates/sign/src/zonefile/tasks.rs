@@ -184,23 +184,21 @@ impl<'p> Tasks<'p> {
     pub fn resolve(&mut self) -> Result<(), SignError> {
         for key in 0..self.plan.signing_keys.len() {
             self.verify(key);
-        }
-        for index in 0..self.tasks.len() {
-            if self.tasks[index].state == TaskState::Missing {
-                self.make(index)?;
-            }
+            self.make(key)?;
         }
         Ok(())
     }
 
+    /// The signatures by one key that are in `state`.
+    fn of_key(&self, key: usize, state: TaskState) -> Vec<usize> {
+        (0..self.tasks.len())
+            .filter(|&index| self.tasks[index].key == key && self.tasks[index].state == state)
+            .collect()
+    }
+
     /// Verifies the candidates of one key.
     fn verify(&mut self, key: usize) {
-        let candidates: Vec<usize> = (0..self.tasks.len())
-            .filter(|&index| {
-                let task = &self.tasks[index];
-                task.key == key && task.state == TaskState::Candidate
-            })
-            .collect();
+        let candidates = self.of_key(key, TaskState::Candidate);
         if candidates.is_empty() {
             return;
         }
@@ -234,17 +232,29 @@ impl<'p> Tasks<'p> {
         }
     }
 
-    fn make(&mut self, index: usize) -> Result<(), SignError> {
-        let task = &self.tasks[index];
-        let key = &self.plan.keys[self.plan.signing_keys[task.key].key];
-        let start = self.signatures.len();
-        key.sign_into(&self.data[task.data.clone()], &mut self.signatures)?;
-        let task = &mut self.tasks[index];
-        task.signature = start..self.signatures.len();
-        task.state = TaskState::Done;
-        self.counts.made += 1;
-        let digest = self.digest(&self.tasks[index]);
-        self.tasks[index].digest = digest;
+    /// Makes the missing signatures of one key.
+    fn make(&mut self, key: usize) -> Result<(), SignError> {
+        let missing = self.of_key(key, TaskState::Missing);
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let data: Vec<&[u8]> = missing
+            .iter()
+            .map(|&index| &self.data[self.tasks[index].data.clone()])
+            .collect();
+        let first = self.signatures.len();
+        let pair = &self.plan.keys[self.plan.signing_keys[key].key];
+        pair.sign_batch(&data, &mut self.signatures)?;
+        let octets = (self.signatures.len() - first) / missing.len();
+        for (number, index) in missing.into_iter().enumerate() {
+            let start = first + number * octets;
+            let task = &mut self.tasks[index];
+            task.signature = start..start + octets;
+            task.state = TaskState::Done;
+            self.counts.made += 1;
+            let digest = self.digest(&self.tasks[index]);
+            self.tasks[index].digest = digest;
+        }
         Ok(())
     }
 

@@ -394,8 +394,8 @@ fn faults_are_named() {
             "a key that the zone has not: ED25519",
         ),
         (
-            faults_with(find(" RRSIG A 13 "), " RRSIG A 13 ", " RRSIG AAAA 13 "),
-            "a signature of AAAA, which the name has not",
+            faults_with(find(" RRSIG A 13 "), " RRSIG A 13 ", " RRSIG LOC 13 "),
+            "a signature of LOC, which the name has not",
         ),
         (
             faults_with(find(" RRSIG A 13 "), " example.test. ", " other.test. "),

@@ -2,6 +2,7 @@
 
 use super::labels::LabelModel;
 use super::random::{Purpose, Random, scale};
+use super::tld;
 use std::collections::HashSet;
 
 /// Delegations for one operator.
@@ -50,13 +51,17 @@ pub(super) struct Operators {
 }
 
 impl Operators {
-    /// The operators of a zone with `delegations`, whose names end with `tld`.
-    pub fn new(model: &LabelModel, delegations: u64, seed: u64, tld: &str) -> Self {
+    /// The operators of a zone with `delegations`, whose origin ends with `last_label`.
+    pub fn new(model: &LabelModel, delegations: u64, seed: u64, last_label: &str) -> Self {
         let count = (delegations / DELEGATIONS_PER_OPERATOR).clamp(OPERATORS_MIN, OPERATORS_MAX);
-        let tlds: Vec<&str> = TLDS.into_iter().filter(|&other| other != tld).collect();
+        let tlds: Vec<&str> = TLDS
+            .into_iter()
+            .filter(|&other| other != last_label)
+            .collect();
         let mut random = Random::new(seed, Purpose::Operators, 0);
         let total_weight: u64 = (0..count).map(weight).sum();
-        let mut in_zone = HashSet::new();
+        // The registry has a label of its own already.
+        let mut in_zone = HashSet::from([tld::REGISTRY.to_vec()]);
         let mut operators = Self {
             all: Vec::new(),
             by_servers: Default::default(),

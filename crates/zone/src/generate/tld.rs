@@ -19,7 +19,7 @@ const DS: &str = " 86400 IN DS ";
 const A: &str = " 86400 IN A ";
 const AAAA: &str = " 86400 IN AAAA ";
 /// The label below which the registry's own hosts are.
-const REGISTRY: &[u8] = b"nic";
+pub(super) const REGISTRY: &[u8] = b"nic";
 
 /// A registry's zone, ready to be made.
 pub(super) struct Tld {

@@ -53,6 +53,20 @@ pub(crate) struct KeyFiles {
     pub timing_lines: Vec<(TimingEvent, usize)>,
 }
 
+impl KeyFiles {
+    /// Where the time of `event` stands; the comments of the public file have those that the private file has not.
+    fn place_of(&self, event: Option<TimingEvent>) -> (PathBuf, usize) {
+        let in_private = self
+            .timing_lines
+            .iter()
+            .find(|(known, _)| Some(*known) == event);
+        match in_private {
+            Some((_, line)) => (self.private.clone(), *line),
+            None => (self.public.clone(), 1),
+        }
+    }
+}
+
 /// A zone's key: public and private part. Clones share the private part.
 #[derive(Clone)]
 pub struct KeyPair {
@@ -140,8 +154,12 @@ impl KeyPair {
     }
 
     /// The key with these times.
-    pub fn with_timing(self, timing: KeyTiming) -> Self {
-        Self { timing, ..self }
+    pub fn with_timing(mut self, timing: KeyTiming) -> Self {
+        self.timing = timing;
+        if let Some(files) = &mut self.files {
+            files.timing_lines.clear();
+        }
+        self
     }
 
     /// The key with this TTL for its DNSKEY record in its `.key` file; `None` leaves the TTL to the zone.
@@ -247,14 +265,15 @@ impl KeyPair {
         let what = format!("the key does not sign at {}: {why}", digits_of(now_s));
         let hint = "use another key, or change its times with dnssec-settime";
         Err(match &self.files {
-            Some(files) => SignError::KeyFile {
-                file: files.private.clone(),
-                line: reason
-                    .and_then(|(event, _)| files.timing_lines.iter().find(|(e, _)| *e == event))
-                    .map_or(1, |(_, line)| *line),
-                what,
-                hint,
-            },
+            Some(files) => {
+                let (file, line) = files.place_of(reason.map(|(event, _)| event));
+                SignError::KeyFile {
+                    file,
+                    line,
+                    what,
+                    hint,
+                }
+            }
             None => SignError::UnusableKey {
                 key: self.file_stem(),
                 what,

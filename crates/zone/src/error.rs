@@ -134,6 +134,18 @@ pub enum ZoneError {
         /// The system's reason.
         source: io::Error,
     },
+    /// A change that does not fit the zone.
+    #[error("{at}: {owner} {rtype} {what}; make the changes from this version of the zone")]
+    Change {
+        /// The change.
+        at: Position,
+        /// The owner of the record.
+        owner: String,
+        /// Its type.
+        rtype: String,
+        /// What is wrong.
+        what: String,
+    },
     /// A temporary file for sorting cannot be used.
     #[error("{}: cannot sort by way of temporary files here: {source}; make room, choose another folder (TMPDIR) or allow more memory", folder.display())]
     Temporary {

@@ -72,7 +72,8 @@ impl Counts {
 ///
 /// Where the input is signed already, signatures that are still valid, outlive the refresh interval and cover what the
 /// zone now has are kept, and the chain is repaired. That they are valid is known from the state file beside the input,
-/// which an earlier signing wrote, or else is verified.
+/// which an earlier signing wrote, or else is verified. With changes ([`Opening::changes`]) signatures of names that these
+/// do not touch are kept without looking at what they sign.
 pub fn sign_file(
     opening: &Opening<'_>,
     pool: &Pool,
@@ -84,7 +85,7 @@ pub fn sign_file(
     let state = State::load(opening.path, &keys, signing)?;
     over_names(&opening_for(opening, signing), pool, |flow| {
         let output = TextOutput::create(target, pool)?;
-        let writer = StateWriter::new(signing, target);
+        let writer = StateWriter::new(signing, target, &state, opening.changes.is_some());
         Signing::new(
             flow,
             keys.clone(),
@@ -150,7 +151,8 @@ impl<'p> Signing<'p> {
         writer: StateWriter,
     ) -> Result<Self, SignError> {
         let first = flow.next_batch()?;
-        let plan = Plan::new(&flow.apex(), first.as_ref(), keys, signing, state)?;
+        let changes = flow.changes();
+        let plan = Plan::new(&flow.apex(), first.as_ref(), keys, signing, state, changes)?;
         Ok(Self {
             output,
             signing: InOrder::default(),

@@ -3,7 +3,7 @@
 use super::apex::{Apex, SerialPolicy};
 use super::state::State;
 use crate::{KeyPair, Nsec3Parameters, Role, SignError};
-use dnsrig_zone::flow::Batch;
+use dnsrig_zone::flow::{Batch, Changes};
 use dnsrig_zone::lookup::Nsec3Params;
 use dnsrig_zone::text::shown_name;
 use dnsrig_zone::{PresentationName, label_count};
@@ -119,6 +119,8 @@ pub(super) struct Plan {
     pub hashing: Option<Nsec3Params>,
     pub opt_out: bool,
     pub state: Arc<State>,
+    /// What was changed of the zone; signatures of other names are not looked at.
+    pub changes: Option<Arc<Changes>>,
 }
 
 impl Plan {
@@ -129,6 +131,7 @@ impl Plan {
         keys: Arc<[KeyPair]>,
         signing: &FileSigning,
         state: Arc<State>,
+        changes: Option<Arc<Changes>>,
     ) -> Result<Self, SignError> {
         check_keys(apex, &keys, signing)?;
         let mut signing_keys = Vec::with_capacity(keys.len());
@@ -161,6 +164,7 @@ impl Plan {
             keys,
             hashing,
             state,
+            changes,
         })
     }
 }

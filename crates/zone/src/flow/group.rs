@@ -43,6 +43,14 @@ pub(crate) struct Grouped {
     pub faults: Vec<ZoneError>,
 }
 
+impl Grouped {
+    /// The first owner.
+    pub fn first_owner(&self) -> Option<&[u8]> {
+        let first = self.groups.first()?;
+        Some(self.records.get(first.first as usize).owner)
+    }
+}
+
 /// An owner comes before that of the record before it.
 #[derive(Debug)]
 pub(crate) struct NotInOrder;

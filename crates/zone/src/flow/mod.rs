@@ -5,18 +5,21 @@
 //! of a [`Pool`]; batches come in order.
 
 mod batch;
+mod changes;
 mod group;
 mod merge;
 mod sorting;
 mod streaming;
 
 pub use batch::{Batch, OwnerGroup, RecordRange};
+pub use changes::Changes;
 
 use crate::Name;
 use crate::error::{Warning, ZoneError};
 use crate::pool::Pool;
 use crate::read::TextSource;
 use batch::Kinds;
+use changes::Applying;
 use group::Grouped;
 use merge::Merging;
 use std::path::{Path, PathBuf};
@@ -44,6 +47,8 @@ pub struct Opening<'a> {
     pub keeps_faults: bool,
     /// Leaves out names that have nothing but RRSIG and NSEC records: in a signed zone whose data were changed, names that are gone.
     pub leaves_out_orphans: bool,
+    /// What to change of the zone while it is read.
+    pub changes: Option<Arc<Changes>>,
     /// Set from another thread to end early.
     pub cancel: &'a AtomicBool,
     /// Is told how many octets of text were read so far.
@@ -76,6 +81,7 @@ impl<'a> Opening<'a> {
             folder: std::env::temp_dir(),
             keeps_faults: false,
             leaves_out_orphans: false,
+            changes: None,
             cancel: &NEVER,
             progress: &|_| {},
         }
@@ -122,6 +128,9 @@ pub struct ZoneFlow<'a> {
     apex: Arc<[u8]>,
     files: Arc<[Arc<Path>]>,
     kinds: Kinds,
+    applying: Option<Applying>,
+    /// Names of which the last may have more records in what comes next.
+    held: Option<Grouped>,
     /// The batch whose following name is not known yet.
     pending: Option<Grouped>,
     is_at_end: bool,
@@ -171,7 +180,7 @@ impl<'a> ZoneFlow<'a> {
         let mut flow = Self::new(opening, pool, source, apex, files);
         let mut first = first;
         flow.take_note(&mut first)?;
-        flow.pending = Some(first);
+        flow.held = Some(first);
         Ok(Some(flow))
     }
 
@@ -194,10 +203,12 @@ impl<'a> ZoneFlow<'a> {
         files: Arc<[Arc<Path>]>,
     ) -> Self {
         Self {
+            applying: opening.changes.clone().map(Applying::new),
             opening,
             pool,
             source,
             kinds: Kinds::new(apex.clone()),
+            held: None,
             apex,
             files,
             pending: None,
@@ -210,6 +221,11 @@ impl<'a> ZoneFlow<'a> {
     /// The zone's apex, as wire octets.
     pub fn apex(&self) -> Arc<[u8]> {
         self.apex.clone()
+    }
+
+    /// What is changed of the zone.
+    pub fn changes(&self) -> Option<Arc<Changes>> {
+        self.opening.changes.clone()
     }
 
     /// The threads that read the zone, for further work on its batches.
@@ -246,26 +262,18 @@ impl<'a> ZoneFlow<'a> {
             if self.is_at_end {
                 return Ok(self.pending.take().map(|last| self.kinds.batch(last, None)));
             }
-            let next = match &mut self.source {
-                Source::Streaming(streaming) => streaming.next(&self.opening, self.pool)?,
-                Source::Merging(merging) => merging.next(self.pool)?,
-            };
-            let Some(mut next) = next else {
+            let Some(mut next) = self.next_whole()? else {
                 self.is_at_end = true;
                 continue;
             };
-            self.take_note(&mut next)?;
-            // Nothing but a part of an NSEC3 chain: it is between no names. The apex comes first all the same.
-            if next.groups.is_empty() && self.kinds.has_begun() {
+            // Nothing but a part of an NSEC3 chain: it is between no names.
+            if next.groups.is_empty() {
                 return Ok(Some(self.kinds.batch(next, None)));
             }
-            let Some(mut pending) = self.pending.take() else {
+            let Some(pending) = self.pending.take() else {
                 self.pending = Some(next);
                 continue;
             };
-            if batch::meet_in_one_name(&pending, &next) {
-                pending = self.joined(pending, &mut next)?;
-            }
             match self.kinds.first_visible(&pending, &next) {
                 Some(name) => {
                     self.pending = Some(next);
@@ -277,16 +285,65 @@ impl<'a> ZoneFlow<'a> {
         }
     }
 
+    /// The next names, all with all their records, and changed; `None` at the end.
+    fn next_whole(&mut self) -> Result<Option<Grouped>, ZoneError> {
+        loop {
+            let next = match &mut self.source {
+                Source::Streaming(streaming) => streaming.next(&self.opening, self.pool)?,
+                Source::Merging(merging) => merging.next(self.pool)?,
+            };
+            let Some(mut next) = next else {
+                let last = self.held.take();
+                return last.map(|last| self.changed(last, None)).transpose();
+            };
+            self.take_note(&mut next)?;
+            if next.groups.is_empty() {
+                match &mut self.held {
+                    // The apex comes first all the same.
+                    Some(held) if !self.kinds.has_begun() => held.nsec3.append(&next.nsec3),
+                    _ => return Ok(Some(next)),
+                }
+                continue;
+            }
+            let Some(held) = self.held.take() else {
+                self.held = Some(next);
+                continue;
+            };
+            if batch::meet_in_one_name(&held, &next) {
+                self.held = Some(self.joined(held, &mut next)?);
+                continue;
+            }
+            let whole = self.changed(held, next.first_owner())?;
+            self.held = Some(next);
+            return Ok(Some(whole));
+        }
+    }
+
+    /// The names of `grouped`, which all come before `next`, with the changes to them.
+    fn changed(&mut self, grouped: Grouped, next: Option<&[u8]>) -> Result<Grouped, ZoneError> {
+        let rules = self.rules();
+        let Some(applying) = &mut self.applying else {
+            return Ok(grouped);
+        };
+        let mut changed = applying.apply(grouped, next, &rules)?;
+        self.take_note(&mut changed)?;
+        Ok(changed)
+    }
+
+    fn rules(&self) -> group::Rules {
+        group::Rules {
+            apex: self.apex.clone(),
+            files: self.files(),
+            leaves_out_orphans: self.opening.leaves_out_orphans,
+        }
+    }
+
     /// `first` with the records of `second` behind it.
     fn joined(&mut self, mut first: Grouped, second: &mut Grouped) -> Result<Grouped, ZoneError> {
         let second = std::mem::take(second);
         first.records.append(&second.records);
         first.nsec3.append(&second.nsec3);
-        let rules = group::Rules {
-            apex: self.apex.clone(),
-            files: self.files(),
-            leaves_out_orphans: self.opening.leaves_out_orphans,
-        };
+        let rules = self.rules();
         // Both were in order, and the second's names are not before the first's.
         let mut joined = group::group(first.records, &rules).map_err(|_| ZoneError::NotSorted)?;
         joined.nsec3 = first.nsec3;

@@ -29,7 +29,9 @@ pub struct Batch {
 
 impl Batch {
     /// The names.
-    pub fn names(&self) -> impl ExactSizeIterator<Item = OwnerGroup<'_>> + Clone {
+    pub fn names(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = OwnerGroup<'_>> + ExactSizeIterator + Clone {
         let spans = self.groups.iter().zip(&self.kinds);
         spans.map(|(span, &kind)| OwnerGroup {
             records: RecordRange {

@@ -6,11 +6,17 @@
 
 mod batch;
 mod group;
+mod head;
 mod merge;
+mod several;
+mod sorter;
 mod sorting;
 mod streaming;
 
 pub use batch::{Batch, OwnerGroup, RecordRange};
+pub(crate) use head::Head;
+pub use several::{FlowOfSeveral, Several, over_several};
+pub use sorter::{RecordSorter, SortedRecords};
 
 use crate::Name;
 use crate::error::{Warning, ZoneError};
@@ -101,6 +107,8 @@ pub struct ZoneFlow<'a> {
     is_at_end: bool,
     warnings: Vec<Warning>,
     warning_count: u64,
+    /// After [`ZoneFlow::rewind`] the warnings are known.
+    is_repeated: bool,
 }
 
 impl std::fmt::Debug for ZoneFlow<'_> {
@@ -150,7 +158,7 @@ impl<'a> ZoneFlow<'a> {
     /// Sorts the file first.
     fn sorting(opening: Opening<'a>, pool: &'a Pool) -> Result<Self, ZoneError> {
         let sorted = sorting::sort(&opening, pool)?;
-        let merging = Merging::new(sorted.runs, sorted.rules.clone())?;
+        let merging = Merging::new(sorted.runs, sorted.rules.clone());
         let source = Source::Merging(Box::new(merging));
         let mut flow = Self::new(opening, pool, source, sorted.rules.apex, sorted.rules.files);
         flow.warning_count += sorted.warnings.len() as u64;
@@ -176,6 +184,34 @@ impl<'a> ZoneFlow<'a> {
             is_at_end: false,
             warnings: Vec::new(),
             warning_count: 0,
+            is_repeated: false,
+        }
+    }
+
+    /// Begins again with the first name; what was sorted stays sorted. Warnings are not repeated.
+    ///
+    /// # Errors
+    /// Those of opening the file, and [`ZoneError::Changed`] if it is another file than it was.
+    pub fn rewind(&mut self) -> Result<(), ZoneError> {
+        self.kinds = Kinds::new(self.apex.clone());
+        self.pending = None;
+        self.is_at_end = false;
+        self.is_repeated = true;
+        match &mut self.source {
+            Source::Merging(merging) => merging.rewind(),
+            Source::Streaming(streaming) => {
+                let opened = Streaming::open(&self.opening)?;
+                let Some((again, mut first)) = opened.filter(|(new, _)| new.apex() == self.apex)
+                else {
+                    return Err(ZoneError::Changed {
+                        file: self.opening.path.to_path_buf(),
+                    });
+                };
+                **streaming = again;
+                self.take_note(&mut first)?;
+                self.pending = Some(first);
+                Ok(())
+            }
         }
     }
 
@@ -218,15 +254,9 @@ impl<'a> ZoneFlow<'a> {
             if self.is_at_end {
                 return Ok(self.pending.take().map(|last| self.kinds.batch(last, None)));
             }
-            let next = match &mut self.source {
-                Source::Streaming(streaming) => streaming.next(&self.opening, self.pool)?,
-                Source::Merging(merging) => merging.next(self.pool)?,
-            };
-            let Some(mut next) = next else {
-                self.is_at_end = true;
+            let Some(mut next) = self.next_grouped()? else {
                 continue;
             };
-            self.take_note(&mut next)?;
             let Some(mut pending) = self.pending.take() else {
                 self.pending = Some(next);
                 continue;
@@ -243,6 +273,20 @@ impl<'a> ZoneFlow<'a> {
                 None => self.pending = Some(self.joined(pending, &mut next)?),
             }
         }
+    }
+
+    /// What the source has next; at the end, that is noted.
+    fn next_grouped(&mut self) -> Result<Option<Grouped>, ZoneError> {
+        let next = match &mut self.source {
+            Source::Streaming(streaming) => streaming.next(&self.opening, self.pool)?,
+            Source::Merging(merging) => merging.next(self.pool)?,
+        };
+        let Some(mut next) = next else {
+            self.is_at_end = true;
+            return Ok(None);
+        };
+        self.take_note(&mut next)?;
+        Ok(Some(next))
     }
 
     /// `first` with the records of `second` behind it.
@@ -265,6 +309,9 @@ impl<'a> ZoneFlow<'a> {
     fn take_note(&mut self, grouped: &mut Grouped) -> Result<(), ZoneError> {
         if !self.opening.keeps_faults && !grouped.faults.is_empty() {
             return Err(grouped.faults.swap_remove(0));
+        }
+        if self.is_repeated {
+            return Ok(());
         }
         let room = WARNINGS_MAX.saturating_sub(self.warnings.len());
         self.warnings

@@ -65,7 +65,7 @@ struct Parsed {
 }
 
 /// Octets that the index needs for each record beside the record itself, and those of sorting.
-const INDEX_OCTETS: usize = size_of::<SortEntry>();
+pub(super) const INDEX_OCTETS: usize = size_of::<SortEntry>();
 
 impl Sorting {
     fn load(&mut self, opening: &Opening<'_>, pool: &Pool) -> Result<(), ZoneError> {
@@ -197,7 +197,7 @@ impl Sorting {
 }
 
 /// Sorts the records of `blocks` in as many runs as there are threads, each of blocks that follow each other.
-fn sorted_runs(blocks: Vec<PackedRecords>, pool: &Pool) -> Vec<MemoryRun> {
+pub(super) fn sorted_runs(blocks: Vec<PackedRecords>, pool: &Pool) -> Vec<MemoryRun> {
     let share = blocks.len().div_ceil(pool.threads()).max(1);
     let mut rest = blocks;
     let mut sorting = InOrder::default();

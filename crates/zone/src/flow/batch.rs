@@ -128,7 +128,7 @@ impl<'a> RecordRange<'a> {
     }
 
     /// The runs of records of one type, RRSIG records by the type that they cover.
-    fn runs(&self) -> impl Iterator<Item = RecordRange<'a>> + use<'a> {
+    pub(crate) fn runs(&self) -> impl Iterator<Item = RecordRange<'a>> + use<'a> {
         let all = self.all;
         let mut rest = self.range.clone();
         std::iter::from_fn(move || {

@@ -38,11 +38,14 @@ impl RecordSorter {
     }
 
     /// Takes further records.
-    pub fn push(&mut self, records: PackedRecords, pool: &Pool) -> Result<(), ZoneError> {
+    pub fn push(&mut self, mut records: PackedRecords, pool: &Pool) -> Result<(), ZoneError> {
+        if records.is_empty() {
+            return Ok(());
+        }
+        records.shrink();
         self.records += records.len() as u64;
         self.memory += records.memory() + records.len() * INDEX_OCTETS;
         match self.blocks.last_mut() {
-            _ if records.is_empty() => {}
             Some(last) if last.memory() + records.memory() < BLOCK_OCTETS => last.append(&records),
             _ => self.blocks.push(records),
         }

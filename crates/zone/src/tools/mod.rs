@@ -1,11 +1,15 @@
 //! What can be done with zone files of any size, a batch of names at a time.
 
+mod compare;
+mod join;
 mod manifest;
 pub(crate) mod marks;
 mod sort;
 mod split;
 mod statistics;
 
+pub use compare::{Comparing, Comparison, Difference, compare};
+pub use join::{Joined, join, sort_out};
 pub use manifest::{MANIFEST_SCHEMA, MANIFEST_SUFFIX, Manifest, Piece};
 pub use sort::{Sorted, sort};
 pub use split::{Cutting, LabelRanges, PIECES_MAX, Split, split};

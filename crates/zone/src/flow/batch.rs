@@ -28,6 +28,20 @@ pub struct Batch {
 }
 
 impl Batch {
+    /// A batch of what stood between names.
+    pub(super) fn nameless(apex: Arc<[u8]>, grouped: Grouped) -> Self {
+        Self {
+            apex,
+            previous: None,
+            next: None,
+            nsec3: grouped.nsec3,
+            faults: grouped.faults,
+            records: grouped.records,
+            groups: Vec::new(),
+            kinds: Vec::new(),
+        }
+    }
+
     /// The names.
     pub fn names(
         &self,

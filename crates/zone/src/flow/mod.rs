@@ -105,6 +105,8 @@ pub struct ZoneFlow<'a> {
     /// The batch whose following name is not known yet.
     pending: Option<Grouped>,
     is_at_end: bool,
+    /// Whether the first names were given.
+    has_begun: bool,
     warnings: Vec<Warning>,
     warning_count: u64,
     /// After [`ZoneFlow::rewind`] the warnings are known.
@@ -182,6 +184,7 @@ impl<'a> ZoneFlow<'a> {
             files,
             pending: None,
             is_at_end: false,
+            has_begun: false,
             warnings: Vec::new(),
             warning_count: 0,
             is_repeated: false,
@@ -196,6 +199,7 @@ impl<'a> ZoneFlow<'a> {
         self.kinds = Kinds::new(self.apex.clone());
         self.pending = None;
         self.is_at_end = false;
+        self.has_begun = false;
         self.is_repeated = true;
         match &mut self.source {
             Source::Merging(merging) => merging.rewind(),
@@ -243,7 +247,8 @@ impl<'a> ZoneFlow<'a> {
         matches!(&self.source, Source::Streaming(streaming) if streaming.is_unsorted())
     }
 
-    /// The next names; `None` at the end.
+    /// The next names; `None` at the end. The first batch has the apex; of later ones some may have no names, but only
+    /// records of NSEC3 chains.
     ///
     /// # Errors
     /// What is wrong with the zone or its text, [`ZoneError::Cancelled`], and [`ZoneError::NotSorted`], which
@@ -257,6 +262,9 @@ impl<'a> ZoneFlow<'a> {
             let Some(mut next) = self.next_grouped()? else {
                 continue;
             };
+            if next.groups.is_empty() && self.has_begun {
+                return Ok(Some(Batch::nameless(self.apex.clone(), next)));
+            }
             let Some(mut pending) = self.pending.take() else {
                 self.pending = Some(next);
                 continue;
@@ -267,6 +275,7 @@ impl<'a> ZoneFlow<'a> {
             match self.kinds.first_visible(&pending, &next) {
                 Some(name) => {
                     self.pending = Some(next);
+                    self.has_begun = true;
                     return Ok(Some(self.kinds.batch(pending, Some(name))));
                 }
                 // All of it lies below a zone cut in `pending`, so what follows is known only after it.

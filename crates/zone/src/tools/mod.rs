@@ -1,5 +1,6 @@
 //! What can be done with zone files of any size, a batch of names at a time.
 
+pub mod check;
 mod compare;
 mod join;
 mod manifest;
@@ -7,13 +8,16 @@ pub(crate) mod marks;
 mod sort;
 mod split;
 mod statistics;
+mod survey;
 
+pub use check::check;
 pub use compare::{Comparing, Comparison, Difference, compare};
 pub use join::{Joined, join, sort_out};
 pub use manifest::{MANIFEST_SCHEMA, MANIFEST_SUFFIX, Manifest, Piece};
 pub use sort::{Sorted, sort};
 pub use split::{Cutting, LabelRanges, PIECES_MAX, Split, split};
 pub use statistics::statistics;
+pub use survey::{Nsec3Use, Survey, Tally, survey};
 
 use crate::packed::PackedRecord;
 use domain::base::iana::Rtype;

@@ -33,7 +33,7 @@ class Reading:
     on_progress: Callable[[int], None] | None = None
 
 
-class Size(click.ParamType):
+class Size(click.ParamType[int]):
     """A number of octets such as 500M or 2G."""
 
     name = "size"
@@ -56,8 +56,8 @@ def reading_options(command: Command) -> Command:
         click.option(
             "--memory",
             type=Size(),
-            help="Memory for sorting a file that is not in canonical order, and for NSEC3 records; beyond it, temporary "
-            "files are used (in TMPDIR).  [default: 4G]",
+            help="Memory for sorting a file that is not in canonical order, and for NSEC3 records; beyond it, "
+            "temporary files are used (in TMPDIR).  [default: 4G]",
         ),
         click.option(
             "-o", "--origin", default=None, help="Name of the zone's apex.  [default: the SOA record's owner]"

@@ -26,9 +26,9 @@ from dnsrig.cli.zone_reading import (
 def sort(file: Path, output: Path, origin: str | None, memory: int | None, threads: int | None, as_json: bool) -> None:
     """Write the zone FILE in canonical order (RFC 4034 section 6.1).
 
-    One record a line, absolute names, no directives; the SOA record comes first, the records of an NSEC3 chain come last.
-    Duplicates are dropped and each RRset gets one TTL, the lowest. FILE may be larger than memory, and may be - for
-    standard input.
+    One record a line, absolute names, no directives; the SOA record comes first, the records of an NSEC3 chain come
+    last. Duplicates are dropped and each RRset gets one TTL, the lowest. FILE may be larger than memory, and may be -
+    for standard input.
 
     \b
     Example:

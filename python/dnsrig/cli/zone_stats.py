@@ -41,9 +41,9 @@ COUNTS = (
 def stats(file: Path, origin: str | None, memory: int | None, threads: int | None, as_json: bool) -> None:
     """Read the zone FILE and say what is in it.
 
-    Counts of records, RRsets, names, delegations and types; lengths of names and labels, sizes of RRsets, TTLs; algorithms
-    of keys, DS records and signatures; parameters of NSEC3. FILE may be in any order, of any size, or - for standard
-    input.
+    Counts of records, RRsets, names, delegations and types; lengths of names and labels, sizes of RRsets, TTLs;
+    algorithms of keys, DS records and signatures; parameters of NSEC3. FILE may be in any order, of any size, or -
+    for standard input.
 
     \b
     Example:

@@ -4,7 +4,7 @@ use super::Opening;
 use super::group::Rules;
 use super::merge::{MemoryRun, Run, SortEntry, spill};
 use super::streaming::parse;
-use crate::canonical::{push_sort_key, same_name};
+use crate::canonical::{is_at_or_below, push_sort_key, same_name};
 use crate::error::{Warning, ZoneError};
 use crate::packed::{FilePlace, PackedRecords};
 use crate::pool::{InOrder, Pool};
@@ -123,7 +123,11 @@ impl Sorting {
         for soa in records.iter().filter(|record| record.rtype == Rtype::SOA) {
             match &self.soa {
                 None => self.soa = Some((soa.owner.into(), soa.place)),
-                Some((owner, _)) if same_name(owner, soa.owner) => {}
+                // One below the other is a fault of the zone, which is reported with its names.
+                Some((owner, _)) if is_at_or_below(soa.owner, owner) => {}
+                Some((owner, _)) if is_at_or_below(owner, soa.owner) => {
+                    self.soa = Some((soa.owner.into(), soa.place));
+                }
                 Some((_, first)) => {
                     return Err(ZoneError::SeveralSoas {
                         at: position(&self.files, soa.place),

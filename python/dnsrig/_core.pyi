@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
-from typing import Any, Literal, final
+from typing import Any, Literal, Protocol, final
 
 __all__ = [
     "KeySet",
@@ -18,6 +18,13 @@ __all__ = [
     "load",
     "serve",
     "serve_echo",
+    "zone_check",
+    "zone_compare",
+    "zone_join",
+    "zone_rules",
+    "zone_sort",
+    "zone_split",
+    "zone_survey",
 ]
 __version__: str
 
@@ -305,3 +312,60 @@ def serve_echo(address: str, port: int, on_ready: Callable[[int], None], offload
 
     With `offload`, answers of one length leave together, which is faster for both ends than any name server.
     """
+
+class Reading(Protocol):
+    """How zone files are to be read; `dnsrig.cli.zone_reading` has one."""
+
+    @property
+    def origin(self) -> str | None: ...
+    @property
+    def memory(self) -> int | None:
+        """Octets for sorting; beyond, temporary files are used."""
+    @property
+    def threads(self) -> int | None: ...
+    @property
+    def on_progress(self) -> Callable[[int], None] | None:
+        """Called with the octets of text read so far; some work reads its files several times."""
+
+def zone_sort(path: str | PathLike[str], target: str | PathLike[str], reading: Reading) -> str:
+    """Write a zone in canonical order; return counts and warnings as JSON, as all of these do."""
+
+def zone_split(
+    path: str | PathLike[str],
+    prefix: str | PathLike[str],
+    reading: Reading,
+    *,
+    pieces: int | None = None,
+    labels: str | None = None,
+) -> str:
+    """Cut a zone into `pieces` pieces, or one for each of the ranges `labels`; return the manifest."""
+
+def zone_join(
+    paths: Sequence[str | PathLike[str]],
+    target: str | PathLike[str],
+    reading: Reading,
+    *,
+    manifest: str | PathLike[str] | None = None,
+) -> str:
+    """Put pieces together; one of `paths` may be the manifest, and that alone tells where the pieces are."""
+
+def zone_check(path: str | PathLike[str], most: int, reading: Reading) -> str:
+    """Check a zone; return the first `most` findings and the counts of all."""
+
+def zone_rules() -> list[tuple[str, str, str]]:
+    """Give the rules of `zone_check`: name, severity and what each says."""
+
+def zone_compare(
+    a: str | PathLike[str],
+    b: str | PathLike[str],
+    reading: Reading,
+    *,
+    most: int,
+    ignore_rrsig_times: bool = False,
+    ignore_serial: bool = False,
+    ignore_ttl: bool = False,
+) -> str:
+    """Compare two zones; return the first `most` differences and the counts of all."""
+
+def zone_survey(path: str | PathLike[str], reading: Reading) -> str:
+    """Say what a zone looks like: counts, sizes, algorithms."""

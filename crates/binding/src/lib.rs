@@ -9,6 +9,7 @@ mod load;
 mod serve;
 mod stream;
 mod zone;
+mod zone_tools;
 
 use pyo3::prelude::*;
 
@@ -31,6 +32,10 @@ mod _core {
     use super::stream::{QueryLog, QueryStream};
     #[pymodule_export]
     use super::zone::Zone;
+    #[pymodule_export]
+    use super::zone_tools::{
+        zone_check, zone_compare, zone_join, zone_rules, zone_sort, zone_split, zone_survey,
+    };
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -7,12 +7,18 @@
 mod batch;
 mod changes;
 mod group;
+mod head;
 mod merge;
+mod several;
+mod sorter;
 mod sorting;
 mod streaming;
 
 pub use batch::{Batch, OwnerGroup, RecordRange};
 pub use changes::Changes;
+pub(crate) use head::Head;
+pub use several::{FlowOfSeveral, Several, over_several};
+pub use sorter::{RecordSorter, SortedRecords};
 
 use crate::Name;
 use crate::error::{Warning, ZoneError};
@@ -134,8 +140,12 @@ pub struct ZoneFlow<'a> {
     /// The batch whose following name is not known yet.
     pending: Option<Grouped>,
     is_at_end: bool,
+    /// Whether the first names were given.
+    has_begun: bool,
     warnings: Vec<Warning>,
     warning_count: u64,
+    /// After [`ZoneFlow::rewind`] the warnings are known.
+    is_repeated: bool,
 }
 
 impl std::fmt::Debug for ZoneFlow<'_> {
@@ -187,7 +197,7 @@ impl<'a> ZoneFlow<'a> {
     /// Sorts the file first.
     fn sorting(opening: Opening<'a>, pool: &'a Pool) -> Result<Self, ZoneError> {
         let sorted = sorting::sort(&opening, pool)?;
-        let merging = Merging::new(sorted.runs, sorted.rules.clone())?;
+        let merging = Merging::new(sorted.runs, sorted.rules.clone());
         let source = Source::Merging(Box::new(merging));
         let mut flow = Self::new(opening, pool, source, sorted.rules.apex, sorted.rules.files);
         flow.warning_count += sorted.warnings.len() as u64;
@@ -213,8 +223,40 @@ impl<'a> ZoneFlow<'a> {
             files,
             pending: None,
             is_at_end: false,
+            has_begun: false,
             warnings: Vec::new(),
             warning_count: 0,
+            is_repeated: false,
+        }
+    }
+
+    /// Begins again with the first name; what was sorted stays sorted. Warnings are not repeated.
+    ///
+    /// # Errors
+    /// Those of opening the file, and [`ZoneError::Changed`] if it is another file than it was.
+    pub fn rewind(&mut self) -> Result<(), ZoneError> {
+        self.kinds = Kinds::new(self.apex.clone());
+        self.pending = None;
+        self.held = None;
+        self.applying = self.opening.changes.clone().map(Applying::new);
+        self.is_at_end = false;
+        self.has_begun = false;
+        self.is_repeated = true;
+        match &mut self.source {
+            Source::Merging(merging) => merging.rewind(),
+            Source::Streaming(streaming) => {
+                let opened = Streaming::open(&self.opening)?;
+                let Some((again, mut first)) = opened.filter(|(new, _)| new.apex() == self.apex)
+                else {
+                    return Err(ZoneError::Changed {
+                        file: self.opening.path.to_path_buf(),
+                    });
+                };
+                **streaming = again;
+                self.take_note(&mut first)?;
+                self.held = Some(first);
+                Ok(())
+            }
         }
     }
 
@@ -251,7 +293,8 @@ impl<'a> ZoneFlow<'a> {
         matches!(&self.source, Source::Streaming(streaming) if streaming.is_unsorted())
     }
 
-    /// The next names; `None` at the end.
+    /// The next names; `None` at the end. The first batch has the apex; of later ones some may have no names, but only
+    /// records of NSEC3 chains.
     ///
     /// # Errors
     /// What is wrong with the zone or its text, [`ZoneError::Cancelled`], and [`ZoneError::NotSorted`], which
@@ -262,13 +305,11 @@ impl<'a> ZoneFlow<'a> {
             if self.is_at_end {
                 return Ok(self.pending.take().map(|last| self.kinds.batch(last, None)));
             }
-            let Some(mut next) = self.next_whole()? else {
-                self.is_at_end = true;
+            let Some(mut next) = self.next_grouped()? else {
                 continue;
             };
-            // Nothing but a part of an NSEC3 chain: it is between no names.
             if next.groups.is_empty() {
-                return Ok(Some(self.kinds.batch(next, None)));
+                return Ok(Some(Batch::nameless(self.apex.clone(), next)));
             }
             let Some(pending) = self.pending.take() else {
                 self.pending = Some(next);
@@ -277,6 +318,7 @@ impl<'a> ZoneFlow<'a> {
             match self.kinds.first_visible(&pending, &next) {
                 Some(name) => {
                     self.pending = Some(next);
+                    self.has_begun = true;
                     return Ok(Some(self.kinds.batch(pending, Some(name))));
                 }
                 // All of it lies below a zone cut in `pending`, so what follows is known only after it.
@@ -286,7 +328,7 @@ impl<'a> ZoneFlow<'a> {
     }
 
     /// The next names, all with all their records, and changed; `None` at the end.
-    fn next_whole(&mut self) -> Result<Option<Grouped>, ZoneError> {
+    fn next_grouped(&mut self) -> Result<Option<Grouped>, ZoneError> {
         loop {
             let next = match &mut self.source {
                 Source::Streaming(streaming) => streaming.next(&self.opening, self.pool)?,
@@ -294,13 +336,14 @@ impl<'a> ZoneFlow<'a> {
             };
             let Some(mut next) = next else {
                 let last = self.held.take();
-                return last.map(|last| self.changed(last, None)).transpose();
+                self.is_at_end = last.is_none();
+                return last.map(|last| self.whole(last, None)).transpose();
             };
             self.take_note(&mut next)?;
             if next.groups.is_empty() {
                 match &mut self.held {
                     // The apex comes first all the same.
-                    Some(held) if !self.kinds.has_begun() => held.nsec3.append(&next.nsec3),
+                    Some(held) if !self.has_begun => held.nsec3.append(&next.nsec3),
                     _ => return Ok(Some(next)),
                 }
                 continue;
@@ -313,28 +356,31 @@ impl<'a> ZoneFlow<'a> {
                 self.held = Some(self.joined(held, &mut next)?);
                 continue;
             }
-            let whole = self.changed(held, next.first_owner())?;
+            let whole = self.whole(held, next.first_owner())?;
             self.held = Some(next);
             return Ok(Some(whole));
         }
     }
 
-    /// The names of `grouped`, which all come before `next`, with the changes to them.
-    fn changed(&mut self, grouped: Grouped, next: Option<&[u8]>) -> Result<Grouped, ZoneError> {
+    /// The names of `grouped`, which all come before `next` and have all their records, as they are to be gone over.
+    fn whole(&mut self, grouped: Grouped, next: Option<&[u8]>) -> Result<Grouped, ZoneError> {
         let rules = self.rules();
-        let Some(applying) = &mut self.applying else {
-            return Ok(grouped);
-        };
-        let mut changed = applying.apply(grouped, next, &rules)?;
-        self.take_note(&mut changed)?;
-        Ok(changed)
+        let mut grouped = grouped;
+        if let Some(applying) = &mut self.applying {
+            grouped = applying.apply(grouped, next, &rules)?;
+            self.take_note(&mut grouped)?;
+        }
+        // Only now, since a part of a name can look like an orphan.
+        if self.opening.leaves_out_orphans {
+            grouped.leave_out_orphans();
+        }
+        Ok(grouped)
     }
 
     fn rules(&self) -> group::Rules {
         group::Rules {
             apex: self.apex.clone(),
             files: self.files(),
-            leaves_out_orphans: self.opening.leaves_out_orphans,
         }
     }
 
@@ -355,6 +401,9 @@ impl<'a> ZoneFlow<'a> {
     fn take_note(&mut self, grouped: &mut Grouped) -> Result<(), ZoneError> {
         if !self.opening.keeps_faults && !grouped.faults.is_empty() {
             return Err(grouped.faults.swap_remove(0));
+        }
+        if self.is_repeated {
+            return Ok(());
         }
         let room = WARNINGS_MAX.saturating_sub(self.warnings.len());
         self.warnings

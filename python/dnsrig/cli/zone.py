@@ -5,6 +5,7 @@ import click
 from dnsrig import _core
 from dnsrig.cli.common import EXISTING_FILE, json_option, print_json, print_table
 from dnsrig.cli.zone_generate import generate
+from dnsrig.cli.zone_verify import verify
 
 
 @click.group()
@@ -13,6 +14,7 @@ def zone() -> None:
 
 
 zone.add_command(generate)
+zone.add_command(verify)
 
 
 @zone.command()

@@ -2,6 +2,7 @@
 
 mod apex;
 pub(crate) mod chain;
+mod keys;
 mod links;
 mod names;
 mod plan;
@@ -9,6 +10,7 @@ mod state;
 mod tasks;
 
 pub use apex::SerialPolicy;
+pub use keys::{OtherKeys, Publication, key_signing_keys};
 pub use plan::{Chain, FileSigning};
 pub use state::state_path;
 
@@ -17,12 +19,14 @@ use dnsrig_zone::flow::{Opening, ZoneFlow, over_names};
 use dnsrig_zone::output::TextOutput;
 use dnsrig_zone::pool::{InOrder, Pool};
 use dnsrig_zone::{PackedRecords, Warning};
+use keys::SavedKeys;
 use links::Links;
 use names::{SignedBatch, sign_batch};
-use plan::Plan;
+use plan::{EndOfWork, Plan};
 use state::{State, StateWriter};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// What was signed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -90,6 +94,7 @@ pub fn sign_file(
             keys.clone(),
             signing,
             state.clone(),
+            opening.cancel,
             pool,
             output,
             writer,
@@ -111,7 +116,9 @@ pub fn sign_text(
         let output = TextOutput::memory(&mut text, pool);
         let state = Arc::new(State::none(keys.len()));
         let writer = StateWriter::none();
-        Signing::new(flow, keys.clone(), signing, state, pool, output, writer)?.run(flow)?;
+        let keys = keys.clone();
+        let cancel = opening.cancel;
+        Signing::new(flow, keys, signing, state, cancel, pool, output, writer)?.run(flow)?;
         Ok(text)
     })
 }
@@ -137,6 +144,8 @@ struct Signing<'p> {
     signed: SignedFile,
     pool: &'p Pool,
     first: Option<dnsrig_zone::flow::Batch>,
+    cancel: &'p AtomicBool,
+    _end: EndOfWork,
 }
 
 impl<'p> Signing<'p> {
@@ -145,13 +154,17 @@ impl<'p> Signing<'p> {
         keys: Arc<[KeyPair]>,
         signing: &FileSigning,
         state: Arc<State>,
+        cancel: &'p AtomicBool,
         pool: &'p Pool,
         output: TextOutput<'p>,
         writer: StateWriter,
     ) -> Result<Self, SignError> {
         let first = flow.next_batch()?;
         let plan = Plan::new(&flow.apex(), first.as_ref(), keys, signing, state)?;
+        let plan = Arc::new(plan);
         Ok(Self {
+            _end: EndOfWork(plan.clone()),
+            cancel,
             output,
             signing: InOrder::default(),
             links: Links::default(),
@@ -162,7 +175,7 @@ impl<'p> Signing<'p> {
                 serial: plan.apex.serial,
                 ..SignedFile::default()
             },
-            plan: Arc::new(plan),
+            plan,
             pool,
             first,
         })
@@ -183,7 +196,10 @@ impl<'p> Signing<'p> {
         let (warnings, warning_count) = flow.warnings();
         self.signed.warnings = warnings.to_vec();
         self.signed.warning_count = warning_count;
+        let folder = &self.plan.signing.publication.saves_keys_in;
+        let saved = SavedKeys::write(&self.plan.keys, folder.as_deref())?;
         self.signed.octets = self.output.finish()?;
+        saved.keep();
         self.state.finish()?;
         Ok(self.signed)
     }
@@ -208,7 +224,7 @@ impl<'p> Signing<'p> {
 
     /// Takes what the earliest batch gave.
     fn take(&mut self) -> Result<(), SignError> {
-        let Some(batch) = self.signing.take() else {
+        let Some(batch) = self.signing.take_unless(self.cancel)? else {
             return Ok(());
         };
         let batch = batch?;

@@ -4,12 +4,14 @@
 //! first, in memory or, beyond a limit, by way of temporary files. Text is parsed and names are checked by the threads
 //! of a [`Pool`]; batches come in order.
 
+mod apex;
 mod batch;
 mod group;
 mod merge;
 mod sorting;
 mod streaming;
 
+pub use apex::find_apex;
 pub use batch::{Batch, OwnerGroup, RecordRange};
 
 use crate::Name;

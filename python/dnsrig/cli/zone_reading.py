@@ -1,0 +1,137 @@
+"""How the zone commands read files: their shared options, progress, and warnings."""
+
+import json
+import re
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
+
+from dnsrig.cli.common import Command
+
+ZONE_FILE = click.Path(exists=True, dir_okay=False, readable=True, allow_dash=True, path_type=Path)
+OUTPUT_FILE = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
+MOST = click.IntRange(0, 10_000_000)
+SECONDS_BETWEEN_LINES = 10.0
+_SIZE_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How `_core` is to read zone files; `memory` is in octets, for sorting."""
+
+    origin: str | None
+    memory: int | None
+    threads: int | None
+    on_progress: Callable[[int], None] | None = None
+
+
+class Size(click.ParamType[int]):
+    """A number of octets such as 500M or 2G."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:  # noqa: ANN401 (click's signature)
+        """Convert and check."""
+        if isinstance(value, int):
+            return value
+        found = re.fullmatch(r"(\d{1,9})([KMGT]?)", str(value).upper().removesuffix("B"))
+        size = int(found[1]) * _SIZE_UNITS[found[2]] if found else 0
+        if size < 1 << 20:
+            self.fail(f"'{value}' is no size of at least 1M; write one such as 500M or 2G.", param, ctx)
+        return size
+
+
+def reading_options(command: Command) -> Command:
+    """Add `--origin`, `--memory` and `--threads`."""
+    for option in (
+        click.option("--threads", type=click.IntRange(1, 1024), help="Threads that work.  [default: one a CPU]"),
+        click.option(
+            "--memory",
+            type=Size(),
+            help="Memory for sorting a file that is not in canonical order, and for NSEC3 records; beyond it, "
+            "temporary files are used (in TMPDIR).  [default: 4G]",
+        ),
+        click.option(
+            "-o", "--origin", default=None, help="Name of the zone's apex.  [default: the SOA record's owner]"
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+class ZoneProgress:
+    """Shows on standard error how far the files were read: a bar on a terminal, now and then a line otherwise.
+
+    Some work reads its files several times; the bar then begins again.
+    """
+
+    def __init__(self, what: str, files: Sequence[Path]) -> None:
+        self._console = Console(stderr=True, highlight=False, markup=False)
+        self._live = sys.stderr.isatty()
+        self._what = what
+        self._total = sum(file.stat().st_size for file in files if file.is_file()) or None
+        self._next_line_s = time.monotonic() + SECONDS_BETWEEN_LINES
+        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeElapsedColumn())
+        self._progress = Progress(*columns, console=self._console, transient=True)
+        self._task = self._progress.add_task(what, total=self._total)
+
+    def __enter__(self) -> Self:
+        if self._live:
+            self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live:
+            self._progress.stop()
+
+    def update(self, octets: int) -> None:
+        """Show that `octets` octets were read."""
+        if self._live:
+            self._progress.update(self._task, completed=octets)
+        elif time.monotonic() >= self._next_line_s:
+            self._next_line_s = time.monotonic() + SECONDS_BETWEEN_LINES
+            of_all = f" of {self._total / 1e6:,.0f}" if self._total else ""
+            self._console.print(f"{self._what}: {octets / 1e6:,.0f}{of_all} MB read", soft_wrap=True)
+
+
+def work(
+    what: str,
+    files: Sequence[Path],
+    reading: Reading,
+    call: Callable[[Reading], str],
+) -> dict[str, Any]:
+    """Let `call` do the work on `files` with progress, and give its result."""
+    with ZoneProgress(what, files) as progress:
+        text = call(Reading(reading.origin, reading.memory, reading.threads, progress.update))
+    result: dict[str, Any] = json.loads(text)
+    return result
+
+
+def warn(result: Mapping[str, Any]) -> None:
+    """Print the warnings of `result` to standard error, the first of them and how many there are."""
+    for warning in result["warnings"]:
+        click.echo(f"warning: {warning}", err=True)
+    more = result["warning_count"] - len(result["warnings"])
+    if more > 0:
+        click.echo(f"warning: {more:,} more of the kind", err=True)
+
+
+def refuse_json_on_output(output: Path, as_json: bool) -> None:
+    """Refuse to print both a zone and JSON on standard output."""
+    if as_json and str(output) == "-":
+        raise click.UsageError("standard output takes either the zone or the JSON object: give -f a file.")
+
+
+def file_name(path: Path) -> str:
+    """Name a file, standard input or output."""
+    return "standard output" if str(path) == "-" else str(path)

@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal, Protocol, final
 
+from dnsrig.signing import Signing
+
 __all__ = [
     "KeySet",
     "QueryLog",
@@ -18,6 +20,9 @@ __all__ = [
     "load",
     "serve",
     "serve_echo",
+    "sign_zone",
+    "verify_zone",
+    "zone_apex",
     "zone_check",
     "zone_compare",
     "zone_join",
@@ -128,8 +133,14 @@ class KeySet:
     ) -> None:
         """Add the key for `origin` that a token has already; without `algorithm` its kind says it."""
 
-    def read(self, path: str | PathLike[str]) -> None:
-        """Read a key from its pair of BIND key files and add it; `path` is that of either file, or without suffix."""
+    def read(self, path: str | PathLike[str], role: Literal["ksk", "zsk"] | None = None) -> None:
+        """Read a key from its pair of BIND key files and add it; `path` is that of either file, or without suffix.
+
+        A key that the set has already is left out. With `role` it signs what that role signs, whatever its flags say.
+        """
+
+    def make_deterministic(self) -> None:
+        """Make the same data have the same signature from now on (RFC 6979); keys in a token cannot."""
 
     def read_directory(self, folder: str | PathLike[str], origin: str) -> list[str]:
         """Read all keys of the zone `origin` in `folder` and add them.
@@ -146,8 +157,11 @@ class KeySet:
     def check_active(self, now_s: int) -> None:
         """Raise InputError unless every key signs at `now_s`, in seconds since 1970."""
 
-    def describe(self) -> list[dict[str, Any]]:
-        """Say of each key its file_name, zone, algorithm, algorithm_number, tag, flags, role, ttl_s and timing."""
+    def describe(self, now_s: int | None = None) -> list[dict[str, Any]]:
+        """Say of each key its file_name, zone, algorithm, algorithm_number, tag, flags, role, ttl_s and timing.
+
+        With `now_s` also whether it is_published, is_active and is_revoked then.
+        """
 
     @property
     def file_names(self) -> list[str]:
@@ -168,6 +182,49 @@ def ds_records(
     """Make the DS (or CDS) records of a `.key` file, or of a signed zone's secure entry points.
 
     There is one for each key and each of the digest types `2`, `4` and `1`.
+    """
+
+class _Reading(Protocol):
+    """How a zone file is to be read: dnsrig.cli.zone_reading.Reading."""
+
+    @property
+    def origin(self) -> str | None: ...
+    @property
+    def memory(self) -> int | None: ...
+    @property
+    def threads(self) -> int | None: ...
+    @property
+    def on_progress(self) -> Callable[[int], None] | None: ...
+
+def zone_apex(path: str | PathLike[str], origin: str | None = None) -> str:
+    """Give the apex of a zone file, of which no more is read than that takes."""
+
+def sign_zone(
+    path: str | PathLike[str],
+    target: str | PathLike[str],
+    keys: KeySet,
+    signing: Signing,
+    reading: _Reading,
+) -> dict[str, Any]:
+    """Sign the zone file `path` and write it to `target`; `-` is standard input, and output.
+
+    Return zone, serial, records, octets, chain_names; signatures made, kept, verified (of those kept) and dropped; the
+    file names of the keys, key_signing_keys and published_keys (that do not sign); the ds records; and warnings.
+    """
+
+def verify_zone(
+    path: str | PathLike[str],
+    reading: _Reading,
+    *,
+    now_s: int,
+    ignore_times: bool = False,
+    ds: Sequence[bytes] = (),
+    most: int = 100,
+) -> dict[str, Any]:
+    """Verify the signed zone file `path` as of `now_s`; `ds` has the data of the parent zone's DS records.
+
+    Return zone, records, rrsets, signatures (valid ones), chain_names, chain, algorithms, fault_count, and `most` of
+    the faults, each with file, line, column, owner, type, what and text.
     """
 
 @final

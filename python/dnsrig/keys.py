@@ -8,19 +8,35 @@ from dnsrig import _core
 
 KSK_BITS = 2048
 ZSK_BITS = 1024
+ALGORITHMS = ("RSASHA256", "RSASHA512", "ECDSAP256SHA256", "ECDSAP384SHA384", "ED25519")
+"""What zones are signed with."""
 ALGORITHM = "ECDSAP256SHA256"
-"""The algorithm of a single new key unless chosen otherwise (RFC 8624 section 3.1)."""
+"""The algorithm of new keys unless chosen otherwise (RFC 8624 section 3.1)."""
+RSA_NUMBERS = {"5", "7", "8", "10"}
+"""The numbers of RSA's algorithms, by which users may name them."""
 
 
-def add_new_keys(keys: _core.KeySet, origin: str, algorithm: str, ksk_bits: int | None, zsk_bits: int | None) -> None:
+def add_new_keys(
+    keys: _core.KeySet,
+    origin: str,
+    algorithm: str | None,
+    ksk_bits: int | None,
+    zsk_bits: int | None,
+    *,
+    folder: Path | None = None,
+    allow_sha1: bool = False,
+) -> None:
     """Make a key-signing and a zone-signing key for `origin` and add them to `keys`.
 
-    RSA keys have KSK_BITS and ZSK_BITS unless chosen otherwise; the other algorithms have one size, and raise
-    InputError for any other.
+    Their tags are none that a key of the zone in `folder` has. RSA keys have KSK_BITS and ZSK_BITS unless chosen
+    otherwise; the other algorithms have one size, and raise InputError for any other.
     """
-    is_rsa = algorithm.startswith("RSA")
-    keys.generate(origin, algorithm, ksk_bits or (KSK_BITS if is_rsa else None), "ksk")
-    keys.generate(origin, algorithm, zsk_bits or (ZSK_BITS if is_rsa else None), "zsk")
+    name = algorithm or ALGORITHM
+    is_rsa = "RSA" in name.upper() or name in RSA_NUMBERS
+    ksk_bits = ksk_bits or (KSK_BITS if is_rsa else None)
+    zsk_bits = zsk_bits or (ZSK_BITS if is_rsa else None)
+    keys.generate(origin, name, ksk_bits, "ksk", folder=folder, allow_sha1=allow_sha1)
+    keys.generate(origin, name, zsk_bits, "zsk", folder=folder, allow_sha1=allow_sha1)
 
 
 def new_key(

@@ -1,8 +1,8 @@
 //! Rust errors as the exceptions of `dnsrig.errors`, and as Python's own where nobody reads the output any more.
 
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 
 /// The class that an error becomes, and with it the exit code.
 #[derive(Clone, Copy)]
@@ -53,7 +53,7 @@ pub trait IntoPython {
 impl IntoPython for dnsrig_zone::ZoneError {
     fn kind(&self) -> Kind {
         match self {
-            Self::Write { .. } => Kind::EnvironmentLacks,
+            Self::Write { .. } | Self::Temporary { .. } => Kind::EnvironmentLacks,
             _ => Kind::Input,
         }
     }
@@ -99,9 +99,24 @@ impl IntoPython for dnsrig_sign::SignError {
             Self::WriteKey { .. } | Self::Crypto { .. } | Self::Pkcs11Module { .. } => {
                 Kind::EnvironmentLacks
             }
+            Self::Zone(error) => error.kind(),
             _ => Kind::Input,
         }
     }
+}
+
+/// The system's error as Python makes it, by whose number a caller knows what to say.
+pub fn system_error(py: Python<'_>, error: io::Error) -> PyResult<PyErr> {
+    // Without its number, a closed pipe passes click, which would end the program with a code of its own.
+    let (Some(number), false) = (error.raw_os_error(), error.kind() == ErrorKind::BrokenPipe)
+    else {
+        return Ok(error.into());
+    };
+    let text: String = py
+        .import("os")?
+        .call_method1("strerror", (number,))?
+        .extract()?;
+    Ok(PyOSError::new_err((number, text)))
 }
 
 /// Turns a crate's result into Python's.

@@ -2,13 +2,12 @@
 
 use crate::arguments::parse_name;
 use crate::doorway::detached;
-use crate::errors::{Kind, OrRaise, exception};
+use crate::errors::{Kind, OrRaise, exception, system_error};
 use crate::zone::statistics_dict;
 use dnsrig_zone::ZoneError;
 use dnsrig_zone::generate::{
     Model, Progress, RecordOrder, Watch, ZoneRequest, write_zone, write_zone_to,
 };
-use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::io;
@@ -75,22 +74,6 @@ pub fn generate_zone<'py>(
     let found = statistics_dict(py, &written.statistics)?;
     found.set_item("octets", written.octets)?;
     Ok(found)
-}
-
-/// The system's error as Python makes it, by whose number a caller knows what to say.
-fn system_error(py: Python<'_>, error: io::Error) -> PyResult<PyErr> {
-    // Without its number, a closed pipe passes click, which would end the program with a code of its own.
-    let (Some(number), false) = (
-        error.raw_os_error(),
-        error.kind() == io::ErrorKind::BrokenPipe,
-    ) else {
-        return Ok(error.into());
-    };
-    let text: String = py
-        .import("os")?
-        .call_method1("strerror", (number,))?
-        .extract()?;
-    Ok(PyOSError::new_err((number, text)))
 }
 
 fn parse_model(name: &str, signed_share: f64) -> PyResult<Model> {

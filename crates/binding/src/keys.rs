@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 /// TTL of printed DS records where nothing says another; the parent zone decides.
-const DS_TTL_S: u32 = 3600;
+pub(crate) const DS_TTL_S: u32 = 3600;
 
 /// Times by the names of events in BIND's key files, in seconds since 1970; `None` unsets one.
 type Times = BTreeMap<String, Option<u64>>;
@@ -91,11 +91,28 @@ impl KeySet {
         self.add(found.or_raise()?, timing, ttl_s)
     }
 
-    /// Reads a key from its pair of BIND key files and adds it; `path` is that of either file, or without suffix.
-    fn read(&mut self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        self.keys
-            .push(py.detach(|| KeyPair::read(&path)).or_raise()?);
+    /// Reads a key from its pair of BIND key files and adds it; `path` is that of either file, or without suffix. A key
+    /// that the set has already is left out. With `role` it signs what that role signs, whatever its SEP flag says.
+    #[pyo3(signature = (path, role=None))]
+    fn read(&mut self, py: Python<'_>, path: PathBuf, role: Option<&str>) -> PyResult<()> {
+        let role = role.map(parse_role).transpose()?;
+        let key = py.detach(|| KeyPair::read(&path)).or_raise()?;
+        let is_same = |other: &KeyPair| other.public() == key.public();
+        if !self.keys.iter().any(is_same) {
+            self.keys.push(match role {
+                Some(role) => key.with_role(role),
+                None => key,
+            });
+        }
         Ok(())
+    }
+
+    /// Makes the same data have the same signature from now on (RFC 6979); fails if a key, in a token, cannot.
+    fn make_deterministic(&mut self) -> PyResult<()> {
+        self.keys
+            .iter_mut()
+            .try_for_each(KeyPair::make_deterministic)
+            .or_raise()
     }
 
     /// Reads all keys of the zone `origin` in `folder` and adds them. Returns the file names of keys that have no
@@ -159,9 +176,24 @@ impl KeySet {
             .collect()
     }
 
-    /// Says of each key its file name, zone, algorithm, tag, flags, role, TTL and times.
-    fn describe<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        self.keys.iter().map(|key| description(py, key)).collect()
+    /// Says of each key its file name, zone, algorithm, tag, flags, role, TTL and times; with `now_s` also whether it is
+    /// published, active and revoked then.
+    #[pyo3(signature = (now_s=None))]
+    fn describe<'py>(
+        &self,
+        py: Python<'py>,
+        now_s: Option<u64>,
+    ) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let describe = |key: &KeyPair| {
+            let found = description(py, key)?;
+            if let Some(now_s) = now_s {
+                found.set_item("is_published", key.is_published(now_s))?;
+                found.set_item("is_active", key.is_active(now_s))?;
+                found.set_item("is_revoked", key.is_revoked(now_s))?;
+            }
+            Ok(found)
+        };
+        self.keys.iter().map(describe).collect()
     }
 
     /// The number of keys.

@@ -7,6 +7,7 @@ mod generate;
 mod keys;
 mod load;
 mod serve;
+mod sign;
 mod stream;
 mod zone;
 mod zone_tools;
@@ -28,6 +29,8 @@ mod _core {
     };
     #[pymodule_export]
     use super::serve::serve;
+    #[pymodule_export]
+    use super::sign::{sign_zone, verify_zone, zone_apex};
     #[pymodule_export]
     use super::stream::{QueryLog, QueryStream};
     #[pymodule_export]

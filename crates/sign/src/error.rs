@@ -28,6 +28,28 @@ pub enum SignError {
         /// The zone to be signed.
         zone: String,
     },
+    /// The zone has a key that is not at hand, and new ones would replace it.
+    #[error(
+        "the zone {zone} has the DNSKEY with tag {tag} already, whose private key is not at hand; give its key files, or ask for new keys, which replace all that the zone has"
+    )]
+    OtherKeys {
+        /// The zone.
+        zone: String,
+        /// The key's tag.
+        tag: u16,
+    },
+    /// The zone would have a DNSKEY record of an algorithm without signatures of it.
+    #[error(
+        "the zone {zone} has the DNSKEY with tag {tag} of algorithm {algorithm}, but no key of this algorithm signs, so validators would miss its signatures (RFC 4035 section 2.2); give a key of it too, or remove its DNSKEY record"
+    )]
+    AlgorithmUnsigned {
+        /// The zone.
+        zone: String,
+        /// The key's tag.
+        tag: u16,
+        /// The algorithm's number.
+        algorithm: u8,
+    },
     /// An RSA key size that is not supported.
     #[error("{bits} bits are not possible for {algorithm}; choose a size from 1024 to 4096")]
     KeySize {

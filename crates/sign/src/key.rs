@@ -71,6 +71,7 @@ impl KeyFiles {
 #[derive(Clone)]
 pub struct KeyPair {
     public: Dnskey,
+    role: Role,
     algorithm: Algorithm,
     tag: u16,
     timing: KeyTiming,
@@ -145,6 +146,7 @@ impl KeyPair {
     ) -> Self {
         Self {
             tag: public.tag(),
+            role: public.role(),
             public,
             algorithm,
             timing: KeyTiming::default(),
@@ -207,9 +209,14 @@ impl KeyPair {
         self.public.flags()
     }
 
-    /// What the key signs, by its SEP flag.
+    /// What the key signs: by its SEP flag, unless [`KeyPair::with_role`] says otherwise.
     pub fn role(&self) -> Role {
-        self.public.role()
+        self.role
+    }
+
+    /// The key signing what `role` signs, whatever its SEP flag says.
+    pub fn with_role(self, role: Role) -> Self {
+        Self { role, ..self }
     }
 
     /// The public key as the DNSKEY record has it.

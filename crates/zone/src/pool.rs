@@ -1,11 +1,17 @@
 //! Threads that work through jobs, and results in the order of the jobs.
 
+use crate::error::ZoneError;
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// How often somebody who waits for a result looks whether it is still wanted.
+const CANCEL_CHECK: Duration = Duration::from_millis(50);
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -39,6 +45,23 @@ impl<T> Ticket<T> {
             Ok(Ok(result)) => result,
             Ok(Err(panic)) => resume_unwind(panic),
             Err(_) => unreachable!("a job always sends its result"),
+        }
+    }
+
+    /// Waits for the result like [`Ticket::wait`], or until `cancel` is set: `None`.
+    fn wait_unless(self, cancel: &AtomicBool) -> Option<T> {
+        loop {
+            if cancel.load(Ordering::Relaxed) {
+                return None;
+            }
+            match self.0.recv_timeout(CANCEL_CHECK) {
+                Ok(Ok(result)) => return Some(result),
+                Ok(Err(panic)) => resume_unwind(panic),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    unreachable!("a job always sends its result")
+                }
+            }
         }
     }
 }
@@ -133,6 +156,20 @@ impl<T> InOrder<T> {
     pub fn take(&mut self) -> Option<T> {
         self.0.pop_front().map(Ticket::wait)
     }
+
+    /// Like [`InOrder::take`], but fails as soon as `cancel` is set.
+    ///
+    /// # Errors
+    /// [`ZoneError::Cancelled`].
+    pub fn take_unless(&mut self, cancel: &AtomicBool) -> Result<Option<T>, ZoneError> {
+        let Some(ticket) = self.0.pop_front() else {
+            return Ok(None);
+        };
+        match ticket.wait_unless(cancel) {
+            Some(result) => Ok(Some(result)),
+            None => Err(ZoneError::Cancelled),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -152,6 +189,24 @@ mod tests {
         }
         let all: Vec<u32> = std::iter::from_fn(|| results.take()).collect();
         assert!(all.into_iter().eq(0..1000));
+    }
+
+    #[test]
+    fn who_cancels_does_not_wait() {
+        let pool = pool(1);
+        let cancel = AtomicBool::new(false);
+        let (end, until_end) = channel::<()>();
+        let mut results = InOrder::default();
+        results.push(pool.submit(|| 7));
+        results.push(pool.submit(move || until_end.recv().map_or(1, |()| 0)));
+        assert!(matches!(results.take_unless(&cancel), Ok(Some(7))));
+        cancel.store(true, Ordering::Relaxed);
+        assert!(matches!(
+            results.take_unless(&cancel),
+            Err(ZoneError::Cancelled)
+        ));
+        assert!(matches!(results.take_unless(&cancel), Ok(None)));
+        drop(end);
     }
 
     #[test]

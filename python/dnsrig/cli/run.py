@@ -21,10 +21,10 @@ from dnsrig.cli.common import (
     seed_option,
     whole_numbers,
 )
-from dnsrig.cli.sign import ALGORITHMS
 from dnsrig.cli.stream import KINDS
 from dnsrig.cli.watch import TerminalWatcher
 from dnsrig.errors import InputError, SubjectFailedError
+from dnsrig.keys import ALGORITHMS
 from dnsrig.loads import TRANSPORTS
 from dnsrig.studies import conduct
 from dnsrig.studies.base import Study

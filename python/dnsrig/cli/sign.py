@@ -1,120 +1,210 @@
 """`dnsrig sign`: sign a zone file."""
 
+import time
 from pathlib import Path
+from typing import Any
 
 import click
 
 from dnsrig import _core
-from dnsrig.cli.common import EXISTING_FILE, KEY_BITS, json_option, print_json
-from dnsrig.cli.times import signature_times
-from dnsrig.errors import InputError
-from dnsrig.keys import add_new_keys
+from dnsrig.cli.common import KEY_BITS, Command, json_option, print_json
+from dnsrig.cli.keygen import TTL_S
+from dnsrig.cli.sections import SectionedCommand, section
+from dnsrig.cli.times import FORMS, parse_duration, present_s, signature_times
+from dnsrig.cli.zone_reading import (
+    OUTPUT_FILE,
+    ZONE_FILE,
+    Reading,
+    Size,
+    ZoneProgress,
+    file_name,
+    refuse_json_on_output,
+    warn,
+)
+from dnsrig.keys import ALGORITHM, KSK_BITS, ZSK_BITS
+from dnsrig.signing import REFRESH_SHARE, ChosenKeys, NewKeys, Signing, find_keys, read_keys
+from dnsrig.wording import counted
 
-ALGORITHMS = ("RSASHA256", "RSASHA512", "ECDSAP256SHA256", "ECDSAP384SHA384", "ED25519")
+KEY_FILE = click.Path(path_type=Path)
+KEYS = section("Keys")
+TIMES = section(f"Times: {FORMS}")
+CHAIN = section("Chain of denial")
+SIGNED = section("Input that is signed already")
+PIECES = section("Signing by pieces")
+
+OPTIONS = (
+    click.option("-o", "--origin", default=None, help="Name of the zone's apex [the SOA record's owner]."),
+    click.option("-f", "--output", type=OUTPUT_FILE, default=None, help="The file to write [ZONEFILE.signed]."),
+    click.option(
+        "-N",
+        "--serial",
+        type=click.Choice(["keep", "increment", "unixtime", "date"], case_sensitive=False),
+        default="keep",
+        show_default=True,
+        help="The SOA record's serial number.",
+    ),
+    click.option("-n", "--threads", type=click.IntRange(1, 1024), default=None, help="Threads that work [one a CPU]."),
+    click.option("--memory", type=Size(), default=None, help="Memory for sorting, if ZONEFILE is not sorted [4G]."),
+    click.option("--allow-sha1", is_flag=True, help="Allow keys with SHA-1, which validators reject (RFC 9905)."),
+    click.option("--deterministic", is_flag=True, help="The same ECDSA signatures for the same data (RFC 6979)."),
+    click.option(
+        "-t", "statistics", is_flag=True, expose_value=False, help="Print statistics, as is done in any case."
+    ),
+    KEYS(
+        "-K",
+        "--key-directory",
+        type=click.Path(file_okay=False, path_type=Path),
+        default=None,
+        help="Folder of the zone's keys [beside the output].",
+    ),
+    KEYS("-k", "--ksk", "key_signing", multiple=True, type=KEY_FILE, help="A key that signs keys, whatever its flag."),
+    KEYS("-S", "smart", is_flag=True, help="Use the keys of the folder by their times, as without KEYS."),
+    KEYS("-x", "ksk_only", is_flag=True, expose_value=False, help="Only KSKs sign the DNSKEY RRset, as in any case."),
+    KEYS("-a", "--algorithm", default=None, metavar="NAME", help=f"Of new keys, by mnemonic or number [{ALGORITHM}]."),
+    KEYS("--ksk-bits", type=KEY_BITS, default=None, help=f"Size of a new RSA key-signing key [{KSK_BITS}]."),
+    KEYS("--zsk-bits", type=KEY_BITS, default=None, help=f"Size of a new RSA zone-signing key [{ZSK_BITS}]."),
+    KEYS("--new-keys", is_flag=True, help="Make new keys though there are others, which the zone loses."),
+    KEYS(
+        "-L", "-T", "--dnskey-ttl", type=TTL_S, default=None, help="TTL of DNSKEY records [as in the zone, or SOA's]."
+    ),
+    KEYS("--cds", is_flag=True, help="Publish CDS and CDNSKEY records of the KSKs (RFC 7344)."),
+    TIMES("-s", "--start-time", metavar="TIME", default=None, help="Inception; offsets count from now [now-1h]."),
+    TIMES("-e", "--end-time", metavar="TIME", default=None, help="Expiration; +N counts from the inception [+30d]."),
+    TIMES("-j", "--jitter", metavar="DURATION", default=None, help="Spread expirations over so long before the end."),
+    CHAIN("-3", "--nsec3-salt", "salt", metavar="SALT", default=None, help="NSEC3; hexadecimal, - for no salt [NSEC]."),
+    CHAIN("-H", "--iterations", type=click.IntRange(0, 65535), default=0, help="Additional iterations [0]."),
+    CHAIN("-A", "--opt-out", is_flag=True, help="Leave insecure delegations out of the chain."),
+    SIGNED(
+        "-i", "--interval", metavar="DURATION", default=None, help="Renew what ends sooner [a quarter of validity]."
+    ),
+    SIGNED("--verify-kept", is_flag=True, help="Verify all signatures kept, also those the state file vouches for."),
+    SIGNED("--no-state", is_flag=True, help="Neither use nor write the state file, OUTPUT.state."),
+    PIECES("--chain-only", is_flag=True, help="Put in keys and chain, without signatures."),
+    PIECES("--given-chain", is_flag=True, help="Sign with the chain that is there, as it is."),
+)
 
 
-@click.command()
-@click.argument("zonefile", type=EXISTING_FILE)
-@click.argument("keys", nargs=-1, type=click.Path(dir_okay=False))
-@click.option("-o", "--origin", default=None, help="Name of the zone's apex, if the file does not say it.")
-@click.option(
-    "-f", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Output; default ZONEFILE.signed."
-)
-@click.option(
-    "-K",
-    "--key-directory",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=None,
-    help="Where new keys are written; default: beside the output.",
-)
-@click.option("-a", "--algorithm", type=click.Choice(ALGORITHMS), default="RSASHA256", show_default=True)
-@click.option("--ksk-bits", type=KEY_BITS, default=None, help="RSA key-signing key [default: 2048].")
-@click.option("--zsk-bits", type=KEY_BITS, default=None, help="RSA zone-signing key [default: 1024].")
-@click.option("-3", "--nsec3-salt", "salt", default=None, help="NSEC3 with this salt in hexadecimal, '-' for none.")
-@click.option(
-    "-H",
-    "--iterations",
-    type=click.IntRange(0, 65535),
-    default=0,
-    show_default=True,
-    help="NSEC3 iterations.",
-)
-@click.option("-A", "--opt-out", is_flag=True, help="NSEC3 opt-out: leave insecure delegations out of the chain.")
-@click.option(
-    "-s",
-    "--start-time",
-    default=None,
-    help="Inception: YYYYMMDDHHMMSS, or now+N, now-N in seconds [now-3600].",
-)
-@click.option("-e", "--end-time", default=None, help="Expiration likewise; +N counts from the inception [+2592000].")
+def sign_options(command: Command) -> Command:
+    """Add all of them."""
+    for option in reversed(OPTIONS):
+        command = option(command)
+    return command
+
+
+@click.command(cls=SectionedCommand)
+@click.argument("zonefile", type=ZONE_FILE)
+@click.argument("keys", nargs=-1, type=KEY_FILE)
+@sign_options
 @json_option
-def sign(
-    zonefile: str,
-    keys: tuple[str, ...],
-    origin: str | None,
-    output: Path | None,
-    key_directory: Path | None,
-    algorithm: str,
-    ksk_bits: int | None,
-    zsk_bits: int | None,
-    salt: str | None,
-    iterations: int,
-    opt_out: bool,
-    start_time: str | None,
-    end_time: str | None,
-    as_json: bool,
-) -> None:
-    """Sign ZONEFILE with KEYS (K*.private files of dnssec-keygen or of dnsrig), or with new keys when none are given.
+def sign(*, zonefile: Path, keys: tuple[Path, ...], as_json: bool, **options: Any) -> None:  # noqa: ANN401 (click passes what OPTIONS names)
+    """Sign ZONEFILE with KEYS, the names of key files of dnssec-keygen or of dnsrig, PKCS#11 keys included.
 
-    The flags are those of dnssec-signzone. Without -3 the chain is NSEC.
+    Options that dnssec-signzone has are its. Without KEYS those of the zone in the folder of keys sign by their times,
+    as with dnssec-signzone -S; if there are none, new ones are made there, a KSK and a ZSK. ZONEFILE and the output may
+    be - for standard input and output. The output is in canonical order, and has its name only when it is complete.
+
+    Signatures of a signed ZONEFILE are kept while they are valid, last for the interval, and cover what the zone has;
+    the chain is repaired. A state file beside the output tells the next signing which are valid.
 
     \b
     Examples:
-      dnsrig sign example.db                              new RSASHA256 keys, NSEC
-      dnsrig sign -3 - -H 5 -f out.db example.db          NSEC3, 5 iterations, no salt
-      dnsrig sign example.db Kexample.test.+013+12345.private
+      dnsrig sign example.db                          keys beside it, or new ones; NSEC
+      dnsrig sign -3 - -f out.db example.db           NSEC3 without salt
+      dnsrig sign example.db Kexample.test.+013+12345
+      dnsrig sign -K keys -N increment -j 12h -f example.db.signed example.db.signed
     """
-    if salt is None and (opt_out or iterations):
-        raise click.UsageError("-A and -H need NSEC3: add -3 SALT ('-3 -' for no salt)")
-    zone = _core.Zone.read(zonefile, origin)
-    for warning in zone.warnings:
+    output = options["output"] or Path("-" if str(zonefile) == "-" else f"{zonefile}.signed")
+    refuse_json_on_output(output, as_json)
+    _check_fit(options)
+    if options["smart"] and keys:
+        raise click.UsageError("-S takes all keys of the folder: leave out KEYS, or -S")
+    chosen = _choose_keys(zonefile, keys, output, options)
+    if options["deterministic"]:
+        chosen.keys.make_deterministic()
+    for warning in chosen.warnings:
         click.echo(f"warning: {warning}", err=True)
-    target = output or Path(f"{zonefile}.signed")
-    used = _core.KeySet()
-    folder = key_directory or target.parent
-    if keys:
-        for path in keys:
-            used.read(path)
-    else:
-        if not folder.is_dir():
-            raise InputError(f"-K {folder}: no such folder; make it first")
-        # Keys that the zone has could not sign it with ours (RFC 4035 section 2.2), so they go.
-        zone = zone.without_dnssec()
-        add_new_keys(used, zone.origin, algorithm, ksk_bits, zsk_bits)
-    inception, expiration = signature_times(start_time, end_time)
-    signed = zone.sign(
-        used,
-        denial="nsec" if salt is None else "nsec3",
-        iterations=iterations,
-        salt="" if salt in {None, "-"} else str(salt),
-        opt_out=opt_out,
+    signing = _signing(chosen, options)
+    began = time.monotonic()
+    with ZoneProgress("sign", [zonefile]) as progress:
+        reading = Reading(options["origin"], options["memory"], options["threads"], progress.update)
+        signed = _core.sign_zone(zonefile, output, chosen.keys, signing, reading)
+    seconds = time.monotonic() - began
+    _report(zonefile, output, signed, seconds, as_json)
+
+
+def _check_fit(options: dict[str, Any]) -> None:
+    """Refuse options that contradict each other."""
+    is_nsec3 = options["salt"] is not None
+    if not is_nsec3 and (options["opt_out"] or options["iterations"]):
+        raise click.UsageError("-A and -H need NSEC3: add -3 SALT ('-3 -' for no salt)")
+    if options["given_chain"] and (is_nsec3 or options["chain_only"]):
+        raise click.UsageError("--given-chain takes the chain that is there: leave out -3 and --chain-only")
+    if options["no_state"] and options["verify_kept"]:
+        raise click.UsageError("--no-state verifies all signatures kept anyway: leave out --verify-kept")
+
+
+def _choose_keys(zonefile: Path, keys: tuple[Path, ...], output: Path, options: dict[str, Any]) -> ChosenKeys:
+    new = NewKeys(options["algorithm"], options["ksk_bits"], options["zsk_bits"])
+    if keys or options["key_signing"]:
+        if new.is_chosen or options["new_keys"]:
+            raise click.UsageError(
+                "-a, --ksk-bits, --zsk-bits and --new-keys are for new keys: leave out KEYS, or these"
+            )
+        return read_keys(keys, options["key_signing"], options["key_directory"])
+    if str(zonefile) == "-" and options["origin"] is None:
+        raise click.UsageError("the zone's name is needed to find its keys: add -o NAME")
+    is_file = str(output) != "-" and (output.is_file() or not output.exists())
+    folder = options["key_directory"] or (output.parent if is_file else Path())
+    origin = _core.zone_apex(zonefile, options["origin"])
+    return find_keys(folder, origin, new, replace=options["new_keys"], allow_sha1=options["allow_sha1"])
+
+
+def _signing(chosen: ChosenKeys, options: dict[str, Any]) -> Signing:
+    now_s = present_s()
+    inception, expiration = signature_times(options["start_time"], options["end_time"], now_s)
+    interval = options["interval"]
+    validity_s = (expiration - inception) % 2**32
+    salt = options["salt"]
+    return Signing(
+        chain="given" if options["given_chain"] else "nsec" if salt is None else "nsec3",
+        iterations=options["iterations"],
+        salt="" if salt in {None, "-"} else salt,
+        opt_out=options["opt_out"],
+        signs=not options["chain_only"],
         inception=inception,
         expiration=expiration,
+        now_s=now_s,
+        refresh_s=validity_s // REFRESH_SHARE if interval is None else parse_duration(interval, "-i"),
+        jitter_s=0 if options["jitter"] is None else parse_duration(options["jitter"], "-j"),
+        verifies_kept=options["verify_kept"],
+        has_state=not options["no_state"],
+        serial=options["serial"],
+        dnskey_ttl_s=options["dnskey_ttl"],
+        allows_sha1=options["allow_sha1"],
+        publishes_cds=options["cds"],
+        by_times=chosen.by_times,
+        other_keys=chosen.other_keys,
+        saves_keys_in=chosen.saves_keys_in,
     )
-    if not keys:
-        used.write(folder)
-    signed.write(target)
-    summary = {
-        "zone": zone.origin,
-        "output": str(target),
-        "records": signed.statistics()["records"],
-        "signatures": signed.statistics()["types"].get("RRSIG", 0),
-        "keys": used.file_names,
-        "ds": used.ds_records,
-    }
+
+
+def _report(zonefile: Path, output: Path, signed: dict[str, Any], seconds: float, as_json: bool) -> None:
+    signatures = signed["made"] + signed["kept"]
+    signatures_per_s = signed["made"] / seconds
     if as_json:
-        print_json(summary)
-    else:
-        click.echo(f"{target}: zone {zone.origin}, {summary['records']} records, {summary['signatures']} signatures")
-        for record in used.ds_records:
-            click.echo(record)
+        figures = {"signatures": signatures, "seconds": seconds, "signatures_per_s": signatures_per_s}
+        print_json({"file": str(zonefile), "output": str(output), **signed, **figures})
+        return
+    warn(signed)
+    # Standard output may have the zone.
+    to_error = str(output) == "-"
+    made, kept, verified, dropped = (f"{signed[what]:,}" for what in ("made", "kept", "verified", "dropped"))
+    click.echo(
+        f"{file_name(output)}: zone {signed['zone']}, serial {signed['serial']}, "
+        f"{counted(signed['records'], 'record')}, {counted(signatures, 'signature')}: "
+        f"{made} made, {kept} kept ({verified} verified), {dropped} dropped; "
+        f"{seconds:.2f} s, {signatures_per_s:,.0f} signatures/s",
+        err=to_error,
+    )
+    for record in signed["ds"]:
+        click.echo(record, err=to_error)

@@ -1,46 +1,68 @@
-"""Times as dnssec-signzone takes them."""
+"""Times and durations as dnssec-signzone takes them."""
 
 import re
 import time
 from datetime import UTC, datetime
 
+from dnsrig.cli.key_times import UNIT_S
 from dnsrig.errors import InputError
+from dnsrig.signing import INCEPTION_OFFSET_S, VALIDITY_S
 
-_RELATIVE = re.compile(r"(now)?([+-]\d+)|now")
+FORMS = "YYYYMMDD[HHMMSS] (UTC), now, now+N, now-N or +N, with unit y mo w d h mi or none (seconds)"
+
+_TIME = re.compile(
+    r"(?P<date>now|\d{8}|\d{14}|\d{10})?(?P<offset>[+-]\d{1,12}(?P<unit>y|mo|w|d|h|mi)?)?", re.IGNORECASE
+)
+_DURATION = re.compile(r"(\d{1,10})(y|mo|w|d|h|mi)?", re.IGNORECASE)
+_FORMATS = {len("YYYYMMDD"): "%Y%m%d", len("YYYYMMDDHHMMSS"): "%Y%m%d%H%M%S"}
 
 
-def signature_times(start: str | None, end: str | None) -> tuple[int | None, int | None]:
-    """Give inception and expiration in seconds since 1970 modulo 2**32 (RFC 4034 section 3.1.5); None: the default.
+def signature_times(start: str | None, end: str | None, now_s: int) -> tuple[int, int]:
+    """Give inception and expiration in seconds since 1970 modulo 2**32 (RFC 4034 section 3.1.5).
 
-    Each is YYYYMMDDHHMMSS (UTC), `now`, `now+N` or `now-N` seconds; an end of `+N` counts from the start.
-    Raises InputError for anything else.
+    Each is in one of FORMS, or seconds since 1970 in ten digits. Without a date the start counts from now, the end from
+    the start. By default signatures begin an hour ago and last 30 days. Raises InputError for anything else.
     """
-    now = int(time.time())
-    inception = None if start is None else _parse(start, "-s", now, now)
-    expiration = None if end is None else _parse(end, "-e", now, now - 3600 if inception is None else inception)
-    return _wrapped(inception), _wrapped(expiration)
+    inception = now_s - INCEPTION_OFFSET_S if start is None else parse_time(start, "-s", now_s, now_s)
+    expiration = inception + VALIDITY_S if end is None else parse_time(end, "-e", now_s, inception)
+    return inception % 2**32, expiration % 2**32
 
 
-def _parse(text: str, option: str, now: int, plus_counts_from: int) -> int:
-    relative = _RELATIVE.fullmatch(text)
-    if relative:
-        seconds = int(relative[2] or 0)
-        return _checked(seconds + (now if text.startswith("now") else plus_counts_from), text, option, now)
-    try:
-        time_s = int(datetime.strptime(text, "%Y%m%d%H%M%S").replace(tzinfo=UTC).timestamp())
-    except ValueError as error:
-        raise InputError(
-            f"{option} {text}: not a time; write YYYYMMDDHHMMSS (UTC), now+SECONDS, now-SECONDS or +SECONDS"
-        ) from error
-    return _checked(time_s, text, option, now)
-
-
-def _wrapped(seconds: int | None) -> int | None:
-    return None if seconds is None else seconds % 2**32
-
-
-def _checked(seconds: int, text: str, option: str, now: int) -> int:
+def parse_time(text: str, option: str, now_s: int, plus_counts_from_s: int) -> int:
+    """Give the time `text`, the value of `option`, in seconds since 1970."""
+    parts = _TIME.fullmatch(text)
+    if not text or parts is None:
+        raise InputError(f"{option} {text}: not a time; write {FORMS}")
+    date = parts["date"]
+    if date is None:
+        time_s = plus_counts_from_s
+    elif date.lower() == "now":
+        time_s = now_s
+    elif len(date) in _FORMATS:
+        try:
+            time_s = int(datetime.strptime(date, _FORMATS[len(date)]).replace(tzinfo=UTC).timestamp())
+        except ValueError as error:
+            raise InputError(f"{option} {text}: not a time: there is no such day or hour") from error
+    else:
+        time_s = int(date)
+    if parts["offset"]:
+        unit = parts["unit"] or ""
+        time_s += int(parts["offset"].removesuffix(unit)) * UNIT_S[unit.lower()]
     # Further away, serial number arithmetic would take it for the past (RFC 4034 section 3.1.5).
-    if abs(seconds - now) >= 2**31:
+    if abs(time_s - now_s) >= 2**31:
         raise InputError(f"{option} {text}: more than 68 years away, which signatures cannot express")
+    return time_s
+
+
+def parse_duration(text: str, option: str) -> int:
+    """Give the duration `text`, the value of `option`, in seconds."""
+    parts = _DURATION.fullmatch(text)
+    seconds = int(parts[1]) * UNIT_S[(parts[2] or "").lower()] if parts else 2**31
+    if seconds >= 2**31:
+        raise InputError(f"{option} {text}: not a duration; write seconds, or a number with unit y mo w d h mi")
     return seconds
+
+
+def present_s() -> int:
+    """Give the time in seconds since 1970."""
+    return int(time.time())

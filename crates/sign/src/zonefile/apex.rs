@@ -1,8 +1,9 @@
 //! What signing changes at the apex: keys, parameters of the chain, serial number.
 
 use super::chain::nsec3_head;
+use super::keys::{check_dnskeys, key_signing_keys};
 use super::plan::{Chain, FileSigning};
-use crate::{DigestType, KeyPair, Role, SignError};
+use crate::{DigestType, Dnskey, KeyPair, SignError};
 use dnsrig_zone::flow::Batch;
 use dnsrig_zone::text::shown_name;
 use dnsrig_zone::{FilePlace, PackedRecord, PackedRecords, same_name};
@@ -66,14 +67,17 @@ impl Apex {
 
         let mut records = PackedRecords::default();
         let is_given = signing.chain == Chain::Given;
+        let publication = &signing.publication;
+        let synchronised = synchronised(keys, signing);
         for record in name.records.iter() {
             let is_kept = match record.rtype {
                 Rtype::SOA => false,
                 Rtype::RRSIG => true,
                 Rtype::NSEC => true,
                 Rtype::NSEC3PARAM => is_given,
-                Rtype::CDS | Rtype::CDNSKEY => !signing.publishes_cds,
-                _ => true,
+                Rtype::DNSKEY => publication.keeps_dnskey(record.rdata),
+                Rtype::CDS | Rtype::CDNSKEY if synchronised.is_some() => false,
+                rtype => publication.keeps(rtype),
             };
             if is_kept {
                 records.push(&record);
@@ -90,13 +94,8 @@ impl Apex {
                 .find(|record| record.rtype == Rtype::DNSKEY);
             dnskey.map_or(soa.ttl_s, |record| record.ttl_s)
         });
-        push_keys(
-            &mut records,
-            apex,
-            keys,
-            dnskey_ttl_s,
-            signing.publishes_cds,
-        );
+        push_keys(&mut records, apex, keys, dnskey_ttl_s, signing);
+        check_dnskeys(apex, &records, keys, signing)?;
         if let Chain::Nsec3(parameters) = &signing.chain {
             records.push(&PackedRecord {
                 owner: apex,
@@ -121,12 +120,24 @@ fn no_soa(apex: &[u8]) -> SignError {
     }
 }
 
+/// The keys that get CDS and CDNSKEY records; `None` leaves those that the zone has.
+fn synchronised(keys: &[KeyPair], signing: &FileSigning) -> Option<Vec<Dnskey>> {
+    match &signing.publication.synchronised {
+        None if signing.publishes_cds => Some(
+            key_signing_keys(keys)
+                .map(|key| key.public().clone())
+                .collect(),
+        ),
+        synchronised => synchronised.clone(),
+    }
+}
+
 fn push_keys(
     records: &mut PackedRecords,
     apex: &[u8],
     keys: &[KeyPair],
     ttl_s: u32,
-    publishes_cds: bool,
+    signing: &FileSigning,
 ) {
     let mut push = |rtype: Rtype, rdata: &[u8]| {
         records.push(&PackedRecord {
@@ -137,15 +148,12 @@ fn push_keys(
             place: FilePlace::default(),
         });
     };
-    for key in keys {
-        push(Rtype::DNSKEY, key.public().rdata());
+    for key in signing.publication.published(keys) {
+        push(Rtype::DNSKEY, key.rdata());
     }
-    for key in keys
-        .iter()
-        .filter(|key| publishes_cds && key.role() == Role::Ksk)
-    {
-        push(Rtype::CDNSKEY, key.public().rdata());
-        push(Rtype::CDS, &key.ds(DigestType::Sha256, ttl_s).rdata);
+    for key in synchronised(keys, signing).iter().flatten() {
+        push(Rtype::CDNSKEY, key.rdata());
+        push(Rtype::CDS, &key.cds(DigestType::Sha256, ttl_s).rdata);
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod apex;
 pub(crate) mod chain;
+mod keys;
 mod links;
 mod names;
 mod plan;
@@ -9,6 +10,7 @@ mod state;
 mod tasks;
 
 pub use apex::SerialPolicy;
+pub use keys::{OtherKeys, Publication, key_signing_keys};
 pub use plan::{Chain, FileSigning};
 pub use state::state_path;
 
@@ -17,12 +19,14 @@ use dnsrig_zone::flow::{Opening, ZoneFlow, over_names};
 use dnsrig_zone::output::TextOutput;
 use dnsrig_zone::pool::{InOrder, Pool};
 use dnsrig_zone::{PackedRecords, Warning};
+use keys::SavedKeys;
 use links::Links;
 use names::{SignedBatch, sign_batch};
-use plan::Plan;
+use plan::{EndOfWork, Plan};
 use state::{State, StateWriter};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// What was signed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -91,9 +95,12 @@ pub fn sign_file(
             keys.clone(),
             signing,
             state.clone(),
-            pool,
-            output,
-            writer,
+            opening.cancel,
+            Targets {
+                output,
+                state: writer,
+                pool,
+            },
         )?
         .run(flow)
     })
@@ -112,7 +119,14 @@ pub fn sign_text(
         let output = TextOutput::memory(&mut text, pool);
         let state = Arc::new(State::none(keys.len()));
         let writer = StateWriter::none();
-        Signing::new(flow, keys.clone(), signing, state, pool, output, writer)?.run(flow)?;
+        let keys = keys.clone();
+        let cancel = opening.cancel;
+        let targets = Targets {
+            output,
+            state: writer,
+            pool,
+        };
+        Signing::new(flow, keys, signing, state, cancel, targets)?.run(flow)?;
         Ok(text)
     })
 }
@@ -123,6 +137,13 @@ fn opening_for<'a>(opening: &Opening<'a>, signing: &FileSigning) -> Opening<'a> 
         leaves_out_orphans: signing.chain != Chain::Given,
         ..opening.clone()
     }
+}
+
+/// Where the signed zone and its state file go, and who does the work.
+struct Targets<'p> {
+    output: TextOutput<'p>,
+    state: StateWriter,
+    pool: &'p Pool,
 }
 
 /// A zone file being signed.
@@ -138,6 +159,8 @@ struct Signing<'p> {
     signed: SignedFile,
     pool: &'p Pool,
     first: Option<dnsrig_zone::flow::Batch>,
+    cancel: &'p AtomicBool,
+    _end: EndOfWork,
 }
 
 impl<'p> Signing<'p> {
@@ -146,26 +169,28 @@ impl<'p> Signing<'p> {
         keys: Arc<[KeyPair]>,
         signing: &FileSigning,
         state: Arc<State>,
-        pool: &'p Pool,
-        output: TextOutput<'p>,
-        writer: StateWriter,
+        cancel: &'p AtomicBool,
+        targets: Targets<'p>,
     ) -> Result<Self, SignError> {
         let first = flow.next_batch()?;
         let changes = flow.changes();
         let plan = Plan::new(&flow.apex(), first.as_ref(), keys, signing, state, changes)?;
+        let plan = Arc::new(plan);
         Ok(Self {
-            output,
+            _end: EndOfWork(plan.clone()),
+            cancel,
+            output: targets.output,
             signing: InOrder::default(),
             links: Links::default(),
             nsec3: PackedRecords::default(),
-            state: writer,
+            state: targets.state,
             signed: SignedFile {
                 apex: flow.apex()[..].into(),
                 serial: plan.apex.serial,
                 ..SignedFile::default()
             },
-            plan: Arc::new(plan),
-            pool,
+            plan,
+            pool: targets.pool,
             first,
         })
     }
@@ -185,7 +210,10 @@ impl<'p> Signing<'p> {
         let (warnings, warning_count) = flow.warnings();
         self.signed.warnings = warnings.to_vec();
         self.signed.warning_count = warning_count;
+        let folder = &self.plan.signing.publication.saves_keys_in;
+        let saved = SavedKeys::write(&self.plan.keys, folder.as_deref())?;
         self.signed.octets = self.output.finish()?;
+        saved.keep();
         self.state.finish()?;
         Ok(self.signed)
     }
@@ -210,7 +238,7 @@ impl<'p> Signing<'p> {
 
     /// Takes what the earliest batch gave.
     fn take(&mut self) -> Result<(), SignError> {
-        let Some(batch) = self.signing.take() else {
+        let Some(batch) = self.signing.take_unless(self.cancel)? else {
             return Ok(());
         };
         let batch = batch?;

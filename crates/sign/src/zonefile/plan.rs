@@ -1,13 +1,14 @@
 //! What all batches of a zone that is being signed have in common.
 
 use super::apex::{Apex, SerialPolicy};
+use super::keys::{Publication, check_keys, signers};
 use super::state::State;
 use crate::{KeyPair, Nsec3Parameters, Role, SignError};
 use dnsrig_zone::flow::{Batch, Changes};
 use dnsrig_zone::lookup::Nsec3Params;
-use dnsrig_zone::text::shown_name;
-use dnsrig_zone::{PresentationName, label_count};
+use dnsrig_zone::{ZoneError, label_count};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How the zone denies that names or types exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +50,8 @@ pub struct FileSigning {
     pub allows_sha1: bool,
     /// Publishes CDS and CDNSKEY records of the key-signing keys (RFC 7344).
     pub publishes_cds: bool,
+    /// Which keys the zone shows besides.
+    pub publication: Publication,
 }
 
 impl FileSigning {
@@ -68,6 +71,7 @@ impl FileSigning {
             dnskey_ttl_s: None,
             allows_sha1: false,
             publishes_cds: false,
+            publication: Publication::default(),
         }
     }
 
@@ -121,9 +125,28 @@ pub(super) struct Plan {
     pub state: Arc<State>,
     /// What was changed of the zone; signatures of other names are not looked at.
     pub changes: Option<Arc<Changes>>,
+    /// Set when nobody waits for the work any more.
+    pub has_ended: AtomicBool,
+}
+
+/// Ends the work that waits or is going on when it is dropped, so that the pool is free at once after an error.
+pub(super) struct EndOfWork(pub Arc<Plan>);
+
+impl Drop for EndOfWork {
+    fn drop(&mut self) {
+        self.0.has_ended.store(true, Ordering::Relaxed);
+    }
 }
 
 impl Plan {
+    /// Fails when nobody waits for the work any more.
+    pub fn check_end(&self) -> Result<(), SignError> {
+        match self.has_ended.load(Ordering::Relaxed) {
+            true => Err(SignError::Zone(ZoneError::Cancelled)),
+            false => Ok(()),
+        }
+    }
+
     /// Looks at the keys and at the apex, which `first` begins with.
     pub fn new(
         apex: &[u8],
@@ -165,38 +188,7 @@ impl Plan {
             hashing,
             state,
             changes,
+            has_ended: AtomicBool::new(false),
         })
-    }
-}
-
-/// The keys of `role`; of an algorithm without such keys, all of them (RFC 4035 section 2.2: every algorithm in the DNSKEY
-/// RRset must sign everything). As indexes.
-fn signers(keys: &[KeyPair], role: Role) -> Vec<usize> {
-    let has_role = |wanted: &KeyPair| {
-        keys.iter()
-            .any(|key| key.algorithm() == wanted.algorithm() && key.role() == role)
-    };
-    let is_chosen = |key: &KeyPair| key.role() == role || !has_role(key);
-    (0..keys.len())
-        .filter(|&index| is_chosen(&keys[index]))
-        .collect()
-}
-
-fn check_keys(apex: &[u8], keys: &[KeyPair], signing: &FileSigning) -> Result<(), SignError> {
-    let zone = shown_name(apex);
-    if keys.is_empty() && signing.signs {
-        return Err(SignError::NoKeys { zone });
-    }
-    for key in keys {
-        key.algorithm().check_sha1(signing.allows_sha1)?;
-    }
-    let is_foreign = |key: &&KeyPair| !dnsrig_zone::same_name(key.owner().as_slice(), apex);
-    match keys.iter().find(is_foreign) {
-        None => Ok(()),
-        Some(key) => Err(SignError::ForeignKey {
-            tag: key.tag(),
-            owner: PresentationName(key.owner()).to_string(),
-            zone,
-        }),
     }
 }

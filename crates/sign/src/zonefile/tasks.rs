@@ -13,6 +13,8 @@ use std::ops::Range;
 /// Octets of an RRSIG's data before the signer's name (RFC 4034 section 3.1).
 const HEAD: usize = 18;
 const CLASS_IN: [u8; 2] = [0, 1];
+/// Signatures between two looks whether they are still wanted: half a second of RSA with 4096 bits.
+const MAKE_AT_ONCE: usize = 64;
 
 /// One signature.
 #[derive(Debug)]
@@ -266,10 +268,14 @@ impl<'p> Tasks<'p> {
 
     /// Makes the missing signatures of one key.
     fn make(&mut self, key: usize) -> Result<(), SignError> {
-        let missing = self.of_key(key, TaskState::Missing);
-        if missing.is_empty() {
-            return Ok(());
+        for missing in self.of_key(key, TaskState::Missing).chunks(MAKE_AT_ONCE) {
+            self.plan.check_end()?;
+            self.make_some(key, missing)?;
         }
+        Ok(())
+    }
+
+    fn make_some(&mut self, key: usize, missing: &[usize]) -> Result<(), SignError> {
         let data: Vec<&[u8]> = missing
             .iter()
             .map(|&index| &self.data[self.tasks[index].data.clone()])
@@ -278,7 +284,7 @@ impl<'p> Tasks<'p> {
         let pair = &self.plan.keys[self.plan.signing_keys[key].key];
         pair.sign_batch(&data, &mut self.signatures)?;
         let octets = (self.signatures.len() - first) / missing.len();
-        for (number, index) in missing.into_iter().enumerate() {
+        for (number, &index) in missing.iter().enumerate() {
             let start = first + number * octets;
             let task = &mut self.tasks[index];
             task.signature = start..start + octets;

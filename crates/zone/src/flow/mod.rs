@@ -4,6 +4,7 @@
 //! first, in memory or, beyond a limit, by way of temporary files. Text is parsed and names are checked by the threads
 //! of a [`Pool`]; batches come in order.
 
+mod apex;
 mod batch;
 mod changes;
 mod group;
@@ -14,6 +15,7 @@ mod sorter;
 mod sorting;
 mod streaming;
 
+pub use apex::find_apex;
 pub use batch::{Batch, OwnerGroup, RecordRange};
 pub use changes::Changes;
 pub(crate) use head::Head;

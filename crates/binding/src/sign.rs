@@ -1,0 +1,329 @@
+//! `_core.sign_zone` and `_core.verify_zone`.
+
+use crate::arguments::parse_name;
+use crate::doorway::detached;
+use crate::errors::{Kind, OrRaise, exception, system_error};
+use crate::keys::{DS_TTL_S, KeySet};
+use dnsrig_sign::verify::{Fault, Verification, verify_file};
+use dnsrig_sign::zonefile::{
+    Chain, FileSigning, OtherKeys, Publication, SerialPolicy, SignedFile, key_signing_keys,
+    sign_file,
+};
+use dnsrig_sign::{DigestType, Dnskey, KeyPair, Nsec3Parameters, SignError, TimingEvent};
+use dnsrig_zone::flow::{MEMORY_DEFAULT, Opening, find_apex};
+use dnsrig_zone::pool::Pool;
+use dnsrig_zone::text::shown_name;
+use dnsrig_zone::{PresentationName, PresentationRecord, Warning, ZoneError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::available_parallelism;
+
+/// How a zone file is to be read: the attributes of `dnsrig.cli.zone_reading.Reading`.
+#[derive(FromPyObject)]
+pub struct Reading<'py> {
+    origin: Option<String>,
+    memory: Option<usize>,
+    threads: Option<NonZeroUsize>,
+    on_progress: Option<Bound<'py, PyAny>>,
+}
+
+/// How a zone is to be signed: the attributes of `dnsrig.signing.Signing`, which explains them.
+#[derive(FromPyObject)]
+pub struct Signing {
+    chain: String,
+    iterations: u64,
+    salt: String,
+    opt_out: bool,
+    signs: bool,
+    inception: u32,
+    expiration: u32,
+    now_s: u64,
+    refresh_s: u32,
+    jitter_s: u32,
+    verifies_kept: bool,
+    has_state: bool,
+    serial: String,
+    dnskey_ttl_s: Option<u32>,
+    allows_sha1: bool,
+    publishes_cds: bool,
+    by_times: bool,
+    other_keys: String,
+    saves_keys_in: Option<PathBuf>,
+}
+
+/// Runs `work` on the zone file `path`, opened as `reading` says.
+fn run<T: Send>(
+    py: Python<'_>,
+    path: &Path,
+    reading: &Reading<'_>,
+    work: impl FnOnce(&Opening<'_>, &Pool) -> Result<T, SignError> + Send,
+) -> PyResult<T> {
+    let origin = reading.origin.as_deref().map(parse_name).transpose()?;
+    let memory = reading.memory.unwrap_or(MEMORY_DEFAULT);
+    let threads = reading
+        .threads
+        .or_else(|| available_parallelism().ok())
+        .unwrap_or(NonZeroUsize::MIN);
+    let (result, raised) = detached(
+        py,
+        |cancel, pass_on| {
+            let opening = Opening {
+                memory,
+                cancel,
+                progress: &pass_on,
+                ..Opening::new(path, origin.as_ref())
+            };
+            work(&opening, &Pool::new(threads))
+        },
+        |octets: u64| match &reading.on_progress {
+            Some(callback) => callback.call1((octets,)).map(drop),
+            None => Ok(()),
+        },
+    )?;
+    raised?;
+    match result {
+        // Who reads our output may have gone, which the command line treats in its own way.
+        Err(SignError::Zone(ZoneError::Write { file, source })) if file == Path::new("-") => {
+            Err(system_error(py, source)?)
+        }
+        other => other.or_raise(),
+    }
+}
+
+/// Gives the apex of the zone file `path`, of which no more is read than that takes.
+#[pyfunction]
+#[pyo3(signature = (path, origin=None))]
+pub fn zone_apex(py: Python<'_>, path: PathBuf, origin: Option<&str>) -> PyResult<String> {
+    let origin = origin.map(parse_name).transpose()?;
+    let apex = py
+        .detach(|| find_apex(&Opening::new(&path, origin.as_ref())))
+        .or_raise()?;
+    Ok(PresentationName(&apex).to_string())
+}
+
+/// Signs the zone file `path` with `keys` and writes it to `target`; `-` is standard input, and output.
+#[pyfunction]
+pub fn sign_zone<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    target: PathBuf,
+    keys: PyRef<'_, KeySet>,
+    signing: Signing,
+    reading: Reading<'_>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let mut parameters = file_signing(&signing)?;
+    let keys: Arc<[KeyPair]> = match signing.by_times {
+        true => by_times(&keys.keys, signing.now_s, &mut parameters).or_raise()?,
+        false => keys.keys.clone().into(),
+    };
+    let signed = run(py, &path, &reading, |opening, pool| {
+        sign_file(opening, pool, keys.clone(), &parameters, &target)
+    })?;
+    summary(py, &signed, &keys, &parameters)
+}
+
+fn file_signing(signing: &Signing) -> PyResult<FileSigning> {
+    let refused = |what: &str, given: &str, known: &str| {
+        exception(
+            Kind::Input,
+            format!("'{given}' is no {what}; there are {known}"),
+        )
+    };
+    let chain = match signing.chain.as_str() {
+        "nsec" => Chain::Nsec,
+        "nsec3" => Chain::Nsec3(
+            Nsec3Parameters::new(signing.iterations, &signing.salt, signing.opt_out).or_raise()?,
+        ),
+        "given" => Chain::Given,
+        other => return Err(refused("chain", other, "nsec, nsec3 and given")),
+    };
+    let serial = match signing.serial.as_str() {
+        "keep" => SerialPolicy::Keep,
+        "increment" => SerialPolicy::Increment,
+        "unixtime" => SerialPolicy::UnixTime,
+        "date" => SerialPolicy::Date,
+        other => {
+            let known = "keep, increment, unixtime and date";
+            return Err(refused("policy for serial numbers", other, known));
+        }
+    };
+    let others = match signing.other_keys.as_str() {
+        "stay" => OtherKeys::Stay,
+        "go" => OtherKeys::Go,
+        "refused" => OtherKeys::Refused,
+        other => {
+            return Err(refused(
+                "way with other keys",
+                other,
+                "stay, go and refused",
+            ));
+        }
+    };
+    Ok(FileSigning {
+        chain,
+        signs: signing.signs,
+        jitter_s: signing.jitter_s,
+        // Times of signatures wrap around (RFC 4034 section 3.1.5).
+        now: signing.now_s as u32,
+        refresh_s: signing.refresh_s,
+        verifies_kept: signing.verifies_kept,
+        has_state: signing.has_state,
+        serial,
+        dnskey_ttl_s: signing.dnskey_ttl_s,
+        allows_sha1: signing.allows_sha1,
+        publishes_cds: signing.publishes_cds,
+        publication: Publication {
+            others,
+            saves_keys_in: signing.saves_keys_in.clone(),
+            ..Publication::default()
+        },
+        ..FileSigning::new(signing.inception, signing.expiration)
+    })
+}
+
+/// The keys that sign at `now_s` by their times; what else follows from these is put into `parameters`.
+fn by_times(
+    keys: &[KeyPair],
+    now_s: u64,
+    parameters: &mut FileSigning,
+) -> Result<Arc<[KeyPair]>, SignError> {
+    let mut active = Vec::new();
+    let mut published: Vec<Dnskey> = Vec::new();
+    let mut withdrawn: Vec<Dnskey> = Vec::new();
+    let mut synchronised: Vec<Dnskey> = Vec::new();
+    for key in keys {
+        let is_synchronised = key.timing().is_synchronised(now_s);
+        let key = match key.is_revoked(now_s) {
+            true => {
+                withdrawn.push(key.public().clone());
+                key.clone().into_revoked()
+            }
+            false => key.clone(),
+        };
+        match key.is_published(now_s) {
+            true => published.push(key.public().clone()),
+            false => withdrawn.push(key.public().clone()),
+        }
+        if is_synchronised {
+            synchronised.push(key.public().clone());
+        }
+        if key.is_active(now_s) {
+            active.push(key);
+        }
+    }
+    if active.is_empty() && parameters.signs {
+        keys.iter().try_for_each(|key| key.check_active(now_s))?;
+    }
+    let has_times = |key: &KeyPair| key.timing().get(TimingEvent::SyncPublish).is_some();
+    if keys.iter().any(has_times) && !parameters.publishes_cds {
+        parameters.publication.synchronised = Some(synchronised);
+    }
+    parameters.publication.published = Some(published);
+    parameters.publication.withdrawn = withdrawn;
+    Ok(active.into())
+}
+
+fn summary<'py>(
+    py: Python<'py>,
+    signed: &SignedFile,
+    keys: &[KeyPair],
+    parameters: &FileSigning,
+) -> PyResult<Bound<'py, PyDict>> {
+    let found = PyDict::new(py);
+    let stems = |keys: &mut dyn Iterator<Item = &KeyPair>| -> Vec<String> {
+        keys.map(KeyPair::file_stem).collect()
+    };
+    found.set_item("zone", shown_name(&signed.apex))?;
+    found.set_item("serial", signed.serial)?;
+    for (name, count) in [
+        ("records", signed.records),
+        ("octets", signed.octets),
+        ("chain_names", signed.chain_names),
+        ("made", signed.signatures.made),
+        ("kept", signed.signatures.kept),
+        ("verified", signed.signatures.verified),
+        ("dropped", signed.signatures.dropped),
+    ] {
+        found.set_item(name, count)?;
+    }
+    found.set_item("keys", stems(&mut keys.iter()))?;
+    found.set_item("key_signing_keys", stems(&mut key_signing_keys(keys)))?;
+    let only_published = parameters.publication.published.iter().flatten();
+    let only_published: Vec<String> = only_published
+        .filter(|dnskey| !keys.iter().any(|key| key.public() == *dnskey))
+        .map(Dnskey::file_stem)
+        .collect();
+    found.set_item("published_keys", only_published)?;
+    let ds: Vec<String> = key_signing_keys(keys)
+        .map(|key| PresentationRecord(&key.ds(DigestType::Sha256, DS_TTL_S)).to_string())
+        .collect();
+    found.set_item("ds", ds)?;
+    set_warnings(&found, &signed.warnings, signed.warning_count)?;
+    Ok(found)
+}
+
+fn set_warnings(found: &Bound<'_, PyDict>, warnings: &[Warning], count: u64) -> PyResult<()> {
+    let warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+    found.set_item("warnings", warnings)?;
+    found.set_item("warning_count", count)
+}
+
+/// Verifies the signed zone file `path` as of `now_s`; `ds` has the data of the parent zone's DS records.
+#[pyfunction]
+#[pyo3(signature = (path, reading, *, now_s, ignore_times=false, ds=Vec::new(), most=100))]
+pub fn verify_zone<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    reading: Reading<'_>,
+    now_s: u64,
+    ignore_times: bool,
+    ds: Vec<Bound<'py, PyBytes>>,
+    most: usize,
+) -> PyResult<Bound<'py, PyDict>> {
+    let verification = Verification {
+        // Times of signatures wrap around (RFC 4034 section 3.1.5).
+        now: now_s as u32,
+        ignores_times: ignore_times,
+        ds: ds.iter().map(|ds| ds.as_bytes().to_vec()).collect(),
+        faults_max: most,
+    };
+    let verified = run(py, &path, &reading, |opening, pool| {
+        verify_file(opening, pool, &verification)
+    })?;
+    let found = PyDict::new(py);
+    found.set_item("zone", &verified.zone)?;
+    for (name, count) in [
+        ("records", verified.records),
+        ("rrsets", verified.rrsets),
+        ("signatures", verified.signatures),
+        ("chain_names", verified.chain_names),
+        ("fault_count", verified.fault_count),
+    ] {
+        found.set_item(name, count)?;
+    }
+    found.set_item("chain", verified.chain)?;
+    found.set_item("algorithms", &verified.algorithms)?;
+    let faults: PyResult<Vec<_>> = verified
+        .faults
+        .iter()
+        .map(|fault| described(py, fault))
+        .collect();
+    found.set_item("faults", faults?)?;
+    set_warnings(&found, &verified.warnings, verified.warnings.len() as u64)?;
+    Ok(found)
+}
+
+fn described<'py>(py: Python<'py>, fault: &Fault) -> PyResult<Bound<'py, PyDict>> {
+    let found = PyDict::new(py);
+    found.set_item("file", fault.at.file.display().to_string())?;
+    found.set_item("line", fault.at.line)?;
+    found.set_item("column", fault.at.column)?;
+    found.set_item("owner", &fault.owner)?;
+    found.set_item("type", fault.rtype.to_string())?;
+    found.set_item("what", &fault.what)?;
+    found.set_item("text", fault.to_string())?;
+    Ok(found)
+}

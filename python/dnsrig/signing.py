@@ -1,0 +1,133 @@
+"""How zone files are signed: the settings of `_core.sign_zone`, and which keys sign."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from dnsrig import _core
+from dnsrig.errors import InputError
+from dnsrig.keys import add_new_keys
+
+INCEPTION_OFFSET_S = 3600
+"""Signatures are valid from this long before now, for validators whose clocks are behind, as dnssec-signzone has it."""
+VALIDITY_S = 30 * 86_400
+"""How long signatures are valid, as dnssec-signzone has it."""
+REFRESH_SHARE = 4
+"""Signatures are renewed in the last quarter of their validity, as dnssec-signzone has it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signing:
+    """How a zone file is to be signed; times are seconds since 1970, those of signatures modulo 2**32.
+
+    `chain` is `nsec`, `nsec3` (with `iterations`, `salt` in hexadecimal and `opt_out`) or `given`: the one that the
+    zone has, for pieces of a zone. Without `signs` the zone only gets its keys and its chain. Signatures of the input
+    that end within `refresh_s` of `now_s` are renewed; those kept are verified unless the state file beside the input
+    vouches for them (`has_state`, `verifies_kept`). Expirations are up to `jitter_s` earlier, by name and type.
+
+    `by_times` uses the keys by their times, as `dnssec-signzone -S` does; else all sign. Keys that the zone has
+    besides `stay`, `go`, or are `refused`. `saves_keys_in` is where the files of the keys are written just before the
+    zone gets its name.
+    """
+
+    chain: Literal["nsec", "nsec3", "given"] = "nsec"
+    iterations: int = 0
+    salt: str = ""
+    opt_out: bool = False
+    signs: bool = True
+    inception: int
+    expiration: int
+    now_s: int
+    refresh_s: int
+    jitter_s: int = 0
+    verifies_kept: bool = False
+    has_state: bool = True
+    serial: Literal["keep", "increment", "unixtime", "date"] = "keep"
+    dnskey_ttl_s: int | None = None
+    allows_sha1: bool = False
+    publishes_cds: bool = False
+    by_times: bool = False
+    other_keys: Literal["stay", "go", "refused"] = "stay"
+    saves_keys_in: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewKeys:
+    """What keys are made where there are none; `None` is the default."""
+
+    algorithm: str | None = None
+    ksk_bits: int | None = None
+    zsk_bits: int | None = None
+
+    @property
+    def is_chosen(self) -> bool:
+        """Whether anything of it was chosen."""
+        return self != NewKeys()
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenKeys:
+    """Keys, and how they are to be used: see Signing."""
+
+    keys: _core.KeySet
+    by_times: bool = False
+    other_keys: Literal["stay", "go", "refused"] = "stay"
+    saves_keys_in: Path | None = None
+    warnings: tuple[str, ...] = field(default=())
+
+
+def read_keys(paths: Sequence[Path], key_signing: Sequence[Path], folder: Path | None) -> ChosenKeys:
+    """Read the keys in `paths`, and those in `key_signing`, which sign the keys whatever their flags say.
+
+    Names without folder are looked for in `folder` first. Raises InputError for keys that do not sign now.
+    """
+    keys = _core.KeySet()
+    for path in key_signing:
+        keys.read(_located(path, folder), "ksk")
+    for path in paths:
+        keys.read(_located(path, folder))
+    keys.check_active(int(time.time()))
+    return ChosenKeys(keys)
+
+
+def _located(path: Path, folder: Path | None) -> Path:
+    if folder is None or path.is_absolute():
+        return path
+    stem = str(folder / path).removesuffix(".key").removesuffix(".private")
+    there = Path(f"{stem}.key").exists() or Path(f"{stem}.private").exists()
+    return folder / path if there else path
+
+
+def find_keys(folder: Path, origin: str, new: NewKeys, *, replace: bool, allow_sha1: bool) -> ChosenKeys:
+    """Find the keys of the zone `origin` in `folder`, to be used by their times; if there are none, make new ones.
+
+    With `replace` new ones are made in any case. Raises InputError where `new` is chosen and there are keys already.
+    """
+    if not folder.is_dir():
+        raise InputError(f"-K {folder}: no such folder; make it first")
+    keys = _core.KeySet()
+    if not replace:
+        public_only = keys.read_directory(folder, origin)
+        if len(keys) > 0 and new.is_chosen:
+            raise InputError(
+                f"-K {folder}: it has keys of the zone {origin} already; leave out what new keys are to be like, or "
+                "add --new-keys to replace them"
+            )
+        if len(keys) > 0:
+            warnings = [
+                f"{folder / name}.key: without its private key, so the key does not sign" for name in public_only
+            ]
+            return ChosenKeys(keys, by_times=True, warnings=(*warnings, *_doubts(keys)))
+    add_new_keys(keys, origin, new.algorithm, new.ksk_bits, new.zsk_bits, folder=folder, allow_sha1=allow_sha1)
+    return ChosenKeys(keys, other_keys="go" if replace else "refused", saves_keys_in=folder)
+
+
+def _doubts(keys: _core.KeySet) -> list[str]:
+    """Say what keys by their times leave to be desired."""
+    facts = keys.describe(int(time.time()))
+    key_signing = [fact for fact in facts if fact["role"] == "ksk" and not fact["is_revoked"]]
+    if key_signing and not any(fact["is_active"] for fact in key_signing):
+        return ["no key-signing key signs at present, so DS records in the parent zone match none that does"]
+    return []

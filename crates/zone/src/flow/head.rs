@@ -4,10 +4,13 @@ use super::ZoneFlow;
 use crate::error::ZoneError;
 use crate::packed::PackedRecords;
 use domain::base::iana::Rtype;
+use std::sync::Arc;
 
 /// The apex of a zone, and what comes next.
 #[derive(Debug)]
 pub(crate) struct Head {
+    /// The zone's apex, as wire octets.
+    pub zone: Arc<[u8]>,
     /// The records of the apex but those of an NSEC3 chain, sorted by type and data.
     pub apex: PackedRecords,
     /// The first owner below the apex.
@@ -34,6 +37,7 @@ impl ZoneFlow<'_> {
             });
         }
         let mut head = Head {
+            zone: self.apex.clone(),
             apex: PackedRecords::default(),
             first: None,
             is_signed: false,

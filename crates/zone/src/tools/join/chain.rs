@@ -6,14 +6,18 @@ use crate::rdata::name_length;
 use crate::{parent, same_name};
 use domain::base::iana::Rtype;
 
-/// A name in wire format.
-type Wire = Box<[u8]>;
-
 /// The next name of the NSEC record of the last name that had one.
 #[derive(Debug, Default)]
 pub(super) struct NsecChain {
-    /// The name, what it names next, and its piece.
-    last: Option<(Wire, Wire, usize)>,
+    last: Option<Last>,
+}
+
+#[derive(Debug)]
+struct Last {
+    owner: Box<[u8]>,
+    /// What it names next.
+    next: Box<[u8]>,
+    piece: usize,
 }
 
 /// A place where a chain is broken.
@@ -42,16 +46,16 @@ impl NsecChain {
         piece: usize,
         names: impl DoubleEndedIterator<Item = OwnerGroup<'a>> + Clone,
     ) -> Result<(), Break> {
-        if let Some((owner, next, before)) = &self.last
-            && *before != piece
+        if let Some(last) = &self.last
+            && last.piece != piece
         {
             let first = names.clone().find(|name| next_name(name).is_some());
             if let Some(first) = first
-                && !same_name(first.owner(), next)
+                && !same_name(first.owner(), &last.next)
             {
                 return Err(Break {
-                    owner: owner.clone(),
-                    next: next.clone(),
+                    owner: last.owner.clone(),
+                    next: last.next.clone(),
                     found: first.owner().into(),
                 });
             }
@@ -60,7 +64,11 @@ impl NsecChain {
             .rev()
             .find_map(|name| Some((name.owner(), next_name(&name)?)));
         if let Some((owner, next)) = last {
-            self.last = Some((owner.into(), next.into(), piece));
+            self.last = Some(Last {
+                owner: owner.into(),
+                next: next.into(),
+                piece,
+            });
         }
         Ok(())
     }
@@ -68,9 +76,9 @@ impl NsecChain {
     /// Ends the zone, whose apex the last NSEC record must name.
     pub fn end(self, apex: &[u8]) -> Result<(), Break> {
         match self.last {
-            Some((owner, next, _)) if !same_name(&next, apex) => Err(Break {
-                owner,
-                next,
+            Some(last) if !same_name(&last.next, apex) => Err(Break {
+                owner: last.owner,
+                next: last.next,
                 found: apex.into(),
             }),
             _ => Ok(()),

@@ -2,6 +2,7 @@
 
 use super::refuse;
 use crate::error::ZoneError;
+use crate::flow::Head;
 use crate::tools::manifest::Manifest;
 use crate::tools::marks::{self, Marks};
 use crate::tools::name_text;
@@ -170,13 +171,22 @@ fn file_numbers(paths: &[&Path]) -> Option<Vec<u64>> {
         .collect()
 }
 
-/// What the manifest tells of each piece, these given by their first owners; refuses sets that are not those of the manifest.
+/// What the comments of the pieces tell of each.
+pub(super) fn by_marks_alone(marks: &[Option<Marks>]) -> Vec<Expected> {
+    let expected = |mark: &Option<Marks>| Expected {
+        names: mark.and_then(|mark| mark.names),
+        last: None,
+    };
+    marks.iter().map(expected).collect()
+}
+
+/// What the manifest tells of each piece, which are at least one, known by their first owners; refuses sets that are not those of the manifest.
 pub(super) fn by_manifest(
     paths: &[&Path],
-    firsts: &[Option<Box<[u8]>>],
-    zone: &[u8],
+    heads: &[Head],
     (path, manifest): (&Path, &Manifest),
 ) -> Result<Vec<Expected>, ZoneError> {
+    let zone = &heads[0].zone;
     if !manifest.zone.eq_ignore_ascii_case(&name_text(zone)) {
         return Err(refuse(
             path,
@@ -196,8 +206,8 @@ pub(super) fn by_manifest(
     };
     let mut found: Vec<Option<usize>> = vec![None; manifest.pieces.len()];
     let mut expected = Vec::with_capacity(paths.len());
-    for (index, first) in firsts.iter().enumerate() {
-        let first = first.as_deref().map(name_text);
+    for (index, head) in heads.iter().enumerate() {
+        let first = head.first.as_deref().map(name_text);
         let entry = manifest
             .pieces
             .iter()

@@ -17,7 +17,6 @@ use crate::packed::PackedRecord;
 use crate::pool::Pool;
 use crate::same_name;
 use chain::{Break, Nsec3Chains};
-use completeness::Expected;
 use domain::base::iana::Rtype;
 use merge::Merge;
 use std::path::Path;
@@ -67,36 +66,25 @@ pub fn join(
     });
     over_several(openings.collect(), pool, |several| {
         let heads = heads(several, &paths)?;
-        let apex = &heads[0].1;
-        let firsts: Vec<_> = heads.iter().map(|(head, _)| head.first.clone()).collect();
+        let zone = &heads[0].zone;
         let expected = match manifest {
-            Some(manifest) => completeness::by_manifest(&paths, &firsts, apex, manifest)?,
-            None => {
-                let names = |mark: &Option<crate::tools::marks::Marks>| Expected {
-                    names: mark.and_then(|mark| mark.names),
-                    last: None,
-                };
-                marks.iter().map(names).collect()
-            }
+            Some(manifest) => completeness::by_manifest(&paths, &heads, manifest)?,
+            None => completeness::by_marks_alone(&marks),
         };
-        let heads: Vec<(&Path, &Head)> = paths
-            .iter()
-            .copied()
-            .zip(heads.iter().map(|(head, _)| head))
-            .collect();
+        let heads: Vec<(&Path, &Head)> = paths.iter().copied().zip(&heads).collect();
         let order = merge::order(&heads);
         let in_order: Vec<(&Path, &Head)> = order.iter().map(|&number| heads[number]).collect();
-        let apex_records = apex::put_together(&in_order, apex)?;
+        let apex_records = apex::put_together(&in_order, zone)?;
         let mut output = TextOutput::create(target, pool)?;
         let mut nsec3 = RecordSorter::new(&first);
-        let mut merge = Merge::new(several, &paths, &heads, order, &expected, apex);
+        let mut merge = Merge::new(several, &paths, &heads, order, &expected, zone);
         merge.apex(&apex_records, &mut output)?;
         merge.run(&mut output, &mut nsec3)?;
         let (names, mut records, warnings, warning_count) = merge.finish()?;
         records += write_nsec3(nsec3, &mut output, pool, target)?;
         output.finish()?;
         Ok(Joined {
-            apex: apex.clone(),
+            apex: zone[..].into(),
             pieces: paths.len(),
             records,
             names,
@@ -114,38 +102,38 @@ fn refuse(file: &Path, what: String, hint: &str) -> ZoneError {
     }
 }
 
-/// The beginning of a piece, and its apex.
-type PieceHead = (Head, Box<[u8]>);
-
-/// The beginning of each piece, and its apex; refuses pieces of other zones, and unsigned among signed.
-fn heads(several: &Several<'_>, paths: &[&Path]) -> Result<Vec<PieceHead>, ZoneError> {
-    let mut heads: Vec<PieceHead> = Vec::with_capacity(paths.len());
+/// The beginning of each piece; refuses pieces of other zones, and unsigned among signed.
+fn heads(several: &Several<'_>, paths: &[&Path]) -> Result<Vec<Head>, ZoneError> {
+    let mut heads: Vec<Head> = Vec::with_capacity(paths.len());
     for (number, path) in paths.iter().enumerate() {
-        let mut flow = several.open(number)?;
-        let head = flow.head()?;
-        let apex: Box<[u8]> = flow.apex()[..].into();
-        if let Some((first, zone)) = heads.first() {
-            if !same_name(zone, &apex) {
-                let what = format!(
-                    "this is a piece of {}, but {} is one of {}",
-                    name_text(&apex),
-                    paths[0].display(),
-                    name_text(zone)
-                );
-                return Err(refuse(path, what, "give pieces of one zone"));
-            }
-            if first.is_signed != head.is_signed {
-                let words = |is_signed| if is_signed { "signed" } else { "not signed" };
-                let what = format!(
-                    "this piece is {}, but {} is {}",
-                    words(head.is_signed),
-                    paths[0].display(),
-                    words(first.is_signed)
-                );
-                return Err(refuse(path, what, "sign all pieces, or none"));
-            }
+        let head = several.open(number)?.head()?;
+        if let Some(first) = heads.first()
+            && !same_name(&first.zone, &head.zone)
+        {
+            let what = format!(
+                "this is a piece of {}, but {} is one of {}",
+                name_text(&head.zone),
+                paths[0].display(),
+                name_text(&first.zone)
+            );
+            return Err(refuse(path, what, "give pieces of one zone"));
         }
-        heads.push((head, apex));
+        // ldns-zsplit gives later pieces no more of the apex than the SOA record, without its signature.
+        let has_apex = |head: &&Head| head.apex.iter().any(|record| record.rtype == Rtype::NS);
+        let whole = heads.iter().position(|head| has_apex(&head));
+        if let Some(other) = whole.filter(|_| has_apex(&&head))
+            && heads[other].is_signed != head.is_signed
+        {
+            let words = |is_signed| if is_signed { "signed" } else { "not signed" };
+            let what = format!(
+                "this piece is {}, but {} is {}",
+                words(head.is_signed),
+                paths[other].display(),
+                words(heads[other].is_signed)
+            );
+            return Err(refuse(path, what, "sign all pieces, or none"));
+        }
+        heads.push(head);
     }
     Ok(heads)
 }

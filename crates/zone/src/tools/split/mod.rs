@@ -73,15 +73,15 @@ pub fn split(
         if number != batches.len() {
             return Err(changed(opening));
         }
-        let (serial, entries, files) = pieces.finish()?;
+        let written = pieces.finish()?;
         let manifest = Manifest {
             schema: MANIFEST_SCHEMA.into(),
             zone: name_text(&flow.apex()),
-            serial,
-            pieces: entries,
+            serial: written.serial,
+            pieces: written.entries,
         };
         let manifest_path = beside(prefix, MANIFEST_SUFFIX);
-        publish(files, &manifest, &manifest_path)?;
+        publish(written.files, &manifest, &manifest_path)?;
         let (warnings, warning_count) = flow.warnings();
         Ok(Split {
             manifest,

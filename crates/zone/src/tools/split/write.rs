@@ -10,6 +10,8 @@ use crate::output::push_name_records;
 use crate::packed::PackedRecords;
 use crate::pool::{InOrder, Pool};
 use crate::whole_file::{CompleteFile, WholeFile};
+use domain::base::iana::Rtype;
+use std::io::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -33,6 +35,19 @@ pub(super) struct Pieces<'a> {
     complete: Vec<(PathBuf, CompleteFile)>,
     entries: Vec<Piece>,
 }
+
+/// All pieces, complete.
+pub(super) struct Written {
+    /// The zone's serial.
+    pub serial: u32,
+    /// What the manifest tells of them.
+    pub entries: Vec<Piece>,
+    /// The files, which have no names yet.
+    pub files: Vec<(PathBuf, CompleteFile)>,
+}
+
+/// Some records of those in a buffer.
+type Records = (Arc<PackedRecords>, Range<usize>);
 
 /// NSEC3 records, of which each piece gets an equal part.
 struct Nsec3Parts {
@@ -165,7 +180,7 @@ impl<'a> Pieces<'a> {
             if let Some(piece) = self.entries.last_mut() {
                 let rrsets = range
                     .clone()
-                    .filter(|&index| records.get(index).rtype == domain::base::iana::Rtype::NSEC3);
+                    .filter(|&index| records.get(index).rtype == Rtype::NSEC3);
                 piece.rrsets += rrsets.count() as u64;
                 piece.records += range.len() as u64;
                 piece.nsec3_records += range.len() as u64;
@@ -196,7 +211,6 @@ impl<'a> Pieces<'a> {
 
     /// Writes the earliest text; with the first of a piece, the piece before is complete.
     fn write_next(&mut self) -> Result<bool, ZoneError> {
-        use std::io::Write;
         let Some((number, text)) = self.texts.take() else {
             return Ok(false);
         };
@@ -234,9 +248,8 @@ impl<'a> Pieces<'a> {
         Ok(())
     }
 
-    /// Ends the last piece; gives the zone's serial, the pieces, and the files, which have no names yet.
-    #[allow(clippy::type_complexity)]
-    pub fn finish(mut self) -> Result<(u32, Vec<Piece>, Vec<(PathBuf, CompleteFile)>), ZoneError> {
+    /// Ends the last piece.
+    pub fn finish(mut self) -> Result<Written, ZoneError> {
         if self.entries.len() != self.count {
             return Err(ZoneError::Changed {
                 file: self.zone_path.to_path_buf(),
@@ -245,16 +258,17 @@ impl<'a> Pieces<'a> {
         self.end()?;
         while self.write_next()? {}
         self.complete()?;
-        Ok((self.serial, self.entries, self.complete))
+        Ok(Written {
+            serial: self.serial,
+            entries: self.entries,
+            files: self.complete,
+        })
     }
 }
 
-/// Some of the records that several jobs share.
-type SharedRecords = (Arc<PackedRecords>, Range<usize>);
-
 impl Nsec3Parts {
     /// The next records before `target`, counted from the first of all; no owner is cut.
-    fn next(&mut self, target: u64, pool: &Pool) -> Result<Option<SharedRecords>, ZoneError> {
+    fn next(&mut self, target: u64, pool: &Pool) -> Result<Option<Records>, ZoneError> {
         if self.taken >= target {
             return Ok(None);
         }

@@ -107,10 +107,13 @@ class Inputs:
     def pieces(self) -> tuple[Path, ...]:
         """The unsigned pieces of the zone; their manifest is beside them."""
         if not self._pieces:
-            prefix = self._fresh("pieces") / "zone"
-            run_to_end(split_command(self.zone, prefix), prefix.parent)
-            self._pieces = tuple(prefix.with_name(f"zone.{number}") for number in range(1, PIECES + 1))
+            self._pieces = self._split(self.zone, self._fresh("pieces"))
         return self._pieces
+
+    def _split(self, zone: Path, folder: Path) -> tuple[Path, ...]:
+        prefix = folder / "zone"
+        run_to_end(split_command(zone, prefix), folder)
+        return tuple(prefix.with_name(f"zone.{number}") for number in range(1, PIECES + 1))
 
     def dated(self, key: str) -> Dated:
         """Give the zone signed with several expirations. Raises SubjectFailedError, each time, if that fails."""
@@ -126,14 +129,17 @@ class Inputs:
 
     def _make_dated(self, key: str) -> Dated:
         folder, now = self._fresh(f"dated-{key}"), int(time.time())
+        chained = self.task(self.zone, key, self._fresh(f"chain-{key}"), now=now)
+        run_to_end(Dnsrig().chain_command(chained), chained.folder)
+        unsigned = self._split(chained.output, folder)
         signed = []
-        for number, piece in enumerate(self.pieces, 1):
+        for number, piece in enumerate(unsigned, 1):
             work = folder / str(number)
             work.mkdir()
-            task = self.task(piece, key, work, now=now, expires_in_s=APART_S * number)
+            task = self.task(piece, key, work, now=now, expires_in_s=APART_S * number, chain="given")
             run_to_end(Dnsrig().command(task), work)
             signed.append(task.output)
-        manifest = self.pieces[0].with_name("zone.pieces")
+        manifest = unsigned[0].with_name("zone.pieces")
         raw = folder / "joined.zone"
         run_to_end(join_command(signed, manifest, raw), folder)
         # What is kept all goes through verification once, which writes the state file.
@@ -141,7 +147,8 @@ class Inputs:
         work.mkdir()
         task = self.task(raw, key, work, now=now, expires_in_s=VALIDITY_S, refresh_s=refresh_interval_s(0))
         run_to_end(Dnsrig().command(task), work)
-        raw.unlink()
+        for leftover in (raw, chained.output, *unsigned):
+            leftover.unlink()
         last = date(now + APART_S * PIECES)
         return Dated(tuple(signed), manifest, task.output, last)
 

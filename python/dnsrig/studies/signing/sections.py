@@ -60,7 +60,7 @@ def published_section(finder: CaseFinder, published: Published) -> Section:
     return Section(
         "Published and measured: table 1",
         (
-            "Published: RSA-1024 took 29:09 min on hardware of 2001. A signature's cost grows with about the third "
+            "Published: RSA-1024 took 29:09 min on a dual Pentium III of 1400 MHz. A signature's cost grows with about the third "
             "power of an RSA key's size; what else signing takes does not, so that a signer that does little else "
             "shows the steeper ratios. Growth is that of the zone file, which depends on how a signer writes it: on "
             "one line or several, with or without the owner's name.",

@@ -35,7 +35,8 @@ class Task:
     Attributes:
         zone: the zone file; signed already where `refresh_s` is given.
         folder: an empty folder to work in.
-        chain: `nsec`, `nsec3` (no additional iterations, no salt) or `opt-out` (the same with opt-out).
+        chain: `nsec`, `nsec3` (no additional iterations, no salt), `opt-out` (the same with opt-out), or `given`: the
+            one that the zone has, which only dnsrig can leave as it is.
         refresh_s: signatures that expire within so many seconds are made anew, the others kept; None: all are made.
         verifies_kept: those kept are verified, also where a state file vouches for them.
 

@@ -1,11 +1,18 @@
 """dnsrig's own signer."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from dnsrig import __version__
 from dnsrig.studies.signing.child import DNSRIG
 from dnsrig.studies.signing.signers.base import Signer, Task, date
+
+CHAIN_OPTIONS: Mapping[str, tuple[str, ...]] = {
+    "nsec": (),
+    "nsec3": ("-3", "-"),
+    "opt-out": ("-3", "-", "-A"),
+    "given": ("--given-chain",),
+}
 
 
 class Dnsrig(Signer):
@@ -37,12 +44,13 @@ class Dnsrig(Signer):
         """Give the command line that signs."""
         command = [*DNSRIG, "sign", "-o", task.origin, "-f", str(task.output), "-n", str(task.threads)]
         command += ["-s", date(task.inception), "-e", date(task.expiration)]
-        if task.chain != "nsec":
-            command += ["-3", "-"]
-        if task.chain == "opt-out":
-            command.append("-A")
+        command += CHAIN_OPTIONS[task.chain]
         if task.refresh_s is not None:
             command += ["-i", str(task.refresh_s)]
         if task.verifies_kept:
             command.append("--verify-kept")
         return [*command, str(task.zone), *task.keys.files(".private")]
+
+    def chain_command(self, task: Task) -> list[str]:
+        """Give the command line that puts in keys and chain and does not sign."""
+        return [*self.command(task), "--chain-only"]

@@ -60,10 +60,10 @@ def published_section(finder: CaseFinder, published: Published) -> Section:
     return Section(
         "Published and measured: table 1",
         (
-            "Published: RSA-1024 took 29:09 min on a dual Pentium III of 1400 MHz. A signature's cost grows with about the third "
-            "power of an RSA key's size; what else signing takes does not, so that a signer that does little else "
-            "shows the steeper ratios. Growth is that of the zone file, which depends on how a signer writes it: on "
-            "one line or several, with or without the owner's name.",
+            "Published: RSA-1024 took 29:09 min on a dual Pentium III of 1400 MHz. What a signature costs grows with "
+            "about the third power of an RSA key's size; what else signing takes does not, so that a signer that does "
+            "little else shows the steeper ratios. Growth is that of the zone file, which depends on how a signer "
+            "writes it: on one line or several, with or without the owner's name.",
         ),
         tables=(
             finder.table("Time as a ratio to RSA-1024", header, times if PUBLISHED_KEY in keys else []),

@@ -107,8 +107,8 @@ def limits(settings: SigningSettings) -> tuple[str, ...]:
     """Say what such a run cannot tell."""
     found = [
         "Zone files come from and go to this machine's page cache: what a disk adds is not in these times.",
-        "The published times belong to a dual Pentium III of 1400 MHz and to BIND 9.3.1: compare ratios and shapes. Its "
-        "RSA keys were of RSASHA1, which signs as fast.",
+        "The published times belong to a dual Pentium III of 1400 MHz and to BIND 9.3.1: compare ratios and "
+        "shapes. Its RSA keys were of RSASHA1, which signs as fast.",
         "Signing alone is measured with the library that dnsrig uses. A signer with a faster one could be nearer to "
         "its limit than 1.",
         f"The published time of parallel signing was reckoned, not measured: one of {PIECES} pieces, split and join. "

@@ -21,6 +21,7 @@ __all__ = [
     "serve",
     "serve_echo",
     "sign_zone",
+    "signing_rate",
     "verify_zone",
     "zone_apex",
     "zone_check",
@@ -48,6 +49,12 @@ def generate_zone(
 
     `names` counts what the model counts: delegations, owner names, addresses, hosts, or records for `small`.
     `on_progress` is given the names and octets made so far.
+    """
+
+def signing_rate(algorithm: str, bits: int | None, threads: int, seconds: float) -> float:
+    """Return how many signatures a second this machine makes on so many threads with a new key, and nothing else.
+
+    No signer can be faster than that. `bits` is the size of an RSA key.
     """
 
 @final

@@ -192,7 +192,11 @@ def ds_records(
     """
 
 class _Reading(Protocol):
-    """How a zone file is to be read: dnsrig.cli.zone_reading.Reading."""
+    """How zone files are to be read: dnsrig.cli.zone_reading.Reading.
+
+    `memory` is octets for sorting, beyond which temporary files are used; `on_progress` is called with the octets of
+    text read so far.
+    """
 
     @property
     def origin(self) -> str | None: ...
@@ -225,7 +229,7 @@ def verify_zone(
     *,
     now_s: int,
     ignore_times: bool = False,
-    ds: Sequence[bytes] = (),
+    ds: Sequence[bytes] = ...,
     most: int = 100,
 ) -> dict[str, Any]:
     """Verify the signed zone file `path` as of `now_s`; `ds` has the data of the parent zone's DS records.
@@ -377,27 +381,13 @@ def serve_echo(address: str, port: int, on_ready: Callable[[int], None], offload
     With `offload`, answers of one length leave together, which is faster for both ends than any name server.
     """
 
-class Reading(Protocol):
-    """How zone files are to be read; `dnsrig.cli.zone_reading` has one."""
-
-    @property
-    def origin(self) -> str | None: ...
-    @property
-    def memory(self) -> int | None:
-        """Octets for sorting; beyond, temporary files are used."""
-    @property
-    def threads(self) -> int | None: ...
-    @property
-    def on_progress(self) -> Callable[[int], None] | None:
-        """Called with the octets of text read so far; some work reads its files several times."""
-
-def zone_sort(path: str | PathLike[str], target: str | PathLike[str], reading: Reading) -> str:
+def zone_sort(path: str | PathLike[str], target: str | PathLike[str], reading: _Reading) -> str:
     """Write a zone in canonical order; return counts and warnings as JSON, as all of these do."""
 
 def zone_split(
     path: str | PathLike[str],
     prefix: str | PathLike[str],
-    reading: Reading,
+    reading: _Reading,
     *,
     pieces: int | None = None,
     labels: str | None = None,
@@ -407,13 +397,13 @@ def zone_split(
 def zone_join(
     paths: Sequence[str | PathLike[str]],
     target: str | PathLike[str],
-    reading: Reading,
+    reading: _Reading,
     *,
     manifest: str | PathLike[str] | None = None,
 ) -> str:
     """Put pieces together; one of `paths` may be the manifest, and that alone tells where the pieces are."""
 
-def zone_check(path: str | PathLike[str], most: int, reading: Reading) -> str:
+def zone_check(path: str | PathLike[str], most: int, reading: _Reading) -> str:
     """Check a zone; return the first `most` findings and the counts of all."""
 
 def zone_rules() -> list[tuple[str, str, str]]:
@@ -422,7 +412,7 @@ def zone_rules() -> list[tuple[str, str, str]]:
 def zone_compare(
     a: str | PathLike[str],
     b: str | PathLike[str],
-    reading: Reading,
+    reading: _Reading,
     *,
     most: int,
     ignore_rrsig_times: bool = False,
@@ -431,5 +421,5 @@ def zone_compare(
 ) -> str:
     """Compare two zones; return the first `most` differences and the counts of all."""
 
-def zone_survey(path: str | PathLike[str], reading: Reading) -> str:
+def zone_survey(path: str | PathLike[str], reading: _Reading) -> str:
     """Say what a zone looks like: counts, sizes, algorithms."""

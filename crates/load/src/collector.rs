@@ -198,7 +198,7 @@ mod tests {
                 .map(|interval| interval.figures.sent)
                 .collect::<Vec<_>>()
         };
-        assert_eq!(sent_after(part(Some(0), INTERVAL_NS, 1)), []);
+        assert_eq!(sent_after(part(Some(0), INTERVAL_NS, 1)), Vec::<u64>::new());
         assert_eq!(sent_after(part(Some(0), INTERVAL_NS, 2)), [3]);
         sent_after(last(1, 1_500_000_000, 4));
         assert_eq!(

@@ -9,7 +9,7 @@ import click
 from dnsrig import _core
 from dnsrig.cli.common import json_option, print_json, print_table
 from dnsrig.cli.zone_reading import MOST, ZONE_FILE, Reading, reading_options, work
-from dnsrig.studies.wording import counted
+from dnsrig.wording import counted
 
 
 def _print_rules(context: click.Context, _parameter: click.Parameter, value: bool) -> None:

@@ -7,7 +7,7 @@ import click
 from dnsrig import _core
 from dnsrig.cli.common import json_option, print_json, print_table
 from dnsrig.cli.zone_reading import MOST, ZONE_FILE, Reading, reading_options, warn, work
-from dnsrig.studies.wording import counted
+from dnsrig.wording import counted
 
 
 @click.command()

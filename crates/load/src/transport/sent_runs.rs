@@ -74,10 +74,10 @@ mod tests {
         runs.remember(0, [7, 8, 9].into_iter());
         runs.remember(0, [7, 10].into_iter());
         runs.remember(1, [7, 11].into_iter());
-        assert_eq!(taken(&mut runs, 0, 8), []);
+        assert_eq!(taken(&mut runs, 0, 8), Vec::<u16>::new());
         assert_eq!(taken(&mut runs, 0, 7), [10]);
         assert_eq!(taken(&mut runs, 0, 7), [8, 9]);
-        assert_eq!(taken(&mut runs, 0, 7), []);
+        assert_eq!(taken(&mut runs, 0, 7), Vec::<u16>::new());
         assert_eq!(taken(&mut runs, 1, 7), [11]);
     }
 
@@ -88,6 +88,6 @@ mod tests {
         for _ in 0..REMEMBERED {
             runs.remember(0, [3, 4].into_iter());
         }
-        assert_eq!(taken(&mut runs, 0, 1), []);
+        assert_eq!(taken(&mut runs, 0, 1), Vec::<u16>::new());
     }
 }

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+NO_TARGET = "-"
 WORDS = {True: "met", False: "**missed**", None: "not shown here"}
 
 
@@ -21,6 +22,11 @@ class Verdict:
     note: str = ""
     """What a reader must know to judge the figure."""
 
+    @property
+    def said(self) -> str:
+        """Say whether the target is met; a figure without one has `-` for it."""
+        return "no target" if self.target == NO_TARGET else WORDS[self.met]
+
 
 def at_least(bound: float, reached: float) -> bool:
     """Judge a figure that must be large."""
@@ -36,7 +42,7 @@ def table(verdicts: Sequence[Verdict]) -> str:
     """Lay verdicts out as a Markdown table."""
     lines = ["| row | against | what | target | reached | |", "|---:|---|---|---|---|---|"]
     for verdict in verdicts:
-        said = WORDS[verdict.met]
+        said = verdict.said
         judged = f"{said}; {verdict.note}" if verdict.note else said
         cells = (str(verdict.row), verdict.subject, verdict.what, verdict.target, verdict.reached, judged)
         lines.append(f"| {' | '.join(cells)} |")

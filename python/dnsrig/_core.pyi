@@ -21,8 +21,16 @@ __all__ = [
     "serve",
     "serve_echo",
     "sign_zone",
+    "signing_rate",
     "verify_zone",
     "zone_apex",
+    "zone_check",
+    "zone_compare",
+    "zone_join",
+    "zone_rules",
+    "zone_sort",
+    "zone_split",
+    "zone_survey",
 ]
 __version__: str
 
@@ -41,6 +49,12 @@ def generate_zone(
 
     `names` counts what the model counts: delegations, owner names, addresses, hosts, or records for `small`.
     `on_progress` is given the names and octets made so far.
+    """
+
+def signing_rate(algorithm: str, bits: int | None, threads: int, seconds: float) -> float:
+    """Return how many signatures a second this machine makes on so many threads with a new key, and nothing else.
+
+    No signer can be faster than that. `bits` is the size of an RSA key.
     """
 
 @final
@@ -362,3 +376,60 @@ def serve_echo(address: str, port: int, on_ready: Callable[[int], None], offload
 
     With `offload`, answers of one length leave together, which is faster for both ends than any name server.
     """
+
+class Reading(Protocol):
+    """How zone files are to be read; `dnsrig.cli.zone_reading` has one."""
+
+    @property
+    def origin(self) -> str | None: ...
+    @property
+    def memory(self) -> int | None:
+        """Octets for sorting; beyond, temporary files are used."""
+    @property
+    def threads(self) -> int | None: ...
+    @property
+    def on_progress(self) -> Callable[[int], None] | None:
+        """Called with the octets of text read so far; some work reads its files several times."""
+
+def zone_sort(path: str | PathLike[str], target: str | PathLike[str], reading: Reading) -> str:
+    """Write a zone in canonical order; return counts and warnings as JSON, as all of these do."""
+
+def zone_split(
+    path: str | PathLike[str],
+    prefix: str | PathLike[str],
+    reading: Reading,
+    *,
+    pieces: int | None = None,
+    labels: str | None = None,
+) -> str:
+    """Cut a zone into `pieces` pieces, or one for each of the ranges `labels`; return the manifest."""
+
+def zone_join(
+    paths: Sequence[str | PathLike[str]],
+    target: str | PathLike[str],
+    reading: Reading,
+    *,
+    manifest: str | PathLike[str] | None = None,
+) -> str:
+    """Put pieces together; one of `paths` may be the manifest, and that alone tells where the pieces are."""
+
+def zone_check(path: str | PathLike[str], most: int, reading: Reading) -> str:
+    """Check a zone; return the first `most` findings and the counts of all."""
+
+def zone_rules() -> list[tuple[str, str, str]]:
+    """Give the rules of `zone_check`: name, severity and what each says."""
+
+def zone_compare(
+    a: str | PathLike[str],
+    b: str | PathLike[str],
+    reading: Reading,
+    *,
+    most: int,
+    ignore_rrsig_times: bool = False,
+    ignore_serial: bool = False,
+    ignore_ttl: bool = False,
+) -> str:
+    """Compare two zones; return the first `most` differences and the counts of all."""
+
+def zone_survey(path: str | PathLike[str], reading: Reading) -> str:
+    """Say what a zone looks like: counts, sizes, algorithms."""

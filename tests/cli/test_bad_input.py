@@ -26,7 +26,7 @@ def test_a_zone_that_does_not_parse(dnsrig, tmp_path):
     bad = tmp_path / "bad.db"
     bad.write_text("$ORIGIN z.test.\n@ 60 IN SOA ns host 1 2 3 4 5\n@ 60 IN NS ns\nwww 60 IN A 300.1.1.1\n")
     for command in (
-        ["zone", "info", bad],
+        ["zone", "stats", bad],
         ["sign", bad],
         ["run", "denial-cost", "--zone", bad, "--server", "embedded"],
     ):
@@ -36,11 +36,11 @@ def test_a_zone_that_does_not_parse(dnsrig, tmp_path):
 def test_a_zone_without_soa(dnsrig, tmp_path):
     bad = tmp_path / "nosoa.db"
     bad.write_text("$ORIGIN z.test.\nwww 60 IN A 192.0.2.1\n")
-    refused(dnsrig("zone", "info", bad), 2, "nosoa.db", "no SOA record")
+    refused(dnsrig("zone", "stats", bad), 2, "nosoa.db", "no SOA record")
 
 
 def test_a_missing_zone_file(dnsrig):
-    refused(dnsrig("zone", "info", "/nowhere/at/all.db"), 2, "/nowhere/at/all.db")
+    refused(dnsrig("zone", "stats", "/nowhere/at/all.db"), 2, "/nowhere/at/all.db")
 
 
 def test_a_query_file_with_bad_lines(dnsrig, tmp_path, served):
@@ -108,7 +108,7 @@ def test_signing_to_a_device_leaves_it_a_device(dnsrig, small_zone, tmp_path):
     done = dnsrig("sign", small_zone, "-f", "/dev/stdout", "-K", tmp_path, "-a", "ED25519")
     assert done.code == 0, done.err
     assert "RRSIG" in done.out
-    refused(dnsrig("zone", "info", "/dev/zero"), 2, "/dev/zero", "device")
+    refused(dnsrig("zone", "stats", "/dev/zero"), 2, "/dev/zero", "device")
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_a_server_that_answers_garbage(dnsrig, tmp_path):
 
 
 def test_closed_streams(small_zone):
-    command = f"exec {sys.executable} -m dnsrig zone info {small_zone}"
+    command = f"exec {sys.executable} -m dnsrig zone stats {small_zone}"
     for closed, code in (("<&-", 0), ("2>&-", 0), (">&-", 3)):
         assert subprocess.run(["sh", "-c", f"{command} {closed}"], check=False, timeout=60).returncode == code
 

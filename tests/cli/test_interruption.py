@@ -127,12 +127,12 @@ def test_a_report_that_cannot_be_printed(served, tmp_path, redirection, said, as
 
 @pytest.mark.parametrize("redirection", [">&-", ">/dev/full"])
 def test_a_short_json_object_that_cannot_be_printed(small_zone, redirection):
-    command = f"exec {sys.executable} -m dnsrig zone info {small_zone} --json {redirection}"
+    command = f"exec {sys.executable} -m dnsrig zone stats {small_zone} --json {redirection}"
     done = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, text=True, check=False, timeout=60)
     assert (done.returncode, done.stderr.count("\n")) == (3, 1), done.stderr
 
 
 def test_standard_error_that_is_gone_does_not_change_the_exit_code(tmp_path):
-    command = f"exec {sys.executable} -m dnsrig zone info {tmp_path}/nowhere.db"
+    command = f"exec {sys.executable} -m dnsrig zone stats {tmp_path}/nowhere.db"
     for redirection in ("2>&-", "2>/dev/full"):
         assert subprocess.run(["sh", "-c", f"{command} {redirection}"], check=False, timeout=60).returncode == 2

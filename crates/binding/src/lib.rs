@@ -1,6 +1,7 @@
 //! The Python module `dnsrig._core`: conversions, errors, interruption and progress, and nothing else.
 
 mod arguments;
+mod crypto_rates;
 mod doorway;
 mod errors;
 mod generate;
@@ -10,6 +11,7 @@ mod serve;
 mod sign;
 mod stream;
 mod zone;
+mod zone_tools;
 
 use pyo3::prelude::*;
 
@@ -18,6 +20,8 @@ use pyo3::prelude::*;
 mod _core {
     use super::*;
 
+    #[pymodule_export]
+    use super::crypto_rates::signing_rate;
     #[pymodule_export]
     use super::generate::generate_zone;
     #[pymodule_export]
@@ -34,6 +38,10 @@ mod _core {
     use super::stream::{QueryLog, QueryStream};
     #[pymodule_export]
     use super::zone::Zone;
+    #[pymodule_export]
+    use super::zone_tools::{
+        zone_check, zone_compare, zone_join, zone_rules, zone_sort, zone_split, zone_survey,
+    };
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

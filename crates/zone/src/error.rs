@@ -134,6 +134,18 @@ pub enum ZoneError {
         /// The system's reason.
         source: io::Error,
     },
+    /// A change that does not fit the zone.
+    #[error("{at}: {owner} {rtype} {what}; make the changes from this version of the zone")]
+    Change {
+        /// The change.
+        at: Position,
+        /// The owner of the record.
+        owner: String,
+        /// Its type.
+        rtype: String,
+        /// What is wrong.
+        what: String,
+    },
     /// A temporary file for sorting cannot be used.
     #[error("{}: cannot sort by way of temporary files here: {source}; make room, choose another folder (TMPDIR) or allow more memory", folder.display())]
     Temporary {
@@ -145,6 +157,34 @@ pub enum ZoneError {
     /// A file that was read as it came is not in canonical order; it is then read again and sorted.
     #[error("the zone is not in canonical order (RFC 4034 section 6.1); sort it first")]
     NotSorted,
+    /// A file that is read twice was another the second time.
+    #[error("{}: the file was changed while it was read; run the command again when nothing writes to it", file.display())]
+    Changed {
+        /// The file.
+        file: PathBuf,
+    },
+    /// Pieces of a zone cannot be made or put together.
+    #[error("{}: {what}; {hint}", file.display())]
+    Pieces {
+        /// The zone, the piece or the manifest.
+        file: PathBuf,
+        /// What was wrong.
+        what: String,
+        /// What to do.
+        hint: String,
+    },
+    /// Two files that are to be compared are different zones.
+    #[error("{} is the zone {a}, but {} is {b}; compare two versions of one zone", file_a.display(), file_b.display())]
+    OtherZone {
+        /// The first file.
+        file_a: PathBuf,
+        /// Its zone.
+        a: String,
+        /// The second file.
+        file_b: PathBuf,
+        /// Its zone.
+        b: String,
+    },
     /// The work was ended early.
     #[error("interrupted")]
     Cancelled,

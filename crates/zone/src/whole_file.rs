@@ -94,8 +94,19 @@ impl WholeFile {
     /// # Errors
     /// Those of the system; the name then has what it had before.
     pub fn finish(self) -> io::Result<()> {
+        self.complete()?.publish()
+    }
+
+    /// Brings the file to disk and closes it, still without its name.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn complete(self) -> io::Result<CompleteFile> {
         match self.0 {
-            Target::Direct(mut target) => target.flush(),
+            Target::Direct(mut target) => {
+                target.flush()?;
+                Ok(CompleteFile(None))
+            }
             Target::Beside {
                 partial,
                 path,
@@ -105,11 +116,28 @@ impl WholeFile {
                     .into_inner()
                     .map_err(io::IntoInnerError::into_error)?;
                 partial.as_file().sync_all()?;
-                partial.persist(path)?;
-                // The rename itself is on disk only with the folder.
-                File::open(folder)?.sync_all()
+                Ok(CompleteFile(Some((partial.into_temp_path(), path, folder))))
             }
         }
+    }
+}
+
+/// A file that is complete and on disk, but has not its name yet; dropping it removes it.
+#[derive(Debug)]
+pub struct CompleteFile(Option<(tempfile::TempPath, PathBuf, PathBuf)>);
+
+impl CompleteFile {
+    /// Gives the file its name.
+    ///
+    /// # Errors
+    /// Those of the system; the name then has what it had before.
+    pub fn publish(self) -> io::Result<()> {
+        let Some((partial, path, folder)) = self.0 else {
+            return Ok(());
+        };
+        partial.persist(path)?;
+        // The rename itself is on disk only with the folder.
+        File::open(folder)?.sync_all()
     }
 }
 

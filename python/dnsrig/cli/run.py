@@ -23,6 +23,7 @@ from dnsrig.cli.common import (
 )
 from dnsrig.cli.stream import KINDS
 from dnsrig.cli.watch import TerminalWatcher
+from dnsrig.cli.zone_generate import NAMES_MAX
 from dnsrig.errors import InputError, SubjectFailedError
 from dnsrig.keys import ALGORITHMS
 from dnsrig.loads import TRANSPORTS
@@ -32,6 +33,8 @@ from dnsrig.studies.encrypted.settings import CERTIFICATES, PARTS
 from dnsrig.studies.registry import studies as all_studies
 from dnsrig.studies.registry import study as find_study
 from dnsrig.studies.settings import StudySettings
+from dnsrig.studies.signing.settings import CHAINS, KEYS
+from dnsrig.studies.signing.settings import PARTS as SIGNING_PARTS
 
 DENIALS = ("none", "nsec", "nsec3")
 LISTS: Mapping[str, tuple[str, ...]] = {
@@ -43,8 +46,13 @@ LISTS: Mapping[str, tuple[str, ...]] = {
     "certificates": CERTIFICATES,
     "threads": (),
     "steps": (),
+    "keys": (),
+    "chains": (),
+    "regenerated": (),
 }
 """Settings that are lists, with the values that they may have; none: any."""
+PROGRAMS = ("servers", "signers")
+"""Options that name the programs under test."""
 SINGLES = {"transports": "transport", "threads": "server_threads"}
 """Options with a list that some studies take one value of, with the name of their setting for it."""
 OPTIONS = {
@@ -53,6 +61,8 @@ OPTIONS = {
     "transports": "--transport",
     "parts": "--part",
     "certificates": "--certificate",
+    "keys": "--key",
+    "chains": "--chain",
     "attempts_per_s": "--attempts-per-second",
 }
 """Options that are not called like their settings."""
@@ -67,6 +77,7 @@ OPTIONS = {
     help="Servers, such as bind,dnsdist+nsd [default: all authoritative ones that are found; for encrypted-cost also "
     "unbound and dnsdist].",
 )
+@click.option("--signer", "signers", callback=comma_list, help="For signing: dnsrig,bind,ldns,knot,dnst [those found].")
 @click.option("--quick", is_flag=True, help="Few and short repetitions: about a minute for one server.")
 @click.option(
     "--out",
@@ -103,7 +114,7 @@ OPTIONS = {
 @click.option(
     "--threads",
     callback=whole_numbers(1, 1024, "1,2,4"),
-    help="Worker threads of the server [1]; a list for encrypted-cost [powers of two].",
+    help="Worker threads of the server [1]; a list for encrypted-cost and signing [powers of two].",
 )
 @click.option(
     "--answers",
@@ -117,7 +128,12 @@ OPTIONS = {
     help="udp or tcp [udp]; for encrypted-cost a list [udp,tcp,dot,doh,doq].",
 )
 @click.option("--raise-limits", is_flag=True, default=None, help="Raise servers' own limits on NSEC3 iterations.")
-@click.option("--part", "parts", callback=comma_list, help=f"Parts of encrypted-cost, of {','.join(PARTS)}.")
+@click.option(
+    "--part",
+    "parts",
+    callback=comma_list,
+    help=f"Parts of encrypted-cost, of {','.join(PARTS)}; of signing, of {','.join(SIGNING_PARTS)}.",
+)
 @click.option(
     "--certificate",
     "certificates",
@@ -136,6 +152,14 @@ OPTIONS = {
     "attempts_per_s",
     type=FiniteRange(1, 10_000),
     help="Connections in encrypted-cost that come to nothing [1800].",
+)
+@click.option("--names", type=click.IntRange(100, NAMES_MAX), help="For signing: delegations of the zone [55000].")
+@click.option("--key", "keys", callback=comma_list, help=f"For signing: zone-signing keys, of {','.join(KEYS)}.")
+@click.option("--chain", "chains", callback=comma_list, help=f"For signing: chains of denial, of {','.join(CHAINS)}.")
+@click.option(
+    "--regenerated",
+    callback=whole_numbers(0, 100, "0,20,100"),
+    help="For signing: per cent of the signatures that re-signing makes anew [0,20,40,80,100].",
 )
 @seed_option
 @json_option
@@ -156,6 +180,7 @@ def run(
       dnsrig run denial-cost --server nsd,knot --zone example.db --queries log.txt
       dnsrig run nsec3-iterations --server bind --iterations 0,1,5,10,50,100
       dnsrig run encrypted-cost --server nsd,dnsdist+nsd --transport udp,tcp,dot
+      dnsrig run signing --signer dnsrig,bind --names 550000
       dnsrig run --resume runs/20261121-214500-denial-cost
 
     A run is a folder; its report.html is the thing to read. `dnsrig studies show STUDY` explains method and source.
@@ -192,7 +217,9 @@ def _settings(name: str, quick: bool, seed: int, choices: dict[str, Any]) -> Stu
     study = find_study(name)
     values: dict[str, Any] = {**study.defaults, **(study.quick if quick else {})}
     values.update(_taken(study, {key: value for key, value in choices.items() if value is not None}))
-    for key, allowed in LISTS.items():
+    if values.get("zone") is not None and choices["names"] is not None:
+        raise InputError("--zone and --names: give a zone of your own, or the size of a synthetic one")
+    for key, allowed in {**LISTS, **study.choices}.items():
         if key not in values:
             continue
         # Named twice is measured once; a server named twice is measured twice, to see the noise.
@@ -202,16 +229,16 @@ def _settings(name: str, quick: bool, seed: int, choices: dict[str, Any]) -> Stu
         wrong = [value for value in values[key] if allowed and value not in allowed]
         if wrong:
             raise InputError(f"'{wrong[0]}' is not one of {', '.join(allowed)}")
-    values["servers"] = conduct.chosen_servers(values.pop("servers", None), study)
+    values["servers"] = conduct.chosen_servers(values.pop(f"{study.subject}s", None), study)
     return study.settings_type(seed=seed, quick=quick, **values)
 
 
 def _taken(study: Study[Any], choices: dict[str, Any]) -> dict[str, Any]:
     """Give the user's choices by the names of the study's settings; raise InputError for one that it does not have."""
-    known = study.settings_type.names()
+    known = {*study.settings_type.setting_names() - {"servers"}, f"{study.subject}s"}
     found: dict[str, Any] = {}
     for key, value in choices.items():
-        option = OPTIONS.get(key, f"--{key.replace('_', '-')}")
+        option = OPTIONS.get(key, f"--{key.removesuffix('s') if key in PROGRAMS else key.replace('_', '-')}")
         if key in known:
             found[key] = value
         elif key not in SINGLES:

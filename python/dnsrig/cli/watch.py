@@ -45,11 +45,16 @@ class TerminalWatcher:
             self._progress.update(self._task, description=text)
 
     def step(self, step: Step) -> None:
-        """Show a finished load with its first figures."""
+        """Show a finished measurement with its first figures."""
         self._progress.update(self._task, completed=step.done, total=step.total)
-        cost = "" if step.server_cpu_us_per_query is None else f"  {step.server_cpu_us_per_query:6.2f} us CPU a query"
-        mark = "  (tainted)" if step.tainted else ""
-        self._say(f"{step.case_id:<28} {step.repetition + 1:>3}  {rate(step.qps):>9} q/s{cost}{mark}")
+        figures = [] if step.qps is None else [f"{rate(step.qps):>9} q/s"]
+        if step.server_cpu_us_per_query is not None:
+            figures.append(f"{step.server_cpu_us_per_query:6.2f} us CPU a query")
+        if step.wall_s is not None:
+            figures.append(f"{step.wall_s:9.2f} s")
+        if step.tainted:
+            figures.append("(tainted)")
+        self._say("  ".join([f"{step.case_id:<28} {step.repetition + 1:>3}", *figures]))
 
     def problem(self, text: str) -> None:
         """Show what the user should know now, also when the rest is quiet."""

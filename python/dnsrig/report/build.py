@@ -20,6 +20,7 @@ from dnsrig.report.sections import Findings
 from dnsrig.report.summary import ordered_cases, summarise
 from dnsrig.report.tables import case_table, ratio_table, server_table, size_table
 from dnsrig.report.verdicts import percent
+from dnsrig.report.work import work_table
 from dnsrig.runs.folder import RunFolder
 from dnsrig.runs.writing import write_json, write_text
 
@@ -57,14 +58,14 @@ def build_report(run: RunFolder, text: StudyText, percentiles_of: Percentiles = 
         "sections": sections,
         "machine": machine_facts(run.host()),
         "servers": server_facts(grid),
-        "checks": checks(grid.cases),
+        "checks": checks(grid.cases, text.subject),
         "bottlenecks": [
             (grid.case_label(case), case.bottleneck, case.evidence)
             for case in grid.cases
-            if case.bottleneck != "server"
+            if not case.is_work and case.bottleneck != "server"
         ],
         "statistics": STATISTICS,
-        "case_table": case_table(grid, notes),
+        "case_table": (work_table if any(case.is_work for case in grid.cases) else case_table)(grid, notes),
         **(_tables(grid, notes) if sections is None else {}),
     }
     write_json(run.path / "summary.json", summary)
@@ -112,7 +113,7 @@ def server_facts(grid: Grid) -> list[tuple[str, str, list[str]]]:
     return found
 
 
-def checks(cases: list[CaseResult]) -> list[str]:
+def checks(cases: list[CaseResult], subject: str = "server") -> list[str]:
     """Return what the run knows about its own trustworthiness, in sentences."""
     measurements = [item for case in cases for item in case.measurements]
     found = []
@@ -127,8 +128,8 @@ def checks(cases: list[CaseResult]) -> list[str]:
     named = {str(item["server"].get("cpu_source") or "") for item in measurements}
     sources = sorted(named - {""})
     if sources:
-        found.append(f"Server CPU time comes from: {', '.join(sources)}.")
-    machines = [item["machine"] for item in measurements if "machine" in item]
+        found.append(f"{subject.capitalize()} CPU time comes from: {', '.join(sources)}.")
+    machines = [item["machine"] for item in measurements if "machine" in item and "load" in item]
     if machines:
         errors = sum(item.get("udp_receive_errors", 0) for item in machines)
         steal = max(item.get("steal_share", 0.0) for item in machines)
@@ -136,7 +137,7 @@ def checks(cases: list[CaseResult]) -> list[str]:
             f"UDP receive errors on the machine during all loads: {errors:,}. "
             f"CPU time taken away by a hypervisor (steal): at most {percent(steal)} %."
         )
-    bottlenecks = {case.bottleneck for case in cases}
+    bottlenecks = {case.bottleneck for case in cases if not case.is_work}
     if bottlenecks == {"server"}:
         found.append("The server was the bottleneck in every case.")
     return found

@@ -44,6 +44,11 @@ class CaseResult:
         return self.server.partition(INSTANCE_MARK)[0]
 
     @property
+    def is_work(self) -> bool:
+        """Whether a program was run to its end, instead of loaded."""
+        return "work" in self.measurements[0]
+
+    @property
     def n(self) -> int:
         """How many repetitions there are."""
         return len(self.measurements)
@@ -64,7 +69,7 @@ class CaseResult:
 
     def total(self, key: str) -> int:
         """Return the sum of a counter of the load over all repetitions."""
-        return sum(int(item["load"].get(key, 0)) for item in self.measurements)
+        return sum(int(item.get("load", {}).get(key, 0)) for item in self.measurements)
 
     @property
     def lost(self) -> int:
@@ -76,7 +81,7 @@ class CaseResult:
         """Answers by response code, over all repetitions."""
         counts: Counter[str] = Counter()
         for item in self.measurements:
-            counts.update(item["load"].get("rcodes", {}))
+            counts.update(item.get("load", {}).get("rcodes", {}))
         return dict(sorted(counts.items()))
 
     @property

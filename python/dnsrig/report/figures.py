@@ -26,40 +26,41 @@ class Figure:
 
 def qps(measurement: Measurement) -> float | None:
     """Return answered queries per second."""
-    return _number(measurement["load"].get("qps"))
+    return _number(_load(measurement).get("qps"))
 
 
 def response_bytes_mean(measurement: Measurement) -> float | None:
     """Return the mean size of an answer's DNS message in bytes."""
-    load = measurement["load"]
+    load = _load(measurement)
     if load.get("response_bytes_mean") is not None:
         return _number(load["response_bytes_mean"])
-    return _share(measurement["load"]["bytes"]["received"], measurement["load"]["answered"])
+    return _share(load.get("bytes", {}).get("received"), load.get("answered"))
 
 
 def query_bytes_mean(measurement: Measurement) -> float | None:
     """Return the mean size of a query's DNS message in bytes."""
-    return _share(measurement["load"]["bytes"]["sent"], measurement["load"]["sent"])
+    load = _load(measurement)
+    return _share(load.get("bytes", {}).get("sent"), load.get("sent"))
 
 
 def latency_ns(key: str) -> Callable[[Measurement], float | None]:
     """Return a reader of one latency percentile, such as `p99`."""
-    return lambda measurement: _number(measurement["load"]["latency_ns"].get(key))
+    return lambda measurement: _number(_load(measurement).get("latency_ns", {}).get(key))
 
 
 def handshake_ns(key: str) -> Callable[[Measurement], float | None]:
     """Return a reader of one percentile of the time to open a session."""
-    return lambda measurement: _number(measurement["load"].get("handshake_ns", {}).get(key))
+    return lambda measurement: _number(_load(measurement).get("handshake_ns", {}).get(key))
 
 
 def wire_octets(direction: str) -> Callable[[Measurement], float | None]:
     """Return a reader of the payload octets of UDP or TCP per answered query; `direction` is sent or received."""
 
     def read(measurement: Measurement) -> float | None:
-        load = measurement["load"]
+        load = _load(measurement)
         octets = load.get("wire", {}).get(f"octets_{direction}")
         # Over UDP the payload is the message, and the generator counts messages only.
-        return _share(octets or load["bytes"][direction], load["answered"])
+        return _share(octets or load.get("bytes", {}).get(direction), load.get("answered"))
 
     return read
 
@@ -67,6 +68,21 @@ def wire_octets(direction: str) -> Callable[[Measurement], float | None]:
 def server_usage(key: str) -> Callable[[Measurement], float | None]:
     """Return a reader of one entry of the server's usage."""
     return lambda measurement: _number(measurement["server"].get(key))
+
+
+def work_seconds(key: str) -> Callable[[Measurement], float | None]:
+    """Return a reader of a time in microseconds, in seconds, of a program that was run to its end."""
+
+    def read(measurement: Measurement) -> float | None:
+        value = _number(measurement["server"].get(key))
+        return value / 1e6 if value is not None and "work" in measurement else None
+
+    return read
+
+
+def work_number(key: str) -> Callable[[Measurement], float | None]:
+    """Return a reader of what a program came to that was run to its end."""
+    return lambda measurement: _number(measurement.get("work", {}).get(key))
 
 
 def short_number(value: float) -> str:
@@ -104,6 +120,11 @@ def mebibytes(value: float) -> str:
     return f"{short_number(value / 2**20)} MiB"
 
 
+def megabytes(value: float) -> str:
+    """Print bytes as MB, which the published sizes of zones are in."""
+    return f"{short_number(value / 1e6)} MB"
+
+
 QPS = Figure("qps", "Answered queries per second", "qps", qps, short_number)
 CPU = Figure(
     "server_cpu_us_per_query",
@@ -135,13 +156,29 @@ WIRE_RECEIVED = Figure(
 SESSION_FIGURES = (CPU_PER_SESSION, HANDSHAKE_P50, HANDSHAKE_P99, WIRE_SENT, WIRE_RECEIVED)
 """What only loads that open sessions have."""
 
+WALL = Figure("wall_s", "Time", "s", work_seconds("wall_us"), short_number)
+CPU_TIME = Figure("cpu_s", "CPU time", "s", work_seconds("cpu_us"), short_number)
+OUTPUT_OCTETS = Figure("output_octets", "Output", "", work_number("output_octets"), megabytes)
+SIGNATURES = Figure("signatures", "Signatures in the output", "", work_number("signatures"), whole_number)
+SIGNATURES_MADE = Figure("signatures_made", "Signatures made", "", work_number("made"), whole_number)
+SIGNING_RATE = Figure("signing_rate", "Signatures per second", "", work_number("per_second"), short_number)
+WORK_FIGURES = (WALL, CPU_TIME, OUTPUT_OCTETS, SIGNATURES, SIGNATURES_MADE, SIGNING_RATE)
+"""What only programs have that are run to their end."""
+
 FIGURES: dict[str, Figure] = {
     figure.key: figure
     for figure in (
         *(QPS, CPU, RESPONSE_BYTES, QUERY_BYTES, LATENCY_P50, LATENCY_P99, MEMORY, THREADS),
         *SESSION_FIGURES,
+        *WORK_FIGURES,
     )
 }
+
+
+def _load(measurement: Measurement) -> Mapping[str, Any]:
+    """Return the report of the load; empty where a program was run to its end instead."""
+    found: Mapping[str, Any] = measurement.get("load", {})
+    return found
 
 
 def _number(value: object) -> float | None:

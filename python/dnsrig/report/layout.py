@@ -94,6 +94,7 @@ class StudyText:
         limits: what this run cannot tell, one sentence or two each.
         sections: makes the results instead of the tables and pictures of rows and columns; what happened in every
             case is told in any event.
+        subject: what the programs under test are: server, or signer.
 
     """
 
@@ -111,3 +112,4 @@ class StudyText:
     published_note: str = ""
     limits: tuple[str, ...] = ()
     sections: Callable[[Findings], Sequence[Section]] | None = None
+    subject: str = "server"

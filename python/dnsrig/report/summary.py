@@ -6,7 +6,7 @@ from typing import Any
 
 from dnsrig.monitor import usage
 from dnsrig.report.cases import CaseResult, group_cases, servers_of
-from dnsrig.report.figures import SESSION_FIGURES, Measurement
+from dnsrig.report.figures import SESSION_FIGURES, WALL, WORK_FIGURES, Measurement
 from dnsrig.report.identical import identical_pairs
 from dnsrig.report.layout import StudyText
 from dnsrig.report.sentences import answers
@@ -48,6 +48,8 @@ def summarise(run: RunFolder, text: StudyText | None = None) -> dict[str, Any]:
 
 def case_summary(case: CaseResult, seed: int) -> dict[str, Any]:
     """Return one entry of the summary's `cases`: medians over the repetitions, and totals of counters."""
+    if case.is_work:
+        return work_summary(case, seed)
     keys = (
         "qps",
         "response_bytes_mean",
@@ -77,6 +79,22 @@ def case_summary(case: CaseResult, seed: int) -> dict[str, Any]:
         "tainted": [str(taint) for taint in case.taints],
         "remarks": case.texts("remarks"),
         **_session_summary(case, seed),
+    }
+
+
+def work_summary(case: CaseResult, seed: int) -> dict[str, Any]:
+    """Return the entry of a case in which a program was run to its end: medians over the repetitions."""
+    keys = ("cpu_s", "server_rss_bytes_max", *(figure.key for figure in WORK_FIGURES[2:]))
+    estimates = {key: case.estimate(key, seed) for key in keys}
+    return {
+        "case_id": case.case_id,
+        **case.case,
+        "wall_s": _estimate_json(case.estimate(WALL.key, seed)),
+        **{key: None if item is None else item.median for key, item in estimates.items()},
+        "ci95": {key: _interval(item) for key, item in estimates.items() if item is not None},
+        "verified_by": sorted({str(item["work"].get("verified_by")) for item in case.measurements} - {"None"}),
+        "tainted": [str(taint) for taint in case.taints],
+        "remarks": case.texts("remarks"),
     }
 
 
@@ -140,7 +158,9 @@ def warnings(run: RunFolder, cases: Sequence[CaseResult]) -> list[str]:
     others = max((other_cpu_share(item) for case in cases for item in case.measurements), default=0.0)
     if others > NOTABLE_OTHER_CPU:
         found.append(
-            f"Other programs used up to {others:.1f} CPUs while a load ran; rates and latencies suffer from that "
+            f"Other programs used up to {others:.1f} CPUs while one was measured; times suffer more than CPU."
+            if any(case.is_work for case in cases)
+            else f"Other programs used up to {others:.1f} CPUs while a load ran; rates and latencies suffer from that "
             "more than CPU per query."
         )
     streams = run.manifest().get("facts", {}).get("inputs", {}).get("streams", {})

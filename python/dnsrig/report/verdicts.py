@@ -7,18 +7,24 @@ from typing import Any
 from dnsrig.report.cases import CaseResult
 from dnsrig.report.figures import (
     CPU,
+    CPU_TIME,
     FIGURES,
     LATENCY_P50,
     LATENCY_P99,
     MEMORY,
+    OUTPUT_OCTETS,
     QPS,
     RESPONSE_BYTES,
     THREADS,
+    WALL,
     Figure,
 )
 from dnsrig.report.statistics import RatioEstimate, holm, overall_ratio
 
-COMPARED: tuple[Figure, ...] = (QPS, CPU, RESPONSE_BYTES, LATENCY_P50, LATENCY_P99, MEMORY, THREADS)
+COMPARED: tuple[Figure, ...] = (
+    *(QPS, CPU, RESPONSE_BYTES, LATENCY_P50, LATENCY_P99, MEMORY, THREADS),
+    *(WALL, CPU_TIME, OUTPUT_OCTETS),
+)
 """The figures that two runs, or two instances of one server, are compared by."""
 
 FALSE_ALARMS = 0.05

@@ -25,7 +25,7 @@ def write_tables(
     tables = {
         "measurements": _table([flatten(item) for item in measurements]),
         "intervals": _table(
-            [{**_key(item), **row} for item in measurements for row in item["load"].get("intervals", ())]
+            [{**_key(item), **row} for item in measurements for row in item.get("load", {}).get("intervals", ())]
         ),
         "series": _series_table(measurements, series_of),
     }

@@ -1,11 +1,13 @@
 """What every study is: a name, words for the report, its defaults, and how it runs."""
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Generic, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
+from dnsrig.errors import EnvironmentLacksError
 from dnsrig.report.layout import StudyText
 from dnsrig.runs.folder import RunFolder
-from dnsrig.servers.registry import measured_by_default
+from dnsrig.servers.registry import driver, measured_by_default
 from dnsrig.studies.progress import Watcher
 from dnsrig.studies.settings import StudySettings
 
@@ -24,10 +26,20 @@ class Study(ABC, Generic[Settings]):
     """What this study sets apart from the defaults of its settings' type."""
     quick: ClassVar[dict[str, Any]]
     """What `--quick` sets, for one server in about a minute."""
+    subject: ClassVar[Literal["server", "signer"]] = "server"
+    """What the programs under test are, and the option that names them."""
+    choices: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """What those settings that are lists may hold, where another study's of the same name may hold something else."""
 
     def usual_servers(self) -> tuple[str, ...]:
         """Name the servers on this machine that are measured when the user names none."""
         return measured_by_default()
+
+    def require(self, names: Sequence[str]) -> None:
+        """Raise InputError for an unknown program, EnvironmentLacksError (with the package) for a missing one."""
+        missing = [kind for kind in map(driver, dict.fromkeys(names)) if kind.find() is None]
+        if missing:
+            raise lacking([(kind.title, kind.package) for kind in missing], self.subject)
 
     def check(self, settings: Settings) -> None:
         """Refuse, before a run is begun, settings with which nothing can be measured.
@@ -42,3 +54,12 @@ class Study(ABC, Generic[Settings]):
     @abstractmethod
     def text(self, settings: Settings) -> StudyText:
         """Give the words and the layout of this study's report."""
+
+
+def lacking(programs: Sequence[tuple[str, str]], subject: str) -> EnvironmentLacksError:
+    """Say which programs, given by title and Debian package, are not installed; `subject` names their option."""
+    names = ", ".join(title for title, _ in programs)
+    packages = " ".join(package for _, package in programs)
+    return EnvironmentLacksError(
+        f"not installed: {names}; apt-get install {packages}, or leave them out of --{subject}"
+    )

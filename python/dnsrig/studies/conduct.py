@@ -8,7 +8,6 @@ from dnsrig.errors import DnsrigError, EnvironmentLacksError, InputError
 from dnsrig.report.build import build_report
 from dnsrig.report.summary import summarise
 from dnsrig.runs.folder import RunFolder
-from dnsrig.servers.registry import driver
 from dnsrig.studies.base import Study
 from dnsrig.studies.noted_signals import CTRL_C, NotedSignals
 from dnsrig.studies.progress import Watcher
@@ -18,26 +17,16 @@ from dnsrig.wording import counted
 
 
 def chosen_servers(asked: tuple[str, ...] | None, study: Study[Any]) -> tuple[str, ...]:
-    """Give the servers to measure: those asked for, or those installed that the study usually measures.
+    """Give the programs to measure: those asked for, or those installed that the study usually measures.
 
     Raises InputError for an unknown one, EnvironmentLacksError (with the package to install) for a missing one.
     """
     if asked is None:
         return study.usual_servers()
     if not asked:
-        raise InputError("--server names no server; dnsrig servers lists them")
-    _require(asked)
+        raise InputError(f"--{study.subject} names no {study.subject}; leave it out to have those installed")
+    study.require(asked)
     return asked
-
-
-def _require(servers: Sequence[str]) -> None:
-    missing = [kind for kind in map(driver, dict.fromkeys(servers)) if kind.find() is None]
-    if missing:
-        names = ", ".join(kind.title for kind in missing)
-        packages = " ".join(kind.package for kind in missing)
-        raise EnvironmentLacksError(
-            f"not installed: {names}; apt-get install {packages}, or leave them out of --server"
-        )
 
 
 def start(
@@ -56,7 +45,7 @@ def resume(path: Path, watcher: Watcher) -> tuple[Path, dict[str, Any]]:
     manifest = run.manifest()
     study = find_study(manifest["study"])
     settings = study.settings_type.from_manifest(manifest["settings"])
-    _require(settings.servers)
+    study.require(settings.servers)
     run.resume()
     return _conduct(study, settings, run, watcher)
 

@@ -6,15 +6,16 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One finished load: where the run stands, and its first figures."""
+    """One finished measurement: where the run stands, and the first figures of a load, or the time that work took."""
 
     done: int
     total: int
     case_id: str
     repetition: int
-    qps: float
-    server_cpu_us_per_query: float | None
     tainted: bool
+    qps: float | None = None
+    server_cpu_us_per_query: float | None = None
+    wall_s: float | None = None
 
 
 class Watcher(Protocol):
@@ -24,7 +25,7 @@ class Watcher(Protocol):
         """Hear what is being done now."""
 
     def step(self, step: Step) -> None:
-        """Hear of a finished load."""
+        """Hear of a finished measurement."""
 
     def problem(self, text: str) -> None:
         """Hear of something that the user should know now, such as a case that could not be measured."""

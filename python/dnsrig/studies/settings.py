@@ -10,16 +10,14 @@ Answers = Literal["server", "full"]
 
 @dataclass(frozen=True, slots=True)
 class StudySettings:
-    """What every study lets a user choose; with the seed it repeats the run. Times are in seconds."""
+    """What every study lets a user choose; with the seed it repeats the run.
+
+    `servers` are the programs under test, whatever their kind.
+    """
 
     servers: tuple[str, ...]
     seed: int
     repetitions: int = 5
-    load_s: float = 5.0
-    warm_up_s: float = 1.0
-    outstanding: int = 100
-    clients: int = 8
-    answers: Answers = "server"
     quick: bool = False
 
     def to_manifest(self) -> dict[str, Any]:
@@ -41,13 +39,24 @@ class StudySettings:
             ) from error
 
     @classmethod
-    def names(cls) -> frozenset[str]:
+    def setting_names(cls) -> frozenset[str]:
         """Name all settings."""
         return frozenset(field.name for field in fields(cls))
 
 
 @dataclass(frozen=True, slots=True)
-class ZoneStudySettings(StudySettings):
+class LoadStudySettings(StudySettings):
+    """What every study that sends loads lets a user choose. Times are in seconds."""
+
+    load_s: float = 5.0
+    warm_up_s: float = 1.0
+    outstanding: int = 100
+    clients: int = 8
+    answers: Answers = "server"
+
+
+@dataclass(frozen=True, slots=True)
+class ZoneStudySettings(LoadStudySettings):
     """What the studies of signed and unsigned zones let a user choose.
 
     Sizes are in octets, key sizes in bits. `zone` and `queries` are paths of the user's files, or None for synthetic

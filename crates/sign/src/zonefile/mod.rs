@@ -76,7 +76,8 @@ impl Counts {
 ///
 /// Where the input is signed already, signatures that are still valid, outlive the refresh interval and cover what the
 /// zone now has are kept, and the chain is repaired. That they are valid is known from the state file beside the input,
-/// which an earlier signing wrote, or else is verified.
+/// which an earlier signing wrote, or else is verified. With changes ([`Opening::changes`]) signatures of names that these
+/// do not touch are kept without looking at what they sign.
 pub fn sign_file(
     opening: &Opening<'_>,
     pool: &Pool,
@@ -88,16 +89,18 @@ pub fn sign_file(
     let state = State::load(opening.path, &keys, signing)?;
     over_names(&opening_for(opening, signing), pool, |flow| {
         let output = TextOutput::create(target, pool)?;
-        let writer = StateWriter::new(signing, target);
+        let writer = StateWriter::new(signing, target, &state, opening.changes.is_some());
         Signing::new(
             flow,
             keys.clone(),
             signing,
             state.clone(),
             opening.cancel,
-            pool,
-            output,
-            writer,
+            Targets {
+                output,
+                state: writer,
+                pool,
+            },
         )?
         .run(flow)
     })
@@ -118,7 +121,12 @@ pub fn sign_text(
         let writer = StateWriter::none();
         let keys = keys.clone();
         let cancel = opening.cancel;
-        Signing::new(flow, keys, signing, state, cancel, pool, output, writer)?.run(flow)?;
+        let targets = Targets {
+            output,
+            state: writer,
+            pool,
+        };
+        Signing::new(flow, keys, signing, state, cancel, targets)?.run(flow)?;
         Ok(text)
     })
 }
@@ -129,6 +137,13 @@ fn opening_for<'a>(opening: &Opening<'a>, signing: &FileSigning) -> Opening<'a> 
         leaves_out_orphans: signing.chain != Chain::Given,
         ..opening.clone()
     }
+}
+
+/// Where the signed zone and its state file go, and who does the work.
+struct Targets<'p> {
+    output: TextOutput<'p>,
+    state: StateWriter,
+    pool: &'p Pool,
 }
 
 /// A zone file being signed.
@@ -155,28 +170,27 @@ impl<'p> Signing<'p> {
         signing: &FileSigning,
         state: Arc<State>,
         cancel: &'p AtomicBool,
-        pool: &'p Pool,
-        output: TextOutput<'p>,
-        writer: StateWriter,
+        targets: Targets<'p>,
     ) -> Result<Self, SignError> {
         let first = flow.next_batch()?;
-        let plan = Plan::new(&flow.apex(), first.as_ref(), keys, signing, state)?;
+        let changes = flow.changes();
+        let plan = Plan::new(&flow.apex(), first.as_ref(), keys, signing, state, changes)?;
         let plan = Arc::new(plan);
         Ok(Self {
             _end: EndOfWork(plan.clone()),
             cancel,
-            output,
+            output: targets.output,
             signing: InOrder::default(),
             links: Links::default(),
             nsec3: PackedRecords::default(),
-            state: writer,
+            state: targets.state,
             signed: SignedFile {
                 apex: flow.apex()[..].into(),
                 serial: plan.apex.serial,
                 ..SignedFile::default()
             },
             plan,
-            pool,
+            pool: targets.pool,
             first,
         })
     }

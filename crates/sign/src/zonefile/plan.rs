@@ -4,7 +4,7 @@ use super::apex::{Apex, SerialPolicy};
 use super::keys::{Publication, check_keys, signers};
 use super::state::State;
 use crate::{KeyPair, Nsec3Parameters, Role, SignError};
-use dnsrig_zone::flow::Batch;
+use dnsrig_zone::flow::{Batch, Changes};
 use dnsrig_zone::lookup::Nsec3Params;
 use dnsrig_zone::{ZoneError, label_count};
 use std::sync::Arc;
@@ -123,6 +123,8 @@ pub(super) struct Plan {
     pub hashing: Option<Nsec3Params>,
     pub opt_out: bool,
     pub state: Arc<State>,
+    /// What was changed of the zone; signatures of other names are not looked at.
+    pub changes: Option<Arc<Changes>>,
     /// Set when nobody waits for the work any more.
     pub has_ended: AtomicBool,
 }
@@ -152,6 +154,7 @@ impl Plan {
         keys: Arc<[KeyPair]>,
         signing: &FileSigning,
         state: Arc<State>,
+        changes: Option<Arc<Changes>>,
     ) -> Result<Self, SignError> {
         check_keys(apex, &keys, signing)?;
         let mut signing_keys = Vec::with_capacity(keys.len());
@@ -184,6 +187,7 @@ impl Plan {
             keys,
             hashing,
             state,
+            changes,
             has_ended: AtomicBool::new(false),
         })
     }

@@ -121,14 +121,17 @@ pub(super) struct StateWriter {
 }
 
 impl StateWriter {
-    /// For the zone file `target`.
-    pub fn new(signing: &FileSigning, target: &Path) -> Self {
+    /// For the zone file `target`; it begins with what is known already if only changes are signed.
+    pub fn new(signing: &FileSigning, target: &Path, state: &State, has_changes: bool) -> Self {
         // Standard output and devices have no file beside them.
         let is_file = target != Path::new("-")
             && std::fs::metadata(target).map_or(true, |found| found.is_file());
         Self {
             path: (signing.has_state && is_file).then(|| state_path(target)),
-            digests: Vec::new(),
+            digests: match has_changes {
+                true => state.digests.clone(),
+                false => Vec::new(),
+            },
         }
     }
 
@@ -150,6 +153,7 @@ impl StateWriter {
     pub fn finish(mut self) -> Result<(), SignError> {
         let Some(path) = self.path else { return Ok(()) };
         self.digests.sort_unstable();
+        self.digests.dedup();
         write_state(&path, &self.digests)
             .map_err(|source| SignError::Zone(dnsrig_zone::ZoneError::Write { file: path, source }))
     }

@@ -87,6 +87,10 @@ impl<'p> Tasks<'p> {
         for &key in keys {
             let start = self.data.len();
             self.push_head(rrset, &self.plan.signing_keys[key], expiration);
+            if let Some(task) = self.untouched(rrset, key, start) {
+                self.tasks.push(task);
+                continue;
+            }
             for rdata in rdatas.clone() {
                 self.push_record(rrset, rdata);
             }
@@ -141,19 +145,47 @@ impl<'p> Tasks<'p> {
         push_canonical_rdata(rrset.rtype, rdata, &mut self.data);
     }
 
-    /// A signature of the input by `key` that has the right fields and lasts.
-    fn existing(&mut self, rrset: &Rrset<'_>, key: usize, data: Range<usize>) -> Option<Task> {
+    /// A signature of the input by `key` that has the right fields, whose new form begins at `start`, and lasts.
+    fn lasting<'a>(&self, rrset: &Rrset<'a>, start: usize) -> Option<PackedRecord<'a>> {
         let plan = self.plan;
-        let existing = rrset.existing.as_ref()?;
-        let head = &self.data[data.start..data.start + HEAD];
-        let found = existing.iter().find(|record| {
+        let head = &self.data[start..start + HEAD];
+        rrset.existing.as_ref()?.iter().find(|record| {
             let fields = record.rdata;
             fields.len() > HEAD + plan.signer.len()
                 && fields[..8] == head[..8]
                 && fields[16..HEAD] == head[16..HEAD]
                 && same_name(&fields[HEAD..HEAD + plan.signer.len()], &plan.signer)
                 && lasts(fields, plan)
-        })?;
+        })
+    }
+
+    /// A signature of the input over what the changes do not touch: taken as it is, without looking at what it signs.
+    fn untouched(&mut self, rrset: &Rrset<'_>, key: usize, start: usize) -> Option<Task> {
+        let changes = self.plan.changes.as_ref()?;
+        if self.plan.signing.verifies_kept || changes.touches(rrset.owner) {
+            return None;
+        }
+        let found = self.lasting(rrset, start)?;
+        self.data[start + 8..start + 16].copy_from_slice(&found.rdata[8..16]);
+        let signature = self.signatures.len();
+        self.signatures
+            .extend_from_slice(&found.rdata[HEAD + self.plan.signer.len()..]);
+        self.counts.kept += 1;
+        Some(Task {
+            key,
+            data: start..self.data.len(),
+            signature: signature..self.signatures.len(),
+            state: TaskState::Done,
+            digest: None,
+            expiration: 0,
+        })
+    }
+
+    /// A signature of the input by `key` that has the right fields and lasts.
+    fn existing(&mut self, rrset: &Rrset<'_>, key: usize, data: Range<usize>) -> Option<Task> {
+        let plan = self.plan;
+        let found = self.lasting(rrset, data.start)?;
+        let head = &self.data[data.start..data.start + HEAD];
         let expiration = u32::from_be_bytes([head[8], head[9], head[10], head[11]]);
         // Verified with the times that it has.
         self.data[data.start + 8..data.start + 16].copy_from_slice(&found.rdata[8..16]);

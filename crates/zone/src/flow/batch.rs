@@ -28,8 +28,24 @@ pub struct Batch {
 }
 
 impl Batch {
+    /// A batch of what stood between names.
+    pub(super) fn nameless(apex: Arc<[u8]>, grouped: Grouped) -> Self {
+        Self {
+            apex,
+            previous: None,
+            next: None,
+            nsec3: grouped.nsec3,
+            faults: grouped.faults,
+            records: grouped.records,
+            groups: Vec::new(),
+            kinds: Vec::new(),
+        }
+    }
+
     /// The names.
-    pub fn names(&self) -> impl ExactSizeIterator<Item = OwnerGroup<'_>> + Clone {
+    pub fn names(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = OwnerGroup<'_>> + ExactSizeIterator + Clone {
         let spans = self.groups.iter().zip(&self.kinds);
         spans.map(|(span, &kind)| OwnerGroup {
             records: RecordRange {
@@ -126,7 +142,7 @@ impl<'a> RecordRange<'a> {
     }
 
     /// The runs of records of one type, RRSIG records by the type that they cover.
-    fn runs(&self) -> impl Iterator<Item = RecordRange<'a>> + use<'a> {
+    pub(crate) fn runs(&self) -> impl Iterator<Item = RecordRange<'a>> + use<'a> {
         let all = self.all;
         let mut rest = self.range.clone();
         std::iter::from_fn(move || {
@@ -169,11 +185,6 @@ impl Kinds {
             cut: None,
             previous: None,
         }
-    }
-
-    /// Whether the apex was in a batch already.
-    pub fn has_begun(&self) -> bool {
-        self.previous.is_some()
     }
 
     /// Makes a batch of `grouped`, the names after those of the last batch; `next` is the next that is not below a cut.

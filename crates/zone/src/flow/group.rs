@@ -18,8 +18,6 @@ pub(crate) struct Rules {
     pub apex: Arc<[u8]>,
     /// Path of each file, by number.
     pub files: Arc<[Arc<Path>]>,
-    /// See [`Opening`](super::Opening).
-    pub leaves_out_orphans: bool,
 }
 
 /// One owner's records: a range of the records, and which types decide what kind of name it is.
@@ -41,6 +39,27 @@ pub(crate) struct Grouped {
     pub warnings: Vec<Warning>,
     /// What makes this no zone, in the order of the names.
     pub faults: Vec<ZoneError>,
+}
+
+impl Grouped {
+    /// Forgets the names that have nothing but RRSIG and NSEC records.
+    pub fn leave_out_orphans(&mut self) {
+        let records = &self.records;
+        let is_orphan = |index: u32| {
+            matches!(
+                records.get(index as usize).rtype,
+                Rtype::RRSIG | Rtype::NSEC
+            )
+        };
+        self.groups
+            .retain(|span| !(span.first..span.end).all(is_orphan));
+    }
+
+    /// The first owner.
+    pub fn first_owner(&self) -> Option<&[u8]> {
+        let first = self.groups.first()?;
+        Some(self.records.get(first.first as usize).owner)
+    }
 }
 
 /// An owner comes before that of the record before it.
@@ -149,12 +168,6 @@ fn check_name(grouped: &mut Grouped, span: GroupSpan, rules: &Rules) {
             origin: shown_name(&rules.apex),
         };
         grouped.faults.push(fault);
-        return;
-    }
-    let is_orphan = |record: PackedRecord<'_>| matches!(record.rtype, Rtype::RRSIG | Rtype::NSEC);
-    if rules.leaves_out_orphans
-        && (span.first..span.end).all(|index| is_orphan(grouped.records.get(index as usize)))
-    {
         return;
     }
     if span.end - span.first > 1 {

@@ -126,6 +126,16 @@ pub(super) fn spill(run: MemoryRun, folder: &Path) -> Result<Run, ZoneError> {
 }
 
 impl FileRun {
+    fn rewind(&mut self) -> Result<(), ZoneError> {
+        self.reader
+            .rewind()
+            .map_err(|source| ZoneError::Temporary {
+                folder: self.folder.clone(),
+                source,
+            })?;
+        self.advance()
+    }
+
     fn advance(&mut self) -> Result<(), ZoneError> {
         self.read_span().map_err(|source| ZoneError::Temporary {
             folder: self.folder.clone(),
@@ -178,26 +188,37 @@ impl Run {
 
 /// Merges runs into batches of names.
 pub(super) struct Merging {
-    runs: Vec<Run>,
+    runs: Runs,
     rules: Rules,
     done: InOrder<Grouped>,
     is_at_end: bool,
 }
 
+/// Runs that are merged.
+#[derive(Debug, Default)]
+pub(super) struct Runs(Vec<Run>);
+
 impl Merging {
-    pub fn new(runs: Vec<Run>, rules: Rules) -> Result<Self, ZoneError> {
-        Ok(Self {
-            runs,
+    pub fn new(runs: Vec<Run>, rules: Rules) -> Self {
+        Self {
+            runs: Runs(runs),
             rules,
             done: InOrder::default(),
             is_at_end: false,
-        })
+        }
+    }
+
+    /// Begins again with the first name.
+    pub fn rewind(&mut self) -> Result<(), ZoneError> {
+        self.done = InOrder::default();
+        self.is_at_end = false;
+        self.runs.rewind()
     }
 
     /// The next names, in order.
     pub fn next(&mut self, pool: &Pool) -> Result<Option<Grouped>, ZoneError> {
         while !self.is_at_end && self.done.len() < pool.depth() {
-            let records = self.gather()?;
+            let records = self.runs.gather()?;
             if records.is_empty() {
                 self.is_at_end = true;
                 break;
@@ -210,12 +231,29 @@ impl Merging {
         }
         Ok(self.done.take())
     }
+}
 
-    /// The records of some thousand names, all of each.
-    fn gather(&mut self) -> Result<PackedRecords, ZoneError> {
+impl Runs {
+    pub fn new(runs: Vec<Run>) -> Self {
+        Self(runs)
+    }
+
+    /// Begins again with the first record.
+    pub fn rewind(&mut self) -> Result<(), ZoneError> {
+        for run in &mut self.0 {
+            match run {
+                Run::Memory(run) => run.at = 0,
+                Run::File(run) => run.rewind()?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The records of some thousand names, all of each; none at the end.
+    pub fn gather(&mut self) -> Result<PackedRecords, ZoneError> {
         let mut batch = PackedRecords::with_capacity(BATCH_RECORDS + 64, BATCH_RECORDS * 48);
         while let Some(least) = self.least() {
-            let Some((_, span)) = self.runs[least].head() else {
+            let Some((_, span)) = self.0[least].head() else {
                 break;
             };
             let is_full = batch.len() >= BATCH_RECORDS;
@@ -228,7 +266,7 @@ impl Merging {
                 break;
             }
             batch.push_span(span);
-            self.runs[least].advance()?;
+            self.0[least].advance()?;
         }
         Ok(batch)
     }
@@ -236,7 +274,7 @@ impl Merging {
     /// The run with the least record at its head, the earliest of several.
     fn least(&self) -> Option<usize> {
         let mut least: Option<(usize, [u64; KEY_HEAD / 8], &[u8])> = None;
-        for (index, run) in self.runs.iter().enumerate() {
+        for (index, run) in self.0.iter().enumerate() {
             let Some((head, span)) = run.head() else {
                 continue;
             };

@@ -6,19 +6,28 @@
 
 mod apex;
 mod batch;
+mod changes;
 mod group;
+mod head;
 mod merge;
+mod several;
+mod sorter;
 mod sorting;
 mod streaming;
 
 pub use apex::find_apex;
 pub use batch::{Batch, OwnerGroup, RecordRange};
+pub use changes::Changes;
+pub(crate) use head::Head;
+pub use several::{FlowOfSeveral, Several, over_several};
+pub use sorter::{RecordSorter, SortedRecords};
 
 use crate::Name;
 use crate::error::{Warning, ZoneError};
 use crate::pool::Pool;
 use crate::read::TextSource;
 use batch::Kinds;
+use changes::Applying;
 use group::Grouped;
 use merge::Merging;
 use std::path::{Path, PathBuf};
@@ -46,6 +55,8 @@ pub struct Opening<'a> {
     pub keeps_faults: bool,
     /// Leaves out names that have nothing but RRSIG and NSEC records: in a signed zone whose data were changed, names that are gone.
     pub leaves_out_orphans: bool,
+    /// What to change of the zone while it is read.
+    pub changes: Option<Arc<Changes>>,
     /// Set from another thread to end early.
     pub cancel: &'a AtomicBool,
     /// Is told how many octets of text were read so far.
@@ -78,6 +89,7 @@ impl<'a> Opening<'a> {
             folder: std::env::temp_dir(),
             keeps_faults: false,
             leaves_out_orphans: false,
+            changes: None,
             cancel: &NEVER,
             progress: &|_| {},
         }
@@ -124,11 +136,18 @@ pub struct ZoneFlow<'a> {
     apex: Arc<[u8]>,
     files: Arc<[Arc<Path>]>,
     kinds: Kinds,
+    applying: Option<Applying>,
+    /// Names of which the last may have more records in what comes next.
+    held: Option<Grouped>,
     /// The batch whose following name is not known yet.
     pending: Option<Grouped>,
     is_at_end: bool,
+    /// Whether the first names were given.
+    has_begun: bool,
     warnings: Vec<Warning>,
     warning_count: u64,
+    /// After [`ZoneFlow::rewind`] the warnings are known.
+    is_repeated: bool,
 }
 
 impl std::fmt::Debug for ZoneFlow<'_> {
@@ -173,14 +192,14 @@ impl<'a> ZoneFlow<'a> {
         let mut flow = Self::new(opening, pool, source, apex, files);
         let mut first = first;
         flow.take_note(&mut first)?;
-        flow.pending = Some(first);
+        flow.held = Some(first);
         Ok(Some(flow))
     }
 
     /// Sorts the file first.
     fn sorting(opening: Opening<'a>, pool: &'a Pool) -> Result<Self, ZoneError> {
         let sorted = sorting::sort(&opening, pool)?;
-        let merging = Merging::new(sorted.runs, sorted.rules.clone())?;
+        let merging = Merging::new(sorted.runs, sorted.rules.clone());
         let source = Source::Merging(Box::new(merging));
         let mut flow = Self::new(opening, pool, source, sorted.rules.apex, sorted.rules.files);
         flow.warning_count += sorted.warnings.len() as u64;
@@ -196,22 +215,61 @@ impl<'a> ZoneFlow<'a> {
         files: Arc<[Arc<Path>]>,
     ) -> Self {
         Self {
+            applying: opening.changes.clone().map(Applying::new),
             opening,
             pool,
             source,
             kinds: Kinds::new(apex.clone()),
+            held: None,
             apex,
             files,
             pending: None,
             is_at_end: false,
+            has_begun: false,
             warnings: Vec::new(),
             warning_count: 0,
+            is_repeated: false,
+        }
+    }
+
+    /// Begins again with the first name; what was sorted stays sorted. Warnings are not repeated.
+    ///
+    /// # Errors
+    /// Those of opening the file, and [`ZoneError::Changed`] if it is another file than it was.
+    pub fn rewind(&mut self) -> Result<(), ZoneError> {
+        self.kinds = Kinds::new(self.apex.clone());
+        self.pending = None;
+        self.held = None;
+        self.applying = self.opening.changes.clone().map(Applying::new);
+        self.is_at_end = false;
+        self.has_begun = false;
+        self.is_repeated = true;
+        match &mut self.source {
+            Source::Merging(merging) => merging.rewind(),
+            Source::Streaming(streaming) => {
+                let opened = Streaming::open(&self.opening)?;
+                let Some((again, mut first)) = opened.filter(|(new, _)| new.apex() == self.apex)
+                else {
+                    return Err(ZoneError::Changed {
+                        file: self.opening.path.to_path_buf(),
+                    });
+                };
+                **streaming = again;
+                self.take_note(&mut first)?;
+                self.held = Some(first);
+                Ok(())
+            }
         }
     }
 
     /// The zone's apex, as wire octets.
     pub fn apex(&self) -> Arc<[u8]> {
         self.apex.clone()
+    }
+
+    /// What is changed of the zone.
+    pub fn changes(&self) -> Option<Arc<Changes>> {
+        self.opening.changes.clone()
     }
 
     /// The threads that read the zone, for further work on its batches.
@@ -237,7 +295,8 @@ impl<'a> ZoneFlow<'a> {
         matches!(&self.source, Source::Streaming(streaming) if streaming.is_unsorted())
     }
 
-    /// The next names; `None` at the end.
+    /// The next names; `None` at the end. The first batch has the apex; of later ones some may have no names, but only
+    /// records of NSEC3 chains.
     ///
     /// # Errors
     /// What is wrong with the zone or its text, [`ZoneError::Cancelled`], and [`ZoneError::NotSorted`], which
@@ -248,29 +307,20 @@ impl<'a> ZoneFlow<'a> {
             if self.is_at_end {
                 return Ok(self.pending.take().map(|last| self.kinds.batch(last, None)));
             }
-            let next = match &mut self.source {
-                Source::Streaming(streaming) => streaming.next(&self.opening, self.pool)?,
-                Source::Merging(merging) => merging.next(self.pool)?,
-            };
-            let Some(mut next) = next else {
-                self.is_at_end = true;
+            let Some(mut next) = self.next_grouped()? else {
                 continue;
             };
-            self.take_note(&mut next)?;
-            // Nothing but a part of an NSEC3 chain: it is between no names. The apex comes first all the same.
-            if next.groups.is_empty() && self.kinds.has_begun() {
-                return Ok(Some(self.kinds.batch(next, None)));
+            if next.groups.is_empty() {
+                return Ok(Some(Batch::nameless(self.apex.clone(), next)));
             }
-            let Some(mut pending) = self.pending.take() else {
+            let Some(pending) = self.pending.take() else {
                 self.pending = Some(next);
                 continue;
             };
-            if batch::meet_in_one_name(&pending, &next) {
-                pending = self.joined(pending, &mut next)?;
-            }
             match self.kinds.first_visible(&pending, &next) {
                 Some(name) => {
                     self.pending = Some(next);
+                    self.has_begun = true;
                     return Ok(Some(self.kinds.batch(pending, Some(name))));
                 }
                 // All of it lies below a zone cut in `pending`, so what follows is known only after it.
@@ -279,16 +329,69 @@ impl<'a> ZoneFlow<'a> {
         }
     }
 
+    /// The next names, all with all their records, and changed; `None` at the end.
+    fn next_grouped(&mut self) -> Result<Option<Grouped>, ZoneError> {
+        loop {
+            let next = match &mut self.source {
+                Source::Streaming(streaming) => streaming.next(&self.opening, self.pool)?,
+                Source::Merging(merging) => merging.next(self.pool)?,
+            };
+            let Some(mut next) = next else {
+                let last = self.held.take();
+                self.is_at_end = last.is_none();
+                return last.map(|last| self.whole(last, None)).transpose();
+            };
+            self.take_note(&mut next)?;
+            if next.groups.is_empty() {
+                match &mut self.held {
+                    // The apex comes first all the same.
+                    Some(held) if !self.has_begun => held.nsec3.append(&next.nsec3),
+                    _ => return Ok(Some(next)),
+                }
+                continue;
+            }
+            let Some(held) = self.held.take() else {
+                self.held = Some(next);
+                continue;
+            };
+            if batch::meet_in_one_name(&held, &next) {
+                self.held = Some(self.joined(held, &mut next)?);
+                continue;
+            }
+            let whole = self.whole(held, next.first_owner())?;
+            self.held = Some(next);
+            return Ok(Some(whole));
+        }
+    }
+
+    /// The names of `grouped`, which all come before `next` and have all their records, as they are to be gone over.
+    fn whole(&mut self, grouped: Grouped, next: Option<&[u8]>) -> Result<Grouped, ZoneError> {
+        let rules = self.rules();
+        let mut grouped = grouped;
+        if let Some(applying) = &mut self.applying {
+            grouped = applying.apply(grouped, next, &rules)?;
+            self.take_note(&mut grouped)?;
+        }
+        // Only now, since a part of a name can look like an orphan.
+        if self.opening.leaves_out_orphans {
+            grouped.leave_out_orphans();
+        }
+        Ok(grouped)
+    }
+
+    fn rules(&self) -> group::Rules {
+        group::Rules {
+            apex: self.apex.clone(),
+            files: self.files(),
+        }
+    }
+
     /// `first` with the records of `second` behind it.
     fn joined(&mut self, mut first: Grouped, second: &mut Grouped) -> Result<Grouped, ZoneError> {
         let second = std::mem::take(second);
         first.records.append(&second.records);
         first.nsec3.append(&second.nsec3);
-        let rules = group::Rules {
-            apex: self.apex.clone(),
-            files: self.files(),
-            leaves_out_orphans: self.opening.leaves_out_orphans,
-        };
+        let rules = self.rules();
         // Both were in order, and the second's names are not before the first's.
         let mut joined = group::group(first.records, &rules).map_err(|_| ZoneError::NotSorted)?;
         joined.nsec3 = first.nsec3;
@@ -300,6 +403,9 @@ impl<'a> ZoneFlow<'a> {
     fn take_note(&mut self, grouped: &mut Grouped) -> Result<(), ZoneError> {
         if !self.opening.keeps_faults && !grouped.faults.is_empty() {
             return Err(grouped.faults.swap_remove(0));
+        }
+        if self.is_repeated {
+            return Ok(());
         }
         let room = WARNINGS_MAX.saturating_sub(self.warnings.len());
         self.warnings

@@ -4,7 +4,7 @@ use super::Opening;
 use super::group::Rules;
 use super::merge::{MemoryRun, Run, SortEntry, spill};
 use super::streaming::parse;
-use crate::canonical::{push_sort_key, same_name};
+use crate::canonical::{is_at_or_below, push_sort_key, same_name};
 use crate::error::{Warning, ZoneError};
 use crate::packed::{FilePlace, PackedRecords};
 use crate::pool::{InOrder, Pool};
@@ -36,7 +36,6 @@ pub(super) fn sort(opening: &Opening<'_>, pool: &Pool) -> Result<Sorted, ZoneErr
     let rules = Rules {
         apex: sorting.apex(opening)?,
         files: sorting.files.clone().into(),
-        leaves_out_orphans: opening.leaves_out_orphans,
     };
     let warnings = sorting.fill_missing_ttls();
     let blocks = std::mem::take(&mut sorting.blocks);
@@ -67,7 +66,7 @@ struct Parsed {
 }
 
 /// Octets that the index needs for each record beside the record itself, and those of sorting.
-const INDEX_OCTETS: usize = size_of::<SortEntry>();
+pub(super) const INDEX_OCTETS: usize = size_of::<SortEntry>();
 
 impl Sorting {
     fn load(&mut self, opening: &Opening<'_>, pool: &Pool) -> Result<(), ZoneError> {
@@ -125,7 +124,11 @@ impl Sorting {
         for soa in records.iter().filter(|record| record.rtype == Rtype::SOA) {
             match &self.soa {
                 None => self.soa = Some((soa.owner.into(), soa.place)),
-                Some((owner, _)) if same_name(owner, soa.owner) => {}
+                // One below the other is a fault of the zone, which is reported with its names.
+                Some((owner, _)) if is_at_or_below(soa.owner, owner) => {}
+                Some((owner, _)) if is_at_or_below(owner, soa.owner) => {
+                    self.soa = Some((soa.owner.into(), soa.place));
+                }
                 Some((_, first)) => {
                     return Err(ZoneError::SeveralSoas {
                         at: position(&self.files, soa.place),
@@ -199,7 +202,7 @@ impl Sorting {
 }
 
 /// Sorts the records of `blocks` in as many runs as there are threads, each of blocks that follow each other.
-fn sorted_runs(blocks: Vec<PackedRecords>, pool: &Pool) -> Vec<MemoryRun> {
+pub(super) fn sorted_runs(blocks: Vec<PackedRecords>, pool: &Pool) -> Vec<MemoryRun> {
     let share = blocks.len().div_ceil(pool.threads()).max(1);
     let mut rest = blocks;
     let mut sorting = InOrder::default();

@@ -90,7 +90,6 @@ impl Streaming {
         let rules = Rules {
             apex,
             files: files.into(),
-            leaves_out_orphans: opening.leaves_out_orphans,
         };
         let records = std::mem::take(&mut parsed.records);
         let last_owner = records

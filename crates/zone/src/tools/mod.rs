@@ -1,7 +1,39 @@
 //! What can be done with zone files of any size, a batch of names at a time.
 
+pub mod check;
+mod compare;
+mod join;
+mod manifest;
+pub(crate) mod marks;
 mod sort;
+mod split;
 mod statistics;
+mod survey;
 
+pub use check::check;
+pub use compare::{Comparing, Comparison, Difference, compare};
+pub use join::{Joined, join, sort_out};
+pub use manifest::{MANIFEST_SCHEMA, MANIFEST_SUFFIX, Manifest, Piece};
 pub use sort::{Sorted, sort};
+pub use split::{Cutting, LabelRanges, PIECES_MAX, Split, split};
 pub use statistics::statistics;
+pub use survey::{Nsec3Use, Survey, Tally, survey};
+
+use crate::packed::PackedRecord;
+use domain::base::iana::Rtype;
+
+/// An uncompressed name as text.
+fn name_text(wire: &[u8]) -> String {
+    let mut text = Vec::new();
+    crate::text::push_name(wire, &mut text);
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// The serial of the SOA record among `records`.
+fn serial_of<'a>(mut records: impl Iterator<Item = PackedRecord<'a>>) -> Option<u32> {
+    let soa = records.find(|record| record.rtype == Rtype::SOA)?;
+    // The last five fields of an SOA record have four octets each.
+    let serial = soa.rdata.len().checked_sub(20)?;
+    let octets = soa.rdata.get(serial..)?.first_chunk::<4>()?;
+    Some(u32::from_be_bytes(*octets))
+}

@@ -1,9 +1,11 @@
 //! A zone in canonical order (RFC 4034 section 6.1).
 
 use crate::error::{Warning, ZoneError};
-use crate::flow::{Opening, over_names};
+use crate::flow::{Opening, RecordSorter, SortedRecords, over_names};
 use crate::output::{TextOutput, push_names};
+use crate::packed::{PackedRecord, PackedRecords};
 use crate::pool::Pool;
+use crate::text::push_record;
 use std::path::Path;
 
 /// What was sorted.
@@ -24,19 +26,18 @@ pub struct Sorted {
 pub fn sort(opening: &Opening<'_>, pool: &Pool, target: &Path) -> Result<Sorted, ZoneError> {
     over_names(opening, pool, |flow| {
         let mut output = TextOutput::create(target, pool)?;
-        let mut nsec3 = crate::PackedRecords::default();
+        let mut nsec3 = RecordSorter::new(opening);
         let mut records = 0;
         while let Some(mut batch) = flow.next_batch()? {
             records += batch.records().len() as u64;
-            nsec3.append(&batch.nsec3);
-            batch.nsec3 = crate::PackedRecords::default();
+            nsec3.push(std::mem::take(&mut batch.nsec3), pool)?;
             output.submit(move || {
                 let mut text = Vec::with_capacity(2 * batch.memory());
                 push_names(&batch, &mut text);
                 text
             })?;
         }
-        records += output.nsec3(nsec3)?;
+        records += write_all(&mut nsec3.finish(pool), &mut output, pool)?;
         output.finish()?;
         let (warnings, warning_count) = flow.warnings();
         Ok(Sorted {
@@ -46,4 +47,35 @@ pub fn sort(opening: &Opening<'_>, pool: &Pool, target: &Path) -> Result<Sorted,
             warning_count,
         })
     })
+}
+
+/// Writes the records that are left of `sorted`; how many these are.
+pub(super) fn write_all(
+    sorted: &mut SortedRecords,
+    output: &mut TextOutput<'_>,
+    pool: &Pool,
+) -> Result<u64, ZoneError> {
+    let mut count = 0;
+    while let Some(records) = sorted.next_batch(pool)? {
+        count += records.len() as u64;
+        output.submit(move || text_of(&records))?;
+    }
+    Ok(count)
+}
+
+/// The text of records, one a line.
+pub(super) fn text_of(records: &PackedRecords) -> Vec<u8> {
+    let mut text = Vec::with_capacity(2 * records.memory());
+    push_records(records.iter(), &mut text);
+    text
+}
+
+/// Appends the text of records, one a line.
+pub(super) fn push_records<'a>(
+    records: impl Iterator<Item = PackedRecord<'a>>,
+    text: &mut Vec<u8>,
+) {
+    for record in records {
+        push_record(&record, text);
+    }
 }

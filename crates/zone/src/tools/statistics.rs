@@ -27,7 +27,7 @@ pub fn statistics(opening: &Opening<'_>, pool: &Pool) -> Result<Statistics, Zone
     })
 }
 
-fn count(batch: &Batch) -> Statistics {
+pub(super) fn count(batch: &Batch) -> Statistics {
     let mut counts = Statistics::default();
     let apex_labels = label_count(&batch.apex);
     let mut previous = batch.previous.as_deref().unwrap_or(&batch.apex);

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 from dnsrig.errors import InputError
 from dnsrig.loads import TRANSPORTS
 from dnsrig.servers.certificates import CertificateKey
-from dnsrig.studies.settings import StudySettings
+from dnsrig.studies.settings import LoadStudySettings
 
 Part = Literal["transports", "together", "attempts"]
 PARTS: tuple[Part, ...] = get_args(Part)
@@ -25,7 +25,7 @@ def usual_threads() -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class EncryptedSettings(StudySettings):
+class EncryptedSettings(LoadStudySettings):
     """What the study of encrypted transports lets a user choose."""
 
     transports: tuple[str, ...] = TRANSPORTS

@@ -1,0 +1,1 @@
+"""The parts of the study signing: settings, cases, inputs, signers, measurements and sections of the report."""

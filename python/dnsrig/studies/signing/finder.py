@@ -1,0 +1,128 @@
+"""What the report's sections read from a run's cases."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from dnsrig.report.cases import CaseResult
+from dnsrig.report.figures import SIGNATURES_MADE, SIGNING_RATE, WALL, Figure, ratio_text
+from dnsrig.report.identical import paired_in_run
+from dnsrig.report.sections import Findings
+from dnsrig.report.statistics import Estimate, estimate
+from dnsrig.report.tables import EN_DASH, Cell, Table
+from dnsrig.studies.signing.cases import BOUND, NO_KEY, bound_kind
+from dnsrig.studies.signing.settings import SigningSettings
+
+MISSING = Cell("-")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a table of signers: its label, the kind and key of its cases."""
+
+    label: str
+    kind: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class CaseFinder:
+    """Finds cases and prints their figures."""
+
+    findings: Findings
+    settings: SigningSettings
+
+    @property
+    def signers(self) -> list[str]:
+        """Labels of the signers, without what measures signing alone."""
+        return [server for server in self.findings.grid.servers if server != BOUND]
+
+    def title(self, server: str) -> str:
+        """Return the words for a signer."""
+        return self.findings.grid.titles[server]
+
+    def case(self, server: str, kind: str, key: str = NO_KEY) -> CaseResult | None:
+        """Return a signer's case of a kind and key."""
+        for case in self.findings.grid.cases:
+            if case.server == server and case.case.get("kind") == kind and case.case.get("key") == key:
+                return case
+        return None
+
+    def estimate(self, case: CaseResult | None, figure: Figure) -> Estimate | None:
+        """Return the median of a figure with its interval."""
+        values = [] if case is None else case.values(figure)
+        return estimate(values, self.findings.grid.seed) if values else None
+
+    def median(self, server: str, line: Line, figure: Figure) -> float | None:
+        """Return the median of a figure of the case of a signer in a line."""
+        found = self.estimate(self.case(server, line.kind, line.key), figure)
+        return None if found is None else found.median
+
+    def cell(self, case: CaseResult | None, figure: Figure) -> Cell:
+        """Print a figure of a case with its interval."""
+        found = self.estimate(case, figure)
+        if case is None or found is None:
+            return MISSING
+        return Cell(figure.text(found.median), _interval(found, figure.text), self.findings.notes.mark(case))
+
+    def ratio_cell(self, of: CaseResult | None, to: CaseResult | None, figure: Figure = WALL) -> Cell:
+        """Print a figure's ratio, repetition by repetition, with its interval."""
+        ratio = None if of is None or to is None else paired_in_run(of, to, figure)
+        if of is None or to is None or ratio is None:
+            return MISSING
+        ends = "" if ratio.low is None or ratio.high is None else _range(ratio.low, ratio.high)
+        marks = ",".join(letter for letter, _ in self.findings.notes.reasons([of, to]))
+        return Cell(ratio_text(ratio.ratio), ends, marks)
+
+    def limit_cell(self, case: CaseResult | None, threads: int) -> Cell:
+        """Print by how many times a case exceeds the time of making its signatures alone, on as many threads."""
+        if case is None:
+            return MISSING
+        bound = self.case(BOUND, bound_kind(threads), str(case.case["key"]))
+        if bound is None:
+            return MISSING
+        rates, made = bound.by_repetition(SIGNING_RATE), case.by_repetition(SIGNATURES_MADE)
+        ratios = [
+            wall_s * rates[repetition] / made[repetition]
+            for repetition, wall_s in case.by_repetition(WALL).items()
+            if repetition in rates and made.get(repetition)
+        ]
+        if not ratios:
+            return MISSING
+        found = estimate(ratios, self.findings.grid.seed)
+        return Cell(ratio_text(found.median), _interval(found, ratio_text), self.findings.notes.mark(case))
+
+    def by_signer(self, title: str, first: str, lines: Sequence[Line], figure: Figure) -> Table:
+        """Lay a figure out with a line for each `Line` and a column for each signer."""
+        rows = [
+            (Cell(line.label), *(self.cell(self.case(server, line.kind, line.key), figure) for server in self.signers))
+            for line in lines
+        ]
+        return self.table(title, (first, *map(self.title, self.signers)), rows)
+
+    def table(self, title: str, header: Sequence[str], rows: Sequence[tuple[Cell, ...]]) -> Table:
+        """Make a table that explains the letters in its cells."""
+        used = {letter for row in rows for cell in row for letter in cell.mark.split(",")}
+        reasons = self.findings.notes.reasons(self.findings.grid.cases)
+        return Table(title, tuple(header), tuple(rows), notes=tuple(note for note in reasons if note[0] in used))
+
+    def least(self, lines: Sequence[Line], figure: Figure, what: str) -> str:
+        """Say in which lines which signer has the least of a figure; "" where there is one signer only."""
+        found: dict[str, list[str]] = {}
+        for line in lines:
+            medians = {server: self.median(server, line, figure) for server in self.signers}
+            known = {server: value for server, value in medians.items() if value is not None}
+            if len(known) > 1:
+                found.setdefault(min(known, key=lambda server: known[server]), []).append(line.label)
+        parts = [f"{self.title(server)} ({', '.join(labels)})" for server, labels in found.items()]
+        return f"Least {what}: {'; '.join(parts)}." if parts else ""
+
+
+def _interval(found: Estimate, text: Callable[[float], str]) -> str:
+    if found.low is None or found.high is None:
+        return ""
+    low, high = text(found.low), text(found.high)
+    return "" if low == high else f"{low}{EN_DASH}{high}"
+
+
+def _range(low: float, high: float) -> str:
+    return f"{ratio_text(low)}{EN_DASH}{ratio_text(high)}"

@@ -1,0 +1,1 @@
+"""The signers that the study runs, one a module."""

@@ -5,8 +5,6 @@ from pathlib import Path
 
 import dns.exception
 import dns.name
-import dns.rdata
-import dns.rdataclass
 import dns.rdatatype
 import dns.zonefile
 
@@ -52,9 +50,7 @@ def _read_record(text: str, origin: str) -> bytes:
 def _read_records(text: str, source: str, origin: str) -> list[bytes]:
     try:
         apex = dns.name.from_text(origin)
-        rrsets = dns.zonefile.read_rrsets(
-            text, origin=dns.name.root, relativize=False, default_ttl=0, rdclass=dns.rdataclass.IN
-        )
+        rrsets = dns.zonefile.read_rrsets(text, origin=dns.name.root, relativize=False, rdclass=None, default_ttl=0)
     except (dns.exception.DNSException, ValueError) as error:
         raise InputError(f"--ds {source}: not a DS record: {error}; write one such as '12345 13 2 0123...'") from error
     return [

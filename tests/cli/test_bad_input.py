@@ -91,7 +91,8 @@ def test_wrong_signing_choices(dnsrig, small_zone, tmp_path):
     out = tmp_path / "out.db"
     refused(dnsrig("sign", small_zone, "-f", out, "-3", "zz"), 2, "zz is not a salt")
     refused(dnsrig("sign", small_zone, "-f", out, "-H", "5"), 2, "need NSEC3")
-    refused(dnsrig("sign", small_zone, "-f", out, "--zsk-bits", "512"), 2, "512 bits")
+    refused(dnsrig("sign", small_zone, "-f", out, "-a", "RSASHA256", "--zsk-bits", "512"), 2, "512 bits")
+    refused(dnsrig("sign", small_zone, "-f", out, "--zsk-bits", "512"), 2, "always have 256 bits, not 512")
     refused(dnsrig("sign", small_zone, "-f", out, "-e", "tomorrow"), 2, "-e tomorrow")
     refused(dnsrig("sign", small_zone, "-f", out, "-s", "now", "-e", "now-5"), 2, "expire")
     assert not out.exists()

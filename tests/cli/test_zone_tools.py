@@ -44,7 +44,10 @@ def test_a_signed_zone_is_valid(dnsrig, small_zone, tmp_path, algorithm, denial)
 def test_signing_a_signed_zone_with_new_keys(dnsrig, small_zone, tmp_path):
     first, second = tmp_path / "first.db", tmp_path / "second.db"
     assert dnsrig("sign", small_zone, "-f", first, "-a", "RSASHA256").code == 0
-    assert dnsrig("sign", first, "-f", second, "-a", "ED25519", "-3", "-").code == 0
+    other = ["-f", second, "-a", "ED25519", "-3", "-"]
+    kept = dnsrig("sign", first, *other)
+    assert kept.code == 2 and "has keys of the zone example.test. already" in kept.err
+    assert dnsrig("sign", first, *other, "--new-keys").code == 0
     command = [tool("dnssec-verify", "bind9-utils"), "-q", "-o", "example.test", second]
     checked = subprocess.run(command, capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stdout + checked.stderr

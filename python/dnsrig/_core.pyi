@@ -191,18 +191,6 @@ def ds_records(
     There is one for each key and each of the digest types `2`, `4` and `1`.
     """
 
-class _Reading(Protocol):
-    """How a zone file is to be read: dnsrig.cli.zone_reading.Reading."""
-
-    @property
-    def origin(self) -> str | None: ...
-    @property
-    def memory(self) -> int | None: ...
-    @property
-    def threads(self) -> int | None: ...
-    @property
-    def on_progress(self) -> Callable[[int], None] | None: ...
-
 def zone_apex(path: str | PathLike[str], origin: str | None = None) -> str:
     """Give the apex of a zone file, of which no more is read than that takes."""
 
@@ -211,7 +199,7 @@ def sign_zone(
     target: str | PathLike[str],
     keys: KeySet,
     signing: Signing,
-    reading: _Reading,
+    reading: Reading,
 ) -> dict[str, Any]:
     """Sign the zone file `path` and write it to `target`; `-` is standard input, and output.
 
@@ -221,7 +209,7 @@ def sign_zone(
 
 def verify_zone(
     path: str | PathLike[str],
-    reading: _Reading,
+    reading: Reading,
     *,
     now_s: int,
     ignore_times: bool = False,

@@ -29,7 +29,8 @@ class Signing:
 
     `by_times` uses the keys by their times, as `dnssec-signzone -S` does; else all sign. Keys that the zone has
     besides `stay`, `go`, or are `refused`. `saves_keys_in` is where the files of the keys are written just before the
-    zone gets its name.
+    zone gets its name. `changes` is a file of records that go and come, as `dnsrig zone compare` prints them;
+    signatures of other names are then kept as they are.
     """
 
     chain: Literal["nsec", "nsec3", "given"] = "nsec"
@@ -51,6 +52,7 @@ class Signing:
     by_times: bool = False
     other_keys: Literal["stay", "go", "refused"] = "stay"
     saves_keys_in: Path | None = None
+    changes: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,7 @@ ANY_CHAIN = {
     "all signatures of the keys are missing": (without(r" RRSIG DNSKEY 13 "), "no valid signature"),
     "a signature is wrong": (flipped(r" RRSIG AAAA 13 "), "is wrong"),
     "data were changed": (replaced(r" IN AAAA ", r"2001:db8:", "2001:db9:"), "is wrong"),
-    "a record was added to an RRset": (added(f"{ORIGIN} 3600 IN NS ns9.{ORIGIN}"), "is wrong"),
+    "a record was added to an RRset": (added(f"{ORIGIN} 86400 IN NS ns9.{ORIGIN}"), "is wrong"),
     "a DS record was changed": (replaced(r" IN DS ", r" IN DS \d+ ", " IN DS 1 "), "is wrong"),
     "a signature has another algorithm": (replaced(r" RRSIG AAAA 13 ", " RRSIG AAAA 13 ", " RRSIG AAAA 15 "), "a key"),
     "a signature is of another key": (replaced(r" RRSIG AAAA 13 ", r" \d+ (\S+) (\S+)$", r" 1 \1 \2"), "a key"),
@@ -111,6 +111,7 @@ NSEC3 = {
     "a name is not in the chain": (added(f"new.{ORIGIN} 60 IN A 192.0.2.1"), "NSEC3"),
     "the parameters are missing": (without(r" IN NSEC3PARAM "), "NSEC3PARAM"),
 }
+WITH_MANY_FAULTS = {"a key was removed", "all keys were removed", "the parameters are missing"}
 CASES = [
     *[("nsec", name, *case) for name, case in {**ANY_CHAIN, **NSEC}.items()],
     *[("nsec3", name, *case) for name, case in {**ANY_CHAIN, **NSEC3}.items()],
@@ -121,14 +122,15 @@ CASES = [
 @pytest.mark.parametrize("case", CASES, ids=[f"{case[0]}: {case[1]}" for case in CASES])
 def test_planted_faults(dnsrig, signed, tmp_path, case):
     zones, _ = signed
-    chain, _, change, said = case
+    chain, name, change, said = case
     file = tmp_path / "planted"
     file.write_text("\n".join(change(zones[chain].read_text().splitlines())) + "\n")
-    found = dnsrig("zone", "verify", file, "--json")
+    found = dnsrig("zone", "verify", file, "--most", 10_000, "--json")
     assert found.code == 1, found.out
     texts = [fault["text"] for fault in found.json["faults"]]
     assert any(said in text for text in texts), texts
-    assert found.json["fault_count"] == len(texts) < 10
+    assert found.json["fault_count"] == len(texts)
+    assert name in WITH_MANY_FAULTS or len(texts) < 10
     assert others_find(file), "no other validator finds it"
 
 

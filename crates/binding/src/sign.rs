@@ -1,34 +1,23 @@
 //! `_core.sign_zone` and `_core.verify_zone`.
 
 use crate::arguments::parse_name;
-use crate::doorway::detached;
 use crate::errors::{Kind, OrRaise, exception, system_error};
 use crate::keys::{DS_TTL_S, KeySet};
+use crate::reading::Reading;
 use dnsrig_sign::verify::{Fault, Verification, verify_file};
 use dnsrig_sign::zonefile::{
     Chain, FileSigning, OtherKeys, Publication, SerialPolicy, SignedFile, key_signing_keys,
     sign_file,
 };
 use dnsrig_sign::{DigestType, Dnskey, KeyPair, Nsec3Parameters, SignError, TimingEvent};
-use dnsrig_zone::flow::{MEMORY_DEFAULT, Opening, find_apex};
+use dnsrig_zone::flow::{Changes, Opening, find_apex};
 use dnsrig_zone::pool::Pool;
 use dnsrig_zone::text::shown_name;
 use dnsrig_zone::{PresentationName, PresentationRecord, Warning, ZoneError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread::available_parallelism;
-
-/// How a zone file is to be read: the attributes of `dnsrig.cli.zone_reading.Reading`.
-#[derive(FromPyObject)]
-pub struct Reading<'py> {
-    origin: Option<String>,
-    memory: Option<usize>,
-    threads: Option<NonZeroUsize>,
-    on_progress: Option<Bound<'py, PyAny>>,
-}
 
 /// How a zone is to be signed: the attributes of `dnsrig.signing.Signing`, which explains them.
 #[derive(FromPyObject)]
@@ -52,38 +41,19 @@ pub struct Signing {
     by_times: bool,
     other_keys: String,
     saves_keys_in: Option<PathBuf>,
+    changes: Option<PathBuf>,
 }
 
 /// Runs `work` on the zone file `path`, opened as `reading` says.
 fn run<T: Send>(
     py: Python<'_>,
-    path: &Path,
+    path: PathBuf,
     reading: &Reading<'_>,
-    work: impl FnOnce(&Opening<'_>, &Pool) -> Result<T, SignError> + Send,
+    work: impl FnOnce(&mut Opening<'_>, &Pool) -> Result<T, SignError> + Send,
 ) -> PyResult<T> {
-    let origin = reading.origin.as_deref().map(parse_name).transpose()?;
-    let memory = reading.memory.unwrap_or(MEMORY_DEFAULT);
-    let threads = reading
-        .threads
-        .or_else(|| available_parallelism().ok())
-        .unwrap_or(NonZeroUsize::MIN);
-    let (result, raised) = detached(
-        py,
-        |cancel, pass_on| {
-            let opening = Opening {
-                memory,
-                cancel,
-                progress: &pass_on,
-                ..Opening::new(path, origin.as_ref())
-            };
-            work(&opening, &Pool::new(threads))
-        },
-        |octets: u64| match &reading.on_progress {
-            Some(callback) => callback.call1((octets,)).map(drop),
-            None => Ok(()),
-        },
-    )?;
-    raised?;
+    let result = reading.run(py, &[path], |mut openings, pool| {
+        work(&mut openings[0], pool)
+    })?;
     match result {
         // Who reads our output may have gone, which the command line treats in its own way.
         Err(SignError::Zone(ZoneError::Write { file, source })) if file == Path::new("-") => {
@@ -119,7 +89,11 @@ pub fn sign_zone<'py>(
         true => by_times(&keys.keys, signing.now_s, &mut parameters).or_raise()?,
         false => keys.keys.clone().into(),
     };
-    let signed = run(py, &path, &reading, |opening, pool| {
+    let origin = reading.origin()?;
+    let signed = run(py, path, &reading, |opening, pool| {
+        if let Some(file) = &signing.changes {
+            opening.changes = Some(Arc::new(Changes::read(file, origin.as_ref())?));
+        }
         sign_file(opening, pool, keys.clone(), &parameters, &target)
     })?;
     summary(py, &signed, &keys, &parameters)
@@ -290,7 +264,7 @@ pub fn verify_zone<'py>(
         ds: ds.iter().map(|ds| ds.as_bytes().to_vec()).collect(),
         faults_max: most,
     };
-    let verified = run(py, &path, &reading, |opening, pool| {
+    let verified = run(py, path, &reading, |opening, pool| {
         verify_file(opening, pool, &verification)
     })?;
     let found = PyDict::new(py);

@@ -1,30 +1,15 @@
 //! `_core.zone_sort` and the other tools for zone files of any size. Results cross as JSON, in the form that the commands print.
 
-use crate::arguments::parse_name;
-use crate::doorway::detached;
-use crate::errors::{Kind, OrRaise, exception};
-use dnsrig_zone::flow::{MEMORY_DEFAULT, Opening};
+use crate::errors::{Kind, OrRaise, exception, system_error};
+use crate::reading::Reading;
+use dnsrig_zone::ZoneError;
+use dnsrig_zone::flow::Opening;
 use dnsrig_zone::pool::Pool;
 use dnsrig_zone::tools::check::Severity;
 use dnsrig_zone::tools::{self, Comparing, Cutting, LabelRanges, Manifest, PIECES_MAX};
-use dnsrig_zone::{Name, ZoneError};
-use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-use std::io;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread::available_parallelism;
-
-/// How zone files are to be read: the attributes of `dnsrig.zones.Reading`.
-#[derive(FromPyObject)]
-pub struct Reading<'py> {
-    origin: Option<String>,
-    memory: Option<usize>,
-    threads: Option<NonZeroUsize>,
-    on_progress: Option<Bound<'py, PyAny>>,
-}
 
 /// Runs `work` on `paths`, opened as `reading` says, and gives its result as JSON.
 fn run(
@@ -33,82 +18,13 @@ fn run(
     reading: Reading<'_>,
     work: impl FnOnce(Vec<Opening<'_>>, &Pool) -> Result<Value, ZoneError> + Send,
 ) -> PyResult<String> {
-    let origin = reading.origin.as_deref().map(parse_name).transpose()?;
-    let memory = reading.memory.unwrap_or(MEMORY_DEFAULT);
-    let threads = reading
-        .threads
-        .or_else(|| available_parallelism().ok())
-        .unwrap_or(NonZeroUsize::MIN);
-    let (result, raised) = detached(
-        py,
-        |cancel, pass_on| {
-            let pool = Pool::new(threads);
-            with_openings(
-                paths,
-                origin.as_ref(),
-                memory,
-                cancel,
-                pass_on,
-                |openings| work(openings, &pool),
-            )
-        },
-        |octets: u64| match &reading.on_progress {
-            Some(callback) => callback.call1((octets,)).map(drop),
-            None => Ok(()),
-        },
-    )?;
-    raised?;
-    match result {
+    match reading.run(py, paths, work)? {
         // Who reads our output may have gone, which the command line treats in its own way.
         Err(ZoneError::Write { file, source }) if file == Path::new("-") => {
             Err(system_error(py, source)?)
         }
         other => Ok(other.or_raise()?.to_string()),
     }
-}
-
-/// Opens `paths`; `pass_on` is told the octets read of all together.
-fn with_openings<T>(
-    paths: &[PathBuf],
-    origin: Option<&Name>,
-    memory: usize,
-    cancel: &AtomicBool,
-    pass_on: &(dyn Fn(u64) + Sync),
-    work: impl FnOnce(Vec<Opening<'_>>) -> T,
-) -> T {
-    let read: Vec<AtomicU64> = paths.iter().map(|_| AtomicU64::new(0)).collect();
-    let sums: Vec<_> = read
-        .iter()
-        .map(|own| {
-            |octets: u64| {
-                own.store(octets, Ordering::Relaxed);
-                pass_on(read.iter().map(|file| file.load(Ordering::Relaxed)).sum());
-            }
-        })
-        .collect();
-    let openings = paths.iter().zip(&sums).map(|(path, progress)| Opening {
-        memory,
-        cancel,
-        progress,
-        ..Opening::new(path, origin)
-    });
-    work(openings.collect())
-}
-
-/// The system's error as Python makes it, by whose number a caller knows what to say.
-fn system_error(py: Python<'_>, error: io::Error) -> PyResult<PyErr> {
-    // Without its number, a closed pipe passes click, which would end the program with a code of its own.
-    let (Some(number), false) = (
-        error.raw_os_error(),
-        error.kind() == io::ErrorKind::BrokenPipe,
-    ) else {
-        return Ok(error.into());
-    };
-    let text: String = py
-        .import("os")?
-        .call_method1("strerror", (number,))?
-        .extract()?;
-    Ok(PyOSError::new_err((number, text)))
 }
 
 fn name(wire: &[u8]) -> String {

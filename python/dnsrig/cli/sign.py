@@ -78,6 +78,12 @@ OPTIONS = (
         "-i", "--interval", metavar="DURATION", default=None, help="Renew what ends sooner [a quarter of validity]."
     ),
     SIGNED("--verify-kept", is_flag=True, help="Verify all signatures kept, also those the state file vouches for."),
+    SIGNED(
+        "--changes",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        default=None,
+        help="Change the zone by this file, as `dnsrig zone compare` prints it, and sign nothing else anew.",
+    ),
     SIGNED("--no-state", is_flag=True, help="Neither use nor write the state file, OUTPUT.state."),
     PIECES("--chain-only", is_flag=True, help="Put in keys and chain, without signatures."),
     PIECES("--given-chain", is_flag=True, help="Sign with the chain that is there, as it is."),
@@ -185,6 +191,7 @@ def _signing(chosen: ChosenKeys, options: dict[str, Any]) -> Signing:
         by_times=chosen.by_times,
         other_keys=chosen.other_keys,
         saves_keys_in=chosen.saves_keys_in,
+        changes=options["changes"],
     )
 
 

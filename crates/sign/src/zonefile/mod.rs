@@ -225,7 +225,11 @@ impl<'p> Signing<'p> {
         if self.signing.len() >= self.pool.depth() {
             self.take()?;
         }
-        self.signing.push(self.pool.submit(job));
+        let plan = self.plan.clone();
+        self.signing.push(self.pool.submit(move || {
+            plan.check_end()?;
+            job()
+        }));
         Ok(())
     }
 

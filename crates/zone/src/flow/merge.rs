@@ -1,5 +1,6 @@
 //! Merging sorted runs of records, in memory and in temporary files, into batches of names.
 
+use super::Opening;
 use super::group::{Grouped, Rules, group};
 use crate::canonical::{compare_names, push_sort_key, same_name};
 use crate::error::ZoneError;
@@ -216,7 +217,11 @@ impl Merging {
     }
 
     /// The next names, in order.
-    pub fn next(&mut self, pool: &Pool) -> Result<Option<Grouped>, ZoneError> {
+    pub fn next(
+        &mut self,
+        opening: &Opening<'_>,
+        pool: &Pool,
+    ) -> Result<Option<Grouped>, ZoneError> {
         while !self.is_at_end && self.done.len() < pool.depth() {
             let records = self.runs.gather()?;
             if records.is_empty() {
@@ -229,7 +234,7 @@ impl Merging {
                 group(records, &rules).unwrap_or_default()
             }));
         }
-        Ok(self.done.take())
+        self.done.take_unless(opening.cancel)
     }
 }
 

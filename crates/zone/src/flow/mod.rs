@@ -334,7 +334,7 @@ impl<'a> ZoneFlow<'a> {
         loop {
             let next = match &mut self.source {
                 Source::Streaming(streaming) => streaming.next(&self.opening, self.pool)?,
-                Source::Merging(merging) => merging.next(self.pool)?,
+                Source::Merging(merging) => merging.next(&self.opening, self.pool)?,
             };
             let Some(mut next) = next else {
                 let last = self.held.take();

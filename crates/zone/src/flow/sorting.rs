@@ -88,7 +88,7 @@ impl Sorting {
                     }
                 }
             }
-            if let Some(parsed) = done.take() {
+            if let Some(parsed) = done.take_unless(opening.cancel)? {
                 let mut block = parsed.block?;
                 self.carry.take(parsed.depth, &mut block);
                 self.keep(block.records)?;

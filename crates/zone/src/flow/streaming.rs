@@ -134,7 +134,7 @@ impl Streaming {
         loop {
             while self.done.len() < pool.depth() && self.submit(pool) {}
             (opening.progress)(self.source.octets_read());
-            let Some(done) = self.done.take() else {
+            let Some(done) = self.done.take_unless(opening.cancel)? else {
                 if self.waiting.is_some() {
                     continue;
                 }

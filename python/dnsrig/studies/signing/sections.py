@@ -4,6 +4,7 @@ from dnsrig.report.figures import CPU_TIME, MEMORY, OUTPUT_OCTETS, SIGNING_RATE,
 from dnsrig.report.sections import Section
 from dnsrig.report.tables import Cell
 from dnsrig.studies.signing.cases import BOUND, bound_kind, resign_kind
+from dnsrig.studies.signing.drawings import resigning, time_by_key
 from dnsrig.studies.signing.finder import MISSING, CaseFinder, Line
 from dnsrig.studies.signing.published import Published
 from dnsrig.studies.signing.settings import CHAINS, KEYS, PUBLISHED_KEY
@@ -32,6 +33,7 @@ def full_section(finder: CaseFinder) -> Section:
             finder.least(lines, CPU_TIME, "CPU time"),
             finder.least(lines, MEMORY, "memory"),
         ),
+        drawings=(time_by_key(finder, lines),),
         tables=(
             finder.by_signer("Time in seconds", "zone-signing key", lines, WALL),
             finder.by_signer("CPU time in seconds", "zone-signing key", lines, CPU_TIME),
@@ -149,6 +151,7 @@ def incremental_section(finder: CaseFinder, published: Published) -> Section | N
     ]
     both = {server for server, verified in columns if verified}
     titles = [_column_title(finder, server, verified, both) for server, verified in columns]
+    named = [(*column, title) for column, title in zip(columns, titles, strict=True)]
     for key in finder.settings.resigned_keys:
         label, shares = KEYS[key].label, finder.settings.regenerated
         seconds = [
@@ -182,6 +185,7 @@ def incremental_section(finder: CaseFinder, published: Published) -> Section | N
             "Above 1, re-signing costs more than signing afresh would: each kept signature is verified, and verifying "
             "costs three to four times as much as signing with ECDSA, while with RSA it costs a small part.",
         ),
+        drawings=tuple(resigning(finder, named, key) for key in finder.settings.resigned_keys) if columns else (),
         tables=tuple(tables),
     )
 

@@ -1,5 +1,7 @@
 """The sections of the report: full signing, the published figures, chains, the limit, re-signing."""
 
+from collections.abc import Iterator
+
 from dnsrig.report.figures import CPU_TIME, MEMORY, OUTPUT_OCTETS, SIGNING_RATE, WALL, ratio_text, short_number
 from dnsrig.report.sections import Section
 from dnsrig.report.tables import Cell
@@ -123,6 +125,7 @@ def limit_section(finder: CaseFinder) -> Section:
             f"A signer that did nothing but make its signatures, on {threads} threads at the rate in the first "
             "column, would show 1. Reading, sorting, chaining and writing are above that; so are one thread where "
             "there could be several, and a slower library.",
+            *_slower_smaller_keys(finder),
         ),
         tables=(
             finder.table(
@@ -132,6 +135,24 @@ def limit_section(finder: CaseFinder) -> Section:
             ),
         ),
     )
+
+
+def _slower_smaller_keys(finder: CaseFinder) -> Iterator[str]:
+    """Say which RSA keys sign slower than a larger one, against what their sizes suggest."""
+    threads = finder.settings.all_threads
+    found: list[tuple[int, str, float]] = []
+    for key in finder.settings.keys:
+        rate = finder.estimate(finder.case(BOUND, bound_kind(threads), key), SIGNING_RATE)
+        bits = KEYS[key].bits
+        if rate is not None and bits is not None:
+            found.append((bits, KEYS[key].label, rate.median))
+    for bits, label, rate_per_s in sorted(found):
+        larger = [name for others, name, other_per_s in sorted(found) if others > bits and other_per_s > rate_per_s]
+        if larger:
+            yield (
+                f"{label} makes fewer signatures a second than {' and '.join(larger)}: for the usual sizes libraries "
+                "have code of their own that needs wide vector units, and for others they have not."
+            )
 
 
 def incremental_section(finder: CaseFinder, published: Published) -> Section | None:

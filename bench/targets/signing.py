@@ -106,7 +106,7 @@ def _against_peers(bench: SigningBench, target: Target) -> Measured:
         return signing_of(inputs, name, target.key, place=place, threads=bench.threads, chain=target.chain)
 
     contest = bench.hold(what, [Contestant(name, partial(sign, name)) for name in (OURS, *peers)])
-    verdicts = [time_verdict(bench, target, contest, peers)]
+    verdicts = [time_verdict(target, contest, peers)]
     verdicts += [cpu_verdict(target.row, contest, peer) for peer in peers]
     if target.memory_mb is not None:
         verdicts.append(memory_verdict(target.row, contest, OURS, target.memory_mb))
@@ -115,7 +115,7 @@ def _against_peers(bench: SigningBench, target: Target) -> Measured:
     return contest, verdicts
 
 
-def time_verdict(bench: SigningBench, target: Target, contest: Contest, peers: Sequence[str]) -> Verdict:
+def time_verdict(target: Target, contest: Contest, peers: Sequence[str]) -> Verdict:
     """Judge our time against the peer of the target, or against another one instead where that is missing."""
     fastest = contest.fastest(peers)
     against, bound, note = target.against or fastest, target.time, _others(contest, peers)

@@ -64,6 +64,8 @@ OPTIONS = {
     "keys": "--key",
     "chains": "--chain",
     "attempts_per_s": "--attempts-per-second",
+    "load_s": "--load-seconds",
+    "warm_up_s": "--warm-up-seconds",
 }
 """Options that are not called like their settings."""
 

@@ -61,8 +61,8 @@ def host_warnings(host: dict[str, Any]) -> Iterable[str]:
         )
     elif usable < 4:
         yield (
-            f"The machine has {usable} usable CPUs: generator and server have one each, and the kernel's "
-            "network work and everything else share them."
+            f"The machine has {usable} usable CPUs: what is measured, what measures it, the kernel's own work and "
+            "everything else share them."
         )
     load = host["load_average"]
     if load and load[0] > BUSY_PER_CPU * max(1, cpu["online"] or 1):

@@ -114,7 +114,7 @@ class CaseFinder:
             if len(known) > 1:
                 found.setdefault(min(known, key=lambda server: known[server]), []).append(line.label)
         parts = [f"{self.title(server)} ({', '.join(labels)})" for server, labels in found.items()]
-        return f"Least {what}: {'; '.join(parts)}." if parts else ""
+        return f"Smallest median {what}: {'; '.join(parts)}." if parts else ""
 
 
 def _interval(found: Estimate, text: Callable[[float], str]) -> str:

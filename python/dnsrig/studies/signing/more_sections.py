@@ -165,7 +165,7 @@ def verified_section(finder: CaseFinder) -> Section:
         "Whether the signed zones are valid",
         (
             f"{said or 'No output was verified'}. One output of each case that signs a whole zone or joins one is "
-            "looked at: the chain, and a signature of every RRset. A signed zone that is not valid counts as a failure, a joined one "
-            "is marked.",
+            "looked at: the chain, and a signature of every RRset. A signed zone that is not valid counts as a "
+            "failure, a joined one is marked.",
         ),
     )

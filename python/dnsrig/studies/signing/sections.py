@@ -1,9 +1,12 @@
 """The sections of the report: full signing, the published figures, chains, the limit, re-signing."""
 
+from collections.abc import Iterator
+
 from dnsrig.report.figures import CPU_TIME, MEMORY, OUTPUT_OCTETS, SIGNING_RATE, WALL, ratio_text, short_number
 from dnsrig.report.sections import Section
 from dnsrig.report.tables import Cell
 from dnsrig.studies.signing.cases import BOUND, bound_kind, resign_kind
+from dnsrig.studies.signing.drawings import resigning, time_by_key
 from dnsrig.studies.signing.finder import MISSING, CaseFinder, Line
 from dnsrig.studies.signing.published import Published
 from dnsrig.studies.signing.settings import CHAINS, KEYS, PUBLISHED_KEY
@@ -32,6 +35,7 @@ def full_section(finder: CaseFinder) -> Section:
             finder.least(lines, CPU_TIME, "CPU time"),
             finder.least(lines, MEMORY, "memory"),
         ),
+        drawings=(time_by_key(finder, lines),),
         tables=(
             finder.by_signer("Time in seconds", "zone-signing key", lines, WALL),
             finder.by_signer("CPU time in seconds", "zone-signing key", lines, CPU_TIME),
@@ -121,6 +125,7 @@ def limit_section(finder: CaseFinder) -> Section:
             f"A signer that did nothing but make its signatures, on {threads} threads at the rate in the first "
             "column, would show 1. Reading, sorting, chaining and writing are above that; so are one thread where "
             "there could be several, and a slower library.",
+            *_slower_smaller_keys(finder),
         ),
         tables=(
             finder.table(
@@ -130,6 +135,24 @@ def limit_section(finder: CaseFinder) -> Section:
             ),
         ),
     )
+
+
+def _slower_smaller_keys(finder: CaseFinder) -> Iterator[str]:
+    """Say which RSA keys sign slower than a larger one, against what their sizes suggest."""
+    threads = finder.settings.all_threads
+    found: list[tuple[int, str, float]] = []
+    for key in finder.settings.keys:
+        rate = finder.estimate(finder.case(BOUND, bound_kind(threads), key), SIGNING_RATE)
+        bits = KEYS[key].bits
+        if rate is not None and bits is not None:
+            found.append((bits, KEYS[key].label, rate.median))
+    for bits, label, rate_per_s in sorted(found):
+        larger = [name for others, name, other_per_s in sorted(found) if others > bits and other_per_s > rate_per_s]
+        if larger:
+            yield (
+                f"{label} makes fewer signatures a second than {' and '.join(larger)}: for the usual sizes libraries "
+                "have code of their own that needs wide vector units, and for others they have not."
+            )
 
 
 def incremental_section(finder: CaseFinder, published: Published) -> Section | None:
@@ -149,6 +172,7 @@ def incremental_section(finder: CaseFinder, published: Published) -> Section | N
     ]
     both = {server for server, verified in columns if verified}
     titles = [_column_title(finder, server, verified, both) for server, verified in columns]
+    named = [(*column, title) for column, title in zip(columns, titles, strict=True)]
     for key in finder.settings.resigned_keys:
         label, shares = KEYS[key].label, finder.settings.regenerated
         seconds = [
@@ -182,6 +206,7 @@ def incremental_section(finder: CaseFinder, published: Published) -> Section | N
             "Above 1, re-signing costs more than signing afresh would: each kept signature is verified, and verifying "
             "costs three to four times as much as signing with ECDSA, while with RSA it costs a small part.",
         ),
+        drawings=tuple(resigning(finder, named, key) for key in finder.settings.resigned_keys) if columns else (),
         tables=tuple(tables),
     )
 

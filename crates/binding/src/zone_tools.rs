@@ -2,16 +2,15 @@
 
 use crate::arguments::parse_name;
 use crate::doorway::detached;
-use crate::errors::{Kind, OrRaise, exception};
+use crate::errors::{Kind, OrRaise, exception, system_error};
 use dnsrig_zone::flow::{MEMORY_DEFAULT, Opening};
 use dnsrig_zone::pool::Pool;
+use dnsrig_zone::text::shown_name;
 use dnsrig_zone::tools::check::Severity;
 use dnsrig_zone::tools::{self, Comparing, Cutting, LabelRanges, Manifest, PIECES_MAX};
 use dnsrig_zone::{Name, ZoneError};
-use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -95,28 +94,6 @@ fn with_openings<T>(
     work(openings.collect())
 }
 
-/// The system's error as Python makes it, by whose number a caller knows what to say.
-fn system_error(py: Python<'_>, error: io::Error) -> PyResult<PyErr> {
-    // Without its number, a closed pipe passes click, which would end the program with a code of its own.
-    let (Some(number), false) = (
-        error.raw_os_error(),
-        error.kind() == io::ErrorKind::BrokenPipe,
-    ) else {
-        return Ok(error.into());
-    };
-    let text: String = py
-        .import("os")?
-        .call_method1("strerror", (number,))?
-        .extract()?;
-    Ok(PyOSError::new_err((number, text)))
-}
-
-fn name(wire: &[u8]) -> String {
-    let mut text = Vec::new();
-    dnsrig_zone::text::push_name(wire, &mut text);
-    String::from_utf8_lossy(&text).into_owned()
-}
-
 fn texts(items: &[impl ToString]) -> Vec<String> {
     items.iter().map(ToString::to_string).collect()
 }
@@ -137,7 +114,7 @@ pub fn zone_sort(
     run(py, &[path], reading, |openings, pool| {
         let sorted = tools::sort(&one(&openings), pool, &target)?;
         Ok(json!({
-            "zone": name(&sorted.apex),
+            "zone": shown_name(&sorted.apex),
             "records": sorted.records,
             "warnings": texts(&sorted.warnings),
             "warning_count": sorted.warning_count,
@@ -215,7 +192,7 @@ pub fn zone_join(
     run(py, &pieces, reading, |openings, pool| {
         let joined = tools::join(openings, pool, manifest, &target)?;
         Ok(json!({
-            "zone": name(&joined.apex),
+            "zone": shown_name(&joined.apex),
             "pieces": joined.pieces,
             "names": joined.names,
             "records": joined.records,
@@ -251,7 +228,7 @@ pub fn zone_check(
             .iter()
             .map(|(rule, count)| (rule.name().into(), (*count).into()));
         Ok(json!({
-            "zone": name(&checked.apex),
+            "zone": shown_name(&checked.apex),
             "records": checked.records,
             "errors": checked.count(Severity::Error),
             "warnings": checked.count(Severity::Warning),
@@ -307,7 +284,7 @@ pub fn zone_compare(
             )
         });
         Ok(json!({
-            "zone": name(&found.apex),
+            "zone": shown_name(&found.apex),
             "same": found.same,
             "removed": found.removed(),
             "added": found.added(),
@@ -358,7 +335,7 @@ fn survey_json(survey: &tools::Survey) -> Value {
         })
     });
     json!({
-        "origin": name(&survey.apex),
+        "origin": shown_name(&survey.apex),
         "serial": survey.serial,
         "records": counts.records,
         "rrsets": counts.rrsets,

@@ -5,6 +5,7 @@ use crate::reading::Reading;
 use dnsrig_zone::ZoneError;
 use dnsrig_zone::flow::Opening;
 use dnsrig_zone::pool::Pool;
+use dnsrig_zone::text::shown_name;
 use dnsrig_zone::tools::check::Severity;
 use dnsrig_zone::tools::{self, Comparing, Cutting, LabelRanges, Manifest, PIECES_MAX};
 use pyo3::prelude::*;
@@ -27,12 +28,6 @@ fn run(
     }
 }
 
-fn name(wire: &[u8]) -> String {
-    let mut text = Vec::new();
-    dnsrig_zone::text::push_name(wire, &mut text);
-    String::from_utf8_lossy(&text).into_owned()
-}
-
 fn texts(items: &[impl ToString]) -> Vec<String> {
     items.iter().map(ToString::to_string).collect()
 }
@@ -53,7 +48,7 @@ pub fn zone_sort(
     run(py, &[path], reading, |openings, pool| {
         let sorted = tools::sort(&one(&openings), pool, &target)?;
         Ok(json!({
-            "zone": name(&sorted.apex),
+            "zone": shown_name(&sorted.apex),
             "records": sorted.records,
             "warnings": texts(&sorted.warnings),
             "warning_count": sorted.warning_count,
@@ -131,7 +126,7 @@ pub fn zone_join(
     run(py, &pieces, reading, |openings, pool| {
         let joined = tools::join(openings, pool, manifest, &target)?;
         Ok(json!({
-            "zone": name(&joined.apex),
+            "zone": shown_name(&joined.apex),
             "pieces": joined.pieces,
             "names": joined.names,
             "records": joined.records,
@@ -167,7 +162,7 @@ pub fn zone_check(
             .iter()
             .map(|(rule, count)| (rule.name().into(), (*count).into()));
         Ok(json!({
-            "zone": name(&checked.apex),
+            "zone": shown_name(&checked.apex),
             "records": checked.records,
             "errors": checked.count(Severity::Error),
             "warnings": checked.count(Severity::Warning),
@@ -223,7 +218,7 @@ pub fn zone_compare(
             )
         });
         Ok(json!({
-            "zone": name(&found.apex),
+            "zone": shown_name(&found.apex),
             "same": found.same,
             "removed": found.removed(),
             "added": found.added(),
@@ -274,7 +269,7 @@ fn survey_json(survey: &tools::Survey) -> Value {
         })
     });
     json!({
-        "origin": name(&survey.apex),
+        "origin": shown_name(&survey.apex),
         "serial": survey.serial,
         "records": counts.records,
         "rrsets": counts.rrsets,

@@ -7,7 +7,9 @@ import signal
 import subprocess
 import sys
 import time
+from importlib import resources
 
+import jsonschema
 import pytest
 from dnsrig import _core
 
@@ -73,7 +75,10 @@ def test_pieces_are_zones_and_join_to_the_whole(dnsrig, zone, tmp_path, request)
     assert done.code == 0, done.err
     pieces = [tmp_path / piece["file"] for piece in done.json["pieces"]]
     assert [path.name for path in pieces] == ["piece.1", "piece.2", "piece.3", "piece.4"]
-    assert json.loads((tmp_path / "piece.pieces").read_text())["pieces"] == done.json["pieces"]
+    manifest = json.loads((tmp_path / "piece.pieces").read_text())
+    assert manifest["pieces"] == done.json["pieces"]
+    schema = resources.files("dnsrig.schemas").joinpath("pieces.json").read_text()
+    jsonschema.validate(manifest, json.loads(schema))
     for piece in pieces:
         subprocess.run([tool("ldns-read-zone", "ldnsutils"), piece], check=True, capture_output=True)
     joined = dnsrig("zone", "join", *reversed(pieces), "-f", tmp_path / "joined", "--json")

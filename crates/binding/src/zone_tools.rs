@@ -1,14 +1,29 @@
 //! `_core.zone_sort` and the other tools for zone files of any size. Results cross as JSON, in the form that the commands print.
 
+<<<<<<< HEAD
 use crate::errors::{Kind, OrRaise, exception, system_error};
 use crate::reading::Reading;
 use dnsrig_zone::ZoneError;
 use dnsrig_zone::flow::Opening;
+=======
+use crate::arguments::parse_name;
+use crate::doorway::detached;
+use crate::errors::{Kind, OrRaise, exception, system_error};
+use dnsrig_zone::flow::{MEMORY_DEFAULT, Opening};
+>>>>>>> refs/heads/tools
 use dnsrig_zone::pool::Pool;
+use dnsrig_zone::text::shown_name;
 use dnsrig_zone::tools::check::Severity;
 use dnsrig_zone::tools::{self, Comparing, Cutting, LabelRanges, Manifest, PIECES_MAX};
+<<<<<<< HEAD
 use pyo3::prelude::*;
 use serde_json::{Value, json};
+=======
+use dnsrig_zone::{Name, ZoneError};
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+use std::num::NonZeroUsize;
+>>>>>>> refs/heads/tools
 use std::path::{Path, PathBuf};
 
 /// Runs `work` on `paths`, opened as `reading` says, and gives its result as JSON.
@@ -27,10 +42,39 @@ fn run(
     }
 }
 
+<<<<<<< HEAD
 fn name(wire: &[u8]) -> String {
     let mut text = Vec::new();
     dnsrig_zone::text::push_name(wire, &mut text);
     String::from_utf8_lossy(&text).into_owned()
+=======
+/// Opens `paths`; `pass_on` is told the octets read of all together.
+fn with_openings<T>(
+    paths: &[PathBuf],
+    origin: Option<&Name>,
+    memory: usize,
+    cancel: &AtomicBool,
+    pass_on: &(dyn Fn(u64) + Sync),
+    work: impl FnOnce(Vec<Opening<'_>>) -> T,
+) -> T {
+    let read: Vec<AtomicU64> = paths.iter().map(|_| AtomicU64::new(0)).collect();
+    let sums: Vec<_> = read
+        .iter()
+        .map(|own| {
+            |octets: u64| {
+                own.store(octets, Ordering::Relaxed);
+                pass_on(read.iter().map(|file| file.load(Ordering::Relaxed)).sum());
+            }
+        })
+        .collect();
+    let openings = paths.iter().zip(&sums).map(|(path, progress)| Opening {
+        memory,
+        cancel,
+        progress,
+        ..Opening::new(path, origin)
+    });
+    work(openings.collect())
+>>>>>>> refs/heads/tools
 }
 
 fn texts(items: &[impl ToString]) -> Vec<String> {
@@ -53,7 +97,7 @@ pub fn zone_sort(
     run(py, &[path], reading, |openings, pool| {
         let sorted = tools::sort(&one(&openings), pool, &target)?;
         Ok(json!({
-            "zone": name(&sorted.apex),
+            "zone": shown_name(&sorted.apex),
             "records": sorted.records,
             "warnings": texts(&sorted.warnings),
             "warning_count": sorted.warning_count,
@@ -131,7 +175,7 @@ pub fn zone_join(
     run(py, &pieces, reading, |openings, pool| {
         let joined = tools::join(openings, pool, manifest, &target)?;
         Ok(json!({
-            "zone": name(&joined.apex),
+            "zone": shown_name(&joined.apex),
             "pieces": joined.pieces,
             "names": joined.names,
             "records": joined.records,
@@ -167,7 +211,7 @@ pub fn zone_check(
             .iter()
             .map(|(rule, count)| (rule.name().into(), (*count).into()));
         Ok(json!({
-            "zone": name(&checked.apex),
+            "zone": shown_name(&checked.apex),
             "records": checked.records,
             "errors": checked.count(Severity::Error),
             "warnings": checked.count(Severity::Warning),
@@ -223,7 +267,7 @@ pub fn zone_compare(
             )
         });
         Ok(json!({
-            "zone": name(&found.apex),
+            "zone": shown_name(&found.apex),
             "same": found.same,
             "removed": found.removed(),
             "added": found.added(),
@@ -274,7 +318,7 @@ fn survey_json(survey: &tools::Survey) -> Value {
         })
     });
     json!({
-        "origin": name(&survey.apex),
+        "origin": shown_name(&survey.apex),
         "serial": survey.serial,
         "records": counts.records,
         "rrsets": counts.rrsets,

@@ -22,13 +22,6 @@ pub use survey::{Nsec3Use, Survey, Tally, survey};
 use crate::packed::PackedRecord;
 use domain::base::iana::Rtype;
 
-/// An uncompressed name as text.
-fn name_text(wire: &[u8]) -> String {
-    let mut text = Vec::new();
-    crate::text::push_name(wire, &mut text);
-    String::from_utf8_lossy(&text).into_owned()
-}
-
 /// The serial of the SOA record among `records`.
 fn serial_of<'a>(mut records: impl Iterator<Item = PackedRecord<'a>>) -> Option<u32> {
     let soa = records.find(|record| record.rtype == Rtype::SOA)?;

@@ -5,7 +5,7 @@ use super::rules::Rule;
 use crate::flow::OwnerGroup;
 use crate::packed::PackedRecord;
 use crate::rdata::name_length;
-use crate::tools::name_text;
+use crate::text::shown_name;
 use aws_lc_rs::digest;
 use domain::base::iana::Rtype;
 
@@ -20,7 +20,7 @@ pub(super) fn check(apex: &OwnerGroup<'_>, findings: &mut Findings) {
             .iter()
             .filter(move |record| record.rtype == rtype)
     };
-    let zone = || name_text(apex.owner());
+    let zone = || shown_name(apex.owner());
     if let Some(soa) = all_of(Rtype::SOA).next() {
         check_soa(&soa, findings);
     }
@@ -88,7 +88,7 @@ fn check_soa(soa: &PackedRecord<'_>, findings: &mut Findings) {
         findings.note(Rule::SoaNames, soa, || {
             format!(
                 "{}, the mailbox in the SOA record, has an @; write a dot instead",
-                name_text(rname)
+                shown_name(rname)
             )
         });
     }

@@ -7,7 +7,7 @@ use crate::NameKind;
 use crate::canonical::same_name;
 use crate::flow::{OwnerGroup, RecordRange};
 use crate::packed::PackedRecord;
-use crate::tools::name_text;
+use crate::text::shown_name;
 use domain::base::iana::Rtype;
 
 /// Octets of a DNS message that are there without any record: the header.
@@ -66,8 +66,8 @@ fn below_cut(name: &OwnerGroup<'_>, cut: &Cut, findings: &mut Findings) {
         findings.note(Rule::BelowDname, &first, || {
             format!(
                 "{} is below the DNAME of {}, so it is never found; remove one of them",
-                name_text(name.owner()),
-                name_text(&cut.owner)
+                shown_name(name.owner()),
+                shown_name(&cut.owner)
             )
         });
         return;
@@ -85,9 +85,9 @@ fn below_cut(name: &OwnerGroup<'_>, cut: &Cut, findings: &mut Findings) {
         findings.note(Rule::DataBelowCut, &record, || {
             format!(
                 "{} {} is below the delegation {} and no glue, so it is never answered; remove it, or put it in that zone",
-                name_text(record.owner),
+                shown_name(record.owner),
                 record.rtype,
-                name_text(&cut.owner)
+                shown_name(&cut.owner)
             )
         });
     }
@@ -98,7 +98,7 @@ fn signed_glue(signature: &PackedRecord<'_>, findings: &mut Findings) {
         let covered = signature.covered().unwrap_or(Rtype::RRSIG);
         format!(
             "the {covered} records of {} are signed, but they are not of this zone; remove the signature",
-            name_text(signature.owner)
+            shown_name(signature.owner)
         )
     });
 }
@@ -108,14 +108,14 @@ fn delegation(name: &OwnerGroup<'_>, findings: &mut Findings) {
     let first_of = |rtype: Rtype| name.records.iter().find(|record| record.rtype == rtype);
     if let Some(ns) = first_of(Rtype::NS).filter(|_| owner.starts_with(b"\x01*")) {
         findings.note(Rule::WildcardNs, &ns, || {
-            format!("{} is a delegation of a wildcard; servers refuse it or answer each in its way, so remove it", name_text(owner))
+            format!("{} is a delegation of a wildcard; servers refuse it or answer each in its way, so remove it", shown_name(owner))
         });
     }
     if let Some(dname) = first_of(Rtype::DNAME) {
         findings.note(Rule::DnameBesideNs, &dname, || {
             format!(
                 "{} has both NS and DNAME records; keep one of them",
-                name_text(owner)
+                shown_name(owner)
             )
         });
     }
@@ -127,7 +127,7 @@ fn delegation(name: &OwnerGroup<'_>, findings: &mut Findings) {
             (rtype, _) => findings.note(Rule::DataAtCut, &record, || {
                 format!(
                     "{} is a delegation, so its {rtype} records are never answered; remove them, or put them in that zone",
-                    name_text(owner)
+                    shown_name(owner)
                 )
             }),
         }
@@ -148,7 +148,7 @@ fn sha1_only(name: &OwnerGroup<'_>, findings: &mut Findings) {
         findings.note(Rule::DsSha1Only, &first, || {
             format!(
                 "the DS records of {} have digests of type 1 (SHA-1) alone, which validators may ignore; add one of type 2",
-                name_text(name.owner())
+                shown_name(name.owner())
             )
         });
     }
@@ -164,10 +164,10 @@ fn authoritative(name: &OwnerGroup<'_>, is_apex: bool, findings: &mut Findings) 
     if let Some(ds) = all_of(Rtype::DS).next() {
         match is_apex {
             true => findings.note(Rule::DsAtApex, &ds, || {
-                format!("{} is the apex, whose DS records are in the parent zone; remove them here", name_text(owner))
+                format!("{} is the apex, whose DS records are in the parent zone; remove them here", shown_name(owner))
             }),
             false => findings.note(Rule::DsWithoutNs, &ds, || {
-                format!("{} has DS records but no NS records; add the NS records, or remove the DS records", name_text(owner))
+                format!("{} has DS records but no NS records; add the NS records, or remove the DS records", shown_name(owner))
             }),
         }
     }
@@ -177,13 +177,16 @@ fn authoritative(name: &OwnerGroup<'_>, is_apex: bool, findings: &mut Findings) 
             findings.note(Rule::WildcardDname, &dname, || {
                 format!(
                     "{} is a DNAME of a wildcard, which servers treat each in its way; remove it",
-                    name_text(owner)
+                    shown_name(owner)
                 )
             });
         }
         if let Some(second) = dnames.next() {
             findings.note(Rule::SeveralDnames, &second, || {
-                format!("{} has a second DNAME record; remove one", name_text(owner))
+                format!(
+                    "{} has a second DNAME record; remove one",
+                    shown_name(owner)
+                )
             });
         }
     }
@@ -194,7 +197,7 @@ fn authoritative(name: &OwnerGroup<'_>, is_apex: bool, findings: &mut Findings) 
             findings.note(Rule::CdsBelowApex, &record, || {
                 format!(
                     "{} is not the apex, where {} records belong; remove them",
-                    name_text(owner),
+                    shown_name(owner),
                     record.rtype
                 )
             });
@@ -214,7 +217,7 @@ fn orphaned(name: &OwnerGroup<'_>, findings: &mut Findings) {
             findings.note(Rule::OrphanedSignature, &record, || {
                 format!(
                     "a signature of {covered} records, but {} has none; remove it",
-                    name_text(name.owner())
+                    shown_name(name.owner())
                 )
             });
         }
@@ -241,7 +244,7 @@ fn digest(record: &PackedRecord<'_>, findings: &mut Findings) {
     if record.rtype == Rtype::CDS && *algorithm == 0 {
         return;
     }
-    let owner = || name_text(record.owner);
+    let owner = || shown_name(record.owner);
     match digest_octets(*digest_type) {
         Some(octets) if octets == digest.len() => {}
         Some(octets) => findings.note(Rule::DsDigestLength, record, || {
@@ -266,7 +269,7 @@ fn target(record: &PackedRecord<'_>, findings: &mut Findings) {
     let Some(target) = target_of(record) else {
         return;
     };
-    let owner = || name_text(record.owner);
+    let owner = || shown_name(record.owner);
     match record.rtype {
         Rtype::CNAME if same_name(target, record.owner) => {
             findings.note(Rule::AliasToItself, record, || {
@@ -282,7 +285,7 @@ fn target(record: &PackedRecord<'_>, findings: &mut Findings) {
                     "{} {} names {}, an address as if it were a name; give the name of a host",
                     owner(),
                     record.rtype,
-                    name_text(target)
+                    shown_name(target)
                 )
             });
         }
@@ -292,7 +295,7 @@ fn target(record: &PackedRecord<'_>, findings: &mut Findings) {
                     "{} {} names {}, which is no host name; use letters, digits and hyphens",
                     owner(),
                     record.rtype,
-                    name_text(target)
+                    shown_name(target)
                 )
             });
         }
@@ -302,7 +305,7 @@ fn target(record: &PackedRecord<'_>, findings: &mut Findings) {
 
 /// Whether the name looks like an IPv4 address.
 fn is_address(name: &[u8]) -> bool {
-    name_text(name)
+    shown_name(name)
         .trim_end_matches('.')
         .parse::<std::net::Ipv4Addr>()
         .is_ok()
@@ -337,7 +340,7 @@ fn host_name(name: &OwnerGroup<'_>, findings: &mut Findings) {
         findings.note(Rule::HostName, &record, || {
             format!(
                 "{} has {} records but is no host name; use letters, digits and hyphens",
-                name_text(owner),
+                shown_name(owner),
                 record.rtype
             )
         });
@@ -358,7 +361,7 @@ fn size(set: &RecordRange<'_>, findings: &mut Findings) {
         format!(
             "the {} records of {} take {octets} octets of a message without signatures, {limit}; use fewer or shorter records",
             first.rtype,
-            name_text(first.owner)
+            shown_name(first.owner)
         )
     };
     match octets > MESSAGE_OCTETS_MAX {
@@ -383,7 +386,7 @@ pub(super) fn check_nsec3_owner(record: &PackedRecord<'_>, apex: &[u8], findings
         findings.note(Rule::Nsec3Owner, record, || {
             format!(
                 "{} is no hash in base32 directly below the apex; sign the zone again",
-                name_text(owner)
+                shown_name(owner)
             )
         });
     }

@@ -10,7 +10,7 @@ use crate::error::ZoneError;
 use crate::flow::{Batch, OwnerGroup, ZoneFlow};
 use crate::packed::PackedRecord;
 use crate::pool::InOrder;
-use crate::tools::name_text;
+use crate::text::shown_name;
 use domain::base::iana::Rtype;
 use std::sync::Arc;
 
@@ -86,7 +86,7 @@ fn unneeded_glue(name: &OwnerGroup<'_>, targets: &Targets, findings: &mut Findin
         findings.note(Rule::UnneededGlue, &record, || {
             format!(
                 "{} is at or below a delegation and no NS record of the zone names it, so its addresses are never answered; remove them",
-                name_text(name.owner())
+                shown_name(name.owner())
             )
         });
     }
@@ -112,9 +112,9 @@ fn judge(record: &PackedRecord<'_>, target: &[u8], found: Found<'_>) -> Option<(
     let head = || {
         format!(
             "{} {} names {}",
-            name_text(record.owner),
+            shown_name(record.owner),
             record.rtype,
-            name_text(target)
+            shown_name(target)
         )
     };
     let lacks_address = || {
@@ -159,7 +159,7 @@ fn missing_glue(
     cut: &[u8],
     head: String,
 ) -> (Rule, String) {
-    let target = name_text(target);
+    let target = shown_name(target);
     match is_at_or_below(cut, record.owner) {
         true => (
             Rule::MissingGlue,
@@ -171,7 +171,7 @@ fn missing_glue(
             Rule::MissingSiblingGlue,
             format!(
                 "{head}, which is in the delegation {}, and has no glue; add an A or AAAA record of {target}",
-                name_text(cut)
+                shown_name(cut)
             ),
         ),
     }

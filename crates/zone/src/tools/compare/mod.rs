@@ -3,11 +3,11 @@
 mod chunk;
 mod difference;
 
-use super::name_text;
 use crate::canonical::{compare_names, same_name};
 use crate::error::{Warning, ZoneError};
 use crate::flow::{FlowOfSeveral, Opening, RecordSorter, SortedRecords, over_several};
 use crate::pool::{InOrder, Pool};
+use crate::text::shown_name;
 use chunk::{Chunk, Part};
 use difference::Found;
 use domain::base::iana::Rtype;
@@ -100,9 +100,9 @@ pub fn compare(
             let [file_a, file_b] = paths.clone();
             return Err(ZoneError::OtherZone {
                 file_a,
-                a: name_text(&apex),
+                a: shown_name(&apex),
                 file_b,
-                b: name_text(&flows[1].apex()),
+                b: shown_name(&flows[1].apex()),
             });
         }
         let mut comparison = Comparison {

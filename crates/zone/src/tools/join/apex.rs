@@ -6,7 +6,8 @@ use crate::error::{Position, ZoneError};
 use crate::flow::{Head, RecordRange};
 use crate::packed::{PackedRecord, PackedRecords};
 use crate::read::position;
-use crate::tools::{name_text, serial_of};
+use crate::text::shown_name;
+use crate::tools::serial_of;
 use domain::base::iana::Rtype;
 use std::path::Path;
 use std::sync::Arc;
@@ -82,7 +83,7 @@ fn differ<'a>(
         rtype => {
             let what = format!(
                 "the {rtype} records of the apex {} are others than in {}",
-                name_text(apex),
+                shown_name(apex),
                 source.display()
             );
             (

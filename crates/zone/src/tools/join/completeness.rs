@@ -3,9 +3,9 @@
 use super::refuse;
 use crate::error::ZoneError;
 use crate::flow::Head;
+use crate::text::shown_name;
 use crate::tools::manifest::Manifest;
 use crate::tools::marks::{self, Marks};
-use crate::tools::name_text;
 use std::path::{Path, PathBuf};
 
 /// What is expected of a piece.
@@ -187,14 +187,14 @@ pub(super) fn by_manifest(
     (path, manifest): (&Path, &Manifest),
 ) -> Result<Vec<Expected>, ZoneError> {
     let zone = &heads[0].zone;
-    if !manifest.zone.eq_ignore_ascii_case(&name_text(zone)) {
+    if !manifest.zone.eq_ignore_ascii_case(&shown_name(zone)) {
         return Err(refuse(
             path,
             format!(
                 "this is the manifest of {}, but {} is a piece of {}",
                 manifest.zone,
                 paths[0].display(),
-                name_text(zone)
+                shown_name(zone)
             ),
             "give the manifest of these pieces",
         ));
@@ -207,7 +207,7 @@ pub(super) fn by_manifest(
     let mut found: Vec<Option<usize>> = vec![None; manifest.pieces.len()];
     let mut expected = Vec::with_capacity(paths.len());
     for (index, head) in heads.iter().enumerate() {
-        let first = head.first.as_deref().map(name_text);
+        let first = head.first.as_deref().map(shown_name);
         let entry = manifest
             .pieces
             .iter()

@@ -9,7 +9,7 @@ use crate::error::{Warning, ZoneError};
 use crate::flow::{Batch, FlowOfSeveral, Head, OwnerGroup, RecordRange, RecordSorter, Several};
 use crate::output::{TextOutput, push_name_records};
 use crate::packed::PackedRecords;
-use crate::tools::name_text;
+use crate::text::shown_name;
 use domain::base::iana::Rtype;
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -169,7 +169,7 @@ impl<'m, 'a> Merge<'m, 'a> {
         let cursor = &mut self.open[index];
         while cursor.at == cursor.batch.names().len() {
             if let Some(last) = cursor.batch.names().next_back() {
-                cursor.last = Some(name_text(last.owner()));
+                cursor.last = Some(shown_name(last.owner()));
             }
             cursor.names += cursor.batch.names().len() as u64;
             let Some(mut batch) = cursor.flow.next_batch()? else {
@@ -330,7 +330,7 @@ impl<'m, 'a> Merge<'m, 'a> {
         if left.count() > 1 || is_marked {
             let what = format!(
                 "{} is also in {}",
-                name_text(&owner),
+                shown_name(&owner),
                 self.paths[pieces[0]].display()
             );
             let hint = "give each piece once, and pieces that have no name in common but where one ends and another begins";

@@ -8,7 +8,6 @@ mod merge;
 pub use completeness::sort_out;
 
 use super::manifest::Manifest;
-use super::name_text;
 use super::sort::text_of;
 use crate::error::{Warning, ZoneError};
 use crate::flow::{Head, Opening, RecordSorter, Several, over_several};
@@ -16,6 +15,7 @@ use crate::output::TextOutput;
 use crate::packed::PackedRecord;
 use crate::pool::Pool;
 use crate::same_name;
+use crate::text::shown_name;
 use chain::{Break, Nsec3Chains};
 use domain::base::iana::Rtype;
 use merge::Merge;
@@ -112,9 +112,9 @@ fn heads(several: &Several<'_>, paths: &[&Path]) -> Result<Vec<Head>, ZoneError>
         {
             let what = format!(
                 "this is a piece of {}, but {} is one of {}",
-                name_text(&head.zone),
+                shown_name(&head.zone),
                 paths[0].display(),
-                name_text(&first.zone)
+                shown_name(&first.zone)
             );
             return Err(refuse(path, what, "give pieces of one zone"));
         }
@@ -165,9 +165,9 @@ fn write_nsec3(
 fn broken(file: &Path, found: &Break, rtype: Rtype) -> ZoneError {
     let what = format!(
         "the {rtype} record of {} names {} next, but {} comes next: a piece is missing there, or the pieces were signed as if each were the whole zone",
-        name_text(&found.owner),
-        name_text(&found.next),
-        name_text(&found.found),
+        shown_name(&found.owner),
+        shown_name(&found.next),
+        shown_name(&found.found),
     );
     refuse(
         file,

@@ -8,10 +8,11 @@ pub use label_ranges::LabelRanges;
 pub use plan::Cutting;
 
 use super::manifest::{MANIFEST_SCHEMA, MANIFEST_SUFFIX, Manifest};
-use super::{name_text, serial_of};
+use super::serial_of;
 use crate::error::{Warning, ZoneError};
 use crate::flow::{Opening, RecordSorter, ZoneFlow, over_names};
 use crate::pool::{InOrder, Pool};
+use crate::text::shown_name;
 use crate::whole_file::CompleteFile;
 use plan::{BatchCounts, Cutter};
 use std::path::{Path, PathBuf};
@@ -76,7 +77,7 @@ pub fn split(
         let written = pieces.finish()?;
         let manifest = Manifest {
             schema: MANIFEST_SCHEMA.into(),
-            zone: name_text(&flow.apex()),
+            zone: shown_name(&flow.apex()),
             serial: written.serial,
             pieces: written.entries,
         };
@@ -152,7 +153,7 @@ fn check(batches: &[BatchCounts], zone: &Path, cutting: &Cutting) -> Result<(), 
             if let Some(outside) = batches.iter().find_map(|batch| batch.outside.as_ref()) {
                 return Err(refuse(
                     zone,
-                    format!("{} is in none of the ranges", name_text(outside)),
+                    format!("{} is in none of the ranges", shown_name(outside)),
                     "add a range for it, or leave the ends open as in -j,k-",
                 ));
             }

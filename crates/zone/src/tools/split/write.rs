@@ -3,12 +3,13 @@
 use super::super::manifest::Piece;
 use super::super::marks;
 use super::super::sort::push_records;
-use super::{beside, name_text, serial_of};
+use super::{beside, serial_of};
 use crate::error::ZoneError;
 use crate::flow::{Batch, RecordSorter, SortedRecords};
 use crate::output::push_name_records;
 use crate::packed::PackedRecords;
 use crate::pool::{InOrder, Pool};
+use crate::text::shown_name;
 use crate::whole_file::{CompleteFile, WholeFile};
 use domain::base::iana::Rtype;
 use std::io::Write;
@@ -127,13 +128,13 @@ impl<'a> Pieces<'a> {
             file: path.file_name().map(PathBuf::from).unwrap_or_default(),
             first: None,
             last: None,
-            next: name_text(&self.zone),
+            next: shown_name(&self.zone),
             names: 0,
             records: self.apex_counts.0,
             rrsets: self.apex_counts.1,
             nsec3_records: 0,
         });
-        let head = marks::first_line(number, self.count, &name_text(&self.zone));
+        let head = marks::first_line(number, self.count, &shown_name(&self.zone));
         self.put(head.into_bytes())?;
         let apex = self.apex_text.clone();
         self.submit(move || apex.to_vec())
@@ -150,10 +151,10 @@ impl<'a> Pieces<'a> {
         };
         let mut begun = None;
         if piece.first.is_none() {
-            begun = names().next().map(|name| name_text(name.owner()));
+            begun = names().next().map(|name| shown_name(name.owner()));
             piece.first.clone_from(&begun);
         }
-        piece.last = names().next_back().map(|name| name_text(name.owner()));
+        piece.last = names().next_back().map(|name| shown_name(name.owner()));
         piece.names += range.len() as u64;
         for name in names() {
             piece.records += name.records.len() as u64;

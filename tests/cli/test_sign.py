@@ -50,14 +50,14 @@ def accepted(origin, file):
 def command(capsys):
     """Run `dnsrig` in this process, for tests of many small commands; give what it prints, as JSON where it is."""
 
-    def run(*arguments, code=0):
+    def run(*arguments, code=0, out=False):
         capsys.readouterr()
         result = run_command_line([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
+        printed, err = capsys.readouterr()
         assert result == code, err
-        if code != 0:
+        if code != 0 and not out:
             return err
-        return json.loads(out) if "--json" in arguments else out
+        return json.loads(printed) if "--json" in arguments else printed
 
     return run
 
@@ -274,26 +274,42 @@ def test_a_key_that_signs_keys_whatever_its_flag(made, command, tmp_path):
     assert signers(out, "DNSKEY") == set(tags)
 
 
-def test_pieces_signed_one_by_one(made, command, tmp_path):
+@pytest.mark.parametrize("model", ["flat", "tld"])
+@pytest.mark.parametrize("chain", CHAINS)
+def test_pieces_signed_one_by_one_and_joined(made, command, tmp_path, chain, model):
     zone, keys = made
-    origin, file = zone("flat")
-    options = ["-K", keys("ed25519", origin), "-s", "20300101", "--no-state"]
-    whole, chained = tmp_path / "whole", tmp_path / "chained"
-    for chain in CHAINS.values():
-        command("sign", file, "-f", whole, *options, *chain)
-        command("sign", file, "-f", chained, *options, *chain, "--chain-only")
-        assert " IN RRSIG " not in chained.read_text()
-        lines = chained.read_text().splitlines(keepends=True)
-        owner = lambda line: line.split()[0]  # noqa: E731
-        apex = [line for line in lines if owner(line) == origin]
-        rest = [line for line in lines if owner(line) != origin]
-        cut = next(at for at in range(len(rest) // 2, len(rest)) if owner(rest[at]) != owner(rest[at - 1]))
-        found = set()
-        for piece in (rest[:cut], rest[cut:]):
-            (tmp_path / "piece").write_text("".join([*apex, *piece]))
-            command("sign", tmp_path / "piece", "-f", tmp_path / "part", *options, "--given-chain")
-            found |= set((tmp_path / "part").read_text().splitlines())
-        assert set(whole.read_text().splitlines()) == found
+    origin, file = zone(model)
+    options = ["-K", keys("ed25519", origin), "-s", "20300101"]
+    whole, chained, joined = tmp_path / "whole", tmp_path / "chained", tmp_path / "joined"
+    command("sign", file, "-f", whole, *options, *CHAINS[chain])
+    command("sign", file, "-f", chained, *options, *CHAINS[chain], "--chain-only")
+    assert " IN RRSIG " not in chained.read_text()
+    assert not chained.with_name("chained.state").exists()
+    command("zone", "split", "-n", 3, chained)
+    pieces = [tmp_path / f"piece{number}" for number in (1, 2, 3)]
+    for number, piece in enumerate(pieces, 1):
+        command("sign", tmp_path / f"chained.{number}", "-f", piece, *options, "--given-chain")
+    command("zone", "join", *pieces, "-f", joined)
+    assert joined.read_text() == whole.read_text()
+
+
+def test_changes_alone_are_signed(made, command, tmp_path):
+    zone, keys = made
+    origin, file = zone("enterprise")
+    out, changed, changes = tmp_path / "out", tmp_path / "changed", tmp_path / "changes"
+    options = ["-K", keys("ed25519", origin), "-s", "20200101", "-e", "20500101"]
+    lines = file.read_text().splitlines()
+    host = next(line for line in lines if " IN A 198." in line)
+    changed.write_text("\n".join([*(line for line in lines if line != host), f"new.{origin} 60 IN A 192.0.2.1", ""]))
+    printed = command("zone", "compare", file, changed, code=1, out=True)
+    changes.write_text("".join(line for line in printed.splitlines(keepends=True) if line[:2] in {"- ", "+ "}))
+    command("sign", file, "-f", out, *options, "--json")
+    done = command("sign", out, "-f", out, *options, "--changes", changes, "--json")
+    assert 0 < done["made"] < 10 < done["kept"] and done["verified"] == 0
+    command("sign", changed, "-f", tmp_path / "full", *options)
+    assert out.read_bytes() == (tmp_path / "full").read_bytes()
+    changes.write_text("neither\n")
+    assert "changes:1" in command("sign", out, "-f", out, *options, "--changes", changes, code=2)
 
 
 def test_standard_input_and_output(made, dnsrig, tmp_path):

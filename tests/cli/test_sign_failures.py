@@ -1,6 +1,8 @@
 """`dnsrig sign` with keys that do not fit, and when it cannot finish: what it says, and that nothing is left behind."""
 
+import contextlib
 import os
+import pty
 import resource
 import signal
 import subprocess
@@ -40,7 +42,7 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-# With little memory, NSEC3 is signed when all is read; both while the file is written.
+# An NSEC3 chain is signed when all is read.
 @pytest.mark.parametrize("chain", [[], ["-3", "-"]])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_signal_ends_it_and_leaves_nothing(large_zone, tmp_path, number, chain):
@@ -61,6 +63,25 @@ def test_a_signal_ends_it_and_leaves_nothing(large_zone, tmp_path, number, chain
         assert (running.returncode, err.strip(), left) == (130, "dnsrig: interrupted", [])
     assert output.read_text() == "before\n"
     assert contents(large_zone / "keys") == keys
+
+
+def test_progress_on_a_terminal(large_zone, tmp_path):
+    terminal, other_end = pty.openpty()
+    command = [sys.executable, "-m", "dnsrig", "sign", large_zone / "zone", "-K", large_zone / "keys"]
+    with subprocess.Popen([*map(str, command), "-f", tmp_path / "signed"], stderr=other_end) as running:
+        os.close(other_end)
+        printed = b""
+        wait_until(lambda: any(tmp_path.iterdir()), running)
+        while b"MB" not in printed:
+            printed += os.read(terminal, 4096)
+        running.send_signal(signal.SIGINT)
+        # Until the other end is closed, what is printed has to go somewhere.
+        with contextlib.suppress(OSError):
+            while os.read(terminal, 4096):
+                pass
+    os.close(terminal)
+    assert b"sign" in printed and running.returncode == 130
+    assert list(tmp_path.iterdir()) == []
 
 
 def limit_files():

@@ -54,10 +54,10 @@ def test_other_tools_accept_the_zone(dnsrig, tmp_path, made, order, number):
 def test_what_is_said_is_in_the_file(dnsrig, tmp_path, model, origin, options):
     file = tmp_path / "made.zone"
     said = dnsrig("zone", "generate", file, "--model", model, "-o", origin, "--seed", 5, *options, "--json").json
-    found = dnsrig("zone", "info", file, "--json").json
-    assert found.pop("warnings") == []
+    found = dnsrig("zone", "stats", file, "--json").json
+    assert found["warnings"] == []
     assert (said.pop("model"), said.pop("seed"), said.pop("octets")) == (model, 5, file.stat().st_size)
-    assert said == found
+    assert said == {key: found[key] for key in said}
     again = dnsrig("zone", "generate", "-", "--model", model, "-o", origin, "--seed", 5, *options)
     assert again.out == file.read_text()
     assert "seed 5" in again.err

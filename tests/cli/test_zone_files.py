@@ -50,7 +50,12 @@ def signed_zone(dnsrig, middle_zone):
 def nsec3_zone(dnsrig, middle_zone):
     """The same, signed with NSEC3."""
     path = middle_zone.with_name("nsec3")
-    assert dnsrig("sign", middle_zone, "-f", path, "-a", "ECDSAP256SHA256", "--new-keys", "-3", "-", "-K", path.parent).code == 0
+    assert (
+        dnsrig(
+            "sign", middle_zone, "-f", path, "-a", "ECDSAP256SHA256", "--new-keys", "-3", "-", "-K", path.parent
+        ).code
+        == 0
+    )
     return path
 
 

@@ -31,8 +31,8 @@ PUBLISHED_S: Mapping[tuple[str, str], Mapping[str, float]] = {
 }
 """Seconds that peers took on two processors when the targets were set, by key and chain; RSA-1024: a tenth of the zone.
 
-dnst is in no distribution. Where it is missing, a target against it is one against the peer that was fastest then, of those
-that are there, multiplied by what lay between the two then.
+dnst is in no distribution. Where it is missing, a target against it is one against the peer that was fastest then, of
+those that are there, multiplied by what lay between the two then.
 """
 Measured = tuple[Contest, list[Verdict]]
 

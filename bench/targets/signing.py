@@ -21,6 +21,7 @@ from targets.running import BenchError
 from targets.verdicts import NO_TARGET, Verdict, at_most
 
 OURS = "dnsrig"
+DNST = "dnst"
 BOUND_S = 2.0
 """How long signing alone is measured."""
 PUBLISHED_S: Mapping[tuple[str, str], Mapping[str, float]] = {
@@ -30,8 +31,8 @@ PUBLISHED_S: Mapping[tuple[str, str], Mapping[str, float]] = {
 }
 """Seconds that peers took on two processors when the targets were set, by key and chain; RSA-1024: a tenth of the zone.
 
-dnst is in no distribution. Where it is missing, a target against it is one against the fastest peer that is there,
-multiplied by what lay between the two then.
+dnst is in no distribution. Where it is missing, a target against it is one against the peer that was fastest then, of
+those that are there, multiplied by what lay between the two then.
 """
 Measured = tuple[Contest, list[Verdict]]
 
@@ -98,8 +99,8 @@ def _against_peers(bench: SigningBench, target: Target) -> Measured:
     inputs = bench.tenth if target.is_of_tenth else bench.inputs
     peers = list(installed(target.peers))
     if not peers:
-        packages = " or ".join(dict.fromkeys(signer(name).package for name in target.peers))
-        raise BenchError(f"none of {', '.join(target.peers)} is installed (Debian packages: {packages})")
+        how = " or ".join(signer(name).how_to_install() for name in target.peers)
+        raise BenchError(f"none of {', '.join(target.peers)} is installed: {how}")
     what = f"{KEYS[target.key].label}, {CHAINS[target.chain]}{', a tenth of the zone' if target.is_of_tenth else ''}"
 
     def sign(name: str, place: Path) -> list[str]:
@@ -120,17 +121,17 @@ def time_verdict(target: Target, contest: Contest, peers: Sequence[str]) -> Verd
     fastest = contest.fastest(peers)
     against, bound, note = target.against or fastest, target.time, _others(contest, peers)
     known = PUBLISHED_S.get((target.key, target.chain), {})
-    missing = target.against if target.against else "dnst"
-    if missing not in peers and missing in target.peers:
-        against = fastest
-        if missing in known and fastest in known and (target.against or known[missing] < known[fastest]):
-            bound = target.time * known[missing] / known[fastest]
+    if DNST in target.peers and DNST not in peers:
+        there = [name for name in peers if name in known]
+        if DNST in known and there:
+            against = min(there, key=lambda name: known[name])
+            bound = target.time * known[DNST] / known[against]
             note = (
-                f"{missing} is missing: its target of {target.time} x is {bound:.2f} x against {against}, by their "
-                f"times of {known[missing]} and {known[fastest]} s when it was set; {note}"
+                f"{DNST} is missing: its target of {target.time} x is {bound:.2f} x against {against}, by their times "
+                f"of {known[DNST]} and {known[against]} s when it was set; {note}"
             )
         else:
-            note = f"{missing} is missing; {note}"
+            note = f"{DNST} is missing; {note}"
     return Verdict(
         target.row,
         against,
@@ -223,6 +224,6 @@ def installed(names: Sequence[str]) -> Iterator[str]:
     for name in names:
         kind = signer(name)
         if kind.find() is None:
-            print(f"not measured: {kind.title} (Debian package: {kind.package})", file=sys.stderr)
+            print(f"not measured: {kind.title} ({kind.how_to_install()})", file=sys.stderr)
         else:
             yield name

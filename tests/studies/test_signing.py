@@ -36,7 +36,7 @@ def settings(**more):
 
 def needs(name):
     kind = registry.signer(name)
-    return pytest.mark.skipif(kind.find() is None, reason=f"{kind.title} is missing: Debian package {kind.package}")
+    return pytest.mark.skipif(kind.find() is None, reason=f"{kind.title} is missing: {kind.how_to_install()}")
 
 
 def only_run(folder):
@@ -158,8 +158,10 @@ def test_knot_is_configured_for_the_task(tmp_path):
 
 def test_a_missing_signer_is_named_with_its_package(monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda _: None)
-    with pytest.raises(EnvironmentLacksError, match=r"dnssec-signzone .*; apt-get install bind9-utils, .*--signer"):
+    with pytest.raises(EnvironmentLacksError, match=r"dnssec-signzone .*; apt-get install bind9-utils; or .*--signer"):
         registry.require(["bind"])
+    with pytest.raises(EnvironmentLacksError, match="cargo install dnst;"):
+        registry.require(["dnst"])
     with pytest.raises(InputError, match="did you mean knot"):
         registry.require(["knott"])
 

@@ -39,7 +39,10 @@ class Study(ABC, Generic[Settings]):
         """Raise InputError for an unknown program, EnvironmentLacksError (with the package) for a missing one."""
         missing = [kind for kind in map(driver, dict.fromkeys(names)) if kind.find() is None]
         if missing:
-            raise lacking([(kind.title, kind.package) for kind in missing], self.subject)
+            titles, packages = ", ".join(kind.title for kind in missing), " ".join(kind.package for kind in missing)
+            raise EnvironmentLacksError(
+                f"not installed: {titles}; apt-get install {packages}, or leave them out of --server"
+            )
 
     def check(self, settings: Settings) -> None:
         """Refuse, before a run is begun, settings with which nothing can be measured.
@@ -54,12 +57,3 @@ class Study(ABC, Generic[Settings]):
     @abstractmethod
     def text(self, settings: Settings) -> StudyText:
         """Give the words and the layout of this study's report."""
-
-
-def lacking(programs: Sequence[tuple[str, str]], subject: str) -> EnvironmentLacksError:
-    """Say which programs, given by title and Debian package, are not installed; `subject` names their option."""
-    names = ", ".join(title for title, _ in programs)
-    packages = " ".join(package for _, package in programs)
-    return EnvironmentLacksError(
-        f"not installed: {names}; apt-get install {packages}, or leave them out of --{subject}"
-    )

@@ -85,7 +85,7 @@ class Signing(Study[SigningSettings]):
         """Say which signers that Debian has are not measured because they are not installed."""
         for kind in registry.USUAL:
             if kind.find() is None and kind.name not in settings.servers:
-                reason = f"{kind.title} is not installed: apt-get install {kind.package}"
+                reason = f"{kind.title} is not installed: {kind.how_to_install()}"
                 run.record_failure([kind.name], {"server": kind.name}, reason)
                 watcher.problem(reason)
 

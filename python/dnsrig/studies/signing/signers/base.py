@@ -65,8 +65,8 @@ class Signer(ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     program: ClassVar[str]
-    package: ClassVar[str]
-    """Debian package that it is in."""
+    package: ClassVar[str | None]
+    """Debian package that it is in, if it is in any."""
     resigns: ClassVar[bool] = False
     """Whether it can keep the signatures of a zone that is signed already."""
     has_state: ClassVar[bool] = False
@@ -79,6 +79,11 @@ class Signer(ABC):
     def find(cls) -> str | None:
         """Give the path of the program; None if it is not installed."""
         return shutil.which(cls.program)
+
+    @classmethod
+    def how_to_install(cls) -> str:
+        """Give the command that installs it."""
+        return f"cargo install {cls.program}" if cls.package is None else f"apt-get install {cls.package}"
 
     @classmethod
     def version(cls) -> str:

@@ -12,7 +12,7 @@ class Bind(Signer):
     name: ClassVar[str] = "bind"
     title: ClassVar[str] = "dnssec-signzone (BIND 9)"
     program: ClassVar[str] = "dnssec-signzone"
-    package: ClassVar[str] = "bind9-utils"
+    package: ClassVar[str | None] = "bind9-utils"
     resigns: ClassVar[bool] = True
     has_threads: ClassVar[bool] = True
     remarks: ClassVar[tuple[str, ...]] = (

@@ -21,7 +21,7 @@ class Dnsrig(Signer):
     name: ClassVar[str] = "dnsrig"
     title: ClassVar[str] = "dnsrig sign"
     program: ClassVar[str] = DNSRIG[0]
-    package: ClassVar[str] = "none, it is dnsrig"
+    package: ClassVar[str | None] = None
     resigns: ClassVar[bool] = True
     has_state: ClassVar[bool] = True
     has_threads: ClassVar[bool] = True

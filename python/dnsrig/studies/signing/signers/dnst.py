@@ -12,7 +12,7 @@ class Dnst(Signer):
     name: ClassVar[str] = "dnst"
     title: ClassVar[str] = "dnst signzone"
     program: ClassVar[str] = "dnst"
-    package: ClassVar[str] = "none; cargo install dnst"
+    package: ClassVar[str | None] = None
     remarks: ClassVar[tuple[str, ...]] = ("has no option for its number of threads",)
 
     @classmethod

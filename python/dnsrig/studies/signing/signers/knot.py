@@ -16,7 +16,7 @@ class Knot(Signer):
     name: ClassVar[str] = "knot"
     title: ClassVar[str] = "kzonesign (Knot DNS)"
     program: ClassVar[str] = "kzonesign"
-    package: ClassVar[str] = "knot-dnssecutils"
+    package: ClassVar[str | None] = "knot-dnssecutils"
     resigns: ClassVar[bool] = True
     has_threads: ClassVar[bool] = True
     remarks: ClassVar[tuple[str, ...]] = ("importing the keys into its key store is not measured",)

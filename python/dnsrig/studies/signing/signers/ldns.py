@@ -12,7 +12,7 @@ class Ldns(Signer):
     name: ClassVar[str] = "ldns"
     title: ClassVar[str] = "ldns-signzone"
     program: ClassVar[str] = "ldns-signzone"
-    package: ClassVar[str] = "ldnsutils"
+    package: ClassVar[str | None] = "ldnsutils"
     remarks: ClassVar[tuple[str, ...]] = (
         "has one thread",
         "its -p sets the opt-out flag only: insecure delegations are in the chain all the same",

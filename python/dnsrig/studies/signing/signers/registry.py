@@ -3,8 +3,7 @@
 import difflib
 from collections.abc import Sequence
 
-from dnsrig.errors import InputError
-from dnsrig.studies.base import lacking
+from dnsrig.errors import EnvironmentLacksError, InputError
 from dnsrig.studies.signing.signers.base import Signer
 from dnsrig.studies.signing.signers.bind import Bind
 from dnsrig.studies.signing.signers.dnsrig import Dnsrig
@@ -36,4 +35,6 @@ def require(names: Sequence[str]) -> None:
     """Raise InputError for an unknown signer, EnvironmentLacksError (with the package) for a missing one."""
     missing = [kind for kind in map(signer, dict.fromkeys(names)) if kind.find() is None]
     if missing:
-        raise lacking([(kind.title, kind.package) for kind in missing], "signer")
+        names = ", ".join(kind.title for kind in missing)
+        how = "; ".join(kind.how_to_install() for kind in missing)
+        raise EnvironmentLacksError(f"not installed: {names}; {how}; or leave them out of --signer")

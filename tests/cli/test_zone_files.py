@@ -50,12 +50,9 @@ def signed_zone(dnsrig, middle_zone):
 def nsec3_zone(dnsrig, middle_zone):
     """The same, signed with NSEC3."""
     path = middle_zone.with_name("nsec3")
-    assert (
-        dnsrig(
-            "sign", middle_zone, "-f", path, "-a", "ECDSAP256SHA256", "--new-keys", "-3", "-", "-K", path.parent
-        ).code
-        == 0
-    )
+    keys = path.with_name("nsec3-keys")
+    keys.mkdir()
+    assert dnsrig("sign", middle_zone, "-f", path, "-a", "ECDSAP256SHA256", "-3", "-", "-K", keys).code == 0
     return path
 
 
@@ -160,6 +157,26 @@ def test_pieces_that_do_not_belong_together(dnsrig, middle_zone, tmp_path):
     assert "below the apex, but the piece was made with" in refused(*a)
     (tmp_path / "no.pieces").write_text("{}")
     assert "no manifest of pieces" in refused(tmp_path / "no.pieces")
+
+
+@pytest.mark.parametrize("chain", [[], ["-3", "-"], ["-3", "-", "-A"]], ids=["NSEC", "NSEC3", "opt-out"])
+def test_pieces_signed_one_by_one_join_to_the_whole_signed_at_once(dnsrig, middle_zone, tmp_path, chain):
+    # Ed25519 gives the same signatures each time.
+    times = ["-s", "20300101000000", "-e", "20300201000000", "--no-state"]
+    assert dnsrig("sign", middle_zone, "-a", "ED25519", "-f", tmp_path / "whole", *times, *chain).code == 0
+    options = ["-K", tmp_path, *times]
+    assert dnsrig("sign", middle_zone, "-f", tmp_path / "chain", "--chain-only", *options, *chain).code == 0
+    assert dnsrig("zone", "split", tmp_path / "chain", "-n", 3, "-f", tmp_path / "p").code == 0
+    pieces = [tmp_path / f"p.{number}.signed" for number in (1, 2, 3)]
+    for piece in pieces:
+        done = dnsrig("sign", piece.with_suffix(""), "-f", piece, "--given-chain", *options)
+        assert done.code == 0, done.err
+    joined = dnsrig("zone", "join", *pieces, "--manifest", tmp_path / "p.pieces", "-f", tmp_path / "joined")
+    assert joined.code == 0, joined.err
+    same = dnsrig("zone", "compare", tmp_path / "whole", tmp_path / "joined")
+    assert same.code == 0, same.out
+    missing = dnsrig("zone", "join", pieces[0], pieces[2], "--manifest", tmp_path / "p.pieces")
+    assert missing.code == 2 and "the piece p.2 with the names" in missing.err
 
 
 def test_signed_pieces_without_their_manifest(dnsrig, middle_zone, tmp_path):

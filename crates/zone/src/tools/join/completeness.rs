@@ -17,8 +17,12 @@ pub(super) struct Expected {
     pub last: Option<String>,
 }
 
-/// Looks at the ends of the files: refuses those that were cut short, and sets of which some are missing.
-pub(super) fn by_marks(paths: &[&Path]) -> Result<Vec<Option<Marks>>, ZoneError> {
+/// Looks at the ends of the files: refuses those that were cut short and, unless there is a manifest to tell, sets of which
+/// some are missing.
+pub(super) fn by_marks(
+    paths: &[&Path],
+    has_manifest: bool,
+) -> Result<Vec<Option<Marks>>, ZoneError> {
     let mut found = Vec::with_capacity(paths.len());
     for (index, path) in paths.iter().enumerate() {
         if paths[..index].contains(path) {
@@ -58,6 +62,7 @@ pub(super) fn by_marks(paths: &[&Path]) -> Result<Vec<Option<Marks>>, ZoneError>
     }
     let all: Option<Vec<Marks>> = found.iter().copied().collect();
     match all {
+        _ if has_manifest => {}
         Some(all) => check_numbers(paths, &all)?,
         None => check_file_names(paths)?,
     }

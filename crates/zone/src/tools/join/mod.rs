@@ -58,7 +58,7 @@ pub fn join(
             "give at least one",
         ));
     };
-    let marks = completeness::by_marks(&paths)?;
+    let marks = completeness::by_marks(&paths, manifest.is_some())?;
     let share = first.memory / openings.len();
     let openings = openings.into_iter().map(|opening| Opening {
         memory: share,
@@ -172,6 +172,6 @@ fn broken(file: &Path, found: &Break, rtype: Rtype) -> ZoneError {
     refuse(
         file,
         what,
-        "give all pieces; sign pieces with their manifest",
+        "give all pieces; pieces are to be split from a zone with its chain (sign --chain-only) and signed with it (sign --given-chain)",
     )
 }

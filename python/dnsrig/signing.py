@@ -30,7 +30,8 @@ class Signing:
     `by_times` uses the keys by their times, as `dnssec-signzone -S` does; else all sign. Keys that the zone has
     besides `stay`, `go`, or are `refused`. `saves_keys_in` is where the files of the keys are written just before the
     zone gets its name. `changes` is a file of records that go and come, as `dnsrig zone compare` prints them;
-    signatures of other names are then kept as they are.
+    signatures of other names are then kept as they are. `zonemd` are the digests that the zone gets (RFC 8976); None makes
+    those anew that it has.
     """
 
     chain: Literal["nsec", "nsec3", "given"] = "nsec"
@@ -49,6 +50,7 @@ class Signing:
     dnskey_ttl_s: int | None = None
     allows_sha1: bool = False
     publishes_cds: bool = False
+    zonemd: list[Literal["sha384", "sha512"]] | None = None
     by_times: bool = False
     other_keys: Literal["stay", "go", "refused"] = "stay"
     saves_keys_in: Path | None = None

@@ -344,3 +344,23 @@ def test_the_ttl_of_keys(made, command, tmp_path):
         command("sign", file, "-f", tmp_path / "out", "-K", keys("p256", origin), option, 77, "-x", "-t")
         records = [line.split() for line in (tmp_path / "out").read_text().splitlines() if " IN DNSKEY " in line]
         assert [record[1] for record in records] == ["77", "77"]
+
+
+def test_digests_of_the_zone(command, tmp_path):
+    zone, signed, again = (tmp_path / name for name in ("zone", "signed", "again"))
+    command("zone", "generate", zone, "-o", "example.test.", "--records", 60)
+    first = command("sign", zone, "-f", signed, "--zonemd", "sha384", "--zonemd", "sha512", "-3", "-", "--json")
+    assert first["zonemd"] == ["sha384", "sha512"]
+    assert "the digest of its ZONEMD record was verified" in command("zone", "check", signed)
+    if shutil.which("ldns-verify-zone"):
+        done = subprocess.run(["ldns-verify-zone", "-ZZ", signed], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    renewed = command("sign", signed, "-f", again, "-N", "increment", "-3", "-", "--json")
+    assert renewed["zonemd"] == ["sha384", "sha512"]
+    assert (renewed["made"], renewed["dropped"]) == (2, 2)
+    assert "the digest of its ZONEMD record was verified" in command("zone", "check", again)
+    without = command("sign", again, "-f", signed, "--zonemd", "none", "-3", "-", "--json")
+    assert without["zonemd"] == []
+    assert " ZONEMD " not in signed.read_text()
+    assert "--zonemd none" in command("sign", zone, "--zonemd", "none", "--zonemd", "sha384", code=2)
+    assert "joined" in command("sign", zone, "-f", signed, "--given-chain", "--zonemd", "sha384", code=2)

@@ -6,13 +6,14 @@ use crate::keys::{DS_TTL_S, KeySet};
 use crate::reading::Reading;
 use dnsrig_sign::verify::{Fault, Verification, verify_file};
 use dnsrig_sign::zonefile::{
-    Chain, FileSigning, OtherKeys, Publication, SerialPolicy, SignedFile, key_signing_keys,
-    sign_file,
+    Chain, Digests, FileSigning, OtherKeys, Publication, SerialPolicy, SignedFile,
+    key_signing_keys, sign_file,
 };
 use dnsrig_sign::{DigestType, Dnskey, KeyPair, Nsec3Parameters, SignError, TimingEvent};
 use dnsrig_zone::flow::{Changes, Opening, find_apex};
 use dnsrig_zone::pool::Pool;
 use dnsrig_zone::text::shown_name;
+use dnsrig_zone::zonemd::ZonemdHash;
 use dnsrig_zone::{PresentationName, PresentationRecord, Warning, ZoneError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -38,6 +39,7 @@ pub struct Signing {
     dnskey_ttl_s: Option<u32>,
     allows_sha1: bool,
     publishes_cds: bool,
+    zonemd: Option<Vec<String>>,
     by_times: bool,
     other_keys: String,
     saves_keys_in: Option<PathBuf>,
@@ -136,6 +138,18 @@ fn file_signing(signing: &Signing) -> PyResult<FileSigning> {
             ));
         }
     };
+    let digests = match &signing.zonemd {
+        None => Digests::AsInZone,
+        Some(names) => {
+            let hash = |name: &String| {
+                let mut known = [ZonemdHash::Sha384, ZonemdHash::Sha512].into_iter();
+                known
+                    .find(|hash| hash_name(*hash) == name)
+                    .ok_or_else(|| refused("hash of zone digests", name, "sha384 and sha512"))
+            };
+            Digests::Of(names.iter().map(hash).collect::<PyResult<_>>()?)
+        }
+    };
     Ok(FileSigning {
         chain,
         signs: signing.signs,
@@ -149,6 +163,7 @@ fn file_signing(signing: &Signing) -> PyResult<FileSigning> {
         dnskey_ttl_s: signing.dnskey_ttl_s,
         allows_sha1: signing.allows_sha1,
         publishes_cds: signing.publishes_cds,
+        digests,
         publication: Publication {
             others,
             saves_keys_in: signing.saves_keys_in.clone(),
@@ -223,6 +238,8 @@ fn summary<'py>(
     ] {
         found.set_item(name, count)?;
     }
+    let digests: Vec<&str> = signed.digests.iter().map(|hash| hash_name(*hash)).collect();
+    found.set_item("zonemd", digests)?;
     found.set_item("keys", stems(&mut keys.iter()))?;
     found.set_item("key_signing_keys", stems(&mut key_signing_keys(keys)))?;
     let only_published = parameters.publication.published.iter().flatten();
@@ -237,6 +254,13 @@ fn summary<'py>(
     found.set_item("ds", ds)?;
     set_warnings(&found, &signed.warnings, signed.warning_count)?;
     Ok(found)
+}
+
+fn hash_name(hash: ZonemdHash) -> &'static str {
+    match hash {
+        ZonemdHash::Sha384 => "sha384",
+        ZonemdHash::Sha512 => "sha512",
+    }
 }
 
 fn set_warnings(found: &Bound<'_, PyDict>, warnings: &[Warning], count: u64) -> PyResult<()> {

@@ -143,6 +143,11 @@ pub enum SignError {
         /// The zone.
         zone: String,
     },
+    /// A digest of what is no whole signed zone.
+    #[error(
+        "a ZONEMD record is of a whole signed zone: sign the joined zone with the digest, which keeps the signatures of its pieces"
+    )]
+    DigestOfPiece,
     /// A name that cannot be hashed into the zone.
     #[error("hashed names below {zone} would exceed 255 octets; use NSEC for this zone")]
     HashedNameTooLong {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// Signs `zone` with `keys`, as [`sign_file`](crate::zonefile::sign_file) does zone files.
 ///
 /// DNSSEC records that the zone has already are left out: RRSIG, NSEC, NSEC3, NSEC3PARAM, and DNSKEY records of `keys`; other
-/// DNSKEY records stay, and so does anything else, a ZONEMD record included although signing makes it wrong.
+/// DNSKEY records stay, and so does anything else; a ZONEMD record gets the digest of the signed zone.
 ///
 /// Key-signing keys sign the DNSKEY, CDNSKEY and CDS RRsets (RFC 7344 section 4.1), zone-signing keys all else; where an
 /// algorithm has only keys of one role, these sign everything. The new records' TTLs: DNSKEY as the DNSKEY records in

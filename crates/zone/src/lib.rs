@@ -25,6 +25,7 @@ mod unsigned;
 mod whole_file;
 mod write;
 mod zone;
+pub mod zonemd;
 
 pub use canonical::{
     compare_names, empty_non_terminals, is_at_or_below, label_count, parent, same_name,

@@ -9,6 +9,7 @@ use crate::whole_file::WholeFile;
 use domain::base::iana::Rtype;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// NSEC3 records that one job shows.
 const NSEC3_BATCH: usize = 4096;
@@ -30,10 +31,27 @@ enum Target<'a> {
     Memory(&'a mut Vec<u8>),
 }
 
+/// What an output has so far.
+#[derive(Clone, Debug)]
+pub enum Written {
+    /// A file.
+    File(PathBuf),
+    /// A text.
+    Text(Arc<[u8]>),
+}
+
 impl<'a> TextOutput<'a> {
     /// Begins to write `path`; `-` is standard output.
     pub fn create(path: &Path, pool: &'a Pool) -> Result<Self, ZoneError> {
         let file = WholeFile::create(path).map_err(|source| write_error(path, source))?;
+        Ok(Self::new(path, pool, Target::File(file)))
+    }
+
+    /// Begins to write `path` so that it can be read again and patched before it is finished; what cannot be, such as
+    /// standard output, is written by way of a temporary file in `folder`.
+    pub fn create_patchable(path: &Path, folder: &Path, pool: &'a Pool) -> Result<Self, ZoneError> {
+        let file = WholeFile::create_patchable(path, folder);
+        let file = file.map_err(|source| write_error(path, source))?;
         Ok(Self::new(path, pool, Target::File(file)))
     }
 
@@ -92,11 +110,45 @@ impl<'a> TextOutput<'a> {
         }
     }
 
+    /// Octets written so far.
+    pub fn octets(&self) -> u64 {
+        self.octets
+    }
+
+    /// What was written so far, to be read again.
+    pub fn written(&mut self) -> Result<Written, ZoneError> {
+        while !self.texts.is_empty() {
+            self.write_next()?;
+        }
+        match &mut self.target {
+            Target::Memory(text) => Ok(Written::Text(text[..].into())),
+            Target::File(file) => {
+                let path = file.partial_path();
+                let path = path.map_err(|source| write_error(&self.path, source))?;
+                Ok(Written::File(path))
+            }
+        }
+    }
+
+    /// Replaces octets that were written, from the one numbered `at` on.
+    pub fn patch(&mut self, at: u64, octets: &[u8]) -> Result<(), ZoneError> {
+        match &mut self.target {
+            Target::Memory(text) => {
+                let at = at as usize;
+                text[at..at + octets.len()].copy_from_slice(octets);
+                Ok(())
+            }
+            Target::File(file) => file
+                .patch(at, octets)
+                .map_err(|source| write_error(&self.path, source)),
+        }
+    }
+
     /// Writes the records of an NSEC3 chain, in the order of their hashes; how many there are without duplicates.
     pub fn nsec3(&mut self, mut records: PackedRecords) -> Result<u64, ZoneError> {
         records.sort();
         let count = records.len();
-        let records = std::sync::Arc::new(records);
+        let records = Arc::new(records);
         for first in (0..count).step_by(NSEC3_BATCH) {
             let records = records.clone();
             self.submit(move || {

@@ -1,8 +1,8 @@
 //! Files read and written as a whole.
 
 use std::fs::{File, OpenOptions, Permissions};
-use std::io::{self, BufWriter, Read, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::io::{self, BufWriter, Read, Seek, Write};
+use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// Opens a file to read, and gives the file system's own name of it; devices are refused, since some never end. `-` is
@@ -44,6 +44,27 @@ enum Target {
         path: PathBuf,
         folder: PathBuf,
     },
+    /// Written directly when it is complete.
+    Spooled {
+        partial: BufWriter<tempfile::NamedTempFile>,
+        target: Box<dyn Write + Send>,
+    },
+}
+
+impl Target {
+    /// The file that has all that was written so far.
+    fn partial(&mut self) -> io::Result<&tempfile::NamedTempFile> {
+        match self {
+            Self::Direct(_) => Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                "what was written is gone",
+            )),
+            Self::Beside { partial, .. } | Self::Spooled { partial, .. } => {
+                partial.flush()?;
+                Ok(partial.get_ref())
+            }
+        }
+    }
 }
 
 impl std::fmt::Debug for WholeFile {
@@ -89,6 +110,42 @@ impl WholeFile {
         }))
     }
 
+    /// Begins to write `path` so that [`WholeFile::partial_path`] and [`WholeFile::patch`] work: what would be written
+    /// directly goes to a temporary file in `folder` until it is complete.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn create_patchable(path: &Path, folder: &Path) -> io::Result<Self> {
+        match Self::create(path)?.0 {
+            Target::Direct(target) => {
+                let partial = tempfile::Builder::new()
+                    .prefix(".dnsrig-")
+                    .tempfile_in(folder)?;
+                Ok(Self(Target::Spooled {
+                    partial: BufWriter::with_capacity(1 << 16, partial),
+                    target,
+                }))
+            }
+            beside => Ok(Self(beside)),
+        }
+    }
+
+    /// The file that has all that was written so far.
+    ///
+    /// # Errors
+    /// Those of the system; also if it was written directly.
+    pub fn partial_path(&mut self) -> io::Result<PathBuf> {
+        Ok(self.0.partial()?.path().to_path_buf())
+    }
+
+    /// Replaces octets that were written, from the one numbered `at` on.
+    ///
+    /// # Errors
+    /// Those of the system; also if they were written directly.
+    pub fn patch(&mut self, at: u64, octets: &[u8]) -> io::Result<()> {
+        self.0.partial()?.as_file().write_all_at(octets, at)
+    }
+
     /// Brings the file to disk and gives it its name.
     ///
     /// # Errors
@@ -104,6 +161,18 @@ impl WholeFile {
     pub fn complete(self) -> io::Result<CompleteFile> {
         match self.0 {
             Target::Direct(mut target) => {
+                target.flush()?;
+                Ok(CompleteFile(None))
+            }
+            Target::Spooled {
+                partial,
+                mut target,
+            } => {
+                let mut spooled = partial
+                    .into_inner()
+                    .map_err(io::IntoInnerError::into_error)?;
+                spooled.rewind()?;
+                io::copy(&mut spooled, &mut target)?;
                 target.flush()?;
                 Ok(CompleteFile(None))
             }
@@ -145,14 +214,16 @@ impl Write for WholeFile {
     fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
         match &mut self.0 {
             Target::Direct(target) => target.write(octets),
-            Target::Beside { partial, .. } => partial.write(octets),
+            Target::Beside { partial, .. } | Target::Spooled { partial, .. } => {
+                partial.write(octets)
+            }
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.0 {
             Target::Direct(target) => target.flush(),
-            Target::Beside { partial, .. } => partial.flush(),
+            Target::Beside { partial, .. } | Target::Spooled { partial, .. } => partial.flush(),
         }
     }
 }

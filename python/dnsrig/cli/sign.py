@@ -45,6 +45,12 @@ OPTIONS = (
     ),
     click.option("-n", "--threads", type=click.IntRange(1, 1024), default=None, help="Threads that work [one a CPU]."),
     click.option("--memory", type=Size(), default=None, help="Memory for sorting, if ZONEFILE is not sorted [4G]."),
+    click.option(
+        "--zonemd",
+        type=click.Choice(["sha384", "sha512", "none"], case_sensitive=False),
+        multiple=True,
+        help="Digest of the zone (RFC 8976); may be repeated [those that the zone has].",
+    ),
     click.option("--allow-sha1", is_flag=True, help="Allow keys with SHA-1, which validators reject (RFC 9905)."),
     click.option("--deterministic", is_flag=True, help="The same ECDSA signatures for the same data (RFC 6979)."),
     click.option(
@@ -145,6 +151,8 @@ def _check_fit(options: dict[str, Any]) -> None:
         raise click.UsageError("-A and -H need NSEC3: add -3 SALT ('-3 -' for no salt)")
     if options["given_chain"] and (is_nsec3 or options["chain_only"]):
         raise click.UsageError("--given-chain takes the chain that is there: leave out -3 and --chain-only")
+    if "none" in options["zonemd"] and len(options["zonemd"]) > 1:
+        raise click.UsageError("--zonemd none leaves no digest: leave out the other --zonemd, or this")
     if options["no_state"] and options["verify_kept"]:
         raise click.UsageError("--no-state verifies all signatures kept anyway: leave out --verify-kept")
 
@@ -188,6 +196,7 @@ def _signing(chosen: ChosenKeys, options: dict[str, Any]) -> Signing:
         dnskey_ttl_s=options["dnskey_ttl"],
         allows_sha1=options["allow_sha1"],
         publishes_cds=options["cds"],
+        zonemd=[hash_ for hash_ in options["zonemd"] if hash_ != "none"] if options["zonemd"] else None,
         by_times=chosen.by_times,
         other_keys=chosen.other_keys,
         saves_keys_in=chosen.saves_keys_in,

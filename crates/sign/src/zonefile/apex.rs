@@ -2,10 +2,11 @@
 
 use super::chain::nsec3_head;
 use super::keys::{check_dnskeys, key_signing_keys};
-use super::plan::{Chain, FileSigning};
+use super::plan::{Chain, Digests, FileSigning};
 use crate::{DigestType, Dnskey, KeyPair, SignError};
-use dnsrig_zone::flow::Batch;
+use dnsrig_zone::flow::{Batch, RecordRange};
 use dnsrig_zone::text::shown_name;
+use dnsrig_zone::zonemd::{SCHEME_SIMPLE, ZonemdHash};
 use dnsrig_zone::{FilePlace, PackedRecord, PackedRecords, same_name};
 use domain::base::iana::Rtype;
 
@@ -34,6 +35,8 @@ pub(super) struct Apex {
     pub serial: u32,
     /// TTL of NSEC and NSEC3 records: the lesser of the SOA's minimum and TTL (RFC 9077 section 3).
     pub chain_ttl_s: u32,
+    /// The digests that the zone gets, in the order of their records; in `records` they are zero.
+    pub digests: Vec<ZonemdHash>,
 }
 
 impl Apex {
@@ -69,6 +72,7 @@ impl Apex {
         let is_given = signing.chain == Chain::Given;
         let publication = &signing.publication;
         let synchronised = synchronised(keys, signing);
+        let digests = digests(&name.records, signing);
         for record in name.records.iter() {
             let is_kept = match record.rtype {
                 Rtype::SOA => false,
@@ -77,6 +81,8 @@ impl Apex {
                 Rtype::NSEC3PARAM => is_given,
                 Rtype::DNSKEY => publication.keeps_dnskey(record.rdata),
                 Rtype::CDS | Rtype::CDNSKEY if synchronised.is_some() => false,
+                // A digest of what the zone was.
+                Rtype::ZONEMD => is_given,
                 rtype => publication.keeps(rtype),
             };
             if is_kept {
@@ -95,6 +101,13 @@ impl Apex {
             dnskey.map_or(soa.ttl_s, |record| record.ttl_s)
         });
         push_keys(&mut records, apex, keys, dnskey_ttl_s, signing);
+        for hash in &digests {
+            records.push(&PackedRecord {
+                rtype: Rtype::ZONEMD,
+                rdata: &zonemd_rdata(new, *hash, &vec![0; hash.octets()]),
+                ..soa
+            });
+        }
         check_dnskeys(apex, &records, keys, signing)?;
         if let Chain::Nsec3(parameters) = &signing.chain {
             records.push(&PackedRecord {
@@ -110,8 +123,37 @@ impl Apex {
             records: level_dnskey_ttls(records, dnskey_ttl_s),
             serial: new,
             chain_ttl_s: minimum.min(soa.ttl_s),
+            digests,
         })
     }
+}
+
+/// The digests that the zone gets whose apex has `records`.
+fn digests(records: &RecordRange<'_>, signing: &FileSigning) -> Vec<ZonemdHash> {
+    if !signing.makes_digests() {
+        return Vec::new();
+    }
+    let mut hashes: Vec<ZonemdHash> = match &signing.digests {
+        Digests::Of(hashes) => hashes.clone(),
+        Digests::AsInZone if signing.publication.keeps(Rtype::ZONEMD) => records
+            .iter()
+            .filter(|record| record.rtype == Rtype::ZONEMD)
+            .filter(|record| record.rdata.get(4) == Some(&SCHEME_SIMPLE))
+            .filter_map(|record| ZonemdHash::from_number(*record.rdata.get(5)?))
+            .collect(),
+        Digests::AsInZone => Vec::new(),
+    };
+    hashes.sort_unstable();
+    hashes.dedup();
+    hashes
+}
+
+/// The data of a ZONEMD record (RFC 8976 section 2.2).
+pub(super) fn zonemd_rdata(serial: u32, hash: ZonemdHash, digest: &[u8]) -> Vec<u8> {
+    let mut rdata = serial.to_be_bytes().to_vec();
+    rdata.extend([SCHEME_SIMPLE, hash.number()]);
+    rdata.extend_from_slice(digest);
+    rdata
 }
 
 fn no_soa(apex: &[u8]) -> SignError {

@@ -8,17 +8,19 @@ mod names;
 mod plan;
 mod state;
 mod tasks;
+mod zonemd;
 
 pub use apex::SerialPolicy;
 pub use keys::{OtherKeys, Publication, key_signing_keys};
-pub use plan::{Chain, FileSigning};
+pub use plan::{Chain, Digests, FileSigning};
 pub use state::state_path;
 
 use crate::{KeyPair, SignError};
 use dnsrig_zone::flow::{Opening, ZoneFlow, over_names};
 use dnsrig_zone::output::TextOutput;
 use dnsrig_zone::pool::{InOrder, Pool};
-use dnsrig_zone::{PackedRecords, Warning};
+use dnsrig_zone::zonemd::ZonemdHash;
+use dnsrig_zone::{PackedRecords, Warning, ZoneError};
 use keys::SavedKeys;
 use links::Links;
 use names::{SignedBatch, sign_batch};
@@ -26,7 +28,7 @@ use plan::{EndOfWork, Plan};
 use state::{State, StateWriter};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use zonemd::Placeholders;
 
 /// What was signed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,6 +45,8 @@ pub struct SignedFile {
     pub signatures: Counts,
     /// Names in the chain of denial.
     pub chain_names: u64,
+    /// The digests of the zone that its ZONEMD records have.
+    pub digests: Vec<ZonemdHash>,
     /// The first warnings.
     pub warnings: Vec<Warning>,
     /// All warnings.
@@ -74,6 +78,8 @@ impl Counts {
 /// Signs the zone file of `opening` with `keys` and writes it to `target`: in canonical order, one record a line, the SOA
 /// record first, the records of an NSEC3 chain last.
 ///
+/// ZONEMD records get the digest of the signed zone, for which this is read again, twice if it has an NSEC3 chain.
+///
 /// Where the input is signed already, signatures that are still valid, outlive the refresh interval and cover what the
 /// zone now has are kept, and the chain is repaired. That they are valid is known from the state file beside the input,
 /// which an earlier signing wrote, or else is verified. With changes ([`Opening::changes`]) signatures of names that these
@@ -88,16 +94,19 @@ pub fn sign_file(
     signing.check()?;
     let state = State::load(opening.path, &keys, signing)?;
     over_names(&opening_for(opening, signing), pool, |flow| {
-        let output = TextOutput::create(target, pool)?;
+        let output = |has_digests| match has_digests {
+            true => TextOutput::create_patchable(target, &opening.folder, pool),
+            false => TextOutput::create(target, pool),
+        };
         let writer = StateWriter::new(signing, target, &state, opening.changes.is_some());
         Signing::new(
             flow,
             keys.clone(),
             signing,
             state.clone(),
-            opening.cancel,
+            opening,
             Targets {
-                output,
+                output: Box::new(output),
                 state: writer,
                 pool,
             },
@@ -116,17 +125,16 @@ pub fn sign_text(
     signing.check()?;
     over_names(&opening_for(opening, signing), pool, |flow| {
         let mut text = Vec::new();
-        let output = TextOutput::memory(&mut text, pool);
+        let memory = &mut text;
         let state = Arc::new(State::none(keys.len()));
         let writer = StateWriter::none();
         let keys = keys.clone();
-        let cancel = opening.cancel;
         let targets = Targets {
-            output,
+            output: Box::new(move |_| Ok(TextOutput::memory(memory, pool))),
             state: writer,
             pool,
         };
-        Signing::new(flow, keys, signing, state, cancel, targets)?.run(flow)?;
+        Signing::new(flow, keys, signing, state, opening, targets)?.run(flow)?;
         Ok(text)
     })
 }
@@ -141,13 +149,15 @@ fn opening_for<'a>(opening: &Opening<'a>, signing: &FileSigning) -> Opening<'a> 
 
 /// Where the signed zone and its state file go, and who does the work.
 struct Targets<'p> {
-    output: TextOutput<'p>,
+    /// Begins the zone file, which is patched if the zone gets digests.
+    output: Box<dyn FnOnce(bool) -> Result<TextOutput<'p>, ZoneError> + 'p>,
     state: StateWriter,
     pool: &'p Pool,
 }
 
 /// A zone file being signed.
 struct Signing<'p> {
+    opening: &'p Opening<'p>,
     plan: Arc<Plan>,
     output: TextOutput<'p>,
     /// Batches being signed.
@@ -159,7 +169,8 @@ struct Signing<'p> {
     signed: SignedFile,
     pool: &'p Pool,
     first: Option<dnsrig_zone::flow::Batch>,
-    cancel: &'p AtomicBool,
+    /// Where digests of the zone go.
+    placeholders: Option<Placeholders>,
     _end: EndOfWork,
 }
 
@@ -169,7 +180,7 @@ impl<'p> Signing<'p> {
         keys: Arc<[KeyPair]>,
         signing: &FileSigning,
         state: Arc<State>,
-        cancel: &'p AtomicBool,
+        opening: &'p Opening<'p>,
         targets: Targets<'p>,
     ) -> Result<Self, SignError> {
         let first = flow.next_batch()?;
@@ -178,8 +189,9 @@ impl<'p> Signing<'p> {
         let plan = Arc::new(plan);
         Ok(Self {
             _end: EndOfWork(plan.clone()),
-            cancel,
-            output: targets.output,
+            opening,
+            placeholders: None,
+            output: (targets.output)(!plan.apex.digests.is_empty())?,
             signing: InOrder::default(),
             links: Links::default(),
             nsec3: PackedRecords::default(),
@@ -207,6 +219,10 @@ impl<'p> Signing<'p> {
         self.drain()?;
         self.nsec3_chain()?;
         self.drain()?;
+        if let Some(placeholders) = &self.placeholders {
+            placeholders.fill(&self.plan, self.opening, self.pool, &mut self.output)?;
+            self.signed.digests = self.plan.apex.digests.clone();
+        }
         let (warnings, warning_count) = flow.warnings();
         self.signed.warnings = warnings.to_vec();
         self.signed.warning_count = warning_count;
@@ -242,10 +258,13 @@ impl<'p> Signing<'p> {
 
     /// Takes what the earliest batch gave.
     fn take(&mut self) -> Result<(), SignError> {
-        let Some(batch) = self.signing.take_unless(self.cancel)? else {
+        let Some(batch) = self.signing.take_unless(self.opening.cancel)? else {
             return Ok(());
         };
         let batch = batch?;
+        if !batch.zonemd_signatures.is_empty() {
+            self.placeholders = Placeholders::find(&self.plan, &batch, self.output.octets());
+        }
         self.output.write(&batch.text)?;
         self.signed.records += batch.records;
         self.signed.chain_names += batch.chain_names;

@@ -22,6 +22,8 @@ pub(super) struct SignedBatch {
     pub counts: Counts,
     pub links: BatchLinks,
     pub digests: Vec<u128>,
+    /// The lines of the signatures of the apex's ZONEMD records, if the zone gets any.
+    pub zonemd_signatures: Vec<u8>,
 }
 
 /// A name between being looked at and being written.
@@ -32,6 +34,8 @@ struct Name<'a> {
     tasks: Range<usize>,
     /// The data of its new NSEC record.
     nsec: Option<Range<usize>>,
+    /// Signatures of ZONEMD records, whose digests are still to come.
+    zonemd_tasks: Range<usize>,
     is_apex: bool,
 }
 
@@ -112,12 +116,13 @@ impl<'p> Work<'p> {
         self.signed.counts.dropped += signatures.count() as u64;
         let first = self.tasks.len();
         let mut nsec = None;
+        let mut zonemd_tasks = 0..0;
         if name.kind != NameKind::BelowCut {
             if plan.signing.chain == Chain::Nsec {
                 nsec = Some(self.nsec_record(&name, next));
             }
             if plan.signing.signs {
-                self.rrsets(&name, is_apex);
+                zonemd_tasks = self.rrsets(&name, is_apex);
                 if let Some(nsec) = nsec.clone() {
                     self.nsec_signature(&name, nsec);
                 }
@@ -128,12 +133,15 @@ impl<'p> Work<'p> {
             kind: name.kind,
             tasks: first..self.tasks.len(),
             nsec,
+            zonemd_tasks,
             is_apex,
         }
     }
 
-    fn rrsets(&mut self, name: &OwnerGroup<'_>, is_apex: bool) {
+    /// Takes the RRsets of a name; the signatures of ZONEMD records that are to get their digests yet.
+    fn rrsets(&mut self, name: &OwnerGroup<'_>, is_apex: bool) -> Range<usize> {
         let plan = self.plan;
+        let mut zonemd_tasks = 0..0;
         for rrset in name.rrsets() {
             let first = rrset.get(0);
             let is_replaced = first.rtype == Rtype::NSEC && plan.signing.chain != Chain::Given;
@@ -144,15 +152,22 @@ impl<'p> Work<'p> {
                 Rtype::DNSKEY | Rtype::CDNSKEY | Rtype::CDS if is_apex => &plan.key_keys,
                 _ => &plan.data_keys,
             };
+            let has_no_digest =
+                is_apex && first.rtype == Rtype::ZONEMD && !plan.apex.digests.is_empty();
             let what = Rrset {
                 owner: first.owner,
                 rtype: first.rtype,
                 ttl_s: first.ttl_s,
-                existing: Some(name.signatures(first.rtype)),
+                existing: (!has_no_digest).then(|| name.signatures(first.rtype)),
             };
             let rdatas = rrset.iter().map(|record| record.rdata);
+            let first_task = self.tasks.len();
             self.tasks.rrset(&what, keys, rdatas);
+            if has_no_digest {
+                zonemd_tasks = first_task..self.tasks.len();
+            }
         }
+        zonemd_tasks
     }
 
     /// Makes the data of the NSEC record (RFC 4034 section 4.1).
@@ -246,6 +261,9 @@ impl<'p> Work<'p> {
             write(&record, text);
         }
         self.tasks.push_lines(owner, name.tasks.clone(), text);
+        let lines = &mut self.signed.zonemd_signatures;
+        self.tasks
+            .push_lines(owner, name.zonemd_tasks.clone(), lines);
         if let Some(nsec) = name.nsec.clone() {
             let record = PackedRecord {
                 owner,

@@ -6,6 +6,7 @@ use super::state::State;
 use crate::{KeyPair, Nsec3Parameters, Role, SignError};
 use dnsrig_zone::flow::{Batch, Changes};
 use dnsrig_zone::lookup::Nsec3Params;
+use dnsrig_zone::zonemd::ZonemdHash;
 use dnsrig_zone::{ZoneError, label_count};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,6 +20,15 @@ pub enum Chain {
     Nsec3(Nsec3Parameters),
     /// The chain that the zone has, signed as it is; for pieces of a zone.
     Given,
+}
+
+/// Which digests the zone gets (RFC 8976).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Digests {
+    /// Those of the ZONEMD records that it has are made anew; none in a zone without.
+    AsInZone,
+    /// These, and no others.
+    Of(Vec<ZonemdHash>),
 }
 
 /// How a zone file is to be signed.
@@ -50,6 +60,9 @@ pub struct FileSigning {
     pub allows_sha1: bool,
     /// Publishes CDS and CDNSKEY records of the key-signing keys (RFC 7344).
     pub publishes_cds: bool,
+    /// Which digests the zone gets. A zone whose chain is given, as that of a piece, keeps its ZONEMD records as they are;
+    /// one that is not signed yet gets none.
+    pub digests: Digests,
     /// Which keys the zone shows besides.
     pub publication: Publication,
 }
@@ -71,8 +84,14 @@ impl FileSigning {
             dnskey_ttl_s: None,
             allows_sha1: false,
             publishes_cds: false,
+            digests: Digests::AsInZone,
             publication: Publication::default(),
         }
+    }
+
+    /// Whether the zone is whole and signed, as a digest is of.
+    pub(super) fn makes_digests(&self) -> bool {
+        self.signs && self.chain != Chain::Given
     }
 
     /// Refuses times and parameters that make no sense.
@@ -84,6 +103,11 @@ impl FileSigning {
                 inception: self.inception,
                 expiration: self.expiration.wrapping_sub(self.jitter_s),
             });
+        }
+        if matches!(&self.digests, Digests::Of(hashes) if !hashes.is_empty())
+            && !self.makes_digests()
+        {
+            return Err(SignError::DigestOfPiece);
         }
         match &self.chain {
             Chain::Nsec3(parameters) if parameters.salt.len() > 255 => {

@@ -1,116 +1,15 @@
 //! Zone files signed, signed again, signed by pieces and verified.
 
-use crate::common::name;
-use dnsrig_sign::verify::{Fault, Verification, Verified, verify_file};
-use dnsrig_sign::zonefile::{Chain, FileSigning, SerialPolicy, SignedFile, sign_file, state_path};
-use dnsrig_sign::{Algorithm, KeyPair, Nsec3Parameters, Role, SignError};
+use crate::folder::{Bench, DAY, NOW, chains, keys, lines, signing};
+use dnsrig_sign::verify::{Fault, Verification, verify_file};
+use dnsrig_sign::zonefile::{Chain, FileSigning, SerialPolicy, sign_file, state_path};
+use dnsrig_sign::{Algorithm, KeyPair, Nsec3Parameters};
 use dnsrig_zone::flow::{Changes, Opening};
-use dnsrig_zone::generate::small_domain;
-use dnsrig_zone::pool::Pool;
 use proptest::prelude::*;
 use std::collections::HashSet;
 use std::fs;
-use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-
-const NOW: u32 = 1_700_000_000;
-const DAY: u32 = 86_400;
-
-fn keys(algorithm: Algorithm) -> Arc<[KeyPair]> {
-    let bits = algorithm.is_rsa().then_some(1024);
-    let zone = name("example.test.");
-    let ksk = KeyPair::generate(&zone, algorithm, bits, Role::Ksk, &[]).unwrap();
-    let zsk = KeyPair::generate(
-        &zone,
-        algorithm,
-        bits,
-        Role::Zsk,
-        std::slice::from_ref(&ksk),
-    );
-    [ksk, zsk.unwrap()].into()
-}
-
-fn signing(chain: Chain) -> FileSigning {
-    FileSigning {
-        chain,
-        now: NOW,
-        refresh_s: 7 * DAY,
-        has_state: true,
-        ..FileSigning::new(NOW - 3600, NOW + 30 * DAY)
-    }
-}
-
-fn chains() -> [Chain; 3] {
-    let opt_out = Nsec3Parameters {
-        opt_out: true,
-        ..Nsec3Parameters::default()
-    };
-    [
-        Chain::Nsec,
-        Chain::Nsec3(Nsec3Parameters::new(2, "AABB", false).unwrap()),
-        Chain::Nsec3(opt_out),
-    ]
-}
-
-/// A folder with a zone and what is made of it.
-struct Bench {
-    folder: tempfile::TempDir,
-    pool: Pool,
-    keys: Arc<[KeyPair]>,
-}
-
-impl Bench {
-    fn new(algorithm: Algorithm) -> Self {
-        Self {
-            folder: tempfile::tempdir().unwrap(),
-            pool: Pool::new(NonZeroUsize::new(2).unwrap()),
-            keys: keys(algorithm),
-        }
-    }
-
-    fn path(&self, file: &str) -> PathBuf {
-        self.folder.path().join(file)
-    }
-
-    fn zone(&self, file: &str, records: usize, seed: u64) -> PathBuf {
-        let path = self.path(file);
-        small_domain(&name("example.test."), records, seed)
-            .unwrap()
-            .write(&path)
-            .unwrap();
-        path
-    }
-
-    fn sign(&self, from: &Path, to: &str, signing: &FileSigning) -> Result<SignedFile, SignError> {
-        let opening = Opening::new(from, None);
-        sign_file(
-            &opening,
-            &self.pool,
-            self.keys.clone(),
-            signing,
-            &self.path(to),
-        )
-    }
-
-    fn verify(&self, path: &Path) -> Verified {
-        self.verify_at(NOW, path)
-    }
-
-    fn verify_at(&self, now: u32, path: &Path) -> Verified {
-        let verification = Verification {
-            now,
-            faults_max: 50,
-            ..Verification::default()
-        };
-        verify_file(&Opening::new(path, None), &self.pool, &verification).unwrap()
-    }
-}
-
-fn lines(path: &Path) -> HashSet<String> {
-    let text = fs::read_to_string(path).unwrap();
-    text.lines().map(str::to_owned).collect()
-}
 
 #[test]
 fn what_is_signed_verifies_and_is_in_order() {

@@ -4,6 +4,8 @@ mod appendices;
 mod bind_tools;
 mod common;
 mod files;
+mod folder;
 mod key_text;
 mod shapes;
 mod validators;
+mod zonemd;

@@ -59,6 +59,21 @@ fn digests_are_of_what_was_written() {
 }
 
 #[test]
+fn nsec3_records_of_many_blocks_are_digested_in_order() {
+    let bench = Bench::new(Algorithm::Ed25519);
+    let path = bench.path("zone");
+    let mut text = String::from("$ORIGIN example.test.\n$TTL 60\n@ SOA a. b. 1 2 3 4 5\n@ NS a.\n");
+    (0..30_000).for_each(|number| text += &format!("n{number:05} NS ns{number}.elsewhere.\n"));
+    fs::write(&path, text).unwrap();
+    let chain = chains()[1].clone();
+    bench
+        .sign(&path, "signed", &digested(chain, &[Sha384]))
+        .unwrap();
+    assert!(fs::metadata(bench.path("signed")).unwrap().len() > 8 << 20);
+    assert!(has_right_digests(&bench, &bench.path("signed")));
+}
+
+#[test]
 fn a_changed_zone_has_another_digest() {
     let bench = Bench::new(Algorithm::Ed25519);
     let zone = bench.zone("zone", 300, 22);

@@ -42,6 +42,17 @@ pub(crate) struct Grouped {
 }
 
 impl Grouped {
+    /// Puts the NSEC3 records of `earlier`, which comes later all the same, before these.
+    pub fn put_nsec3_before(&mut self, earlier: Option<&mut Self>) {
+        if let Some(earlier) = earlier
+            && !earlier.nsec3.is_empty()
+        {
+            let mut nsec3 = std::mem::take(&mut earlier.nsec3);
+            nsec3.append(&self.nsec3);
+            self.nsec3 = nsec3;
+        }
+    }
+
     /// Forgets the names that have nothing but RRSIG and NSEC records.
     pub fn leave_out_orphans(&mut self) {
         let records = &self.records;

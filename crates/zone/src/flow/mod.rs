@@ -311,6 +311,8 @@ impl<'a> ZoneFlow<'a> {
                 continue;
             };
             if next.groups.is_empty() {
+                // NSEC3 records stay in the order of the file.
+                next.put_nsec3_before(self.pending.as_mut());
                 return Ok(Some(Batch::nameless(self.apex.clone(), next)));
             }
             let Some(pending) = self.pending.take() else {
@@ -346,7 +348,10 @@ impl<'a> ZoneFlow<'a> {
                 match &mut self.held {
                     // The apex comes first all the same.
                     Some(held) if !self.has_begun => held.nsec3.append(&next.nsec3),
-                    _ => return Ok(Some(next)),
+                    held => {
+                        next.put_nsec3_before(held.as_mut());
+                        return Ok(Some(next));
+                    }
                 }
                 continue;
             }

@@ -30,8 +30,8 @@ class Signing:
     `by_times` uses the keys by their times, as `dnssec-signzone -S` does; else all sign. Keys that the zone has
     besides `stay`, `go`, or are `refused`. `saves_keys_in` is where the files of the keys are written just before the
     zone gets its name. `changes` is a file of records that go and come, as `dnsrig zone compare` prints them;
-    signatures of other names are then kept as they are. `zonemd` are the digests that the zone gets (RFC 8976); None makes
-    those anew that it has.
+    signatures of other names are then kept as they are. `zonemd` are the digests that the zone gets (RFC 8976); None
+    makes those anew that it has.
     """
 
     chain: Literal["nsec", "nsec3", "given"] = "nsec"

@@ -265,8 +265,11 @@ fn dnskey_faults(zone: &Zone, tasks: &[Task<'_>]) -> Vec<String> {
     if !zone.verification.ds.is_empty() {
         return faults;
     }
+    let is_signed = tasks
+        .iter()
+        .any(|task| task.is_valid && !zone.keys.keys[task.key].is_revoked());
     let mut entries = seps.filter(|(_, key)| !key.is_revoked()).peekable();
-    if entries.peek().is_some() && !entries.any(|(index, _)| signs(index)) {
+    if is_signed && entries.peek().is_some() && !entries.any(|(index, _)| signs(index)) {
         faults.push(
             "no key with the SEP flag signs the DNSKEY RRset, so DS records of these keys lead nowhere; give those that the parent zone has"
                 .into(),

@@ -8,4 +8,5 @@ mod folder;
 mod key_text;
 mod shapes;
 mod validators;
+mod verifying;
 mod zonemd;

@@ -1,7 +1,7 @@
 //! The public side of keys: DNSKEY records, and the DS records made of them.
 
 use super::Role;
-use crate::SignError;
+use crate::{Algorithm, SignError};
 use aws_lc_rs::digest;
 use bytes::Bytes;
 use dnsrig_zone::{Name, PresentationName, Record};
@@ -153,6 +153,25 @@ impl Dnskey {
     /// The public key field.
     pub fn public_key(&self) -> &[u8] {
         &self.rdata[FIXED_OCTETS..]
+    }
+
+    /// Octets of each signature by the key: as many as its modulus has (RFC 3110 section 3), or as its algorithm says
+    /// (RFC 6605 section 4, RFC 8080 section 4). `None` for another algorithm, or an RSA key that is none.
+    pub(crate) fn signature_octets(&self) -> Option<usize> {
+        let algorithm = Algorithm::from_number(self.algorithm_number()).ok()?;
+        Some(match algorithm {
+            Algorithm::EcdsaP256Sha256 | Algorithm::Ed25519 => 64,
+            Algorithm::EcdsaP384Sha384 => 96,
+            _ => {
+                let (before, exponent) = match *self.public_key() {
+                    [0, high, low, ..] => (3, u16::from_be_bytes([high, low])),
+                    [length, ..] => (1, u16::from(length)),
+                    [] => return None,
+                };
+                let before = before + usize::from(exponent);
+                self.public_key().len().checked_sub(before)?
+            }
+        })
     }
 
     /// The RDATA.

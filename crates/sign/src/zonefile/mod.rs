@@ -230,7 +230,8 @@ impl<'p> Signing<'p> {
         let saved = SavedKeys::write(&self.plan.keys, folder.as_deref())?;
         self.signed.octets = self.output.finish()?;
         saved.keep();
-        self.state.finish()?;
+        let Counts { made, kept, .. } = self.signed.signatures;
+        self.state.finish(made + kept)?;
         Ok(self.signed)
     }
 

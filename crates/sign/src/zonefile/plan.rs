@@ -127,6 +127,8 @@ pub(super) struct SigningKey {
     pub key: usize,
     pub algorithm: u8,
     pub tag: u16,
+    /// Of each signature by the key.
+    pub signature_octets: usize,
     pub secret: Option<aws_lc_rs::hmac::Key>,
     pub public: crate::PublicKey,
 }
@@ -147,7 +149,7 @@ pub(super) struct Plan {
     pub hashing: Option<Nsec3Params>,
     pub opt_out: bool,
     pub state: Arc<State>,
-    /// What was changed of the zone; signatures of other names are not looked at.
+    /// What was changed of the zone, if signatures of other names are not to be looked at.
     pub changes: Option<Arc<Changes>>,
     /// Set when nobody waits for the work any more.
     pub has_ended: AtomicBool,
@@ -187,6 +189,7 @@ impl Plan {
                 key: index,
                 algorithm: key.algorithm().number(),
                 tag: key.tag(),
+                signature_octets: key.public().signature_octets().unwrap_or(0),
                 secret: state.secret(index),
                 public: crate::PublicKey::from_dnskey(key.public().rdata())?,
             });
@@ -210,8 +213,8 @@ impl Plan {
             key_keys,
             keys,
             hashing,
+            changes: changes.filter(|_| !state.is_mostly_stale()),
             state,
-            changes,
             has_ended: AtomicBool::new(false),
         })
     }

@@ -1,5 +1,6 @@
 //! Signing as a whole: against the RFCs' examples, against other signers and validators, and for zones of any shape.
 
+mod again;
 mod appendices;
 mod bind_tools;
 mod common;

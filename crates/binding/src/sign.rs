@@ -194,7 +194,8 @@ fn by_times(
         };
         match key.is_published(now_s) {
             true => published.push(key.public().clone()),
-            false => withdrawn.push(key.public().clone()),
+            // The zone may have it from when it was revoked.
+            false => withdrawn.extend([key.public().clone(), key.public().to_revoked()]),
         }
         if is_synchronised {
             synchronised.push(key.public().clone());

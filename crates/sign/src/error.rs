@@ -148,6 +148,44 @@ pub enum SignError {
         "a ZONEMD record is of a whole signed zone: sign the joined zone with the digest, which keeps the signatures of its pieces"
     )]
     DigestOfPiece,
+    /// A setting by which a chain that is to stay as it is would no longer fit the zone.
+    #[error(
+        "{what} would need another chain of denial than the one given (--given-chain); put them in when the chain is made (--chain-only)"
+    )]
+    ChangesGivenChain {
+        /// What does not go with it.
+        what: &'static str,
+    },
+    /// A zone without the chain that is to be signed.
+    #[error(
+        "the zone {zone} has no chain of denial to be signed as it is: neither an NSEC record at its apex, nor an NSEC3PARAM record and NSEC3 records; make it first (--chain-only), or sign without --given-chain"
+    )]
+    NoGivenChain {
+        /// The zone.
+        zone: String,
+    },
+    /// The chain names other types at the apex than it would have.
+    #[error(
+        "the chain of the zone {zone} does not fit: at the apex it has to name {types}; make it anew (--chain-only) with the same keys and options as here"
+    )]
+    GivenTypes {
+        /// The zone.
+        zone: String,
+        /// The types that the apex would have.
+        types: String,
+    },
+    /// A name that no valid signatures can be made for.
+    #[error("{at}: {what} {owner}, {hint}")]
+    Name {
+        /// The record.
+        at: dnsrig_zone::Position,
+        /// What is wrong.
+        what: &'static str,
+        /// The name.
+        owner: String,
+        /// Why, and what to do.
+        hint: &'static str,
+    },
     /// A name that cannot be hashed into the zone.
     #[error("hashed names below {zone} would exceed 255 octets; use NSEC for this zone")]
     HashedNameTooLong {

@@ -128,8 +128,8 @@ def sign(*, zonefile: Path, keys: tuple[Path, ...], as_json: bool, **options: An
     output = options["output"] or Path("-" if str(zonefile) == "-" else f"{zonefile}.signed")
     refuse_json_on_output(output, as_json)
     _check_fit(options)
-    if options["smart"] and keys:
-        raise click.UsageError("-S takes all keys of the folder: leave out KEYS, or -S")
+    if options["smart"] and (keys or options["key_signing"]):
+        raise click.UsageError("-S takes all keys of the folder: leave out KEYS and -k, or -S")
     chosen = _choose_keys(zonefile, keys, output, options)
     if options["deterministic"]:
         chosen.keys.make_deterministic()
@@ -151,6 +151,11 @@ def _check_fit(options: dict[str, Any]) -> None:
         raise click.UsageError("-A and -H need NSEC3: add -3 SALT ('-3 -' for no salt)")
     if options["given_chain"] and (is_nsec3 or options["chain_only"]):
         raise click.UsageError("--given-chain takes the chain that is there: leave out -3 and --chain-only")
+    if options["given_chain"] and (options["cds"] or options["changes"] is not None):
+        raise click.UsageError(
+            "--given-chain keeps the chain as it is, which --cds and --changes need another of: leave these out, or sign "
+            "without --given-chain"
+        )
     if "none" in options["zonemd"] and len(options["zonemd"]) > 1:
         raise click.UsageError("--zonemd none leaves no digest: leave out the other --zonemd, or this")
     if options["no_state"] and options["verify_kept"]:

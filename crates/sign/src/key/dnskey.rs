@@ -125,6 +125,11 @@ impl Dnskey {
         }
     }
 
+    /// The same key with the REVOKE flag (RFC 5011 section 2.1), and with that another tag.
+    pub fn to_revoked(&self) -> Self {
+        self.with_flags(self.flags() | FLAG_REVOKE)
+    }
+
     /// The zone that the key is for.
     pub fn owner(&self) -> &Name {
         &self.owner
@@ -204,7 +209,7 @@ impl Dnskey {
 
     /// The tag that the key has, or will have, with the REVOKE flag.
     pub fn revoked_tag(&self) -> u16 {
-        self.with_flags(self.flags() | FLAG_REVOKE).tag()
+        self.to_revoked().tag()
     }
 
     /// The DNSKEY record (RFC 4034 section 2).

@@ -1,6 +1,7 @@
 //! What signing changes at the apex: keys, parameters of the chain, serial number.
 
 use super::chain::nsec3_head;
+use super::given::check_nsec;
 use super::keys::{check_dnskeys, key_signing_keys};
 use super::plan::{Chain, Digests, FileSigning};
 use crate::{DigestType, Dnskey, KeyPair, SignError};
@@ -33,6 +34,8 @@ pub enum SerialPolicy {
 pub(super) struct Apex {
     pub records: PackedRecords,
     pub serial: u32,
+    /// Whether there is an NSEC record, in the input.
+    pub has_nsec: bool,
     /// TTL of NSEC and NSEC3 records: the lesser of the SOA's minimum and TTL (RFC 9077 section 3).
     pub chain_ttl_s: u32,
     /// The digests that the zone gets, in the order of their records; in `records` they are zero.
@@ -119,7 +122,11 @@ impl Apex {
             });
         }
         records.sort();
+        if is_given {
+            check_nsec(apex, &records)?;
+        }
         Ok(Self {
+            has_nsec: name.has(Rtype::NSEC),
             records: level_dnskey_ttls(records, dnskey_ttl_s),
             serial: new,
             chain_ttl_s: minimum.min(soa.ttl_s),

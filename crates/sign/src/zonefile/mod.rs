@@ -2,10 +2,12 @@
 
 mod apex;
 pub(crate) mod chain;
+mod given;
 mod keys;
 mod links;
 mod names;
 mod plan;
+mod refusals;
 mod state;
 mod tasks;
 mod zonemd;
@@ -91,7 +93,7 @@ pub fn sign_file(
     signing: &FileSigning,
     target: &Path,
 ) -> Result<SignedFile, SignError> {
-    signing.check()?;
+    signing.check(opening.changes.is_some())?;
     let state = State::load(opening.path, &keys, signing)?;
     over_names(&opening_for(opening, signing), pool, |flow| {
         let output = |has_digests| match has_digests {
@@ -122,7 +124,7 @@ pub fn sign_text(
     keys: &Arc<[KeyPair]>,
     signing: &FileSigning,
 ) -> Result<Vec<u8>, SignError> {
-    signing.check()?;
+    signing.check(opening.changes.is_some())?;
     over_names(&opening_for(opening, signing), pool, |flow| {
         let mut text = Vec::new();
         let memory = &mut text;
@@ -212,8 +214,8 @@ impl<'p> Signing<'p> {
         while let Some(mut batch) = next {
             self.nsec3.append(&batch.nsec3);
             batch.nsec3 = PackedRecords::default();
-            let plan = self.plan.clone();
-            self.submit(move || sign_batch(&plan, &batch))?;
+            let (plan, files) = (self.plan.clone(), flow.files());
+            self.submit(move || sign_batch(&plan, &batch, &files))?;
             next = flow.next_batch()?;
         }
         self.drain()?;

@@ -1,6 +1,7 @@
 //! What all batches of a zone that is being signed have in common.
 
 use super::apex::{Apex, SerialPolicy};
+use super::given::check_settings;
 use super::keys::{Publication, check_keys, signers};
 use super::state::State;
 use crate::{KeyPair, Nsec3Parameters, Role, SignError};
@@ -95,7 +96,8 @@ impl FileSigning {
     }
 
     /// Refuses times and parameters that make no sense.
-    pub(super) fn check(&self) -> Result<(), SignError> {
+    pub(super) fn check(&self, has_changes: bool) -> Result<(), SignError> {
+        check_settings(self, has_changes)?;
         // Serial number arithmetic (RFC 1982).
         let length = self.expiration.wrapping_sub(self.inception);
         if length == 0 || length >= 1 << 31 || length <= self.jitter_s {

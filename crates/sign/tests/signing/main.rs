@@ -6,6 +6,7 @@ mod bind_tools;
 mod common;
 mod files;
 mod folder;
+mod given;
 mod key_text;
 mod shapes;
 mod validators;

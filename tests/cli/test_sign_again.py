@@ -1,0 +1,109 @@
+"""`dnsrig sign` on its own output, by the eyes of validators: what must not be kept of it."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+ORIGIN = "example.test"
+
+
+def accepted(dnsrig, file):
+    """Expect that dnssec-verify, ldns-verify-zone and dnsrig's own verifier accept `file`; skip if one is missing."""
+    verified = dnsrig("zone", "verify", file)
+    assert verified.code == 0, verified.out + verified.err
+    for package, command in [
+        ("bind9-utils", ["dnssec-verify", "-q", "-o", ORIGIN, file]),
+        ("ldnsutils", ["ldns-verify-zone", file]),
+    ]:
+        if shutil.which(command[0]) is None:
+            pytest.skip(f"{command[0]} is not installed: install the Debian package {package}")
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{command[0]}: {done.stdout}{done.stderr}"
+
+
+@pytest.fixture
+def bench(dnsrig, tmp_path):
+    """A zone, and commands that make and use keys beside it."""
+    zone = tmp_path / "zone"
+    dnsrig("zone", "generate", zone, "-o", ORIGIN, "--records", 60, "--seed", 5)
+
+    class Bench:
+        signed = tmp_path / "signed"
+        changes = tmp_path / "changes"
+
+        def key(self, *options):
+            done = dnsrig("keygen", "-K", tmp_path, *options, ORIGIN)
+            assert done.code == 0, done.err
+            return tmp_path / done.out.strip()
+
+        def sign(self, *options, source=zone, code=0):
+            done = dnsrig("sign", source, "-f", self.signed, "-K", tmp_path, *options)
+            assert done.code == code, done.err
+            return done.err
+
+        def again(self, *options):
+            self.sign(*options, source=self.signed)
+            accepted(dnsrig, self.signed)
+
+    return Bench()
+
+
+@pytest.mark.parametrize("chain", [[], ["-3", "-"]])
+def test_changes_and_a_new_serial_number(bench, chain):
+    bench.key("-f", "KSK")
+    bench.key()
+    bench.sign(*chain)
+    for changes in ("", f"+ new.{ORIGIN}. 60 IN A 192.0.2.1\n"):
+        bench.changes.write_text(changes)
+        bench.again(*chain, "-N", "increment", "--changes", bench.changes)
+
+
+def test_changes_and_keys_that_come_and_go(bench):
+    bench.key("-f", "KSK")
+    bench.key()
+    bench.sign()
+    bench.changes.write_text("")
+    further = bench.key("-A", "now+30d")
+    bench.again("--changes", bench.changes)
+    assert bench.signed.read_text().count(" IN DNSKEY ") == 3
+    for suffix in ("key", "private"):
+        file = Path(f"{further}.{suffix}")
+        file.write_text(file.read_text().replace("Publish:", "Delete: 20200101000000\n; Publish:"))
+    bench.again("--changes", bench.changes, "-N", "increment", "--cds")
+
+
+def settime(key, *options):
+    if shutil.which("dnssec-settime") is None:
+        pytest.skip("dnssec-settime is not installed: install the Debian package bind9-utils")
+    subprocess.run(["dnssec-settime", *options, key], check=True, capture_output=True, cwd=key.parent)
+
+
+def test_a_revoked_key_leaves_the_zone(bench):
+    revoked = bench.key("-f", "KSK", "-R", "now-1d")
+    bench.key("-f", "KSK")
+    bench.key()
+    bench.sign()
+    assert bench.signed.read_text().count(" IN DNSKEY 385 ") == 1
+    settime(revoked, "-D", "now-1mi")
+    bench.again()
+    text = bench.signed.read_text()
+    assert (text.count(" IN DNSKEY 385 "), text.count(" IN DNSKEY ")) == (0, 2)
+
+
+def test_the_given_chain_must_stay_as_it_is(bench):
+    bench.key("--csk")
+    bench.changes.write_text("")
+    for options in (["--changes", bench.changes], ["--cds"]):
+        assert "--given-chain keeps the chain" in bench.sign("--given-chain", *options, code=2)
+    assert "no chain of denial" in bench.sign("--given-chain", code=2)
+    assert not bench.signed.exists()
+
+
+def test_all_keys_of_the_folder_or_chosen_ones(bench):
+    key = bench.key("-f", "KSK")
+    assert "leave out KEYS and -k" in bench.sign("-S", "-k", key, code=2)

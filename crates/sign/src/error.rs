@@ -137,6 +137,36 @@ pub enum SignError {
         /// Seconds since 1970, modulo 2^32.
         expiration: u32,
     },
+    /// Signatures that would be expired, or renewed, at the next signing.
+    #[error(
+        "signatures would end {left_s} s from now, some of them {jitter_s} s earlier (-j), while those that end within {refresh_s} s (-i) are expired or to be renewed already; choose a later end (-e), or smaller -j or -i"
+    )]
+    RenewedAtOnce {
+        /// Seconds from now to the expiration.
+        left_s: i64,
+        /// The spread of expirations, in seconds.
+        jitter_s: u32,
+        /// The refresh interval, in seconds.
+        refresh_s: i64,
+    },
+    /// Records that ask the parent to remove its DS records, and others that ask it to have some.
+    #[error(
+        "the zone {zone} has a CDS or CDNSKEY record by which its parent is to remove all DS records (RFC 8078 section 4), and is to get such records of its keys too; remove that record, or publish none of the keys (--cds, SyncPublish)"
+    )]
+    DeletionConflict {
+        /// The zone.
+        zone: String,
+    },
+    /// A signed zone that has its name, which may not be on disk.
+    #[error(
+        "{}: the signed zone is there, but its folder could not be brought to disk: {source}; new keys and the zone were kept, and the state file was not written", file.display()
+    )]
+    NotOnDisk {
+        /// The file.
+        file: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
     /// The zone has no SOA record at its apex.
     #[error("the zone {zone} has no SOA record at its apex; add one")]
     NoSoa {

@@ -75,6 +75,12 @@ impl Apex {
         let is_given = signing.chain == Chain::Given;
         let publication = &signing.publication;
         let synchronised = synchronised(keys, signing);
+        let is_conflict = synchronised.as_ref().is_some_and(|keys| !keys.is_empty());
+        if is_conflict && name.records.iter().any(|record| asks_for_deletion(&record)) {
+            return Err(SignError::DeletionConflict {
+                zone: shown_name(apex),
+            });
+        }
         let digests = digests(&name.records, signing);
         for record in name.records.iter() {
             let is_kept = match record.rtype {
@@ -83,6 +89,7 @@ impl Apex {
                 Rtype::NSEC => true,
                 Rtype::NSEC3PARAM => is_given,
                 Rtype::DNSKEY => publication.keeps_dnskey(record.rdata),
+                Rtype::CDS | Rtype::CDNSKEY if asks_for_deletion(&record) => true,
                 Rtype::CDS | Rtype::CDNSKEY if synchronised.is_some() => false,
                 // A digest of what the zone was.
                 Rtype::ZONEMD => is_given,
@@ -167,6 +174,16 @@ fn no_soa(apex: &[u8]) -> SignError {
     SignError::NoSoa {
         zone: shown_name(apex),
     }
+}
+
+/// Whether a CDS or CDNSKEY record asks the parent to remove all DS records: its algorithm is 0 (RFC 8078 section 4).
+fn asks_for_deletion(record: &PackedRecord<'_>) -> bool {
+    let algorithm = match record.rtype {
+        Rtype::CDS => record.rdata.get(2),
+        Rtype::CDNSKEY => record.rdata.get(3),
+        _ => None,
+    };
+    algorithm == Some(&0)
 }
 
 /// The keys that get CDS and CDNSKEY records; `None` leaves those that the zone has.

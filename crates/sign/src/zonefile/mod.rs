@@ -14,7 +14,7 @@ mod zonemd;
 
 pub use apex::SerialPolicy;
 pub use keys::{OtherKeys, Publication, key_signing_keys};
-pub use plan::{Chain, Digests, FileSigning};
+pub use plan::{Chain, Digests, FileSigning, KEEPS_NONE};
 pub use state::state_path;
 
 use crate::{KeyPair, SignError};
@@ -22,13 +22,13 @@ use dnsrig_zone::flow::{Opening, ZoneFlow, over_names};
 use dnsrig_zone::output::TextOutput;
 use dnsrig_zone::pool::{InOrder, Pool};
 use dnsrig_zone::zonemd::ZonemdHash;
-use dnsrig_zone::{PackedRecords, Warning, ZoneError};
+use dnsrig_zone::{NamedFile, PackedRecords, Warning, ZoneError};
 use keys::SavedKeys;
 use links::Links;
 use names::{SignedBatch, sign_batch};
 use plan::{EndOfWork, Plan};
 use state::{State, StateWriter};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use zonemd::Placeholders;
 
@@ -109,6 +109,7 @@ pub fn sign_file(
             opening,
             Targets {
                 output: Box::new(output),
+                path: target.to_path_buf(),
                 state: writer,
                 pool,
             },
@@ -133,6 +134,7 @@ pub fn sign_text(
         let keys = keys.clone();
         let targets = Targets {
             output: Box::new(move |_| Ok(TextOutput::memory(memory, pool))),
+            path: PathBuf::from("-"),
             state: writer,
             pool,
         };
@@ -153,6 +155,7 @@ fn opening_for<'a>(opening: &Opening<'a>, signing: &FileSigning) -> Opening<'a> 
 struct Targets<'p> {
     /// Begins the zone file, which is patched if the zone gets digests.
     output: Box<dyn FnOnce(bool) -> Result<TextOutput<'p>, ZoneError> + 'p>,
+    path: PathBuf,
     state: StateWriter,
     pool: &'p Pool,
 }
@@ -162,6 +165,7 @@ struct Signing<'p> {
     opening: &'p Opening<'p>,
     plan: Arc<Plan>,
     output: TextOutput<'p>,
+    target: PathBuf,
     /// Batches being signed.
     signing: InOrder<Result<SignedBatch, SignError>>,
     links: Links,
@@ -194,6 +198,7 @@ impl<'p> Signing<'p> {
             opening,
             placeholders: None,
             output: (targets.output)(!plan.apex.digests.is_empty())?,
+            target: targets.path,
             signing: InOrder::default(),
             links: Links::default(),
             nsec3: PackedRecords::default(),
@@ -230,8 +235,15 @@ impl<'p> Signing<'p> {
         self.signed.warning_count = warning_count;
         let folder = &self.plan.signing.publication.saves_keys_in;
         let saved = SavedKeys::write(&self.plan.keys, folder.as_deref())?;
-        self.signed.octets = self.output.finish()?;
+        let (octets, named) = self.output.rename()?;
+        // From here on the zone may be served, even if what follows fails.
         saved.keep();
+        let synced = named.map_or(Ok(()), NamedFile::sync);
+        synced.map_err(|source| SignError::NotOnDisk {
+            file: self.target,
+            source,
+        })?;
+        self.signed.octets = octets;
         let Counts { made, kept, .. } = self.signed.signatures;
         self.state.finish(made + kept)?;
         Ok(self.signed)

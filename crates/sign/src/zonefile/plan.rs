@@ -12,6 +12,9 @@ use dnsrig_zone::{ZoneError, label_count};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// The refresh interval that keeps no signature of the input.
+pub const KEEPS_NONE: u32 = u32::MAX;
+
 /// How the zone denies that names or types exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Chain {
@@ -47,7 +50,7 @@ pub struct FileSigning {
     pub jitter_s: u32,
     /// The time at which signatures of the input have to be valid still, likewise.
     pub now: u32,
-    /// Signatures of the input that end within so many seconds are made anew.
+    /// Signatures of the input that end within so many seconds are made anew; [`KEEPS_NONE`] makes all anew.
     pub refresh_s: u32,
     /// Verifies all signatures that are kept, also those of which the state file says that they are valid.
     pub verifies_kept: bool,
@@ -95,6 +98,27 @@ impl FileSigning {
         self.signs && self.chain != Chain::Given
     }
 
+    /// Refuses signatures that the next signing would find expired or about to, unless they are to have expired already, or
+    /// are to begin later.
+    fn check_left(&self) -> Result<(), SignError> {
+        let has_begun = self.now.wrapping_sub(self.inception) as i32 >= 0;
+        for expiration in [self.expiration] {
+            let left_s = i64::from(expiration.wrapping_sub(self.now) as i32);
+            let refresh_s = match self.refresh_s {
+                KEEPS_NONE => 0,
+                refresh_s => i64::from(refresh_s),
+            };
+            if has_begun && left_s > 0 && left_s - i64::from(self.jitter_s) <= refresh_s {
+                return Err(SignError::RenewedAtOnce {
+                    left_s,
+                    jitter_s: self.jitter_s,
+                    refresh_s,
+                });
+            }
+        }
+        Ok(())
+    }
+
     /// Refuses times and parameters that make no sense.
     pub(super) fn check(&self, has_changes: bool) -> Result<(), SignError> {
         check_settings(self, has_changes)?;
@@ -106,6 +130,7 @@ impl FileSigning {
                 expiration: self.expiration.wrapping_sub(self.jitter_s),
             });
         }
+        self.check_left()?;
         if matches!(&self.digests, Digests::Of(hashes) if !hashes.is_empty())
             && !self.makes_digests()
         {

@@ -8,6 +8,7 @@ mod files;
 mod folder;
 mod given;
 mod key_text;
+mod refused;
 mod shapes;
 mod validators;
 mod zonemd;

@@ -4,7 +4,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -107,3 +106,27 @@ def test_the_given_chain_must_stay_as_it_is(bench):
 def test_all_keys_of_the_folder_or_chosen_ones(bench):
     key = bench.key("-f", "KSK")
     assert "leave out KEYS and -k" in bench.sign("-S", "-k", key, code=2)
+
+
+def without_privileges():
+    """Give what a command begins with so that the modes of folders hold for it, even if it is root's."""
+    if os.getuid() != 0:
+        return []
+    if shutil.which("setpriv") is None:
+        pytest.skip("setpriv is not installed: install the Debian package util-linux")
+    return ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
+
+
+def test_new_keys_stay_when_the_zone_has_its_name(dnsrig, tmp_path):
+    zone, keys, output = (tmp_path / name for name in ("zone", "keys", "output"))
+    dnsrig("zone", "generate", zone, "-o", ORIGIN, "--records", 60)
+    keys.mkdir()
+    output.mkdir()
+    # Files can be made in it, but it cannot be opened to bring it to disk.
+    output.chmod(0o333)
+    command = [sys.executable, "-m", "dnsrig", "sign", zone, "-f", output / "signed", "-K", keys]
+    done = subprocess.run([*without_privileges(), *command], capture_output=True, text=True, check=False)
+    output.chmod(0o777)
+    assert done.returncode == 3 and "could not be brought to disk" in done.stderr, done.stderr
+    assert len(list(keys.iterdir())) == 4
+    accepted(dnsrig, output / "signed")

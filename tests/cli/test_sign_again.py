@@ -103,6 +103,49 @@ def test_the_given_chain_must_stay_as_it_is(bench):
     assert not bench.signed.exists()
 
 
+def stamps(file, rtype):
+    """Give the expirations of the signatures of `rtype` at the apex."""
+    lines = [line.split() for line in file.read_text().splitlines()]
+    return {fields[8] for fields in lines if fields[0] == f"{ORIGIN}." and fields[3:5] == ["RRSIG", rtype]}
+
+
+def test_signatures_of_keys_may_end_at_another_time(bench):
+    bench.key("-f", "KSK")
+    bench.key()
+    times = ["-s", "20300101", "-e", "20300201"]
+    bench.sign(*times, "-X", "20300601", "--cds")
+    for rtype, expected in [("DNSKEY", "06"), ("CDS", "06"), ("CDNSKEY", "06"), ("SOA", "02"), ("NS", "02")]:
+        assert stamps(bench.signed, rtype) == {f"2030{expected}01000000"}, rtype
+    bench.sign(*times, "-X", "20300601", "-j", "1d")
+    assert stamps(bench.signed, "DNSKEY") != {"20300601000000"}
+    assert "20300531" <= max(stamps(bench.signed, "DNSKEY")) <= "20300601000000"
+    assert "-X soon: not a time" in bench.sign("-X", "soon", code=2)
+    assert "expire" in bench.sign(*times, "-X", "20291231", code=2)
+
+
+def test_jitter_and_interval_leave_something(bench):
+    bench.key("-f", "KSK")
+    bench.key()
+    for options in (["-j", "28d"], ["-e", "now+30mi", "-j", "40mi"], ["-i", "31d"]):
+        said = bench.sign(*options, code=2)
+        assert "-j" in said and "-i" in said
+    for options in (["-j", "20d"], ["-s", "20200101", "-e", "now+1d"], ["-s", "20200101", "-e", "20200201"]):
+        bench.sign(*options)
+
+
+def test_deletion_records_and_synchronised_keys(bench, tmp_path):
+    bench.key("-f", "KSK", "--sync-publish", "now+1d")
+    bench.key()
+    zone = tmp_path / "insecure"
+    deletion = f"{ORIGIN}. 60 IN CDS 0 0 0 00\n{ORIGIN}. 60 IN CDNSKEY 0 3 0 AA==\n"
+    zone.write_text((tmp_path / "zone").read_text() + deletion)
+    bench.sign(source=zone)
+    bench.again()
+    for line in deletion.splitlines():
+        assert line.split(" IN ")[1] in bench.signed.read_text()
+    assert "RFC 8078" in bench.sign("--cds", source=zone, code=2)
+
+
 def test_all_keys_of_the_folder_or_chosen_ones(bench):
     key = bench.key("-f", "KSK")
     assert "leave out KEYS and -k" in bench.sign("-S", "-k", key, code=2)

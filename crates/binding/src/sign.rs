@@ -30,6 +30,7 @@ pub struct Signing {
     signs: bool,
     inception: u32,
     expiration: u32,
+    keys_expiration: Option<u32>,
     now_s: u64,
     refresh_s: u32,
     jitter_s: u32,
@@ -153,6 +154,7 @@ fn file_signing(signing: &Signing) -> PyResult<FileSigning> {
     Ok(FileSigning {
         chain,
         signs: signing.signs,
+        keys_expiration: signing.keys_expiration,
         jitter_s: signing.jitter_s,
         // Times of signatures wrap around (RFC 4034 section 3.1.5).
         now: signing.now_s as u32,

@@ -139,7 +139,7 @@ pub enum SignError {
     },
     /// Signatures that would be expired, or renewed, at the next signing.
     #[error(
-        "signatures would end {left_s} s from now, some of them {jitter_s} s earlier (-j), while those that end within {refresh_s} s (-i) are expired or to be renewed already; choose a later end (-e), or smaller -j or -i"
+        "signatures would end {left_s} s from now, some of them {jitter_s} s earlier (-j), while those that end within {refresh_s} s (-i) are expired or to be renewed already; choose a later end (-e, -X), or smaller -j or -i"
     )]
     RenewedAtOnce {
         /// Seconds from now to the expiration.

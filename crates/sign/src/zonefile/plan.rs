@@ -46,6 +46,8 @@ pub struct FileSigning {
     pub inception: u32,
     /// End of the signatures' validity, likewise.
     pub expiration: u32,
+    /// End of the validity of the signatures of the apex' DNSKEY, CDS and CDNSKEY records; `None` for that of all others.
+    pub keys_expiration: Option<u32>,
     /// Signatures end up to so many seconds earlier, by owner and type, so that they are not all renewed at once.
     pub jitter_s: u32,
     /// The time at which signatures of the input have to be valid still, likewise.
@@ -79,6 +81,7 @@ impl FileSigning {
             signs: true,
             inception,
             expiration,
+            keys_expiration: None,
             jitter_s: 0,
             now: inception,
             refresh_s: 0,
@@ -98,11 +101,16 @@ impl FileSigning {
         self.signs && self.chain != Chain::Given
     }
 
+    /// The ends of validity that there are.
+    fn expirations(&self) -> impl Iterator<Item = u32> {
+        std::iter::once(self.expiration).chain(self.keys_expiration)
+    }
+
     /// Refuses signatures that the next signing would find expired or about to, unless they are to have expired already, or
     /// are to begin later.
     fn check_left(&self) -> Result<(), SignError> {
         let has_begun = self.now.wrapping_sub(self.inception) as i32 >= 0;
-        for expiration in [self.expiration] {
+        for expiration in self.expirations() {
             let left_s = i64::from(expiration.wrapping_sub(self.now) as i32);
             let refresh_s = match self.refresh_s {
                 KEEPS_NONE => 0,
@@ -122,13 +130,15 @@ impl FileSigning {
     /// Refuses times and parameters that make no sense.
     pub(super) fn check(&self, has_changes: bool) -> Result<(), SignError> {
         check_settings(self, has_changes)?;
-        // Serial number arithmetic (RFC 1982).
-        let length = self.expiration.wrapping_sub(self.inception);
-        if length == 0 || length >= 1 << 31 || length <= self.jitter_s {
-            return Err(SignError::Validity {
-                inception: self.inception,
-                expiration: self.expiration.wrapping_sub(self.jitter_s),
-            });
+        for expiration in self.expirations() {
+            // Serial number arithmetic (RFC 1982).
+            let length = expiration.wrapping_sub(self.inception);
+            if length == 0 || length >= 1 << 31 || length <= self.jitter_s {
+                return Err(SignError::Validity {
+                    inception: self.inception,
+                    expiration: expiration.wrapping_sub(self.jitter_s),
+                });
+            }
         }
         self.check_left()?;
         if matches!(&self.digests, Digests::Of(hashes) if !hashes.is_empty())

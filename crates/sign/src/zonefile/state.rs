@@ -9,12 +9,14 @@
 //! digests of these are written.
 
 use super::plan::FileSigning;
+use crate::crypto::move_secret;
 use crate::{KeyPair, SignError};
 use aws_lc_rs::hmac;
 use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use zeroize::Zeroizing;
 
 /// What a state file begins with; the number of signatures of the zone, the number of digests and the digests in
 /// ascending order follow.
@@ -22,6 +24,8 @@ const MAGIC: &[u8; 16] = b"dnsrig signed 2\n";
 /// Separates this use of a private key from any other.
 const PURPOSE: &[u8] = b"dnsrig: digests of signatures known to be valid, version 2";
 const DIGEST_OCTETS: usize = 16;
+/// Octets of an HMAC with SHA-256.
+const SECRET_OCTETS: usize = 32;
 /// Digests for each signature of the zone beyond which they are mostly stale.
 const DIGESTS_PER_SIGNATURE: u64 = 2;
 
@@ -105,12 +109,15 @@ impl State {
 /// `None` where the private key stays in a token.
 fn secret_of(key: &KeyPair) -> Option<hmac::Key> {
     let fields = key.private_fields().ok()?;
-    let mut material = zeroize::Zeroizing::new(Vec::new());
+    // Field by field, so that the private key is not copied.
+    let mut context = hmac::Context::with_key(&hmac::Key::new(hmac::HMAC_SHA256, PURPOSE));
     for (_, value) in &fields {
-        material.extend_from_slice(value);
+        context.update(&(value.len() as u64).to_be_bytes());
+        context.update(value);
     }
-    let derived = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &material), PURPOSE);
-    Some(hmac::Key::new(hmac::HMAC_SHA256, derived.as_ref()))
+    let mut secret = Zeroizing::new([0; SECRET_OCTETS]);
+    move_secret(context.sign(), &mut secret[..]);
+    Some(hmac::Key::new(hmac::HMAC_SHA256, &secret[..]))
 }
 
 /// The digest of a signature and of what it signs.

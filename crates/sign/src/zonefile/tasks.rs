@@ -110,11 +110,17 @@ impl<'p> Tasks<'p> {
     /// The end of the validity of new signatures of `rrset`: earlier by its share of the jitter.
     fn expiration(&self, rrset: &Rrset<'_>) -> u32 {
         let signing = &self.plan.signing;
+        let is_of_keys = matches!(rrset.rtype, Rtype::DNSKEY | Rtype::CDS | Rtype::CDNSKEY)
+            && rrset.owner.len() == self.plan.signer.len();
+        let latest = match signing.keys_expiration {
+            Some(expiration) if is_of_keys => expiration,
+            _ => signing.expiration,
+        };
         match signing.jitter_s {
-            0 => signing.expiration,
+            0 => latest,
             jitter_s => {
                 let share = spread(rrset.owner, rrset.rtype) % (u64::from(jitter_s) + 1);
-                signing.expiration.wrapping_sub(share as u32)
+                latest.wrapping_sub(share as u32)
             }
         }
     }

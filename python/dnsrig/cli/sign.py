@@ -88,7 +88,7 @@ OPTIONS = (
     CHAIN("-H", "--iterations", type=click.IntRange(0, 65535), default=0, help="Additional iterations [0]."),
     CHAIN("-A", "--opt-out", is_flag=True, help="Leave insecure delegations out of the chain."),
     SIGNED(
-        "-i", "--interval", metavar="DURATION", default=None, help="Renew what ends sooner [a quarter of validity]."
+        "-i", "--interval", metavar="DURATION", default=None, help="Renew what ends sooner [a quarter of what is left]."
     ),
     SIGNED("--verify-kept", is_flag=True, help="Verify all signatures kept, also those the state file vouches for."),
     SIGNED(
@@ -118,7 +118,7 @@ def sign_options(command: Command) -> Command:
 def sign(*, zonefile: Path, keys: tuple[Path, ...], as_json: bool, **options: Any) -> None:  # noqa: ANN401 (click passes what OPTIONS names)
     """Sign ZONEFILE with KEYS, the names of key files of dnssec-keygen or of dnsrig, PKCS#11 keys included.
 
-    Options that dnssec-signzone has are its. Without KEYS those of the zone in the folder of keys sign by their times,
+    Options are those of dnssec-signzone, but for -a and -L. Without KEYS those of the zone in the folder of keys sign by their times,
     as with dnssec-signzone -S; if there are none, new ones are made there, a KSK and a ZSK. ZONEFILE and the output may
     be - for standard input and output. The output is in canonical order, and has its name only when it is complete.
 

@@ -119,9 +119,9 @@ def sign(*, zonefile: Path, keys: tuple[Path, ...], as_json: bool, **options: An
     """Sign ZONEFILE with KEYS, the names of key files of dnssec-keygen or of dnsrig, PKCS#11 keys included.
 
     Options are those of dnssec-signzone, but for -a and -L. Without KEYS those of the zone in the folder of keys sign
-    by their times, as with dnssec-signzone -S; if there are none, new ones are made there, a KSK and a ZSK. ZONEFILE and
-    the output may be - for standard input and output. The output is in canonical order, and has its name only when it
-    is complete.
+    by their times, as with dnssec-signzone -S; if there are none, new ones are made there, a KSK and a ZSK. ZONEFILE
+    and the output may be - for standard input and output. The output is in canonical order, and has its name only when
+    it is complete.
 
     Signatures of a signed ZONEFILE are kept while they are valid, last for the interval, and cover what the zone has;
     the chain is repaired. A state file beside the output tells the next signing which are valid.

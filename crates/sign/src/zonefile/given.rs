@@ -11,6 +11,9 @@ use dnsrig_zone::text::shown_name;
 use dnsrig_zone::{NameKind, PackedRecord, PackedRecords, push_type_bitmap};
 use domain::base::iana::Rtype;
 
+/// Where the length of the salt stands in the data of an NSEC3 record.
+const NSEC3_SALT: usize = 4;
+
 /// Refuses settings by which a chain that stays as it is would no longer fit.
 pub(super) fn check_settings(signing: &FileSigning, has_changes: bool) -> Result<(), SignError> {
     if signing.chain != Chain::Given {
@@ -29,7 +32,7 @@ pub(super) fn check_nsec(name: &[u8], records: &PackedRecords) -> Result<(), Sig
     let Some(nsec) = records.iter().find(|record| record.rtype == Rtype::NSEC) else {
         return Ok(());
     };
-    let bitmap = &nsec.rdata[name_octets(nsec.rdata)..];
+    let bitmap = nsec_bitmap(nsec.rdata);
     check_types(name, records, bitmap, &[Rtype::RRSIG, Rtype::NSEC])
 }
 
@@ -49,15 +52,8 @@ pub(super) fn check_nsec3(apex: &Apex, nsec3: &PackedRecords) -> Result<(), Sign
         push_owner(&mut owner, &hashing.hash(&name.to_ascii_lowercase()), apex);
         let found = old_records(nsec3, &owner, &mut None);
         if let Some(record) = found.iter().find(is_of_chain) {
-            // Algorithm, flags, iterations, salt and next hash, the last two with their lengths.
-            let salt = 5 + usize::from(record.rdata[4]);
-            let bitmap = salt + 1 + usize::from(record.rdata[salt]);
-            check_types(
-                name,
-                &apex.records,
-                &record.rdata[bitmap..],
-                &[Rtype::RRSIG],
-            )?;
+            let bitmap = nsec3_bitmap(record.rdata);
+            check_types(name, &apex.records, bitmap, &[Rtype::RRSIG])?;
         }
     }
     match has_chain {
@@ -96,11 +92,39 @@ fn check_types(
     })
 }
 
-/// Octets of the name that `octets` begin with.
-fn name_octets(octets: &[u8]) -> usize {
-    let mut at = 0;
-    while octets[at] != 0 {
-        at += 1 + usize::from(octets[at]);
+/// What follows the next owner name in the data of an NSEC record (RFC 4034 section 4.1); nothing if it is cut short.
+fn nsec_bitmap(rdata: &[u8]) -> &[u8] {
+    let mut rest = rdata;
+    while let [length, after @ ..] = rest {
+        rest = after.get(usize::from(*length)..).unwrap_or_default();
+        if *length == 0 {
+            return rest;
+        }
     }
-    at + 1
+    &[]
+}
+
+/// What follows salt and next hash in the data of an NSEC3 record (RFC 5155 section 3.2); nothing if it is cut short.
+fn nsec3_bitmap(rdata: &[u8]) -> &[u8] {
+    let of_length = |at: usize| Some(at + 1 + usize::from(*rdata.get(at)?));
+    let bitmap = of_length(NSEC3_SALT).and_then(of_length);
+    bitmap.and_then(|at| rdata.get(at..)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bitmaps_and_data_cut_short() {
+        assert_eq!(nsec_bitmap(b"\x01a\x00\x00\x01\x02"), b"\x00\x01\x02");
+        assert_eq!(nsec_bitmap(b"\x00"), b"");
+        assert_eq!(nsec_bitmap(b"\x05a"), b"");
+        assert_eq!(nsec_bitmap(b""), b"");
+        let rdata = b"\x01\x00\x00\x00\x01\xaa\x02ab\x00\x01\x02";
+        assert_eq!(nsec3_bitmap(rdata), b"\x00\x01\x02");
+        for end in 0..9 {
+            assert_eq!(nsec3_bitmap(&rdata[..end]), b"");
+        }
+    }
 }

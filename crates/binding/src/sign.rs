@@ -30,6 +30,7 @@ pub struct Signing {
     signs: bool,
     inception: u32,
     expiration: u32,
+    keys_expiration: Option<u32>,
     now_s: u64,
     refresh_s: u32,
     jitter_s: u32,
@@ -153,6 +154,7 @@ fn file_signing(signing: &Signing) -> PyResult<FileSigning> {
     Ok(FileSigning {
         chain,
         signs: signing.signs,
+        keys_expiration: signing.keys_expiration,
         jitter_s: signing.jitter_s,
         // Times of signatures wrap around (RFC 4034 section 3.1.5).
         now: signing.now_s as u32,
@@ -194,7 +196,8 @@ fn by_times(
         };
         match key.is_published(now_s) {
             true => published.push(key.public().clone()),
-            false => withdrawn.push(key.public().clone()),
+            // The zone may have it from when it was revoked.
+            false => withdrawn.extend([key.public().clone(), key.public().to_revoked()]),
         }
         if is_synchronised {
             synchronised.push(key.public().clone());

@@ -39,5 +39,5 @@ pub use read::{ReadZone, read_records};
 pub use record::{Name, Record};
 pub use statistics::Statistics;
 pub use types::{bitmap_types, is_bitmap, push_type_bitmap};
-pub use whole_file::{CompleteFile, WholeFile, write_whole};
+pub use whole_file::{CompleteFile, NamedFile, WholeFile, write_whole};
 pub use zone::Zone;

@@ -5,7 +5,7 @@ use crate::flow::{Batch, OwnerGroup};
 use crate::packed::{PackedRecord, PackedRecords};
 use crate::pool::{InOrder, Pool};
 use crate::text::push_record;
-use crate::whole_file::WholeFile;
+use crate::whole_file::{CompleteFile, NamedFile, WholeFile};
 use domain::base::iana::Rtype;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -163,15 +163,28 @@ impl<'a> TextOutput<'a> {
     }
 
     /// Brings the file to disk and gives it its name; the number of octets written.
-    pub fn finish(mut self) -> Result<u64, ZoneError> {
+    pub fn finish(self) -> Result<u64, ZoneError> {
+        let path = self.path.clone();
+        let (octets, named) = self.rename()?;
+        let synced = named.map_or(Ok(()), NamedFile::sync);
+        synced.map_err(|source| write_error(&path, source))?;
+        Ok(octets)
+    }
+
+    /// Brings the file to disk and gives it its name, which is on disk only after [`NamedFile::sync`]; the number of octets
+    /// written, and the file, if it is not a text in memory.
+    pub fn rename(mut self) -> Result<(u64, Option<NamedFile>), ZoneError> {
         while !self.texts.is_empty() {
             self.write_next()?;
         }
-        if let Target::File(file) = self.target {
-            file.finish()
-                .map_err(|source| write_error(&self.path, source))?;
-        }
-        Ok(self.octets)
+        let named = match self.target {
+            Target::File(file) => {
+                let named = file.complete().and_then(CompleteFile::rename);
+                Some(named.map_err(|source| write_error(&self.path, source))?)
+            }
+            Target::Memory(_) => None,
+        };
+        Ok((self.octets, named))
     }
 }
 

@@ -196,17 +196,43 @@ impl WholeFile {
 pub struct CompleteFile(Option<(tempfile::TempPath, PathBuf, PathBuf)>);
 
 impl CompleteFile {
+    /// Gives the file its name, and brings that to disk.
+    ///
+    /// # Errors
+    /// Those of the system; the name then has what it had before, unless only bringing it to disk failed.
+    pub fn publish(self) -> io::Result<()> {
+        self.rename()?.sync()
+    }
+
     /// Gives the file its name.
     ///
     /// # Errors
     /// Those of the system; the name then has what it had before.
-    pub fn publish(self) -> io::Result<()> {
+    pub fn rename(self) -> io::Result<NamedFile> {
         let Some((partial, path, folder)) = self.0 else {
-            return Ok(());
+            return Ok(NamedFile(None));
         };
         partial.persist(path)?;
-        // The rename itself is on disk only with the folder.
-        File::open(folder)?.sync_all()
+        Ok(NamedFile(Some(folder)))
+    }
+}
+
+/// A file that has its name, in a folder that is perhaps not on disk yet.
+#[derive(Debug)]
+#[must_use]
+pub struct NamedFile(Option<PathBuf>);
+
+impl NamedFile {
+    /// Brings the name to disk.
+    ///
+    /// # Errors
+    /// Those of the system; the file has its name all the same, until the system stops unexpectedly.
+    pub fn sync(self) -> io::Result<()> {
+        match self.0 {
+            // The rename itself is on disk only with the folder.
+            Some(folder) => File::open(folder)?.sync_all(),
+            None => Ok(()),
+        }
     }
 }
 

@@ -106,8 +106,8 @@ impl FileSigning {
         std::iter::once(self.expiration).chain(self.keys_expiration)
     }
 
-    /// Refuses signatures that the next signing would find expired or about to, unless they are to have expired already, or
-    /// are to begin later.
+    /// Refuses a jitter by which some signatures would be expired or about to at the next signing, unless all are to have
+    /// expired already, or are to begin later. An interval that is longer than the validity is a way to renew everything.
     fn check_left(&self) -> Result<(), SignError> {
         let has_begun = self.now.wrapping_sub(self.inception) as i32 >= 0;
         for expiration in self.expirations() {
@@ -116,7 +116,11 @@ impl FileSigning {
                 KEEPS_NONE => 0,
                 refresh_s => i64::from(refresh_s),
             };
-            if has_begun && left_s > 0 && left_s - i64::from(self.jitter_s) <= refresh_s {
+            if self.jitter_s > 0
+                && has_begun
+                && left_s > 0
+                && left_s - i64::from(self.jitter_s) <= refresh_s
+            {
                 return Err(SignError::RenewedAtOnce {
                     left_s,
                     jitter_s: self.jitter_s,

@@ -438,4 +438,5 @@ def test_digests_are_called_right_or_wrong(dnsrig, middle_zone, tmp_path):
     assert "verified" not in wrong.out.splitlines()[-1]
     zone.write_text(SOA + "z.test. 60 IN NS ns.other.\na.z.test. 60 IN ZONEMD 1 1 1 " + "00" * 48 + "\n")
     below = dnsrig("zone", "check", zone, "--json").json
-    assert (below["rules"], below["zonemd_verified"]) == ({"single-ns": 1, "soa-names": 1, "zonemd-below-apex": 1}, False)
+    assert below["rules"] == {"single-ns": 1, "soa-names": 1, "zonemd-below-apex": 1}
+    assert not below["zonemd_verified"]

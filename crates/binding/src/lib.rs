@@ -7,6 +7,7 @@ mod errors;
 mod generate;
 mod keys;
 mod load;
+mod memory;
 mod reading;
 mod serve;
 mod sign;

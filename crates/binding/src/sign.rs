@@ -1,6 +1,7 @@
 //! `_core.sign_zone` and `_core.verify_zone`.
 
 use crate::arguments::parse_name;
+use crate::doorway::detached;
 use crate::errors::{Kind, OrRaise, exception, system_error};
 use crate::keys::{DS_TTL_S, KeySet};
 use crate::reading::Reading;
@@ -71,9 +72,18 @@ fn run<T: Send>(
 #[pyo3(signature = (path, origin=None))]
 pub fn zone_apex(py: Python<'_>, path: PathBuf, origin: Option<&str>) -> PyResult<String> {
     let origin = origin.map(parse_name).transpose()?;
-    let apex = py
-        .detach(|| find_apex(&Opening::new(&path, origin.as_ref())))
-        .or_raise()?;
+    let (apex, raised) = detached(
+        py,
+        |cancel, _| {
+            find_apex(&Opening {
+                cancel,
+                ..Opening::new(&path, origin.as_ref())
+            })
+        },
+        |()| Ok(()),
+    )?;
+    raised?;
+    let apex = apex.or_raise()?;
     Ok(PresentationName(&apex).to_string())
 }
 

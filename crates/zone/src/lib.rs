@@ -16,6 +16,7 @@ pub mod pool;
 mod presentation;
 mod rdata;
 mod read;
+mod readable;
 mod record;
 mod statistics;
 pub mod text;

@@ -19,6 +19,7 @@ mod ttl;
 use crate::check;
 use crate::error::{Position, Warning, ZoneError};
 use crate::packed::FilePlace;
+use crate::readable::NEVER;
 use crate::{Name, Record, Zone};
 use bytes::Bytes;
 use domain::base::iana::Rtype;
@@ -46,7 +47,7 @@ impl ReadZone {
     /// `origin` is the zone's name and the first `$ORIGIN`. Without it the SOA record's owner is the zone's name, and
     /// relative names need a `$ORIGIN` before them.
     pub fn from_file(path: &Path, origin: Option<&Name>) -> Result<Self, ZoneError> {
-        let mut source = TextSource::open(path, origin.cloned())?;
+        let mut source = TextSource::open(path, origin.cloned(), &NEVER)?;
         check::into_zone(Records::read(path, &mut source)?, origin)
     }
 
@@ -60,7 +61,7 @@ impl ReadZone {
 
 /// Reads the records of a file in master file format that is no zone, such as a DNSKEY's `.key` file.
 pub fn read_records(path: &Path) -> Result<Vec<Record>, ZoneError> {
-    let mut source = TextSource::open(path, None)?;
+    let mut source = TextSource::open(path, None, &NEVER)?;
     let records = Records::read(path, &mut source)?.records;
     Ok(records.into_iter().map(|located| located.record).collect())
 }
@@ -129,7 +130,7 @@ pub(crate) struct Records {
 
 impl Records {
     /// Reads all that `source` has; `path` is its first file.
-    fn read(path: &Path, source: &mut TextSource) -> Result<Self, ZoneError> {
+    fn read(path: &Path, source: &mut TextSource<'_>) -> Result<Self, ZoneError> {
         let mut records = Self {
             files: vec![Arc::from(path)],
             records: Vec::new(),

@@ -19,6 +19,7 @@ from dnsrig.cli.zone_reading import (
     ZoneProgress,
     file_name,
     refuse_json_on_output,
+    require_origin_of_stream,
     warn,
 )
 from dnsrig.keys import ALGORITHM, KSK_BITS, ZSK_BITS
@@ -44,7 +45,12 @@ OPTIONS = (
         help="The SOA record's serial number.",
     ),
     click.option("-n", "--threads", type=click.IntRange(1, 1024), default=None, help="Threads that work [one a CPU]."),
-    click.option("--memory", type=Size(), default=None, help="Memory for sorting, if ZONEFILE is not sorted [4G]."),
+    click.option(
+        "--memory",
+        type=Size(),
+        default=None,
+        help="Memory for sorting, if ZONEFILE is not sorted [a quarter of what is available, at most 4G].",
+    ),
     click.option(
         "--zonemd",
         type=click.Choice(["sha384", "sha512", "none"], case_sensitive=False),
@@ -178,8 +184,7 @@ def _choose_keys(zonefile: Path, keys: tuple[Path, ...], output: Path, options: 
                 "-a, --ksk-bits, --zsk-bits and --new-keys are for new keys: leave out KEYS, or these"
             )
         return read_keys(keys, options["key_signing"], options["key_directory"])
-    if str(zonefile) == "-" and options["origin"] is None:
-        raise click.UsageError("the zone's name is needed to find its keys: add -o NAME")
+    require_origin_of_stream(zonefile, options["origin"], "keys")
     is_file = str(output) != "-" and (output.is_file() or not output.exists())
     folder = options["key_directory"] or (output.parent if is_file else Path())
     origin = _core.zone_apex(zonefile, options["origin"])

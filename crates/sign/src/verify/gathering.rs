@@ -9,19 +9,19 @@ use std::cmp::Ordering;
 
 /// How NSEC3 records and their signatures are put together.
 #[derive(Debug)]
-pub(super) enum Gathering {
+pub(super) enum Gathering<'a> {
     /// They come in the order of their owners, as signers write them. Kept are those of the last owner, which may have more.
     InOrder(PackedRecords),
     /// They come in any order, and are sorted when all are there.
-    Sorting(RecordSorter),
+    Sorting(RecordSorter<'a>),
 }
 
-impl Gathering {
+impl<'a> Gathering<'a> {
     pub fn in_order() -> Self {
         Self::InOrder(PackedRecords::default())
     }
 
-    pub fn sorting(opening: &Opening<'_>) -> Self {
+    pub fn sorting(opening: &Opening<'a>) -> Self {
         Self::Sorting(RecordSorter::new(opening))
     }
 
@@ -60,7 +60,7 @@ impl Gathering {
             Self::InOrder(kept) if kept.is_empty() => {}
             Self::InOrder(kept) => check(kept),
             Self::Sorting(sorter) => {
-                let mut sorted = sorter.finish(pool);
+                let mut sorted = sorter.finish(pool)?;
                 while let Some(records) = sorted.next_batch(pool)? {
                     check(records);
                 }

@@ -93,14 +93,18 @@ pub fn verify_file(
     pool: &Pool,
     verification: &Verification,
 ) -> Result<Verified, SignError> {
-    let verify = |gathering: &dyn Fn() -> Gathering| {
+    let verify = |sorts: bool| {
+        let gathering = || match sorts {
+            true => Gathering::sorting(opening),
+            false => Gathering::in_order(),
+        };
         over_names(opening, pool, |flow| {
             Verifying::new(flow, pool, verification, gathering())?.run(flow, opening)
         })
     };
-    match verify(&Gathering::in_order) {
+    match verify(false) {
         // The names are in order, since these are sorted otherwise, but the NSEC3 records among them are not.
-        Err(SignError::Zone(ZoneError::NotSorted)) => verify(&|| Gathering::sorting(opening)),
+        Err(SignError::Zone(ZoneError::NotSorted)) => verify(true),
         done => done,
     }
 }
@@ -175,7 +179,7 @@ struct Verifying<'p> {
     pool: &'p Pool,
     checking: InOrder<Checked>,
     links: nsec3::Collected,
-    nsec3: Gathering,
+    nsec3: Gathering<'p>,
     found: Verified,
     first: Option<Batch>,
 }
@@ -185,7 +189,7 @@ impl<'p> Verifying<'p> {
         flow: &mut ZoneFlow<'_>,
         pool: &'p Pool,
         verification: &Verification,
-        nsec3: Gathering,
+        nsec3: Gathering<'p>,
     ) -> Result<Self, SignError> {
         let first = flow.next_batch()?;
         let apex = flow.apex();

@@ -96,10 +96,6 @@ pub fn sign_file(
     signing.check(opening.changes.is_some())?;
     let state = State::load(opening.path, &keys, signing)?;
     over_names(&opening_for(opening, signing), pool, |flow| {
-        let output = |has_digests| match has_digests {
-            true => TextOutput::create_patchable(target, &opening.folder, pool),
-            false => TextOutput::create(target, pool),
-        };
         let writer = StateWriter::new(signing, target, &state, opening.changes.is_some());
         Signing::new(
             flow,
@@ -108,7 +104,7 @@ pub fn sign_file(
             state.clone(),
             opening,
             Targets {
-                output: Box::new(output),
+                output: Box::new(|| TextOutput::create(target, opening, pool)),
                 path: target.to_path_buf(),
                 state: writer,
                 pool,
@@ -133,7 +129,7 @@ pub fn sign_text(
         let writer = StateWriter::none();
         let keys = keys.clone();
         let targets = Targets {
-            output: Box::new(move |_| Ok(TextOutput::memory(memory, pool))),
+            output: Box::new(move || Ok(TextOutput::memory(memory, pool))),
             path: PathBuf::from("-"),
             state: writer,
             pool,
@@ -153,8 +149,8 @@ fn opening_for<'a>(opening: &Opening<'a>, signing: &FileSigning) -> Opening<'a> 
 
 /// Where the signed zone and its state file go, and who does the work.
 struct Targets<'p> {
-    /// Begins the zone file, which is patched if the zone gets digests.
-    output: Box<dyn FnOnce(bool) -> Result<TextOutput<'p>, ZoneError> + 'p>,
+    /// Begins the zone file.
+    output: Box<dyn FnOnce() -> Result<TextOutput<'p>, ZoneError> + 'p>,
     path: PathBuf,
     state: StateWriter,
     pool: &'p Pool,
@@ -197,7 +193,7 @@ impl<'p> Signing<'p> {
             _end: EndOfWork(plan.clone()),
             opening,
             placeholders: None,
-            output: (targets.output)(!plan.apex.digests.is_empty())?,
+            output: (targets.output)()?,
             target: targets.path,
             signing: InOrder::default(),
             links: Links::default(),

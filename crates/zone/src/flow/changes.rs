@@ -7,8 +7,8 @@ use crate::error::{Position, ZoneError};
 use crate::packed::{FilePlace, PackedRecord, PackedRecords};
 use crate::rdata::compare_rdata;
 use crate::read::{BlockParser, Carry, TextSource};
+use crate::readable::{NEVER, open_readable};
 use crate::text::shown_name;
-use crate::whole_file::open_readable;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -30,7 +30,7 @@ impl Changes {
             source,
         };
         let mut text = Vec::new();
-        let (mut reader, _) = open_readable(path).map_err(failed)?;
+        let (mut reader, _) = open_readable(path, &NEVER).map_err(failed)?;
         reader.read_to_end(&mut text).map_err(failed)?;
         // Each part keeps its line numbers by way of empty lines.
         let (mut removed, mut added) = (Vec::new(), Vec::new());

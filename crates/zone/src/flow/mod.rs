@@ -103,14 +103,14 @@ impl<'a> Opening<'a> {
         }
     }
 
-    fn source(&self) -> Result<TextSource, ZoneError> {
+    fn source(&self) -> Result<TextSource<'a>, ZoneError> {
         match &self.text {
             Some(text) => Ok(TextSource::text(
                 self.path,
                 text.to_vec(),
                 self.origin.clone(),
             )),
-            None => TextSource::open(self.path, self.origin.clone()),
+            None => TextSource::open(self.path, self.origin.clone(), self.cancel),
         }
     }
 
@@ -123,8 +123,8 @@ impl<'a> Opening<'a> {
 }
 
 /// Where the names come from.
-enum Source {
-    Streaming(Box<Streaming>),
+enum Source<'a> {
+    Streaming(Box<Streaming<'a>>),
     Merging(Box<Merging>),
 }
 
@@ -132,7 +132,7 @@ enum Source {
 pub struct ZoneFlow<'a> {
     opening: Opening<'a>,
     pool: &'a Pool,
-    source: Source,
+    source: Source<'a>,
     apex: Arc<[u8]>,
     files: Arc<[Arc<Path>]>,
     kinds: Kinds,
@@ -210,7 +210,7 @@ impl<'a> ZoneFlow<'a> {
     fn new(
         opening: Opening<'a>,
         pool: &'a Pool,
-        source: Source,
+        source: Source<'a>,
         apex: Arc<[u8]>,
         files: Arc<[Arc<Path>]>,
     ) -> Self {

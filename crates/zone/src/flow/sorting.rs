@@ -2,7 +2,7 @@
 
 use super::Opening;
 use super::group::Rules;
-use super::merge::{MemoryRun, Run, SortEntry, spill};
+use super::merge::{MemoryRun, Run, SortEntry, Spilled};
 use super::streaming::parse;
 use crate::canonical::{is_at_or_below, push_sort_key, same_name};
 use crate::error::{Warning, ZoneError};
@@ -13,6 +13,7 @@ use crate::text::shown_name;
 use domain::base::iana::Rtype;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// A zone's records in runs that are each sorted.
 pub(super) struct Sorted {
@@ -30,7 +31,7 @@ pub(super) fn sort(opening: &Opening<'_>, pool: &Pool) -> Result<Sorted, ZoneErr
         soa: None,
         blocks: Vec::new(),
         memory: 0,
-        runs: Vec::new(),
+        spilled: Spilled::new(opening),
     };
     sorting.load(opening, pool)?;
     let rules = Rules {
@@ -39,17 +40,16 @@ pub(super) fn sort(opening: &Opening<'_>, pool: &Pool) -> Result<Sorted, ZoneErr
     };
     let warnings = sorting.fill_missing_ttls();
     let blocks = std::mem::take(&mut sorting.blocks);
-    let runs = sorted_runs(blocks, pool);
-    sorting.runs.extend(runs.into_iter().map(Run::Memory));
+    let runs = sorted_runs(blocks, pool, opening.cancel)?;
     Ok(Sorted {
-        runs: sorting.runs,
+        runs: sorting.spilled.with(runs),
         rules,
         warnings,
     })
 }
 
-struct Sorting {
-    source: TextSource,
+struct Sorting<'a> {
+    source: TextSource<'a>,
     carry: Carry,
     files: Vec<Arc<Path>>,
     /// Owner and place of the first SOA record.
@@ -57,7 +57,7 @@ struct Sorting {
     blocks: Vec<PackedRecords>,
     /// Octets that `blocks` take.
     memory: usize,
-    runs: Vec<Run>,
+    spilled: Spilled<'a>,
 }
 
 struct Parsed {
@@ -68,7 +68,7 @@ struct Parsed {
 /// Octets that the index needs for each record beside the record itself, and those of sorting.
 pub(super) const INDEX_OCTETS: usize = size_of::<SortEntry>();
 
-impl Sorting {
+impl Sorting<'_> {
     fn load(&mut self, opening: &Opening<'_>, pool: &Pool) -> Result<(), ZoneError> {
         let mut done: InOrder<Parsed> = InOrder::default();
         let mut waiting: Option<TextBlock> = None;
@@ -92,7 +92,7 @@ impl Sorting {
                 let mut block = parsed.block?;
                 self.carry.take(parsed.depth, &mut block);
                 self.keep(block.records)?;
-                if self.memory > opening.memory {
+                if self.memory > opening.memory / 4 * 3 {
                     self.spill(opening, pool)?;
                 }
             } else if let Some(block) = waiting.take() {
@@ -193,16 +193,17 @@ impl Sorting {
     fn spill(&mut self, opening: &Opening<'_>, pool: &Pool) -> Result<(), ZoneError> {
         let blocks = std::mem::take(&mut self.blocks);
         self.memory = 0;
-        for run in sorted_runs(blocks, pool) {
-            opening.check_cancel()?;
-            self.runs.push(spill(run, &opening.folder)?);
-        }
-        Ok(())
+        self.spilled
+            .push(sorted_runs(blocks, pool, opening.cancel)?)
     }
 }
 
 /// Sorts the records of `blocks` in as many runs as there are threads, each of blocks that follow each other.
-pub(super) fn sorted_runs(blocks: Vec<PackedRecords>, pool: &Pool) -> Vec<MemoryRun> {
+pub(super) fn sorted_runs(
+    blocks: Vec<PackedRecords>,
+    pool: &Pool,
+    cancel: &AtomicBool,
+) -> Result<Vec<MemoryRun>, ZoneError> {
     let share = blocks.len().div_ceil(pool.threads()).max(1);
     let mut rest = blocks;
     let mut sorting = InOrder::default();
@@ -211,7 +212,7 @@ pub(super) fn sorted_runs(blocks: Vec<PackedRecords>, pool: &Pool) -> Vec<Memory
         let blocks = std::mem::replace(&mut rest, after);
         sorting.push(pool.submit(move || sort_run(blocks)));
     }
-    std::iter::from_fn(|| sorting.take()).collect()
+    std::iter::from_fn(|| sorting.take_unless(cancel).transpose()).collect()
 }
 
 fn sort_run(blocks: Vec<PackedRecords>) -> MemoryRun {

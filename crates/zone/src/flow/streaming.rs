@@ -42,8 +42,8 @@ enum Outcome {
     Parsed(ParsedBlock),
 }
 
-pub(super) struct Streaming {
-    source: TextSource,
+pub(super) struct Streaming<'a> {
+    source: TextSource<'a>,
     rules: Rules,
     carry: Carry,
     done: InOrder<Done>,
@@ -55,9 +55,9 @@ pub(super) struct Streaming {
     is_unsorted: bool,
 }
 
-impl Streaming {
+impl<'a> Streaming<'a> {
     /// Opens the file and reads its first names; `None` if these show that it is not in canonical order.
-    pub fn open(opening: &Opening<'_>) -> Result<Option<(Self, Grouped)>, ZoneError> {
+    pub fn open(opening: &Opening<'a>) -> Result<Option<(Self, Grouped)>, ZoneError> {
         let mut source = opening.source()?;
         let mut carry = Carry::default();
         let (mut parsed, file) = loop {

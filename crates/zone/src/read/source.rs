@@ -8,11 +8,12 @@ use super::directive::Directive;
 use super::lexer::{Entry, LexError, Lexer, Place};
 use crate::Name;
 use crate::error::{Position, ZoneError};
-use crate::whole_file::open_readable;
+use crate::readable::{NEVER, open_readable};
 use memchr::{memchr, memchr_iter, memchr3, memmem, memrchr};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How deep `$INCLUDE` may nest.
 const INCLUDE_DEPTH_MAX: usize = 32;
@@ -37,8 +38,8 @@ pub(crate) struct TextBlock {
     pub inherits_owner: bool,
 }
 
-struct OpenFile {
-    reader: Box<dyn Read + Send>,
+struct OpenFile<'a> {
+    reader: Box<dyn Read + Send + 'a>,
     path: Arc<Path>,
     number: u16,
     /// The file system's own name, to notice files that include themselves.
@@ -52,8 +53,9 @@ struct OpenFile {
 }
 
 /// The blocks of a zone file, those of included files in their places.
-pub(crate) struct TextSource {
-    open: Vec<OpenFile>,
+pub(crate) struct TextSource<'a> {
+    open: Vec<OpenFile<'a>>,
+    cancel: &'a AtomicBool,
     files: usize,
     may_include: bool,
     default_ttl: Option<u32>,
@@ -70,29 +72,35 @@ struct Cut {
     directives: Vec<usize>,
 }
 
-impl TextSource {
-    /// Opens the zone file `path`.
-    pub fn open(path: &Path, origin: Option<Name>) -> Result<Self, ZoneError> {
-        let (reader, canonical) = open_readable(path).map_err(|source| ZoneError::Read {
-            file: path.to_path_buf(),
-            source,
-        })?;
-        let mut source = Self::empty(true);
+impl<'a> TextSource<'a> {
+    /// Opens the zone file `path`; waiting for its text ends when `cancel` is set.
+    pub fn open(
+        path: &Path,
+        origin: Option<Name>,
+        cancel: &'a AtomicBool,
+    ) -> Result<Self, ZoneError> {
+        let (reader, canonical) =
+            open_readable(path, cancel).map_err(|source| ZoneError::Read {
+                file: path.to_path_buf(),
+                source,
+            })?;
+        let mut source = Self::empty(true, cancel);
         source.push(reader, Arc::from(path), canonical, origin);
         Ok(source)
     }
 
     /// Takes text that came from no file, in which `$INCLUDE` is refused.
     pub fn text(path: &Path, text: Vec<u8>, origin: Option<Name>) -> Self {
-        let mut source = Self::empty(false);
+        let mut source = Self::empty(false, &NEVER);
         let reader = Box::new(std::io::Cursor::new(text));
         source.push(reader, Arc::from(path), PathBuf::new(), origin);
         source
     }
 
-    fn empty(may_include: bool) -> Self {
+    fn empty(may_include: bool, cancel: &'a AtomicBool) -> Self {
         Self {
             open: Vec::new(),
+            cancel,
             files: 0,
             may_include,
             default_ttl: None,
@@ -115,7 +123,7 @@ impl TextSource {
 
     fn push(
         &mut self,
-        reader: Box<dyn Read + Send>,
+        reader: Box<dyn Read + Send + 'a>,
         path: Arc<Path>,
         canonical: PathBuf,
         origin: Option<Name>,
@@ -161,7 +169,7 @@ impl TextSource {
             return Ok(None);
         };
         let cut = loop {
-            self.octets_read += fill(file, wanted)?;
+            self.octets_read += fill(file, wanted, self.cancel)?;
             let cut = find_cut(&file.text, file.is_at_end);
             if cut.end > 0 || file.is_at_end {
                 break cut;
@@ -244,7 +252,7 @@ impl TextSource {
         let folder = including.path.parent().unwrap_or(Path::new(""));
         let path = folder.join(path);
         let origin = origin.or_else(|| including.origin.clone());
-        let (reader, canonical) = match open_readable(&path) {
+        let (reader, canonical) = match open_readable(&path, self.cancel) {
             Ok(opened) => opened,
             Err(source) => {
                 return Err(ZoneError::Include {
@@ -263,7 +271,7 @@ impl TextSource {
 }
 
 /// Reads until `file` has `wanted` octets of text or ends; the number of octets read.
-fn fill(file: &mut OpenFile, wanted: usize) -> Result<u64, ZoneError> {
+fn fill(file: &mut OpenFile<'_>, wanted: usize, cancel: &AtomicBool) -> Result<u64, ZoneError> {
     let before = file.text.len();
     if !file.is_at_end && before < wanted {
         let missing = wanted - before;
@@ -271,9 +279,12 @@ fn fill(file: &mut OpenFile, wanted: usize) -> Result<u64, ZoneError> {
         let read = (&mut file.reader)
             .take(missing as u64)
             .read_to_end(&mut file.text)
-            .map_err(|source| ZoneError::Read {
-                file: file.path.to_path_buf(),
-                source,
+            .map_err(|source| match cancel.load(Ordering::Relaxed) {
+                true => ZoneError::Cancelled,
+                false => ZoneError::Read {
+                    file: file.path.to_path_buf(),
+                    source,
+                },
             })?;
         file.is_at_end = read < missing;
     }
@@ -285,7 +296,7 @@ fn fill(file: &mut OpenFile, wanted: usize) -> Result<u64, ZoneError> {
 }
 
 /// Refuses a line that no record can have.
-fn check_lines(file: &OpenFile) -> Result<(), ZoneError> {
+fn check_lines(file: &OpenFile<'_>) -> Result<(), ZoneError> {
     let last_start = memrchr(b'\n', &file.text).map_or(0, |end| end + 1);
     if file.text.len() - last_start <= LINE_OCTETS_MAX {
         return Ok(());
@@ -321,7 +332,7 @@ fn begins_with_blank(text: &[u8]) -> bool {
 
 /// The directive that begins at `start`, and where its entry ends; `None` if it is not well formed.
 fn directive(
-    file: &OpenFile,
+    file: &OpenFile<'_>,
     start: usize,
     line: u32,
 ) -> Result<Option<(usize, Directive)>, ZoneError> {

@@ -1,8 +1,8 @@
 //! Cuts the text of a zone file and of the files that it includes into blocks that can be parsed each on its own.
 //!
 //! A block begins at a line with an owner, or at a directive, and knows the origin and the default TTL there; so blocks can be parsed
-//! by several threads at once. Cutting looks only at what decides where an entry ends: line ends, parentheses, quotes,
-//! comments and escapes (RFC 1035 section 5.1).
+//! by several threads at once. Only where no such line comes for long does one begin elsewhere between two entries.
+//! Cutting looks only at what decides where an entry ends: line ends, parentheses, quotes, comments and escapes (RFC 1035 section 5.1).
 
 use super::directive::Directive;
 use super::lexer::{Entry, LexError, Lexer, Place};
@@ -10,6 +10,7 @@ use crate::Name;
 use crate::error::{Position, ZoneError};
 use crate::whole_file::open_readable;
 use memchr::{memchr, memchr_iter, memchr3, memmem, memrchr};
+use std::collections::VecDeque;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,6 +21,8 @@ const INCLUDE_DEPTH_MAX: usize = 32;
 pub(crate) const BLOCK_OCTETS: usize = 256 << 10;
 /// No line is longer: RDATA have 65,535 octets, each at most four octets of text.
 const LINE_OCTETS_MAX: usize = 4 << 20;
+/// No entry is longer, with its comments and white space.
+const ENTRY_OCTETS_MAX: usize = 16 << 20;
 
 /// A piece of a zone file of whole entries.
 #[derive(Debug)]
@@ -31,10 +34,18 @@ pub(crate) struct TextBlock {
     pub text: Vec<u8>,
     pub origin: Option<Name>,
     pub default_ttl: Option<u32>,
-    /// Files that are being included here.
-    pub depth: usize,
+    pub nesting: Nesting,
     /// The first record takes its owner from the block before.
     pub inherits_owner: bool,
+}
+
+/// How deep in included files a block stands.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Nesting {
+    /// Files that are being included here, the first one counted too.
+    pub depth: usize,
+    /// How many of them, from outside, the block before stood in already.
+    pub kept: usize,
 }
 
 struct OpenFile {
@@ -43,8 +54,11 @@ struct OpenFile {
     number: u16,
     /// The file system's own name, to notice files that include themselves.
     canonical: PathBuf,
-    /// What was read and is not part of a block yet.
+    /// What was read, and is not part of a block yet from `taken` on.
     text: Vec<u8>,
+    taken: usize,
+    /// Where `text` is to be cut next, and the directives before; as far as `taken` if that is not known yet.
+    cut: Cut,
     is_at_end: bool,
     is_at_start: bool,
     line: u32,
@@ -59,15 +73,20 @@ pub(crate) struct TextSource {
     default_ttl: Option<u32>,
     block_octets: usize,
     octets_read: u64,
+    /// How many of the open files the last block stood in, see [`Nesting::kept`].
+    kept: usize,
 }
 
 /// Where a text can be cut.
 #[derive(Default)]
 struct Cut {
-    /// The end of the last whole entry before a line that begins with an owner or a directive.
+    /// The end of the last whole entry before a line that begins with an owner or a directive; without such a line, of the
+    /// last whole entry; 0 without that.
     end: usize,
     /// Starts of the directives before `end`.
-    directives: Vec<usize>,
+    directives: VecDeque<usize>,
+    /// The opening parenthesis that is not closed in the text.
+    unclosed: Option<usize>,
 }
 
 impl TextSource {
@@ -98,7 +117,21 @@ impl TextSource {
             default_ttl: None,
             block_octets: BLOCK_OCTETS,
             octets_read: 0,
+            kept: 0,
         }
+    }
+
+    /// Leaves out the next file number, which another file has.
+    pub fn leave_out_number(&mut self) {
+        self.files += 1;
+    }
+
+    /// Gives the first file another number than 0.
+    pub fn with_number(mut self, number: u16) -> Self {
+        if let Some(first) = self.open.first_mut() {
+            first.number = number;
+        }
+        self
     }
 
     /// Makes smaller or larger blocks, for tests.
@@ -126,6 +159,8 @@ impl TextSource {
             number: u16::try_from(self.files).unwrap_or(u16::MAX),
             canonical,
             text: Vec::new(),
+            taken: 0,
+            cut: Cut::default(),
             is_at_end: false,
             is_at_start: true,
             line: 1,
@@ -141,7 +176,12 @@ impl TextSource {
             if depth == 0 {
                 return Ok(None);
             }
-            if let Some(block) = self.block_of_innermost()? {
+            if let Some(mut block) = self.block_of_innermost()? {
+                block.nesting = Nesting {
+                    depth,
+                    kept: self.kept.min(depth),
+                };
+                self.kept = depth;
                 return Ok(Some(block));
             }
             let innermost = self.open.last();
@@ -149,26 +189,19 @@ impl TextSource {
                 && innermost.is_some_and(|file| file.is_at_end && file.text.is_empty())
             {
                 self.open.pop();
+                self.kept = self.kept.min(self.open.len());
             }
         }
     }
 
     /// A block of the innermost open file; `None` when there is none now: at its end, or after an `$INCLUDE` began.
     fn block_of_innermost(&mut self) -> Result<Option<TextBlock>, ZoneError> {
-        let depth = self.open.len();
-        let mut wanted = self.block_octets;
         let Some(file) = self.open.last_mut() else {
             return Ok(None);
         };
-        let cut = loop {
-            self.octets_read += fill(file, wanted)?;
-            let cut = find_cut(&file.text, file.is_at_end);
-            if cut.end > 0 || file.is_at_end {
-                break cut;
-            }
-            check_lines(file)?;
-            wanted = file.text.len() * 2;
-        };
+        if file.taken == file.cut.end {
+            self.octets_read += file.read_on(self.block_octets)?;
+        }
         let mut block = TextBlock {
             file: file.path.clone(),
             file_number: file.number,
@@ -176,14 +209,14 @@ impl TextSource {
             text: Vec::new(),
             origin: file.origin.clone(),
             default_ttl: self.default_ttl,
-            depth,
+            nesting: Nesting::default(),
             inherits_owner: false,
         };
-        let mut end = cut.end;
         let mut include = None;
-        for start in cut.directives {
-            let line = file.line + lines(&file.text[..start]);
-            match directive(file, start, line)? {
+        let mut counted = file.taken;
+        while let Some(start) = file.cut.directives.pop_front() {
+            file.count_lines(&mut counted, start);
+            match directive(file, start, file.line)? {
                 // The block's own parser reports what is wrong, so that errors come in the order of the text.
                 None => {}
                 Some((_, Directive::Origin(name))) => file.origin = Some(name),
@@ -196,21 +229,24 @@ impl TextSource {
                         place,
                     },
                 )) => {
-                    end = start;
-                    include = Some((after, path, origin, place));
+                    include = Some((start, after, path, origin, place));
                     break;
                 }
             }
         }
-        let consumed = include.as_ref().map_or(end, |(after, ..)| *after);
-        let rest = file.text.split_off(consumed);
-        file.line += lines(&file.text);
-        block.text = std::mem::replace(&mut file.text, rest);
-        block.text.truncate(end);
-        block.inherits_owner = begins_with_blank(&block.text);
-        if let Some((_, path, origin, place)) = include {
-            self.include(path, origin, place)?;
+        match include {
+            None => {
+                file.count_lines(&mut counted, file.cut.end);
+                block.text = file.take_all();
+            }
+            Some((start, after, path, origin, place)) => {
+                file.count_lines(&mut counted, after);
+                block.text = file.text[file.taken..start].to_vec();
+                file.taken = after;
+                self.include(path, origin, place)?;
+            }
         }
+        block.inherits_owner = begins_with_blank(&block.text);
         Ok((!block.text.is_empty()).then_some(block))
     }
 
@@ -262,6 +298,43 @@ impl TextSource {
     }
 }
 
+impl OpenFile {
+    /// Reads about `octets` and finds where they can be cut; the number of octets read.
+    fn read_on(&mut self, octets: usize) -> Result<u64, ZoneError> {
+        self.text.drain(..self.taken);
+        self.taken = 0;
+        let mut wanted = octets;
+        let mut read = 0;
+        loop {
+            read += fill(self, wanted)?;
+            self.cut = find_cut(&self.text, self.is_at_end);
+            if self.cut.end > 0 || self.is_at_end {
+                return Ok(read);
+            }
+            check_lines(self)?;
+            check_entry(self)?;
+            wanted = (self.text.len() * 2).min(ENTRY_OCTETS_MAX + 1);
+        }
+    }
+
+    /// Takes the text as far as it is cut.
+    fn take_all(&mut self) -> Vec<u8> {
+        let rest = self.text.split_off(self.cut.end);
+        let mut text = std::mem::replace(&mut self.text, rest);
+        text.drain(..self.taken);
+        self.taken = 0;
+        self.cut = Cut::default();
+        text
+    }
+
+    /// Adds the lines between `counted` and `to`, which then are counted too.
+    fn count_lines(&mut self, counted: &mut usize, to: usize) {
+        let more = lines(&self.text[*counted..to]);
+        self.line = self.line.saturating_add(more);
+        *counted = to;
+    }
+}
+
 /// Reads until `file` has `wanted` octets of text or ends; the number of octets read.
 fn fill(file: &mut OpenFile, wanted: usize) -> Result<u64, ZoneError> {
     let before = file.text.len();
@@ -298,6 +371,24 @@ fn check_lines(file: &OpenFile) -> Result<(), ZoneError> {
         },
         what: format!("a line of more than {LINE_OCTETS_MAX} octets"),
         hint: "no record is that long, so check that this is a zone file".into(),
+    })
+}
+
+/// Refuses an entry that no record can have, which the text of `file` begins with.
+fn check_entry(file: &OpenFile) -> Result<(), ZoneError> {
+    if file.text.len() <= ENTRY_OCTETS_MAX {
+        return Ok(());
+    }
+    let before = &file.text[..file.cut.unclosed.unwrap_or(0)];
+    let line_start = memrchr(b'\n', before).map_or(0, |end| end + 1);
+    Err(ZoneError::Syntax {
+        at: Position {
+            file: file.path.clone(),
+            line: file.line.saturating_add(lines(before)),
+            column: u32::try_from(before.len() - line_start + 1).unwrap_or(u32::MAX),
+        },
+        what: format!("an opening parenthesis that is not closed within {ENTRY_OCTETS_MAX} octets"),
+        hint: "add the closing one".into(),
     })
 }
 
@@ -338,21 +429,28 @@ fn directive(
 /// Finds where `text`, which begins at the start of an entry, can be cut; at its end if it `is_whole`.
 fn find_cut(text: &[u8], is_whole: bool) -> Cut {
     let mut cut = Cut::default();
-    let mut starts = Vec::new();
-    let mut at = 0;
     if text.first() == Some(&b'$') {
-        starts.push(0);
+        cut.directives.push_back(0);
     }
+    let mut at = 0;
+    let mut last_line = 0;
     // Each turn takes a stretch without anything that hides line ends, then what comes after it.
     loop {
         let special = next_special(text, at);
         let end = special.unwrap_or(text.len());
-        take_stretch(text, at, end, &mut cut.end, &mut starts);
+        take_stretch(text, at, end, &mut cut);
+        if let Some(offset) = memrchr(b'\n', &text[at..end]) {
+            last_line = at + offset + 1;
+        }
         let Some(special) = special else { break };
         let after = match text[special] {
             b';' => memchr(b'\n', &text[special..]).map(|offset| special + offset),
             b'"' => end_of_quoted(text, special),
-            _ => end_of_parentheses(text, special),
+            _ => {
+                let after = end_of_parentheses(text, special);
+                cut.unclosed = after.is_none().then_some(special);
+                after
+            }
         };
         match after {
             // A comment's line end is part of the next stretch.
@@ -363,17 +461,19 @@ fn find_cut(text: &[u8], is_whole: bool) -> Cut {
     }
     if is_whole {
         cut.end = text.len();
+    } else if cut.end == 0 {
+        cut.end = last_line;
     }
-    cut.directives = starts
-        .into_iter()
-        .filter(|&start| start < cut.end)
-        .collect();
+    let end = cut.end;
+    cut.directives.retain(|&start| start < end);
     cut
 }
 
 /// Notes the last line start with an owner or a directive in `text[from..to]`, and all directives.
-fn take_stretch(text: &[u8], from: usize, to: usize, end: &mut usize, directives: &mut Vec<usize>) {
-    directives.extend(memmem::find_iter(&text[from..to], b"\n$").map(|offset| from + offset + 1));
+fn take_stretch(text: &[u8], from: usize, to: usize, cut: &mut Cut) {
+    let directives = memmem::find_iter(&text[from..to], b"\n$");
+    cut.directives
+        .extend(directives.map(|offset| from + offset + 1));
     // A stretch ends before a special octet, which can itself begin a line.
     let mut before = to;
     while let Some(offset) = memrchr(b'\n', &text[from..before]) {
@@ -383,7 +483,7 @@ fn take_stretch(text: &[u8], from: usize, to: usize, end: &mut usize, directives
                 before = from + offset
             }
             Some(_) => {
-                *end = start;
+                cut.end = start;
                 return;
             }
         }
@@ -452,8 +552,10 @@ fn end_of_parentheses(text: &[u8], start: usize) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{LocatedRecord, Records};
     use super::*;
     use proptest::prelude::*;
+    use std::str::FromStr;
 
     fn blocks(text: &str, octets: usize) -> Vec<TextBlock> {
         let mut source =
@@ -468,12 +570,11 @@ mod tests {
             let blocks = blocks(text, octets);
             let joined: Vec<u8> = blocks.iter().flat_map(|block| block.text.clone()).collect();
             assert_eq!(String::from_utf8(joined).unwrap(), text);
+            let mut line = 1;
             for block in &blocks {
-                let before = &text[..text
-                    .find(std::str::from_utf8(&block.text).unwrap())
-                    .unwrap()];
-                assert_eq!(block.first_line as usize, 1 + before.matches('\n').count());
-                assert!(!block.inherits_owner);
+                assert_eq!(block.first_line, line);
+                assert_eq!(block.inherits_owner, block.text.starts_with(b"\t"));
+                line += lines(&block.text);
             }
         }
     }
@@ -482,12 +583,74 @@ mod tests {
     fn directives_go_on() {
         let text = "$ORIGIN a.\n$TTL 5\nx A 1\n$ORIGIN b\ny A 2\n";
         for octets in 1..text.len() + 2 {
-            let last = blocks(text, octets).pop().unwrap();
-            if last.text == b"y A 2\n" {
-                assert_eq!(last.origin.unwrap().to_string(), "b.a");
-                assert_eq!(last.default_ttl, Some(5));
+            let mut blocks = blocks(text, octets);
+            let last = blocks.pop().unwrap();
+            if blocks.is_empty() {
+                assert_eq!(last.text, text.as_bytes());
+                continue;
             }
+            let first = &blocks[0];
+            assert_eq!((&first.origin, first.default_ttl), (&None, None));
+            // The last block begins after $TTL at the earliest.
+            let origin = match &last.text[..] {
+                b"y A 2\n" => "b.a",
+                _ => "a",
+            };
+            assert_eq!(last.origin.unwrap().to_string(), origin);
+            assert_eq!(last.default_ttl, Some(5));
         }
+    }
+
+    #[test]
+    fn long_runs_without_owner_are_cut() {
+        for line in [
+            "; comment (\n",
+            "\tA 192.0.2.1\n",
+            "\n",
+            "(\n) a A 192.0.2.1\n",
+        ] {
+            let text = format!("a A 192.0.2.1\n{}", line.repeat(200_000));
+            let blocks = blocks(&text, 64 << 10);
+            let longest = blocks.iter().map(|block| block.text.len()).max().unwrap();
+            assert!(longest <= 64 << 10);
+            let joined: Vec<u8> = blocks.into_iter().flat_map(|block| block.text).collect();
+            assert_eq!(joined, text.as_bytes());
+        }
+    }
+
+    #[test]
+    fn an_entry_without_end_is_refused_early() {
+        let text = format!("a A 1\nb TXT (\n{}", "x\n".repeat(30 << 20));
+        let mut source = TextSource::text(Path::new("-"), text.into(), None);
+        source.next_block().unwrap();
+        let error = source.next_block().unwrap_err().to_string();
+        assert!(
+            error.starts_with("-:2:7: an opening parenthesis"),
+            "{error}"
+        );
+        assert!(source.octets_read() < 18 << 20);
+    }
+
+    /// Lines that mean something to each other.
+    fn zone_line() -> impl Strategy<Value = &'static str> {
+        prop::sample::select(vec![
+            "a A 192.0.2.1\n",
+            "b.test. 60 A 192.0.2.2\n",
+            "c 1h MX 10 d\n",
+            "@ SOA ns h 1 2 3 4 5\n",
+            "\tA 192.0.2.3\n",
+            " 30 TXT \"x;( $\" y ; \"\n",
+            "d TXT ( x\n$y ; \")\n\" z\" )\n",
+            "\" e\" A 192.0.2.4\n",
+            "(\n) f A 192.0.2.5\n",
+            "\\(g A 192.0.2.6\r\n",
+            "$ORIGIN sub\n",
+            "$ORIGIN b.test.\n",
+            "$TTL 20 ; (\n",
+            "; comment ( \"\n",
+            "   \n",
+            "\n",
+        ])
     }
 
     proptest! {
@@ -495,6 +658,22 @@ mod tests {
         fn any_text_is_cut_without_loss(text in "[ a;\"()\\\\\n$]{0,60}", octets in 1usize..40) {
             let joined: Vec<u8> = blocks(&text, octets).into_iter().flat_map(|block| block.text).collect();
             prop_assert_eq!(String::from_utf8(joined).unwrap(), text);
+        }
+
+        #[test]
+        fn blocks_mean_what_the_whole_means(lines in prop::collection::vec(zone_line(), 0..20), octets in 1usize..200) {
+            let text = format!("a 60 A 192.0.2.9\n{}", lines.concat());
+            let read = |octets: usize| {
+                let origin = Name::from_str("test.").unwrap();
+                let source = TextSource::text(Path::new("-"), text.clone().into(), Some(origin));
+                let records = Records::read(Path::new("-"), &mut source.with_block_octets(octets));
+                records.map(|records| {
+                    let shown = |located: &LocatedRecord| (located.record.clone(), records.position(located));
+                    (records.records.iter().map(shown).collect::<Vec<_>>(), records.warnings.clone())
+                })
+            };
+            let (whole, parts) = (read(1 << 20), read(octets));
+            prop_assert_eq!(whole.map_err(|error| error.to_string()), parts.map_err(|error| error.to_string()));
         }
     }
 }

@@ -5,6 +5,7 @@
 //! and the presentation format of some further types. `$GENERATE` (a BIND extension) is refused.
 
 mod block;
+mod cut;
 mod directive;
 mod entry;
 mod lexer;
@@ -29,7 +30,7 @@ use std::sync::Arc;
 
 pub(crate) use block::{BlockParser, ParsedBlock};
 pub(crate) use lexer::Place;
-pub(crate) use source::{Nesting, TextBlock, TextSource};
+pub(crate) use source::{TextBlock, TextSource};
 pub(crate) use ttl::TTL_MISSING;
 
 /// A zone as read, with what was odd about its text.
@@ -176,6 +177,15 @@ pub(crate) fn position(files: &[Arc<Path>], place: FilePlace) -> Position {
         line: place.line,
         column: u32::from(place.column),
     }
+}
+
+/// How deep in included files a block stands.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Nesting {
+    /// Files that are being included here, the first one counted too.
+    pub depth: usize,
+    /// How many of them, from outside, the block before stood in already.
+    pub kept: usize,
 }
 
 /// What goes from block to block: owners and TTLs that records leave out (RFC 1035 section 5.1).

@@ -279,6 +279,7 @@ impl<'a> ZoneFlow<'a> {
         }
     }
 
+    /// Begins to count warnings, of which those of sorting do not come again.
     fn forget_warnings(&mut self) {
         self.warnings.clone_from(&self.sorting_warnings);
         self.warning_count = self.warnings.len() as u64;

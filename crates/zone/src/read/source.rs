@@ -4,13 +4,14 @@
 //! by several threads at once. Only where no such line comes for long does one begin elsewhere between two entries.
 //! Cutting looks only at what decides where an entry ends: line ends, parentheses, quotes, comments and escapes (RFC 1035 section 5.1).
 
+use super::Nesting;
+use super::cut::{Cut, begins_with_blank, find_cut};
 use super::directive::Directive;
 use super::lexer::{Entry, LexError, Lexer, Place};
 use crate::Name;
 use crate::error::{Position, ZoneError};
 use crate::whole_file::open_readable;
-use memchr::{memchr, memchr_iter, memchr3, memmem, memrchr};
-use std::collections::VecDeque;
+use memchr::{memchr_iter, memrchr};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -37,15 +38,6 @@ pub(crate) struct TextBlock {
     pub nesting: Nesting,
     /// The first record takes its owner from the block before.
     pub inherits_owner: bool,
-}
-
-/// How deep in included files a block stands.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Nesting {
-    /// Files that are being included here, the first one counted too.
-    pub depth: usize,
-    /// How many of them, from outside, the block before stood in already.
-    pub kept: usize,
 }
 
 struct OpenFile {
@@ -75,18 +67,6 @@ pub(crate) struct TextSource {
     octets_read: u64,
     /// How many of the open files the last block stood in, see [`Nesting::kept`].
     kept: usize,
-}
-
-/// Where a text can be cut.
-#[derive(Default)]
-struct Cut {
-    /// The end of the last whole entry before a line that begins with an owner or a directive; without such a line, of the
-    /// last whole entry; 0 without that.
-    end: usize,
-    /// Starts of the directives before `end`.
-    directives: VecDeque<usize>,
-    /// The opening parenthesis that is not closed in the text.
-    unclosed: Option<usize>,
 }
 
 impl TextSource {
@@ -396,20 +376,6 @@ fn lines(text: &[u8]) -> u32 {
     u32::try_from(memchr_iter(b'\n', text).count()).unwrap_or(u32::MAX)
 }
 
-/// Whether the first record of `text` begins with white space instead of an owner.
-fn begins_with_blank(text: &[u8]) -> bool {
-    for line in text.split(|&octet| octet == b'\n') {
-        let content = line.trim_ascii_start();
-        match (content.first(), line.first()) {
-            (None | Some(b';'), _) => {}
-            (Some(b'$'), Some(b'$')) => {}
-            (Some(_), Some(b' ' | b'\t')) => return true,
-            _ => return false,
-        }
-    }
-    false
-}
-
 /// The directive that begins at `start`, and where its entry ends; `None` if it is not well formed.
 fn directive(
     file: &OpenFile,
@@ -426,254 +392,5 @@ fn directive(
     Ok(read.ok().map(|directive| (start + lexer.at(), directive)))
 }
 
-/// Finds where `text`, which begins at the start of an entry, can be cut; at its end if it `is_whole`.
-fn find_cut(text: &[u8], is_whole: bool) -> Cut {
-    let mut cut = Cut::default();
-    if text.first() == Some(&b'$') {
-        cut.directives.push_back(0);
-    }
-    let mut at = 0;
-    let mut last_line = 0;
-    // Each turn takes a stretch without anything that hides line ends, then what comes after it.
-    loop {
-        let special = next_special(text, at);
-        let end = special.unwrap_or(text.len());
-        take_stretch(text, at, end, &mut cut);
-        if let Some(offset) = memrchr(b'\n', &text[at..end]) {
-            last_line = at + offset + 1;
-        }
-        let Some(special) = special else { break };
-        let after = match text[special] {
-            b';' => memchr(b'\n', &text[special..]).map(|offset| special + offset),
-            b'"' => end_of_quoted(text, special),
-            _ => {
-                let after = end_of_parentheses(text, special);
-                cut.unclosed = after.is_none().then_some(special);
-                after
-            }
-        };
-        match after {
-            // A comment's line end is part of the next stretch.
-            Some(after) => at = after,
-            // The entry goes on beyond what was read.
-            None => break,
-        }
-    }
-    if is_whole {
-        cut.end = text.len();
-    } else if cut.end == 0 {
-        cut.end = last_line;
-    }
-    let end = cut.end;
-    cut.directives.retain(|&start| start < end);
-    cut
-}
-
-/// Notes the last line start with an owner or a directive in `text[from..to]`, and all directives.
-fn take_stretch(text: &[u8], from: usize, to: usize, cut: &mut Cut) {
-    let directives = memmem::find_iter(&text[from..to], b"\n$");
-    cut.directives
-        .extend(directives.map(|offset| from + offset + 1));
-    // A stretch ends before a special octet, which can itself begin a line.
-    let mut before = to;
-    while let Some(offset) = memrchr(b'\n', &text[from..before]) {
-        let start = from + offset + 1;
-        match text.get(start) {
-            Some(b' ' | b'\t' | b'\r' | b'\n' | b';' | b'(' | b')') | None => {
-                before = from + offset
-            }
-            Some(_) => {
-                cut.end = start;
-                return;
-            }
-        }
-    }
-}
-
-/// The next octet that begins a quoted string, a comment or parentheses, unless it is escaped.
-fn next_special(text: &[u8], from: usize) -> Option<usize> {
-    let mut at = from;
-    loop {
-        let found = at + memchr3(b'"', b';', b'(', &text[at..])?;
-        if !is_escaped(text, from, found) {
-            return Some(found);
-        }
-        at = found + 1;
-    }
-}
-
-/// Whether an odd number of backslashes stands before `at`.
-fn is_escaped(text: &[u8], from: usize, at: usize) -> bool {
-    let backslashes = text[from..at]
-        .iter()
-        .rev()
-        .take_while(|&&octet| octet == b'\\')
-        .count();
-    backslashes % 2 == 1
-}
-
-/// Where the quoted string that begins at `start` ends, at its line's end if it is not closed; `None` if `text` ends first.
-fn end_of_quoted(text: &[u8], start: usize) -> Option<usize> {
-    let mut at = start + 1;
-    loop {
-        match text.get(at)? {
-            b'"' => return Some(at + 1),
-            b'\n' => return Some(at),
-            b'\\' => at += 2,
-            _ => at += 1,
-        }
-    }
-}
-
-/// Where the outermost of the parentheses that open at `start` close; `None` if `text` ends first.
-fn end_of_parentheses(text: &[u8], start: usize) -> Option<usize> {
-    let mut depth = 0usize;
-    let mut at = start;
-    loop {
-        match text.get(at)? {
-            b'(' => depth += 1,
-            b')' => {
-                depth -= 1;
-                if depth == 0 {
-                    return Some(at + 1);
-                }
-            }
-            b'"' => {
-                at = end_of_quoted(text, at)?;
-                continue;
-            }
-            b';' => at += memchr(b'\n', &text[at..])?,
-            b'\\' => at += 1,
-            _ => {}
-        }
-        at += 1;
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::super::{LocatedRecord, Records};
-    use super::*;
-    use proptest::prelude::*;
-    use std::str::FromStr;
-
-    fn blocks(text: &str, octets: usize) -> Vec<TextBlock> {
-        let mut source =
-            TextSource::text(Path::new("-"), text.into(), None).with_block_octets(octets);
-        std::iter::from_fn(|| source.next_block().unwrap()).collect()
-    }
-
-    #[test]
-    fn entries_stay_whole() {
-        let text = "a 1 IN TXT \"x $b ( ; ) \" (\n\n$o 1 ;)\n \")\" ) 2\n\tblank\nc \\( d\ne\n";
-        for octets in 1..text.len() + 2 {
-            let blocks = blocks(text, octets);
-            let joined: Vec<u8> = blocks.iter().flat_map(|block| block.text.clone()).collect();
-            assert_eq!(String::from_utf8(joined).unwrap(), text);
-            let mut line = 1;
-            for block in &blocks {
-                assert_eq!(block.first_line, line);
-                assert_eq!(block.inherits_owner, block.text.starts_with(b"\t"));
-                line += lines(&block.text);
-            }
-        }
-    }
-
-    #[test]
-    fn directives_go_on() {
-        let text = "$ORIGIN a.\n$TTL 5\nx A 1\n$ORIGIN b\ny A 2\n";
-        for octets in 1..text.len() + 2 {
-            let mut blocks = blocks(text, octets);
-            let last = blocks.pop().unwrap();
-            if blocks.is_empty() {
-                assert_eq!(last.text, text.as_bytes());
-                continue;
-            }
-            let first = &blocks[0];
-            assert_eq!((&first.origin, first.default_ttl), (&None, None));
-            // The last block begins after $TTL at the earliest.
-            let origin = match &last.text[..] {
-                b"y A 2\n" => "b.a",
-                _ => "a",
-            };
-            assert_eq!(last.origin.unwrap().to_string(), origin);
-            assert_eq!(last.default_ttl, Some(5));
-        }
-    }
-
-    #[test]
-    fn long_runs_without_owner_are_cut() {
-        for line in [
-            "; comment (\n",
-            "\tA 192.0.2.1\n",
-            "\n",
-            "(\n) a A 192.0.2.1\n",
-        ] {
-            let text = format!("a A 192.0.2.1\n{}", line.repeat(200_000));
-            let blocks = blocks(&text, 64 << 10);
-            let longest = blocks.iter().map(|block| block.text.len()).max().unwrap();
-            assert!(longest <= 64 << 10);
-            let joined: Vec<u8> = blocks.into_iter().flat_map(|block| block.text).collect();
-            assert_eq!(joined, text.as_bytes());
-        }
-    }
-
-    #[test]
-    fn an_entry_without_end_is_refused_early() {
-        let text = format!("a A 1\nb TXT (\n{}", "x\n".repeat(30 << 20));
-        let mut source = TextSource::text(Path::new("-"), text.into(), None);
-        source.next_block().unwrap();
-        let error = source.next_block().unwrap_err().to_string();
-        assert!(
-            error.starts_with("-:2:7: an opening parenthesis"),
-            "{error}"
-        );
-        assert!(source.octets_read() < 18 << 20);
-    }
-
-    /// Lines that mean something to each other.
-    fn zone_line() -> impl Strategy<Value = &'static str> {
-        prop::sample::select(vec![
-            "a A 192.0.2.1\n",
-            "b.test. 60 A 192.0.2.2\n",
-            "c 1h MX 10 d\n",
-            "@ SOA ns h 1 2 3 4 5\n",
-            "\tA 192.0.2.3\n",
-            " 30 TXT \"x;( $\" y ; \"\n",
-            "d TXT ( x\n$y ; \")\n\" z\" )\n",
-            "\" e\" A 192.0.2.4\n",
-            "(\n) f A 192.0.2.5\n",
-            "\\(g A 192.0.2.6\r\n",
-            "$ORIGIN sub\n",
-            "$ORIGIN b.test.\n",
-            "$TTL 20 ; (\n",
-            "; comment ( \"\n",
-            "   \n",
-            "\n",
-        ])
-    }
-
-    proptest! {
-        #[test]
-        fn any_text_is_cut_without_loss(text in "[ a;\"()\\\\\n$]{0,60}", octets in 1usize..40) {
-            let joined: Vec<u8> = blocks(&text, octets).into_iter().flat_map(|block| block.text).collect();
-            prop_assert_eq!(String::from_utf8(joined).unwrap(), text);
-        }
-
-        #[test]
-        fn blocks_mean_what_the_whole_means(lines in prop::collection::vec(zone_line(), 0..20), octets in 1usize..200) {
-            let text = format!("a 60 A 192.0.2.9\n{}", lines.concat());
-            let read = |octets: usize| {
-                let origin = Name::from_str("test.").unwrap();
-                let source = TextSource::text(Path::new("-"), text.clone().into(), Some(origin));
-                let records = Records::read(Path::new("-"), &mut source.with_block_octets(octets));
-                records.map(|records| {
-                    let shown = |located: &LocatedRecord| (located.record.clone(), records.position(located));
-                    (records.records.iter().map(shown).collect::<Vec<_>>(), records.warnings.clone())
-                })
-            };
-            let (whole, parts) = (read(1 << 20), read(octets));
-            prop_assert_eq!(whole.map_err(|error| error.to_string()), parts.map_err(|error| error.to_string()));
-        }
-    }
-}
+mod tests;

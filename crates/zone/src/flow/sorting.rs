@@ -8,7 +8,7 @@ use crate::canonical::{is_at_or_below, push_sort_key, same_name};
 use crate::error::{Warning, ZoneError};
 use crate::packed::{FilePlace, PackedRecords};
 use crate::pool::{InOrder, Pool};
-use crate::read::{Carry, ParsedBlock, TextBlock, TextSource, missing_ttl_words, position};
+use crate::read::{Carry, Nesting, ParsedBlock, TextBlock, TextSource, position};
 use crate::text::shown_name;
 use domain::base::iana::Rtype;
 use std::path::Path;
@@ -27,7 +27,7 @@ pub(super) fn sort(opening: &Opening<'_>, pool: &Pool) -> Result<Sorted, ZoneErr
     let mut sorting = Sorting {
         source: opening.source()?,
         carry: Carry::default(),
-        files: vec![Arc::from(opening.path)],
+        files: opening.first_files(),
         soa: None,
         blocks: Vec::new(),
         memory: 0,
@@ -37,14 +37,15 @@ pub(super) fn sort(opening: &Opening<'_>, pool: &Pool) -> Result<Sorted, ZoneErr
     let rules = Rules {
         apex: sorting.apex(opening)?,
         files: sorting.files.clone().into(),
+        missing_ttl_s: sorting.carry.late_ttl(),
     };
-    let warnings = sorting.fill_missing_ttls();
+    let warnings = sorting.carry.missing_ttl(&sorting.files);
     let blocks = std::mem::take(&mut sorting.blocks);
     let runs = sorted_runs(blocks, pool, opening.cancel)?;
     Ok(Sorted {
         runs: sorting.spilled.with(runs),
         rules,
-        warnings,
+        warnings: warnings.into_iter().collect(),
     })
 }
 
@@ -61,7 +62,7 @@ struct Sorting<'a> {
 }
 
 struct Parsed {
-    depth: usize,
+    nesting: Nesting,
     block: Result<ParsedBlock, ZoneError>,
 }
 
@@ -90,13 +91,13 @@ impl Sorting<'_> {
             }
             if let Some(parsed) = done.take_unless(opening.cancel)? {
                 let mut block = parsed.block?;
-                self.carry.take(parsed.depth, &mut block);
+                self.carry.take(parsed.nesting, &mut block);
                 self.keep(block.records)?;
                 if self.memory > opening.memory / 4 * 3 {
                     self.spill(opening, pool)?;
                 }
             } else if let Some(block) = waiting.take() {
-                let owner = self.carry.owner(block.depth).to_vec();
+                let owner = self.carry.owner(block.nesting).to_vec();
                 done.push(self.submit(block, owner, pool));
             } else if is_at_end {
                 return source_error.map_or(Ok(()), Err);
@@ -115,7 +116,7 @@ impl Sorting<'_> {
             self.files.resize(number + 1, block.file.clone());
         }
         pool.submit(move || Parsed {
-            depth: block.depth,
+            nesting: block.nesting,
             block: parse(&block, &owner),
         })
     }
@@ -163,30 +164,6 @@ impl Sorting<'_> {
                 shown_name(apex)
             ))),
         }
-    }
-
-    /// Gives the records before any TTL the SOA's minimum.
-    fn fill_missing_ttls(&mut self) -> Vec<Warning> {
-        let Some((minimum, missing)) = self.carry.missing_ttls() else {
-            return Vec::new();
-        };
-        let mut first_of_block = 0;
-        let mut warnings = Vec::new();
-        let mut missing = missing.into_iter().peekable();
-        for block in &mut self.blocks {
-            while let Some(index) = missing.next_if(|&index| index < first_of_block + block.len()) {
-                block.set_ttl(index - first_of_block, minimum);
-                if warnings.is_empty() {
-                    let place = block.get(index - first_of_block).place;
-                    warnings.push(Warning {
-                        at: position(&self.files, place),
-                        what: missing_ttl_words(minimum),
-                    });
-                }
-            }
-            first_of_block += block.len();
-        }
-        warnings
     }
 
     /// Sorts what is in memory and moves it to temporary files.

@@ -7,7 +7,6 @@ mod errors;
 mod generate;
 mod keys;
 mod load;
-mod memory;
 mod reading;
 mod serve;
 mod sign;

@@ -2,9 +2,10 @@
 
 use crate::arguments::parse_name;
 use crate::doorway::detached;
-use crate::memory::default_memory;
+
 use dnsrig_zone::Name;
 use dnsrig_zone::flow::Opening;
+use dnsrig_zone::memory::default_memory;
 use dnsrig_zone::pool::Pool;
 use pyo3::prelude::*;
 use std::num::NonZeroUsize;

@@ -9,6 +9,7 @@ mod error;
 pub mod flow;
 pub mod generate;
 pub mod lookup;
+pub mod memory;
 mod names;
 pub mod output;
 mod packed;

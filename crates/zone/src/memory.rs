@@ -84,8 +84,8 @@ mod tests {
 
     #[test]
     fn the_least_of_machine_and_groups_counts() {
-        let folder = std::env::temp_dir().join(format!("dnsrig-memory-{}", std::process::id()));
-        let root = folder.as_path();
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
         assert_eq!(available(root), None);
         put(
             root,
@@ -115,6 +115,5 @@ mod tests {
             ],
         );
         assert_eq!(available(root), Some(0));
-        fs::remove_dir_all(root).unwrap();
     }
 }

@@ -129,7 +129,12 @@ def test_jitter_and_interval_leave_something(bench):
     for options in (["-j", "28d"], ["-e", "now+30mi", "-j", "40mi"]):
         said = bench.sign(*options, code=2)
         assert "-j" in said and "-i" in said
-    for options in (["-j", "20d"], ["-i", "31d"], ["-s", "20200101", "-e", "now+1d"], ["-s", "20200101", "-e", "20200201"]):
+    for options in (
+        ["-j", "20d"],
+        ["-i", "31d"],
+        ["-s", "20200101", "-e", "now+1d"],
+        ["-s", "20200101", "-e", "20200201"],
+    ):
         bench.sign(*options)
 
 

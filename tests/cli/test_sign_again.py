@@ -178,3 +178,42 @@ def test_new_keys_stay_when_the_zone_has_its_name(dnsrig, tmp_path):
     assert done.returncode == 3 and "could not be brought to disk" in done.stderr, done.stderr
     assert len(list(keys.iterdir())) == 4
     accepted(dnsrig, output / "signed")
+
+
+@pytest.mark.parametrize("chain", [[], ["-3", "-"], ["-3", "-", "-A"], ["-3", "c0ffee", "-H", "2"]])
+def test_a_zone_keeps_its_chain(bench, chain):
+    bench.key("-f", "KSK")
+    bench.key()
+    bench.sign(*chain)
+    before = denials(bench.signed)
+    bench.again("-N", "increment")
+    assert denials(bench.signed) == before
+    bench.changes.write_text(f"+ new.{ORIGIN}. 60 IN A 192.0.2.1\n")
+    bench.again("--changes", bench.changes)
+    after = denials(bench.signed)
+    assert len(after) == len(before) + 1 and {kind for kind, *_ in after} == {kind for kind, *_ in before}
+    bench.again("--nsec")
+    assert {kind for kind, *_ in denials(bench.signed)} == {"NSEC"}
+
+
+def denials(path):
+    """List NSEC and NSEC3 records: type, and what all of a chain have in common."""
+    found = []
+    for line in path.read_text().splitlines():
+        _, _, _, kind, *data = line.split()
+        if kind == "NSEC":
+            found.append((kind,))
+        elif kind == "NSEC3":
+            found.append((kind, *data[:4]))
+    return found
+
+
+def test_a_chain_that_cannot_be_told(bench, dnsrig, tmp_path):
+    zone = tmp_path / "hinted"
+    zone.write_text((tmp_path / "zone").read_text() + f"{ORIGIN}. 0 IN NSEC3PARAM 1 0 0 -\n")
+    bench.key("-f", "KSK")
+    bench.key()
+    said = bench.sign(source=zone, code=2)
+    assert "--nsec" in said and "-3" in said
+    bench.sign("--nsec", source=zone)
+    bench.sign("-3", "-", source=zone)

@@ -125,7 +125,8 @@ fn file_signing(signing: &Signing) -> PyResult<FileSigning> {
             Nsec3Parameters::new(signing.iterations, &signing.salt, signing.opt_out).or_raise()?,
         ),
         "given" => Chain::Given,
-        other => return Err(refused("chain", other, "nsec, nsec3 and given")),
+        "kept" => Chain::Kept,
+        other => return Err(refused("chain", other, "nsec, nsec3, given and kept")),
     };
     let serial = match signing.serial.as_str() {
         "keep" => SerialPolicy::Keep,
@@ -251,6 +252,24 @@ fn summary<'py>(
     ] {
         found.set_item(name, count)?;
     }
+    let (chain, nsec3) = match &signed.chain {
+        Chain::Nsec => ("nsec", None),
+        Chain::Nsec3(parameters) => ("nsec3", Some(parameters)),
+        Chain::Given | Chain::Kept => ("given", None),
+    };
+    found.set_item("chain", chain)?;
+    found.set_item("iterations", nsec3.map(|parameters| parameters.iterations))?;
+    let salt = |parameters: &Nsec3Parameters| {
+        let octets = parameters.salt.iter();
+        octets
+            .map(|octet| format!("{octet:02X}"))
+            .collect::<String>()
+    };
+    found.set_item("salt", nsec3.map(salt))?;
+    found.set_item(
+        "opt_out",
+        nsec3.is_some_and(|parameters| parameters.opt_out),
+    )?;
     let digests: Vec<&str> = signed.digests.iter().map(|hash| hash_name(*hash)).collect();
     found.set_item("zonemd", digests)?;
     found.set_item("keys", stems(&mut keys.iter()))?;

@@ -2,7 +2,7 @@
 
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 
@@ -90,7 +90,8 @@ OPTIONS = (
         help="Expiration of signatures of DNSKEY, CDS and CDNSKEY records [-e].",
     ),
     TIMES("-j", "--jitter", metavar="DURATION", default=None, help="Spread expirations over so long before the end."),
-    CHAIN("-3", "--nsec3-salt", "salt", metavar="SALT", default=None, help="NSEC3; hexadecimal, - for no salt [NSEC]."),
+    CHAIN("-3", "--nsec3-salt", "salt", metavar="SALT", default=None, help="NSEC3; hexadecimal, - for no salt."),
+    CHAIN("--nsec", "nsec", is_flag=True, help="NSEC, also where ZONEFILE has NSEC3 [the chain it has; NSEC]."),
     CHAIN("-H", "--iterations", type=click.IntRange(0, 65535), default=0, help="Additional iterations [0]."),
     CHAIN("-A", "--opt-out", is_flag=True, help="Leave insecure delegations out of the chain."),
     SIGNED(
@@ -130,11 +131,11 @@ def sign(*, zonefile: Path, keys: tuple[Path, ...], as_json: bool, **options: An
     it is complete.
 
     Signatures of a signed ZONEFILE are kept while they are valid, last for the interval, and cover what the zone has;
-    the chain is repaired. A state file beside the output tells the next signing which are valid.
+    its chain is kept and repaired unless -3 or --nsec asks for another. A state file beside the output tells the next signing which are valid.
 
     \b
     Examples:
-      dnsrig sign example.db                          keys beside it, or new ones; NSEC
+      dnsrig sign example.db                          keys beside it, or new ones; NSEC, or the chain it has
       dnsrig sign -3 - -f out.db example.db           NSEC3 without salt
       dnsrig sign example.db Kexample.test.+013+12345
       dnsrig sign -K keys -N increment -j 12h -f example.db.signed example.db.signed
@@ -163,8 +164,10 @@ def _check_fit(options: dict[str, Any]) -> None:
     is_nsec3 = options["salt"] is not None
     if not is_nsec3 and (options["opt_out"] or options["iterations"]):
         raise click.UsageError("-A and -H need NSEC3: add -3 SALT ('-3 -' for no salt)")
-    if options["given_chain"] and (is_nsec3 or options["chain_only"]):
-        raise click.UsageError("--given-chain takes the chain that is there: leave out -3 and --chain-only")
+    if is_nsec3 and options["nsec"]:
+        raise click.UsageError("-3 and --nsec are two chains: leave out one")
+    if options["given_chain"] and (is_nsec3 or options["nsec"] or options["chain_only"]):
+        raise click.UsageError("--given-chain takes the chain that is there: leave out -3, --nsec and --chain-only")
     if options["given_chain"] and (options["cds"] or options["changes"] is not None):
         raise click.UsageError(
             "--given-chain keeps the chain as it is, but --cds and --changes need another: leave these out, or "
@@ -199,7 +202,7 @@ def _signing(chosen: ChosenKeys, options: dict[str, Any]) -> Signing:
     keys_expiration = None if keys_end is None else signature_times(options["start_time"], keys_end, now_s, "-X")[1]
     salt = options["salt"]
     return Signing(
-        chain="given" if options["given_chain"] else "nsec" if salt is None else "nsec3",
+        chain=_chain(options),
         iterations=options["iterations"],
         salt="" if salt in {None, "-"} else salt,
         opt_out=options["opt_out"],
@@ -231,6 +234,23 @@ def _refresh_s(inception: int, expiration: int, now_s: int) -> int:
     return (validity_s if has_expired else min(validity_s, left_s)) // REFRESH_SHARE
 
 
+def _chain(options: dict[str, Any]) -> Literal["nsec", "nsec3", "given", "kept"]:
+    if options["given_chain"]:
+        return "given"
+    if options["salt"] is not None:
+        return "nsec3"
+    return "nsec" if options["nsec"] else "kept"
+
+
+def _chain_words(signed: dict[str, Any]) -> str:
+    """Say which chain the zone has."""
+    if signed["chain"] != "nsec3":
+        return {"nsec": "NSEC", "given": "chain as given"}[signed["chain"]]
+    iterations = f", {counted(signed['iterations'], 'iteration')}" if signed["iterations"] else ""
+    salt = f", salt {signed['salt']}" if signed["salt"] else ""
+    return f"NSEC3{' with opt-out' if signed['opt_out'] else ''}{iterations}{salt}"
+
+
 def _report(zonefile: Path, output: Path, signed: dict[str, Any], seconds: float, as_json: bool) -> None:
     signatures = signed["made"] + signed["kept"]
     signatures_per_s = signed["made"] / seconds
@@ -243,7 +263,7 @@ def _report(zonefile: Path, output: Path, signed: dict[str, Any], seconds: float
     to_error = str(output) == "-"
     made, kept, verified, dropped = (f"{signed[what]:,}" for what in ("made", "kept", "verified", "dropped"))
     click.echo(
-        f"{file_name(output)}: zone {signed['zone']}, serial {signed['serial']}, "
+        f"{file_name(output)}: zone {signed['zone']}, serial {signed['serial']}, {_chain_words(signed)}, "
         f"{counted(signed['records'], 'record')}, {counted(signatures, 'signature')}: "
         f"{made} made, {kept} kept ({verified} verified), {dropped} dropped; "
         f"{seconds:.2f} s, {signatures_per_s:,.0f} signatures/s",

@@ -135,7 +135,8 @@ pub(super) fn chain_jobs(
             links.close()?;
             nsec3_head(parameters, if plan.opt_out { FLAG_OPT_OUT } else { 0 })
         }
-        Chain::Given => Vec::new(),
+        // The kept chain is one of the others by now.
+        Chain::Given | Chain::Kept => Vec::new(),
     };
     let count = if is_given {
         old.len()

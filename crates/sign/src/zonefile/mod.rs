@@ -3,6 +3,7 @@
 mod apex;
 pub(crate) mod chain;
 mod given;
+mod kept;
 mod keys;
 mod links;
 mod names;
@@ -23,6 +24,7 @@ use dnsrig_zone::output::TextOutput;
 use dnsrig_zone::pool::{InOrder, Pool};
 use dnsrig_zone::zonemd::ZonemdHash;
 use dnsrig_zone::{NamedFile, PackedRecords, Warning, ZoneError};
+use kept::with_kept_chain;
 use keys::SavedKeys;
 use links::Links;
 use names::{SignedBatch, sign_batch};
@@ -45,7 +47,9 @@ pub struct SignedFile {
     pub octets: u64,
     /// What became of signatures.
     pub signatures: Counts,
-    /// Names in the chain of denial.
+    /// The chain of denial; never [`Chain::Kept`].
+    pub chain: Chain,
+    /// Names in it.
     pub chain_names: u64,
     /// The digests of the zone that its ZONEMD records have.
     pub digests: Vec<ZonemdHash>,
@@ -187,7 +191,8 @@ impl<'p> Signing<'p> {
     ) -> Result<Self, SignError> {
         let first = flow.next_batch()?;
         let changes = flow.changes();
-        let plan = Plan::new(&flow.apex(), first.as_ref(), keys, signing, state, changes)?;
+        let signing = with_kept_chain(signing, &flow.apex(), first.as_ref(), opening)?;
+        let plan = Plan::new(&flow.apex(), first.as_ref(), keys, &signing, state, changes)?;
         let plan = Arc::new(plan);
         Ok(Self {
             _end: EndOfWork(plan.clone()),
@@ -202,6 +207,7 @@ impl<'p> Signing<'p> {
             signed: SignedFile {
                 apex: flow.apex()[..].into(),
                 serial: plan.apex.serial,
+                chain: plan.signing.chain.clone(),
                 ..SignedFile::default()
             },
             plan,

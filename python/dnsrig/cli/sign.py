@@ -131,7 +131,8 @@ def sign(*, zonefile: Path, keys: tuple[Path, ...], as_json: bool, **options: An
     it is complete.
 
     Signatures of a signed ZONEFILE are kept while they are valid, last for the interval, and cover what the zone has;
-    its chain is kept and repaired unless -3 or --nsec asks for another. A state file beside the output tells the next signing which are valid.
+    its chain is kept and repaired unless -3 or --nsec asks for another. A state file beside the output tells the next
+    signing which are valid.
 
     \b
     Examples:

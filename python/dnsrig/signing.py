@@ -23,10 +23,11 @@ class Signing:
     """How a zone file is to be signed; times are seconds since 1970, those of signatures modulo 2**32.
 
     `chain` is `nsec`, `nsec3` (with `iterations`, `salt` in hexadecimal and `opt_out`), `given`: the one that the zone
-    has, for pieces of a zone, or `kept`: one like that of the zone, NSEC where it has none. Without `signs` the
-    zone only gets its keys and its chain. Signatures of the input that end within `refresh_s` of `now_s` are renewed; those kept are verified unless the state file beside the input
-    vouches for them (`has_state`, `verifies_kept`). Expirations are up to `jitter_s` earlier, by name and type, than
-    `expiration`, or `keys_expiration`, if given, for the apex' DNSKEY, CDS and CDNSKEY records.
+    has, for pieces of a zone, or `kept`: one like that of the zone, NSEC where it has none. Without `signs` the zone
+    only gets its keys and its chain. Signatures of the input that end within `refresh_s` of `now_s` are renewed; those
+    kept are verified unless the state file beside the input vouches for them (`has_state`, `verifies_kept`).
+    Expirations are up to `jitter_s` earlier, by name and type, than `expiration`, or `keys_expiration`, if given, for
+    the apex' DNSKEY, CDS and CDNSKEY records.
 
     `by_times` uses the keys by their times, as `dnssec-signzone -S` does; else all sign. Keys that the zone has
     besides `stay`, `go`, or are `refused`. `saves_keys_in` is where the files of the keys are written just before the

@@ -11,7 +11,7 @@ UNIT_S = {"": 1, "mi": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400, "mo": 30 * 8
 LATEST_S = 2**32 - 1
 """Key files of BIND have times of 32 bits."""
 
-_TIME = re.compile(r"(?P<date>now|\d{8}|\d{14})?(?P<offset>[+-]\d{1,12}(?P<unit>y|mo|w|d|h|mi)?)?")
+_TIME = re.compile(r"(?P<date>now|[0-9]{8}|[0-9]{14})?(?P<offset>[+-][0-9]{1,12}(?P<unit>y|mo|w|d|h|mi)?)?")
 _UNSET = {"none", "never", "unset"}
 FORMS = "YYYYMMDD[HHMMSS] (UTC), now, now+N, +N or -N with unit y mo w d h mi, or none"
 
@@ -26,7 +26,7 @@ def key_time(text: str) -> int | None:
     try:
         time_s = _seconds(parts["date"])
     except ValueError as error:
-        raise click.BadParameter(f"'{text}' is not a time: there is no such day or hour.") from error
+        raise click.BadParameter(f"'{text}' is not a time: there is no such day, hour, minute or second.") from error
     if parts["offset"]:
         unit = parts["unit"] or ""
         time_s += int(parts["offset"].removesuffix(unit)) * UNIT_S[unit]

@@ -17,8 +17,8 @@ from dnsrig.cli.zone_reading import (
     Reading,
     Size,
     ZoneProgress,
+    claim_output,
     file_name,
-    refuse_json_on_output,
     require_origin_of_stream,
     warn,
 )
@@ -59,6 +59,7 @@ OPTIONS = (
     ),
     click.option("--allow-sha1", is_flag=True, help="Allow keys with SHA-1, which validators reject (RFC 9905)."),
     click.option("--deterministic", is_flag=True, help="The same ECDSA signatures for the same data (RFC 6979)."),
+    click.option("-P", "unverified", is_flag=True, expose_value=False, hidden=True),
     click.option(
         "-t", "statistics", is_flag=True, expose_value=False, help="Print statistics, as is done in any case."
     ),
@@ -125,10 +126,10 @@ def sign_options(command: Command) -> Command:
 def sign(*, zonefile: Path, keys: tuple[Path, ...], as_json: bool, **options: Any) -> None:  # noqa: ANN401 (click passes what OPTIONS names)
     """Sign ZONEFILE with KEYS, the names of key files of dnssec-keygen or of dnsrig, PKCS#11 keys included.
 
-    Options are those of dnssec-signzone, but for -a and -L. Without KEYS those of the zone in the folder of keys sign
-    by their times, as with dnssec-signzone -S; if there are none, new ones are made there, a KSK and a ZSK. ZONEFILE
-    and the output may be - for standard input and output. The output is in canonical order, and has its name only when
-    it is complete.
+    Most options are those of dnssec-signzone; -a and -L mean something else here. Without KEYS those of the zone in the
+    folder of keys sign by their times, as with dnssec-signzone -S; if there are none, new ones are made there, a KSK
+    and a ZSK. ZONEFILE and the output may be - for standard input and output. The output is in canonical order, and has
+    its name only when it is complete.
 
     Signatures of a signed ZONEFILE are kept while they are valid, last for the interval, and cover what the zone has;
     its chain is kept and repaired unless -3 or --nsec asks for another. A state file beside the output tells the next
@@ -142,7 +143,7 @@ def sign(*, zonefile: Path, keys: tuple[Path, ...], as_json: bool, **options: An
       dnsrig sign -K keys -N increment -j 12h -f example.db.signed example.db.signed
     """
     output = options["output"] or Path("-" if str(zonefile) == "-" else f"{zonefile}.signed")
-    refuse_json_on_output(output, as_json)
+    claim_output(output, as_json)
     _check_fit(options)
     if options["smart"] and (keys or options["key_signing"]):
         raise click.UsageError("-S takes all keys of the folder: leave out KEYS and -k, or -S")

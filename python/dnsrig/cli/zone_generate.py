@@ -13,6 +13,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from dnsrig import _core
 from dnsrig.cli.common import chosen_seed, json_option, print_json, seed_option
+from dnsrig.cli.zone_reading import claim_output
 
 NAMES_MAX = 200_000_000
 RECORDS = click.IntRange(40, 100_000)
@@ -114,8 +115,7 @@ def _check_fit(
         raise click.UsageError(f"--records is for the model small only: give --names for {model}.")
     if model != "tld" and signed_share is not None:
         raise click.UsageError("--signed-share is for the model tld only.")
-    if as_json and str(file) == "-":
-        raise click.UsageError("standard output takes either the zone or the JSON object: give FILE a name.")
+    claim_output(file, as_json, "FILE")
 
 
 def _absolute(name: str) -> str:

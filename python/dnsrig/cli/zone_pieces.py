@@ -10,9 +10,9 @@ from dnsrig.cli.zone_reading import (
     OUTPUT_FILE,
     ZONE_FILE,
     Reading,
+    claim_output,
     file_name,
     reading_options,
-    refuse_json_on_output,
     warn,
     work,
 )
@@ -122,7 +122,7 @@ def join(
       dnsrig zone join ca.1.signed ca.2.signed --manifest ca.pieces -f ca.signed
       dnsrig zone join db.000 db.001 db.002 > db
     """
-    refuse_json_on_output(output, as_json)
+    claim_output(output, as_json)
     reading = Reading(origin, memory, threads)
     done = work(
         "join", files, reading, lambda reading: _core.zone_join(list(files), output, reading, manifest=manifest)

@@ -13,6 +13,7 @@ from typing import Any, Self
 import click
 
 from dnsrig.cli.common import Command
+from dnsrig.cli.streams import check_output_is_open
 
 ZONE_FILE = click.Path(exists=True, dir_okay=False, readable=True, allow_dash=True, path_type=Path)
 OUTPUT_FILE = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
@@ -40,7 +41,7 @@ class Size(click.ParamType[int]):
         """Convert and check."""
         if isinstance(value, int):
             return value
-        found = re.fullmatch(r"(\d{1,9})([KMGT]?)", str(value).upper().removesuffix("B"))
+        found = re.fullmatch(r"([0-9]{1,9})([KMGT]?)", str(value).upper().removesuffix("B"))
         size = int(found[1]) * _SIZE_UNITS[found[2]] if found else 0
         if size < 1 << 20:
             self.fail(f"'{value}' is no size of at least 1M; write one such as 500M or 2G.", param, ctx)
@@ -144,10 +145,19 @@ def require_origin_of_stream(file: Path, origin: str | None, why: str) -> None:
         raise click.UsageError(f"the zone's name is needed to find its {why}: add -o NAME")
 
 
-def refuse_json_on_output(output: Path, as_json: bool) -> None:
-    """Refuse to print both a zone and JSON on standard output."""
-    if as_json and str(output) == "-":
-        raise click.UsageError("standard output takes either the zone or the JSON object: give -f a file.")
+def claim_output(output: Path, as_json: bool, name: str = "-f") -> None:
+    """See to it that a zone can be written to `output`, which the option or argument `name` gives.
+
+    Raises:
+        click.UsageError: standard output is to have both the zone and JSON.
+        EnvironmentLacksError: it is closed.
+
+    """
+    if str(output) != "-":
+        return
+    if as_json:
+        raise click.UsageError(f"standard output takes either the zone or the JSON object: give {name} a file.")
+    check_output_is_open()
 
 
 def file_name(path: Path) -> str:

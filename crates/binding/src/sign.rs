@@ -217,8 +217,15 @@ fn by_times(
             active.push(key);
         }
     }
-    if active.is_empty() && parameters.signs {
-        keys.iter().try_for_each(|key| key.check_active(now_s))?;
+    // Signatures may come before their key only where the zone has no key of the algorithm yet (RFC 6781 section 4.1.4):
+    // else validators would look for them by keys that are not there.
+    let is_used = |key: &KeyPair| {
+        keys.iter()
+            .any(|other| other.algorithm() == key.algorithm() && other.is_published(now_s))
+    };
+    active.retain(|key| key.is_published(now_s) || !is_used(key));
+    if parameters.signs {
+        check_active(keys, &active, now_s)?;
     }
     let has_times = |key: &KeyPair| key.timing().get(TimingEvent::SyncPublish).is_some();
     if keys.iter().any(has_times) && !parameters.publishes_cds {
@@ -227,6 +234,27 @@ fn by_times(
     parameters.publication.published = Some(published);
     parameters.publication.withdrawn = withdrawn;
     Ok(active.into())
+}
+
+/// Refuses to sign where no key signs that the zone shows.
+fn check_active(keys: &[KeyPair], active: &[KeyPair], now_s: u64) -> Result<(), SignError> {
+    if active.is_empty() {
+        keys.iter().try_for_each(|key| key.check_active(now_s))?;
+    }
+    let unpublished = keys
+        .iter()
+        .find(|key| key.is_active(now_s) && !key.is_published(now_s));
+    match unpublished {
+        Some(key) if !active.iter().any(|key| key.is_published(now_s)) => {
+            Err(SignError::UnusableKey {
+                key: key.file_stem(),
+                what: "it is to sign, but it is not published, and neither is any other that signs"
+                    .into(),
+                hint: "set the time of its publication no later than that of its activation",
+            })
+        }
+        _ => Ok(()),
+    }
 }
 
 fn summary<'py>(

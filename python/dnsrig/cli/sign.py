@@ -11,6 +11,7 @@ from dnsrig.cli.common import KEY_BITS, Command, json_option, print_json
 from dnsrig.cli.keygen import TTL_S
 from dnsrig.cli.sections import SectionedCommand, section
 from dnsrig.cli.times import FORMS, parse_duration, present_s, signature_times
+from dnsrig.cli.zone_lock import alone_with
 from dnsrig.cli.zone_reading import (
     OUTPUT_FILE,
     ZONE_FILE,
@@ -145,19 +146,22 @@ def sign(*, zonefile: Path, keys: tuple[Path, ...], as_json: bool, **options: An
     output = options["output"] or Path("-" if str(zonefile) == "-" else f"{zonefile}.signed")
     claim_output(output, as_json)
     _check_fit(options)
+    if options["changes"] is not None and output.exists() and output.samefile(options["changes"]):
+        raise click.UsageError(f"{output} is the file of changes, which would be lost: name another output by -f")
     if options["smart"] and (keys or options["key_signing"]):
         raise click.UsageError("-S takes all keys of the folder: leave out KEYS and -k, or -S")
-    chosen = _choose_keys(zonefile, keys, output, options)
-    if options["deterministic"]:
-        chosen.keys.make_deterministic()
-    for warning in chosen.warnings:
-        click.echo(f"warning: {warning}", err=True)
-    signing = _signing(chosen, options)
-    began = time.monotonic()
-    with ZoneProgress("sign", [zonefile]) as progress:
-        reading = Reading(options["origin"], options["memory"], options["threads"], progress.update)
-        signed = _core.sign_zone(zonefile, output, chosen.keys, signing, reading)
-    seconds = time.monotonic() - began
+    with alone_with(zonefile):
+        chosen = _choose_keys(zonefile, keys, output, options)
+        if options["deterministic"]:
+            chosen.keys.make_deterministic()
+        for warning in chosen.warnings:
+            click.echo(f"warning: {warning}", err=True)
+        signing = _signing(chosen, options)
+        began = time.monotonic()
+        with ZoneProgress("sign", [zonefile]) as progress:
+            reading = Reading(options["origin"], options["memory"], options["threads"], progress.update)
+            signed = _core.sign_zone(zonefile, output, chosen.keys, signing, reading)
+        seconds = time.monotonic() - began
     _report(zonefile, output, signed, seconds, as_json)
 
 

@@ -68,6 +68,7 @@ def split(
         raise click.UsageError("give either -n, how many pieces, or --by-label-range.")
     if prefix is None and str(file) == "-":
         raise click.UsageError("give -f, the beginning of the pieces' file names: standard input has no name.")
+    _refuse_to_replace(file, prefix or file, pieces)
     reading = Reading(origin, memory, threads)
     done = work(
         "split",
@@ -85,6 +86,14 @@ def split(
         for one in done["pieces"]
     ]
     print_table(("piece", "RRsets", "records", "first", "last"), rows, right=(1, 2))
+
+
+def _refuse_to_replace(file: Path, prefix: Path, pieces: int | None) -> None:
+    """Refuse a piece that would take the place of the zone file itself."""
+    number = file.suffix.removeprefix(".")
+    is_piece = file.with_suffix("").absolute() == prefix.absolute() and number.isdecimal()
+    if is_piece and pieces is not None and int(number) <= pieces:
+        raise click.UsageError(f"a piece would replace {file} itself: give another beginning of the names by -f.")
 
 
 @click.command()

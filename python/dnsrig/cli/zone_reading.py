@@ -32,6 +32,9 @@ class Reading:
     on_progress: Callable[[int], None] | None = None
 
 
+KEY_FILE_NAME = re.compile(r"K.+\+[0-9]{3}\+[0-9]{5}\.(key|private)")
+
+
 class Size(click.ParamType[int]):
     """A number of octets such as 500M or 2G."""
 
@@ -149,10 +152,12 @@ def claim_output(output: Path, as_json: bool, name: str = "-f") -> None:
     """See to it that a zone can be written to `output`, which the option or argument `name` gives.
 
     Raises:
-        click.UsageError: standard output is to have both the zone and JSON.
+        click.UsageError: standard output is to have both the zone and JSON; or the file is a key's.
         EnvironmentLacksError: it is closed.
 
     """
+    if KEY_FILE_NAME.fullmatch(output.name) and output.exists():
+        raise click.UsageError(f"{output} is a key file, which would be lost: name another file by {name}.")
     if str(output) != "-":
         return
     if as_json:

@@ -298,3 +298,15 @@ def test_a_private_key_that_others_can_read_is_said(bench):
     key.with_name(f"{key.name}.private").chmod(0o644)
     assert "chmod 600" in bench.sign()
     assert "chmod 600" in bench.sign(key)
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+def test_what_is_no_state_file(bench, make):
+    """The zone is signed all the same, and nothing waits for it."""
+    bench.key("-f", "KSK")
+    bench.key()
+    state = bench.signed.with_name(f"{bench.signed.name}.state")
+    make(state)
+    said = bench.sign()
+    assert make is os.mkfifo or "state file" in said
+    bench.again()

@@ -312,6 +312,7 @@ fn summary<'py>(
         .map(|key| PresentationRecord(&key.ds(DigestType::Sha256, DS_TTL_S)).to_string())
         .collect();
     found.set_item("ds", ds)?;
+    found.set_item("trouble", &signed.trouble)?;
     set_warnings(&found, &signed.warnings, signed.warning_count)?;
     Ok(found)
 }

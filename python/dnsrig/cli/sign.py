@@ -162,6 +162,9 @@ def sign(*, zonefile: Path, keys: tuple[Path, ...], as_json: bool, **options: An
             reading = Reading(options["origin"], options["memory"], options["threads"], progress.update)
             signed = _core.sign_zone(zonefile, output, chosen.keys, signing, reading)
         seconds = time.monotonic() - began
+    trouble = signed.pop("trouble")
+    if trouble is not None:
+        click.echo(f"warning: {trouble}", err=True)
     _report(zonefile, output, signed, seconds, as_json)
 
 

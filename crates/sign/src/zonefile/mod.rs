@@ -53,6 +53,8 @@ pub struct SignedFile {
     pub chain_names: u64,
     /// The digests of the zone that its ZONEMD records have.
     pub digests: Vec<ZonemdHash>,
+    /// Why there is no state file of it, though there was to be one.
+    pub trouble: Option<String>,
     /// The first warnings.
     pub warnings: Vec<Warning>,
     /// All warnings.
@@ -247,7 +249,7 @@ impl<'p> Signing<'p> {
         })?;
         self.signed.octets = octets;
         let Counts { made, kept, .. } = self.signed.signatures;
-        self.state.finish(made + kept)?;
+        self.signed.trouble = self.state.finish(made + kept);
         Ok(self.signed)
     }
 

@@ -1,9 +1,12 @@
 //! The chain that a zone has, where it is to keep that.
 
+use super::chain::FLAG_OPT_OUT;
 use super::plan::{Chain, FileSigning};
 use crate::{Nsec3Parameters, SignError};
 use data_encoding::HEXUPPER_PERMISSIVE;
+use dnsrig_zone::PackedRecord;
 use dnsrig_zone::flow::{Batch, Opening};
+use dnsrig_zone::lookup::Nsec3Params;
 use dnsrig_zone::text::shown_name;
 use domain::base::iana::Rtype;
 use std::fs::File;
@@ -13,8 +16,6 @@ use std::io::{self, Read};
 const CHUNK: usize = 1 << 20;
 /// Octets that an NSEC3 record's first fields take at most: numbers and a salt of 255 octets.
 const FIELDS: usize = 1024;
-/// The Opt-Out flag (RFC 5155 section 3.1.2.1).
-const FLAG_OPT_OUT: u8 = 1;
 
 /// `signing` with the chain of the zone whose names begin with `first`: NSEC3 with its parameters where it has an NSEC3PARAM
 /// record, else NSEC.
@@ -29,14 +30,18 @@ pub(super) fn with_kept_chain(
     }
     let chain = match nsec3param(first) {
         None => Chain::Nsec,
-        Some(mut parameters) => {
+        Some(rdata) => {
             // The NSEC3PARAM record does not tell (RFC 5155 section 4.1.2).
-            let flags = flags_of_chain(opening, &parameters).ok().flatten();
-            let flags = flags.ok_or_else(|| SignError::KeptChain {
+            let parameters = Nsec3Params::from_rdata(rdata)
+                .and_then(|hashing| Some((flags_of_chain(opening, &hashing).ok()??, hashing)));
+            let (flags, hashing) = parameters.ok_or_else(|| SignError::KeptChain {
                 zone: shown_name(apex),
             })?;
-            parameters.opt_out = flags & FLAG_OPT_OUT != 0;
-            Chain::Nsec3(parameters)
+            Chain::Nsec3(Nsec3Parameters {
+                iterations: hashing.iterations,
+                salt: hashing.salt.into(),
+                opt_out: flags & FLAG_OPT_OUT != 0,
+            })
         }
     };
     Ok(FileSigning {
@@ -45,26 +50,20 @@ pub(super) fn with_kept_chain(
     })
 }
 
-/// The parameters of the chain that servers use (RFC 5155 section 4).
-fn nsec3param(first: Option<&Batch>) -> Option<Nsec3Parameters> {
+/// The data of the record that has the parameters of the chain that servers use (RFC 5155 section 4).
+fn nsec3param(first: Option<&Batch>) -> Option<&[u8]> {
     let apex = first?.names().next()?;
     let mut records = apex.records.iter();
-    let record = records
-        .find(|record| record.rtype == Rtype::NSEC3PARAM && record.rdata.get(1) == Some(&0))?;
-    let [_, _, high, low, length, salt @ ..] = record.rdata else {
-        return None;
+    let is_used = |record: &PackedRecord<'_>| {
+        record.rtype == Rtype::NSEC3PARAM && record.rdata.get(1) == Some(&0)
     };
-    Some(Nsec3Parameters {
-        iterations: u16::from_be_bytes([*high, *low]),
-        salt: salt.get(..usize::from(*length))?.to_vec(),
-        opt_out: false,
-    })
+    records.find(is_used).map(|record| record.rdata)
 }
 
 /// The flags of the first NSEC3 record with these parameters in the text of the zone file.
-fn flags_of_chain(opening: &Opening<'_>, parameters: &Nsec3Parameters) -> io::Result<Option<u8>> {
+fn flags_of_chain(opening: &Opening<'_>, hashing: &Nsec3Params) -> io::Result<Option<u8>> {
     if let Some(text) = &opening.text {
-        return Ok(find_flags(text, parameters));
+        return Ok(find_flags(text, hashing));
     }
     let mut file = File::open(opening.path)?;
     if !file.metadata()?.is_file() {
@@ -76,7 +75,7 @@ fn flags_of_chain(opening: &Opening<'_>, parameters: &Nsec3Parameters) -> io::Re
         let kept = text.len().min(2 * FIELDS);
         text.drain(..text.len() - kept);
         let read = file.by_ref().take(CHUNK as u64).read_to_end(&mut text)?;
-        if let Some(flags) = find_flags(&text, parameters) {
+        if let Some(flags) = find_flags(&text, hashing) {
             return Ok(Some(flags));
         }
         if read == 0 {
@@ -85,7 +84,7 @@ fn flags_of_chain(opening: &Opening<'_>, parameters: &Nsec3Parameters) -> io::Re
     }
 }
 
-fn find_flags(text: &[u8], parameters: &Nsec3Parameters) -> Option<u8> {
+fn find_flags(text: &[u8], hashing: &Nsec3Params) -> Option<u8> {
     let mut from = 0;
     while let Some(found) = memchr::memchr2(b'C', b'c', &text[from..]) {
         // Type mnemonics are the same in upper and lower case.
@@ -99,7 +98,7 @@ fn find_flags(text: &[u8], parameters: &Nsec3Parameters) -> Option<u8> {
             .is_some_and(|word| word.eq_ignore_ascii_case(b"NSEC3"));
         if is_mnemonic
             && word_before(text, start).is_some_and(|word| word != b"RRSIG")
-            && let Some(flags) = flags_after(&text[end..], parameters)
+            && let Some(flags) = flags_after(&text[end..], hashing)
         {
             return Some(flags);
         }
@@ -122,7 +121,7 @@ fn word_before(text: &[u8], start: usize) -> Option<Vec<u8>> {
 }
 
 /// The flags, if what follows are the first fields of an NSEC3 record with these parameters.
-fn flags_after(text: &[u8], parameters: &Nsec3Parameters) -> Option<u8> {
+fn flags_after(text: &[u8], hashing: &Nsec3Params) -> Option<u8> {
     if !text.first()?.is_ascii_whitespace() {
         return None;
     }
@@ -136,7 +135,7 @@ fn flags_after(text: &[u8], parameters: &Nsec3Parameters) -> Option<u8> {
         b"-" => Vec::new(),
         salt => HEXUPPER_PERMISSIVE.decode(salt).ok()?,
     };
-    let is_it = hash == 1 && iterations == parameters.iterations && salt == parameters.salt;
+    let is_it = hash == 1 && iterations == hashing.iterations && salt == *hashing.salt;
     u8::try_from(flags).ok().filter(|_| is_it)
 }
 
@@ -145,10 +144,12 @@ mod tests {
     use super::*;
 
     fn flags(text: &str, iterations: u64, salt: &str) -> Option<u8> {
-        find_flags(
-            text.as_bytes(),
-            &Nsec3Parameters::new(iterations, salt, false).unwrap(),
-        )
+        let parameters = Nsec3Parameters::new(iterations, salt, false).unwrap();
+        let hashing = Nsec3Params {
+            iterations: parameters.iterations,
+            salt: parameters.salt.into(),
+        };
+        find_flags(text.as_bytes(), &hashing)
     }
 
     #[test]

@@ -44,7 +44,9 @@ fn signed_after(bench: &Bench, old: &[String], new: &[String], chain: Chain) -> 
     let counts = done.signatures;
     assert_eq!(counts.made + counts.kept, full.signatures.made);
     assert_eq!(counts.verified, 0, "the state file vouches for all");
-    assert_eq!((done.remarks.clone(), done.warning_count), (vec![], 0));
+    let said = |remark: &&String| !remark.contains("iterations");
+    assert_eq!(done.remarks.iter().find(said), None);
+    assert_eq!(done.warning_count, 0);
     assert_eq!(done.chain_names, full.chain_names);
     // What it vouches for is what the new zone has.
     let again = bench
@@ -123,7 +125,7 @@ fn little_is_made_where_little_changed_in_many_blocks() {
         new.push("zz.example.test. 60 IN A 192.0.2.1".into());
         // The SOA record, the new names, and the chain where names went: each NSEC3 record that named one of them.
         let counts = signed_after(&bench, &old, &new, chain.clone()).signatures;
-        let made_max = if chain == Chain::Nsec { 7 } else { 1_510 };
+        let made_max = if chain == Chain::Nsec { 8 } else { 1_510 };
         assert!(counts.made <= made_max, "{counts:?}");
         // All names but one are another block's now.
         let counts = signed_after(&bench, &old[3_000..3_001], &old, chain).signatures;
@@ -220,6 +222,7 @@ fn keys_that_the_zone_would_lose() {
     let again = |publication: Publication| {
         let after = FileSigning {
             publication,
+            serial: SerialPolicy::Increment,
             ..after(&bench, "signed", signing(Chain::Nsec))
         };
         let opening = Opening::new(&zone, None);

@@ -135,10 +135,7 @@ fn changes_without_effect() {
             format!("\n- {}\n", line(" RRSIG A ")),
             "changes:2:1: a.example.test. RRSIG is a record that signing makes",
         ),
-        (
-            format!("+ {}\n", line(" a.example.test. A")),
-            "changes:1:1:",
-        ),
+        (format!("+ {}\n", line(" IN NSEC ")), "changes:1:1:"),
         (
             "; none\n+ example.test. 0 IN NSEC3PARAM 1 0 0 -\n".into(),
             "changes:2:1: example.test. NSEC3PARAM",

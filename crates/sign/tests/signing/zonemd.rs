@@ -110,7 +110,7 @@ fn verifying_looks_at_the_digests() {
         // What is wrong with one says its own line; the signature of both is wrong too.
         let at = lines
             .iter()
-            .position(|line| line.contains(" ZONEMD 2 1 1 "))
+            .position(|line| line.contains(" ZONEMD 2025010101 1 1 "))
             .unwrap();
         let changed = |old: &str, new: &str| {
             let mut lines: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
@@ -131,7 +131,7 @@ fn verifying_looks_at_the_digests() {
         let flipped = format!("{}{other}", &last[..7]);
         for (old, new, expected) in [
             (last, &*flipped, "is not that of the zone"),
-            (" ZONEMD 2 ", " ZONEMD 1 ", "has the serial 1"),
+            (" ZONEMD 2025010101 ", " ZONEMD 7 ", "has the serial 7"),
             (last, "", "has 44 octets"),
         ] {
             let (said, digests, warnings) = changed(old, new);
@@ -143,8 +143,8 @@ fn verifying_looks_at_the_digests() {
             assert!(said[0].contains(expected), "{said:?}");
             assert_eq!(digests, [Sha512]);
         }
-        for unknown in [" ZONEMD 2 9 1 ", " ZONEMD 2 1 9 "] {
-            let (said, digests, warnings) = changed(" ZONEMD 2 1 1 ", unknown);
+        for unknown in [" ZONEMD 2025010101 9 1 ", " ZONEMD 2025010101 1 9 "] {
+            let (said, digests, warnings) = changed(" ZONEMD 2025010101 1 1 ", unknown);
             assert_eq!((said, digests), (vec![], vec![Sha512]));
             assert!(warnings[0].what.contains("is unknown"), "{}", warnings[0]);
         }

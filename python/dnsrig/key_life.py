@@ -109,8 +109,12 @@ def _state(fact: Mapping[str, Any], signed: Mapping[str, Any], now_s: int, made_
     return KeyState(fact["file_name"], tag, fact["algorithm"], fact["role"], state, signs, since_s, until_s, made_in)
 
 
-def refuse_revoked(keys: _core.KeySet, now_s: int) -> None:
-    """Raise InputError for a key that is revoked by its times, where it would sign unrevoked."""
+def doubts_of_named(keys: _core.KeySet, now_s: int) -> list[str]:
+    """Say which keys sign and are published against their times, as all do that users name.
+
+    Raises InputError for a key that is revoked by its times, as it would sign unrevoked.
+    """
+    said = []
     for fact in keys.describe(now_s):
         if fact["is_revoked"]:
             raise InputError(
@@ -118,6 +122,9 @@ def refuse_revoked(keys: _core.KeySet, now_s: int) -> None:
                 "named sign as they are; leave out KEYS so that it is revoked in the zone, or unset the time with "
                 "dnsrig settime -R none"
             )
+        if not fact["is_published"]:
+            said.append(f"{fact['file_name']} is not to be published yet by its times, but is, as it is named")
+    return said
 
 
 @dataclass(frozen=True, slots=True)

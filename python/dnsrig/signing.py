@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from dnsrig import _core
 from dnsrig.errors import InputError
-from dnsrig.key_life import refuse_revoked
+from dnsrig.key_life import doubts_of_named
 from dnsrig.keys import add_new_keys
 
 INCEPTION_OFFSET_S = 3600
@@ -96,9 +96,9 @@ def read_keys(paths: Sequence[Path], key_signing: Sequence[Path], folder: Path |
     for index, path in enumerate(found):
         keys.read(path, "ksk" if index < len(key_signing) else None)
     keys.check_active(int(time.time()))
-    refuse_revoked(keys, int(time.time()))
+    doubts = doubts_of_named(keys, int(time.time()))
     private = (path.with_name(f"{_stem(path.name)}.private") for path in found)
-    return ChosenKeys(keys, warnings=tuple(_readable_by_others(private)))
+    return ChosenKeys(keys, warnings=(*_readable_by_others(private), *doubts))
 
 
 def _located(path: Path, folder: Path | None) -> Path:

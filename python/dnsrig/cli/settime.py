@@ -1,5 +1,6 @@
 """`dnsrig settime`: show and change the times of keys."""
 
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -23,15 +24,19 @@ EVENTS = {
     "Pds": ("DSPublish", "DS Publish"),
 }
 """The letters of -p: the event in key files, and as it is shown."""
+# Those of which others are the beginning come first.
+_LETTER = re.compile("|".join(sorted(EVENTS, key=len, reverse=True)))
+_LETTERS = re.compile(f"(?:[ /]?(?:{_LETTER.pattern}))+")
 
 
 def _shown(_context: click.Context, _parameter: click.Parameter, value: str | None) -> tuple[str, ...]:
     if value is None:
         return ()
-    letters = tuple(EVENTS) if value == "all" else tuple(value.split("/"))
-    if not set(letters) <= EVENTS.keys():
-        raise click.BadParameter(f"'{value}' is not 'all' or some of {'/'.join(EVENTS)}.")
-    return letters
+    if value == "all":
+        return tuple(EVENTS)
+    if _LETTERS.fullmatch(value) is None:
+        raise click.BadParameter(f"'{value}' is not 'all' or some of {' '.join(EVENTS)}.")
+    return tuple(_LETTER.findall(value))
 
 
 @click.command(cls=TimedCommand)
@@ -52,7 +57,7 @@ def _shown(_context: click.Context, _parameter: click.Parameter, value: str | No
     metavar="WHICH",
     default=None,
     callback=_shown,
-    help=f"Show times: all, or some of {'/'.join(EVENTS)} [all, if nothing is changed].",
+    help=f"Show times: all, or some of {' '.join(EVENTS)}, as in PA [all, if nothing is changed].",
 )
 @click.option("-u", "--unix", is_flag=True, help="Show times in seconds since 1970.")
 @json_option

@@ -45,13 +45,13 @@ def check_validity(signing: Signing) -> None:
         length_s = (end - signing.inception) % 2**32
         if not 0 < length_s < 2**31:
             raise InputError(
-                f"{option}: signatures would end at {shown(end)}, and not begin before {shown(signing.inception)}; "
-                "choose a later end, or an earlier beginning (-s)"
+                f"{option}: signatures would begin at {shown(signing.inception)} (-s) and end at {shown(end)}, which "
+                "is not later; choose a later end, or an earlier beginning"
             )
         if length_s <= signing.jitter_s:
             raise InputError(
-                f"-j: some signatures would end {signing.jitter_s} s before {shown(end)} ({option}), and not begin "
-                f"before {shown(signing.inception)}; choose a smaller -j, or a later end"
+                f"-j: signatures would begin at {shown(signing.inception)} (-s), and some end {signing.jitter_s} s "
+                f"before {shown(end)} ({option}), which is not later; choose a smaller -j, or a later end"
             )
         if (end - now_s) % 2**32 >= 2**31:
             click.echo(f"warning: {option}: signatures end at {shown(end)}, which is past: they are expired", err=True)

@@ -41,7 +41,8 @@ COMMANDS = {
     "zone": ("zone", "Generate zones, and say what is in one."),
     "sign": ("sign", "Sign a zone file."),
     "keygen": ("keygen", "Make a key for a zone."),
-    "ds": ("keygen", "Print the DS records of keys."),
+    "settime": ("settime", "Show and change when a key is published, signs and goes."),
+    "ds": ("ds", "Print the DS records of keys."),
     "stream": ("stream", "Make query streams for a load."),
 }
 """Each command's module in dnsrig.cli, and its line in the list."""

@@ -10,6 +10,7 @@ from dnsrig import _core
 from dnsrig.cli.common import KEY_BITS, Command, json_option, print_json
 from dnsrig.cli.key_times import FORMS, key_time, odd_order
 from dnsrig.cli.sections import SectionedCommand, section
+from dnsrig.cli.streams import report_on
 from dnsrig.errors import DnsrigError, InputError
 from dnsrig.keys import ALGORITHM, new_key
 
@@ -129,11 +130,12 @@ def keygen(
             hint = f"{error}; the key is in the token, so write its files by the same command with --existing"
             raise type(error)(hint) from error
         raise
-    if as_json:
-        stem = key_directory / facts["file_name"]
-        print_json({**facts, "files": [f"{stem}.key", f"{stem}.private"], "ds": made.ds_records})
-    else:
-        click.echo(facts["file_name"])
+    stem = key_directory / facts["file_name"]
+    with report_on(f"the key is in {stem}.key and {stem}.private"):
+        if as_json:
+            print_json({**facts, "files": [f"{stem}.key", f"{stem}.private"], "ds": made.ds_records})
+        else:
+            click.echo(facts["file_name"])
 
 
 def _timing(context: click.Context, generate_only: bool) -> dict[str, int | None]:

@@ -10,6 +10,7 @@ from dnsrig import _core
 from dnsrig.cli.common import KEY_BITS, Command, json_option, print_json
 from dnsrig.cli.keygen import TTL_S
 from dnsrig.cli.sections import SectionedCommand, section
+from dnsrig.cli.streams import report_on
 from dnsrig.cli.times import FORMS, parse_duration, present_s, signature_times
 from dnsrig.cli.zone_lock import alone_with
 from dnsrig.cli.zone_reading import (
@@ -165,7 +166,8 @@ def sign(*, zonefile: Path, keys: tuple[Path, ...], as_json: bool, **options: An
     trouble = signed.pop("trouble")
     if trouble is not None:
         click.echo(f"warning: {trouble}", err=True)
-    _report(zonefile, output, signed, seconds, as_json)
+    with report_on(f"{file_name(output)} is complete"):
+        _report(zonefile, output, signed, seconds, as_json)
 
 
 def _check_fit(options: dict[str, Any]) -> None:

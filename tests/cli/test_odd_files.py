@@ -48,8 +48,8 @@ def test_names_that_are_not_utf_8(dnsrig, small_zone, tmp_path):
     assert dnsrig("zone", "check", zone, "--json").code == 0
     assert dnsrig("zone", "sort", zone, "-f", tmp_path / os.fsdecode(b"\xfe"), "--json").code == 0
     # The manifest is JSON, which has no such names.
-    before = sorted(os.listdir(tmp_path))
+    before = sorted(tmp_path.iterdir())
     refused = dnsrig("zone", "split", zone, "-n", 2)
     assert refused.code == 2 and "not UTF-8" in refused.err
-    assert sorted(os.listdir(tmp_path)) == before
+    assert sorted(tmp_path.iterdir()) == before
     assert dnsrig("zone", "split", zone, "-n", 2, "-f", tmp_path / "piece").code == 0

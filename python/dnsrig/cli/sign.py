@@ -11,6 +11,7 @@ from dnsrig import _core
 from dnsrig.cli.common import KEY_BITS, TTL_S, Command, json_option, print_json
 from dnsrig.cli.sections import SectionedCommand, section
 from dnsrig.cli.sign_summary import key_lines
+from dnsrig.cli.streams import report_on
 from dnsrig.cli.times import (
     FORMS,
     check_validity,
@@ -186,7 +187,8 @@ def sign(*, zonefile: Path, keys: tuple[Path, ...], as_json: bool, **options: An
     if trouble is not None:
         click.echo(f"warning: {trouble}", err=True)
     lines = key_lines(chosen, signing, signed)
-    _report(zonefile, output, signed, lines, seconds, as_json)
+    with report_on(f"{file_name(output)} is complete"):
+        _report(zonefile, output, signed, lines, seconds, as_json)
 
 
 def _check_changes(zonefile: Path, changes: Path | None, output: Path) -> None:

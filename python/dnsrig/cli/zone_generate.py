@@ -9,7 +9,8 @@ import click
 from dnsrig import _core
 from dnsrig.cli.common import chosen_seed, json_option, print_json, seed_option
 from dnsrig.cli.progress import WorkProgress
-from dnsrig.cli.zone_reading import claim_output
+from dnsrig.cli.streams import report_on
+from dnsrig.cli.zone_reading import claim_output, file_name
 
 NAMES_MAX = 200_000_000
 RECORDS = click.IntRange(40, 100_000)
@@ -97,7 +98,9 @@ def generate(
             unsorted=unsorted,
             on_progress=progress.update,
         )
-    _report(file, made, {"model": model, "seed": seed, "origin": _absolute(origin or default.origin)}, as_json)
+    settings = {"model": model, "seed": seed, "origin": _absolute(origin or default.origin)}
+    with report_on(f"{file_name(file)} is complete"):
+        _report(file, made, settings, as_json)
 
 
 def _check_fit(
@@ -123,7 +126,7 @@ def _report(file: Path, made: dict[str, Any], settings: dict[str, Any], as_json:
         return
     to_output = str(file) == "-"
     click.echo(
-        f"{'standard output' if to_output else file}: zone {settings['origin']}, {made['records']} records, "
+        f"{file_name(file)}: zone {settings['origin']}, {made['records']} records, "
         f"{made['rrsets']} RRsets, {made['octets']} octets (seed {settings['seed']})",
         err=to_output,
     )

@@ -114,6 +114,7 @@ class Signing(Study[SigningSettings]):
             baseline=settings.main_chain,
             baseline_label=CHAINS[settings.main_chain],
             questions=words.questions(settings, published),
+            unanswered=words.UNANSWERED,
             limits=words.limits(settings),
             sections=sections,
             subject="signer",

@@ -187,7 +187,8 @@ def taint_warnings(cases: Sequence[CaseResult]) -> list[str]:
     marked = sum(1 for case in cases if any(taint.reason not in shared for taint in case.taints))
     if marked:
         besides = "tainted for other reasons" if shared else "tainted"
-        found.append(f"{marked} of {len(cases)} cases are {besides}; each is marked where its figures stand.")
+        verb = "is" if marked == 1 else "are"
+        found.append(f"{marked} of {len(cases)} cases {verb} {besides}; each is marked where its figures stand.")
     return found
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from dnsrig.errors import DnsrigError, SubjectFailedError
 from dnsrig.runs.folder import RunFolder
 from dnsrig.studies.interleave import interleaved
+from dnsrig.studies.plan import Plan, TimeLeft, about
 from dnsrig.studies.progress import Step, Watcher
 from dnsrig.studies.signing.cases import BOUND, Action, Case, all_cases
 from dnsrig.studies.signing.check import verify
@@ -48,7 +49,7 @@ class Done:
 class SigningBench:
     """Runs every case of the study into a run's folder."""
 
-    def __init__(self, settings: SigningSettings, run: RunFolder, inputs: Inputs, watcher: Watcher) -> None:
+    def __init__(self, settings: SigningSettings, run: RunFolder, inputs: Inputs, plan: Plan, watcher: Watcher) -> None:
         self._settings = settings
         self._run = run
         self._inputs = inputs
@@ -59,6 +60,14 @@ class SigningBench:
         self._order = max((item["order"] + 1 for item in measured), default=0)
         self._first_error: DnsrigError | None = None
         self._programs = _programs(self._cases)
+        self._plan = plan
+        self._time_left = TimeLeft(plan)
+        self._waiting = {
+            (case.case_id, repetition)
+            for case in self._cases
+            for repetition in range(settings.repetitions)
+            if not run.done(case.case_id, repetition)
+        }
         self._actions: Mapping[Action, Callable[[Case, int, Path], Done]] = {
             "sign": self._sign,
             "split": self._split,
@@ -67,9 +76,10 @@ class SigningBench:
         }
 
     def plan(self) -> str:
-        """Say how many measurements the run is made of."""
-        names = self._inputs.statistics.get("records", 0)
-        return f"{len(self._cases)} cases, {self._settings.repetitions} times, with a zone of {names:,} records"
+        """Say how many measurements the run is made of, and about how long those take that it does not hold yet."""
+        records = self._inputs.statistics.get("records", 0)
+        done = f"; {self._done} of them are there, the rest takes {about(self._left_s())}" if self._done else ""
+        return f"{self._plan.sentence}, with a zone of {records:,} records{done}"
 
     def measure(self) -> None:
         """Measure what the run does not hold yet; a measurement that fails is recorded with the reason.
@@ -79,6 +89,8 @@ class SigningBench:
         for repetition, case in interleaved(self._cases, self._settings.repetitions):
             if self._run.done(case.case_id, repetition):
                 continue
+            began = time.monotonic()
+            self._waiting.discard((case.case_id, repetition))
             self._watcher.phase(f"{case.case_id}, repetition {repetition + 1}")
             folder = self._inputs.scratch / "work"
             shutil.rmtree(folder, ignore_errors=True)
@@ -88,11 +100,15 @@ class SigningBench:
             except DnsrigError as error:
                 self._failed(case, repetition, error)
             else:
+                self._time_left.took(case.case_id, repetition, time.monotonic() - began)
                 self._record(case, repetition, done)
             finally:
                 shutil.rmtree(folder, ignore_errors=True)
         if self._first_error is not None and self._done == 0:
             raise self._first_error
+
+    def _left_s(self) -> float:
+        return self._time_left.left_s(self._waiting)
 
     def _sign(self, case: Case, repetition: int, folder: Path) -> Done:
         program, inputs = signer(case.program)(), self._inputs
@@ -220,6 +236,7 @@ class SigningBench:
                 repetition=repetition,
                 tainted=bool(tainted),
                 wall_s=used.program["wall_us"] / 1e6,
+                left_s=self._left_s(),
             )
         )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, Literal
 
 from dnsrig.studies.bench import server_labels
@@ -181,14 +182,15 @@ def _needed(settings: SigningSettings, labels: Sequence[tuple[str, str]], found:
 
 
 def _with_bounds(found: Iterable[Case]) -> Iterator[Case]:
-    """Put signing alone before the first case with a key and number of threads in which a whole zone is signed.
+    """Put signing alone after the first cases of a key and number of threads in which a whole zone is signed.
 
     Next to them, because a machine that is busier at another time gives another limit.
     """
     known: set[tuple[str, int]] = set()
-    for case in found:
-        place = (case.key, case.threads)
-        if case.action == "sign" and case.part in {"full", "threads"} and place not in known:
-            known.add(place)
-            yield Case(BOUND, BOUND, "bound", case.part, bound_kind(case.threads), case.key, NO_KEY, case.threads)
-        yield case
+    for (part, _, key, threads), group in groupby(found, lambda case: (case.part, case.kind, case.key, case.threads)):
+        cases = list(group)
+        yield from cases
+        is_whole = part in {"full", "threads"} and cases[0].action == "sign"
+        if is_whole and (key, threads) not in known:
+            known.add((key, threads))
+            yield Case(BOUND, BOUND, "bound", part, bound_kind(threads), key, NO_KEY, threads)

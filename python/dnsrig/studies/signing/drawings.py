@@ -1,14 +1,17 @@
 """The pictures of the report: time by key beside the limit, time of re-signing by the share made anew."""
 
+from collections.abc import Mapping
 from statistics import median
 
 from dnsrig.report.cases import CaseResult
 from dnsrig.report.figures import CPU_TIME, Figure, short_number
+from dnsrig.report.identical import paired_in_run
 from dnsrig.report.pictures.log_bars import LogBar, draw_log_bars
+from dnsrig.report.pictures.shares import Curve, draw_shares
 from dnsrig.report.pictures.style import COLOURS
-from dnsrig.report.pictures.trade_off import Point, draw_trade_off
+from dnsrig.report.pictures.trade_off import Point
 from dnsrig.report.sections import Drawing
-from dnsrig.studies.signing.cases import resign_kind
+from dnsrig.studies.signing.cases import RESIGNED_CHAIN, resign_kind
 from dnsrig.studies.signing.finder import CaseFinder, Line
 from dnsrig.studies.signing.settings import KEYS
 
@@ -60,21 +63,31 @@ def _limit_s(finder: CaseFinder, case: CaseResult) -> float | None:
     return median(limits.values()) if limits else None
 
 
-def resigning(finder: CaseFinder, columns: list[tuple[str, bool, str]], key: str) -> Drawing:
-    """Draw the time of re-signing against the share made anew; columns are (signer, verified, title)."""
+def resigning(
+    finder: CaseFinder, columns: list[tuple[str, bool, str]], key: str, published: Mapping[int, float]
+) -> Drawing:
+    """Draw what re-signing takes, as a ratio to signing afresh, by the share made anew.
+
+    `columns` are (signer, verified, title); `published` are seconds by share, none if not with this key.
+    """
     curves = []
     for server, verified, title in columns:
         points = []
+        afresh = finder.case(server, RESIGNED_CHAIN, key)
         for share in sorted(finder.settings.regenerated):
             case = finder.case(server, resign_kind(share, verified=verified), key)
-            found = finder.estimate(case, finder.main)
-            if case is not None and found is not None:
-                points.append(Point(share, found.median, found.low, found.high, _is_marked(finder, case)))
+            ratio = None if case is None or afresh is None else paired_in_run(case, afresh, finder.main)
+            if case is not None and ratio is not None:
+                points.append(Point(share, ratio.ratio, ratio.low, ratio.high, _is_marked(finder, case)))
         if points:
-            curves.append((title, points))
+            curves.append(Curve(title, points, COLOURS[finder.signers.index(server) % len(COLOURS)]))
+    whole = published.get(100, 1.0)
+    known = [Point(share, seconds / whole) for share, seconds in sorted(published.items())]
+    what = in_sentence(finder.main)
     return Drawing(
         f"resigning-{key}",
-        f"{finder.main.title} to re-sign by the share of the signatures that is made anew, {KEYS[key].label}. "
-        "Medians with 95 % intervals (an arrow: it goes on); open points are tainted.",
-        lambda: draw_trade_off(curves, "signatures made anew [%]", _axis(finder)),
+        f"{finder.main.title} to re-sign by the share of the signatures that is made anew, {KEYS[key].label}, as a "
+        "ratio to the same signer's signing afresh: above the dashed line it takes more than that. With 95 % intervals "
+        "(an arrow: it goes on); open points are tainted.",
+        lambda: draw_shares(curves, known, ("signatures made anew [%]", f"{what} as a ratio"), "signing afresh"),
     )

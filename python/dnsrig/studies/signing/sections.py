@@ -129,10 +129,10 @@ def limit_section(finder: CaseFinder) -> Section:
             f"{counted(threads, 'thread')}, would show 1. Reading, sorting, chaining and writing are above that; so "
             "are a slower library, signing one by one what can be signed in batches, and, in time, one "
             "thread where there could be several.",
-            "The limit is measured beside the signers of each key, for a second at a time. Where other programs take a "
-            "part of that second and none of a signer's, the ratio of times comes out too small, also below 1; that of "
-            "CPU times hardly moves. Below 1 in CPU time a signer's library makes such signatures with less work than "
-            "dnsrig's.",
+            "The limit is measured beside the signers of each key, for a moment at a time. Where other programs take "
+            "a part of that moment and none of a signer's time, the ratio of times comes out too small, also below 1. "
+            "That of CPU times moves far less; where two processors share a core it moves too. Below 1 in CPU time "
+            "with its whole interval, a signer's library makes such signatures with less work than dnsrig's.",
             *_slower_smaller_keys(finder),
         ),
         tables=(
@@ -228,7 +228,12 @@ def incremental_section(finder: CaseFinder, published: Published) -> Section | N
             "Above 1, re-signing takes more than signing afresh would. A signer that verifies each signature it "
             "keeps pays what its library takes to verify; with RSA that is a small part of what signing takes.",
         ),
-        drawings=tuple(resigning(finder, named, key) for key in finder.settings.resigned_keys) if columns else (),
+        drawings=tuple(
+            resigning(finder, named, key, published.resigned if key == PUBLISHED_KEY else {})
+            for key in finder.settings.resigned_keys
+        )
+        if columns
+        else (),
         tables=tuple(tables),
     )
 

@@ -66,16 +66,20 @@ def generate(
 ) -> None:
     """Write a synthetic zone to FILE, or to standard output if that is -.
 
-    The same seed gives the same file to the octet, on any machine. Models, and what their names are:
+    The same seed gives the same file to the octet, on any machine. Models, with the apex and the number of names that
+    they have unless -o and --names (for small: --records) say otherwise:
 
     \b
-      small       a small organisation in operation, as JPRS-2010 measured it
-                  (--records)
-      enterprise  the same of any size, most of it at sites (owner names)
-      tld         a registry's delegations, by default with as many records and
-                  RRsets as CA-2006's zone (delegations)
-      reverse     PTR records below in-addr.arpa or ip6.arpa (addresses)
-      flat        hosts side by side below the apex (hosts)
+      small       a small organisation in operation, as JPRS-2010 measured it:
+                  example.test., 244 records
+      enterprise  the same of any size, most of it at sites:
+                  example.test., 10,000 owner names
+      tld         a registry's delegations, in default size with as many records
+                  and RRsets as CA-2006's zone: xa., 550,000 delegations
+      reverse     PTR records below in-addr.arpa or ip6.arpa:
+                  10.in-addr.arpa., 10,000 addresses
+      flat        hosts side by side below the apex:
+                  example.test., 100,000 hosts
 
     \b
     Example:

@@ -56,9 +56,7 @@ impl IntoPython for dnsrig_zone::ZoneError {
             Self::Write { .. }
             | Self::Temporary { .. }
             | Self::TemporaryOutput { .. }
-            | Self::Threads { .. } => {
-                Kind::EnvironmentLacks
-            }
+            | Self::Threads { .. } => Kind::EnvironmentLacks,
             _ => Kind::Input,
         }
     }

@@ -15,7 +15,7 @@ use dnsrig_zone::flow::{Changes, Opening, find_apex};
 use dnsrig_zone::pool::Pool;
 use dnsrig_zone::text::shown_name;
 use dnsrig_zone::zonemd::ZonemdHash;
-use dnsrig_zone::{PresentationName, PresentationRecord, ZoneError};
+use dnsrig_zone::{PresentationName, ZoneError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::path::{Path, PathBuf};

@@ -1,8 +1,10 @@
 //! The one way from Python into long work: without the interpreter's lock, and open to Ctrl-C.
 
+use crate::errors::{Kind, exception};
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::thread::Builder;
 use std::time::Duration;
 
 /// How often the calling thread looks for signals while the work goes on.
@@ -29,10 +31,18 @@ where
     let (sender, mut receiver) = sync_channel::<Event>(WAITING_EVENTS);
     std::thread::scope(|scope| {
         let cancelled = &cancel;
-        let worker = scope.spawn(move || {
+        let worker = Builder::new().spawn_scoped(scope, move || {
             let pass_on = |event| drop(sender.try_send(event));
             work(cancelled, &pass_on)
         });
+        let worker = worker.map_err(|error| {
+            exception(
+                Kind::EnvironmentLacks,
+                format!(
+                    "cannot start a thread: {error}; let the process have more threads or memory"
+                ),
+            )
+        })?;
         let mut raised = Ok(());
         loop {
             let receiver = &mut receiver;

@@ -7,7 +7,7 @@ use crate::keys::{KeySet, ds_line};
 use crate::reading::Reading;
 use dnsrig_sign::verify::{Fault, Verification, verify_file};
 use dnsrig_sign::zonefile::{
-    Chain, Digests, FileSigning, OtherKeys, Publication, SerialPolicy, SignedFile,
+    Chain, Digests, FileSigning, OtherKeys, Publication, RetiredKey, SerialPolicy, SignedFile,
     key_signing_keys, sign_file, zone_signing_keys,
 };
 use dnsrig_sign::{DigestType, Dnskey, KeyPair, Nsec3Parameters, SignError, TimingEvent};
@@ -15,7 +15,7 @@ use dnsrig_zone::flow::{Changes, Opening, find_apex};
 use dnsrig_zone::pool::Pool;
 use dnsrig_zone::text::shown_name;
 use dnsrig_zone::zonemd::ZonemdHash;
-use dnsrig_zone::{PresentationName, Warning, ZoneError};
+use dnsrig_zone::{PresentationName, PresentationRecord, ZoneError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::path::{Path, PathBuf};
@@ -46,6 +46,7 @@ pub struct Signing {
     other_keys: String,
     saves_keys_in: Option<PathBuf>,
     changes: Option<PathBuf>,
+    previous: Option<PathBuf>,
 }
 
 /// Runs `work` on the zone file `path`, opened as `reading` says.
@@ -182,6 +183,7 @@ fn file_signing(signing: &Signing) -> PyResult<FileSigning> {
             saves_keys_in: signing.saves_keys_in.clone(),
             ..Publication::default()
         },
+        previous: signing.previous.clone(),
         ..FileSigning::new(signing.inception, signing.expiration)
     })
 }
@@ -215,6 +217,12 @@ fn by_times(
         }
         if key.is_active(now_s) {
             active.push(key);
+        } else if let Some(until_s) = kept_until_s(&key, now_s) {
+            parameters.retired.push(RetiredKey {
+                key,
+                // As times of signatures are.
+                until: until_s as u32,
+            });
         }
     }
     // Signatures may come before their key only where the zone has no key of the algorithm yet (RFC 6781 section 4.1.4):
@@ -234,6 +242,14 @@ fn by_times(
     parameters.publication.published = Some(published);
     parameters.publication.withdrawn = withdrawn;
     Ok(active.into())
+}
+
+/// When the DNSKEY record of a key goes that is published and has signed until now: till then its signatures may stay (RFC 6781
+/// section 4.1.1.1). `None` also where no such time is set, so that the key may go at any time.
+fn kept_until_s(key: &KeyPair, now_s: u64) -> Option<u64> {
+    let inactive_s = key.timing().get(TimingEvent::Inactive)?;
+    let has_signed = inactive_s <= now_s && key.is_published(now_s);
+    key.timing().get(TimingEvent::Delete).filter(|_| has_signed)
 }
 
 /// Refuses to sign where no key signs that the zone shows.
@@ -323,7 +339,10 @@ fn summary<'py>(
         .collect();
     found.set_item("ds", ds)?;
     found.set_item("trouble", &signed.trouble)?;
-    set_warnings(&found, &signed.warnings, signed.warning_count)?;
+    let of_names = signed.warnings.iter().map(ToString::to_string);
+    let warnings: Vec<String> = signed.remarks.iter().cloned().chain(of_names).collect();
+    let count = signed.warning_count + signed.remarks.len() as u64;
+    set_warnings(&found, warnings, count)?;
     Ok(found)
 }
 
@@ -334,8 +353,7 @@ fn hash_name(hash: ZonemdHash) -> &'static str {
     }
 }
 
-fn set_warnings(found: &Bound<'_, PyDict>, warnings: &[Warning], count: u64) -> PyResult<()> {
-    let warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+fn set_warnings(found: &Bound<'_, PyDict>, warnings: Vec<String>, count: u64) -> PyResult<()> {
     found.set_item("warnings", warnings)?;
     found.set_item("warning_count", count)
 }
@@ -375,13 +393,17 @@ pub fn verify_zone<'py>(
     }
     found.set_item("chain", verified.chain)?;
     found.set_item("algorithms", &verified.algorithms)?;
+    let digests: Vec<&str> = verified.digests.iter().copied().map(hash_name).collect();
+    found.set_item("zonemd", digests)?;
     let faults: PyResult<Vec<_>> = verified
         .faults
         .iter()
         .map(|fault| described(py, fault))
         .collect();
     found.set_item("faults", faults?)?;
-    set_warnings(&found, &verified.warnings, verified.warnings.len() as u64)?;
+    let warnings: Vec<String> = verified.warnings.iter().map(ToString::to_string).collect();
+    let count = warnings.len() as u64;
+    set_warnings(&found, warnings, count)?;
     Ok(found)
 }
 

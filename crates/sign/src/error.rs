@@ -149,6 +149,23 @@ pub enum SignError {
         /// The refresh interval, in seconds.
         refresh_s: i64,
     },
+    /// Two ways to say what changed.
+    #[error(
+        "changes (--changes) are made to the signed zone itself, while an earlier version of it (--previous) is for a zone that has them; leave out one"
+    )]
+    PreviousAndChanges,
+    /// An earlier version of another zone.
+    #[error(
+        "{} is the zone {found}, not an earlier version of {zone}; give the signed zone file that is to be replaced", file.display()
+    )]
+    PreviousZone {
+        /// The file.
+        file: PathBuf,
+        /// The zone that it has.
+        found: String,
+        /// The zone to be signed.
+        zone: String,
+    },
     /// Records that ask the parent to remove its DS records, and others that ask it to have some.
     #[error(
         "the zone {zone} has a CDS or CDNSKEY record by which its parent is to remove all DS records (RFC 8078 section 4), and is to get such records of its keys too; remove that record, or publish none of the keys (--cds, SyncPublish)"

@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
+use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 /// How often somebody who waits for a result looks whether it is still wanted.
@@ -68,7 +68,10 @@ impl<T> Ticket<T> {
 
 impl Pool {
     /// Starts the threads.
-    pub fn new(threads: NonZeroUsize) -> Self {
+    ///
+    /// # Errors
+    /// [`ZoneError::Threads`] if not all of them can be started.
+    pub fn new(threads: NonZeroUsize) -> Result<Self, ZoneError> {
         let (jobs, queue) = channel::<Job>();
         let queue = Arc::new(Mutex::new(queue));
         let work = |queue: Arc<Mutex<Receiver<Job>>>| {
@@ -82,13 +85,20 @@ impl Pool {
                 }
             }
         };
-        let threads = (0..threads.get())
-            .map(|_| std::thread::spawn(work(queue.clone())))
-            .collect();
-        Self {
+        let mut pool = Self {
             jobs: Some(jobs),
-            threads,
+            threads: Vec::new(),
+        };
+        for _ in 0..threads.get() {
+            let started = Builder::new().spawn(work(queue.clone()));
+            // Those that were started end with the pool.
+            pool.threads
+                .push(started.map_err(|source| ZoneError::Threads {
+                    wanted: threads.get(),
+                    source,
+                })?);
         }
+        Ok(pool)
     }
 
     /// The number of threads.
@@ -177,7 +187,7 @@ mod tests {
     use super::*;
 
     fn pool(threads: usize) -> Pool {
-        Pool::new(NonZeroUsize::new(threads).unwrap())
+        Pool::new(NonZeroUsize::new(threads).unwrap()).unwrap()
     }
 
     #[test]

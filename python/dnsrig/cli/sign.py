@@ -11,7 +11,15 @@ from dnsrig import _core
 from dnsrig.cli.common import KEY_BITS, TTL_S, Command, json_option, print_json
 from dnsrig.cli.sections import SectionedCommand, section
 from dnsrig.cli.sign_summary import key_lines
-from dnsrig.cli.times import FORMS, check_validity, parse_duration, present_s, signature_times
+from dnsrig.cli.times import (
+    FORMS,
+    check_validity,
+    parse_duration,
+    parse_time,
+    present_s,
+    shown_time,
+    signature_times,
+)
 from dnsrig.cli.zone_lock import alone_with
 from dnsrig.cli.zone_reading import (
     OUTPUT_FILE,
@@ -92,6 +100,7 @@ OPTIONS = (
         default=None,
         help="Expiration of signatures of DNSKEY, CDS and CDNSKEY records [-e].",
     ),
+    TIMES("--now", metavar="TIME", default=None, help="When it is signed, for these times and those of keys [now]."),
     TIMES("-j", "--jitter", metavar="DURATION", default=None, help="Spread expirations over so long before the end."),
     CHAIN("-3", "--nsec3-salt", "salt", metavar="SALT", default=None, help="NSEC3; hexadecimal, - for no salt."),
     CHAIN("--nsec", "nsec", is_flag=True, help="NSEC, also where ZONEFILE has NSEC3 [the chain it has; NSEC]."),
@@ -103,9 +112,16 @@ OPTIONS = (
     SIGNED("--verify-kept", is_flag=True, help="Verify all signatures kept, also those the state file vouches for."),
     SIGNED(
         "--changes",
+        type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
+        default=None,
+        help="Change the zone by this file (- is standard input), records after - and +, and sign nothing else anew.",
+    ),
+    SIGNED(
+        "--previous",
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
         default=None,
-        help="Change the zone by this file, records after - and +, and sign nothing else anew.",
+        metavar="FILE",
+        help="Take the signatures, the chain and the state file of this signed earlier version; ZONEFILE has none.",
     ),
     SIGNED("--no-state", is_flag=True, help="Neither use nor write the state file, OUTPUT.state."),
     PIECES("--chain-only", is_flag=True, help="Put in keys and chain, without signatures."),
@@ -143,21 +159,23 @@ def sign(*, zonefile: Path, keys: tuple[Path, ...], as_json: bool, **options: An
       dnsrig sign -3 - -f out.db example.db           NSEC3 without salt
       dnsrig sign example.db Kexample.test.+013+12345
       dnsrig sign -K keys -N increment -j 12h -f example.db.signed example.db.signed
+      dnsrig sign -K keys -f example.db.signed --previous example.db.signed new.db
     """
     output = options["output"] or Path("-" if str(zonefile) == "-" else f"{zonefile}.signed")
     claim_output(output, as_json)
     _check_fit(options)
-    if options["changes"] is not None and output.exists() and output.samefile(options["changes"]):
-        raise click.UsageError(f"{output} is the file of changes, which would be lost: name another output by -f")
+    _check_changes(zonefile, options["changes"], output)
     if options["smart"] and (keys or options["key_signing"]):
         raise click.UsageError("-S takes all keys of the folder: leave out KEYS and -k, or -S")
-    with alone_with(zonefile):
-        chosen = _choose_keys(zonefile, keys, output, options)
+    present = present_s()
+    now_s = present if options["now"] is None else parse_time(options["now"], "--now", present, present)
+    with alone_with(zonefile, options["previous"]):
+        chosen = _choose_keys(zonefile, keys, output, now_s, options)
         if options["deterministic"]:
             chosen.keys.make_deterministic()
-        for warning in chosen.warnings:
+        signing = _signing(chosen, now_s, options)
+        for warning in (*chosen.warnings, *_time_doubts(signing.inception, present)):
             click.echo(f"warning: {warning}", err=True)
-        signing = _signing(chosen, options)
         check_validity(signing)
         began = time.monotonic()
         with ZoneProgress("sign", [zonefile]) as progress:
@@ -169,6 +187,28 @@ def sign(*, zonefile: Path, keys: tuple[Path, ...], as_json: bool, **options: An
         click.echo(f"warning: {trouble}", err=True)
     lines = key_lines(chosen, signing, signed)
     _report(zonefile, output, signed, lines, seconds, as_json)
+
+
+def _check_changes(zonefile: Path, changes: Path | None, output: Path) -> None:
+    """Refuse a file of changes that is the output, or standard input where the zone comes from there."""
+    if changes is None:
+        return
+    if str(changes) == "-":
+        if str(zonefile) == "-":
+            raise click.UsageError("standard input is either the zone or its changes: name a file for one of them")
+    elif output.exists() and output.samefile(changes):
+        raise click.UsageError(f"{output} is the file of changes, which would be lost: name another output by -f")
+
+
+def _time_doubts(inception: int, present: int) -> list[str]:
+    """Say whether the signatures begin later than `present`; times of signatures wrap around."""
+    ahead_s = (inception - present) % 2**32
+    if not 0 < ahead_s < 2**31:
+        return []
+    return [
+        f"the signatures begin on {shown_time(present + ahead_s)}, in the future: "
+        "validators take the zone for bogus until then"
+    ]
 
 
 def _check_fit(options: dict[str, Any]) -> None:
@@ -187,29 +227,34 @@ def _check_fit(options: dict[str, Any]) -> None:
             "--given-chain keeps the chain as it is, but --cds and --changes need another: leave these out, or "
             "--given-chain"
         )
+    if options["previous"] is not None and (options["changes"] is not None or options["given_chain"]):
+        raise click.UsageError(
+            "--previous has the signatures for a new version of the zone: leave out --changes and --given-chain"
+        )
     if "none" in options["zonemd"] and len(options["zonemd"]) > 1:
         raise click.UsageError("--zonemd none leaves no digest: leave out the other --zonemd, or this")
     if options["no_state"] and options["verify_kept"]:
         raise click.UsageError("--no-state verifies all signatures kept anyway: leave out --verify-kept")
 
 
-def _choose_keys(zonefile: Path, keys: tuple[Path, ...], output: Path, options: dict[str, Any]) -> ChosenKeys:
+def _choose_keys(
+    zonefile: Path, keys: tuple[Path, ...], output: Path, now_s: int, options: dict[str, Any]
+) -> ChosenKeys:
     new = NewKeys(options["algorithm"], options["ksk_bits"], options["zsk_bits"])
     if keys or options["key_signing"]:
         if new.is_chosen or options["new_keys"]:
             raise click.UsageError(
                 "-a, --ksk-bits, --zsk-bits and --new-keys are for new keys: leave out KEYS, or these"
             )
-        return read_keys(keys, options["key_signing"], options["key_directory"])
+        return read_keys(keys, options["key_signing"], options["key_directory"], now_s=now_s)
     require_origin_of_stream(zonefile, options["origin"], "keys")
     is_file = str(output) != "-" and (output.is_file() or not output.exists())
     folder = options["key_directory"] or (output.parent if is_file else Path())
     origin = _core.zone_apex(zonefile, options["origin"])
-    return find_keys(folder, origin, new, replace=options["new_keys"], allow_sha1=options["allow_sha1"])
+    return find_keys(folder, origin, new, replace=options["new_keys"], allow_sha1=options["allow_sha1"], now_s=now_s)
 
 
-def _signing(chosen: ChosenKeys, options: dict[str, Any]) -> Signing:
-    now_s = present_s()
+def _signing(chosen: ChosenKeys, now_s: int, options: dict[str, Any]) -> Signing:
     inception, expiration = signature_times(options["start_time"], options["end_time"], now_s)
     interval = options["interval"]
     keys_end = options["dnskey_end_time"]
@@ -238,6 +283,7 @@ def _signing(chosen: ChosenKeys, options: dict[str, Any]) -> Signing:
         other_keys=chosen.other_keys,
         saves_keys_in=chosen.saves_keys_in,
         changes=options["changes"],
+        previous=options["previous"],
     )
 
 

@@ -2,6 +2,7 @@
 
 import re
 import time
+from datetime import UTC, datetime
 
 import click
 
@@ -90,6 +91,11 @@ def parse_duration(text: str, option: str) -> int:
     if seconds >= 2**31:
         raise InputError(f"{option} {text}: longer than 68 years, which signatures cannot express")
     return seconds
+
+
+def shown_time(time_s: int) -> str:
+    """Show a time in seconds since 1970 as a date."""
+    return f"{datetime.fromtimestamp(time_s, UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def present_s() -> int:

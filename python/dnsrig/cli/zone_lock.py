@@ -11,13 +11,24 @@ import click
 
 
 @contextlib.contextmanager
-def alone_with(zonefile: Path) -> Iterator[None]:
-    """Wait until no other signing works on `zonefile`, and keep others waiting until the end of the block.
+def alone_with(zonefile: Path, previous: Path | None = None) -> Iterator[None]:
+    """Wait until no other signing works on `zonefile` or `previous`, and keep others waiting until the block ends.
 
     Two at once would each make new keys for the zone, or one would undo the changes of the other. What is no regular
     file is not locked, and neither is anything on file systems without locks.
     """
-    descriptor = _locked(zonefile)
+    with _lock(zonefile):
+        # A second lock of one file would wait for the first.
+        if previous is None or (zonefile.exists() and zonefile.samefile(previous)):
+            yield
+        else:
+            with _lock(previous):
+                yield
+
+
+@contextlib.contextmanager
+def _lock(path: Path) -> Iterator[None]:
+    descriptor = _locked(path)
     try:
         yield
     finally:

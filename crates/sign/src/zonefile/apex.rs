@@ -4,6 +4,8 @@ use super::chain::nsec3_head;
 use super::given::check_nsec;
 use super::keys::{check_dnskeys, key_signing_keys};
 use super::plan::{Chain, Digests, FileSigning};
+use super::previous::{apex_of, is_after};
+use super::warnings::asks_for_deletion;
 use crate::{DigestType, Dnskey, KeyPair, SignError};
 use dnsrig_zone::flow::{Batch, RecordRange};
 use dnsrig_zone::text::shown_name;
@@ -39,6 +41,8 @@ pub(super) struct Apex {
     pub has_nsec: bool,
     /// TTL of NSEC and NSEC3 records: the lesser of the SOA's minimum and TTL (RFC 9077 section 3).
     pub chain_ttl_s: u32,
+    /// The serial number of the earlier version of the zone, if that is known.
+    pub previous_serial: Option<u32>,
     /// The digests that the zone gets, in the order of their records; in `records` they are zero.
     pub digests: Vec<ZonemdHash>,
 }
@@ -47,9 +51,12 @@ impl Apex {
     pub fn new(
         apex: &[u8],
         first: Option<&Batch>,
+        previous: Option<&Batch>,
         keys: &[KeyPair],
         signing: &FileSigning,
     ) -> Result<Self, SignError> {
+        let previous = previous.and_then(apex_of);
+        let previous = previous.as_ref().map(|apex| &apex.records);
         let name = first.and_then(|batch| batch.names().next());
         let is_soa = |record: &PackedRecord<'_>| record.rtype == Rtype::SOA;
         let soa = name
@@ -69,7 +76,12 @@ impl Apex {
         let mut soa_rdata = soa.rdata.to_vec();
         let serial = &mut soa_rdata[serial_at..serial_at + 4];
         let old = u32::from_be_bytes([serial[0], serial[1], serial[2], serial[3]]);
-        let new = next_serial(old, signing.serial, signing.now);
+        let previous_serial = previous.and_then(serial_of);
+        let latest = previous_serial.filter(|&earlier| is_after(earlier, old));
+        let new = match signing.serial {
+            SerialPolicy::Keep => old,
+            policy => next_serial(latest.unwrap_or(old), policy, signing.now),
+        };
         serial.copy_from_slice(&new.to_be_bytes());
 
         let mut records = PackedRecords::default();
@@ -82,7 +94,12 @@ impl Apex {
                 zone: shown_name(apex),
             });
         }
-        let digests = digests(&name.records, signing);
+        let digests = digests(
+            name.records
+                .iter()
+                .chain(previous.into_iter().flat_map(RecordRange::iter)),
+            signing,
+        );
         for record in name.records.iter() {
             let is_kept = match record.rtype {
                 Rtype::SOA => false,
@@ -139,20 +156,31 @@ impl Apex {
             dnskey_ttl_s,
             serial: new,
             chain_ttl_s: minimum.min(soa.ttl_s),
+            previous_serial,
             digests,
         })
     }
 }
 
+/// The serial number of the SOA record among `records`.
+pub(super) fn serial_of(records: &RecordRange<'_>) -> Option<u32> {
+    let soa = records.iter().find(|record| record.rtype == Rtype::SOA)?;
+    let numbers = soa.rdata.last_chunk::<SOA_NUMBERS>()?;
+    let serial = numbers.first_chunk::<4>()?;
+    Some(u32::from_be_bytes(*serial))
+}
+
 /// The digests that the zone gets whose apex has `records`.
-fn digests(records: &RecordRange<'_>, signing: &FileSigning) -> Vec<ZonemdHash> {
+fn digests<'r>(
+    records: impl Iterator<Item = PackedRecord<'r>>,
+    signing: &FileSigning,
+) -> Vec<ZonemdHash> {
     if !signing.makes_digests() {
         return Vec::new();
     }
     let mut hashes: Vec<ZonemdHash> = match &signing.digests {
         Digests::Of(hashes) => hashes.clone(),
         Digests::AsInZone if signing.publication.keeps(Rtype::ZONEMD) => records
-            .iter()
             .filter(|record| record.rtype == Rtype::ZONEMD)
             .filter(|record| record.rdata.get(4) == Some(&SCHEME_SIMPLE))
             .filter_map(|record| ZonemdHash::from_number(*record.rdata.get(5)?))
@@ -176,16 +204,6 @@ fn no_soa(apex: &[u8]) -> SignError {
     SignError::NoSoa {
         zone: shown_name(apex),
     }
-}
-
-/// Whether a CDS or CDNSKEY record asks the parent to remove all DS records: its algorithm is 0 (RFC 8078 section 4).
-fn asks_for_deletion(record: &PackedRecord<'_>) -> bool {
-    let algorithm = match record.rtype {
-        Rtype::CDS => record.rdata.get(2),
-        Rtype::CDNSKEY => record.rdata.get(3),
-        _ => None,
-    };
-    algorithm == Some(&0)
 }
 
 /// The keys that get CDS and CDNSKEY records; `None` leaves those that the zone has.
@@ -249,10 +267,9 @@ fn next_serial(old: u32, policy: SerialPolicy, now: u32) -> u32 {
             date.saturating_mul(100)
         }
     };
-    // Serial number arithmetic (RFC 1982): greater means less than half the circle ahead.
-    match wanted.wrapping_sub(old) {
-        1..0x8000_0000 => wanted,
-        _ => old.wrapping_add(1),
+    match is_after(wanted, old) {
+        true => wanted,
+        false => old.wrapping_add(1),
     }
 }
 

@@ -17,20 +17,21 @@ const CHUNK: usize = 1 << 20;
 /// Octets that an NSEC3 record's first fields take at most: numbers and a salt of 255 octets.
 const FIELDS: usize = 1024;
 
-/// `signing` with the chain of the zone whose names begin with `first`: NSEC3 with its parameters where it has an NSEC3PARAM
-/// record, else NSEC.
+/// `signing` with the chain of the zone, given by its first names and how it is read: NSEC3 with the parameters of the NSEC3PARAM
+/// record that the first of its `versions` has, else NSEC.
 pub(super) fn with_kept_chain(
     signing: &FileSigning,
     apex: &[u8],
-    first: Option<&Batch>,
-    opening: &Opening<'_>,
+    versions: &[(Option<&Batch>, &Opening<'_>)],
 ) -> Result<FileSigning, SignError> {
     if signing.chain != Chain::Kept {
         return Ok(signing.clone());
     }
-    let chain = match nsec3param(first) {
+    let mut found = versions.iter();
+    let found = found.find_map(|(first, opening)| Some((nsec3param(*first)?, *opening)));
+    let chain = match found {
         None => Chain::Nsec,
-        Some(rdata) => {
+        Some((rdata, opening)) => {
             // The NSEC3PARAM record does not tell (RFC 5155 section 4.1.2).
             let parameters = Nsec3Params::from_rdata(rdata)
                 .and_then(|hashing| Some((flags_of_chain(opening, &hashing).ok()??, hashing)));

@@ -1,6 +1,7 @@
 //! What all batches of a zone that is being signed have in common.
 
 use super::apex::{Apex, SerialPolicy};
+use super::changes::{check_apex, check_types};
 use super::given::check_settings;
 use super::keys::{Publication, check_keys, signers};
 use super::state::State;
@@ -9,6 +10,7 @@ use dnsrig_zone::flow::{Batch, Changes};
 use dnsrig_zone::lookup::Nsec3Params;
 use dnsrig_zone::zonemd::ZonemdHash;
 use dnsrig_zone::{ZoneError, label_count};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -74,7 +76,30 @@ pub struct FileSigning {
     pub digests: Digests,
     /// Which keys the zone shows besides.
     pub publication: Publication,
+    /// Keys that do not sign any more, and whose signatures of data are kept.
+    pub retired: Vec<RetiredKey>,
+    /// A signed zone file with an earlier version of the zone, whose signatures and NSEC or NSEC3 records are taken for those of
+    /// the zone; the zone's own are not looked at. Its chain is kept, and its digests are made anew.
+    pub previous: Option<PathBuf>,
 }
+
+/// A key that is published and does not sign: until it goes, its signatures are as good as those of the key after it.
+#[derive(Clone, Debug)]
+pub struct RetiredKey {
+    /// The key.
+    pub key: KeyPair,
+    /// When its DNSKEY record goes, in seconds since 1970 modulo 2^32. Signatures that end later are not kept: resolvers that
+    /// have them would miss the key.
+    pub until: u32,
+}
+
+impl PartialEq for RetiredKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.key.public() == other.key.public() && self.until == other.until
+    }
+}
+
+impl Eq for RetiredKey {}
 
 impl FileSigning {
     /// An NSEC chain and fresh signatures of everything, without state file.
@@ -96,6 +121,8 @@ impl FileSigning {
             publishes_cds: false,
             digests: Digests::AsInZone,
             publication: Publication::default(),
+            retired: Vec::new(),
+            previous: None,
         }
     }
 
@@ -135,8 +162,12 @@ impl FileSigning {
     }
 
     /// Refuses times and parameters that make no sense.
-    pub(super) fn check(&self, has_changes: bool) -> Result<(), SignError> {
-        check_settings(self, has_changes)?;
+    pub(super) fn check(&self, changes: Option<&Changes>) -> Result<(), SignError> {
+        check_settings(self, changes.is_some())?;
+        if self.previous.is_some() && changes.is_some() {
+            return Err(SignError::PreviousAndChanges);
+        }
+        changes.map_or(Ok(()), check_types)?;
         for expiration in self.expirations() {
             // Serial number arithmetic (RFC 1982).
             let length = expiration.wrapping_sub(self.inception);
@@ -167,21 +198,23 @@ impl FileSigning {
 /// A key that signs, with what every signature of it begins with.
 #[derive(Debug)]
 pub(super) struct SigningKey {
-    /// Index into [`Plan::keys`].
-    pub key: usize,
     pub algorithm: u8,
     pub tag: u16,
     /// Of each signature by the key.
     pub signature_octets: usize,
     pub secret: Option<aws_lc_rs::hmac::Key>,
     pub public: crate::PublicKey,
+    /// Set if the key is retired: its signatures are kept that do not end later.
+    pub until: Option<u32>,
 }
 
 /// What all batches have in common.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub signing: FileSigning,
+    /// The keys that sign.
     pub keys: Arc<[KeyPair]>,
+    /// The same, followed by retired ones.
     pub signing_keys: Vec<SigningKey>,
     /// The keys that sign data, and those that sign the zone's keys, as indexes into `signing_keys`.
     pub data_keys: Vec<usize>,
@@ -209,6 +242,21 @@ impl Drop for EndOfWork {
 }
 
 impl Plan {
+    /// The retired keys that stand in for the signing key number `key`, which signs data.
+    pub fn predecessors(&self, key: usize) -> impl Iterator<Item = usize> + '_ {
+        let algorithm = self.signing_keys[key].algorithm;
+        let is_first = self.successor(algorithm) == Some(key);
+        let retired = self.keys.len()..self.signing_keys.len();
+        retired
+            .filter(move |&retired| is_first && self.signing_keys[retired].algorithm == algorithm)
+    }
+
+    /// The key that signs data by `algorithm` instead of retired ones: one of several, so that no signature is taken twice.
+    pub fn successor(&self, algorithm: u8) -> Option<usize> {
+        let mut keys = self.data_keys.iter().copied();
+        keys.find(|&key| self.signing_keys[key].algorithm == algorithm)
+    }
+
     /// Fails when nobody waits for the work any more.
     pub fn check_end(&self) -> Result<(), SignError> {
         match self.has_ended.load(Ordering::Relaxed) {
@@ -225,12 +273,16 @@ impl Plan {
         signing: &FileSigning,
         state: Arc<State>,
         changes: Option<Arc<Changes>>,
+        previous: Option<&Batch>,
     ) -> Result<Self, SignError> {
         check_keys(apex, &keys, signing)?;
-        let mut signing_keys = Vec::with_capacity(keys.len());
-        for (index, key) in keys.iter().enumerate() {
+        let retired = signing.retired.iter();
+        let of_all = keys.iter().map(|key| (key, None));
+        let of_all = of_all.chain(retired.map(|retired| (&retired.key, Some(retired.until))));
+        let mut signing_keys = Vec::with_capacity(keys.len() + signing.retired.len());
+        for (index, (key, until)) in of_all.enumerate() {
             signing_keys.push(SigningKey {
-                key: index,
+                until,
                 algorithm: key.algorithm().number(),
                 tag: key.tag(),
                 signature_octets: key.public().signature_octets().unwrap_or(0),
@@ -245,9 +297,13 @@ impl Plan {
             }),
             _ => None,
         };
+        let apex_records = Apex::new(apex, first, previous, &keys, signing)?;
+        if let Some(changes) = &changes {
+            check_apex(changes, apex, &apex_records.records)?;
+        }
         let (data_keys, key_keys) = (signers(&keys, Role::Zsk), signers(&keys, Role::Ksk));
         Ok(Self {
-            apex: Apex::new(apex, first, &keys, signing)?,
+            apex: apex_records,
             apex_labels: label_count(apex),
             signer: apex.to_ascii_lowercase().into(),
             opt_out: matches!(&signing.chain, Chain::Nsec3(parameters) if parameters.opt_out),

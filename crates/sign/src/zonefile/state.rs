@@ -38,7 +38,7 @@ pub fn state_path(path: &Path) -> PathBuf {
 
 /// What is known of the input's signatures.
 pub(super) struct State {
-    /// One for each key, if its private part can be read.
+    /// One for each key, the retired ones last, if its private part can be read.
     secrets: Vec<Option<hmac::Key>>,
     known: Known,
 }
@@ -71,7 +71,8 @@ impl State {
         if !signing.has_state {
             return Ok(Arc::new(Self::none(keys.len())));
         }
-        let secrets = keys.iter().map(secret_of).collect();
+        let retired = signing.retired.iter().map(|retired| &retired.key);
+        let secrets = keys.iter().chain(retired).map(secret_of).collect();
         let known = match signing.verifies_kept {
             true => Known::default(),
             false => read_state(&state_path(path)).unwrap_or_default(),

@@ -88,7 +88,11 @@ impl<'p> Tasks<'p> {
         for &key in keys {
             let start = self.data.len();
             self.push_head(rrset, &self.plan.signing_keys[key], expiration);
-            if let Some(task) = self.untouched(rrset, key, start) {
+            let lasting = self.lasting(rrset, key, start);
+            if let Some((key, found)) = lasting
+                && self.is_untouched(rrset)
+            {
+                let task = self.untouched(key, start, &found);
                 self.tasks.push(task);
                 continue;
             }
@@ -96,14 +100,17 @@ impl<'p> Tasks<'p> {
                 self.push_record(rrset, rdata);
             }
             let data = start..self.data.len();
-            let task = self.existing(rrset, key, data.clone()).unwrap_or(Task {
-                key,
-                data,
-                signature: 0..0,
-                state: TaskState::Missing,
-                digest: None,
-                expiration,
-            });
+            let task = match lasting {
+                Some((key, found)) => self.existing(key, data, &found, expiration),
+                None => Task {
+                    key,
+                    data,
+                    signature: 0..0,
+                    state: TaskState::Missing,
+                    digest: None,
+                    expiration,
+                },
+            };
             self.tasks.push(task);
         }
     }
@@ -111,10 +118,8 @@ impl<'p> Tasks<'p> {
     /// The end of the validity of new signatures of `rrset`: earlier by its share of the jitter.
     fn expiration(&self, rrset: &Rrset<'_>) -> u32 {
         let signing = &self.plan.signing;
-        let is_of_keys = matches!(rrset.rtype, Rtype::DNSKEY | Rtype::CDS | Rtype::CDNSKEY)
-            && rrset.owner.len() == self.plan.signer.len();
         let latest = match signing.keys_expiration {
-            Some(expiration) if is_of_keys => expiration,
+            Some(expiration) if self.is_of_keys(rrset) => expiration,
             _ => signing.expiration,
         };
         match signing.jitter_s {
@@ -124,6 +129,12 @@ impl<'p> Tasks<'p> {
                 latest.wrapping_sub(share as u32)
             }
         }
+    }
+
+    /// Whether `rrset` is one that keys sign which are marked for that.
+    fn is_of_keys(&self, rrset: &Rrset<'_>) -> bool {
+        matches!(rrset.rtype, Rtype::DNSKEY | Rtype::CDS | Rtype::CDNSKEY)
+            && rrset.owner.len() == self.plan.signer.len()
     }
 
     fn push_head(&mut self, rrset: &Rrset<'_>, key: &SigningKey, expiration: u32) {
@@ -152,70 +163,102 @@ impl<'p> Tasks<'p> {
         push_canonical_rdata(rrset.rtype, rdata, &mut self.data);
     }
 
-    /// A signature of the input by `key` that has the right fields, whose new form begins at `start`, and lasts.
-    fn lasting<'a>(&self, rrset: &Rrset<'a>, key: usize, start: usize) -> Option<PackedRecord<'a>> {
-        let plan = self.plan;
-        let octets = plan.signing_keys[key].signature_octets;
-        let head = &self.data[start..start + HEAD];
-        rrset.existing.as_ref()?.iter().find(|record| {
-            let fields = record.rdata;
-            fields.len() == HEAD + plan.signer.len() + octets
-                && fields[..8] == head[..8]
-                && fields[16..HEAD] == head[16..HEAD]
-                && same_name(&fields[HEAD..HEAD + plan.signer.len()], &plan.signer)
-                && lasts(fields, plan)
+    /// A signature of the input by `key`, or by a retired one that it comes after, that has the right fields and lasts; what its
+    /// new form begins with is at `start`. With the key's number.
+    fn lasting<'a>(
+        &self,
+        rrset: &Rrset<'a>,
+        key: usize,
+        start: usize,
+    ) -> Option<(usize, PackedRecord<'a>)> {
+        let existing = rrset.existing.as_ref()?;
+        let by_key = |key: usize| {
+            let mut records = existing.iter();
+            let found = records.find(|record| self.is_lasting(record.rdata, key, start))?;
+            Some((key, found))
+        };
+        let mut predecessors = self.plan.predecessors(key);
+        by_key(key).or_else(|| match self.is_of_keys(rrset) {
+            true => None,
+            false => predecessors.find_map(by_key),
         })
     }
 
-    /// A signature of the input over what the changes do not touch: taken as it is, without looking at what it signs.
-    fn untouched(&mut self, rrset: &Rrset<'_>, key: usize, start: usize) -> Option<Task> {
-        let changes = self.plan.changes.as_ref()?;
+    fn is_lasting(&self, fields: &[u8], key: usize, start: usize) -> bool {
+        let plan = self.plan;
+        let SigningKey {
+            tag,
+            signature_octets,
+            until,
+            ..
+        } = &plan.signing_keys[key];
+        let head = &self.data[start..start + HEAD];
+        fields.len() == HEAD + plan.signer.len() + signature_octets
+            && fields[..8] == head[..8]
+            && fields[16..HEAD] == tag.to_be_bytes()
+            && same_name(&fields[HEAD..HEAD + plan.signer.len()], &plan.signer)
+            && lasts(fields, plan)
+            && until.is_none_or(|until| until.wrapping_sub(expiration_of(fields)) as i32 >= 0)
+    }
+
+    /// Whether signatures of `rrset` are taken as they are, without looking at what they sign, since no change touches it.
+    fn is_untouched(&self, rrset: &Rrset<'_>) -> bool {
         // Signing itself changes the apex: serial number, keys, CDS, parameters of the chain.
         let is_apex = rrset.owner.len() == self.plan.signer.len();
-        if is_apex || self.plan.signing.verifies_kept || changes.touches(rrset.owner) {
-            return None;
-        }
-        let found = self.lasting(rrset, key, start)?;
-        self.data[start + 8..start + 16].copy_from_slice(&found.rdata[8..16]);
-        let signature = self.signatures.len();
-        self.signatures
-            .extend_from_slice(&found.rdata[HEAD + self.plan.signer.len()..]);
+        let changes = self.plan.changes.as_ref();
+        changes.is_some_and(|changes| {
+            !is_apex && !self.plan.signing.verifies_kept && !changes.touches(rrset.owner)
+        })
+    }
+
+    fn untouched(&mut self, key: usize, start: usize, found: &PackedRecord<'_>) -> Task {
+        let signature = self.take_existing(start, found);
         self.counts.kept += 1;
-        Some(Task {
+        Task {
             key,
             data: start..self.data.len(),
-            signature: signature..self.signatures.len(),
+            signature,
             state: TaskState::Done,
             digest: None,
             expiration: 0,
-        })
+        }
     }
 
-    /// A signature of the input by `key` that has the right fields and lasts.
-    fn existing(&mut self, rrset: &Rrset<'_>, key: usize, data: Range<usize>) -> Option<Task> {
-        let plan = self.plan;
-        let found = self.lasting(rrset, key, data.start)?;
-        let head = &self.data[data.start..data.start + HEAD];
-        let expiration = u32::from_be_bytes([head[8], head[9], head[10], head[11]]);
-        // Verified with the times that it has.
-        self.data[data.start + 8..data.start + 16].copy_from_slice(&found.rdata[8..16]);
-        let start = self.signatures.len();
+    /// Puts the times and the tag that a signature of the input has into the form that begins at `start`; where it is kept.
+    fn take_existing(&mut self, start: usize, found: &PackedRecord<'_>) -> Range<usize> {
+        self.data[start + 8..start + HEAD].copy_from_slice(&found.rdata[8..HEAD]);
+        let signature = self.signatures.len();
         self.signatures
-            .extend_from_slice(&found.rdata[HEAD + plan.signer.len()..]);
+            .extend_from_slice(&found.rdata[HEAD + self.plan.signer.len()..]);
+        signature..self.signatures.len()
+    }
+
+    /// A signature of the input by `key` over `data`, verified unless the state file knows it.
+    fn existing(
+        &mut self,
+        key: usize,
+        data: Range<usize>,
+        found: &PackedRecord<'_>,
+        expiration: u32,
+    ) -> Task {
+        let signature = self.take_existing(data.start, found);
         let mut task = Task {
             key,
             data,
-            signature: start..self.signatures.len(),
+            signature,
             state: TaskState::Candidate,
             digest: None,
             expiration,
         };
         task.digest = self.digest(&task);
-        if task.digest.is_some_and(|digest| plan.state.knows(digest)) {
+        if task
+            .digest
+            .is_some_and(|digest| self.plan.state.knows(digest))
+        {
             task.state = TaskState::Done;
             self.counts.kept += 1;
         }
-        Some(task)
+        task
     }
 
     fn digest(&self, task: &Task) -> Option<u128> {
@@ -228,9 +271,9 @@ impl<'p> Tasks<'p> {
     pub fn resolve(&mut self) -> Result<(), SignError> {
         for key in 0..self.plan.signing_keys.len() {
             self.verify(key);
-            self.make(key)?;
         }
-        Ok(())
+        // Those that were found not to be valid too.
+        (0..self.plan.keys.len()).try_for_each(|key| self.make(key))
     }
 
     /// The signatures by one key that are in `state`.
@@ -270,9 +313,18 @@ impl<'p> Tasks<'p> {
             }
             task.state = TaskState::Missing;
             task.digest = None;
+            // Retired keys make none.
+            let algorithm = self.plan.signing_keys[key].algorithm;
+            if key >= self.plan.keys.len()
+                && let Some(successor) = self.plan.successor(algorithm)
+            {
+                task.key = successor;
+            }
             let times = [task.expiration, self.plan.signing.inception].map(u32::to_be_bytes);
-            let start = task.data.start + 8;
-            self.data[start..start + 8].copy_from_slice(times.as_flattened());
+            let tag = self.plan.signing_keys[task.key].tag.to_be_bytes();
+            let start = task.data.start;
+            self.data[start + 8..start + 16].copy_from_slice(times.as_flattened());
+            self.data[start + 16..start + HEAD].copy_from_slice(&tag);
         }
     }
 
@@ -291,7 +343,7 @@ impl<'p> Tasks<'p> {
             .map(|&index| &self.data[self.tasks[index].data.clone()])
             .collect();
         let first = self.signatures.len();
-        let pair = &self.plan.keys[self.plan.signing_keys[key].key];
+        let pair = &self.plan.keys[key];
         pair.sign_batch(&data, &mut self.signatures)?;
         let octets = (self.signatures.len() - first) / missing.len();
         for (number, &index) in missing.iter().enumerate() {
@@ -343,13 +395,16 @@ impl<'p> Tasks<'p> {
 
 /// Whether a signature is valid now and for longer than the refresh interval; times wrap around (RFC 4034 section 3.1.5).
 fn lasts(fields: &[u8], plan: &Plan) -> bool {
-    let time = |at: usize| {
-        u32::from_be_bytes([fields[at], fields[at + 1], fields[at + 2], fields[at + 3]])
-    };
     let signing = &plan.signing;
-    let left = time(8).wrapping_sub(signing.now) as i32;
-    let age = signing.now.wrapping_sub(time(12)) as i32;
+    let inception = u32::from_be_bytes([fields[12], fields[13], fields[14], fields[15]]);
+    let left = expiration_of(fields).wrapping_sub(signing.now) as i32;
+    let age = signing.now.wrapping_sub(inception) as i32;
     age >= 0 && i64::from(left) > i64::from(signing.refresh_s)
+}
+
+/// When a signature ends, by the data of its RRSIG record.
+fn expiration_of(fields: &[u8]) -> u32 {
+    u32::from_be_bytes([fields[8], fields[9], fields[10], fields[11]])
 }
 
 /// A number that is the same for the same RRset in any version and on any machine, and evenly spread (FNV-1a).

@@ -23,7 +23,7 @@ use crate::packed::PackedRecord;
 use domain::base::iana::Rtype;
 
 /// The serial of the SOA record among `records`.
-fn serial_of<'a>(mut records: impl Iterator<Item = PackedRecord<'a>>) -> Option<u32> {
+pub(crate) fn serial_of<'a>(mut records: impl Iterator<Item = PackedRecord<'a>>) -> Option<u32> {
     let soa = records.find(|record| record.rtype == Rtype::SOA)?;
     // The last five fields of an SOA record have four octets each.
     let serial = soa.rdata.len().checked_sub(20)?;

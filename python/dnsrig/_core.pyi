@@ -238,7 +238,8 @@ def verify_zone(
     """Verify the signed zone file `path` as of `now_s`; `ds` has the data of the parent zone's DS records.
 
     Return zone, records, rrsets, signatures (valid ones), chain_names, chain, algorithms, zonemd (the hashes of its
-    digests that are right), fault_count, and `most` of the faults, each with file, line, column, owner, type, what and text.
+    digests that are right), fault_count, and `most` of the faults, each with file, line, column, owner, type, what and
+    text.
     """
 
 @final

@@ -286,6 +286,18 @@ def test_pieces_signed_one_by_one_and_joined(made, command, tmp_path, chain, mod
     assert joined.read_text() == whole.read_text()
 
 
+def test_pieces_print_neither_the_parent_s_records_nor_a_rate_of_nothing(made, command, tmp_path):
+    zone, keys = made
+    origin, file = zone("flat")
+    options = ["-K", keys("ed25519", origin)]
+    whole = command("sign", file, "-f", tmp_path / "whole", *options, out=True)
+    chained = command("sign", file, "-f", tmp_path / "chained", *options, "--chain-only", out=True)
+    piece = command("sign", tmp_path / "chained", "-f", tmp_path / "piece", *options, "--given-chain", out=True)
+    assert " DS " in whole and "signatures/s" in whole
+    assert " DS " not in chained + piece
+    assert "signatures/s" not in chained and "signatures/s" in piece
+
+
 def test_changes_alone_are_signed(made, command, tmp_path):
     zone, keys = made
     origin, file = zone("enterprise")

@@ -1,6 +1,7 @@
 //! `_core.KeySet`, and DS records.
 
 use crate::arguments::parse_name;
+use crate::doorway::abandonable;
 use crate::errors::{Kind, OrRaise, exception};
 use dnsrig_sign::{
     Algorithm, DigestType, Dnskey, KeyDirectory, KeyPair, KeyTags, KeyTiming, Pkcs11Uri, Role,
@@ -54,10 +55,15 @@ impl KeySet {
         let role = parse_role(role)?;
         let taken = self.taken(folder, &origin)?;
         let uri = pkcs11.map(Pkcs11Uri::parse).transpose().or_raise()?;
-        let made = py.detach(|| match &uri {
-            None => KeyPair::generate_apart(&origin, algorithm, bits, role, &taken),
-            Some(uri) => KeyPair::generate_in_token(uri, &origin, algorithm, bits, role, &taken),
-        });
+        let made = match uri {
+            None => abandonable(py, move || {
+                KeyPair::generate_apart(&origin, algorithm, bits, role, &taken)
+            })?,
+            // What a token does is waited for, lest a key stays in it that nobody was told of.
+            Some(uri) => py.detach(|| {
+                KeyPair::generate_in_token(&uri, &origin, algorithm, bits, role, &taken)
+            }),
+        };
         self.add(made.or_raise()?, timing, ttl_s)
     }
 

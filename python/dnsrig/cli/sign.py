@@ -11,6 +11,7 @@ from dnsrig import _core
 from dnsrig.cli.common import KEY_BITS, TTL_S, Command, json_option, print_json
 from dnsrig.cli.sections import SectionedCommand, section
 from dnsrig.cli.sign_summary import key_lines
+from dnsrig.cli.streams import report_on
 from dnsrig.cli.times import (
     FORMS,
     check_validity,
@@ -182,11 +183,15 @@ def sign(*, zonefile: Path, keys: tuple[Path, ...], as_json: bool, **options: An
             reading = Reading(options["origin"], options["memory"], options["threads"], progress.update)
             signed = _core.sign_zone(zonefile, output, chosen.keys, signing, reading)
         seconds = time.monotonic() - began
+    if options["chain_only"] or options["given_chain"]:
+        # The parent's records are of the zone, not of a piece of it: `dnsrig ds` makes them of the joined one.
+        signed["ds"] = []
     trouble = signed.pop("trouble")
     if trouble is not None:
         click.echo(f"warning: {trouble}", err=True)
     lines = key_lines(chosen, signing, signed)
-    _report(zonefile, output, signed, lines, seconds, as_json)
+    with report_on(f"{file_name(output)} is complete"):
+        _report(zonefile, output, signed, lines, seconds, as_json)
 
 
 def _check_changes(zonefile: Path, changes: Path | None, output: Path) -> None:
@@ -328,7 +333,7 @@ def _report(
         f"{file_name(output)}: zone {signed['zone']}, serial {signed['serial']}, {_chain_words(signed)}, "
         f"{counted(signed['records'], 'record')}, {counted(signatures, 'signature')}: "
         f"{made} made, {kept} kept ({verified} verified), {dropped} dropped; "
-        f"{seconds:.2f} s, {signatures_per_s:,.0f} signatures/s",
+        f"{seconds:.2f} s" + (f", {signatures_per_s:,.0f} signatures/s" if signed["made"] else ""),
         err=to_error,
     )
     for line in (*lines, *signed["ds"]):

@@ -19,9 +19,9 @@ class KeyState:
     """A key, and what became of it in a signing.
 
     `signs` has `key` for the DNSKEY RRset and `zone` for all else. `since_s` is the time that made it inactive, revoked
-    or deleted, `until_s` that at which a published key begins to sign, or one that waits is published; in seconds since
-    1970. `tag` is the present one: that of a revoked key is another than its files have. `made_in` is the folder of the
-    files of a key that was made for this signing.
+    or deleted, `until_s` that at which a published key begins to sign, an inactive one leaves the zone, or one that
+    waits is published; in seconds since 1970. `tag` is the present one: that of a revoked key is another than its files
+    have. `made_in` is the folder of the files of a key that was made for this signing.
     """
 
     file_name: str
@@ -48,7 +48,7 @@ class KeyState:
             case "published":
                 words.append(f"published only, signs from {until}" if until else "published only")
             case "inactive":
-                words.append(f"published only, inactive{since}")
+                words.append(f"published only, inactive{since}{f', leaves the zone at {until}' if until else ''}")
             case "revoked":
                 words.append(f"revoked{since}, its tag is {self.tag} now")
             case "waiting":
@@ -99,7 +99,7 @@ def _state(fact: Mapping[str, Any], signed: Mapping[str, Any], now_s: int, made_
         state = "signs"
     elif name in signed["published_keys"]:
         state, since_s = ("inactive", passed["Inactive"]) if "Inactive" in passed else ("published", None)
-        until_s = timing.get("Activate") if state == "published" else None
+        until_s = timing.get("Activate" if state == "published" else "Delete")
     elif "Delete" in passed:
         state, since_s = "deleted", passed["Delete"]
     else:

@@ -145,10 +145,10 @@ def sign_options(command: Command) -> Command:
 def sign(*, zonefile: Path, keys: tuple[Path, ...], as_json: bool, **options: Any) -> None:  # noqa: ANN401 (click passes what OPTIONS names)
     """Sign ZONEFILE with KEYS, the names of key files of dnssec-keygen or of dnsrig, PKCS#11 keys included.
 
-    Most options are those of dnssec-signzone; -a and -L mean something else here. Without KEYS those of the zone in the
-    folder of keys sign by their times, as with dnssec-signzone -S; if there are none, new ones are made there, a KSK
-    and a ZSK. ZONEFILE and the output may be - for standard input and output. The output is in canonical order, and has
-    its name only when it is complete.
+    Most options are those of dnssec-signzone; -a and -L mean something else here, and docs/guide/signing.md lists those
+    that are missing. Without KEYS those of the zone in the folder of keys sign by their times, as with dnssec-signzone
+    -S; if there are none, new ones are made there, a KSK and a ZSK. ZONEFILE and the output may be - for standard input
+    and output. The output is in canonical order, and has its name only when it is complete.
 
     Signatures of a signed ZONEFILE are kept while they are valid, last for the interval, and cover what the zone has;
     its chain is kept and repaired unless -3 or --nsec asks for another. A state file beside the output tells the next

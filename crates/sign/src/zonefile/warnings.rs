@@ -29,13 +29,13 @@ pub(super) fn of_settings(signing: &FileSigning) -> Vec<String> {
     let iterations = parameters.iterations;
     let why = match iterations {
         0 => return Vec::new(),
-        1..=ITERATIONS_INSECURE => {
-            "which costs servers and validators much and protects little (RFC 9276 section 3.1)"
+        _ if iterations > ITERATIONS_FAIL => {
+            "with which validators may refuse all answers of the zone (RFC 9276 section 3.2)"
         }
-        ..=ITERATIONS_FAIL => {
+        _ if iterations > ITERATIONS_INSECURE => {
             "with which validators may take the zone for insecure (RFC 9276 section 3.2)"
         }
-        _ => "with which validators may refuse all answers of the zone (RFC 9276 section 3.2)",
+        _ => "which costs servers and validators much and protects little (RFC 9276 section 3.1)",
     };
     Vec::from([format!(
         "NSEC3 with {iterations} additional iterations, {why}; sign with -3 - and without -H"

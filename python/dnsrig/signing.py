@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from dnsrig import _core
 from dnsrig.errors import InputError
+from dnsrig.key_life import doubts_of_named
 from dnsrig.keys import add_new_keys
 
 INCEPTION_OFFSET_S = 3600
@@ -100,8 +101,9 @@ def read_keys(
     for index, path in enumerate(found):
         keys.read(path, "ksk" if index < len(key_signing) else None)
     keys.check_active(_or_present(now_s))
+    doubts = doubts_of_named(keys, _or_present(now_s))
     private = (path.with_name(f"{_stem(path.name)}.private") for path in found)
-    return ChosenKeys(keys, warnings=tuple(_readable_by_others(private)))
+    return ChosenKeys(keys, warnings=(*_readable_by_others(private), *doubts))
 
 
 def _located(path: Path, folder: Path | None) -> Path:

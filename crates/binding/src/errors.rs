@@ -53,9 +53,10 @@ pub trait IntoPython {
 impl IntoPython for dnsrig_zone::ZoneError {
     fn kind(&self) -> Kind {
         match self {
-            Self::Write { .. } | Self::Temporary { .. } | Self::Threads { .. } => {
-                Kind::EnvironmentLacks
-            }
+            Self::Write { .. }
+            | Self::Temporary { .. }
+            | Self::TemporaryOutput { .. }
+            | Self::Threads { .. } => Kind::EnvironmentLacks,
             _ => Kind::Input,
         }
     }

@@ -3,19 +3,19 @@
 use crate::arguments::parse_name;
 use crate::doorway::detached;
 use crate::errors::{Kind, OrRaise, exception, system_error};
-use crate::keys::{DS_TTL_S, KeySet};
+use crate::keys::{KeySet, ds_line};
 use crate::reading::Reading;
 use dnsrig_sign::verify::{Fault, Verification, verify_file};
 use dnsrig_sign::zonefile::{
     Chain, Digests, FileSigning, OtherKeys, Publication, RetiredKey, SerialPolicy, SignedFile,
-    key_signing_keys, sign_file,
+    key_signing_keys, sign_file, zone_signing_keys,
 };
 use dnsrig_sign::{DigestType, Dnskey, KeyPair, Nsec3Parameters, SignError, TimingEvent};
 use dnsrig_zone::flow::{Changes, Opening, find_apex};
 use dnsrig_zone::pool::Pool;
 use dnsrig_zone::text::shown_name;
 use dnsrig_zone::zonemd::ZonemdHash;
-use dnsrig_zone::{PresentationName, PresentationRecord, ZoneError};
+use dnsrig_zone::{PresentationName, ZoneError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::path::{Path, PathBuf};
@@ -285,6 +285,8 @@ fn summary<'py>(
     };
     found.set_item("zone", shown_name(&signed.apex))?;
     found.set_item("serial", signed.serial)?;
+    found.set_item("dnskey_ttl_s", signed.dnskey_ttl_s)?;
+    found.set_item("ttl_max_s", signed.signatures.ttl_max_s)?;
     for (name, count) in [
         ("records", signed.records),
         ("octets", signed.octets),
@@ -318,6 +320,7 @@ fn summary<'py>(
     found.set_item("zonemd", digests)?;
     found.set_item("keys", stems(&mut keys.iter()))?;
     found.set_item("key_signing_keys", stems(&mut key_signing_keys(keys)))?;
+    found.set_item("zone_signing_keys", stems(&mut zone_signing_keys(keys)))?;
     let only_published = parameters.publication.published.iter().flatten();
     let only_published: Vec<String> = only_published
         .filter(|dnskey| !keys.iter().any(|key| key.public() == *dnskey))
@@ -325,7 +328,14 @@ fn summary<'py>(
         .collect();
     found.set_item("published_keys", only_published)?;
     let ds: Vec<String> = key_signing_keys(keys)
-        .map(|key| PresentationRecord(&key.ds(DigestType::Sha256, DS_TTL_S)).to_string())
+        .map(|key| {
+            ds_line(
+                key.public(),
+                DigestType::Sha256,
+                Some(signed.dnskey_ttl_s),
+                false,
+            )
+        })
         .collect();
     found.set_item("ds", ds)?;
     found.set_item("trouble", &signed.trouble)?;

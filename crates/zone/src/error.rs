@@ -164,6 +164,14 @@ pub enum ZoneError {
         /// The system's reason.
         source: io::Error,
     },
+    /// A temporary file cannot be used for what then goes to standard output or another file that is no regular one.
+    #[error("{}: cannot write the temporary file in which the output is completed: {source}; make room or choose another folder (TMPDIR)", folder.display())]
+    TemporaryOutput {
+        /// The folder.
+        folder: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
     /// A file that was read as it came is not in canonical order; it is then read again and sorted.
     #[error("the zone is not in canonical order (RFC 4034 section 6.1); sort it first")]
     NotSorted,

@@ -407,6 +407,9 @@ fn digests_of_zones_are_not_shorter_than_the_rfc_allows() {
         let zone = read(&text).zone;
         let mut written = Vec::new();
         zone.write_to(&mut written).unwrap();
-        assert_eq!(Zone::parse(&written, None).unwrap().records(), zone.records());
+        assert_eq!(
+            Zone::parse(&written, None).unwrap().records(),
+            zone.records()
+        );
     }
 }

@@ -75,6 +75,7 @@ proptest! {
         memory in prop_oneof![1usize..40_000, Just(usize::MAX)],
         with_manifest: bool,
         order: u64,
+        lost: Index,
     ) {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
@@ -101,6 +102,27 @@ proptest! {
         let manifest_path = at("piece.pieces");
         let given = with_manifest.then_some(&*manifest_path);
         prop_assert_eq!(join(&paths, given, &at("joined")).unwrap(), whole);
+
+        // No record below the apex can be missing.
+        let text = fs::read_to_string(&paths[0]).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        let is_data = |line: &&&str| {
+            let words: Vec<&str> = line.split(' ').collect();
+            !line.starts_with(';')
+                && words[0] != manifest.zone
+                && !["RRSIG", "NSEC", "NSEC3"].contains(&words[3])
+        };
+        let data: Vec<&&str> = lines.iter().filter(is_data).collect();
+        if !data.is_empty() {
+            let lost = *lost.get(&data);
+            let rest = lines.iter().filter(|line| !std::ptr::eq(*line, lost));
+            let rest: String = rest.map(|line| format!("{line}\n")).collect();
+            let whole = std::mem::replace(&mut paths[0], at("losing"));
+            fs::write(&paths[0], rest).unwrap();
+            let message = join(&paths, given, &at("less")).unwrap_err().to_string();
+            prop_assert!(message.contains("losing"), "{}", message);
+            paths[0] = whole;
+        }
 
         // Of less than all pieces, or of one that was cut short, nothing is made.
         if pieces > 1 {

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -23,9 +24,20 @@ class FiniteRange(click.FloatRange):
         return number
 
 
+class WholeNumber(click.IntRange):
+    """A range of whole numbers in ASCII digits; int() takes those of any script, and underscores."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:  # noqa: ANN401 (click's signature)
+        """Convert and check."""
+        if isinstance(value, str) and not re.fullmatch(r"-?[0-9]{1,20}", value):
+            self.fail(f"'{value}' is not a whole number.", param, ctx)
+        return int(super().convert(value, param, ctx))
+
+
 SECONDS = FiniteRange(min=0.001, max=31_536_000)
 RATE = FiniteRange(min=0.001, max=1e9)
-KEY_BITS = click.IntRange(1, 65_535)
+KEY_BITS = WholeNumber(1, 65_535)
+TTL_S = WholeNumber(0, 2**31 - 1)
 OUTSTANDING = click.IntRange(1, 10_000_000)
 CLIENTS = click.IntRange(1, 1_000_000)
 COUNT = click.IntRange(1, 2**63 - 1)

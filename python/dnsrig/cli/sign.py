@@ -1,5 +1,6 @@
 """`dnsrig sign`: sign a zone file."""
 
+import re
 import time
 from pathlib import Path
 from typing import Any, Literal
@@ -7,10 +8,19 @@ from typing import Any, Literal
 import click
 
 from dnsrig import _core
-from dnsrig.cli.common import KEY_BITS, Command, json_option, print_json
-from dnsrig.cli.keygen import TTL_S
+from dnsrig.cli.common import KEY_BITS, TTL_S, Command, json_option, print_json
 from dnsrig.cli.sections import SectionedCommand, section
-from dnsrig.cli.times import FORMS, parse_duration, parse_time, present_s, shown_time, signature_times
+from dnsrig.cli.sign_summary import key_lines
+from dnsrig.cli.streams import report_on
+from dnsrig.cli.times import (
+    FORMS,
+    check_validity,
+    parse_duration,
+    parse_time,
+    present_s,
+    shown_time,
+    signature_times,
+)
 from dnsrig.cli.zone_lock import alone_with
 from dnsrig.cli.zone_reading import (
     OUTPUT_FILE,
@@ -135,10 +145,10 @@ def sign_options(command: Command) -> Command:
 def sign(*, zonefile: Path, keys: tuple[Path, ...], as_json: bool, **options: Any) -> None:  # noqa: ANN401 (click passes what OPTIONS names)
     """Sign ZONEFILE with KEYS, the names of key files of dnssec-keygen or of dnsrig, PKCS#11 keys included.
 
-    Most options are those of dnssec-signzone; -a and -L mean something else here. Without KEYS those of the zone in the
-    folder of keys sign by their times, as with dnssec-signzone -S; if there are none, new ones are made there, a KSK
-    and a ZSK. ZONEFILE and the output may be - for standard input and output. The output is in canonical order, and has
-    its name only when it is complete.
+    Most options are those of dnssec-signzone; -a and -L mean something else here, and docs/guide/signing.md lists those
+    that are missing. Without KEYS those of the zone in the folder of keys sign by their times, as with dnssec-signzone
+    -S; if there are none, new ones are made there, a KSK and a ZSK. ZONEFILE and the output may be - for standard input
+    and output. The output is in canonical order, and has its name only when it is complete.
 
     Signatures of a signed ZONEFILE are kept while they are valid, last for the interval, and cover what the zone has;
     its chain is kept and repaired unless -3 or --nsec asks for another. A state file beside the output tells the next
@@ -167,15 +177,21 @@ def sign(*, zonefile: Path, keys: tuple[Path, ...], as_json: bool, **options: An
         signing = _signing(chosen, now_s, options)
         for warning in (*chosen.warnings, *_time_doubts(signing.inception, present)):
             click.echo(f"warning: {warning}", err=True)
+        check_validity(signing)
         began = time.monotonic()
         with ZoneProgress("sign", [zonefile]) as progress:
             reading = Reading(options["origin"], options["memory"], options["threads"], progress.update)
             signed = _core.sign_zone(zonefile, output, chosen.keys, signing, reading)
         seconds = time.monotonic() - began
+    if options["chain_only"] or options["given_chain"]:
+        # The parent's records are of the zone, not of a piece of it: `dnsrig ds` makes them of the joined one.
+        signed["ds"] = []
     trouble = signed.pop("trouble")
     if trouble is not None:
         click.echo(f"warning: {trouble}", err=True)
-    _report(zonefile, output, signed, seconds, as_json)
+    lines = key_lines(chosen, signing, signed)
+    with report_on(f"{file_name(output)} is complete"):
+        _report(zonefile, output, signed, lines, seconds, as_json)
 
 
 def _check_changes(zonefile: Path, changes: Path | None, output: Path) -> None:
@@ -203,6 +219,8 @@ def _time_doubts(inception: int, present: int) -> list[str]:
 def _check_fit(options: dict[str, Any]) -> None:
     """Refuse options that contradict each other."""
     is_nsec3 = options["salt"] is not None
+    if is_nsec3 and re.match("-.", options["salt"]):
+        raise click.UsageError(f"-3 takes a salt, and {options['salt']} is an option: write '-3 -' for no salt")
     if not is_nsec3 and (options["opt_out"] or options["iterations"]):
         raise click.UsageError("-A and -H need NSEC3: add -3 SALT ('-3 -' for no salt)")
     if is_nsec3 and options["nsec"]:
@@ -298,7 +316,9 @@ def _chain_words(signed: dict[str, Any]) -> str:
     return f"NSEC3{' with opt-out' if signed['opt_out'] else ''}{iterations}{salt}"
 
 
-def _report(zonefile: Path, output: Path, signed: dict[str, Any], seconds: float, as_json: bool) -> None:
+def _report(
+    zonefile: Path, output: Path, signed: dict[str, Any], lines: list[str], seconds: float, as_json: bool
+) -> None:
     signatures = signed["made"] + signed["kept"]
     signatures_per_s = signed["made"] / seconds
     if as_json:
@@ -313,8 +333,8 @@ def _report(zonefile: Path, output: Path, signed: dict[str, Any], seconds: float
         f"{file_name(output)}: zone {signed['zone']}, serial {signed['serial']}, {_chain_words(signed)}, "
         f"{counted(signed['records'], 'record')}, {counted(signatures, 'signature')}: "
         f"{made} made, {kept} kept ({verified} verified), {dropped} dropped; "
-        f"{seconds:.2f} s, {signatures_per_s:,.0f} signatures/s",
+        f"{seconds:.2f} s" + (f", {signatures_per_s:,.0f} signatures/s" if signed["made"] else ""),
         err=to_error,
     )
-    for record in signed["ds"]:
-        click.echo(record, err=to_error)
+    for line in (*lines, *signed["ds"]):
+        click.echo(line, err=to_error)

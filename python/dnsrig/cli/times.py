@@ -4,9 +4,12 @@ import re
 import time
 from datetime import UTC, datetime
 
-from dnsrig.cli.key_times import UNIT_S, date_s, offset_s
+import click
+
+from dnsrig.cli.key_times import UNIT_S, offset_s
+from dnsrig.dates import date_digits, date_s
 from dnsrig.errors import InputError
-from dnsrig.signing import INCEPTION_OFFSET_S, VALIDITY_S
+from dnsrig.signing import INCEPTION_OFFSET_S, VALIDITY_S, Signing
 
 FORMS = "YYYYMMDD[HHMMSS] (UTC), now, now+N, now-N or +N, with unit y mo w d h mi or none (seconds)"
 
@@ -27,6 +30,32 @@ def signature_times(start: str | None, end: str | None, now_s: int, end_option: 
     inception = now_s - INCEPTION_OFFSET_S if start is None else parse_time(start, "-s", now_s, now_s)
     expiration = inception + VALIDITY_S if end is None else parse_time(end, end_option, now_s, inception)
     return inception % 2**32, expiration % 2**32
+
+
+def check_validity(signing: Signing) -> None:
+    """Raise InputError for signatures that would never be valid, and warn of those that have ended already."""
+    now_s = signing.now_s
+
+    def shown(time_s: int) -> str:
+        # Of the times that these 32 bits can mean, the one nearest to now.
+        return date_digits(now_s + (time_s - now_s + 2**31) % 2**32 - 2**31)
+
+    for option, end in (("-e", signing.expiration), ("-X", signing.keys_expiration)):
+        if end is None:
+            continue
+        length_s = (end - signing.inception) % 2**32
+        if not 0 < length_s < 2**31:
+            raise InputError(
+                f"{option}: signatures would begin at {shown(signing.inception)} (-s) and end at {shown(end)}, which "
+                "is not later; choose a later end, or an earlier beginning"
+            )
+        if length_s <= signing.jitter_s:
+            raise InputError(
+                f"-j: signatures would begin at {shown(signing.inception)} (-s), and some end {signing.jitter_s} s "
+                f"before {shown(end)} ({option}), which is not later; choose a smaller -j, or a later end"
+            )
+        if (end - now_s) % 2**32 >= 2**31:
+            click.echo(f"warning: {option}: signatures end at {shown(end)}, which is past: they are expired", err=True)
 
 
 def parse_time(text: str, option: str, now_s: int, plus_counts_from_s: int) -> int:

@@ -115,17 +115,26 @@ def claim_output(output: Path, as_json: bool, name: str = "-f") -> None:
     """See to it that a zone can be written to `output`, which the option or argument `name` gives.
 
     Raises:
-        click.UsageError: standard output is to have both the zone and JSON; or the file is a key's.
+        click.UsageError: standard output is to have both the zone and JSON; the file is a key's; its folder is missing.
         EnvironmentLacksError: it is closed.
 
     """
     if KEY_FILE_NAME.fullmatch(output.name) and output.exists():
         raise click.UsageError(f"{output} is a key file, which would be lost: name another file by {name}.")
     if str(output) != "-":
+        require_folder(output, name)
         return
     if as_json:
         raise click.UsageError(f"standard output takes either the zone or the JSON object: give {name} a file.")
     check_output_is_open()
+
+
+def require_folder(file: Path, name: str) -> None:
+    """Refuse a file to be written, which the option or argument `name` gives, in a folder that is not there."""
+    folder = file.parent
+    if not folder.is_dir():
+        what = f"{folder} is not a folder: " if folder.exists() else f"the folder {folder} is missing: make it, or "
+        raise click.UsageError(f"{file}: {what}name another file by {name}.")
 
 
 def file_name(path: Path) -> str:

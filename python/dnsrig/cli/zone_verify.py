@@ -61,6 +61,7 @@ def verify(
     \b
     Example:
       dnsrig zone verify example.db.signed
+      dnsrig ds example.db.signed > dsset-example.test.
       dnsrig zone verify example.db.signed --ds dsset-example.test. --now now+7d
       dnsrig zone verify ca.signed --ds '12345 13 2 0123456789ABCDEF...' --most 20
     """

@@ -36,6 +36,7 @@ pub enum SerialPolicy {
 pub(super) struct Apex {
     pub records: PackedRecords,
     pub serial: u32,
+    pub dnskey_ttl_s: u32,
     /// Whether there is an NSEC record, in the input.
     pub has_nsec: bool,
     /// TTL of NSEC and NSEC3 records: the lesser of the SOA's minimum and TTL (RFC 9077 section 3).
@@ -152,6 +153,7 @@ impl Apex {
         Ok(Self {
             has_nsec: name.has(Rtype::NSEC),
             records: level_dnskey_ttls(records, dnskey_ttl_s),
+            dnskey_ttl_s,
             serial: new,
             chain_ttl_s: minimum.min(soa.ttl_s),
             previous_serial,

@@ -18,7 +18,7 @@ mod zonemd;
 
 use apex::Apex;
 pub use apex::SerialPolicy;
-pub use keys::{OtherKeys, Publication, key_signing_keys};
+pub use keys::{OtherKeys, Publication, key_signing_keys, zone_signing_keys};
 pub use plan::{Chain, Digests, FileSigning, KEEPS_NONE, RetiredKey};
 pub use state::state_path;
 
@@ -49,6 +49,8 @@ pub struct SignedFile {
     pub apex: Box<[u8]>,
     /// The serial number of the SOA record written.
     pub serial: u32,
+    /// The TTL of the DNSKEY records written.
+    pub dnskey_ttl_s: u32,
     /// Records written.
     pub records: u64,
     /// Octets written.
@@ -82,6 +84,8 @@ pub struct Counts {
     pub verified: u64,
     /// In the input and not kept: expired or about to, of other keys, or over data that changed.
     pub dropped: u64,
+    /// The longest TTL of the signatures written.
+    pub ttl_max_s: u32,
 }
 
 impl Counts {
@@ -90,6 +94,7 @@ impl Counts {
         self.kept += other.kept;
         self.verified += other.verified;
         self.dropped += other.dropped;
+        self.ttl_max_s = self.ttl_max_s.max(other.ttl_max_s);
     }
 }
 
@@ -240,6 +245,7 @@ impl<'p, 'f, 'a> Signing<'p, 'f, 'a> {
             signed: SignedFile {
                 apex: flow.apex()[..].into(),
                 serial: plan.apex.serial,
+                dnskey_ttl_s: plan.apex.dnskey_ttl_s,
                 chain: plan.signing.chain.clone(),
                 remarks,
                 ..SignedFile::default()

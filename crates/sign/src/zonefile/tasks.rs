@@ -84,6 +84,7 @@ impl<'p> Tasks<'p> {
         rdatas: impl Iterator<Item = &'a [u8]> + Clone,
     ) {
         let expiration = self.expiration(rrset);
+        self.counts.ttl_max_s = self.counts.ttl_max_s.max(rrset.ttl_s);
         for &key in keys {
             let start = self.data.len();
             self.push_head(rrset, &self.plan.signing_keys[key], expiration);

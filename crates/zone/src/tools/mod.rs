@@ -19,8 +19,15 @@ pub use split::{Cutting, LabelRanges, PIECES_MAX, Split, split};
 pub use statistics::statistics;
 pub use survey::{Nsec3Use, Survey, Tally, survey};
 
+use crate::flow::OwnerGroup;
 use crate::packed::PackedRecord;
 use domain::base::iana::Rtype;
+
+/// Records of a name below the apex that signing neither adds nor takes away.
+fn data_records(name: &OwnerGroup<'_>) -> u64 {
+    let is_data = |record: &PackedRecord<'_>| !matches!(record.rtype, Rtype::RRSIG | Rtype::NSEC);
+    name.records.iter().filter(is_data).count() as u64
+}
 
 /// The serial of the SOA record among `records`.
 pub(crate) fn serial_of<'a>(mut records: impl Iterator<Item = PackedRecord<'a>>) -> Option<u32> {

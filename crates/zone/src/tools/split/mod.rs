@@ -2,6 +2,7 @@
 
 mod label_ranges;
 mod plan;
+mod publish;
 mod write;
 
 pub use label_ranges::LabelRanges;
@@ -13,8 +14,8 @@ use crate::error::{Warning, ZoneError};
 use crate::flow::{Opening, RecordSorter, ZoneFlow, over_names};
 use crate::pool::{InOrder, Pool};
 use crate::text::shown_name;
-use crate::whole_file::CompleteFile;
 use plan::{BatchCounts, Cutter};
+use publish::publish;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use write::Pieces;
@@ -55,6 +56,11 @@ pub fn split(
         let what = "this is no beginning of file names".into();
         return Err(refuse(prefix, what, "give one such as pieces/example"));
     }
+    // Before anything is written, for the manifest, which is JSON, comes last.
+    if prefix.to_str().is_none() {
+        let what = "not UTF-8, in which the manifest gives file names".into();
+        return Err(refuse(prefix, what, "name the pieces otherwise (-f)"));
+    }
     over_names(opening, pool, |flow| {
         let mut nsec3 = RecordSorter::new(opening);
         let batches = count(flow, opening, cutting, &mut nsec3)?;
@@ -82,7 +88,7 @@ pub fn split(
             pieces: written.entries,
         };
         let manifest_path = beside(prefix, MANIFEST_SUFFIX);
-        publish(written.files, &manifest, &manifest_path)?;
+        publish(written.files, &manifest, &manifest_path, opening.cancel)?;
         let (warnings, warning_count) = flow.warnings();
         Ok(Split {
             manifest,
@@ -166,17 +172,4 @@ fn check(batches: &[BatchCounts], zone: &Path, cutting: &Cutting) -> Result<(), 
             ranges.check_names(&names, zone)
         }
     }
-}
-
-/// Gives all files their names, the manifest last.
-fn publish(
-    files: Vec<(PathBuf, CompleteFile)>,
-    manifest: &Manifest,
-    manifest_path: &Path,
-) -> Result<(), ZoneError> {
-    for (path, file) in files {
-        file.publish()
-            .map_err(|source| ZoneError::Write { file: path, source })?;
-    }
-    manifest.write(manifest_path)
 }

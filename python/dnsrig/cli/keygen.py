@@ -10,7 +10,7 @@ from dnsrig import _core
 from dnsrig.cli.common import KEY_BITS, TTL_S, json_option, print_json
 from dnsrig.cli.key_times import SECTION, TimedCommand, given_times, oddities, timing_options
 from dnsrig.cli.sections import section
-from dnsrig.errors import DnsrigError, EnvironmentLacksError
+from dnsrig.errors import DnsrigError
 from dnsrig.keys import ALGORITHM, check_file_names, new_key
 
 KEY = section("Key")
@@ -105,7 +105,7 @@ def keygen(
     files = [f"{stem}.key", f"{stem}.private"]
     try:
         _tell({**facts, "files": files, "ds": made.ds_records}, as_json)
-    except (OSError, EnvironmentLacksError):
+    except OSError:
         # Nobody knows its name, and the next signing would use it.
         for file in [] if pkcs11 else files:
             Path(file).unlink()

@@ -93,6 +93,9 @@ def read_pair(stem: Path) -> KeyFiles:
     for file, other in ((public, private), (private, public)):
         if not file.exists():
             raise InputError(f"{file}: missing, though {other.name} is there; restore it")
+        if not file.is_file():
+            # A FIFO would be waited for.
+            raise InputError(f"{file}: cannot read the key file: it is not a regular file")
     # This says what is wrong with the record.
     _core.ds_records(public, ["2"])
     text = private.read_bytes()

@@ -33,9 +33,11 @@ def test_key_files_that_are_none(dnsrig, small_zone, tmp_path, make):
         ["sign", "-f", tmp_path / "out", small_zone, keys / STEM],
         ["keygen", "-K", keys, "example.test"],
         ["ds", keys / f"{STEM}.key"],
+        ["settime", "-A", "none", "-K", keys, STEM],
     ):
         done = dnsrig(*command)
-        assert done.code == 2 and f"{STEM}.key: cannot read" in done.err, done.err
+        assert done.code == 2, done.err
+        assert "cannot read the key file" in done.err or "no such key" in done.err, done.err
     assert sorted(path.name for path in keys.iterdir()) == [f"{STEM}.key", f"{STEM}.private"]
     assert not (tmp_path / "out").exists()
 

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from full_output import run_into
+from full_output import TARGETS, run_into
 
 DNSRIG = [sys.executable, "-m", "dnsrig"]
 PRINTING = {
@@ -24,12 +24,11 @@ WRITING = {
     "join": (["zone", "join", "-f", "OUT", "ZONE"], "OUT is complete"),
     "generate": (["zone", "generate", "OUT", "--seed", "1"], "OUT is complete"),
     "sign": (["sign", "-a", "ED25519", "--no-state", "-f", "OUT", "ZONE"], "OUT is complete"),
-    "keygen": (["keygen", "-K", "FOLDER", "-a", "ED25519", "example.test"], "the key is in FOLDER/Kexample.test.+015+"),
 }
 
 
 def filled(words, zone, folder):
-    names = {"ZONE": str(zone), "OUT": f"{folder}/out", "FOLDER": str(folder)}
+    names = {"ZONE": str(zone), "OUT": f"{folder}/out"}
     for word, name in names.items():
         words = [text.replace(word, name) for text in words]
     return words
@@ -52,7 +51,17 @@ def test_a_report_that_cannot_be_printed_is_all_that_is_missing(small_zone, tmp_
     )
     assert done.returncode == 3
     assert done.stderr.startswith(f"dnsrig: {said[0]}") and done.stderr.count("\n") == 1
-    assert list(tmp_path.glob("out*")) or what == "keygen"
+    assert list(tmp_path.glob("out*"))
+
+
+@pytest.mark.parametrize(("target", "code"), [*TARGETS, ("closed", 3)])
+def test_a_key_whose_name_nobody_learns_is_not_kept(tmp_path, target, code):
+    command = [*DNSRIG, "keygen", "-K", str(tmp_path), "-a", "ED25519", "example.test"]
+    if target == "closed":
+        target, command = "/dev/null", ["sh", "-c", 'exec "$@" >&-', "sh", *command]
+    done = run_into(target, command)
+    assert done.returncode == code and "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("what", ["sort", "split", "join", "generate", "sign"])

@@ -100,7 +100,7 @@ def test_what_cannot_be_made_is_refused(dnsrig, tmp_path, arguments, said):
 def test_json_and_the_zone_do_not_share_standard_output(dnsrig):
     done = dnsrig("zone", "generate", "-", "--json")
     assert (done.code, done.out) == (2, "")
-    assert "give FILE a name" in done.err
+    assert "name a file by FILE" in done.err
 
 
 def limit_files():

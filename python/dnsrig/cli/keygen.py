@@ -10,6 +10,7 @@ from dnsrig import _core
 from dnsrig.cli.common import KEY_BITS, TTL_S, json_option, print_json
 from dnsrig.cli.key_times import SECTION, TimedCommand, given_times, oddities, timing_options
 from dnsrig.cli.sections import section
+from dnsrig.cli.streams import check_output_is_open
 from dnsrig.errors import DnsrigError
 from dnsrig.keys import ALGORITHM, check_file_names, new_key
 
@@ -76,6 +77,7 @@ def keygen(
     if existing and bits is not None:
         raise click.UsageError("-b is for new keys; leave it out with --existing")
     timing = _timing(context, generate_only)
+    check_output_is_open()
     made = _core.KeySet()
     new_key(
         made,

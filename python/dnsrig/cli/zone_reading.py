@@ -125,7 +125,7 @@ def claim_output(output: Path, as_json: bool, name: str = "-f") -> None:
         require_folder(output, name)
         return
     if as_json:
-        raise click.UsageError(f"standard output takes either the zone or the JSON object: give {name} a file.")
+        raise click.UsageError(f"standard output takes either the zone or the JSON object: name a file by {name}.")
     check_output_is_open()
 
 

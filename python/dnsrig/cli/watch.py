@@ -61,14 +61,14 @@ class TerminalWatcher:
 
     def step(self, step: Step) -> None:
         """Show a finished measurement with its first figures, and how long the rest takes where the study can tell."""
-        left = "" if step.left_s is None else f"{about(step.left_s)} left"
+        left = f"{about(step.left_s)} left" if step.left_s and step.done < step.total else ""
         self._progress.update(self._task, completed=step.done, total=step.total, left=left)
         figures = [] if step.qps is None else [f"{rate(step.qps):>9} q/s"]
         if step.server_cpu_us_per_query is not None:
             figures.append(f"{step.server_cpu_us_per_query:6.2f} us CPU a query")
         if step.wall_s is not None:
             figures.append(f"{step.wall_s:9.2f} s")
-        if step.left_s is not None and not self._live:
+        if left and not self._live:
             figures.append(f"{step.done}/{step.total}, {left}")
         if step.tainted:
             figures.append("(tainted)")

@@ -313,12 +313,18 @@ impl<'p, 'f, 'a> Signing<'p, 'f, 'a> {
             ..
         } = self.plan.apex;
         if let (Some(path), Some(earlier)) = (&self.plan.signing.previous, previous_serial)
-            && self.signed.signatures.made > 0
             && !is_after(serial, earlier)
+            && (is_after(earlier, serial) || self.has_changed(path))
         {
             let remark = serial_remark(path, serial, earlier);
             self.signed.remarks.push(remark);
         }
+    }
+
+    /// Whether the zone is plainly not what the file `previous` has: changes that are not signed show in its length.
+    fn has_changed(&self, previous: &Path) -> bool {
+        let length = std::fs::metadata(previous).map(|found| found.len());
+        self.signed.signatures.made > 0 || length.ok() != Some(self.output.octets())
     }
 
     fn submit(

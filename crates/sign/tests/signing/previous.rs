@@ -195,6 +195,21 @@ fn chain_digest_and_serial_number_go_on() {
 }
 
 #[test]
+fn what_is_not_signed_changes_the_zone_too() {
+    let bench = Bench::new(Algorithm::Ed25519);
+    let zone = bench.zone("zone", 150, 36);
+    let opt_out = chains()[2].clone();
+    bench.sign(&zone, "signed", &signing(opt_out)).unwrap();
+    let after = after(&bench, "signed", signing(Chain::Kept));
+    let same = bench.sign(&zone, "again", &after).unwrap();
+    assert_eq!((same.signatures.made, same.remarks), (0, vec![]));
+    let text = fs::read_to_string(&zone).unwrap();
+    fs::write(&zone, text + "insecure.example.test. 60 IN NS ns.other.\n").unwrap();
+    let other = bench.sign(&zone, "again", &after).unwrap();
+    assert_eq!((other.signatures.made, other.remarks.len()), (0, 1));
+}
+
+#[test]
 fn the_output_may_be_the_earlier_version_itself() {
     let bench = Bench::new(Algorithm::Ed25519);
     let zone = bench.zone("zone", 200, 33);

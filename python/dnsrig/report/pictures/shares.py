@@ -49,7 +49,7 @@ def draw_shares(curves: Sequence[Curve], published: Sequence[Point], titles: tup
         axes.set_xticks(sorted({point.x for point in (*drawn, *published)}))
         axes.set_xlim(-_ROOM_BESIDE, 100 + _ROOM_BESIDE)
         axes.set_ylim(0, limit * _ROOM_ABOVE)
-        axes.yaxis.set_major_locator(MaxNLocator(4))
+        axes.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
         axes.yaxis.set_major_formatter(axis_number)
     for axes in places[len(curves) :]:
         axes.set_visible(False)

@@ -15,8 +15,8 @@ QUESTION = (
 )
 UNANSWERED = (
     f"To have them answered, run with --key {PUBLISHED_KEY} and other sizes (what a larger key takes), with --part "
-    "incremental (what re-signing takes), or with --part unsorted (what input in no order takes). What was measured "
-    "stands below."
+    "incremental (what re-signing takes), or with --part unsorted (what input in no order takes). The report has "
+    "what was measured."
 )
 
 

@@ -60,7 +60,7 @@ def test_a_key_whose_name_nobody_learns_is_not_kept(tmp_path, target, code):
     if target == "closed":
         target, command = "/dev/null", ["sh", "-c", 'exec "$@" >&-', "sh", *command]
     done = run_into(target, command)
-    assert done.returncode == code and "Traceback" not in done.stderr
+    assert done.returncode == code and "Traceback" not in done.stderr, done.stderr
     assert list(tmp_path.iterdir()) == []
 
 

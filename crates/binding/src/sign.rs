@@ -7,10 +7,10 @@ use crate::keys::{KeySet, ds_line};
 use crate::reading::Reading;
 use dnsrig_sign::verify::{Fault, Verification, verify_file};
 use dnsrig_sign::zonefile::{
-    Chain, Digests, FileSigning, OtherKeys, Publication, RetiredKey, SerialPolicy, SignedFile,
-    key_signing_keys, sign_file, zone_signing_keys,
+    Chain, Digests, FileSigning, OfflineKey, OtherKeys, Publication, RetiredKey, SerialPolicy,
+    SignedFile, key_signing_keys, sign_file, zone_signing_keys,
 };
-use dnsrig_sign::{DigestType, Dnskey, KeyPair, Nsec3Parameters, SignError, TimingEvent};
+use dnsrig_sign::{DigestType, Dnskey, KeyPair, Nsec3Parameters, Role, SignError, TimingEvent};
 use dnsrig_zone::flow::{Changes, Opening, find_apex};
 use dnsrig_zone::pool::Pool;
 use dnsrig_zone::text::shown_name;
@@ -99,18 +99,20 @@ pub fn sign_zone<'py>(
     reading: Reading<'_>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let mut parameters = file_signing(&signing)?;
+    let mut remarks = Vec::new();
     let keys: Arc<[KeyPair]> = match signing.by_times {
-        true => by_times(&keys.keys, signing.now_s, &mut parameters).or_raise()?,
+        true => by_times(&keys.keys, signing.now_s, &mut parameters, &mut remarks).or_raise()?,
         false => keys.keys.clone().into(),
     };
     let origin = reading.origin()?;
-    let signed = run(py, path, &reading, |opening, pool| {
+    let mut signed = run(py, path, &reading, |opening, pool| {
         if let Some(file) = &signing.changes {
             opening.changes = Some(Arc::new(Changes::read(file, origin.as_ref())?));
         }
         sign_file(opening, pool, keys.clone(), &parameters, &target)
     })?;
-    summary(py, &signed, &keys, &parameters)
+    signed.remarks.splice(0..0, remarks);
+    summary(py, &signed, &keys, &parameters, signing.now_s)
 }
 
 fn file_signing(signing: &Signing) -> PyResult<FileSigning> {
@@ -188,16 +190,25 @@ fn file_signing(signing: &Signing) -> PyResult<FileSigning> {
     })
 }
 
-/// The keys that sign at `now_s` by their times; what else follows from these is put into `parameters`.
+/// The keys that sign at `now_s` by their times; what else follows from these is put into `parameters`, and what is to be said of
+/// them into `remarks`.
 fn by_times(
     keys: &[KeyPair],
     now_s: u64,
     parameters: &mut FileSigning,
+    remarks: &mut Vec<String>,
 ) -> Result<Arc<[KeyPair]>, SignError> {
     let mut active = Vec::new();
     let mut published: Vec<Dnskey> = Vec::new();
     let mut withdrawn: Vec<Dnskey> = Vec::new();
     let mut synchronised: Vec<Dnskey> = Vec::new();
+    let last = last_signers(keys, now_s);
+    remarks.extend(last.iter().map(|key| {
+        format!(
+            "{} is inactive, but signs until its DNSKEY record goes, since no other key of its algorithm does (RFC 6840 section 5.11); set its Inactive and Delete to one time (dnsrig settime)",
+            key.file_stem()
+        )
+    }));
     for key in keys {
         let is_synchronised = key.timing().is_synchronised(now_s);
         let key = match key.is_revoked(now_s) {
@@ -215,7 +226,7 @@ fn by_times(
         if is_synchronised {
             synchronised.push(key.public().clone());
         }
-        if key.is_active(now_s) {
+        if key.is_active(now_s) || last.iter().any(|last| last.public() == key.public()) {
             active.push(key);
         } else if let Some(until_s) = kept_until_s(&key, now_s) {
             parameters.retired.push(RetiredKey {
@@ -235,6 +246,13 @@ fn by_times(
     if parameters.signs {
         check_active(keys, &active, now_s)?;
     }
+    if parameters.publishes_cds && !last.is_empty() {
+        // The parent has no DS records of keys that are on their way out, or is to have none any more.
+        let lasts = |key: &&KeyPair| !last.iter().any(|last| last.public() == key.public());
+        let lasting = key_signing_keys(&active).filter(lasts);
+        parameters.publication.synchronised =
+            Some(lasting.map(|key| key.public().clone()).collect());
+    }
     let has_times = |key: &KeyPair| key.timing().get(TimingEvent::SyncPublish).is_some();
     if keys.iter().any(has_times) && !parameters.publishes_cds {
         parameters.publication.synchronised = Some(synchronised);
@@ -242,6 +260,28 @@ fn by_times(
     parameters.publication.published = Some(published);
     parameters.publication.withdrawn = withdrawn;
     Ok(active.into())
+}
+
+/// The keys of algorithms without active ones that are published still, in a zone that others sign: of each role those that became
+/// inactive last. As long as the DNSKEY RRset has an algorithm, everything is to be signed by it (RFC 6840 section 5.11).
+fn last_signers(keys: &[KeyPair], now_s: u64) -> Vec<&KeyPair> {
+    let signs =
+        |key: &KeyPair| key.is_active(now_s) && key.is_published(now_s) && !key.is_revoked(now_s);
+    let inactive_s = |key: &KeyPair| {
+        let since_s = key.timing().get(TimingEvent::Inactive)?;
+        let has_signed = since_s <= now_s && key.is_published(now_s) && !key.is_revoked(now_s);
+        has_signed.then_some(since_s)
+    };
+    let is_last = |key: &&KeyPair| {
+        let mut same = keys.iter().filter(|one| one.algorithm() == key.algorithm());
+        let mut of_role = same.clone().filter(|one| one.role() == key.role());
+        inactive_s(key).is_some_and(|since_s| of_role.all(|one| inactive_s(one) <= Some(since_s)))
+            && !same.any(signs)
+    };
+    match keys.iter().any(signs) {
+        true => keys.iter().filter(is_last).collect(),
+        false => Vec::new(),
+    }
 }
 
 /// When the DNSKEY record of a key goes that is published and has signed until now: till then its signatures may stay (RFC 6781
@@ -278,6 +318,7 @@ fn summary<'py>(
     signed: &SignedFile,
     keys: &[KeyPair],
     parameters: &FileSigning,
+    now_s: u64,
 ) -> PyResult<Bound<'py, PyDict>> {
     let found = PyDict::new(py);
     let stems = |keys: &mut dyn Iterator<Item = &KeyPair>| -> Vec<String> {
@@ -319,7 +360,10 @@ fn summary<'py>(
     let digests: Vec<&str> = signed.digests.iter().map(|hash| hash_name(*hash)).collect();
     found.set_item("zonemd", digests)?;
     found.set_item("keys", stems(&mut keys.iter()))?;
-    found.set_item("key_signing_keys", stems(&mut key_signing_keys(keys)))?;
+    let key_signing: Vec<&KeyPair> = key_signing_keys(keys)
+        .filter(|key| key.role() == Role::Ksk || !has_offline(signed, key))
+        .collect();
+    found.set_item("key_signing_keys", stems(&mut key_signing.iter().copied()))?;
     found.set_item("zone_signing_keys", stems(&mut zone_signing_keys(keys)))?;
     let only_published = parameters.publication.published.iter().flatten();
     let only_published: Vec<String> = only_published
@@ -327,15 +371,16 @@ fn summary<'py>(
         .map(Dnskey::file_stem)
         .collect();
     found.set_item("published_keys", only_published)?;
-    let ds: Vec<String> = key_signing_keys(keys)
-        .map(|key| {
-            ds_line(
-                key.public(),
-                DigestType::Sha256,
-                Some(signed.dnskey_ttl_s),
-                false,
-            )
-        })
+    let offline: PyResult<Vec<_>> = signed
+        .offline_keys
+        .iter()
+        .map(|offline| offline_key(py, offline, now_s))
+        .collect();
+    found.set_item("offline_keys", offline?)?;
+    let with_ds = key_signing.iter().map(|key| key.public());
+    let ds: Vec<String> = with_ds
+        .chain(signed.offline_keys.iter().map(|offline| &offline.key))
+        .map(|key| ds_line(key, DigestType::Sha256, Some(signed.dnskey_ttl_s), false))
         .collect();
     found.set_item("ds", ds)?;
     found.set_item("trouble", &signed.trouble)?;
@@ -343,6 +388,28 @@ fn summary<'py>(
     let warnings: Vec<String> = signed.remarks.iter().cloned().chain(of_names).collect();
     let count = signed.warning_count + signed.remarks.len() as u64;
     set_warnings(&found, warnings, count)?;
+    Ok(found)
+}
+
+/// Whether a key-signing key of the same algorithm signed elsewhere, so that `key` need not stand in for one.
+fn has_offline(signed: &SignedFile, key: &KeyPair) -> bool {
+    let number = key.algorithm().number();
+    let mut offline = signed.offline_keys.iter();
+    offline.any(|offline| offline.key.algorithm_number() == number)
+}
+
+/// A key whose signature of the DNSKEY RRset was kept: its file name, tag, and when the signature ends, in seconds since 1970.
+fn offline_key<'py>(
+    py: Python<'py>,
+    offline: &OfflineKey,
+    now_s: u64,
+) -> PyResult<Bound<'py, PyDict>> {
+    let found = PyDict::new(py);
+    found.set_item("file_name", offline.key.file_stem())?;
+    found.set_item("tag", offline.key.tag())?;
+    // Times of signatures wrap around (RFC 4034 section 3.1.5).
+    let left_s = offline.until.wrapping_sub(now_s as u32) as i32;
+    found.set_item("until_s", now_s.saturating_add_signed(left_s.into()))?;
     Ok(found)
 }
 

@@ -313,3 +313,41 @@ fn a_survey_counts() {
         (2, 1)
     );
 }
+
+#[test]
+fn no_piece_takes_the_place_of_what_is_split() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let text = "a.test. 60 IN SOA . . 1 2 3 4 5\na.test. 60 IN NS b.\nm.a.test. 60 IN A 192.0.2.1\nz.a.test. 60 IN A 192.0.2.1\n";
+    fs::create_dir(at("deep")).unwrap();
+    for file in ["zone.1", "zone.pieces", "other", "deep/zone.2"] {
+        fs::write(at(file), text).unwrap();
+    }
+    std::os::unix::fs::symlink("zone.1", at("link")).unwrap();
+    std::os::unix::fs::symlink("other", at("piece.2")).unwrap();
+    let including = "$INCLUDE zone.1\n";
+    fs::write(at("including"), including).unwrap();
+    let two = Cutting::Pieces(2);
+    let labels = Cutting::Labels(LabelRanges::read("-m,n-").unwrap());
+    let before = |name: &str| fs::read_to_string(at(name)).unwrap();
+    for (zone, cutting, prefix) in [
+        ("zone.1", &two, "zone"),
+        ("zone.1", &labels, "zone"),
+        ("zone.pieces", &two, "zone"),
+        ("deep/zone.2", &two, "deep/../deep/zone"),
+        ("link", &two, "zone"),
+        ("other", &two, "piece"),
+        ("including", &two, "zone"),
+    ] {
+        let error = split(&at(zone), cutting, &at(prefix), usize::MAX).unwrap_err();
+        let error = error.to_string();
+        assert!(error.contains("would replace it"), "{zone}: {error}");
+        let kept = match zone {
+            "including" => including,
+            _ => text,
+        };
+        assert_eq!(before(zone), kept);
+        assert_eq!(before("zone.1"), text);
+    }
+    split(&at("zone.1"), &two, &at("part"), usize::MAX).unwrap();
+}

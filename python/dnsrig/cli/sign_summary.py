@@ -25,7 +25,12 @@ def key_lines(chosen: ChosenKeys, signing: Signing, signed: dict[str, Any]) -> l
         doubts += timing_warnings(chosen.keys, signing.now_s, signed["dnskey_ttl_s"], signed["ttl_max_s"])
     for doubt in filter(None, doubts):
         click.echo(f"warning: {doubt}", err=True)
-    return [state.text for state in states]
+    kept = [
+        f"{key['file_name']}: KSK, its private key is not at hand, its signature of the DNSKEY RRset is kept and ends at "
+        f"{date_digits(key['until_s'])}"
+        for key in signed["offline_keys"]
+    ]
+    return [*(state.text for state in states), *kept]
 
 
 def serial_doubt(policy: str, serial: int, now_s: int) -> str | None:

@@ -73,7 +73,6 @@ def split(
     if prefix is None and str(file) == "-":
         raise click.UsageError("give -f, the beginning of the pieces' file names: standard input has no name.")
     require_folder(prefix or file, "-f")
-    _refuse_to_replace(file, prefix or file, pieces)
     reading = Reading(origin, memory, threads)
     done = work(
         "split",
@@ -96,14 +95,6 @@ def _report_split(file: Path, done: Mapping[str, Any], as_json: bool) -> None:
         for one in done["pieces"]
     ]
     print_table(("piece", "RRsets", "records", "first", "last"), rows, right=(1, 2))
-
-
-def _refuse_to_replace(file: Path, prefix: Path, pieces: int | None) -> None:
-    """Refuse a piece that would take the place of the zone file itself."""
-    number = file.suffix.removeprefix(".")
-    is_piece = file.with_suffix("").absolute() == prefix.absolute() and number.isdecimal()
-    if is_piece and pieces is not None and int(number) <= pieces:
-        raise click.UsageError(f"a piece would replace {file} itself: give another beginning of the names by -f.")
 
 
 @click.command()

@@ -201,8 +201,8 @@ impl<'p> Verifying<'p> {
         let first = flow.next_batch()?;
         let apex = flow.apex();
         let files = flow.files();
-        let (keys, key_faults) = ZoneKeys::new(&apex, first.as_ref());
-        let (chain, chain_faults) = ChainCheck::new(&apex, first.as_ref());
+        let (keys, key_faults) = ZoneKeys::new(first.as_ref());
+        let (chain, chain_faults) = ChainCheck::new(first.as_ref());
         let mut zone = Zone {
             verification: verification.clone(),
             chain,
@@ -221,7 +221,7 @@ impl<'p> Verifying<'p> {
             let faults = zone.apex_faults(first, key_faults, chain_faults);
             found.take_faults(faults, verification);
         }
-        let digests = Digests::new(&apex, first.as_ref());
+        let digests = Digests::new(first.as_ref());
         found.take_faults(digests.faults(&zone), verification);
         found.warnings = digests.warnings(&zone);
         zone.keys.finish();

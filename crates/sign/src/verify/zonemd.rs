@@ -1,6 +1,5 @@
 //! The digests of the zone that is verified (RFC 8976 section 4).
 
-use super::keys::apex_of;
 use super::{Fault, Verified, Zone};
 use crate::SignError;
 use dnsrig_zone::flow::{Batch, SortedRecords, ZoneFlow};
@@ -17,8 +16,8 @@ pub(super) struct Digests {
 
 impl Digests {
     /// Those of the apex, which `first` begins with.
-    pub fn new(apex: &[u8], first: Option<&Batch>) -> Self {
-        let Some(name) = first.and_then(|batch| apex_of(apex, batch)) else {
+    pub fn new(first: Option<&Batch>) -> Self {
+        let Some(name) = first.and_then(Batch::at_apex) else {
             return Self::default();
         };
         let (claims, others) = claims(&name);

@@ -3,12 +3,14 @@
 use super::chain::nsec3_head;
 use super::given::check_nsec;
 use super::keys::{check_dnskeys, key_signing_keys};
+use super::offline::carried;
 use super::plan::{Chain, Digests, FileSigning};
-use super::previous::{apex_of, is_after};
+use super::previous::is_after;
 use super::warnings::asks_for_deletion;
 use crate::{DigestType, Dnskey, KeyPair, SignError};
 use dnsrig_zone::flow::{Batch, RecordRange};
 use dnsrig_zone::text::shown_name;
+use dnsrig_zone::tools::serial_of;
 use dnsrig_zone::zonemd::{SCHEME_SIMPLE, ZonemdHash};
 use dnsrig_zone::{FilePlace, PackedRecord, PackedRecords, same_name};
 use domain::base::iana::Rtype;
@@ -55,7 +57,7 @@ impl Apex {
         keys: &[KeyPair],
         signing: &FileSigning,
     ) -> Result<Self, SignError> {
-        let previous = previous.and_then(apex_of);
+        let previous = previous.and_then(Batch::at_apex);
         let previous = previous.as_ref().map(|apex| &apex.records);
         let name = first.and_then(|batch| batch.names().next());
         let is_soa = |record: &PackedRecord<'_>| record.rtype == Rtype::SOA;
@@ -76,7 +78,7 @@ impl Apex {
         let mut soa_rdata = soa.rdata.to_vec();
         let serial = &mut soa_rdata[serial_at..serial_at + 4];
         let old = u32::from_be_bytes([serial[0], serial[1], serial[2], serial[3]]);
-        let previous_serial = previous.and_then(serial_of);
+        let previous_serial = previous.and_then(|records| serial_of(records.iter()));
         let latest = previous_serial.filter(|&earlier| is_after(earlier, old));
         let new = match signing.serial {
             SerialPolicy::Keep => old,
@@ -121,13 +123,23 @@ impl Apex {
             rdata: &soa_rdata,
             ..soa
         });
-        let dnskey_ttl_s = signing.dnskey_ttl_s.unwrap_or_else(|| {
-            let dnskey = name
-                .records
-                .iter()
-                .find(|record| record.rtype == Rtype::DNSKEY);
-            dnskey.map_or(soa.ttl_s, |record| record.ttl_s)
-        });
+        let dnskey_ttl_s = signing
+            .dnskey_ttl_s
+            .or_else(|| dnskey_ttl_s(&name.records))
+            .or_else(|| dnskey_ttl_s(previous?))
+            .or_else(|| publication.published(keys).find_map(Dnskey::ttl_s))
+            .unwrap_or(soa.ttl_s);
+        for rdata in previous
+            .into_iter()
+            .flat_map(|records| carried(records, keys, publication))
+        {
+            records.push(&PackedRecord {
+                rtype: Rtype::DNSKEY,
+                ttl_s: dnskey_ttl_s,
+                rdata,
+                ..soa
+            });
+        }
         push_keys(&mut records, apex, keys, dnskey_ttl_s, signing);
         for hash in &digests {
             records.push(&PackedRecord {
@@ -162,14 +174,6 @@ impl Apex {
     }
 }
 
-/// The serial number of the SOA record among `records`.
-pub(super) fn serial_of(records: &RecordRange<'_>) -> Option<u32> {
-    let soa = records.iter().find(|record| record.rtype == Rtype::SOA)?;
-    let numbers = soa.rdata.last_chunk::<SOA_NUMBERS>()?;
-    let serial = numbers.first_chunk::<4>()?;
-    Some(u32::from_be_bytes(*serial))
-}
-
 /// The digests that the zone gets whose apex has `records`.
 fn digests<'r>(
     records: impl Iterator<Item = PackedRecord<'r>>,
@@ -190,6 +194,13 @@ fn digests<'r>(
     hashes.sort_unstable();
     hashes.dedup();
     hashes
+}
+
+/// The TTL of the DNSKEY RRset among `records`.
+fn dnskey_ttl_s(records: &RecordRange<'_>) -> Option<u32> {
+    let mut records = records.iter();
+    let dnskey = records.find(|record| record.rtype == Rtype::DNSKEY);
+    dnskey.map(|record| record.ttl_s)
 }
 
 /// The data of a ZONEMD record (RFC 8976 section 2.2).

@@ -8,9 +8,11 @@ mod kept;
 mod keys;
 mod links;
 mod names;
+mod offline;
 mod plan;
 mod previous;
 mod refusals;
+mod rrsig;
 mod state;
 mod tasks;
 mod warnings;
@@ -19,6 +21,7 @@ mod zonemd;
 use apex::Apex;
 pub use apex::SerialPolicy;
 pub use keys::{OtherKeys, Publication, key_signing_keys, zone_signing_keys};
+pub use offline::OfflineKey;
 pub use plan::{Chain, Digests, FileSigning, KEEPS_NONE, RetiredKey};
 pub use state::state_path;
 
@@ -65,6 +68,8 @@ pub struct SignedFile {
     pub digests: Vec<ZonemdHash>,
     /// Why there is no state file of it, though there was to be one.
     pub trouble: Option<String>,
+    /// Key-signing keys whose private part is not at hand, and whose signature of the DNSKEY RRset was kept.
+    pub offline_keys: Vec<OfflineKey>,
     /// What the settings leave to be desired.
     pub remarks: Vec<String>,
     /// The first warnings.
@@ -217,17 +222,19 @@ impl<'p, 'f, 'a> Signing<'p, 'f, 'a> {
         let Input { opening, previous } = input;
         let first = flow.next_batch()?;
         let earlier = previous.as_ref().map(|previous| previous.first().clone());
-        let mut versions = vec![(first.as_ref(), opening)];
-        if let Some(previous) = &previous {
-            versions.insert(0, (earlier.as_deref(), previous.opening()));
-        }
         let apex = flow.apex();
-        let signing = with_kept_chain(signing, &apex, &versions)?;
+        let signing = match &previous {
+            Some(previous) => {
+                with_kept_chain(signing, &apex, earlier.as_deref(), previous.opening())?
+            }
+            None => with_kept_chain(signing, &apex, first.as_ref(), opening)?,
+        };
         let changes = flow.changes();
         let (first_names, earlier) = (first.as_ref(), earlier.as_deref());
         let plan = Plan::new(&apex, first_names, keys, &signing, state, changes, earlier)?;
         let plan = Arc::new(plan);
         let mut remarks = warnings::of_settings(&signing);
+        remarks.extend_from_slice(&plan.offline.remarks);
         if let Some(earlier) = earlier {
             remarks.extend(lost_keys(&plan, earlier)?);
         }
@@ -247,6 +254,7 @@ impl<'p, 'f, 'a> Signing<'p, 'f, 'a> {
                 serial: plan.apex.serial,
                 dnskey_ttl_s: plan.apex.dnskey_ttl_s,
                 chain: plan.signing.chain.clone(),
+                offline_keys: plan.offline.keys.clone(),
                 remarks,
                 ..SignedFile::default()
             },

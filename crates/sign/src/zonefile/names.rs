@@ -198,10 +198,10 @@ impl<'p> Work<'p> {
             if is_replaced || !is_signed(name.kind, first.rtype) {
                 continue;
             }
-            let keys = match first.rtype {
-                Rtype::DNSKEY | Rtype::CDNSKEY | Rtype::CDS if is_apex => &plan.key_keys,
-                _ => &plan.data_keys,
-            };
+            let is_of_keys =
+                is_apex && matches!(first.rtype, Rtype::DNSKEY | Rtype::CDNSKEY | Rtype::CDS);
+            let key_keys = is_of_keys.then(|| plan.key_keys(first.rtype));
+            let keys = key_keys.as_deref().unwrap_or(&plan.data_keys);
             let has_no_digest =
                 is_apex && first.rtype == Rtype::ZONEMD && !plan.apex.digests.is_empty();
             let what = Rrset {
@@ -214,6 +214,11 @@ impl<'p> Work<'p> {
             let first_task = self.tasks.len();
             self.tasks.rrset(&what, keys, rdatas);
             of_size(plan, &rrset, keys, self.files, &mut self.signed.warnings);
+            if is_of_keys {
+                for rrsig in plan.offline.signatures(first.rtype) {
+                    self.tasks.keep(rrsig);
+                }
+            }
             if has_no_digest {
                 zonemd_tasks = first_task..self.tasks.len();
             }

@@ -4,12 +4,14 @@ use super::apex::{Apex, SerialPolicy};
 use super::changes::{check_apex, check_types};
 use super::given::check_settings;
 use super::keys::{Publication, check_keys, signers};
+use super::offline::OfflineSignatures;
 use super::state::State;
 use crate::{KeyPair, Nsec3Parameters, Role, SignError};
-use dnsrig_zone::flow::{Batch, Changes};
+use dnsrig_zone::flow::{Batch, Changes, RecordRange};
 use dnsrig_zone::lookup::Nsec3Params;
 use dnsrig_zone::zonemd::ZonemdHash;
 use dnsrig_zone::{ZoneError, label_count};
+use domain::base::iana::Rtype;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -65,7 +67,8 @@ pub struct FileSigning {
     pub has_state: bool,
     /// What becomes of the SOA record's serial number.
     pub serial: SerialPolicy,
-    /// TTL of the DNSKEY records; else that of those in the zone, else that of the SOA record.
+    /// TTL of the DNSKEY records; else that of those in the zone, or in its earlier version, else that of the files of its
+    /// keys, else that of the SOA record.
     pub dnskey_ttl_s: Option<u32>,
     /// Signs with keys of algorithms with SHA-1.
     pub allows_sha1: bool,
@@ -218,7 +221,9 @@ pub(super) struct Plan {
     pub signing_keys: Vec<SigningKey>,
     /// The keys that sign data, and those that sign the zone's keys, as indexes into `signing_keys`.
     pub data_keys: Vec<usize>,
-    pub key_keys: Vec<usize>,
+    key_keys: Vec<usize>,
+    /// What other key-signing keys signed elsewhere.
+    pub offline: OfflineSignatures,
     pub apex: Apex,
     pub apex_labels: usize,
     /// The apex in lower case, as signatures name the signer.
@@ -255,6 +260,15 @@ impl Plan {
     pub fn successor(&self, algorithm: u8) -> Option<usize> {
         let mut keys = self.data_keys.iter().copied();
         keys.find(|&key| self.signing_keys[key].algorithm == algorithm)
+    }
+
+    /// The keys that sign the RRset of the zone's keys that is of `rtype`. Zone-signing keys do where there are no others.
+    pub fn key_keys(&self, rtype: Rtype) -> Vec<usize> {
+        let is_wanted = |&key: &usize| {
+            let stands_in = self.keys[key].role() == Role::Zsk;
+            !(stands_in && self.offline.signs(rtype, self.signing_keys[key].algorithm))
+        };
+        self.key_keys.iter().copied().filter(is_wanted).collect()
     }
 
     /// Fails when nobody waits for the work any more.
@@ -301,6 +315,10 @@ impl Plan {
         if let Some(changes) = &changes {
             check_apex(changes, apex, &apex_records.records)?;
         }
+        let earlier = previous.and_then(Batch::at_apex);
+        let own = RecordRange::new(&apex_records.records, 0..apex_records.records.len());
+        let existing = earlier.map_or(own, |earlier| earlier.records);
+        let offline = OfflineSignatures::find(&apex_records.records, &existing, &keys, signing)?;
         let (data_keys, key_keys) = (signers(&keys, Role::Zsk), signers(&keys, Role::Ksk));
         Ok(Self {
             apex: apex_records,
@@ -311,6 +329,7 @@ impl Plan {
             signing_keys,
             data_keys,
             key_keys,
+            offline,
             keys,
             hashing,
             changes: changes.filter(|_| !state.is_mostly_stale()),

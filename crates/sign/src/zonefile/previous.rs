@@ -154,11 +154,6 @@ fn ends_before(batch: &Batch, owner: &[u8]) -> bool {
     last.is_none_or(|last| compare_names(last.owner(), owner).is_lt())
 }
 
-/// The apex of an earlier version of the zone.
-pub(super) fn apex_of(first: &Batch) -> Option<OwnerGroup<'_>> {
-    first.names().next()
-}
-
 /// For each of `names` the same name of the earlier version, of which `earlier` has all between the first and the last.
 pub(super) fn paired<'a>(
     names: &[OwnerGroup<'_>],
@@ -185,9 +180,8 @@ pub(super) fn lost_keys(plan: &Plan, first: &Batch) -> Result<Vec<String>, SignE
             || plan.signing.publication.withdrawn.iter().any(is_same)
     };
     let mut lost = Vec::new();
-    let records = apex_of(first)
-        .into_iter()
-        .flat_map(|apex| apex.records.iter());
+    let apex = first.at_apex();
+    let records = apex.iter().flat_map(|apex| apex.records.iter());
     for record in records.filter(|record| record.rtype == Rtype::DNSKEY) {
         if is_known(record.rdata) {
             continue;

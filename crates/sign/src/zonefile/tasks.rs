@@ -2,24 +2,25 @@
 
 use super::Counts;
 use super::plan::{Plan, SigningKey};
+use super::rrsig::{HEAD, expiration_of, lasts, push_canonical_record, spread};
 use super::state::digest_of;
 use crate::SignError;
 use dnsrig_zone::flow::RecordRange;
 use dnsrig_zone::text::push_record;
-use dnsrig_zone::{FilePlace, PackedRecord, label_count, push_canonical_rdata, same_name};
+use dnsrig_zone::{FilePlace, PackedRecord, label_count, same_name};
 use domain::base::iana::Rtype;
 use std::ops::Range;
 
-/// Octets of an RRSIG's data before the signer's name (RFC 4034 section 3.1).
-const HEAD: usize = 18;
-const CLASS_IN: [u8; 2] = [0, 1];
 /// Signatures between two looks whether they are still wanted: half a second of RSA with 4096 bits.
 const MAKE_AT_ONCE: usize = 64;
+
+/// The number of a key that signs nothing here.
+const ELSEWHERE: usize = usize::MAX;
 
 /// One signature.
 #[derive(Debug)]
 struct Task {
-    /// Index into the plan's signing keys.
+    /// Index into the plan's signing keys, or [`ELSEWHERE`].
     key: usize,
     /// What is signed, in [`Tasks::data`]: the RRSIG's own fields, then the RRset in canonical form.
     data: Range<usize>,
@@ -92,12 +93,14 @@ impl<'p> Tasks<'p> {
             if let Some((key, found)) = lasting
                 && self.is_untouched(rrset)
             {
-                let task = self.untouched(key, start, &found);
-                self.tasks.push(task);
+                let signature = self.take_existing(start, &found);
+                self.counts.kept += 1;
+                self.push_done(key, start, signature);
                 continue;
             }
             for rdata in rdatas.clone() {
-                self.push_record(rrset, rdata);
+                let (owner, rtype, ttl_s) = (rrset.owner, rrset.rtype, rrset.ttl_s);
+                push_canonical_record(owner, rtype, ttl_s, rdata, &mut self.data);
             }
             let data = start..self.data.len();
             let task = match lasting {
@@ -150,19 +153,6 @@ impl<'p> Tasks<'p> {
         self.data.extend_from_slice(&self.plan.signer);
     }
 
-    /// Appends a record in canonical form (RFC 4034 section 6.2).
-    fn push_record(&mut self, rrset: &Rrset<'_>, rdata: &[u8]) {
-        let start = self.data.len();
-        self.data.extend_from_slice(rrset.owner);
-        // Length octets are below the letters.
-        self.data[start..].make_ascii_lowercase();
-        self.data.extend(rrset.rtype.to_int().to_be_bytes());
-        self.data.extend(CLASS_IN);
-        self.data.extend(rrset.ttl_s.to_be_bytes());
-        self.data.extend((rdata.len() as u16).to_be_bytes());
-        push_canonical_rdata(rrset.rtype, rdata, &mut self.data);
-    }
-
     /// A signature of the input by `key`, or by a retired one that it comes after, that has the right fields and lasts; what its
     /// new form begins with is at `start`. With the key's number.
     fn lasting<'a>(
@@ -197,7 +187,7 @@ impl<'p> Tasks<'p> {
             && fields[..8] == head[..8]
             && fields[16..HEAD] == tag.to_be_bytes()
             && same_name(&fields[HEAD..HEAD + plan.signer.len()], &plan.signer)
-            && lasts(fields, plan)
+            && lasts(fields, &plan.signing)
             && until.is_none_or(|until| until.wrapping_sub(expiration_of(fields)) as i32 >= 0)
     }
 
@@ -211,17 +201,28 @@ impl<'p> Tasks<'p> {
         })
     }
 
-    fn untouched(&mut self, key: usize, start: usize, found: &PackedRecord<'_>) -> Task {
-        let signature = self.take_existing(start, found);
-        self.counts.kept += 1;
-        Task {
+    /// Takes a signature by `key` whose fields begin at `start`, the last of [`Tasks::data`], as valid.
+    fn push_done(&mut self, key: usize, start: usize, signature: Range<usize>) {
+        self.tasks.push(Task {
             key,
             data: start..self.data.len(),
             signature,
             state: TaskState::Done,
             digest: None,
             expiration: 0,
-        }
+        });
+    }
+
+    /// Takes the data of an RRSIG record of which it is known that it is valid, by a key that signs nothing here.
+    pub fn keep(&mut self, rdata: &[u8]) {
+        let (start, first) = (self.data.len(), self.signatures.len());
+        let (head, signature) = rdata.split_at(HEAD + self.plan.signer.len());
+        self.data.extend_from_slice(head);
+        self.signatures.extend_from_slice(signature);
+        self.counts.kept += 1;
+        self.counts.verified += 1;
+        let signature = first..self.signatures.len();
+        self.push_done(ELSEWHERE, start, signature);
     }
 
     /// Puts the times and the tag that a signature of the input has into the form that begins at `start`; where it is kept.
@@ -391,30 +392,4 @@ impl<'p> Tasks<'p> {
     pub fn digests(&self) -> Vec<u128> {
         self.tasks.iter().filter_map(|task| task.digest).collect()
     }
-}
-
-/// Whether a signature is valid now and for longer than the refresh interval; times wrap around (RFC 4034 section 3.1.5).
-fn lasts(fields: &[u8], plan: &Plan) -> bool {
-    let signing = &plan.signing;
-    let inception = u32::from_be_bytes([fields[12], fields[13], fields[14], fields[15]]);
-    let left = expiration_of(fields).wrapping_sub(signing.now) as i32;
-    let age = signing.now.wrapping_sub(inception) as i32;
-    age >= 0 && i64::from(left) > i64::from(signing.refresh_s)
-}
-
-/// When a signature ends, by the data of its RRSIG record.
-fn expiration_of(fields: &[u8]) -> u32 {
-    u32::from_be_bytes([fields[8], fields[9], fields[10], fields[11]])
-}
-
-/// A number that is the same for the same RRset in any version and on any machine, and evenly spread (FNV-1a).
-fn spread(owner: &[u8], rtype: Rtype) -> u64 {
-    let octets = owner.iter().map(u8::to_ascii_lowercase);
-    let hash = octets
-        .chain(rtype.to_int().to_be_bytes())
-        .fold(0xCBF2_9CE4_8422_2325u64, |hash, octet| {
-            (hash ^ u64::from(octet)).wrapping_mul(0x0100_0000_01B3)
-        });
-    // The low bits of FNV-1a alone are not even enough.
-    hash ^ hash >> 32
 }

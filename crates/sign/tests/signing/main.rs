@@ -8,6 +8,7 @@ mod files;
 mod folder;
 mod given;
 mod key_text;
+mod offline;
 mod previous;
 mod refused;
 mod retired;

@@ -273,6 +273,52 @@ fn keys_that_the_zone_would_lose() {
 }
 
 #[test]
+fn its_chain_is_kept_whatever_the_zone_has() {
+    let bench = Bench::new(Algorithm::Ed25519);
+    let zone = bench.zone("zone", 60, 37);
+    let [nsec, nsec3, _] = chains();
+    bench.sign(&zone, "signed", &signing(nsec)).unwrap();
+    bench.sign(&zone, "other", &signing(nsec3)).unwrap();
+    let text = fs::read_to_string(&zone).unwrap();
+    let stray = "example.test. 0 IN NSEC3PARAM 1 0 0 -\n";
+    fs::write(bench.path("stray"), text + stray).unwrap();
+    let kept = after(&bench, "signed", signing(Chain::Kept));
+    for new in ["other", "stray"] {
+        let done = bench.sign(&bench.path(new), "again", &kept).unwrap();
+        assert_eq!(done.chain, Chain::Nsec, "{new}");
+        assert_eq!(bench.verify(&bench.path("again")).faults, []);
+    }
+}
+
+#[test]
+fn the_ttl_of_its_keys_is_kept() {
+    let bench = Bench::new(Algorithm::Ed25519);
+    let zone = bench.zone("zone", 60, 38);
+    let first = FileSigning {
+        dnskey_ttl_s: Some(4321),
+        ..signing(Chain::Nsec)
+    };
+    bench.sign(&zone, "signed", &first).unwrap();
+    let kept = after(&bench, "signed", signing(Chain::Nsec));
+    let done = bench.sign(&zone, "again", &kept).unwrap();
+    assert_eq!((done.dnskey_ttl_s, done.signatures.made), (4321, 0));
+    // Of a zone that has no keys yet, that of the key files.
+    let keys: Vec<KeyPair> = bench.keys.iter().cloned().collect();
+    let keys: Arc<[KeyPair]> = keys
+        .into_iter()
+        .map(|key| key.with_ttl(Some(7777)))
+        .collect();
+    let ttl_s = |file: &str| {
+        let (path, target) = (bench.path(file), bench.path("ttl"));
+        let opening = Opening::new(&path, None);
+        let signing = signing(Chain::Nsec);
+        let done = sign_file(&opening, &bench.pool, keys.clone(), &signing, &target);
+        done.unwrap().dnskey_ttl_s
+    };
+    assert_eq!((ttl_s("zone"), ttl_s("signed")), (7777, 4321));
+}
+
+#[test]
 fn what_does_not_go_with_it() {
     let bench = Bench::new(Algorithm::Ed25519);
     let zone = bench.zone("zone", 60, 35);

@@ -29,8 +29,8 @@ fn data_records(name: &OwnerGroup<'_>) -> u64 {
     name.records.iter().filter(is_data).count() as u64
 }
 
-/// The serial of the SOA record among `records`.
-pub(crate) fn serial_of<'a>(mut records: impl Iterator<Item = PackedRecord<'a>>) -> Option<u32> {
+/// The serial number of the SOA record among `records`; `None` if there is none, or its data is too short.
+pub fn serial_of<'a>(mut records: impl Iterator<Item = PackedRecord<'a>>) -> Option<u32> {
     let soa = records.find(|record| record.rtype == Rtype::SOA)?;
     // The last five fields of an SOA record have four octets each.
     let serial = soa.rdata.len().checked_sub(20)?;

@@ -3,6 +3,7 @@
 mod label_ranges;
 mod plan;
 mod publish;
+mod replaced;
 mod write;
 
 pub use label_ranges::LabelRanges;
@@ -16,6 +17,7 @@ use crate::pool::{InOrder, Pool};
 use crate::text::shown_name;
 use plan::{BatchCounts, Cutter};
 use publish::publish;
+use replaced::check_replaced;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use write::Pieces;
@@ -45,7 +47,7 @@ pub struct Split {
 /// names. The records of an NSEC3 chain are cut into as many equal parts in the order of their hashes, since these have nothing to do
 /// with the order of names. The records of all pieces together, the apex counted once, are those of the zone.
 ///
-/// The files get their names together, after all are on disk.
+/// The files get their names together, after all are on disk. None replaces what the zone is read from.
 pub fn split(
     opening: &Opening<'_>,
     pool: &Pool,
@@ -64,6 +66,7 @@ pub fn split(
     over_names(opening, pool, |flow| {
         let mut nsec3 = RecordSorter::new(opening);
         let batches = count(flow, opening, cutting, &mut nsec3)?;
+        check_replaced(&flow.files(), prefix, cutting.pieces())?;
         flow.rewind()?;
         let mut pieces = Pieces::new(opening, prefix, cutting.pieces(), pool, nsec3)?;
         let mut cutter = Cutter::new(cutting, &batches);
@@ -111,6 +114,12 @@ fn refuse(file: &Path, what: String, hint: &str) -> ZoneError {
         what,
         hint: hint.into(),
     }
+}
+
+/// Where the piece `number`, counted from 1, of `count` is written.
+fn piece_path(prefix: &Path, number: usize, count: usize) -> PathBuf {
+    let digits = count.to_string().len();
+    beside(prefix, &format!("{number:0digits$}"))
 }
 
 /// `prefix` with a dot and `suffix`.

@@ -3,7 +3,7 @@
 use super::super::manifest::Piece;
 use super::super::sort::push_records;
 use super::super::{data_records, marks};
-use super::{beside, serial_of};
+use super::{piece_path, serial_of};
 use crate::error::ZoneError;
 use crate::flow::{Batch, Opening, RecordSorter, SortedRecords};
 use crate::output::push_name_records;
@@ -122,8 +122,7 @@ impl<'a> Pieces<'a> {
 
     fn begin(&mut self) -> Result<(), ZoneError> {
         let number = self.entries.len() + 1;
-        let digits = self.count.to_string().len();
-        let path = beside(self.prefix, &format!("{number:0digits$}"));
+        let path = piece_path(self.prefix, number, self.count);
         self.entries.push(Piece {
             file: path.file_name().map(PathBuf::from).unwrap_or_default(),
             first: None,

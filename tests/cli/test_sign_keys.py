@@ -7,7 +7,7 @@ import pytest
 from dnsrig import _core
 from dnsrig.cli.app import run_command_line
 from dnsrig.cli.sign_summary import serial_doubt
-from dnsrig.key_files import changed, read_pair, write_times
+from dnsrig.key_files import read_pair, write_times
 from dnsrig.key_life import timing_warnings
 from other_programs import need
 
@@ -47,7 +47,7 @@ class Bench:
         """Let `days` pass for the keys."""
         for public in self.keys.glob("K*.key"):
             files = read_pair(public.with_name(public.stem))
-            write_times(files, changed({}, {event: at - days * DAY_S for event, at in files.timing.items()}))
+            write_times(files, {event: at - days * DAY_S for event, at in files.timing.items()})
 
     def tags(self, rtype):
         """Give the tags of the apex' DNSKEY records, or of the keys that sign its RRset of `rtype`."""

@@ -9,6 +9,7 @@ import click
 
 from dnsrig import _core
 from dnsrig.cli.common import KEY_BITS, TTL_S, Command, WholeNumber, json_option, print_json
+from dnsrig.cli.file_lock import alone_with
 from dnsrig.cli.sections import SectionedCommand, section
 from dnsrig.cli.sign_summary import key_lines
 from dnsrig.cli.streams import report_on
@@ -21,7 +22,6 @@ from dnsrig.cli.times import (
     shown_time,
     signature_times,
 )
-from dnsrig.cli.zone_lock import alone_with
 from dnsrig.cli.zone_reading import (
     OUTPUT_FILE,
     ZONE_FILE,
@@ -168,9 +168,11 @@ def sign(*, zonefile: Path, keys: tuple[Path, ...], as_json: bool, **options: An
     _check_changes(zonefile, options["changes"], output)
     if options["smart"] and (keys or options["key_signing"]):
         raise click.UsageError("-S takes all keys of the folder: leave out KEYS and -k, or -S")
-    present = present_s()
-    now_s = present if options["now"] is None else parse_time(options["now"], "--now", present, present)
-    with alone_with(zonefile, options["previous"]):
+    inputs = [zonefile] if options["previous"] is None else [zonefile, options["previous"]]
+    # Two at once would each make new keys for the zone, or one would undo the changes of the other.
+    with alone_with(inputs, "another signing"):
+        present = present_s()
+        now_s = present if options["now"] is None else parse_time(options["now"], "--now", present, present)
         chosen = _choose_keys(zonefile, keys, output, now_s, options)
         if options["deterministic"]:
             chosen.keys.make_deterministic()

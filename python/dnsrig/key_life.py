@@ -133,6 +133,8 @@ def doubts_of_named(keys: _core.KeySet, now_s: int) -> list[str]:
             )
         if not fact["is_published"]:
             said.append(f"{fact['file_name']} is not to be published yet by its times, but is, as it is named")
+        if is_revoked(fact):
+            said.append(f"{fact['file_name']} has the REVOKE flag, so it signs the DNSKEY RRset alone")
     return said
 
 

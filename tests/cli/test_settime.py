@@ -123,6 +123,15 @@ def test_a_key_that_cannot_be_written_keeps_its_times(dnsrig, key, monkeypatch, 
     assert not list(key.parent.glob(".dnsrig-*"))
 
 
+def test_what_the_system_does_not_permit_is_said(key, monkeypatch, capsys):
+    def refusing(self):
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM), str(self))
+
+    monkeypatch.setattr(Path, "read_bytes", refusing)
+    assert run_command_line(["settime", str(key)]) == 3
+    assert capsys.readouterr().err == f"dnsrig: {key}.private: Operation not permitted\n"
+
+
 def test_another_settime_is_waited_for(key):
     private = key.with_name(f"{key.name}.private")
     command = [sys.executable, "-m", "dnsrig", "settime", "-I", "20300101", str(key)]

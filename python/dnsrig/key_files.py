@@ -1,5 +1,6 @@
 """The times in BIND's key files, changed without touching what else the files have."""
 
+import contextlib
 import os
 import re
 import tempfile
@@ -10,7 +11,7 @@ from pathlib import Path
 
 from dnsrig import _core
 from dnsrig.dates import date_digits, date_s
-from dnsrig.errors import InputError
+from dnsrig.errors import EnvironmentLacksError, InputError
 
 EVENTS = (
     "Created",
@@ -105,36 +106,51 @@ def read_pair(stem: Path) -> KeyFiles:
     return KeyFiles(public, private, key_flags(public), timing)
 
 
-def changed(timing: Mapping[str, int], changes: Mapping[str, int | None]) -> dict[str, int]:
-    """Give `timing` with `changes`, of which None takes a time away."""
+def changed(timing: Mapping[str, int], changes: Mapping[str, int | None], now_s: int) -> dict[str, int]:
+    """Give `timing` with `changes`, of which None takes a time away, at `now_s`, in seconds since 1970.
+
+    A key whose last time is taken away gets that of its creation, as far as known: without any it would be in use.
+    """
     merged = {**timing, **changes}
-    return {event: at for event in EVENTS if (at := merged.get(event)) is not None}
+    left = {event: at for event in EVENTS if (at := merged.get(event)) is not None}
+    return left if left or not timing else {"Created": min(now_s, *timing.values())}
 
 
 def write_times(files: KeyFiles, timing: Mapping[str, int]) -> None:
     """Write `timing` into both files: each is written beside the old one, and then takes its name.
 
-    The private file comes last, since its times are the ones that count. Permissions and owners stay.
+    The private file comes last, since its times are the ones that count. Permissions and owners stay. Raises
+    EnvironmentLacksError where one of them cannot be replaced; then both are as they were.
     """
     comments = [f"; {event}: {date_digits(at)} ({time.asctime(time.gmtime(at))})\n" for event, at in timing.items()]
     fields = [f"{event}: {date_digits(at)}\n" for event, at in timing.items()]
     # Links stay links.
-    targets = [files.public.resolve(), files.private.resolve()]
-    texts = [
-        _with_lines(targets[0].read_bytes(), _COMMENT, comments, before_record=True),
-        # Times came with v1.3.
-        _FORMAT.sub(rb"\g<1>3", _with_lines(targets[1].read_bytes(), _FIELD, fields, before_record=False), count=1),
-    ]
-    beside: list[Path] = []
-    try:
-        for target, text in zip(targets, texts, strict=True):
-            beside.append(_write_beside(target, text))
-        for new, target in zip(beside, targets, strict=True):
-            new.replace(target)
-    finally:
-        for new in beside:
-            new.unlink(missing_ok=True)
-    for folder in dict.fromkeys(target.parent for target in targets):
+    public, private = files.public.resolve(), files.private.resolve()
+    old_public = public.read_bytes()
+    new_public = _with_lines(old_public, _COMMENT, comments, before_record=True)
+    new_private = _with_lines(private.read_bytes(), _FIELD, fields, before_record=False)
+    at_work = files.public
+    with contextlib.ExitStack() as beside:
+        try:
+            public_beside = _write_beside(public, new_public, beside)
+            # Beforehand, as there may be no room for it later.
+            old_public_beside = _write_beside(public, old_public, beside)
+            at_work = files.private
+            # Times came with v1.3.
+            private_beside = _write_beside(private, _FORMAT.sub(rb"\g<1>3", new_private, count=1), beside)
+            at_work = files.public
+            public_beside.replace(public)
+            at_work = files.private
+            try:
+                private_beside.replace(private)
+            except OSError:
+                old_public_beside.replace(public)
+                raise
+        except OSError as error:
+            raise EnvironmentLacksError(
+                f"{at_work}: cannot be replaced: {error.strerror}; the key has the times that it had"
+            ) from error
+    for folder in dict.fromkeys((public.parent, private.parent)):
         _sync_folder(folder)
 
 
@@ -168,25 +184,24 @@ def _with_lines(text: bytes, pattern: re.Pattern[bytes], lines: list[str], *, be
     return head + "".join(lines).encode() + b"".join(kept[at:])
 
 
-def _write_beside(target: Path, text: bytes) -> Path:
+def _write_beside(target: Path, text: bytes, beside: contextlib.ExitStack) -> Path:
+    """Write a file that can take the name of `target`, and goes with `beside` if it does not."""
     status = target.stat()
     descriptor, name = tempfile.mkstemp(prefix=".dnsrig-", dir=target.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            mode = status.st_mode & 0o777
-            try:
-                os.fchown(file.fileno(), status.st_uid, status.st_gid)
-            except PermissionError:
-                # The group would be another one.
-                mode &= 0o707 if target.suffix == ".key" else 0o700
-            os.fchmod(file.fileno(), mode)
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    return Path(name)
+    path = Path(name)
+    beside.callback(path.unlink, missing_ok=True)
+    with os.fdopen(descriptor, "wb") as file:
+        mode = status.st_mode & 0o777
+        try:
+            os.fchown(file.fileno(), status.st_uid, status.st_gid)
+        except PermissionError:
+            # The group would be another one.
+            mode &= 0o707 if target.suffix == ".key" else 0o700
+        os.fchmod(file.fileno(), mode)
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    return path
 
 
 def _sync_folder(folder: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from dnsrig import _core
 from dnsrig.dates import date_digits
 from dnsrig.errors import InputError
+from dnsrig.key_files import REVOKE_FLAG
 
 State = Literal["signs", "published", "inactive", "revoked", "waiting", "deleted", "unused"]
 _NEVER_S = 2**63
@@ -21,7 +22,8 @@ class KeyState:
     `signs` has `key` for the DNSKEY RRset and `zone` for all else. `since_s` is the time that made it inactive, revoked
     or deleted, `until_s` that at which a published key begins to sign, an inactive one leaves the zone, or one that
     waits is published; in seconds since 1970. `tag` is the present one: that of a revoked key is another than its files
-    have. `made_in` is the folder of the files of a key that was made for this signing.
+    have, unless these have the REVOKE flag already. `made_in` is the folder of the files of a key that was made for
+    this signing.
     """
 
     file_name: str
@@ -50,7 +52,8 @@ class KeyState:
             case "inactive":
                 words.append(f"published only, inactive{since}{f', leaves the zone at {until}' if until else ''}")
             case "revoked":
-                words.append(f"revoked{since}, its tag is {self.tag} now")
+                has_other_tag = not self.file_name.endswith(f"+{self.tag:05}")
+                words.append(f"revoked{since}{f', its tag is {self.tag} now' if has_other_tag else ''}")
             case "waiting":
                 words.append(f"not published until {until}")
             case "deleted":
@@ -80,21 +83,27 @@ def key_states(keys: _core.KeySet, signed: Mapping[str, Any], now_s: int, made_i
     return [_state(fact, signed, now_s, folder) for fact in keys.describe(now_s)]
 
 
+def is_revoked(fact: Mapping[str, Any]) -> bool:
+    """Whether a key is revoked at the time that `fact` (of KeySet.describe) is of: by its times, or by its flags."""
+    has_flag = fact["flags"] & REVOKE_FLAG != 0
+    return bool(fact["is_published"] if has_flag else fact["is_revoked"])
+
+
 def _state(fact: Mapping[str, Any], signed: Mapping[str, Any], now_s: int, made_in: str | None) -> KeyState:
     timing: Mapping[str, int] = fact["timing"]
     revoked_name = f"{fact['file_name'].rpartition('+')[0]}+{fact['revoked_tag']:05}"
-    is_revoked = fact["is_revoked"] and revoked_name in signed["keys"]
-    name = revoked_name if is_revoked else fact["file_name"]
+    signs_revoked = is_revoked(fact) and revoked_name in signed["keys"]
+    name = revoked_name if signs_revoked else fact["file_name"]
     signs: list[Literal["key", "zone"]] = []
-    if name in signed["key_signing_keys"] or is_revoked:
+    if name in signed["key_signing_keys"] or signs_revoked:
         signs.append("key")
     if name in signed["zone_signing_keys"]:
         signs.append("zone")
     passed = {event: at for event, at in timing.items() if at <= now_s}
     since_s = until_s = None
     state: State
-    if is_revoked:
-        state, since_s = "revoked", passed["Revoke"]
+    if signs_revoked:
+        state, since_s = "revoked", passed.get("Revoke")
     elif signs:
         state = "signs"
     elif name in signed["published_keys"]:
@@ -105,7 +114,7 @@ def _state(fact: Mapping[str, Any], signed: Mapping[str, Any], now_s: int, made_
     else:
         until_s = timing.get("Publish", timing.get("Activate"))
         state = "unused" if until_s is None else "waiting"
-    tag = fact["revoked_tag" if is_revoked else "tag"]
+    tag = fact["revoked_tag" if signs_revoked else "tag"]
     return KeyState(fact["file_name"], tag, fact["algorithm"], fact["role"], state, signs, since_s, until_s, made_in)
 
 
@@ -124,6 +133,8 @@ def doubts_of_named(keys: _core.KeySet, now_s: int) -> list[str]:
             )
         if not fact["is_published"]:
             said.append(f"{fact['file_name']} is not to be published yet by its times, but is, as it is named")
+        if is_revoked(fact):
+            said.append(f"{fact['file_name']} has the REVOKE flag, so it signs the DNSKEY RRset alone")
     return said
 
 

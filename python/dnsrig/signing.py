@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from dnsrig import _core
 from dnsrig.errors import InputError
-from dnsrig.key_life import doubts_of_named
+from dnsrig.key_files import located
+from dnsrig.key_life import doubts_of_named, is_revoked
 from dnsrig.keys import add_new_keys
 
 INCEPTION_OFFSET_S = 3600
@@ -97,25 +98,13 @@ def read_keys(
     seconds since 1970 (None: now).
     """
     keys = _core.KeySet()
-    found = [_located(path, folder) for path in (*key_signing, *paths)]
+    found = [located(path, folder) for path in (*key_signing, *paths)]
     for index, path in enumerate(found):
         keys.read(path, "ksk" if index < len(key_signing) else None)
     keys.check_active(_or_present(now_s))
     doubts = doubts_of_named(keys, _or_present(now_s))
-    private = (path.with_name(f"{_stem(path.name)}.private") for path in found)
+    private = (stem.with_name(f"{stem.name}.private") for stem in found)
     return ChosenKeys(keys, warnings=(*_readable_by_others(private), *doubts))
-
-
-def _located(path: Path, folder: Path | None) -> Path:
-    if folder is None or path.is_absolute():
-        return path
-    stem = _stem(str(folder / path))
-    there = Path(f"{stem}.key").exists() or Path(f"{stem}.private").exists()
-    return folder / path if there else path
-
-
-def _stem(name: str) -> str:
-    return name.removesuffix(".key").removesuffix(".private")
 
 
 def _readable_by_others(paths: Iterable[Path]) -> list[str]:
@@ -168,8 +157,11 @@ def _doubts(keys: _core.KeySet, now_s: int) -> list[str]:
         if fact["is_active"] and not fact["is_published"]
     ]
     for algorithm in dict.fromkeys(fact["algorithm"] for fact in facts):
-        zone_signing = [fact for fact in facts if fact["algorithm"] == algorithm and fact["role"] == "zsk"]
-        if zone_signing and not any(_signs(fact) for fact in zone_signing):
+        zone_signing, key_signing = (
+            [fact for fact in facts if fact["algorithm"] == algorithm and fact["role"] == role]
+            for role in ("zsk", "ksk")
+        )
+        if zone_signing and not any(map(_signs, zone_signing)) and any(map(_signs, key_signing)):
             said.append(f"no zone-signing key of {algorithm} signs at present, so a key-signing key signs everything")
     key_signing = [fact for fact in facts if fact["role"] == "ksk"]
     if key_signing and not any(_signs(fact) for fact in key_signing):
@@ -178,4 +170,4 @@ def _doubts(keys: _core.KeySet, now_s: int) -> list[str]:
 
 
 def _signs(fact: dict[str, Any]) -> bool:
-    return fact["is_active"] and fact["is_published"] and not fact["is_revoked"]
+    return fact["is_active"] and fact["is_published"] and not is_revoked(fact)

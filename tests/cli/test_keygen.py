@@ -101,6 +101,8 @@ def test_no_times(dnsrig, tmp_path):
     assert list(only["timing"]) == ["Created"]
     unset = dnsrig("keygen", "-P", "none", "-I", "never", "-K", tmp_path, "example.test", "--json").json
     assert list(unset["timing"]) == ["Created", "Activate"]
+    seconds = dnsrig("keygen", "-A", "UNSET", "-P", "1700000000", "-K", tmp_path, "example.test", "--json").json
+    assert seconds["timing"]["Publish"] == 1_700_000_000 and "Activate" not in seconds["timing"]
 
 
 @pytest.mark.parametrize(
@@ -112,6 +114,9 @@ def test_no_times(dnsrig, tmp_path):
         (["-P", "20260230"], "no such day"),
         (["-P", "20260101250000"], "no such day, hour, minute or second"),
         (["-P", "sync", "soon"], "Invalid value for '--sync-publish'"),
+        (["-P", "ds", "now"], "'ds' is not a time"),
+        (["-P", "5000000000"], "not between 1970 and 2106"),
+        (["-P", "now+1m\u0131"], "'now+1m\u0131' is not a time"),
         (["-P", "19691231"], "not between 1970 and 2106"),
         (["-P", "now+999y"], "not between 1970 and 2106"),
         (["-G", "-A", "now"], "-G leaves out"),

@@ -17,24 +17,28 @@ def commands(page):
     return re.findall(r"^```sh\n(.*?)^```$", (GUIDE / page).read_text(), re.MULTILINE | re.DOTALL)
 
 
-def typed(blocks, folder):
-    """Run blocks of commands in a folder, each in a shell of its own; give what each printed."""
+def run_block(block, folder):
+    """Run a block of commands in a folder, in a shell of its own."""
     program = folder / "bin" / "dnsrig"
-    program.parent.mkdir()
+    program.parent.mkdir(exist_ok=True)
     program.write_text(f'#!/bin/sh\nexec {sys.executable} -m dnsrig "$@"\n')
     program.chmod(0o755)
-    environment = {**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}"}
+    return subprocess.run(
+        ["bash", "-euc", block],
+        cwd=folder,
+        env={**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        timeout=WITHIN_S,
+        check=False,
+    )
+
+
+def typed(blocks, folder):
+    """Run blocks of commands in a folder; give what each printed."""
     printed = []
     for block in blocks:
-        done = subprocess.run(
-            ["bash", "-euc", block],
-            cwd=folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=WITHIN_S,
-            check=False,
-        )
+        done = run_block(block, folder)
         assert done.returncode == 0, f"{block}\n{done.stdout}{done.stderr}"
         printed.append(done.stdout)
     return printed
@@ -61,6 +65,25 @@ def test_the_second_signing_keeps_nearly_all_signatures(session):
     _, printed = session
     made, kept = (int(re.search(rf"(\d+) {what}", printed[-1])[1]) for what in ("made", "kept"))
     assert kept > 10 * made > 0
+
+
+def test_a_zone_that_is_not_valid_does_not_get_the_name(session, tmp_path):
+    """Nor does its state file, and the next hour goes on from what was there."""
+    folder, _ = session
+    later = shutil.copytree(folder, tmp_path / "later")
+    names = ("ca.signed", "ca.signed.state")
+    before = [(later / name).read_bytes() for name in names]
+    ds = (later / "dsset-ca.").read_text()
+    (later / "dsset-ca.").write_text("ca. IN DS 1 13 2 " + "00" * 32 + "\n")
+    hourly = commands("registry.md")[-1]
+    refused = run_block(hourly.replace("new-name", "newer-name"), later)
+    assert refused.returncode == 1 and "DS record" in refused.stdout, refused.stdout + refused.stderr
+    assert [(later / name).read_bytes() for name in names] == before
+    (later / "dsset-ca.").write_text(ds)
+    done = run_block(hourly.replace("new-name", "newest-name"), later)
+    assert done.returncode == 0 and "(0 verified)" in done.stdout, done.stdout + done.stderr
+    assert all(f"\n{name}.ca." in (later / "ca.signed").read_text() for name in ("newer-name", "newest-name"))
+    assert not (later / "ca.new").exists()
 
 
 def test_a_zone_signed_by_pieces_is_valid(tmp_path):

@@ -1,10 +1,17 @@
 """`dnsrig settime`, by the eyes of dnssec-settime and dnssec-signzone."""
 
+import errno
+import fcntl
+import os
 import re
 import stat
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
+from dnsrig.cli.app import run_command_line
+from dnsrig.key_files import read_pair, write_times
 from other_programs import need
 
 ORIGIN = "example.test"
@@ -35,6 +42,15 @@ def test_bind_reads_the_new_times(dnsrig, key, tmp_path):
     dnsrig("settime", "-R", "none", "-D", "none", "-I", "never", key)
     shown = dnsrig("settime", "-p", "RI/D A", f"{key}.private").out
     assert shown == "Revoke: UNSET\nInactive: UNSET\nDelete: UNSET\nActivate: Fri Jan  2 03:04:05 2026\n"
+
+
+@pytest.mark.parametrize("text", ["1700000000", "1700000000-1D", "20300101", "UNSET", "Never", "none"])
+def test_forms_of_times_as_bind_takes_them(dnsrig, key, text):
+    bind("dnssec-settime", "-I", text, key)
+    theirs = bind("dnssec-settime", "-u", "-p", "I", key)
+    dnsrig("settime", "-I", "20200101", key)
+    assert dnsrig("settime", "-I", text, key).code == 0
+    assert bind("dnssec-settime", "-u", "-p", "I", key) == theirs
 
 
 def test_only_times_change(dnsrig, key):
@@ -72,6 +88,63 @@ def test_files_without_times(dnsrig, key):
     assert dnsrig("settime", "-P", "20260101", "-A", "20260101", key).code == 0
     assert bind("dnssec-settime", "-u", "-p", "PA", key) == "Publish: 1767225600\nActivate: 1767225600\n"
     assert "v1.3" in private.read_text()
+
+
+def test_a_key_that_loses_its_last_time_is_out_of_use(dnsrig, key, small_zone):
+    """Without any time it would be in use, as keys of other tools are."""
+    for file in (key.with_name(f"{key.name}.{end}") for end in ("key", "private")):
+        file.write_text(re.sub(r"(?m)^(; )?Created:.*\n", "", file.read_text()))
+    done = dnsrig("settime", "-P", "none", "-A", "none", "-p", "CPA", key)
+    assert done.code == 0 and re.search(r"Created: .* 20\d\d\nPublish: UNSET\nActivate: UNSET\n", done.out)
+    refused = dnsrig("sign", small_zone, "-S", "-K", key.parent, "-f", key.parent / "signed")
+    assert refused.code == 2 and "it has no time of activation" in refused.err
+
+
+def test_a_key_that_cannot_be_written_keeps_its_times(dnsrig, key, monkeypatch, capsys):
+    """As with `chattr +i`: the other key's change is told, and the files of this one do not differ."""
+    fixed = key.with_name(dnsrig("keygen", "-K", key.parent, ORIGIN).out.strip())
+    before = {path: path.read_bytes() for path in key.parent.glob(f"{fixed.name}.*")}
+    replace = Path.replace
+
+    def refusing(self, target):
+        if target == fixed.with_name(f"{fixed.name}.private"):
+            raise PermissionError(errno.EPERM, os.strerror(errno.EPERM), str(self), None, str(target))
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", refusing)
+    assert run_command_line(["settime", "-I", "20300101", str(key), str(fixed)]) == 3
+    said = capsys.readouterr()
+    assert said.out == f"{key}.key\n{key}.private\n"
+    assert said.err == (
+        f"dnsrig: {fixed}.private: cannot be replaced: Operation not permitted; the key has the times that it had\n"
+    )
+    assert {path: path.read_bytes() for path in before} == before
+    assert read_pair(key).timing["Inactive"] == 1_893_456_000
+    assert not list(key.parent.glob(".dnsrig-*"))
+
+
+def test_what_the_system_does_not_permit_is_said(key, monkeypatch, capsys):
+    def refusing(self):
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM), str(self))
+
+    monkeypatch.setattr(Path, "read_bytes", refusing)
+    assert run_command_line(["settime", str(key)]) == 3
+    assert capsys.readouterr().err == f"dnsrig: {key}.private: Operation not permitted\n"
+
+
+def test_another_settime_is_waited_for(key):
+    private = key.with_name(f"{key.name}.private")
+    command = [sys.executable, "-m", "dnsrig", "settime", "-I", "20300101", str(key)]
+    with private.open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        waiting = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        assert waiting.stderr.readline() == f"{private}: another settime works on it; waiting\n"
+        files = read_pair(key)
+        write_times(files, {**files.timing, "Delete": 1_900_000_000})
+        fcntl.flock(held, fcntl.LOCK_UN)
+        assert waiting.communicate(timeout=60) == (None, "") and waiting.returncode == 0
+    times = read_pair(key).timing
+    assert (times["Inactive"], times["Delete"]) == (1_893_456_000, 1_900_000_000)
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,15 @@
 """What `dnsrig sign` says of keys, and rolls of keys as the guide has them."""
 
+import contextlib
 import json
 import subprocess
 
 import pytest
 from dnsrig import _core
+from dnsrig.cli import sign
 from dnsrig.cli.app import run_command_line
 from dnsrig.cli.sign_summary import serial_doubt
-from dnsrig.key_files import changed, read_pair, write_times
+from dnsrig.key_files import read_pair, write_times
 from dnsrig.key_life import timing_warnings
 from other_programs import need
 
@@ -47,7 +49,7 @@ class Bench:
         """Let `days` pass for the keys."""
         for public in self.keys.glob("K*.key"):
             files = read_pair(public.with_name(public.stem))
-            write_times(files, changed({}, {event: at - days * DAY_S for event, at in files.timing.items()}))
+            write_times(files, {event: at - days * DAY_S for event, at in files.timing.items()})
 
     def tags(self, rtype):
         """Give the tags of the apex' DNSKEY records, or of the keys that sign its RRset of `rtype`."""
@@ -110,6 +112,59 @@ def test_new_keys_are_named(bench):
 def test_a_key_alone_signs_everything(bench):
     bench.key("--csk")
     assert "KSK, ECDSAP256SHA256, signs everything\n" in bench.sign().out
+
+
+def test_an_algorithm_whose_keys_do_not_sign_needs_no_warning(bench):
+    """Nothing signs everything then, as a warning had it."""
+    for times in (["-P", "now+9d", "-A", "now+9d"], ["-P", "now-9d", "-A", "now-9d", "-D", "now-1d"]):
+        for flags in (["-f", "KSK"], []):
+            bench.key("-a", "ED25519", *flags, *times)
+    bench.key("-f", "KSK")
+    bench.key()
+    assert bench.sign().err == ""
+
+
+def test_keys_that_have_the_revoke_flag(bench):
+    """As those of `dnssec-keygen -f REVOKE`, which have no time of revocation."""
+    need("dnssec-keygen", "bind9-utils")
+    ksk = bench.key("-f", "KSK")
+    bench.key()
+
+    def revoked(*times):
+        command = ["dnssec-keygen", "-q", "-a", "13", "-f", "KSK", "-f", "REVOKE", *times, "-K", bench.keys, ORIGIN]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+    now, later = revoked(), revoked("-P", "now+9d", "-A", "now+9d")
+    lines = bench.sign().out.splitlines()
+    assert f"{now}: KSK, ECDSAP256SHA256, revoked, signs the DNSKEY RRset" in lines
+    assert any(line.startswith(f"{later}: KSK, ECDSAP256SHA256, not published until 2") for line in lines)
+    states = {state["file_name"]: state for state in json.loads(bench.sign("--json").out)["key_states"]}
+    assert (states[now]["state"], states[now]["since_s"]) == ("revoked", None)
+    assert states[now]["tag"] in bench.tags("DNSKEY")
+    assert "has the REVOKE flag" in bench.sign(now, ksk).err
+    for file in bench.keys.glob(f"{ksk}.*"):
+        file.unlink()
+    assert "no key-signing key signs at present" in bench.sign().err
+
+
+def test_the_time_is_that_after_waiting_for_others(bench, monkeypatch):
+    done = []
+
+    @contextlib.contextmanager
+    def waiting(files, _other):
+        assert list(files) == [bench.zone, bench.zone]
+        done.append("waited")
+        yield
+        done.append("signed")
+
+    def present():
+        done.append("looked at the clock")
+        return NOW_S
+
+    monkeypatch.setattr(sign, "alone_with", waiting)
+    monkeypatch.setattr(sign, "present_s", present)
+    bench.sign("--previous", bench.zone)
+    assert done == ["waited", "looked at the clock", "signed"]
 
 
 def test_keys_that_are_named_sign_as_they_are(bench):

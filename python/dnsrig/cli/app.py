@@ -63,6 +63,7 @@ SAID_ERRORS = {
     errno.ENOMEM,
     errno.ENOSPC,
     errno.ENOTDIR,
+    errno.EPERM,
     errno.EROFS,
 }
 """What the system refuses for reasons that its own words explain; anything else is our fault and shown whole."""

@@ -71,6 +71,9 @@ def ds(
 
 def _located(source: Path, folder: Path | None) -> Path:
     """Give the file of a key or of a zone, and warn of keys that DS records are not made of."""
+    if source.is_file() and not is_key_name(source) and source.suffix not in {".key", ".private"}:
+        # A zone file's name may be the beginning of a key file's.
+        return source
     stem = located(source, folder)
     public = stem.with_name(f"{stem.name}.key")
     if not public.is_file():

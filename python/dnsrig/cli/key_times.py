@@ -1,6 +1,5 @@
 """Times of keys as dnssec-keygen and dnssec-settime take them."""
 
-import re
 import time
 from collections.abc import Callable, Mapping
 
@@ -8,40 +7,29 @@ import click
 
 from dnsrig.cli.common import Command
 from dnsrig.cli.sections import SectionedCommand, section
-from dnsrig.dates import date_s
+from dnsrig.dates import NotATimeError, option_time_s
 
-UNIT_S = {"": 1, "mi": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400, "mo": 30 * 86_400, "y": 365 * 86_400}
-"""Seconds of the units of offsets; months and years are as long as BIND has them."""
 LATEST_S = 2**32 - 1
 """Key files of BIND have times of 32 bits."""
 
-_TIME = re.compile(r"(?P<date>now|[0-9]{8}|[0-9]{14})?(?P<offset>[+-][0-9]{1,12}(?P<unit>y|mo|w|d|h|mi)?)?")
 _UNSET = {"none", "never", "unset"}
 FORMS = "YYYYMMDD[HHMMSS] (UTC), now, now+N, +N or -N with unit y mo w d h mi, or none"
 
 
 def key_time(text: str) -> int | None:
     """Give a time in seconds since 1970, or None for no time (`none`); raise click.BadParameter for anything else."""
-    if text in _UNSET:
+    if text.lower() in _UNSET:
         return None
-    parts = _TIME.fullmatch(text)
-    if not text or parts is None:
-        raise click.BadParameter(f"'{text}' is not a time; write {FORMS}.")
-    date = parts["date"]
+    now_s = int(time.time())
     try:
-        time_s = int(time.time()) if date in {None, "now"} else date_s(date)
+        time_s = option_time_s(text, now_s, now_s)
+    except NotATimeError as error:
+        raise click.BadParameter(f"'{text}' is not a time; write {FORMS}.") from error
     except ValueError as error:
         raise click.BadParameter(f"'{text}' is not a time: there is no such day, hour, minute or second.") from error
-    time_s += offset_s(parts)
     if not 0 <= time_s <= LATEST_S:
         raise click.BadParameter(f"'{text}' is not between 1970 and 2106, as times in key files are.")
     return time_s
-
-
-def offset_s(parts: re.Match[str]) -> int:
-    """Give the offset of a time that was matched, of its groups `offset` and `unit`, in seconds; 0 without one."""
-    unit = parts["unit"] or ""
-    return int((parts["offset"] or "0").removesuffix(unit)) * UNIT_S[unit.lower()]
 
 
 def oddities(timing: Mapping[str, int | None], *, is_ksk: bool) -> list[str]:
@@ -84,20 +72,20 @@ def timing_options(default: str) -> Callable[[Command], Command]:
         for short, long, event, text in reversed(_OPTIONS):
             names = tuple(name for name in (short, long) if name)
             said = text if text.endswith(".") else f"{text}{default}."
-            command = SECTION(*names, event.lower(), metavar="DATE", callback=_noted(event), help=said)(command)
+            command = SECTION(*names, event.lower(), metavar="DATE", callback=noted(event), help=said)(command)
         return command
 
     return add
 
 
 def given_times(context: click.Context) -> dict[str, int | None]:
-    """Give the times that the options of timing_options have set, by event; None takes one away."""
+    """Give the times that options with `noted` have set, by event; None takes one away."""
     given: dict[str, int | None] = context.meta.get("timing", {})
     return given
 
 
-def _noted(event: str) -> Callable[[click.Context, click.Parameter, str | None], None]:
-    """Give a callback that keeps the time of `event` in the context's `timing`."""
+def noted(event: str) -> Callable[[click.Context, click.Parameter, str | None], None]:
+    """Give an option's callback, by which given_times has the time of `event`."""
 
     def note(context: click.Context, _parameter: click.Parameter, value: str | None) -> None:
         if value is not None:
@@ -110,8 +98,10 @@ class TimedCommand(SectionedCommand):
     """A command that takes `-P sync DATE` and the like, as dnssec-keygen and dnssec-settime do."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse `args` with the two words made one option."""
+        """Parse `args` with the two words made one option, where the command has it."""
         long = {("-P", "sync"): "--sync-publish", ("-D", "sync"): "--sync-delete", ("-P", "ds"): "--ds-publish"}
+        known = {name for parameter in self.params for name in parameter.opts}
+        long = {words: option for words, option in long.items() if option in known}
         made: list[str] = []
         for word in args:
             option = long.get((made[-1], word)) if made else None

@@ -13,6 +13,7 @@ from dnsrig.cli.common import (
     KEY_BITS,
     OUTSTANDING,
     FiniteRange,
+    WholeNumber,
     chosen_seed,
     comma_list,
     json_option,
@@ -103,7 +104,7 @@ OPTIONS = {
     default=None,
     help="Leave out the log's bad lines instead of stopping at them.",
 )
-@click.option("--records", type=click.IntRange(40, 100_000), help="Size of the synthetic zone [244].")
+@click.option("--records", type=WholeNumber(40, 100_000), help="Size of the synthetic zone [244].")
 @click.option("--algorithm", type=click.Choice(ALGORITHMS), help="Signing algorithm [RSASHA256].")
 @click.option("--ksk-bits", type=KEY_BITS, help="RSA key-signing key [2048].")
 @click.option("--zsk-bits", type=KEY_BITS, help="RSA zone-signing key [1024].")
@@ -113,7 +114,7 @@ OPTIONS = {
 @click.option("--opt-out", is_flag=True, default=None, help="NSEC3 opt-out.")
 @click.option("--stream", "streams", callback=comma_list, help=f"Query streams, of {','.join(KINDS)}.")
 @click.option("--denial-share", type=FiniteRange(0, 1), help="Share of denial in 'normal' without a log [0.08].")
-@click.option("--repetitions", type=click.IntRange(1, 1000), help="How often each case is measured.")
+@click.option("--repetitions", type=WholeNumber(1, 1000), help="How often each case is measured.")
 @click.option("--load-seconds", "load_s", type=FiniteRange(0.1, 86_400), help="Length of each load.")
 @click.option("--warm-up-seconds", "warm_up_s", type=FiniteRange(0, 86_400), help="Unmeasured load before each.")
 @click.option("--outstanding", type=OUTSTANDING, help="Queries outstanding in the closed loop [100].")
@@ -147,8 +148,8 @@ OPTIONS = {
     callback=comma_list,
     help=f"Certificates' keys in encrypted-cost, of {','.join(CERTIFICATES)}; the first one for all cases.",
 )
-@click.option("--sessions", type=click.IntRange(1, 1000), help="In encrypted-cost, at once with one query each [256].")
-@click.option("--queries-per-session", type=click.IntRange(2, 1_000_000), help="In encrypted-cost, re-used [2000].")
+@click.option("--sessions", type=WholeNumber(1, 1000), help="In encrypted-cost, at once with one query each [256].")
+@click.option("--queries-per-session", type=WholeNumber(2, 1_000_000), help="In encrypted-cost, re-used [2000].")
 @click.option(
     "--steps",
     callback=whole_numbers(1, 65_535, "1,8,64"),
@@ -160,7 +161,7 @@ OPTIONS = {
     type=FiniteRange(1, 10_000),
     help="Connections in encrypted-cost that come to nothing [1800].",
 )
-@click.option("--names", type=click.IntRange(100, NAMES_MAX), help="For signing: delegations of the zone [55000].")
+@click.option("--names", type=WholeNumber(100, NAMES_MAX), help="For signing: delegations of the zone [55000].")
 @click.option("--key", "keys", callback=comma_list, help=f"For signing: zone-signing keys, of {','.join(KEYS)}.")
 @click.option("--chain", "chains", callback=comma_list, help=f"For signing: chains of denial, of {','.join(CHAINS)}.")
 @click.option(

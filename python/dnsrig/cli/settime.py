@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from dnsrig.cli.common import json_option, print_json
-from dnsrig.cli.key_times import SECTION, TimedCommand, given_times, key_time, oddities, timing_options
+from dnsrig.cli.file_lock import alone_with
+from dnsrig.cli.key_times import SECTION, TimedCommand, given_times, noted, oddities, timing_options
 from dnsrig.errors import InputError
 from dnsrig.key_files import KeyFiles, changed, located, read_pair, write_times
 
@@ -42,7 +43,13 @@ def _shown(_context: click.Context, _parameter: click.Parameter, value: str | No
 @click.command(cls=TimedCommand)
 @click.argument("keys", metavar="KEY...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @timing_options("")
-@SECTION("--ds-publish", metavar="DATE", default=None, help="The parent zone has its DS record; also -P ds DATE.")
+@SECTION(
+    "--ds-publish",
+    metavar="DATE",
+    callback=noted("DSPublish"),
+    expose_value=False,
+    help="The parent zone has its DS record; also -P ds DATE.",
+)
 @click.option(
     "-K",
     "--key-directory",
@@ -67,7 +74,6 @@ def settime(
     /,
     keys: tuple[Path, ...],
     key_directory: Path | None,
-    ds_publish: str | None,
     shown: tuple[str, ...],
     unix: bool,
     as_json: bool,
@@ -85,24 +91,45 @@ def settime(
       dnsrig settime -D none -p D Kexample.test.+013+12345
     """
     changes = given_times(context)
-    if ds_publish is not None:
-        changes["DSPublish"] = key_time(ds_publish)
-    found = [read_pair(located(key, key_directory)) for key in keys]
-    timings = [changed(files.timing, changes) for files in found]
-    for files, timing in zip(found, timings, strict=True):
-        if changes:
-            _check(files, timing)
-    for files, timing in zip(found, timings, strict=True):
-        if changes:
-            write_times(files, timing)
-    if as_json:
-        print_json({"keys": [_facts(*pair) for pair in zip(found, timings, strict=True)]})
+    stems = [located(key, key_directory) for key in keys]
+    if not changes:
+        _report([(files, files.timing) for files in map(read_pair, stems)], shown or tuple(EVENTS), unix, as_json)
         return
-    for files, timing in zip(found, timings, strict=True):
-        if changes:
+    privates = {stem: stem.with_name(f"{stem.name}.private") for stem in stems}
+    written: list[tuple[KeyFiles, dict[str, int]]] = []
+    # Another settime may change other times of the same keys.
+    with alone_with(privates.values(), "another settime"):
+        found = [read_pair(stem) for stem in privates]
+        now_s = int(time.time())
+        timings = [changed(files.timing, changes, now_s) for files in found]
+        for files, timing in zip(found, timings, strict=True):
+            _check(files, timing)
+        try:
+            for files, timing in zip(found, timings, strict=True):
+                write_times(files, timing)
+                written.append((files, timing))
+        finally:
+            # Those too that come before one that cannot be changed.
+            _report(written, shown, unix, as_json, names_files=True)
+
+
+def _report(
+    keys: list[tuple[KeyFiles, dict[str, int]]],
+    letters: tuple[str, ...],
+    unix: bool,
+    as_json: bool,
+    *,
+    names_files: bool = False,
+) -> None:
+    """Print the keys' times; with `names_files` their files, and the times of `letters` if there are any."""
+    if as_json:
+        print_json({"keys": [_facts(*pair) for pair in keys]})
+        return
+    for files, timing in keys:
+        if names_files:
             click.echo(f"{files.public}\n{files.private}")
-        if shown or not changes:
-            _show(timing, shown or tuple(EVENTS), unix, files.name if len(found) > 1 else None)
+        if letters:
+            _show(timing, letters, unix, files.name if len(keys) > 1 else None)
 
 
 def _check(files: KeyFiles, timing: dict[str, int]) -> None:

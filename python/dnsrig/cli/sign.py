@@ -8,7 +8,8 @@ from typing import Any, Literal
 import click
 
 from dnsrig import _core
-from dnsrig.cli.common import KEY_BITS, TTL_S, Command, json_option, print_json
+from dnsrig.cli.common import KEY_BITS, TTL_S, Command, WholeNumber, json_option, print_json
+from dnsrig.cli.file_lock import alone_with
 from dnsrig.cli.sections import SectionedCommand, section
 from dnsrig.cli.sign_summary import key_lines
 from dnsrig.cli.streams import report_on
@@ -21,7 +22,6 @@ from dnsrig.cli.times import (
     shown_time,
     signature_times,
 )
-from dnsrig.cli.zone_lock import alone_with
 from dnsrig.cli.zone_reading import (
     OUTPUT_FILE,
     ZONE_FILE,
@@ -55,7 +55,7 @@ OPTIONS = (
         show_default=True,
         help="The SOA record's serial number.",
     ),
-    click.option("-n", "--threads", type=click.IntRange(1, 1024), default=None, help="Threads that work [one a CPU]."),
+    click.option("-n", "--threads", type=WholeNumber(1, 1024), default=None, help="Threads that work [one a CPU]."),
     click.option(
         "--memory",
         type=Size(),
@@ -105,7 +105,7 @@ OPTIONS = (
     TIMES("-j", "--jitter", metavar="DURATION", default=None, help="Spread expirations over so long before the end."),
     CHAIN("-3", "--nsec3-salt", "salt", metavar="SALT", default=None, help="NSEC3; hexadecimal, - for no salt."),
     CHAIN("--nsec", "nsec", is_flag=True, help="NSEC, also where ZONEFILE has NSEC3 [the chain it has; NSEC]."),
-    CHAIN("-H", "--iterations", type=click.IntRange(0, 65535), default=0, help="Additional iterations [0]."),
+    CHAIN("-H", "--iterations", type=WholeNumber(0, 65535), default=0, help="Additional iterations [0]."),
     CHAIN("-A", "--opt-out", is_flag=True, help="Leave insecure delegations out of the chain."),
     SIGNED(
         "-i", "--interval", metavar="DURATION", default=None, help="Renew what ends sooner [a quarter of what is left]."
@@ -168,9 +168,11 @@ def sign(*, zonefile: Path, keys: tuple[Path, ...], as_json: bool, **options: An
     _check_changes(zonefile, options["changes"], output)
     if options["smart"] and (keys or options["key_signing"]):
         raise click.UsageError("-S takes all keys of the folder: leave out KEYS and -k, or -S")
-    present = present_s()
-    now_s = present if options["now"] is None else parse_time(options["now"], "--now", present, present)
-    with alone_with(zonefile, options["previous"]):
+    inputs = [zonefile] if options["previous"] is None else [zonefile, options["previous"]]
+    # Two at once would each make new keys for the zone, or one would undo the changes of the other.
+    with alone_with(inputs, "another signing"):
+        present = present_s()
+        now_s = present if options["now"] is None else parse_time(options["now"], "--now", present, present)
         chosen = _choose_keys(zonefile, keys, output, now_s, options)
         if options["deterministic"]:
             chosen.keys.make_deterministic()

@@ -6,19 +6,13 @@ from datetime import UTC, datetime
 
 import click
 
-from dnsrig.cli.key_times import UNIT_S, offset_s
-from dnsrig.dates import date_digits, date_s
+from dnsrig.dates import UNIT_S, NotATimeError, date_digits, option_time_s
 from dnsrig.errors import InputError
 from dnsrig.signing import INCEPTION_OFFSET_S, VALIDITY_S, Signing
 
 FORMS = "YYYYMMDD[HHMMSS] (UTC), now, now+N, now-N or +N, with unit y mo w d h mi or none (seconds)"
 
-_TIME = re.compile(
-    r"(?P<date>now|[0-9]{8}|[0-9]{14}|[0-9]{10})?(?P<offset>[+-][0-9]{1,12}(?P<unit>y|mo|w|d|h|mi)?)?", re.IGNORECASE
-)
-_DURATION = re.compile(r"([0-9]{1,10})(y|mo|w|d|h|mi)?", re.IGNORECASE)
-SECONDS_DIGITS = 10
-"""Digits of a time in seconds since 1970; dates have more or fewer."""
+_DURATION = re.compile(r"([0-9]{1,10})(y|mo|w|d|h|mi)?", re.IGNORECASE | re.ASCII)
 
 
 def signature_times(start: str | None, end: str | None, now_s: int, end_option: str = "-e") -> tuple[int, int]:
@@ -60,22 +54,12 @@ def check_validity(signing: Signing) -> None:
 
 def parse_time(text: str, option: str, now_s: int, plus_counts_from_s: int) -> int:
     """Give the time `text`, the value of `option`, in seconds since 1970."""
-    parts = _TIME.fullmatch(text)
-    if not text or parts is None:
-        raise InputError(f"{option} {text}: not a time; write {FORMS}")
-    date = parts["date"]
-    if date is None:
-        time_s = plus_counts_from_s
-    elif date.lower() == "now":
-        time_s = now_s
-    elif len(date) != SECONDS_DIGITS:
-        try:
-            time_s = date_s(date)
-        except ValueError as error:
-            raise InputError(f"{option} {text}: not a time: there is no such day, hour, minute or second") from error
-    else:
-        time_s = int(date)
-    time_s += offset_s(parts)
+    try:
+        time_s = option_time_s(text, now_s, plus_counts_from_s)
+    except NotATimeError as error:
+        raise InputError(f"{option} {text}: not a time; write {FORMS}") from error
+    except ValueError as error:
+        raise InputError(f"{option} {text}: not a time: there is no such day, hour, minute or second") from error
     # Further away, serial number arithmetic would take it for the past (RFC 4034 section 3.1.5).
     if abs(time_s - now_s) >= 2**31:
         raise InputError(f"{option} {text}: more than 68 years away, which signatures cannot express")

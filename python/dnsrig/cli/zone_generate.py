@@ -7,13 +7,13 @@ from typing import Any
 import click
 
 from dnsrig import _core
-from dnsrig.cli.common import chosen_seed, json_option, print_json, seed_option
+from dnsrig.cli.common import WholeNumber, chosen_seed, json_option, print_json, seed_option
 from dnsrig.cli.progress import WorkProgress
 from dnsrig.cli.streams import report_on
 from dnsrig.cli.zone_reading import claim_output, file_name
 
 NAMES_MAX = 200_000_000
-RECORDS = click.IntRange(40, 100_000)
+RECORDS = WholeNumber(40, 100_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ DEFAULTS = {
 )
 @click.option("-o", "--origin", default=None, help="Name of the zone's apex.  [default: the model's]")
 @click.option(
-    "--names", type=click.IntRange(1, NAMES_MAX), default=None, help="How many names, exactly.  [default: the model's]"
+    "--names", type=WholeNumber(1, NAMES_MAX), default=None, help="How many names, exactly.  [default: the model's]"
 )
 @click.option("--records", type=RECORDS, default=None, help="How many records, exactly; for small.  [default: 244]")
 @click.option(

@@ -9,13 +9,13 @@ from typing import Any
 
 import click
 
-from dnsrig.cli.common import Command
+from dnsrig.cli.common import Command, WholeNumber
 from dnsrig.cli.progress import WorkProgress
 from dnsrig.cli.streams import check_output_is_open
 
 ZONE_FILE = click.Path(exists=True, dir_okay=False, readable=True, allow_dash=True, path_type=Path)
 OUTPUT_FILE = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
-MOST = click.IntRange(0, 10_000_000)
+MOST = WholeNumber(0, 10_000_000)
 _SIZE_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
@@ -51,7 +51,7 @@ class Size(click.ParamType[int]):
 def reading_options(command: Command) -> Command:
     """Add `--origin`, `--memory` and `--threads`."""
     for option in (
-        click.option("--threads", type=click.IntRange(1, 1024), help="Threads that work.  [default: one a CPU]"),
+        click.option("--threads", type=WholeNumber(1, 1024), help="Threads that work.  [default: one a CPU]"),
         click.option(
             "--memory",
             type=Size(),

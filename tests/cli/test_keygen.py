@@ -186,6 +186,15 @@ def test_ds_records_have_one_ttl(dnsrig, small_zone, tmp_path):
     assert dnsrig("ds", key, "-T", 60).out.startswith("example.test. 60 IN DS ")
 
 
+def test_ds_of_a_zone_file_with_a_key_file_beside_it(dnsrig, small_zone, tmp_path):
+    zone = tmp_path / "zz.db"
+    printed = dnsrig("sign", small_zone, "-K", tmp_path, "-f", zone).out.splitlines()[-1]
+    other = dnsrig("keygen", "-f", "KSK", "-K", tmp_path, "example.test").out.strip()
+    (tmp_path / "zz.db.key").write_text((tmp_path / f"{other}.key").read_text())
+    assert dnsrig("ds", zone).out.strip() == printed
+    assert f" DS {int(other.rsplit('+', 1)[1])} " in dnsrig("ds", tmp_path / "zz.db.key").out
+
+
 def test_ds_of_keys_that_have_none(dnsrig, tmp_path):
     zsk = dnsrig("keygen", "-K", tmp_path, "example.test").out.strip()
     said = dnsrig("ds", "-K", tmp_path, zsk)

@@ -2,6 +2,8 @@
 
 use crate::error::ZoneError;
 use std::collections::VecDeque;
+use std::hint::black_box;
+use std::io::ErrorKind;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,6 +14,8 @@ use std::time::Duration;
 
 /// How often somebody who waits for a result looks whether it is still wanted.
 const CANCEL_CHECK: Duration = Duration::from_millis(50);
+/// Octets of address space for a thread: the stack that std gives it, and some for what it allocates.
+const THREAD_SPACE: usize = 3 << 20;
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -66,12 +70,24 @@ impl<T> Ticket<T> {
     }
 }
 
+/// Refuses more threads than there is address space for: where that ends while threads start, the C library ends the process.
+fn check_space(threads: usize) -> Result<(), ZoneError> {
+    let mut space = Vec::<u8>::new();
+    let reserved = space.try_reserve_exact(threads.saturating_mul(THREAD_SPACE));
+    black_box(&space);
+    reserved.map_err(|_| ZoneError::Threads {
+        wanted: threads,
+        source: ErrorKind::OutOfMemory.into(),
+    })
+}
+
 impl Pool {
     /// Starts the threads.
     ///
     /// # Errors
     /// [`ZoneError::Threads`] if not all of them can be started.
     pub fn new(threads: NonZeroUsize) -> Result<Self, ZoneError> {
+        check_space(threads.get())?;
         let (jobs, queue) = channel::<Job>();
         let queue = Arc::new(Mutex::new(queue));
         let work = |queue: Arc<Mutex<Receiver<Job>>>| {

@@ -127,6 +127,63 @@ def test_the_roll_of_a_key_that_may_go_at_any_time(bench):
     assert bench.signers("SOA") == bench.signers("A") == {int(new[-5:])}
 
 
+def test_a_key_signing_key_that_is_offline(bench, tmp_path):
+    """Its signature stays while the DNSKEY RRset does; else the zone is not signed."""
+    ksk = bench.key("-f", "KSK")
+    bench.key()
+    first = bench.sign("-X", "now+90d")
+    ds = [line for line in first.splitlines() if " IN DS " in line]
+    for suffix in ("key", "private"):
+        (tmp_path / f"{ksk}.{suffix}").unlink()
+    printed = bench.sign("-N", "increment", "--now", "now+25d", source=bench.signed)
+    assert bench.signers("DNSKEY") == {int(ksk[-5:])}
+    assert [line for line in printed.splitlines() if " IN DS " in line] == ds
+    assert f"{ksk}: KSK, its private key is not at hand" in printed
+    assert "signs all but the DNSKEY RRset" in printed
+    assert "no fault" in bench.run("zone", "verify", bench.signed, "--now", "now+25d", "--ds", ds[0])
+    text = bench.signed.read_text()
+    bench.sign("--now", "now+85d", source=bench.signed, code=2)
+    assert f"key-signing key with tag {int(ksk[-5:])}, whose private key is not at hand" in bench.err
+    assert "refresh interval" in bench.err
+    bench.key()
+    bench.sign(source=bench.signed, code=2)
+    assert "does not fit the records" in bench.err
+    assert bench.signed.read_text() == text
+
+
+def test_the_end_of_an_algorithm(bench):
+    """Its last keys sign until they leave the zone."""
+    old = [bench.key(*role, "-I", "now+10d", "-D", "now+20d") for role in (["-f", "KSK"], [])]
+    new = [bench.key(*role, "-a", "ECDSAP256SHA256") for role in (["-f", "KSK"], [])]
+    tags = [int(key[-5:]) for key in old + new]
+    bench.sign()
+    printed = bench.sign("--now", "now+11d", "-i", "40d", "--cds", source=bench.signed)
+    assert bench.signers("DNSKEY") == {tags[0], tags[2]}
+    assert bench.signers("SOA") == {tags[1], tags[3]}
+    assert [f"{key} is inactive, but signs until" in bench.err for key in old] == [True, True]
+    assert f"{old[1]}: ZSK, ED25519, signs all but the DNSKEY RRset" in printed
+    assert bench.signed.read_text().count(" IN CDS ") == 1
+    assert "no fault" in bench.run("zone", "verify", bench.signed, "--now", "now+11d")
+    bench.sign("--now", "now+21d", source=bench.signed)
+    assert bench.signers("SOA") == {tags[3]}
+    assert "inactive" not in bench.err
+    assert "no fault" in bench.run("zone", "verify", bench.signed, "--now", "now+21d")
+    # Where nothing else signs, the zone is not signed.
+    for key in new:
+        for suffix in ("key", "private"):
+            (bench.signed.parent / f"{key}.{suffix}").unlink()
+    bench.sign("--now", "now+11d", code=2)
+    assert "does not sign at" in bench.err
+
+
+def test_a_pipe_cannot_be_read_twice(bench, dnsrig):
+    bench.key("-f", "KSK")
+    bench.sign("-3", "-")
+    options = ["-K", bench.signed.parent, "-f", f"{bench.signed}.2", "-o", ORIGIN]
+    done = dnsrig("sign", *options, "-", stdin=bench.signed.read_text())
+    assert (done.code, "this is not a regular file" in done.err) == (2, True), done.err
+
+
 def test_what_will_not_do(bench):
     bench.zone.write_text(bench.zone.read_text() + f"*.wild.{ORIGIN} 60 IN NS ns.other.\n")
     bench.sign("-3", "-", "-H", "150")

@@ -341,7 +341,10 @@ fn no_piece_takes_the_place_of_what_is_split() {
     ] {
         let error = split(&at(zone), cutting, &at(prefix), usize::MAX).unwrap_err();
         let error = error.to_string();
-        assert!(error.contains("would replace it"), "{zone}: {error}");
+        assert!(
+            error.contains("would replace the zone itself"),
+            "{zone}: {error}"
+        );
         let kept = match zone {
             "including" => including,
             _ => text,

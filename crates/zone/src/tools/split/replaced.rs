@@ -18,13 +18,13 @@ pub(super) fn check_replaced(
         .iter()
         .filter_map(|file| Some((file.as_ref(), identity(file)?)))
         .collect();
-    let pieces = (1..=pieces).map(|number| (piece_path(prefix, number, pieces), "a piece"));
+    let pieces = (1..=pieces).map(|number| (piece_path(prefix, number, pieces), "the piece"));
     let manifest = (beside(prefix, MANIFEST_SUFFIX), "the manifest");
     for (path, what) in pieces.chain([manifest]) {
         let written = identity(&path);
         let is_written = |(_, identity): &&(&Path, Identity)| written == Some(*identity);
         if let Some((file, _)) = read.iter().find(is_written) {
-            let what = format!("{what}, {}, would replace it", path.display());
+            let what = format!("{what} {} would replace the zone itself", path.display());
             let hint = "give another beginning of the pieces' names (-f)";
             return Err(refuse(file, what, hint));
         }

@@ -26,7 +26,7 @@ def key_lines(chosen: ChosenKeys, signing: Signing, signed: dict[str, Any]) -> l
     for doubt in filter(None, doubts):
         click.echo(f"warning: {doubt}", err=True)
     kept = [
-        f"{key['file_name']}: KSK, its private key is not at hand, its signature of the DNSKEY RRset is kept and ends at "
+        f"{key['file_name']}: KSK, its private key is not at hand, its signature of the DNSKEY RRset is kept, ends at "
         f"{date_digits(key['until_s'])}"
         for key in signed["offline_keys"]
     ]

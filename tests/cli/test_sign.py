@@ -226,16 +226,6 @@ def test_keys_by_their_times(made, command, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == names
 
 
-def test_revoked_keys_alone_do_not_sign_a_zone(made, command, tmp_path):
-    zone, _ = made
-    origin, file = zone("small")
-    key = command("keygen", "-K", tmp_path, "-a", "ED25519", "-f", "KSK", origin).strip()
-    revoked = command("settime", "-K", tmp_path, "-R", "now-1d", key).split()[-1]
-    refused = command("sign", file, tmp_path / revoked, "-f", tmp_path / "signed", code=2)
-    assert "all that were given have the REVOKE flag" in refused
-    assert not (tmp_path / "signed").exists()
-
-
 def test_only_published_keys_are_no_fault(made, command, tmp_path):
     zone, _ = made
     origin, file = zone("small")

@@ -232,7 +232,7 @@ def _sources(prefixes: Sequence[str]) -> tuple[str, ...]:
 def _processors(text: str | None) -> tuple[int, ...]:
     if text is None:
         return ()
-    if not re.fullmatch(r"[0-9]{1,9}(,[0-9]{1,9})*", text):
+    if not re.fullmatch(r"[0-9]{1,20}(,[0-9]{1,20})*", text):
         raise click.BadParameter(f"--cpus '{text}' is not a list of processor numbers such as 1 or 2,3")
     numbers = tuple(int(part) for part in text.split(","))
     for number in numbers:

@@ -1,0 +1,76 @@
+"""What a fault is: a change of what passes between a client and a server that is right."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import dns.exception
+import dns.message
+
+from dnsrig.verification.exchange import Transport
+from dnsrig.verification.item import Role
+
+
+@dataclass(slots=True)
+class Passage:
+    """A query on its way to the server that is right, and its response on the way back."""
+
+    query: bytes
+    """As the client sent it."""
+    transport: Transport
+    response: bytes = b""
+    """As the server that is right gave it; b"" while the query is on its way."""
+
+    @property
+    def asked(self) -> dns.message.Message:
+        """The query, parsed.
+
+        Raises:
+            dns.exception.DNSException: it cannot be parsed.
+
+        """
+        return dns.message.from_wire(self.query)
+
+    @property
+    def answer(self) -> dns.message.Message:
+        """The response, parsed; changing it changes nothing but this copy."""
+        return dns.message.from_wire(self.response)
+
+
+Change = Callable[[Passage], bytes | None]
+"""Gives the message that goes on; None drops it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """What a server or a proxy does wrong."""
+
+    name: str
+    """Such as `strips-opt`."""
+    does: str
+    """What it does, in words that go on after "The server" or "The proxy"."""
+    roles: tuple[Role, ...]
+    """Whose fault it can be."""
+    seen_in: str = ""
+    """Where it was seen in practice."""
+    on_query: Change | None = None
+    """Changes queries before the server that is right gets them."""
+    on_response: Change | None = None
+    refuses_tcp: bool = False
+    """Nothing listens on TCP."""
+
+
+def unchanged_if_unreadable(change: Callable[[Passage], bytes | None]) -> Change:
+    """Let a message pass that the change cannot parse, as such servers do."""
+
+    def changed(passage: Passage) -> bytes | None:
+        try:
+            return change(passage)
+        except dns.exception.DNSException:
+            return passage.response or passage.query
+
+    return changed
+
+
+def wire_of(message: dns.message.Message) -> bytes:
+    """Give a message that was changed as octets, however many."""
+    return message.to_wire(max_size=65_535)

@@ -1,0 +1,138 @@
+"""An authoritative server and a zone that it serves."""
+
+import threading
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import dns.flags
+import dns.name
+import dns.rcode
+import dns.rrset
+from dns.rdatatype import RdataType
+
+from dnsrig.verification.asker import Asker, random_label
+from dnsrig.verification.exchange import Exchange
+from dnsrig.verification.landmarks import Landmarks, Place
+from dnsrig.verification.queries import Query
+from dnsrig.verification.verdicts import Outcome, failed, inconclusive
+
+LARGE_PAYLOAD = 4096
+
+
+class NoWordError(Exception):
+    """A response that an item cannot do without is missing; the runner makes an outcome of it."""
+
+    def __init__(self, exchange: Exchange) -> None:
+        super().__init__(exchange.trouble)
+        self.exchange = exchange
+
+
+@dataclass
+class AuthoritativeSubject:
+    """What items of the role `authoritative` are run against."""
+
+    asker: Asker
+    landmarks: Landmarks
+    title: str = ""
+    """The server's name and version, where the rig started it."""
+    _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
+
+    @property
+    def origin(self) -> dns.name.Name:
+        """The zone's name."""
+        return self.landmarks.origin
+
+    def absent_name(self) -> dns.name.Name:
+        """Make a name directly below the apex that the zone has not, another one each time."""
+        return dns.name.Name((random_label().encode(), *self.origin.labels))
+
+    @cached_property
+    def soa(self) -> Exchange:
+        """The response to a plain query for the SOA record."""
+        with self._lock:
+            return self.asker.ask(Query(name=self.origin, rtype=RdataType.SOA))
+
+    @cached_property
+    def dnskey(self) -> Exchange:
+        """The response with the zone's keys and their signatures."""
+        with self._lock:
+            return self.asker.ask(
+                Query(name=self.origin, rtype=RdataType.DNSKEY, do=True, payload=LARGE_PAYLOAD)
+            )
+
+    @cached_property
+    def nsec3param(self) -> Exchange:
+        """The response with the parameters of the NSEC3 chain."""
+        with self._lock:
+            return self.asker.ask(Query(name=self.origin, rtype=RdataType.NSEC3PARAM, do=True))
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether the zone has DNSKEY records."""
+        return rrset_of(self.dnskey, "answer", self.origin, RdataType.DNSKEY) is not None
+
+    @property
+    def uses_nsec3(self) -> bool:
+        """Whether the zone has NSEC3PARAM records."""
+        return rrset_of(self.nsec3param, "answer", self.origin, RdataType.NSEC3PARAM) is not None
+
+    def place(self, landmark: str) -> Place:
+        """Give a landmark that `lacks` has found to be there."""
+        found = getattr(self.landmarks, landmark)
+        if not isinstance(found, Place):
+            raise TypeError(f"{landmark} is no place")
+        return found
+
+    def name(self, landmark: str) -> dns.name.Name:
+        """Give the name of a landmark that `lacks` has found to be there."""
+        found = getattr(self.landmarks, landmark)
+        return found.name if isinstance(found, Place) else found
+
+    def lacks(self, need: str) -> str | None:
+        """Say why an item is not applicable."""
+        if need in {"signed", "nsec", "nsec3"} and not self.is_signed:
+            return f"The zone {self.origin} is not signed."
+        match need:
+            case "signed":
+                return None
+            case "unsigned":
+                return f"The zone {self.origin} is signed." if self.is_signed else None
+            case "nsec":
+                return "The zone uses NSEC3." if self.uses_nsec3 else None
+            case "nsec3":
+                return None if self.uses_nsec3 else "The zone uses NSEC."
+        if getattr(self.landmarks, need) is None:
+            words = need.replace("_", " ")
+            return f"No {words} is known in the zone {self.origin}; --zone-file with its data may show one."
+        return None
+
+    def silence(self) -> str:
+        """Ask for the SOA record once more, without EDNS."""
+        again = self.asker.ask(Query(name=self.origin, rtype=RdataType.SOA, payload=None))
+        return again.trouble
+
+    def unanswered(self, exchange: Exchange) -> Outcome:
+        """Judge a query without usable response: a failure if the server answers others, else no verdict."""
+        if exchange.malformed:
+            return failed(f"{_sentence(exchange.trouble)}.", exchange)
+        silence = self.silence()
+        if silence:
+            return inconclusive(f"The server does not answer the simplest question either: {silence}.", exchange)
+        return failed(f"{_sentence(exchange.trouble)}, while others are answered.", exchange)
+
+
+def _sentence(clause: str) -> str:
+    return clause[:1].upper() + clause[1:]
+
+
+def rrset_of(
+    exchange: Exchange, section: str, name: dns.name.Name, rtype: RdataType, covers: RdataType = RdataType.NONE
+) -> dns.rrset.RRset | None:
+    """Find an RRset in a section of the response; `covers` for the signatures of a type."""
+    if exchange.message is None:
+        return None
+    for rrset in getattr(exchange.message, section):
+        if rrset.name == name and rrset.rdtype == rtype and rrset.covers == covers:
+            found: dns.rrset.RRset = rrset
+            return found
+    return None

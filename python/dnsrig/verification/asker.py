@@ -56,7 +56,7 @@ class Asker:
         return self.tcp_pipelined([query])[0]
 
     def tcp_pipelined(self, queries: Sequence[Query]) -> list[Exchange]:
-        """Send all queries over one connection without waiting (RFC 7766 section 6.2.1.1), and take the responses as they come."""
+        """Send all queries over one connection without waiting (RFC 7766 section 6.2.1.1); give responses by query."""
         exchanges: list[Exchange] = []
         for tries in range(1, TCP_TRIES + 1):
             exchanges = self._tcp_once(queries, tries)
@@ -94,10 +94,10 @@ class Asker:
             silence = _said(error)
         exchanges = []
         for query, (message_id, (message, at)) in zip(queries, sent.items(), strict=True):
-            response, came = responses.get(message_id, (None, at))
+            taken, came = responses.get(message_id, (None, at))
             elapsed_ms = (came - at) * 1e3
             exchanges.append(
-                self._exchange("tcp", query, message, response, tries, elapsed_ms, "" if response else silence, strays)
+                self._exchange("tcp", query, message, taken, tries, elapsed_ms, "" if taken else silence, strays)
             )
         return exchanges
 
@@ -112,7 +112,7 @@ class Asker:
             raise
         return channel
 
-    def _exchange(
+    def _exchange(  # noqa: PLR0917 (the fields of an exchange in their order)
         self,
         transport: Transport,
         query: Query,

@@ -30,9 +30,9 @@ class Item:
     procedure: str
     """What is asked, and what of the responses decides."""
     dig: tuple[str, ...]
-    """Commands by which a person sees the same; {server}, {port}, {zone} and the subject's landmarks stand in braces."""
+    """Commands by which a person sees the same; {server}, {port}, {zone} and landmarks stand in braces."""
     needs: tuple[str, ...] = ()
-    """What the target or the rig must have, by the names of the subject's landmarks; else the item is not applicable."""
+    """What the target or the rig must have, by names that the subject's `lacks` knows; else: not applicable."""
     faults: tuple[str, ...] = ()
     """Names of the faults (`dnsrig.verification.faults`) that must fail it."""
     is_slow: bool = False

@@ -67,7 +67,7 @@ class Query:
             found += [f"+edns={self.edns_version}", "+noednsneg"]
         if self.edns_flags:
             found.append(f"+ednsflags={self.edns_flags:#x}")
-        found += [f"+ednsopt={int(option.otype)}:{option.to_wire().hex()}" for option in self.options]
+        found += [f"+ednsopt={int(option.otype)}:{(option.to_wire() or b'').hex()}" for option in self.options]
         return found
 
     def dig_words(self) -> Sequence[str]:

@@ -13,7 +13,7 @@ import dns.rdatatype
 import dns.rrset
 
 from dnsrig.verification.exchange import Endpoint, Exchange, Transport
-from dnsrig.verification.queries import Query, Z_BIT
+from dnsrig.verification.queries import Z_BIT, Query
 
 HEX_OCTETS = 512
 """Of a message that cannot be parsed so many octets are shown."""

@@ -65,25 +65,25 @@ def _evidence(shown: Iterable[Shown]) -> tuple[Evidence, ...]:
 
 
 def passed(reason: str, *shown: Shown) -> Outcome:
-    """The sentence holds."""
+    """Say that the sentence holds."""
     return Outcome(Verdict.PASS, reason, _evidence(shown))
 
 
 def passed_by_tcp(reason: str, *shown: Shown) -> Outcome:
-    """The sentence holds only by TCP."""
+    """Say that the sentence holds only by TCP."""
     return Outcome(Verdict.PASS_BY_TCP, reason, _evidence(shown))
 
 
 def failed(reason: str, *shown: Shown) -> Outcome:
-    """The sentence does not hold."""
+    """Say that the sentence does not hold."""
     return Outcome(Verdict.FAIL, reason, _evidence(shown))
 
 
 def not_applicable(reason: str, *shown: Shown) -> Outcome:
-    """The target has not what the sentence is about."""
+    """Say that the target has not what the sentence is about."""
     return Outcome(Verdict.NOT_APPLICABLE, reason, _evidence(shown))
 
 
 def inconclusive(reason: str, *shown: Shown) -> Outcome:
-    """It could not be found out."""
+    """Say that it could not be found out."""
     return Outcome(Verdict.INCONCLUSIVE, reason, _evidence(shown))

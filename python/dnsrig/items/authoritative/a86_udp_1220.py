@@ -13,7 +13,9 @@ ITEM = Item(
     references=("RFC 4035 section 3", "RFC 3226 section 3", "JPRS-2010 A-86"),
     severity=Severity.WARNING,
     consequence="Resolvers fetch signed responses of usual size by TCP, which takes longer and costs the server more.",
-    procedure="An RRset whose response has more than 1220 octets is asked for by UDP with a payload size of 4096 and DO.",
+    procedure=(
+        "An RRset whose response has more than 1220 octets is asked for by UDP, with DO and a payload size of 4096."
+    ),
     dig=("dig @{server} -p {port} {zone} DNSKEY +norec +dnssec +bufsize=4096 +ignore",),
     faults=("cuts-without-tc", "drops-large"),
 )

@@ -7,10 +7,11 @@ import dns.rcode
 import dns.rdatatype
 
 from dnsrig.verification.faults.fault import Fault, Passage, unchanged_if_unreadable, wire_of
+from dnsrig.verification.item import Role
 
 OLD_LIMIT = 512
 """Octets by UDP without EDNS (RFC 1035 section 4.2.1)."""
-ALL = ("authoritative", "resolver", "proxy")
+ALL: tuple[Role, ...] = ("authoritative", "resolver", "proxy")
 
 
 def _without_opt(passage: Passage) -> bytes:

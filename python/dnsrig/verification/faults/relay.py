@@ -21,8 +21,8 @@ NO_FAULT = Fault(name="none", does="does nothing wrong", roles=())
 class Relay:
     """Listens on UDP and TCP, passes queries to `upstream` and responses back, changed as `fault` says.
 
-    Use it as a context manager. It runs in a thread of its own and listens on loopback, or where `make_socket` makes its
-    sockets: in a namespace of the rig.
+    Use it as a context manager. It runs in a thread of its own and listens on loopback, or where `make_socket` makes
+    its sockets: in a namespace of the rig.
     """
 
     def __init__(
@@ -135,7 +135,7 @@ class Relay:
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         try:
-            with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
+            with contextlib.suppress(asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
                 while True:
                     query = await reader.readexactly(struct.unpack("!H", await reader.readexactly(2))[0])
                     response = await self._pass_on(query, "tcp")

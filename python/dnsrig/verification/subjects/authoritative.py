@@ -56,9 +56,7 @@ class AuthoritativeSubject:
     def dnskey(self) -> Exchange:
         """The response with the zone's keys and their signatures."""
         with self._lock:
-            return self.asker.ask(
-                Query(name=self.origin, rtype=RdataType.DNSKEY, do=True, payload=LARGE_PAYLOAD)
-            )
+            return self.asker.ask(Query(name=self.origin, rtype=RdataType.DNSKEY, do=True, payload=LARGE_PAYLOAD))
 
     @cached_property
     def nsec3param(self) -> Exchange:

@@ -1,0 +1,142 @@
+"""Verifications on a terminal: what failed first, with what that breaks."""
+
+from collections.abc import Iterable, Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from dnsrig.verification.item import Item
+from dnsrig.verification.runner import Result
+from dnsrig.verification.verdicts import Severity, Verdict
+from dnsrig.verification.verification import LABELS, ORDER, Verification
+
+STYLES = {
+    Verdict.FAIL: "bold red",
+    Verdict.INCONCLUSIVE: "yellow",
+    Verdict.PASS_BY_TCP: "cyan",
+    Verdict.PASS: "green",
+    Verdict.NOT_APPLICABLE: "dim",
+}
+SHORT = {
+    Verdict.FAIL: "FAIL",
+    Verdict.INCONCLUSIVE: "?",
+    Verdict.PASS_BY_TCP: "tcp",
+    Verdict.PASS: "pass",
+    Verdict.NOT_APPLICABLE: "-",
+}
+
+
+def print_verification(verification: Verification, *, shows_evidence: bool = False) -> None:
+    """Print a table a verdict; with `shows_evidence` the deciding messages of failures too."""
+    console = Console(highlight=False, markup=False)
+    for verdict in ORDER:
+        results = verification.of(verdict)
+        if not results:
+            continue
+        console.print(Text(f"{LABELS[verdict]} ({len(results)})", style=STYLES[verdict]))
+        console.print(_table(results, verdict))
+        if shows_evidence and verdict in {Verdict.FAIL, Verdict.INCONCLUSIVE}:
+            for result in results:
+                for one in result.outcome.evidence:
+                    console.print(Text(f"{result.item.id}: {one.title}", style="bold"))
+                    console.print(Text(one.text), soft_wrap=True)
+                    console.print()
+    console.print(summary_line(verification))
+
+
+def _table(results: Sequence[Result], verdict: Verdict) -> Table:
+    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    if verdict in {Verdict.FAIL, Verdict.INCONCLUSIVE}:
+        table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for result in results:
+        item, outcome = result.item, result.outcome
+        if verdict == Verdict.FAIL:
+            text = f"{item.requirement}\n{outcome.reason}\n{item.consequence}\n{item.references[0]}"
+            table.add_row(f"  {item.id}", str(item.severity), text)
+        elif verdict == Verdict.INCONCLUSIVE:
+            table.add_row(f"  {item.id}", str(item.severity), f"{item.requirement}\n{outcome.reason}")
+        elif verdict == Verdict.NOT_APPLICABLE:
+            table.add_row(f"  {item.id}", outcome.reason)
+        else:
+            table.add_row(f"  {item.id}", item.requirement)
+    return table
+
+
+def summary_line(verification: Verification) -> str:
+    """Say how many items ended how."""
+    counts = ", ".join(f"{count} {LABELS[verdict]}" for verdict in ORDER if (count := verification.summary[verdict]))
+    version = f" ({verification.server_version})" if verification.server_version else ""
+    return f"{verification.role} {verification.target}{version}: {counts or 'no items'}; {verification.elapsed_s:.1f} s"
+
+
+def print_comparison(verifications: Sequence[Verification]) -> None:
+    """Print the items with a column for each target; items that are alike everywhere and pass come last."""
+    console = Console(highlight=False, markup=False)
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table.add_column("item", no_wrap=True)
+    table.add_column("severity", no_wrap=True)
+    for verification in verifications:
+        table.add_column(verification.target, overflow="fold")
+    table.add_column("requirement", overflow="fold", ratio=1)
+    for item, row in _rows(verifications):
+        cells = [Text(SHORT[verdict], style=STYLES[verdict]) if verdict else Text("") for verdict in row]
+        table.add_row(item.id, str(item.severity), *cells, item.requirement)
+    console.print(table)
+    for verification in verifications:
+        console.print(summary_line(verification))
+
+
+def _rows(verifications: Sequence[Verification]) -> Iterable[tuple[Item, list[Verdict | None]]]:
+    items = {result.item.id: result.item for verification in verifications for result in verification.results}
+    verdicts = [
+        {result.item.id: result.outcome.verdict for result in verification.results} for verification in verifications
+    ]
+    rows = [(item, [known.get(item.id) for known in verdicts]) for item in items.values()]
+    worst = {verdict: rank for rank, verdict in enumerate(ORDER)}
+    return sorted(rows, key=lambda row: min(worst[verdict] for verdict in row[1] if verdict is not None))
+
+
+def print_items(items: Sequence[Item]) -> None:
+    """List items by their groups."""
+    console = Console(highlight=False, markup=False)
+    for group in dict.fromkeys(item.group for item in items):
+        console.print(Text(group, style="bold"))
+        table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
+        for _ in range(2):
+            table.add_column(no_wrap=True)
+        table.add_column(overflow="fold")
+        for item in items:
+            if item.group == group:
+                slow = " (slow: only when named by --item)" if item.is_slow else ""
+                table.add_row(f"  {item.id}", str(item.severity), f"{item.requirement}{slow}")
+        console.print(table)
+
+
+def print_item(item: Item) -> None:
+    """Explain an item."""
+    console = Console(highlight=False, markup=False)
+    console.print(Text(f"{item.id}: {item.requirement}", style="bold"))
+    for title, text in (
+        ("severity", f"{item.severity}: {_meaning(item.severity)}"),
+        ("what breaks", item.consequence),
+        ("how it is found out", item.procedure),
+        ("by hand", "\n".join(item.dig)),
+        ("source", "; ".join(item.references)),
+        ("needs", ", ".join(item.needs).replace("_", " ")),
+        ("proven by the faults", ", ".join(item.faults)),
+    ):
+        if text:
+            console.print(Text(title, style="bold"))
+            console.print(Text(text), soft_wrap=False)
+
+
+def _meaning(severity: Severity) -> str:
+    return {
+        Severity.NOTICE: "nobody loses an answer",
+        Severity.WARNING: "some clients lose answers or get them late",
+        Severity.ERROR: "names cannot be resolved, or not validated, by clients that do it right",
+        Severity.CRITICAL: "the zone, or all clients, lose service, or forged data are taken for good",
+    }[severity]

@@ -14,6 +14,7 @@ from dnsrig.runs.writing import write_text
 from dnsrig.verification.item import KnownItem, Role
 from dnsrig.verification.output.as_json import item_as_json, verification_as_json
 from dnsrig.verification.output.junit import junit_xml
+from dnsrig.verification.output.page import page
 from dnsrig.verification.output.terminal import print_comparison, print_item, print_items, print_verification
 from dnsrig.verification.verdicts import Severity
 from dnsrig.verification.verification import Verification
@@ -31,6 +32,7 @@ OPTIONS: tuple[Callable[[Command], Command], ...] = (
         help="Exit with 1 if an item of at least this severity fails.",
     ),
     click.option("--evidence", is_flag=True, help="Print the deciding messages of what failed."),
+    click.option("--html", type=OUTPUT, default=None, help="Write a page with all evidence to this file."),
     click.option("--junit", type=OUTPUT, default=None, help="Write JUnit XML to this file."),
 )
 
@@ -43,6 +45,7 @@ class Wishes:
     item_ids: tuple[str, ...]
     fail_on: Severity
     evidence: bool
+    html: Path | None
     junit: Path | None
     as_json: bool
 
@@ -69,6 +72,7 @@ def wishes_of(role: Role, options: dict[str, Any]) -> Wishes | None:
         options.pop("item_ids"),
         Severity(options.pop("fail_on")),
         options.pop("evidence"),
+        options.pop("html"),
         options.pop("junit"),
         as_json,
     )
@@ -86,10 +90,9 @@ def wishes_of(role: Role, options: dict[str, Any]) -> Wishes | None:
 def report(verifications: Sequence[Verification], wishes: Wishes) -> int:
     """Print what was found, write the files that were asked for, and give the exit code."""
     if wishes.junit is not None:
-        try:
-            write_text(wishes.junit, junit_xml(verifications, wishes.fail_on))
-        except OSError as error:
-            raise EnvironmentLacksError(f"{wishes.junit}: {error.strerror}; name another file") from error
+        _write(wishes.junit, junit_xml(verifications, wishes.fail_on))
+    if wishes.html is not None:
+        _write(wishes.html, page(verifications))
     if wishes.as_json:
         found = [verification_as_json(verification) for verification in verifications]
         print_json(found[0] if len(found) == 1 else {"verifications": found})
@@ -98,3 +101,10 @@ def report(verifications: Sequence[Verification], wishes: Wishes) -> int:
     else:
         print_comparison(verifications)
     return int(any(verification.fails_at(wishes.fail_on) for verification in verifications))
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        write_text(path, text)
+    except OSError as error:
+        raise EnvironmentLacksError(f"{path}: {error.strerror}; name another file") from error

@@ -6,7 +6,7 @@ from dnsrig.verification.item import Item
 from dnsrig.verification.runner import Result
 from dnsrig.verification.verification import Verification
 
-SCHEMA = 1
+SCHEMA = "dnsrig-verification/1"
 
 
 def verification_as_json(verification: Verification) -> dict[str, Any]:

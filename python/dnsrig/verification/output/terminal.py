@@ -1,6 +1,6 @@
 """Verifications on a terminal: what failed first, with what that breaks."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.table import Table
@@ -81,7 +81,7 @@ def print_comparison(verifications: Sequence[Verification]) -> None:
     for verification in verifications:
         table.add_column(verification.target, overflow="fold")
     table.add_column("requirement", overflow="fold", ratio=1)
-    for item, row in _rows(verifications):
+    for item, row in compared(verifications):
         cells = [Text(SHORT[verdict], style=STYLES[verdict]) if verdict else Text("") for verdict in row]
         table.add_row(item.id, str(item.severity), *cells, item.requirement)
     console.print(table)
@@ -89,7 +89,8 @@ def print_comparison(verifications: Sequence[Verification]) -> None:
         console.print(summary_line(verification))
 
 
-def _rows(verifications: Sequence[Verification]) -> Iterable[tuple[Item, list[Verdict | None]]]:
+def compared(verifications: Sequence[Verification]) -> list[tuple[Item, list[Verdict | None]]]:
+    """Give each item with its verdict for each target, items that fail somewhere first."""
     items = {result.item.id: result.item for verification in verifications for result in verification.results}
     verdicts = [
         {result.item.id: result.outcome.verdict for result in verification.results} for verification in verifications

@@ -1,0 +1,86 @@
+"""Verifications as JSON, JUnit XML, pages and on a terminal."""
+
+import json
+from importlib import resources
+from xml.etree import ElementTree as ET
+
+import jsonschema
+import pytest
+from dnsrig.cli.app import run_command_line
+from dnsrig.items.catalogue import items
+from dnsrig.verification.output.as_json import verification_as_json
+from dnsrig.verification.output.junit import junit_xml
+from dnsrig.verification.output.page import page
+from dnsrig.verification.runner import Result
+from dnsrig.verification.verdicts import Evidence, Severity, Verdict, failed, inconclusive, not_applicable, passed
+from dnsrig.verification.verification import Verification
+
+
+def some(target="192.0.2.1"):
+    """Give a verification with every kind of end, in the first items there are."""
+    outcomes = (
+        failed("It said <no> & \x07.", Evidence("soa", "$ dig <script>\n;; \x00")),
+        passed("It holds."),
+        not_applicable("There is none."),
+        inconclusive("Nothing came."),
+    )
+    known = items("authoritative")[: len(outcomes)]
+    results = [Result(one.item, outcome) for one, outcome in zip(known, outcomes, strict=True)]
+    return Verification("authoritative", target, None, "example.", results, 1.25)
+
+
+def test_json_is_as_its_schema_says():
+    schema = json.loads(resources.files("dnsrig.schemas").joinpath("verification.json").read_text())
+    found = verification_as_json(some())
+    jsonschema.Draft202012Validator(schema).validate(found)
+    assert found["summary"] == {"pass": 1, "pass_by_tcp": 0, "fail": 1, "not_applicable": 1, "inconclusive": 1}
+    assert [item["verdict"] for item in found["items"]] == ["fail", "pass", "not_applicable", "inconclusive"]
+
+
+def test_junit_can_be_read_whatever_servers_say():
+    text = junit_xml([some()], Severity.NOTICE)
+    suite = ET.fromstring(text)[0]
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("4", "1", "2")
+    failure = suite.find("testcase/failure")
+    assert "<no> &" in failure.get("message") and "dig <script>" in failure.text
+
+
+def test_failures_below_the_threshold_do_not_count():
+    verification = some()
+    severity = verification.of(Verdict.FAIL)[0].item.severity
+    assert verification.fails_at(severity)
+    above = [other for other in Severity if other.rank > severity.rank]
+    assert not any(verification.fails_at(other) for other in above)
+    for other in above:
+        assert ET.fromstring(junit_xml([verification], other))[0].get("failures") == "0"
+
+
+def test_pages_escape_what_servers_say():
+    text = page([some(), some("192.0.2.2")])
+    assert "<script>" not in text and "&lt;script&gt;" in text
+    assert text.count("192.0.2.2") >= 2
+
+
+@pytest.fixture
+def command(capsys):
+    def run(*arguments, code=0):
+        capsys.readouterr()
+        assert run_command_line(["verify", *map(str, arguments)]) == code
+        return capsys.readouterr()
+
+    return run
+
+
+def test_lists_and_explanations(command):
+    listed = json.loads(command("authoritative", "--list", "--json").out)["items"]
+    assert {"A-85", "A-86", "A-87"} <= {item["id"] for item in listed}
+    explained = command("authoritative", "--explain", "a-85").out
+    assert "RFC 6891" in explained and "dig @" in explained
+    assert "--list" in command("authoritative", "--explain", "A-0", code=2).err
+
+
+def test_usage_errors_say_what_to_do(command):
+    assert "TARGET" in command("authoritative", code=2).err
+    assert "--zone" in command("authoritative", "127.0.0.1", code=2).err
+    assert "no address" in command("authoritative", "no-such-host.invalid", "--zone", "example", code=2).err
+    assert "no domain name" in command("authoritative", "127.0.0.1", "--zone", "a..b", code=2).err

@@ -11,11 +11,12 @@ import dns.exception
 import dns.name
 import dns.zone
 
-from dnsrig.errors import InputError
+from dnsrig.errors import InputError, SubjectFailedError
 from dnsrig.servers.base import ServedZone
 from dnsrig.servers.registry import driver, drivers
 from dnsrig.servers.settings import ServerSettings
 from dnsrig.verification.asker import Asker
+from dnsrig.verification.discovery import discover
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.item import KnownItem
 from dnsrig.verification.landmarks import Landmarks, find_landmarks
@@ -46,8 +47,11 @@ def authoritative_target(
         if zone is None:
             raise InputError(f"--zone is missing: which zone does the server at {target} serve?")
         origin = _name(zone)
-        landmarks = Landmarks(origin) if zone_file is None else landmarks_of_file(zone_file, origin)
-        subject = AuthoritativeSubject(Asker(Endpoint(_address(target, port), port)), landmarks)
+        asker = Asker(Endpoint(_address(target, port), port))
+        landmarks = discover(asker, origin) if zone_file is None else landmarks_of_file(zone_file, origin)
+        subject = AuthoritativeSubject(asker, landmarks)
+        if silence := subject.silence():
+            raise SubjectFailedError(f"{target}: {silence}; is a server there, and does it serve {origin}?")
         yield AuthoritativeTarget(None, [subject])
         return
     if zone_file is None or zone is None:

@@ -33,6 +33,8 @@ class AuthoritativeSubject:
 
     asker: Asker
     landmarks: Landmarks
+    peers: tuple[Asker, ...] = ()
+    """Other servers of the zone, which should serve the same."""
     title: str = ""
     """The server's name and version, where the rig started it."""
     _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
@@ -88,6 +90,12 @@ class AuthoritativeSubject:
 
     def lacks(self, need: str) -> str | None:
         """Say why an item is not applicable."""
+        if need == "zone":
+            return self._not_served
+        if need == "edns":
+            return self._without_edns
+        if need == "peers":
+            return None if self.peers else "One server is known; further ones can be named by --ns."
         if need in {"signed", "nsec", "nsec3"} and not self.is_signed:
             return f"The zone {self.origin} is not signed."
         match need:
@@ -102,6 +110,27 @@ class AuthoritativeSubject:
         if getattr(self.landmarks, need) is None:
             words = need.replace("_", " ")
             return f"No {words} is known in the zone {self.origin}; --zone-file with its data may show one."
+        return None
+
+    @cached_property
+    def _not_served(self) -> str | None:
+        """Why nothing can be said of the zone's content: the server clearly does not serve it (see item A-plain)."""
+        exchange = self.asker.ask(Query(name=self.origin, rtype=RdataType.SOA, payload=None))
+        if exchange.rcode in {dns.rcode.REFUSED, dns.rcode.SERVFAIL, dns.rcode.NOTAUTH, dns.rcode.NXDOMAIN}:
+            return f"The server does not serve the zone {self.origin}: it answers {dns.rcode.to_text(exchange.rcode)}."
+        is_answered = rrset_of(exchange, "answer", self.origin, RdataType.SOA) is not None
+        if exchange.rcode == dns.rcode.NOERROR and not is_answered:
+            return f"The server does not serve the zone {self.origin}: it has no SOA record."
+        return None
+
+    @cached_property
+    def _without_edns(self) -> str | None:
+        """Why nothing can be said of the finer points of EDNS: the server clearly has none (see item A-edns)."""
+        exchange = self.asker.udp(Query(name=self.origin, rtype=RdataType.SOA))
+        if exchange.message is None:
+            return None if self.silence() else "The server does not answer queries with EDNS."
+        if exchange.message.edns < 0 or exchange.rcode in {dns.rcode.FORMERR, dns.rcode.NOTIMP}:
+            return "The server does not use EDNS."
         return None
 
     def silence(self) -> str:

@@ -18,13 +18,15 @@ ITEM = Item(
     consequence="Validators must fetch keys by TCP for every name, or cannot where TCP is blocked, and fail.",
     procedure=(
         "The zone's DNSKEY RRset is asked for with DO and a UDP payload size of 4096: the response has DNSKEY and "
-        "RRSIG records, no TC, and an OPT record. The same with a payload size of 512 has TC if the first was larger than "
-        "that, and the records come by TCP. In a zone that is not signed the response has neither, and an OPT record."
+        "RRSIG records, no TC, and an OPT record. The same with a payload size of 512 has TC if the first was larger "
+        "than that, and the records come by TCP. In a zone that is not signed the response has neither, and an OPT "
+        "record."
     ),
     dig=(
         "dig @{server} -p {port} {zone} DNSKEY +norec +dnssec +bufsize=4096 +ignore",
         "dig @{server} -p {port} {zone} DNSKEY +norec +dnssec +bufsize=512 +ignore",
     ),
+    needs=("zone",),
     faults=(
         "strips-opt",
         "ignores-edns",

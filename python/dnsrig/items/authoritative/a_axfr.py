@@ -1,73 +1,45 @@
-"""A-axfr: zone transfers are complete."""
+"""A-axfr: zone transfer to strangers."""
 
-import dns.name
 from dns.rdatatype import RdataType
 
-from dnsrig.items.authoritative._answers import is_synthesised, nothing_seen, sample
+from dnsrig.items.authoritative._probes import rcode_text
+from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
+from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
-from dnsrig.verification.verdicts import Evidence, Outcome, Severity, failed, inconclusive, passed
+from dnsrig.verification.verdicts import Evidence, Outcome, Severity, failed, passed
 
-LEFT_OUT = {RdataType.OPT, RdataType.SOA}
 ITEM = Item(
     id="A-axfr",
     role="authoritative",
-    group="Zone transfer",
-    requirement=(
-        "A zone transfer comes to its end and has every RRset, with its signatures, that the server answers with."
+    group="Robustness",
+    requirement="The zone is transferred only to those it is meant for.",
+    references=("RFC 5936 section 5", "RFC 9210 section 5"),
+    severity=Severity.NOTICE,
+    consequence=(
+        "Anyone can list the zone's names, and have large answers sent; where the zone is public all the same, "
+        "that is no harm."
     ),
-    references=("RFC 5936 section 2.2", "RFC 5936 section 3", "RFC 4035 section 3.1.5"),
-    severity=Severity.CRITICAL,
-    consequence="Secondaries do not get the zone, or serve another one than the primary, without signatures or names.",
-    procedure=(
-        "The zone is asked for by AXFR, where the server allows it: it begins and ends with the same SOA record. The"
-        " RRsets of a sample of answers, their signatures, NSEC and NSEC3 records are looked for in it."
-    ),
-    dig=("dig @{server} -p {port} {zone} AXFR",),
-    needs=("transfer",),
-    faults=("axfr-leaves-out", "axfr-strips-rrsig", "axfr-ends-early"),
+    procedure="The zone is asked for by AXFR without signature; the first message of the response has no SOA record.",
+    dig=("dig @{server} -p {port} {zone} AXFR +noedns",),
+    needs=("zone",),
+    faults=("allows-axfr",),
 )
 
 
+def _head_of(exchange: Exchange) -> Evidence:
+    """Show that there is a transfer, not the zone."""
+    records = 0 if exchange.message is None else sum(len(rrset) for rrset in exchange.message.answer)
+    return Evidence(exchange.title, f"The first message has {records} records in {exchange.octets} octets.")
+
+
 def check(subject: AuthoritativeSubject) -> Outcome:
-    """Compare the transfer with answers."""
-    moved = subject.transfer
-    if moved.trouble:
-        return failed(f"The transfer, of {len(moved.rrsets)} records so far, did not come to its end: {moved.trouble}.")
-    if moved.zone is None:
-        return inconclusive("There is no transfer any more.")
-    first, last = moved.rrsets[0], moved.rrsets[-1]
-    if first.rdtype != RdataType.SOA or last.rdtype != RdataType.SOA or first[0] != last[0]:
-        return failed("The transfer does not begin and end with the same SOA record.")
-    origin = subject.origin
-    compared = 0
-    for exchange in sample(subject):
-        message = exchange.message
-        for rrset in [] if message is None else (*message.answer, *message.authority):
-            if rrset.rdtype in LEFT_OUT or not rrset.name.is_subdomain(origin):
-                continue
-            if RdataType.SOA in {rrset.covers} or is_synthesised(rrset.name, exchange):
-                continue
-            name = _source(subject, rrset.name)
-            there = moved.zone.get_rdataset(name, rrset.rdtype, rrset.covers)
-            if there is None or set(there) != set(rrset):
-                covers = f" over {RdataType.make(rrset.covers).name}" if rrset.covers else ""
-                title = f"{name} {RdataType.make(rrset.rdtype).name}{covers}"
-                lack = "is not in the transfer" if there is None else "is another in the transfer"
-                text = "\n".join(str(one) for one in ([] if there is None else there)) or "none"
-                return failed(f"{title} {lack}.", exchange, Evidence(f"{title} in the transfer", text))
-            compared += 1
-    if not compared:
-        return nothing_seen("RRsets of the zone")
-    return passed(
-        f"The transfer has {len(moved.rrsets)} records, among them the {compared} RRsets that were asked for."
-    )
-
-
-def _source(subject: AuthoritativeSubject, name: dns.name.Name) -> dns.name.Name:
-    """Give the wildcard's name for a name that was made from it."""
-    wildcard = subject.landmarks.wildcard
-    if wildcard is None:
-        return name
-    made = name.labels[0] == subject.denied_label and name.parent() == wildcard.name.parent()
-    return wildcard.name if made else name
+    """Ask for a transfer; its first message tells."""
+    exchange = subject.asker.tcp(Query(name=subject.origin, rtype=RdataType.AXFR, payload=None))
+    if exchange.response is None and not subject.silence():
+        return passed(f"There is no transfer: {exchange.silence}.", exchange)
+    if exchange.message is None:
+        return subject.unanswered(exchange)
+    if exchange.message.answer:
+        return failed("The server transfers the zone to this host.", _head_of(exchange))
+    return passed(f"The response code is {rcode_text(exchange)}.", exchange)

@@ -1,50 +1,48 @@
-"""A-dname: signed DNAME records and the CNAME records made from them."""
+"""A-dname: DNAME."""
 
+import dns.name
 from dns.rdatatype import RdataType
-from dns.rdtypes.ANY.CNAME import CNAME
-from dns.rdtypes.ANY.DNAME import DNAME
 
-from dnsrig.items.authoritative._answers import child_of
-from dnsrig.items.authoritative._denials import unusable
+from dnsrig.items.authoritative._probes import rcode_text
+from dnsrig.verification.asker import random_label
 from dnsrig.verification.item import Item
+from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject, rrset_of
-from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed
+from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
 
 ITEM = Item(
     id="A-dname",
     role="authoritative",
-    group="DNSSEC: signatures",
-    requirement="Below a DNAME record the answer has that record, and an unsigned CNAME record that follows from it.",
-    references=("RFC 6672 section 5.3.1", "RFC 6672 section 3.1", "RFC 6672 section 2.2"),
+    group="Answers",
+    requirement="A query for a name below a DNAME record gets that record and a CNAME record made of it.",
+    references=("RFC 6672 section 3.2", "RFC 6672 section 3.3"),
     severity=Severity.ERROR,
-    consequence="Validators cannot check where the name leads, and reject the answer.",
-    procedure="A name below a DNAME record is asked for with DO.",
-    dig=("dig @{server} -p {port} absent.{dname} A +norec +dnssec",),
-    needs=("signatures", "dname"),
-    faults=("dname-left-out", "wrong-cname-from-dname", "signs-synthesised-cname"),
+    consequence="The names of the whole subtree do not resolve; resolvers without DNAME need the CNAME record.",
+    procedure=(
+        "A random name below the owner of a DNAME record is asked for; the answer has the DNAME record, and a "
+        "CNAME record from the name to the same labels below the DNAME record's target."
+    ),
+    dig=("dig @{server} -p {port} random.{dname} A +norec +noedns",),
+    needs=("zone", "dname"),
+    faults=("no-dname", "no-dname-cname"),
 )
 
 
 def check(subject: AuthoritativeSubject) -> Outcome:
-    """Ask for a name below."""
+    """Ask for a name that no cache has."""
     owner = subject.name("dname")
-    name = child_of(owner, subject.denied_label)
-    exchange = subject.answers.get(name, RdataType.A)
-    outcome = unusable(subject, exchange)
-    if outcome is not None or exchange.message is None:
-        return outcome or inconclusive("There is no response.", exchange)
-    redirection = rrset_of(exchange, "answer", owner, RdataType.DNAME)
-    if redirection is None:
-        return failed(f"The answer for {name} is without the DNAME record of {owner}.", exchange)
-    alias = rrset_of(exchange, "answer", name, RdataType.CNAME)
-    if alias is None:
-        return failed(
-            f"The answer for {name} is without the CNAME record that follows from the DNAME record.", exchange
-        )
-    (target,) = (record.target for record in redirection if isinstance(record, DNAME))
-    expected = child_of(target, subject.denied_label)
-    if [record.target for record in alias if isinstance(record, CNAME)] != [expected]:
-        return failed(f"The CNAME record of {name} does not lead to {expected}.", exchange)
-    if rrset_of(exchange, "answer", name, RdataType.RRSIG, RdataType.CNAME) is not None:
-        return failed("The CNAME record that follows from the DNAME record is signed.", exchange)
-    return passed(f"{name} leads to {expected}.", exchange)
+    label = random_label().encode()
+    name = dns.name.Name((label, *owner.labels))
+    exchange = subject.asker.ask(Query(name=name, rtype=RdataType.A, payload=None))
+    if exchange.message is None:
+        return subject.unanswered(exchange)
+    dname = rrset_of(exchange, "answer", owner, RdataType.DNAME)
+    if dname is None:
+        return failed(f"The response is {rcode_text(exchange)}, without the DNAME record.", exchange)
+    wanted = dns.name.Name((label, *dname[0].target.labels))
+    cname = rrset_of(exchange, "answer", name, RdataType.CNAME)
+    if cname is None:
+        return failed("The answer has no CNAME record for the name.", exchange)
+    if cname[0].target != wanted:
+        return failed(f"The CNAME record leads to {cname[0].target}, not to {wanted}.", exchange)
+    return passed(f"The answer has the DNAME record, and CNAME to {wanted}.", exchange)

@@ -30,7 +30,7 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     """Compute the digest."""
     zone = subject.transfer.zone
     if zone is None:
-        return not_applicable("The transfer is not complete; A-axfr is about that.")
+        return not_applicable("The transfer is not complete; A-axfr-complete is about that.")
     found = zone.get_rdataset(subject.origin, RdataType.ZONEMD)
     if found is None:
         return not_applicable("The zone has no ZONEMD record.")

@@ -15,6 +15,8 @@ from dnsrig.verification.faults.fault import Fault, Passage
 UPSTREAM_WAIT_S = 5.0
 LARGEST_MESSAGE = 65_535
 PORT_ATTEMPTS = 50
+DISCARD_WAIT_S = 0.05
+"""How long after a response by TCP what has come since its query is looked for, to be thrown away."""
 NO_FAULT = Fault(name="none", does="does nothing wrong", roles=())
 
 
@@ -44,6 +46,8 @@ class Relay:
         self._tasks: set[asyncio.Task[None]] = set()
         self._datagrams: asyncio.DatagramTransport | None = None
         self._server: asyncio.Server | None = None
+        self._other_source: socket.socket | None = None
+        self._memory: set[str] = set()
 
     @property
     def endpoint(self) -> Endpoint:
@@ -73,6 +77,8 @@ class Relay:
     async def _listen(self) -> None:
         udp, tcp = self._sockets()
         self._datagrams, _ = await self._loop.create_datagram_endpoint(lambda: _Datagrams(self), sock=udp)
+        if self.fault.other_source_port:
+            self._other_source = self._bound(socket.SOCK_DGRAM, 0)
         if tcp is not None:
             self._server = await asyncio.start_server(self._serve_connection, sock=tcp)
 
@@ -113,6 +119,8 @@ class Relay:
             self._datagrams.close()
         if self._server is not None:
             self._server.close()
+        if self._other_source is not None:
+            self._other_source.close()
         tasks = [*self._tasks]
         for task in tasks:
             task.cancel()
@@ -126,7 +134,11 @@ class Relay:
 
     async def _answer_datagram(self, query: bytes, sender: tuple[str, int]) -> None:
         response = await self._pass_on(query, "udp")
-        if response is not None and self._datagrams is not None:
+        if response is None:
+            return
+        if self._other_source is not None:
+            await self._loop.sock_sendto(self._other_source, response, sender)
+        elif self._datagrams is not None:
             self._datagrams.sendto(response, sender)
 
     async def _serve_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -142,11 +154,20 @@ class Relay:
                     if response is not None:
                         writer.write(struct.pack("!H", len(response)) + response)
                         await writer.drain()
+                    if self.fault.closes_tcp_after_one:
+                        break
+                    if self.fault.discards_pipelined:
+                        await self._discard(reader)
         finally:
             writer.close()
 
+    @staticmethod
+    async def _discard(reader: asyncio.StreamReader) -> None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(reader.read(LARGEST_MESSAGE), DISCARD_WAIT_S)
+
     async def _pass_on(self, query: bytes, transport: Transport) -> bytes | None:
-        passage = Passage(query, transport)
+        passage = Passage(query, transport, memory=self._memory)
         self.seen.append(passage)
         asked: bytes | None = query
         if self.fault.on_query is not None:

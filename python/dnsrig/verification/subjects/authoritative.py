@@ -38,14 +38,14 @@ class AuthoritativeSubject:
 
     asker: Asker
     landmarks: Landmarks
+    peers: tuple[Asker, ...] = ()
+    """Other servers of the zone, which should serve the same."""
     title: str = ""
     """The server's name and version, where the rig started it."""
     given_ds: tuple[DS, ...] | None = None
     """The parent zone's DS records for the zone, as the user gave them."""
     parent: Asker | None = None
     """Asks a server of the parent zone, if one is known."""
-    others: Sequence[Asker] = ()
-    """Ask the zone's other servers."""
     now_s: float = field(default_factory=time.time)
     """The time by which signatures are judged, in seconds since 1970."""
     _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
@@ -71,9 +71,9 @@ class AuthoritativeSubject:
             return transfer(self.asker, self.origin)
 
     @cached_property
-    def other_answers(self) -> Sequence[Answers]:
+    def peer_answers(self) -> Sequence[Answers]:
         """The same of the zone's other servers."""
-        return [Answers(asker) for asker in self.others]
+        return [Answers(asker) for asker in self.peers]
 
     @cached_property
     def denied_label(self) -> bytes:
@@ -142,6 +142,12 @@ class AuthoritativeSubject:
 
     def lacks(self, need: str) -> str | None:
         """Say why an item is not applicable."""
+        if need == "zone":
+            return self._not_served
+        if need == "edns":
+            return self._without_edns
+        if need == "peers":
+            return None if self.peers else "One server is known; further ones can be named by --ns."
         if need in {"signed", "signatures", "unsigned", "nsec", "nsec3"} and self.dnskey.rcode != dns.rcode.NOERROR:
             return f"Whether the zone {self.origin} is signed cannot be told: there is no usable response for DNSKEY."
         if need in {"signed", "signatures", "nsec", "nsec3"} and not self.is_signed:
@@ -158,8 +164,6 @@ class AuthoritativeSubject:
             case "transfer":
                 why = self.transfer.refusal
                 return f"The server does not transfer the zone to this address: {why}." if why else None
-            case "others":
-                return None if self.others else "No other servers of the zone are known."
             case "unsigned":
                 return f"The zone {self.origin} is signed." if self.is_signed else None
             case "nsec":
@@ -169,6 +173,27 @@ class AuthoritativeSubject:
         if getattr(self.landmarks, need) is None:
             words = need.replace("_", " ")
             return f"No {words} is known in the zone {self.origin}; --zone-file with its data may show one."
+        return None
+
+    @cached_property
+    def _not_served(self) -> str | None:
+        """Why nothing can be said of the zone's content: the server clearly does not serve it (see item A-plain)."""
+        exchange = self.asker.ask(Query(name=self.origin, rtype=RdataType.SOA, payload=None))
+        if exchange.rcode in {dns.rcode.REFUSED, dns.rcode.SERVFAIL, dns.rcode.NOTAUTH, dns.rcode.NXDOMAIN}:
+            return f"The server does not serve the zone {self.origin}: it answers {dns.rcode.to_text(exchange.rcode)}."
+        is_answered = rrset_of(exchange, "answer", self.origin, RdataType.SOA) is not None
+        if exchange.rcode == dns.rcode.NOERROR and not is_answered:
+            return f"The server does not serve the zone {self.origin}: it has no SOA record."
+        return None
+
+    @cached_property
+    def _without_edns(self) -> str | None:
+        """Why nothing can be said of the finer points of EDNS: the server clearly has none (see item A-edns)."""
+        exchange = self.asker.udp(Query(name=self.origin, rtype=RdataType.SOA))
+        if exchange.message is None:
+            return None if self.silence() else "The server does not answer queries with EDNS."
+        if exchange.message.edns < 0 or exchange.rcode in {dns.rcode.FORMERR, dns.rcode.NOTIMP}:
+            return "The server does not use EDNS."
         return None
 
     def silence(self) -> str:

@@ -1,14 +1,14 @@
-"""A-others-nsec3param: servers of the zone have the same chain."""
+"""A-peers-nsec3param: servers of the zone have the same chain."""
 
 from dns.rdatatype import RdataType
 
-from dnsrig.items.authoritative._others import check_agreement
+from dnsrig.items.authoritative._peers import check_agreement
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Outcome, Severity
 
 ITEM = Item(
-    id="A-others-nsec3param",
+    id="A-peers-nsec3param",
     role="authoritative",
     group="Zone transfer",
     requirement="All servers of the zone give the same NSEC3PARAM RRset, or none.",
@@ -17,7 +17,7 @@ ITEM = Item(
     consequence="A server holds an older zone: denials from it and from others do not fit together in caches.",
     procedure="NSEC3PARAM is asked for at every server of the zone that is known.",
     dig=("dig @{server} -p {port} {zone} NSEC3PARAM +norec +dnssec   # at every server",),
-    needs=("signed", "others"),
+    needs=("signed", "peers"),
     faults=("stale-secondary",),
 )
 

@@ -13,7 +13,7 @@ def check_agreement(subject: AuthoritativeSubject, rtype: RdataType) -> Outcome:
         return inconclusive(f"There is {own.trouble}.", own)
     here = {*(rrset_of(own, "answer", subject.origin, rtype) or ())}
     compared = []
-    for answers in subject.other_answers:
+    for answers in subject.peer_answers:
         other = answers.get(subject.origin, rtype)
         if other.message is None:
             continue

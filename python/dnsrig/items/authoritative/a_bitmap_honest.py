@@ -28,7 +28,13 @@ ITEM = Item(
     ),
     dig=("dig @{server} -p {port} {zone} LOC +norec +dnssec   # and each type in the bitmap",),
     needs=("signatures",),
-    faults=("bitmap-denies-type", "bitmap-invents-type", "hides-nsec3param"),
+    faults=(
+        "bitmap-denies-type",
+        "bitmap-invents-type",
+        "nsec3-bitmap-denies-type",
+        "nsec3-bitmap-invents-type",
+        "hides-nsec3param",
+    ),
 )
 
 

@@ -29,7 +29,7 @@ ITEM = Item(
     ),
     dig=("dig @{server} -p {port} {zone} CDS +norec +dnssec", "dig @{server} -p {port} {zone} CDNSKEY +norec +dnssec"),
     needs=("signatures",),
-    faults=("cds-of-another-key", "cdnskey-of-another-key"),
+    faults=("cds-of-another-key", "cdnskey-of-another-key", "key-signing-key-does-not-sign"),
 )
 
 

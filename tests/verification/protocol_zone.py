@@ -10,12 +10,14 @@ from dnsrig.verification.landmarks import Landmarks, find_landmarks
 
 ORIGIN = "matrix.example."
 LARGE_TEXTS = 60
+WIDE_TEXTS = 20
 MIDDLE_TEXTS = 12
 
 
 def zone_text() -> str:
     """Give the zone unsigned."""
     middle = "\n".join(f'middle TXT "text {number:02} {"m" * 40}"' for number in range(MIDDLE_TEXTS))
+    wide = "\n".join(f'wide TXT "text {number:02} {"w" * 70}"' for number in range(WIDE_TEXTS))
     large = "\n".join(f'large TXT "text {number:02} {"x" * 70}"' for number in range(LARGE_TEXTS))
     return f"""\
 $ORIGIN {ORIGIN}
@@ -23,12 +25,12 @@ $TTL 3600
 @ SOA ns1 hostmaster 7 7200 900 1209600 300
 @ NS ns1
 @ NS ns2
-@ MX 10 www
+@ MX 10 host
 ns1 A 192.0.2.1
 ns2 A 192.0.2.2
 ns2 AAAA 2001:db8::2
-www A 192.0.2.4
-alias CNAME www
+host A 192.0.2.4
+alias CNAME host
 below DNAME target
 host.target A 192.0.2.9
 a.ent TXT "below an empty non-terminal"
@@ -40,6 +42,7 @@ ns1.secure A 192.0.2.5
 insecure NS ns1.insecure
 ns1.insecure A 192.0.2.6
 {middle}
+{wide}
 {large}
 """
 

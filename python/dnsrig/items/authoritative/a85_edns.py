@@ -35,6 +35,15 @@ ITEM = Item(
         "clears-do",
         "cuts-without-tc",
         "drops-large",
+        "clears-tc",
+        "cuts-ragged",
+        "cuts-tcp",
+        "drops-do",
+        "drops-large-by-tcp",
+        "drops-tcp",
+        "no-tcp",
+        "ignores-payload-size",
+        "sets-tc",
     ),
 )
 

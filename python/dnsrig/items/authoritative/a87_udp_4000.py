@@ -18,7 +18,7 @@ ITEM = Item(
     ),
     dig=("dig @{server} -p {port} {zone} DNSKEY +norec +dnssec +bufsize=4096 +ignore",),
     needs=("zone", "edns"),
-    faults=("cuts-without-tc", "drops-large"),
+    faults=("cuts-without-tc", "drops-do", "clears-tc"),
 )
 
 

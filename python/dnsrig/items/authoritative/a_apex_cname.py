@@ -3,7 +3,6 @@
 from dns.rdatatype import RdataType
 
 from dnsrig.verification.item import Item
-from dnsrig.verification.landmarks import UNUSED_TYPE
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject, rrset_of
 from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
@@ -20,10 +19,7 @@ ITEM = Item(
         "fails."
     ),
     procedure="CNAME, and a type that nobody has, are asked for at the apex; neither answer has a CNAME record.",
-    dig=(
-        "dig @{server} -p {port} {zone} CNAME +norec +noedns",
-        "dig @{server} -p {port} {zone} TYPE65280 +norec +noedns",
-    ),
+    dig=("dig @{server} -p {port} {zone} CNAME +norec +noedns", "dig @{server} -p {port} {zone} MINFO +norec +noedns"),
     needs=("zone",),
     faults=("cname-at-apex",),
 )
@@ -32,7 +28,7 @@ ITEM = Item(
 def check(subject: AuthoritativeSubject) -> Outcome:
     """Ask for it, and for what it would answer."""
     exchanges = []
-    for rtype in (RdataType.CNAME, UNUSED_TYPE):
+    for rtype in (RdataType.CNAME, RdataType.MINFO):
         exchange = subject.asker.ask(Query(name=subject.origin, rtype=rtype, payload=None))
         if exchange.message is None:
             return subject.unanswered(exchange)

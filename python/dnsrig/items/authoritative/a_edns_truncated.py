@@ -23,7 +23,14 @@ ITEM = Item(
     ),
     dig=("dig @{server} -p {port} {large} +norec +dnssec +bufsize=512 +nocookie +ignore",),
     needs=("zone", "edns"),
-    faults=("strips-opt-when-truncated", "ignores-payload-size", "clears-tc", "cuts-ragged", "drops-do"),
+    faults=(
+        "strips-opt-when-truncated",
+        "ignores-payload-size",
+        "clears-tc",
+        "cuts-ragged",
+        "drops-do",
+        "cuts-without-tc",
+    ),
 )
 
 

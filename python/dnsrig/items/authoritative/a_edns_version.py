@@ -19,7 +19,7 @@ ITEM = Item(
     procedure="The SOA record is asked for with EDNS version 1.",
     dig=("dig @{server} -p {port} {zone} SOA +norec +edns=1 +noednsneg",),
     needs=("zone", "edns"),
-    faults=("answers-any-edns-version",),
+    faults=("answers-any-edns-version", "drops-edns-versions", "formerr-to-edns-versions", "echoes-edns-version"),
 )
 
 

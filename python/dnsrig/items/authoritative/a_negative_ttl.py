@@ -3,7 +3,6 @@
 from dns.rdatatype import RdataType
 
 from dnsrig.verification.item import Item
-from dnsrig.verification.landmarks import UNUSED_TYPE
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject, rrset_of
 from dnsrig.verification.verdicts import Outcome, Severity, failed, not_applicable, passed
@@ -27,7 +26,7 @@ ITEM = Item(
 
 def check(subject: AuthoritativeSubject) -> Outcome:
     """Ask for a name that is not there."""
-    exchange = subject.asker.ask(Query(name=subject.absent_name(), rtype=UNUSED_TYPE, payload=None))
+    exchange = subject.asker.ask(Query(name=subject.absent_name(), rtype=RdataType.A, payload=None))
     if exchange.message is None:
         return subject.unanswered(exchange)
     rrset = rrset_of(exchange, "authority", subject.origin, RdataType.SOA)

@@ -29,7 +29,7 @@ ITEM = Item(
         "error without records."
     ),
     dig=("dig @{server} -p {port} dnsrig.invalid A +norec +noedns",),
-    faults=("recurses", "refers-upward", "denies-outside", "drops-outside"),
+    faults=("recurses", "refers-upward", "denies-outside", "drops-outside", "lame-upward"),
 )
 
 

@@ -3,7 +3,6 @@
 from dns.rdatatype import RdataType
 
 from dnsrig.verification.item import Item
-from dnsrig.verification.landmarks import UNUSED_TYPE
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
@@ -28,7 +27,7 @@ ITEM = Item(
 
 def check(subject: AuthoritativeSubject) -> Outcome:
     """Send four, and match the responses."""
-    types = (RdataType.SOA, RdataType.NS, UNUSED_TYPE)
+    types = (RdataType.SOA, RdataType.NS, RdataType.MX)
     queries = [Query(name=subject.origin, rtype=rtype, payload=None) for rtype in types]
     queries.append(Query(name=subject.absent_name(), rtype=RdataType.A, payload=None))
     exchanges = subject.asker.tcp_pipelined(queries)

@@ -20,7 +20,7 @@ ITEM = Item(
         "The SOA record is asked for by UDP without EDNS and without RD; the response is NOERROR with the record."
     ),
     dig=("dig @{server} -p {port} {zone} SOA +norec +noedns +ignore",),
-    faults=("lame", "lame-upward", "drops-plain"),
+    faults=("lame", "lame-upward", "drops-plain", "answers-from-other-port"),
 )
 
 

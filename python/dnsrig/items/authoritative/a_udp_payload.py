@@ -24,7 +24,7 @@ ITEM = Item(
         "dig @{server} -p {port} {large} +norec +dnssec +bufsize=1232 +nocookie +ignore",
     ),
     needs=("zone", "edns"),
-    faults=("ignores-payload-size",),
+    faults=("ignores-payload-size", "drops-do"),
 )
 
 
@@ -32,9 +32,9 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     """Ask with small sizes for the largest that there is, and for what is just too large."""
     exchanges = []
     for payload in PAYLOADS:
-        places = {place for place in (subject.landmarks.larger_than(payload), *subject.landmarks.large[:1]) if place}
+        places = [place for place in (subject.landmarks.larger_than(payload), *subject.landmarks.large[:1]) if place]
         questions = [(place.name, place.rtype) for place in places] or [(subject.origin, RdataType.DNSKEY)]
-        for name, rtype in questions:
+        for name, rtype in dict.fromkeys(questions):
             exchange = subject.asker.udp(Query(name=name, rtype=rtype, do=True, payload=payload))
             if exchange.response is None:
                 return subject.unanswered(exchange)

@@ -3,11 +3,9 @@
 import dns.flags
 import dns.opcode
 import dns.rcode
-from dns.rdatatype import RdataType
 
-from dnsrig.items.authoritative._probes import wrong_rcode
+from dnsrig.items.authoritative._probes import soa_query, wrong_rcode
 from dnsrig.verification.item import Item
-from dnsrig.verification.queries import CraftedMessage
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
 
@@ -24,27 +22,18 @@ ITEM = Item(
         "New opcodes, such as DSO of RFC 8490, cannot be tried without waiting for a time-out, or get a query's answer."
     ),
     procedure=(
-        "The header alone is sent, with opcode 15; the response has opcode 15, NOTIMP and no records. FORMERR is "
-        "not: the server cannot know the form of what it does not know."
+        "A message with opcode 15 that is otherwise a query for the SOA record is sent; the response has opcode 15, "
+        "NOTIMP and no records. RFC 8906 sends the header alone, which some servers drop as malformed."
     ),
-    dig=("dig @{server} -p {port} {zone} SOA +norec +noedns +opcode=15 +header-only",),
+    dig=("dig @{server} -p {port} {zone} SOA +norec +noedns +opcode=15",),
     needs=("zone",),
     faults=("drops-opcodes", "answers-any-opcode", "formerr-to-opcodes", "forgets-opcode"),
 )
 
 
 def check(subject: AuthoritativeSubject) -> Outcome:
-    """Send the header alone with opcode 15, as RFC 8906 has it: the rest may have any form."""
-    flags = dns.opcode.to_flags(UNASSIGNED)
-    exchange = subject.asker.udp(
-        CraftedMessage(
-            name=subject.origin,
-            rtype=RdataType.SOA,
-            opcode=UNASSIGNED,
-            payload=None,
-            after_id=flags.to_bytes(2) + bytes(8),
-        )
-    )
+    """Send a query but for its opcode."""
+    exchange = subject.asker.udp(soa_query(subject, opcode=UNASSIGNED))
     wrong = wrong_rcode(subject, exchange, dns.rcode.NOTIMP)
     if wrong is not None:
         return wrong

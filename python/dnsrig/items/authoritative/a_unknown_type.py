@@ -19,7 +19,7 @@ ITEM = Item(
     procedure="TYPE65280 is asked for at the apex; the response is NOERROR with an empty answer section.",
     dig=("dig @{server} -p {port} {zone} TYPE65280 +norec",),
     needs=("zone",),
-    faults=("drops-unknown-types", "notimp-to-unknown-types"),
+    faults=("drops-unknown-types", "notimp-to-unknown-types", "cname-at-apex", "nxdomain-for-nodata"),
 )
 
 

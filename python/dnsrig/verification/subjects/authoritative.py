@@ -104,9 +104,14 @@ class AuthoritativeSubject:
 
     @cached_property
     def dnskey(self) -> Exchange:
-        """The response with the zone's keys and their signatures."""
+        """The response with the zone's keys and their signatures, also where only TCP gives them whole."""
+        query = Query(name=self.origin, rtype=RdataType.DNSKEY, do=True, payload=LARGE_PAYLOAD)
         with self._lock:
-            return self.asker.ask(Query(name=self.origin, rtype=RdataType.DNSKEY, do=True, payload=LARGE_PAYLOAD))
+            exchange = self.asker.ask(query)
+            if rrset_of(exchange, "answer", self.origin, RdataType.DNSKEY) is None:
+                by_tcp = self.asker.tcp(query)
+                return by_tcp if by_tcp.message is not None else exchange
+            return exchange
 
     @cached_property
     def nsec3param(self) -> Exchange:

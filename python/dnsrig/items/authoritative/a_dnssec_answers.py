@@ -22,7 +22,7 @@ ITEM = Item(
         "NXDOMAIN is compact denial's (RFC 9824)."
     ),
     dig=("dig @{server} -p {port} {zone} SOA +norec +dnssec", "dig @{server} -p {port} {zone} SOA +norec +noedns"),
-    faults=("drops-do", "drops-edns", "formerr-to-edns", "servfail-to-do"),
+    faults=("drops-do", "drops-edns", "formerr-to-edns", "servfail-to-denials"),
 )
 
 

@@ -19,7 +19,14 @@ ITEM = Item(
     ),
     dig=("dig @{server} -p {port} {zone} SOA +norec +dnssec",),
     needs=("signed",),
-    faults=("strips-rrsig", "strips-rrsig-of-denials", "clears-do", "ignores-edns", "cuts-without-tc"),
+    faults=(
+        "strips-rrsig",
+        "strips-rrsig-of-denials",
+        "strips-rrsig-of-dname",
+        "clears-do",
+        "ignores-edns",
+        "cuts-without-tc",
+    ),
 )
 
 

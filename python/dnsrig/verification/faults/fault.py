@@ -52,6 +52,8 @@ class Fault:
     """What it does, in words that go on after "The server" or "The proxy"."""
     roles: tuple[Role, ...]
     """Whose fault it can be."""
+    needs: tuple[str, ...] = ()
+    """What a target must have for the fault to show, by names that the subject's `lacks` knows."""
     seen_in: str = ""
     """Where it was seen in practice."""
     on_query: Change | None = None

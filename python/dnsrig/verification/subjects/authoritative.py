@@ -22,6 +22,7 @@ from dnsrig.verification.transfer import Transfer, transfer
 from dnsrig.verification.verdicts import Outcome, failed, inconclusive
 
 LARGE_PAYLOAD = 4096
+DNSSEC_NEEDS = {"signed", "signatures", "unsigned", "nsec", "nsec3"}
 
 
 class NoWordError(Exception):
@@ -147,38 +148,37 @@ class AuthoritativeSubject:
 
     def lacks(self, need: str) -> str | None:
         """Say why an item is not applicable."""
-        if need == "zone":
-            return self._not_served
-        if need == "edns":
-            return self._without_edns
-        if need == "peers":
-            return None if self.peers else "One server is known; further ones can be named by --ns."
-        if need in {"signed", "signatures", "unsigned", "nsec", "nsec3"} and self.dnskey.rcode != dns.rcode.NOERROR:
-            return f"Whether the zone {self.origin} is signed cannot be told: there is no usable response for DNSKEY."
-        if need in {"signed", "signatures", "nsec", "nsec3"} and not self.is_signed:
-            return f"The zone {self.origin} is not signed."
+        if need in DNSSEC_NEEDS:
+            return self._lacks_dnssec(need)
         match need:
-            case "signed":
-                return None
-            case "signatures":
-                return (
-                    None if self._gives_signatures else "The server gives no signatures at all; A-rrsig is about that."
-                )
+            case "zone":
+                return self._not_served
+            case "edns":
+                return self._without_edns
+            case "peers":
+                return None if self.peers else "One server is known; further ones can be named by --ns."
             case "ds":
                 return None if self.ds else f"No DS records for {self.origin} are known; --ds gives them."
             case "transfer":
                 why = self.transfer.refusal
                 return f"The server does not transfer the zone to this address: {why}." if why else None
-            case "unsigned":
-                return f"The zone {self.origin} is signed." if self.is_signed else None
-            case "nsec":
-                return "The zone uses NSEC3." if self.uses_nsec3 else None
-            case "nsec3":
-                return None if self.uses_nsec3 else "The zone uses NSEC."
         if getattr(self.landmarks, need) is None:
             words = need.replace("_", " ")
             return f"No {words} is known in the zone {self.origin}; --zone-file with its data may show one."
         return None
+
+    def _lacks_dnssec(self, need: str) -> str | None:
+        if self.dnskey.rcode != dns.rcode.NOERROR:
+            return f"Whether the zone {self.origin} is signed cannot be told: there is no usable response for DNSKEY."
+        if need == "unsigned":
+            return f"The zone {self.origin} is signed." if self.is_signed else None
+        if not self.is_signed:
+            return f"The zone {self.origin} is not signed."
+        if need == "signatures" and not self._gives_signatures:
+            return "The server gives no signatures at all; A-rrsig is about that."
+        if need == "nsec" and self.uses_nsec3:
+            return "The zone uses NSEC3."
+        return "The zone uses NSEC." if need == "nsec3" and not self.uses_nsec3 else None
 
     @cached_property
     def _not_served(self) -> str | None:

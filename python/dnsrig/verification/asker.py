@@ -1,5 +1,6 @@
 """Asking a server, so that a lost message is not taken for a fault."""
 
+import contextlib
 import random
 import secrets
 import select
@@ -64,6 +65,44 @@ class Asker:
                 break
         return exchanges
 
+    def tcp_in_turn(self, queries: Sequence[Query], idle_s: float) -> list[Exchange]:
+        """Ask over one connection, each query when the one before is answered and `idle_s` have passed."""
+        exchanges: list[Exchange] = []
+        for tries in range(1, TCP_TRIES + 1):
+            exchanges = self._in_turn_once(queries, idle_s, tries)
+            if all(exchange.response is not None for exchange in exchanges):
+                break
+        return exchanges
+
+    def udp_from_anywhere(self, query: Query) -> tuple[Exchange, Endpoint | None]:
+        """Ask by UDP and take a response from any address and port; give those too, None without response."""
+        sent: dict[int, tuple[bytes, float]] = {}
+        silence = f"none in {' and '.join(f'{wait_s:g} s' for wait_s in self.udp_waits_s)}"
+        message = query.wire(0)
+        try:
+            with self.make_socket(self._family, socket.SOCK_DGRAM) as channel:
+                for wait_s in self.udp_waits_s:
+                    message_id = _new_id(sent)
+                    message = query.wire(message_id)
+                    sent[message_id] = (message, time.monotonic())
+                    channel.sendto(message, (self.server.address, self.server.port))
+                    response, sender = _receive_from(channel, sent, time.monotonic() + wait_s)
+                    if response is not None:
+                        message, at = sent[int.from_bytes(response[:2])]
+                        elapsed_ms = (time.monotonic() - at) * 1e3
+                        taken = self._exchange("udp", query, message, response, len(sent), elapsed_ms, "", [])
+                        return taken, sender
+        except OSError as error:
+            silence = _said(error)
+        return self._exchange("udp", query, message, None, max(len(sent), 1), 0.0, silence, []), None
+
+    def send(self, messages: Sequence[bytes]) -> None:
+        """Send datagrams and wait for nothing; a refusal (ICMP) by the target does not matter either."""
+        with self._socket(socket.SOCK_DGRAM) as channel:
+            for message in messages:
+                with contextlib.suppress(OSError):
+                    channel.send(message)
+
     def ask(self, query: Query) -> Exchange:
         """Ask by UDP, and by TCP if the response is truncated: what a client sees in the end."""
         exchange = self.udp(query)
@@ -101,9 +140,38 @@ class Asker:
             )
         return exchanges
 
+    def _in_turn_once(self, queries: Sequence[Query], idle_s: float, tries: int) -> list[Exchange]:
+        exchanges: list[Exchange] = []
+        silence = f"none in {self.tcp_wait_s:g} s"
+        message = b""
+        try:
+            with self._socket(socket.SOCK_STREAM, self.tcp_wait_s) as channel:
+                for query in queries:
+                    if exchanges:
+                        time.sleep(idle_s)
+                    message_id = _new_id({})
+                    message, at = query.wire(message_id), time.monotonic()
+                    channel.sendall(struct.pack("!H", len(message)) + message)
+                    response = _receive_framed(channel, at + self.tcp_wait_s)
+                    while not _is_response(response, {message_id: (message, at)}):
+                        response = _receive_framed(channel, at + self.tcp_wait_s)
+                    elapsed_ms = (time.monotonic() - at) * 1e3
+                    exchanges.append(self._exchange("tcp", query, message, response, tries, elapsed_ms, "", []))
+        except TimeoutError:
+            pass
+        except (OSError, EOFError) as error:
+            silence = _said(error)
+        unanswered = queries[len(exchanges) :]
+        return exchanges + [
+            self._exchange("tcp", query, message, None, tries, 0.0, silence, []) for query in unanswered
+        ]
+
+    @property
+    def _family(self) -> socket.AddressFamily:
+        return socket.AF_INET6 if ":" in self.server.address else socket.AF_INET
+
     def _socket(self, kind: socket.SocketKind, wait_s: float | None = None) -> socket.socket:
-        family = socket.AF_INET6 if ":" in self.server.address else socket.AF_INET
-        channel = self.make_socket(family, kind)
+        channel = self.make_socket(self._family, kind)
         try:
             channel.settimeout(wait_s)
             channel.connect((self.server.address, self.server.port))
@@ -162,6 +230,19 @@ def _receive_datagram(
             return message
         strays.append(message)
     return None
+
+
+def _receive_from(
+    channel: socket.socket, sent: dict[int, tuple[bytes, float]], deadline: float
+) -> tuple[bytes | None, Endpoint | None]:
+    while (left_s := deadline - time.monotonic()) > 0:
+        readable, _, _ = select.select([channel], [], [], left_s)
+        if not readable:
+            break
+        message, sender = channel.recvfrom(LARGEST_MESSAGE)
+        if _is_response(message, sent):
+            return message, Endpoint(sender[0], sender[1])
+    return None, None
 
 
 def _receive_framed(channel: socket.socket, deadline: float) -> bytes:

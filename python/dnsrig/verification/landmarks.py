@@ -10,6 +10,8 @@ from dns.rdatatype import RdataType
 
 HOST_TYPES = (RdataType.A, RdataType.AAAA, RdataType.TXT, RdataType.MX, RdataType.SRV, RdataType.CAA)
 """Types of which one is asked where any existing RRset will do, the first that there is."""
+PROOF_TYPES = {RdataType.RRSIG, RdataType.NSEC, RdataType.NSEC3}
+"""Types that come with others' answers; asked for alone, servers differ in what they give (RFC 8482 section 7)."""
 UNUSED_TYPE = RdataType.make(65_280)
 """Of the range for private use (RFC 6895 section 3.1): no zone has it unless for tests."""
 
@@ -83,7 +85,8 @@ def find_landmarks(
     found.host = _first(place for place in visible if not place.name.is_wild() and place.name != origin)
     found.wildcard = _first(place for place in visible if place.name.is_wild())
     found.empty = _empty_non_terminal(origin, {place.name for place in visible} | cuts, names)
-    found.large = sorted(visible, key=lambda place: -place.octets)[:LARGE_KEPT]
+    data = [place for place in visible if place.rtype not in PROOF_TYPES]
+    found.large = sorted(data, key=lambda place: -place.octets)[:LARGE_KEPT]
     return found
 
 

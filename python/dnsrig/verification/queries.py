@@ -26,6 +26,9 @@ class Query:
     rtype: dns.rdatatype.RdataType
     rdclass: dns.rdataclass.RdataClass = dns.rdataclass.IN
     opcode: dns.opcode.Opcode = dns.opcode.QUERY
+    qr: bool = False
+    """Set only in responses, so a message with it is no query."""
+    aa: bool = False
     rd: bool = False
     ad: bool = False
     cd: bool = False
@@ -41,7 +44,13 @@ class Query:
         """Give the message."""
         message = dns.message.QueryMessage(id=message_id)
         flags = dns.opcode.to_flags(self.opcode)
-        for is_set, flag in ((self.rd, dns.flags.RD), (self.ad, dns.flags.AD), (self.cd, dns.flags.CD)):
+        for is_set, flag in (
+            (self.qr, dns.flags.QR),
+            (self.aa, dns.flags.AA),
+            (self.rd, dns.flags.RD),
+            (self.ad, dns.flags.AD),
+            (self.cd, dns.flags.CD),
+        ):
             flags |= flag if is_set else 0
         message.flags = flags | (Z_BIT if self.z else 0)
         message.question.append(dns.rrset.RRset(self.name, self.rdclass, self.rtype))
@@ -53,7 +62,8 @@ class Query:
     def dig_options(self) -> Sequence[str]:
         """Give the options by which dig asks the same."""
         found = [] if self.rd else ["+norec"]
-        found += [word for is_set, word in ((self.ad, "+ad"), (self.cd, "+cd"), (self.z, "+zflag")) if is_set]
+        settable = ((self.aa, "+aaflag"), (self.ad, "+ad"), (self.cd, "+cd"), (self.z, "+zflag"))
+        found += [word for is_set, word in settable if is_set]
         if not self.ad:
             found.append("+noad")
         if self.opcode != dns.opcode.QUERY:
@@ -75,3 +85,20 @@ class Query:
         rdclass = dns.rdataclass.to_text(self.rdclass)
         named = [] if self.rdclass == dns.rdataclass.IN else ["-c", rdclass]
         return [*named, "-q", self.name.to_text(), "-t", dns.rdatatype.to_text(self.rtype)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CraftedMessage(Query):
+    """A message that is sent as it is, such as one with two questions; the fields of `Query` say what it is about."""
+
+    after_id: bytes
+    """The message behind its ID."""
+
+    def wire(self, message_id: int) -> bytes:
+        """Give the message."""
+        return message_id.to_bytes(2) + self.after_id
+
+    def dig_options(self) -> Sequence[str]:
+        """Give the options of the query that is most like it: dig sends no such message."""
+        # Not super(): a dataclass with slots is another class than the one that the method was defined in.
+        return [*Query.dig_options(self), "+qr"]

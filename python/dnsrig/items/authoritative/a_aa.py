@@ -18,6 +18,7 @@ ITEM = Item(
     consequence="Resolvers take the server to be lame for the zone, and its names do not resolve.",
     procedure="The SOA record and a name that does not exist are asked for; both responses have AA.",
     dig=("dig @{server} -p {port} {zone} SOA +norec", "dig @{server} -p {port} absent.{zone} A +norec"),
+    needs=("zone",),
     faults=("clears-aa",),
 )
 

@@ -18,7 +18,8 @@ ITEM = Item(
     consequence="Later versions of EDNS cannot be introduced: clients that try them get no answer, or a wrong one.",
     procedure="The SOA record is asked for with EDNS version 1.",
     dig=("dig @{server} -p {port} {zone} SOA +norec +edns=1 +noednsneg",),
-    faults=("answers-any-edns-version", "strips-opt", "ignores-edns", "drops-edns", "formerr-to-edns"),
+    needs=("zone", "edns"),
+    faults=("answers-any-edns-version", "drops-edns-versions", "formerr-to-edns-versions", "echoes-edns-version"),
 )
 
 

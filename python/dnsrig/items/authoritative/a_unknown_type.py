@@ -18,7 +18,8 @@ ITEM = Item(
     consequence="New types, as HTTPS and SVCB once were, cannot be used: clients wait, or take the name for broken.",
     procedure="TYPE65280 is asked for at the apex; the response is NOERROR with an empty answer section.",
     dig=("dig @{server} -p {port} {zone} TYPE65280 +norec",),
-    faults=("drops-unknown-types", "notimp-to-unknown-types"),
+    needs=("zone",),
+    faults=("drops-unknown-types", "notimp-to-unknown-types", "cname-at-apex", "nxdomain-for-nodata"),
 )
 
 

@@ -1,7 +1,7 @@
 """What a fault is: a change of what passes between a client and a server that is right."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import dns.exception
 import dns.message
@@ -19,6 +19,8 @@ class Passage:
     transport: Transport
     response: bytes = b""
     """As the server that is right gave it; b"" while the query is on its way."""
+    memory: set[str] = field(default_factory=set)
+    """What the faulty one keeps in mind from one message to the next; the relay's passages share it."""
 
     @property
     def asked(self) -> dns.message.Message:
@@ -50,6 +52,8 @@ class Fault:
     """What it does, in words that go on after "The server" or "The proxy"."""
     roles: tuple[Role, ...]
     """Whose fault it can be."""
+    needs: tuple[str, ...] = ()
+    """What a target must have for the fault to show, by names that the subject's `lacks` knows."""
     seen_in: str = ""
     """Where it was seen in practice."""
     on_query: Change | None = None
@@ -57,6 +61,12 @@ class Fault:
     on_response: Change | None = None
     refuses_tcp: bool = False
     """Nothing listens on TCP."""
+    closes_tcp_after_one: bool = False
+    """A TCP connection is closed after its first response."""
+    discards_pipelined: bool = False
+    """What comes by TCP together with a query, or before its response, is thrown away."""
+    other_source_port: bool = False
+    """Responses by UDP come from another port than the one that was asked."""
 
 
 def unchanged_if_unreadable(change: Callable[[Passage], bytes | None]) -> Change:

@@ -28,7 +28,7 @@ def _strip_opt(passage: Passage) -> bytes:
 
 def _clear_do(passage: Passage) -> bytes:
     query = passage.asked
-    query.ednsflags &= ~dns.flags.DO
+    query.ednsflags &= ~int(dns.flags.DO)
     return wire_of(query)
 
 
@@ -48,10 +48,11 @@ def _drop_edns(passage: Passage) -> bytes | None:
 
 def _cut_without_tc(passage: Passage) -> bytes:
     """Leave out RRsets from the end until the rest fits, and do not say so."""
-    if passage.transport != "udp" or len(passage.response) <= OLD_LIMIT:
-        return passage.response
     answer = passage.answer
-    answer.flags &= ~dns.flags.TC
+    is_whole = len(passage.response) <= OLD_LIMIT and not answer.flags & dns.flags.TC
+    if passage.transport != "udp" or is_whole:
+        return passage.response
+    answer.flags &= ~int(dns.flags.TC)
     while len(wire_of(answer)) > OLD_LIMIT:
         section = next((part for part in (answer.additional, answer.authority, answer.answer) if part), None)
         if section is None:
@@ -66,7 +67,7 @@ def _drop_large(passage: Passage) -> bytes | None:
 
 def _no_truncation(passage: Passage) -> bytes:
     answer = passage.answer
-    answer.flags &= ~dns.flags.TC
+    answer.flags &= ~int(dns.flags.TC)
     return wire_of(answer)
 
 
@@ -105,7 +106,7 @@ def _notimp_unknown_types(passage: Passage) -> bytes:
 
 def _clear_aa(passage: Passage) -> bytes:
     answer = passage.answer
-    answer.flags &= ~dns.flags.AA
+    answer.flags &= ~int(dns.flags.AA)
     return wire_of(answer)
 
 

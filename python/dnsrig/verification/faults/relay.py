@@ -9,12 +9,21 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
+import dns.exception
+import dns.message
+import dns.rcode
+import dns.rdatatype
+
 from dnsrig.verification.exchange import Endpoint, Transport
 from dnsrig.verification.faults.fault import Fault, Passage
 
 UPSTREAM_WAIT_S = 5.0
 LARGEST_MESSAGE = 65_535
 PORT_ATTEMPTS = 50
+DISCARD_WAIT_S = 0.05
+"""How long after a response by TCP what has come since its query is looked for, to be thrown away."""
+TRANSFER_MARKS = 2
+"""SOA records that a zone transfer has: at its beginning and at its end (RFC 5936 section 2.2)."""
 NO_FAULT = Fault(name="none", does="does nothing wrong", roles=())
 
 
@@ -44,6 +53,8 @@ class Relay:
         self._tasks: set[asyncio.Task[None]] = set()
         self._datagrams: asyncio.DatagramTransport | None = None
         self._server: asyncio.Server | None = None
+        self._other_source: socket.socket | None = None
+        self._memory: set[str] = set()
 
     @property
     def endpoint(self) -> Endpoint:
@@ -73,6 +84,8 @@ class Relay:
     async def _listen(self) -> None:
         udp, tcp = self._sockets()
         self._datagrams, _ = await self._loop.create_datagram_endpoint(lambda: _Datagrams(self), sock=udp)
+        if self.fault.other_source_port:
+            self._other_source = self._bound(socket.SOCK_DGRAM, 0)
         if tcp is not None:
             self._server = await asyncio.start_server(self._serve_connection, sock=tcp)
 
@@ -113,6 +126,8 @@ class Relay:
             self._datagrams.close()
         if self._server is not None:
             self._server.close()
+        if self._other_source is not None:
+            self._other_source.close()
         tasks = [*self._tasks]
         for task in tasks:
             task.cancel()
@@ -126,7 +141,11 @@ class Relay:
 
     async def _answer_datagram(self, query: bytes, sender: tuple[str, int]) -> None:
         response = await self._pass_on(query, "udp")
-        if response is not None and self._datagrams is not None:
+        if response is None:
+            return
+        if self._other_source is not None:
+            await self._loop.sock_sendto(self._other_source, response, sender)
+        elif self._datagrams is not None:
             self._datagrams.sendto(response, sender)
 
     async def _serve_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -138,15 +157,51 @@ class Relay:
             with contextlib.suppress(asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
                 while True:
                     query = await reader.readexactly(struct.unpack("!H", await reader.readexactly(2))[0])
+                    if is_transfer(query):
+                        await self._transfer(query, writer)
+                        continue
                     response = await self._pass_on(query, "tcp")
                     if response is not None:
                         writer.write(struct.pack("!H", len(response)) + response)
                         await writer.drain()
+                    if self.fault.closes_tcp_after_one:
+                        break
+                    if self.fault.discards_pipelined:
+                        await self._discard(reader)
         finally:
             writer.close()
 
+    @staticmethod
+    async def _discard(reader: asyncio.StreamReader) -> None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(reader.read(LARGEST_MESSAGE), DISCARD_WAIT_S)
+
+    async def _transfer(self, query: bytes, writer: asyncio.StreamWriter) -> None:
+        """Pass a zone transfer on, message by message: its response has as many as the zone takes."""
+        begun = Passage(query, "tcp", memory=self._memory)
+        self.seen.append(begun)
+        asked = query if self.fault.on_query is None else self.fault.on_query(begun)
+        if asked is None:
+            return
+        family = socket.AF_INET6 if ":" in self.upstream.address else socket.AF_INET
+        with contextlib.suppress(OSError, TimeoutError), self._make_socket(family, socket.SOCK_STREAM) as channel:
+            channel.setblocking(False)
+            async with asyncio.timeout(UPSTREAM_WAIT_S):
+                await self._loop.sock_connect(channel, (self.upstream.address, self.upstream.port))
+                await self._loop.sock_sendall(channel, struct.pack("!H", len(asked)) + asked)
+                marks = 0
+                while marks < TRANSFER_MARKS:
+                    length = struct.unpack("!H", await self._exactly(channel, 2))[0]
+                    passage = Passage(query, "tcp", await self._exactly(channel, length), memory=self._memory)
+                    marks += transfer_marks(passage.response)
+                    change = self.fault.on_response
+                    response = passage.response if change is None else change(passage)
+                    if response is not None:
+                        writer.write(struct.pack("!H", len(response)) + response)
+                        await writer.drain()
+
     async def _pass_on(self, query: bytes, transport: Transport) -> bytes | None:
-        passage = Passage(query, transport)
+        passage = Passage(query, transport, memory=self._memory)
         self.seen.append(passage)
         asked: bytes | None = query
         if self.fault.on_query is not None:
@@ -191,6 +246,26 @@ class Relay:
                 raise asyncio.IncompleteReadError(found, octets)
             found += part
         return found
+
+
+def is_transfer(query: bytes) -> bool:
+    """Say whether a query is for a zone transfer (AXFR)."""
+    try:
+        question = dns.message.from_wire(query).question
+    except (dns.exception.DNSException, ValueError):
+        return False
+    return bool(question) and question[0].rdtype == dns.rdatatype.AXFR
+
+
+def transfer_marks(response: bytes) -> int:
+    """Count SOA records, of which a transfer has two; what is no transfer, or cannot be read, ends it too."""
+    try:
+        message = dns.message.from_wire(response, one_rr_per_rrset=True)
+    except (dns.exception.DNSException, ValueError):
+        return TRANSFER_MARKS
+    if message.rcode() != dns.rcode.NOERROR or not message.answer:
+        return TRANSFER_MARKS
+    return sum(1 for rrset in message.answer if rrset.rdtype == dns.rdatatype.SOA)
 
 
 class _Datagrams(asyncio.DatagramProtocol):

@@ -13,6 +13,7 @@ import dns.zonefile
 
 from dnsrig.errors import InputError
 from dnsrig.servers.interruption import raise_interruption
+from dnsrig.servers.rendering import zone_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +50,6 @@ class Anchor:
         return Anchor(self.owner, dns.dnssec.make_ds(self.owner, self.rdata, "SHA256"))
 
     def _data(self) -> str:
-        if isinstance(self.rdata, dns.rdtypes.ANY.DS.DS):
-            return self.rdata.to_text(chunksize=0)
         return self.rdata.to_text(chunksize=0)
 
 
@@ -58,7 +57,7 @@ def read_anchors(text: str) -> tuple[Anchor, ...]:
     """Read the DS and DNSKEY records of a text in zone file format, such as a dsset file; others are left aside.
 
     Raises:
-        InputError: it cannot be read, or has no such record.
+        InputError: it cannot be read, has no such record, or one of a zone whose name no configuration can hold.
 
     """
     try:
@@ -73,6 +72,8 @@ def read_anchors(text: str) -> tuple[Anchor, ...]:
         if isinstance(rdata, dns.rdtypes.ANY.DS.DS | dns.rdtypes.ANY.DNSKEY.DNSKEY)
         and rrset.rdtype in {dns.rdatatype.DS, dns.rdatatype.DNSKEY}
     )
+    for anchor in found:
+        zone_name(anchor.zone)
     if not found:
         raise InputError("there is no DS or DNSKEY record in the trust anchors")
     return found

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import ClassVar, Literal
 
+from dnsrig.errors import InputError
 from dnsrig.servers import programs
 from dnsrig.servers.programs import Installation
 from dnsrig.servers.resolvers.base import Resolver
@@ -30,6 +31,11 @@ class KnotResolver(Resolver):
     def find(cls) -> Installation | None:
         """Find kresd; `kresd --version` says "Knot Resolver, version 5.6.0"."""
         return programs.installation(cls.program, "--version", re.compile(r"Knot Resolver, version (\S+)"))
+
+    def _refuse_unfit_settings(self) -> None:
+        super()._refuse_unfit_settings()
+        if self.settings.threads != 1:
+            raise InputError(f"{self.title} is one process, which has one thread, not {self.settings.threads}")
 
     def render(self) -> dict[str, str]:
         """Give the configuration, the root hints, and a file of trust anchors for each zone."""

@@ -18,7 +18,6 @@ import pytest
 from dnsrig import _core
 from dnsrig.errors import EnvironmentLacksError, InputError, SubjectFailedError
 from dnsrig.hosts import processes
-from dnsrig.hosts.faketime import FakeClock, find_library
 from dnsrig.hosts.host import Host
 from dnsrig.hosts.network import users
 from dnsrig.hosts.network.topologies import PathNetwork, ResolverNetwork, path_network, resolver_network
@@ -186,22 +185,6 @@ def test_death_is_noticed(kind: type[Resolver], rig: Rig, tmp_path: Path) -> Non
         wait_until(lambda: not resolver._running().alive(), lambda: "it did not end")
         with pytest.raises(SubjectFailedError, match="ended by itself by signal 9"):
             resolver.check_running()
-
-
-def test_another_time(kind: type[Resolver], rig: Rig, tmp_path: Path) -> None:
-    """A week ago what has expired was good; in a year everything has expired."""
-    if find_library() is None:
-        pytest.skip("libfaketime is not installed: install the Debian package libfaketime")
-    host = rig.network.resolver
-    future = replace_settings(rig.settings(), clock=FakeClock(365 * DAY_S), ready="responds")
-    with kind(future, tmp_path / "future", host) as resolver:
-        assert ask(host, resolver.address, "www.good.test.").rcode() == dns.rcode.SERVFAIL
-    past = replace_settings(rig.settings(), clock=FakeClock(-7 * DAY_S), ready="responds")
-    with kind(past, tmp_path / "past", host) as resolver:
-        assert ask(host, resolver.address, "www.good.test.").rcode() == dns.rcode.SERVFAIL
-    near = replace_settings(rig.settings(), clock=FakeClock(60))
-    with kind(near, tmp_path / "near", host) as resolver:
-        assert is_secure(ask(host, resolver.address, "www.good.test."))
 
 
 def test_tree_on_nsd(rig: Rig, tmp_path: Path) -> None:

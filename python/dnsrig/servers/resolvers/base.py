@@ -191,8 +191,7 @@ class Resolver(DrivenServer):
         return PortState.FREE
 
     def _environment(self) -> dict[str, str]:
-        clock = self.settings.clock
-        return programs.clean_environment() | (clock.environment() if clock else {})
+        return programs.clean_environment()
 
     def _write(self) -> None:
         kept = {name for name in self._kept_files() if (self.folder / name).exists()}
@@ -234,10 +233,6 @@ class Resolver(DrivenServer):
             said.append("does not validate")
         if settings.unhidden:
             said.append(f"its built-in zones do not hide {', '.join(settings.unhidden)}")
-        if settings.clock:
-            said.append(
-                f"runs under libfaketime, {settings.clock.offset_s:+d} s off, {settings.clock.rate:g} times as fast"
-            )
         return said
 
     @abstractmethod

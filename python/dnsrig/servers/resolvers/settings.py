@@ -11,7 +11,6 @@ import dns.rdatatype
 import dns.zonefile
 
 from dnsrig.errors import InputError
-from dnsrig.hosts.faketime import FakeClock
 from dnsrig.servers.interruption import raise_interruption
 from dnsrig.servers.rendering import zone_name
 from dnsrig.servers.resolvers.anchors import Anchor, read_anchors
@@ -67,8 +66,6 @@ class ResolverSettings:
     """`on`: a proxy that ships without a cache gets one."""
     ready: Literal["resolves", "responds"] | None = None
     """What `start` waits for: the root's SOA record, or any response; None: a resolver resolves, a proxy responds."""
-    clock: FakeClock | None = None
-    """Let it run in another time, by libfaketime."""
     verbose: bool = False
     """Log queries, and why an answer is bogus, where the server can."""
     threads: int = 1

@@ -117,7 +117,7 @@ class _Answering:
         """Answer with a DNAME record and the CNAME record made from it (RFC 6672 section 3.1)."""
         found = self.zone.rrset(owner, RdataType.DNAME, signed=self.signed)
         self._add("answer", found)
-        target = name.relativize(owner) + found[0][0].target
+        target: dns.name.Name = name.relativize(owner) + found[0][0].target
         cname = dns.rrset.from_text(name, found[0].ttl, dns.rdataclass.IN, RdataType.CNAME, str(target))
         self._add("answer", [cname])
         return target

@@ -12,7 +12,7 @@ import dns.zone
 from dns.rdatatype import RdataType
 from dns.rdtypes.ANY.RRSIG import RRSIG
 
-from dnsrig.verification.tree.keys import ZoneKey, ZoneKeys, sign_rrset
+from dnsrig.verification.tree.keys import ZoneKey, ZoneKeys, replaced, sign_rrset
 
 TTL_S = 60
 IN = dns.rdataclass.IN
@@ -89,7 +89,7 @@ class ZoneEdit:
     def spoil_signatures(self, name: dns.name.Name, rtype: RdataType) -> None:
         """Change the last octet of each signature of an RRset."""
         spoiled = [
-            rrsig.replace(signature=rrsig.signature[:-1] + bytes([rrsig.signature[-1] ^ 0x55]))
+            replaced(rrsig, signature=rrsig.signature[:-1] + bytes([rrsig.signature[-1] ^ 0x55]))
             for rrsig in self.signatures(name, rtype)
         ]
         self.put_signatures(name, spoiled)

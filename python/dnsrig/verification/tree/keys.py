@@ -4,20 +4,28 @@ import base64
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypeVar, cast
 
 import dns.dnssec
 import dns.exception
 import dns.name
-import dns.rdtypes.ANY.DNSKEY
+import dns.rdata
 import dns.rrset
 from cryptography.hazmat.primitives.asymmetric import dsa, ec, ed448, ed25519, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from dns.dnssecalgs import get_algorithm_cls_from_dnskey
-from dns.dnssectypes import Algorithm
+from dns.dnssectypes import Algorithm, DSDigest
 from dns.rdatatype import RdataType
+from dns.rdtypes.ANY.DNSKEY import DNSKEY
 from dns.rdtypes.ANY.RRSIG import RRSIG
 
+PrivateKey = (
+    rsa.RSAPrivateKey
+    | ec.EllipticCurvePrivateKey
+    | ed25519.Ed25519PrivateKey
+    | ed448.Ed448PrivateKey
+    | dsa.DSAPrivateKey
+)
 ZONE_FLAG = 0x0100
 SEP_FLAG = 0x0001
 RSA_BITS = 2048
@@ -38,13 +46,22 @@ VALIDATED = {*BIND_NAMES, Algorithm.DSA, Algorithm.RSAMD5, Algorithm.ED448}
 """Algorithms by which keys can be made; under other numbers stand keys that nobody can use."""
 
 
+
+Data = TypeVar("Data", bound=dns.rdata.Rdata)
+
+
+def replaced(data: Data, **fields: object) -> Data:
+    """Give a record's data with other fields."""
+    return cast("Data", data.replace(**fields))
+
+
 @dataclass(frozen=True, slots=True)
 class ZoneKey:
     """A key with its DNSKEY record's data."""
 
-    private: Any
+    private: PrivateKey
     """Of `cryptography`."""
-    dnskey: dns.rdtypes.ANY.DNSKEY.DNSKEY
+    dnskey: DNSKEY
 
     @property
     def tag(self) -> int:
@@ -53,7 +70,7 @@ class ZoneKey:
 
     def with_flags(self, flags: int) -> "ZoneKey":
         """Give the same key with other flags, so with another tag."""
-        return ZoneKey(self.private, self.dnskey.replace(flags=flags))
+        return ZoneKey(self.private, replaced(self.dnskey, flags=flags))
 
     def signature(self, octets: bytes) -> bytes:
         """Sign as the algorithm says; for an algorithm that nobody knows, give octets that nobody can verify."""
@@ -78,16 +95,17 @@ class ZoneKeys:
     def ds(self, origin: dns.name.Name, digests: Sequence[int] = (2,)) -> list[str]:
         """Give the data of DS records of the key-signing key as text."""
         policy = dns.dnssec.allow_all_policy
-        return [str(dns.dnssec.make_ds(origin, self.ksk.dnskey, digest, policy=policy)) for digest in digests]
+        return [str(dns.dnssec.make_ds(origin, self.ksk.dnskey, DSDigest.make(digest), policy=policy)) for digest in digests]
 
 
 def new_key(algorithm: Algorithm, flags: int) -> ZoneKey:
     """Make a key."""
     private = _new_private(algorithm)
-    if algorithm not in VALIDATED:
-        dnskey = dns.dnssec.make_dnskey(private.public_key(), Algorithm.RSASHA256, flags)
-        return ZoneKey(private, dnskey.replace(algorithm=algorithm))
-    return ZoneKey(private, dns.dnssec.make_dnskey(private.public_key(), algorithm, flags))
+    known = algorithm if algorithm in VALIDATED else Algorithm.RSASHA256
+    # dnspython's types leave DSA out, though it has it.
+    public = cast("rsa.RSAPublicKey", private.public_key())
+    dnskey = dns.dnssec.make_dnskey(public, known, flags)
+    return ZoneKey(private, replaced(dnskey, algorithm=algorithm))
 
 
 def new_keys(algorithm: Algorithm) -> ZoneKeys:
@@ -98,7 +116,7 @@ def new_keys(algorithm: Algorithm) -> ZoneKeys:
     return ZoneKeys(ksk, zsk)
 
 
-def _new_private(algorithm: Algorithm) -> Any:
+def _new_private(algorithm: Algorithm) -> PrivateKey:
     match algorithm:
         case Algorithm.ECDSAP256SHA256:
             return ec.generate_private_key(ec.SECP256R1())
@@ -126,7 +144,7 @@ def _write(key: ZoneKey, folder: Path, origin: dns.name.Name) -> Path:
     return stem
 
 
-def _private_parts(private: Any) -> list[tuple[str, bytes]]:
+def _private_parts(private: PrivateKey) -> list[tuple[str, bytes]]:
     """Give the fields of a private key as BIND's files have them."""
     if isinstance(private, rsa.RSAPrivateKey):
         values = private.private_numbers()
@@ -145,6 +163,8 @@ def _private_parts(private: Any) -> list[tuple[str, bytes]]:
     if isinstance(private, ec.EllipticCurvePrivateKey):
         secret = private.private_numbers().private_value
         return [("PrivateKey", secret.to_bytes((private.key_size + 7) // 8))]
+    if isinstance(private, dsa.DSAPrivateKey):
+        raise TypeError("BIND's key files have no DSA keys any more")
     return [("PrivateKey", private.private_bytes(Encoding.Raw, PrivateFormat.Raw, NoEncryption()))]
 
 
@@ -173,9 +193,9 @@ def sign_rrset(
         "key_tag": key.tag if tag is None else tag,
         "signer": signer,
     }
-    unsigned = RRSIG(rrset.rdclass, RdataType.RRSIG, **fields, signature=b"")
+    unsigned = RRSIG(rrset.rdclass, RdataType.RRSIG, **fields, signature=b"")  # type: ignore[no-untyped-call]
     head = rrset.name.to_digestable() + rrset.rdtype.to_bytes(2) + rrset.rdclass.to_bytes(2) + rrset.ttl.to_bytes(4)
     octets = unsigned.to_digestable() or b""
     for data in sorted(rdata.to_digestable() for rdata in rrset):
         octets += head + len(data).to_bytes(2) + data
-    return RRSIG(rrset.rdclass, RdataType.RRSIG, **fields, signature=key.signature(octets))
+    return replaced(unsigned, signature=key.signature(octets))

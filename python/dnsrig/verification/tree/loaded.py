@@ -119,7 +119,9 @@ class LoadedZone:
         if owner is not None and owner.labels[0].lower() == self._hash(name).lower():
             return self._shown([owner], RdataType.NSEC3)
         provable = name.parent()
-        while provable != self.origin and self._hash(provable) not in {one.labels[0].lower() for one in self.nsec3_owners}:
+        while provable != self.origin and self._hash(provable) not in {
+            one.labels[0].lower() for one in self.nsec3_owners
+        }:
             name, provable = provable, provable.parent()
         return self._shown([self._nsec3_at_or_before(provable), self._nsec3_at_or_before(name)], RdataType.NSEC3)
 

@@ -166,9 +166,7 @@ class TreeServer:
             else:
                 channel.sendto(message, source)
 
-    def _connection(
-        self, index: int
-    ) -> "Callable[[asyncio.StreamReader, asyncio.StreamWriter], asyncio.Future[None]]":
+    def _connection(self, index: int) -> "Callable[[asyncio.StreamReader, asyncio.StreamWriter], asyncio.Future[None]]":
         def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> asyncio.Future[None]:
             task = self._loop.create_task(self._serve_connection(index, reader, writer))
             self._tasks.add(task)
@@ -177,9 +175,7 @@ class TreeServer:
 
         return accept
 
-    async def _serve_connection(
-        self, index: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
+    async def _serve_connection(self, index: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         source = writer.get_extra_info("peername")
         try:
             with contextlib.suppress(asyncio.IncompleteReadError, TimeoutError, asyncio.CancelledError, OSError):

@@ -46,7 +46,9 @@ PLANS = (
         what="signed, without DS records in its parent zone, which proves that",
         records=USUAL,
         ds=_no_ds,
-        cases=(Case(name="www", right=INSECURE, what="a signed zone without DS records", item="F-insecure-delegation"),),
+        cases=(
+            Case(name="www", right=INSECURE, what="a signed zone without DS records", item="F-insecure-delegation"),
+        ),
     ),
     ZonePlan(
         name="signed.unsigned.",

@@ -72,9 +72,7 @@ def _without_wildcard_proof(scene: Scene) -> dns.message.Message:
 def _replay_wildcard(scene: Scene) -> dns.message.Message:
     """Give the wildcard's data for a name that has its own, with the proof for another name."""
     other = _other_answer(scene, dns.name.from_text(f"other.{HOST}", _zone_of(scene).origin), RdataType.A)
-    scene.response.answer = [
-        dns.rrset.from_rdata_list(scene.name, rrset.ttl, list(rrset)) for rrset in other.answer
-    ]
+    scene.response.answer = [dns.rrset.from_rdata_list(scene.name, rrset.ttl, list(rrset)) for rrset in other.answer]
     scene.response.authority = other.authority
     return scene.response
 
@@ -97,7 +95,7 @@ def _deny_ds_from_below(scene: Scene) -> dns.message.Message:
 
 
 def _plan(
-    name: str, what: str, item: str, change: Change, asked: str = "www", servers: frozenset[int] = frozenset({2})
+    name: str, what: str, item: str, change: Change, *, asked: str = "www", servers: frozenset[int] = frozenset({2})
 ) -> ZonePlan:
     zone, tld = name.removesuffix(".").rsplit(".", 1)
     misbehaviour = Misbehaviour(name=zone, does=what, change=change)

@@ -83,10 +83,14 @@ PLANS = (
             *_negatives("nsec"),
             Case(name="large1220", rtype=RdataType.TXT, what="a response beyond 1220 octets", item="F-secure-large"),
             Case(name="large4000", rtype=RdataType.TXT, what="a response of about 4000 octets", item="F-secure-large"),
-            Case(name="www.tree", what="a name below a DNAME record that leads to a secure zone", item="F-secure-dname"),
+            Case(
+                name="www.tree", what="a name below a DNAME record that leads to a secure zone", item="F-secure-dname"
+            ),
         ),
     ),
-    ZonePlan(name="secure.nsec3.", what="right, signed with NSEC3", chain="nsec3", records=USUAL, cases=_negatives("nsec3")),
+    ZonePlan(
+        name="secure.nsec3.", what="right, signed with NSEC3", chain="nsec3", records=USUAL, cases=_negatives("nsec3")
+    ),
     ZonePlan(
         name="secure.opt-out.",
         what="right, below a TLD with opt-out",

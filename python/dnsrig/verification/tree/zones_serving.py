@@ -146,6 +146,7 @@ def _flood(scene: Scene) -> list[bytes]:
     return [number.to_bytes(2) + wire[2:] for number in drawn if number != scene.query.id]
 
 
+_DROPS_EDNS = Misbehaviour(name="drops-edns", does="drops queries with EDNS", change=_drop_edns)
 ONE_OF_TWO = (
     Misbehaviour(name="wrong-id", does="answers with another ID", mangle=_wrong_id),
     Misbehaviour(name="wrong-question", does="answers another question", change=_wrong_question),
@@ -156,7 +157,7 @@ ONE_OF_TWO = (
     Misbehaviour(name="strips-signatures", does="leaves RRSIG records out", change=_strip_signatures),
     Misbehaviour(name="strips-proofs", does="leaves NSEC records out", change=_strip_proofs),
     Misbehaviour(name="stale", does="is a secondary with signatures that have expired", change=_serve_stale),
-    Misbehaviour(name="drops-edns", does="drops queries with EDNS", change=_drop_edns),
+    _DROPS_EDNS,
     Misbehaviour(name="truncates-no-tcp", does="truncates by UDP and has no TCP", change=_truncate, refuses_tcp=True),
 )
 """Each is the second server of a zone whose first one is right."""
@@ -170,7 +171,6 @@ ALL_SERVERS = (
 UNSIGNED = (
     Misbehaviour(name="unsigned-flood", does="is preceded by forged responses with other IDs", ahead=_flood),
     Misbehaviour(name="unsigned-bailiwick", does="tells of names of other zones", change=_leave_bailiwick),
-    Misbehaviour(name="no-edns-drop", does="drops queries with EDNS", change=_drop_edns),
     Misbehaviour(name="no-edns-formerr", does="answers queries with EDNS with FORMERR", change=_formerr_edns),
     Misbehaviour(name="no-opt", does="leaves the OPT record out", change=_strip_opt),
     Misbehaviour(name="lower-cases", does="gives the question back in lower case", change=_lower_question),
@@ -199,6 +199,14 @@ PLANS = (
     *(_plan(one, "nsec", (2, 3), frozenset({3})) for one in ONE_OF_TWO),
     *(_plan(one, "nsec", (2,), frozenset({2})) for one in ALL_SERVERS),
     *(_plan(one, "unsigned", (2,), frozenset({2})) for one in UNSIGNED),
+    ZonePlan(
+        name="no-edns-drop.unsigned.",
+        # Since 2019 resolvers do not try without EDNS any more where nothing comes back (DNS flag day 2019).
+        what="its server drops queries with EDNS",
+        chain="",
+        records=USUAL,
+        bound=(Bound(_DROPS_EDNS, "no-edns-drop.unsigned.", frozenset({2})),),
+    ),
     ZonePlan(
         name="dead.nsec.",
         what="no server answers",

@@ -2,16 +2,14 @@
 
 import dns.name
 from dns.rdatatype import RdataType
-from dns.rdtypes.ANY.RRSIG import RRSIG
 
 from dnsrig.verification.tree.cases import BOGUS, Case, ZonePlan
 from dnsrig.verification.tree.edits import ZoneEdit
-from dnsrig.verification.tree.keys import SEP_FLAG, ZONE_FLAG, ZoneKeys, new_key
+from dnsrig.verification.tree.keys import SEP_FLAG, ZONE_FLAG, ZoneKeys, new_key, replaced
 from dnsrig.verification.tree.zones_good import USUAL
 
 DAY_S = 86_400
 RSASHA256 = 8
-UNSIGNED_SECONDS = 2**32
 
 
 def _spoil_www(edit: ZoneEdit) -> None:
@@ -120,8 +118,14 @@ def _revoked_key(edit: ZoneEdit) -> None:
 def _ttl_raised(edit: ZoneEdit) -> None:
     """Change the original TTL in the signature, which the signature covers."""
     name = edit.name("www")
-    changed: list[RRSIG] = [rrsig.replace(original_ttl=rrsig.original_ttl + 1) for rrsig in edit.signatures(name, RdataType.A)]
+    changed = [
+        replaced(rrsig, original_ttl=rrsig.original_ttl + 1) for rrsig in edit.signatures(name, RdataType.A)
+    ]
     edit.put_signatures(name, changed)
+
+
+def _spoil_fresh(edit: ZoneEdit) -> None:
+    edit.spoil_signatures(edit.name("*.fresh"), RdataType.A)
 
 
 def _ds_digest(keys: ZoneKeys, origin: dns.name.Name) -> list[str]:
@@ -162,17 +166,56 @@ PLANS = (
     _bogus("missing-rrsig.nsec.", "the data have no signature", "F-missing-rrsig", edit=_unsign_www),
     _bogus("all-rrsigs-missing.nsec.", "nothing has a signature", "F-missing-rrsig", edit=_unsign_all),
     _bogus("keys-unsigned.nsec.", "the keys have no signature", "F-missing-rrsig", edit=_unsign_keys),
-    _bogus("no-dnskey.nsec.", "there are DS records, but the zone is not signed", "F-missing-dnskey", edit=_remove_keys),
+    _bogus(
+        "no-dnskey.nsec.", "there are DS records, but the zone is not signed", "F-missing-dnskey", edit=_remove_keys
+    ),
     _bogus("ds-digest.nsec.", "the digest of the DS record is wrong", "F-ds-mismatch", ds=_ds_digest),
     _bogus("ds-tag.nsec.", "the key tag of the DS record is wrong", "F-ds-mismatch", ds=_ds_tag),
     _bogus("ds-algorithm.nsec.", "the algorithm of the DS record is another", "F-ds-mismatch", ds=_ds_algorithm),
     _bogus("ds-other-key.nsec.", "the DS record is that of another key", "F-ds-mismatch", ds=_ds_of_other),
     _bogus("wrong-signer.nsec.", "the signature names the parent zone as signer", "F-wrong-signer", edit=_wrong_signer),
-    _bogus("signer-below.nsec.", "the signature names a name below the zone as signer", "F-wrong-signer", edit=_signer_below),
-    _bogus("too-many-labels.nsec.", "the signature has more labels than the name", "F-wrong-labels", edit=_too_many_labels),
-    _bogus("too-few-labels.nsec.", "the signature is that of a wildcard, which the name does not come from", "F-wrong-labels", edit=_too_few_labels),
-    _bogus("other-key.nsec.", "the signature is by a key that the zone has not, under the tag of one that it has", "F-wrong-key", edit=_sign_by_other),
-    _bogus("unlisted-key.nsec.", "the signature is by a key that the zone has not", "F-wrong-key", edit=_sign_by_unlisted),
+    _bogus(
+        "signer-below.nsec.",
+        "the signature names a name below the zone as signer",
+        "F-wrong-signer",
+        edit=_signer_below,
+    ),
+    _bogus(
+        "too-many-labels.nsec.", "the signature has more labels than the name", "F-wrong-labels", edit=_too_many_labels
+    ),
+    _bogus(
+        "too-few-labels.nsec.",
+        "the signature is that of a wildcard, which the name does not come from",
+        "F-wrong-labels",
+        edit=_too_few_labels,
+    ),
+    _bogus(
+        "other-key.nsec.",
+        "the signature is by a key that the zone has not, under the tag of one that it has",
+        "F-wrong-key",
+        edit=_sign_by_other,
+    ),
+    _bogus(
+        "unlisted-key.nsec.", "the signature is by a key that the zone has not", "F-wrong-key", edit=_sign_by_unlisted
+    ),
     _bogus("no-zone-flag.nsec.", "the signature is by a key without Zone Key flag", "F-zone-flag", edit=_no_zone_flag),
-    _bogus("revoked-key.nsec.", "the signature is by a key whose REVOKE flag has changed its tag", "F-wrong-key", edit=_revoked_key),
+    _bogus(
+        "revoked-key.nsec.",
+        "the signature is by a key whose REVOKE flag has changed its tag",
+        "F-wrong-key",
+        edit=_revoked_key,
+    ),
+    ZonePlan(
+        name="control.nsec.",
+        what="right, for finding out whether a resolver validates",
+        records=(*USUAL, "*.fresh IN A 192.0.2.85"),
+        cases=(Case(name="www", what="an address"),),
+    ),
+    ZonePlan(
+        name="control-bogus.nsec.",
+        what="names made from a wildcard with a wrong signature: as many bogus names as are asked for",
+        records=(*USUAL, "*.fresh IN A 192.0.2.85"),
+        edit=_spoil_fresh,
+        cases=(Case(name="any.fresh", right=BOGUS, what="a name made from a wildcard with a wrong signature"),),
+    ),
 )

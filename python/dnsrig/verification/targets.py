@@ -11,6 +11,7 @@ import dns.exception
 import dns.name
 import dns.zone
 
+from dnsrig import _core
 from dnsrig.errors import InputError, SubjectFailedError
 from dnsrig.servers.base import ServedZone
 from dnsrig.servers.registry import driver, drivers
@@ -23,6 +24,7 @@ from dnsrig.verification.landmarks import Landmarks, find_landmarks
 from dnsrig.verification.runner import Result
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verification import ORDER
+from dnsrig.verification.zones.making import RigZone, make_zones
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +56,22 @@ def authoritative_target(
             raise SubjectFailedError(f"{target}: {silence}; is a server there, and does it serve {origin}?")
         yield AuthoritativeTarget(None, [subject])
         return
-    if zone_file is None or zone is None:
-        raise InputError("a server that the rig starts needs --zone and --zone-file")
-    landmarks = landmarks_of_file(zone_file, _name(zone))
-    with driver(target)([ServedZone(zone, zone_file)], ServerSettings(), folder) as server:
-        subject = AuthoritativeSubject(Asker(Endpoint(*server.address)), landmarks)
-        yield AuthoritativeTarget(f"{server.title} {server.version}", [subject])
+    zones = _zones(zone, zone_file, folder)
+    served = [ServedZone(one.name, one.path) for one in zones]
+    with driver(target)(served, ServerSettings(), folder / "server") as server:
+        asker = Asker(Endpoint(*server.address))
+        subjects = [AuthoritativeSubject(asker, one.landmarks, given_ds=one.ds or None) for one in zones]
+        yield AuthoritativeTarget(f"{server.title} {server.version}", subjects)
+
+
+def _zones(zone: str | None, zone_file: Path | None, folder: Path) -> Sequence[RigZone]:
+    """Give the zones that a server of the rig is to serve: the user's, or those made for it."""
+    if zone_file is None:
+        if zone is not None:
+            raise InputError(f"--zone {zone}: a server that the rig starts needs --zone-file with its data")
+        return list(make_zones(folder).values())
+    origin = _name(zone or _core.zone_apex(zone_file))
+    return [RigZone(origin, zone_file, landmarks_of_file(zone_file, origin))]
 
 
 def landmarks_of_file(path: Path, origin: dns.name.Name) -> Landmarks:

@@ -24,6 +24,8 @@ class Took:
     cpu_s: float
     rss_bytes: int
     """Peak resident set."""
+    said: str = ""
+    """What it printed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +104,12 @@ def hold(work: str, contestants: Sequence[Contestant], rounds: int, folder: Path
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir()
         try:
-            used = run_measured(contestant.command(place), place, cpus=cpus).program
+            measured = run_measured(contestant.command(place), place, cpus=cpus)
         except SubjectFailedError as error:
             raise BenchError(f"{work}: {error}") from error
         finally:
             shutil.rmtree(place, ignore_errors=True)
-        took = Took(used["wall_us"] / 1e6, used["cpu_us"] / 1e6, used["rss_bytes_max"])
+        used = measured.program
+        took = Took(used["wall_us"] / 1e6, used["cpu_us"] / 1e6, used["rss_bytes_max"], measured.said.strip())
         runs[contestant.name].append(took)
     return Contest(work, runs, load_average())

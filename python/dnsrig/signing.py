@@ -25,13 +25,14 @@ class Signing:
     `chain` is `nsec`, `nsec3` (with `iterations`, `salt` in hexadecimal and `opt_out`) or `given`: the one that the
     zone has, for pieces of a zone. Without `signs` the zone only gets its keys and its chain. Signatures of the input
     that end within `refresh_s` of `now_s` are renewed; those kept are verified unless the state file beside the input
-    vouches for them (`has_state`, `verifies_kept`). Expirations are up to `jitter_s` earlier, by name and type.
+    vouches for them (`has_state`, `verifies_kept`). Expirations are up to `jitter_s` earlier, by name and type, than
+    `expiration`, or `keys_expiration`, if given, for the apex' DNSKEY, CDS and CDNSKEY records.
 
     `by_times` uses the keys by their times, as `dnssec-signzone -S` does; else all sign. Keys that the zone has
     besides `stay`, `go`, or are `refused`. `saves_keys_in` is where the files of the keys are written just before the
     zone gets its name. `changes` is a file of records that go and come, as `dnsrig zone compare` prints them;
-    signatures of other names are then kept as they are. `zonemd` are the digests that the zone gets (RFC 8976); None makes
-    those anew that it has.
+    signatures of other names are then kept as they are. `zonemd` are the digests that the zone gets (RFC 8976); None
+    makes those anew that it has.
     """
 
     chain: Literal["nsec", "nsec3", "given"] = "nsec"
@@ -41,6 +42,7 @@ class Signing:
     signs: bool = True
     inception: int
     expiration: int
+    keys_expiration: int | None = None
     now_s: int
     refresh_s: int
     jitter_s: int = 0

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -136,3 +137,45 @@ def test_standard_error_that_is_gone_does_not_change_the_exit_code(tmp_path):
     command = f"exec {sys.executable} -m dnsrig zone stats {tmp_path}/nowhere.db"
     for redirection in ("2>&-", "2>/dev/full"):
         assert subprocess.run(["sh", "-c", f"{command} {redirection}"], check=False, timeout=60).returncode == 2
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("source", ["pipe", "FIFO", "FIFO being written", "terminal"])
+def test_signals_end_who_waits_for_input(tmp_path, source, number):
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    path, stdin = ("-", subprocess.PIPE) if source == "pipe" else (fifo, subprocess.DEVNULL)
+    held = []
+    if source == "FIFO being written":
+        held.append(os.open(fifo, os.O_RDWR))
+        os.write(held[0], b"z.test. 60 IN SOA ns host 1 2 3 4 5\n")
+    if source == "terminal":
+        held.extend(pty.openpty())
+        path, stdin = "-", held[1]
+    command = [sys.executable, "-m", "dnsrig", "zone", "stats", path, "--threads", "3"]
+    with subprocess.Popen(command, stdin=stdin, stderr=subprocess.PIPE, text=True) as started:
+        wait_for_threads(started, 4)
+        started.send_signal(number)
+        # Not communicate(), which would close standard input.
+        assert started.wait(timeout=60) == 130
+        assert "interrupted" in started.stderr.read()
+    for descriptor in held:
+        os.close(descriptor)
+
+
+def wait_for_threads(started, count):
+    """Wait until a process has so many threads: it works then."""
+    deadline = time.monotonic() + 60
+    while len(list(Path(f"/proc/{started.pid}/task").iterdir())) < count:
+        assert started.poll() is None and time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_a_fifo_is_not_read_twice(tmp_path):
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    for command in (["zone", "verify", fifo, "--ds", "1 13 2 00"], ["sign", fifo]):
+        done = subprocess.run(
+            [sys.executable, "-m", "dnsrig", *command], capture_output=True, text=True, check=False, timeout=60
+        )
+        assert done.returncode == 2 and "add -o NAME" in done.stderr

@@ -7,6 +7,7 @@ import time
 
 import pytest
 from dnsrig.cli.app import run_command_line
+from other_programs import need, validators
 
 ALGORITHMS = {
     "rsa1024": ["-a", "RSASHA256", "-b", "1024"],
@@ -29,19 +30,11 @@ MODELS = {
 DAY_S = 86_400
 
 
-def validators(origin, file):
-    """Give the commands that verify `file`, each with the package that has it."""
-    yield "bind9-utils", ["dnssec-verify", "-q", "-o", origin, file]
-    yield "ldnsutils", ["ldns-verify-zone", file]
-    yield "knot-dnssecutils", ["kzonecheck", "-o", origin, "-d", "on", file]
-
-
 def accepted(origin, file):
-    """Expect that every validator, and dnsrig's own, accepts `file`; skip if one is missing."""
+    """Expect that every validator, and dnsrig's own, accepts `file`."""
     assert run_command_line(["zone", "verify", str(file)]) == 0
     for package, command in validators(origin, file):
-        if shutil.which(command[0]) is None:
-            pytest.skip(f"{command[0]} is not installed: install the Debian package {package}")
+        need(command[0], package)
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{command[0]}: {done.stdout}{done.stderr}"
 

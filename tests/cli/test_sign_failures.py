@@ -202,6 +202,7 @@ def test_a_zone_signed_by_keys_that_are_not_at_hand(dnsrig, small_zone, tmp_path
         (["-3", "ab" * 256], "256 octets"),
         (["-A"], "need NSEC3"),
         (["--given-chain", "-3", "-"], "leave out -3"),
+        (["-j", "29d"], "smaller -j or -i"),
         (["-K", "/nowhere"], "no such folder"),
         (["-a", "DSA"], "DSA is not supported"),
         (["-a", "RSASHA1"], "SHA-1"),

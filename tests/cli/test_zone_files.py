@@ -1,6 +1,7 @@
 """`dnsrig zone` sort, split, join, compare, check and stats, by the eyes of other tools and on bad input."""
 
 import json
+import os
 import resource
 import shutil
 import signal
@@ -68,6 +69,52 @@ def test_sorting_by_pipe_and_by_file(dnsrig, signed_zone, tmp_path):
     ours = subprocess.run([read, "-z", tmp_path / "sorted"], capture_output=True, text=True, check=True).stdout
     theirs = subprocess.run([read, "-z", signed_zone], capture_output=True, text=True, check=True).stdout
     assert ours == theirs
+
+
+@pytest.fixture(scope="session")
+def late_disorder(tmp_path_factory):
+    """A zone of some 5 MB that lies in canonical order but for its last record, and a second piece of it."""
+    folder = tmp_path_factory.mktemp("late")
+    text = "x" * 240
+    with (folder / "zone").open("w") as file:
+        file.write(f"{SOA}z.test. 60 IN NS ns.other.\n")
+        file.writelines(f'n{number:06}.z.test. 60 IN TXT "{text}"\n' for number in range(20_000))
+        file.write("a.z.test. 60 IN A 192.0.2.1\n")
+    (folder / "rest").write_text(f"{SOA}z.test. 60 IN NS ns.other.\nz.z.test. 60 IN A 192.0.2.1\n")
+    return folder
+
+
+@pytest.mark.parametrize("command", [["zone", "sort"], ["zone", "join"], ["sign", "--zonemd", "none"], ["sign"]])
+def test_disorder_found_late_is_not_printed(dnsrig, late_disorder, tmp_path, command):
+    inputs = [late_disorder / "zone"]
+    if "join" in command:
+        inputs.append(late_disorder / "rest")
+    if "sign" in command:
+        times = ["-s", "20260101000000", "-e", "20270101000000", "--deterministic"]
+        keys = [
+            dnsrig("keygen", "z.test", "-K", tmp_path, "-a", "ECDSAP256SHA256", *kind) for kind in ([], ["-f", "KSK"])
+        ]
+        assert all(made.code == 0 for made in keys), keys
+        command = [*command, *times, "-K", tmp_path]
+    file = tmp_path / "out"
+    assert dnsrig(*command, *inputs, "-f", file).code == 0
+    printed = dnsrig(*command, *inputs, "-f", "-")
+    assert printed.code == 0, printed.err
+    assert printed.out == file.read_text()
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    with subprocess.Popen([sys.executable, "-m", "dnsrig", *command, *inputs, "-f", fifo]) as started:
+        piped = fifo.read_text()
+        assert started.wait(timeout=60) == 0
+    assert piped == printed.out
+
+
+def test_a_refused_set_of_pieces_prints_nothing(dnsrig, signed_zone, tmp_path):
+    assert dnsrig("zone", "split", signed_zone, "-n", 4, "-f", tmp_path / "p").code == 0
+    lines = (tmp_path / "p.3").read_text().splitlines(keepends=True)
+    (tmp_path / "p.3").write_text("".join([*lines[:-3], lines[-1]]))
+    done = dnsrig("zone", "join", tmp_path / "p.pieces")
+    assert (done.code, done.out) == (2, "")
 
 
 @pytest.mark.parametrize("zone", ["middle_zone", "signed_zone", "nsec3_zone"])
@@ -276,7 +323,7 @@ def test_files_that_are_no_zones(dnsrig, tmp_path, command, content, said):
     output = ["-f", tmp_path / "out"] if command[0] in ("sort", "split", "join") else []
     done = dnsrig("zone", *command, zone, *output)
     if command == ["join"] and not content.endswith(b"\n"):
-        said = "zone"
+        said = "cut short"
     assert done.code == 2 and said in done.err, done.err
     assert len(done.err) < 2000 and "Traceback" not in done.err
     assert [path.name for path in tmp_path.iterdir()] == ["zone"]
@@ -347,3 +394,49 @@ def test_sizes_and_options(dnsrig, middle_zone):
     assert dnsrig("zone", "sort", middle_zone, "--json").code == 2
     other = dnsrig("zone", "stats", middle_zone, "-o", "other.test")
     assert other.code == 2 and "example.test." in other.err
+
+
+def test_more_runs_than_files_may_be_open(dnsrig, large_zone, tmp_path):
+    """Sorting with little memory makes more temporary files than this process may have open."""
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (120, 120))
+
+    arguments = [sys.executable, "-m", "dnsrig", "zone", "sort", "--memory", "1M", "-f", tmp_path / "out", large_zone]
+    done = subprocess.run(arguments, capture_output=True, text=True, preexec_fn=limit, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert dnsrig("zone", "sort", large_zone, "-f", tmp_path / "whole").code == 0
+    assert (tmp_path / "out").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+def test_numbers_that_are_no_sequence(dnsrig, middle_zone, tmp_path):
+    assert dnsrig("zone", "split", middle_zone, "-n", 2, "-f", tmp_path / "p").code == 0
+    for number, year in ((1, 2024), (2, 2025)):
+        kept = [line for line in (tmp_path / f"p.{number}").read_text().splitlines(True) if not line.startswith(";")]
+        (tmp_path / f"zone-{year}").write_text("".join(kept))
+    assert dnsrig("zone", "join", tmp_path / "zone-2024", tmp_path / "zone-2025").code == 0
+    mixed = dnsrig("zone", "join", tmp_path / "p.1", tmp_path / "zone-2025")
+    assert mixed.code == 0, mixed.err
+
+
+def test_marks_on_some_pieces(dnsrig, middle_zone, tmp_path):
+    assert dnsrig("zone", "split", middle_zone, "-n", 3, "-f", tmp_path / "p").code == 0
+    lines = (tmp_path / "p.1").read_text().splitlines(keepends=True)
+    (tmp_path / "p.1").write_text("".join(line for line in lines if not line.startswith(";")))
+    done = dnsrig("zone", "join", tmp_path / "p.1", tmp_path / "p.2")
+    assert (done.code, done.out) == (2, "") and "of 3 is missing" in done.err
+
+
+def test_digests_are_called_right_or_wrong(dnsrig, middle_zone, tmp_path):
+    zone = tmp_path / "zone"
+    assert dnsrig("sign", middle_zone, "-f", zone, "--zonemd", "sha384", "--no-state").code == 0
+    assert "the digest of its ZONEMD record was verified" in dnsrig("zone", "check", zone).out
+    text = zone.read_text()
+    zone.write_text(text + "zz.example.test. 60 IN A 192.0.2.1\n")
+    wrong = dnsrig("zone", "check", zone)
+    assert wrong.code == 1 and "the digest of its ZONEMD record is wrong" in wrong.out
+    assert "verified" not in wrong.out.splitlines()[-1]
+    zone.write_text(SOA + "z.test. 60 IN NS ns.other.\na.z.test. 60 IN ZONEMD 1 1 1 " + "00" * 48 + "\n")
+    below = dnsrig("zone", "check", zone, "--json").json
+    assert below["rules"] == {"single-ns": 1, "soa-names": 1, "zonemd-below-apex": 1}
+    assert not below["zonemd_verified"]

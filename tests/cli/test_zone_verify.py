@@ -1,11 +1,11 @@
 """`dnsrig zone verify`: it finds what other validators find, and says where."""
 
 import re
-import shutil
 import subprocess
 import sys
 
 import pytest
+from other_programs import need, validators
 
 ORIGIN = "example.test."
 
@@ -27,15 +27,9 @@ def signed(dnsrig, tmp_path_factory):
 
 def others_find(file):
     """Tell which other validators reject `file`."""
-    commands = [
-        ("bind9-utils", ["dnssec-verify", "-q", "-o", ORIGIN, file]),
-        ("ldnsutils", ["ldns-verify-zone", file]),
-        ("knot-dnssecutils", ["kzonecheck", "-o", ORIGIN, "-d", "on", file]),
-    ]
     found = set()
-    for package, command in commands:
-        if shutil.which(command[0]) is None:
-            pytest.skip(f"{command[0]} is not installed: install the Debian package {package}")
+    for package, command in validators(ORIGIN, file):
+        need(command[0], package)
         if subprocess.run(command, capture_output=True, check=False).returncode != 0:
             found.add(command[0])
     return found
@@ -79,37 +73,119 @@ def added(line):
     return lambda lines: [*lines, line]
 
 
+def repeated(pattern, old, new):
+    """Give a change that appends the last line with `pattern`, with `new` for `old`."""
+    return lambda lines: [*lines, *set(replaced(pattern, old, new)(lines)).difference(lines)]
+
+
+WRONG = r"^the signature of {} by the key with tag \d+ \(ECDSAP256SHA256\) is wrong$"
+NO_CHAIN = "the zone has no chain of denial$"
+# What is changed, and the type of a fault of the changed owner, with what it says.
 ANY_CHAIN = {
-    "a signature is missing": (without(r" RRSIG AAAA 13 "), "no valid signature"),
-    "all signatures of the keys are missing": (without(r" RRSIG DNSKEY 13 "), "no valid signature"),
-    "a signature is wrong": (flipped(r" RRSIG AAAA 13 "), "is wrong"),
-    "data were changed": (replaced(r" IN AAAA ", r"2001:db8:", "2001:db9:"), "is wrong"),
-    "a record was added to an RRset": (added(f"{ORIGIN} 86400 IN NS ns9.{ORIGIN}"), "is wrong"),
-    "a DS record was changed": (replaced(r" IN DS ", r" IN DS \d+ ", " IN DS 1 "), "is wrong"),
-    "a signature has another algorithm": (replaced(r" RRSIG AAAA 13 ", " RRSIG AAAA 13 ", " RRSIG AAAA 15 "), "a key"),
-    "a signature is of another key": (replaced(r" RRSIG AAAA 13 ", r" \d+ (\S+) (\S+)$", r" 1 \1 \2"), "a key"),
-    "a signature names another signer": (replaced(r" RRSIG AAAA 13 ", " example.test. ", " test. "), "signer"),
+    "a signature is missing": (without(r" RRSIG AAAA 13 "), "AAAA", "^no valid signature of ECDSAP256SHA256$"),
+    "all signatures of the keys are missing": (
+        without(r" RRSIG DNSKEY 13 "),
+        "DNSKEY",
+        "^no valid signature of ECDSAP256SHA256$",
+    ),
+    "a signature is wrong": (flipped(r" RRSIG AAAA 13 "), "RRSIG", WRONG.format("AAAA")),
+    "data were changed": (replaced(r" IN AAAA ", r"2001:db8:", "2001:db9:"), "RRSIG", WRONG.format("AAAA")),
+    "a record was added to an RRset": (
+        added(f"{ORIGIN} 86400 IN NS ns9.{ORIGIN}"),
+        "RRSIG",
+        WRONG.format("NS"),
+    ),
+    "a DS record was changed": (replaced(r" IN DS ", r" IN DS \d+ ", " IN DS 1 "), "RRSIG", WRONG.format("DS")),
+    "a signature has another algorithm": (
+        replaced(r" RRSIG AAAA 13 ", " RRSIG AAAA 13 ", " RRSIG AAAA 15 "),
+        "RRSIG",
+        r"^the signature of AAAA is by a key that the zone has not: ED25519 with tag \d+$",
+    ),
+    "a signature is of another key": (
+        replaced(r" RRSIG AAAA 13 ", r" \d+ (\S+) (\S+)$", r" 1 \1 \2"),
+        "RRSIG",
+        "^the signature of AAAA is by a key that the zone has not: ECDSAP256SHA256 with tag 1$",
+    ),
+    "a signature names another signer": (
+        replaced(r" RRSIG AAAA 13 ", " example.test. ", " test. "),
+        "RRSIG",
+        "^the signature of AAAA names another signer than example.test.$",
+    ),
     "a signature is over": (
         replaced(r" RRSIG AAAA 13 ", r" 20\d{12} 20\d{12} ", " 20200201000000 20200101000000 "),
-        "A",
+        "RRSIG",
+        "^the signature of AAAA expired on 20200201000000$",
     ),
-    "a TTL is above the original": (replaced(r" IN AAAA ", r"^(\S+) \d+ ", r"\1 999999 "), "TTL"),
-    "a key was removed": (without(r" IN DNSKEY 256 "), "key"),
-    "all keys were removed": (without(r" IN DNSKEY ", 2), "no DNSKEY"),
+    "a TTL is above the original": (
+        replaced(r" IN AAAA ", r"^(\S+) \d+ ", r"\1 999999 "),
+        "RRSIG",
+        r"^the signature of AAAA is for the TTL \d+, but the records have 999999$",
+    ),
+    "a key was removed": (
+        without(r" IN DNSKEY 256 "),
+        "RRSIG",
+        "^the signature of SOA is by a key that the zone has not",
+    ),
+    "all keys were removed": (without(r" IN DNSKEY ", 2), "DNSKEY", "^the apex has no DNSKEY record"),
 }
 NSEC = {
-    "a record of the chain is missing": (without(r" IN NSEC "), "NSEC"),
-    "a type is missing in the chain": (replaced(r" IN NSEC .* A ", r" A ", " "), "types"),
-    "the chain has a type too many": (replaced(r" IN NSEC .* RRSIG ", " RRSIG ", " TXT RRSIG "), "types"),
-    "the chain leads elsewhere": (replaced(r" IN NSEC ", r" IN NSEC \S+ ", f" IN NSEC nowhere.{ORIGIN} "), "NSEC"),
-    "a name is not in the chain": (added(f"new.{ORIGIN} 60 IN A 192.0.2.1"), "NSEC"),
+    "a record of the chain is missing": (without(r" IN NSEC "), "NSEC", "^the name has no NSEC record$"),
+    "a type is missing in the chain": (
+        replaced(r" IN NSEC .* A ", r" A ", " "),
+        "NSEC",
+        r"^the types are not (.* )?A ",
+    ),
+    "the chain has a type too many": (
+        replaced(r" IN NSEC .* RRSIG ", " RRSIG ", " LOC RRSIG "),
+        "NSEC",
+        "^the types are not (?!.*LOC)",
+    ),
+    "the chain leads elsewhere": (
+        replaced(r" IN NSEC ", r" IN NSEC \S+ ", f" IN NSEC nowhere.{ORIGIN} "),
+        "NSEC",
+        "^the next name is not ",
+    ),
+    "a name is not in the chain": (
+        added(f"new.{ORIGIN} 60 IN A 192.0.2.1"),
+        "NSEC",
+        "^the name has no NSEC record$",
+    ),
+    "there is no chain": (without(r" (IN|RRSIG) NSEC ", 100_000), "NSEC", NO_CHAIN),
 }
 NSEC3 = {
-    "a record of the chain is missing": (without(r" IN NSEC3 "), "NSEC3"),
-    "a type is missing in the chain": (replaced(r" IN NSEC3 .* A ", r" A ", " "), "types"),
-    "the chain leads elsewhere": (replaced(r" IN NSEC3 1 ", r"( - )\w{4}", r"\g<1>0000"), "NSEC3"),
-    "a name is not in the chain": (added(f"new.{ORIGIN} 60 IN A 192.0.2.1"), "NSEC3"),
-    "the parameters are missing": (without(r" IN NSEC3PARAM "), "NSEC3PARAM"),
+    "a record of the chain is missing": (without(r" IN NSEC3 "), "NSEC3", "^the name has no NSEC3 record"),
+    "a type is missing in the chain": (
+        replaced(r" IN NSEC3 .* A ", r" A ", " "),
+        "NSEC3",
+        r"^the types are not (.* )?A ",
+    ),
+    "the chain leads elsewhere": (
+        replaced(r" IN NSEC3 1 ", r"( - )\w{4}", r"\g<1>0000"),
+        "NSEC3",
+        "^the next hash is not ",
+    ),
+    "a name is not in the chain": (
+        added(f"new.{ORIGIN} 60 IN A 192.0.2.1"),
+        "NSEC3",
+        "^the name has no NSEC3 record",
+    ),
+    "a hash has two records": (
+        repeated(r" IN NSEC3 .* A ", r" A ", " "),
+        "NSEC3",
+        "^a second NSEC3 record of this hash$",
+    ),
+    "a record has unknown flags": (
+        replaced(r" IN NSEC3 1 ", r" NSEC3 1 \d ", " NSEC3 1 2 "),
+        "NSEC3",
+        "^the flags are 2 instead of 0 or 1",
+    ),
+    "the parameters have flags": (
+        replaced(r" IN NSEC3PARAM 1 ", r" 1 0 ", " 1 1 "),
+        "NSEC3PARAM",
+        "^the flags are 1 instead of 0",
+    ),
+    "the parameters are missing": (without(r" IN NSEC3PARAM "), "NSEC", NO_CHAIN),
+    "there is no chain": (without(r" (IN|RRSIG) NSEC3(PARAM)? ", 100_000), "NSEC", NO_CHAIN),
 }
 WITH_MANY_FAULTS = {"a key was removed", "all keys were removed", "the parameters are missing"}
 CASES = [
@@ -122,16 +198,40 @@ CASES = [
 @pytest.mark.parametrize("case", CASES, ids=[f"{case[0]}: {case[1]}" for case in CASES])
 def test_planted_faults(dnsrig, signed, tmp_path, case):
     zones, _ = signed
-    chain, name, change, said = case
+    chain, name, change, rtype, said = case
+    lines = zones[chain].read_text().splitlines()
+    planted = change(lines)
+    owners = {line.split()[0] for line in set(lines).symmetric_difference(planted)}
     file = tmp_path / "planted"
-    file.write_text("\n".join(change(zones[chain].read_text().splitlines())) + "\n")
+    file.write_text("\n".join(planted) + "\n")
     found = dnsrig("zone", "verify", file, "--most", 10_000, "--json")
     assert found.code == 1, found.out
-    texts = [fault["text"] for fault in found.json["faults"]]
-    assert any(said in text for text in texts), texts
-    assert found.json["fault_count"] == len(texts)
-    assert name in WITH_MANY_FAULTS or len(texts) < 10
+    faults = found.json["faults"]
+    assert any(
+        is_of(fault, owners) and fault["type"] == rtype and re.search(said, fault["what"]) for fault in faults
+    ), faults
+    assert found.json["fault_count"] == len(faults)
+    assert name in WITH_MANY_FAULTS or len(faults) < 10
     assert others_find(file), "no other validator finds it"
+
+
+def is_of(fault, owners):
+    """Tell whether a fault is about one of `owners`, or about the name that has the hash which is such an owner."""
+    hashed = re.search(r" \(hash (\w+)\)$", fault["what"])
+    return fault["owner"] in owners or (hashed is not None and f"{hashed[1]}.{ORIGIN}" in owners)
+
+
+def test_nsec3_records_in_any_order(dnsrig, signed, tmp_path):
+    zones, dsset = signed
+    lines = zones["nsec3"].read_text().splitlines()
+    rank = {" IN NSEC3 ": 1, " RRSIG NSEC3 ": 2}
+    order = sorted(lines, key=lambda line: max(number * (word in line) for word, number in rank.items()))
+    assert order != lines
+    file = tmp_path / "ordered"
+    file.write_text("\n".join(order) + "\n")
+    done = dnsrig("zone", "verify", file, "--ds", dsset)
+    assert done.code == 0 and done.out.endswith("; no fault\n"), done.out
+    assert others_find(file) == set()
 
 
 @pytest.mark.parametrize("chain", ["nsec", "nsec3", "opt-out"])

@@ -96,9 +96,10 @@ impl IntoPython for dnsrig_answer::AnswerError {
 impl IntoPython for dnsrig_sign::SignError {
     fn kind(&self) -> Kind {
         match self {
-            Self::WriteKey { .. } | Self::Crypto { .. } | Self::Pkcs11Module { .. } => {
-                Kind::EnvironmentLacks
-            }
+            Self::WriteKey { .. }
+            | Self::NotOnDisk { .. }
+            | Self::Crypto { .. }
+            | Self::Pkcs11Module { .. } => Kind::EnvironmentLacks,
             Self::Zone(error) => error.kind(),
             _ => Kind::Input,
         }

@@ -2,8 +2,10 @@
 
 use crate::arguments::parse_name;
 use crate::doorway::detached;
+
 use dnsrig_zone::Name;
-use dnsrig_zone::flow::{MEMORY_DEFAULT, Opening};
+use dnsrig_zone::flow::Opening;
+use dnsrig_zone::memory::default_memory;
 use dnsrig_zone::pool::Pool;
 use pyo3::prelude::*;
 use std::num::NonZeroUsize;
@@ -34,7 +36,7 @@ impl Reading<'_> {
         work: impl FnOnce(Vec<Opening<'_>>, &Pool) -> T + Send,
     ) -> PyResult<T> {
         let origin = self.origin()?;
-        let memory = self.memory.unwrap_or(MEMORY_DEFAULT);
+        let memory = self.memory.unwrap_or_else(default_memory);
         let threads = self
             .threads
             .or_else(|| available_parallelism().ok())

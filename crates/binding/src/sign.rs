@@ -1,6 +1,7 @@
 //! `_core.sign_zone` and `_core.verify_zone`.
 
 use crate::arguments::parse_name;
+use crate::doorway::detached;
 use crate::errors::{Kind, OrRaise, exception, system_error};
 use crate::keys::{DS_TTL_S, KeySet};
 use crate::reading::Reading;
@@ -30,6 +31,7 @@ pub struct Signing {
     signs: bool,
     inception: u32,
     expiration: u32,
+    keys_expiration: Option<u32>,
     now_s: u64,
     refresh_s: u32,
     jitter_s: u32,
@@ -70,9 +72,18 @@ fn run<T: Send>(
 #[pyo3(signature = (path, origin=None))]
 pub fn zone_apex(py: Python<'_>, path: PathBuf, origin: Option<&str>) -> PyResult<String> {
     let origin = origin.map(parse_name).transpose()?;
-    let apex = py
-        .detach(|| find_apex(&Opening::new(&path, origin.as_ref())))
-        .or_raise()?;
+    let (apex, raised) = detached(
+        py,
+        |cancel, _| {
+            find_apex(&Opening {
+                cancel,
+                ..Opening::new(&path, origin.as_ref())
+            })
+        },
+        |()| Ok(()),
+    )?;
+    raised?;
+    let apex = apex.or_raise()?;
     Ok(PresentationName(&apex).to_string())
 }
 
@@ -153,6 +164,7 @@ fn file_signing(signing: &Signing) -> PyResult<FileSigning> {
     Ok(FileSigning {
         chain,
         signs: signing.signs,
+        keys_expiration: signing.keys_expiration,
         jitter_s: signing.jitter_s,
         // Times of signatures wrap around (RFC 4034 section 3.1.5).
         now: signing.now_s as u32,
@@ -194,7 +206,8 @@ fn by_times(
         };
         match key.is_published(now_s) {
             true => published.push(key.public().clone()),
-            false => withdrawn.push(key.public().clone()),
+            // The zone may have it from when it was revoked.
+            false => withdrawn.extend([key.public().clone(), key.public().to_revoked()]),
         }
         if is_synchronised {
             synchronised.push(key.public().clone());

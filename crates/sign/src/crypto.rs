@@ -13,11 +13,14 @@ mod p256_points;
 mod p256_verify;
 mod rsa;
 mod rsa_public;
+mod secret;
 mod tables;
 mod windows;
 
 use crate::{Algorithm, SignError};
 use zeroize::Zeroizing;
+
+pub(crate) use secret::move_secret;
 
 /// Secret octets by their name in a BIND key file, wiped from memory when dropped.
 pub(crate) type PrivateFields = Vec<(&'static str, Zeroizing<Vec<u8>>)>;

@@ -137,6 +137,36 @@ pub enum SignError {
         /// Seconds since 1970, modulo 2^32.
         expiration: u32,
     },
+    /// Signatures that would be expired, or renewed, at the next signing.
+    #[error(
+        "signatures would end {left_s} s from now, some of them {jitter_s} s earlier (-j), while those that end within {refresh_s} s (-i) are expired or to be renewed already; choose a later end (-e, -X), or smaller -j or -i"
+    )]
+    RenewedAtOnce {
+        /// Seconds from now to the expiration.
+        left_s: i64,
+        /// The spread of expirations, in seconds.
+        jitter_s: u32,
+        /// The refresh interval, in seconds.
+        refresh_s: i64,
+    },
+    /// Records that ask the parent to remove its DS records, and others that ask it to have some.
+    #[error(
+        "the zone {zone} has a CDS or CDNSKEY record by which its parent is to remove all DS records (RFC 8078 section 4), and is to get such records of its keys too; remove that record, or publish none of the keys (--cds, SyncPublish)"
+    )]
+    DeletionConflict {
+        /// The zone.
+        zone: String,
+    },
+    /// A signed zone that has its name, which may not be on disk.
+    #[error(
+        "{}: the signed zone is there, but its folder could not be brought to disk: {source}; new keys and the zone were kept, and the state file was not written", file.display()
+    )]
+    NotOnDisk {
+        /// The file.
+        file: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
     /// The zone has no SOA record at its apex.
     #[error("the zone {zone} has no SOA record at its apex; add one")]
     NoSoa {
@@ -148,6 +178,44 @@ pub enum SignError {
         "a ZONEMD record is of a whole signed zone: sign the joined zone with the digest, which keeps the signatures of its pieces"
     )]
     DigestOfPiece,
+    /// A setting by which a chain that is to stay as it is would no longer fit the zone.
+    #[error(
+        "{what} would need another chain of denial than the one given (--given-chain); put them in when the chain is made (--chain-only)"
+    )]
+    ChangesGivenChain {
+        /// What does not go with it.
+        what: &'static str,
+    },
+    /// A zone without the chain that is to be signed.
+    #[error(
+        "the zone {zone} has no chain of denial to be signed as it is: neither an NSEC record at its apex, nor an NSEC3PARAM record and NSEC3 records; make it first (--chain-only), or sign without --given-chain"
+    )]
+    NoGivenChain {
+        /// The zone.
+        zone: String,
+    },
+    /// The chain names other types at the apex than it would have.
+    #[error(
+        "the chain of the zone {zone} does not fit: at the apex it has to name {types}; make it anew (--chain-only) with the same keys and options as here"
+    )]
+    GivenTypes {
+        /// The zone.
+        zone: String,
+        /// The types that the apex would have.
+        types: String,
+    },
+    /// A name that no valid signatures can be made for.
+    #[error("{at}: {what} {owner}, {hint}")]
+    Name {
+        /// The record.
+        at: dnsrig_zone::Position,
+        /// What is wrong.
+        what: &'static str,
+        /// The name.
+        owner: String,
+        /// Why, and what to do.
+        hint: &'static str,
+    },
     /// A name that cannot be hashed into the zone.
     #[error("hashed names below {zone} would exceed 255 octets; use NSEC for this zone")]
     HashedNameTooLong {

@@ -181,7 +181,7 @@ impl KeyPair {
 
     /// The key with the REVOKE flag (RFC 5011 section 2.1), and so with another tag.
     pub fn into_revoked(self) -> Self {
-        let public = self.public.with_flags(self.flags() | FLAG_REVOKE);
+        let public = self.public.to_revoked();
         Self {
             tag: public.tag(),
             public,

@@ -1,6 +1,6 @@
 //! Signing a zone in memory.
 
-use crate::zonefile::{Chain, FileSigning, sign_text};
+use crate::zonefile::{Chain, FileSigning, KEEPS_NONE, sign_text};
 use crate::{Denial, KeyPair, SignError, SigningParameters};
 use dnsrig_zone::flow::Opening;
 use dnsrig_zone::pool::Pool;
@@ -32,8 +32,7 @@ pub fn sign(
             Denial::Nsec => Chain::Nsec,
             Denial::Nsec3(nsec3) => Chain::Nsec3(nsec3.clone()),
         },
-        // Nothing is kept.
-        refresh_s: u32::MAX,
+        refresh_s: KEEPS_NONE,
         ..FileSigning::new(parameters.inception, parameters.expiration)
     };
     let mut text = Vec::new();

@@ -1,23 +1,27 @@
 //! Writing zone files of any size: text is made by the threads of a pool and written in order.
 
 use crate::error::ZoneError;
-use crate::flow::{Batch, OwnerGroup};
+use crate::flow::{Batch, Opening, OwnerGroup};
 use crate::packed::{PackedRecord, PackedRecords};
 use crate::pool::{InOrder, Pool};
+use crate::readable::NEVER;
 use crate::text::push_record;
-use crate::whole_file::WholeFile;
+use crate::whole_file::{NamedFile, WholeFile};
 use domain::base::iana::Rtype;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// NSEC3 records that one job shows.
 const NSEC3_BATCH: usize = 4096;
 
-/// A zone file being written, beside its name until it is finished.
+/// A zone file being written, of which nothing is to be seen until it is finished: beside its name, or for standard output
+/// and what else is no regular file by way of a temporary file.
 #[derive(Debug)]
 pub struct TextOutput<'a> {
     pool: &'a Pool,
+    cancel: &'a AtomicBool,
     path: PathBuf,
     target: Target<'a>,
     texts: InOrder<Vec<u8>>,
@@ -41,18 +45,15 @@ pub enum Written {
 }
 
 impl<'a> TextOutput<'a> {
-    /// Begins to write `path`; `-` is standard output.
-    pub fn create(path: &Path, pool: &'a Pool) -> Result<Self, ZoneError> {
-        let file = WholeFile::create(path).map_err(|source| write_error(path, source))?;
-        Ok(Self::new(path, pool, Target::File(file)))
-    }
-
-    /// Begins to write `path` so that it can be read again and patched before it is finished; what cannot be, such as
-    /// standard output, is written by way of a temporary file in `folder`.
-    pub fn create_patchable(path: &Path, folder: &Path, pool: &'a Pool) -> Result<Self, ZoneError> {
-        let file = WholeFile::create_patchable(path, folder);
+    /// Begins to write `path`; `-` is standard output. The zone of `opening`, from which it is made, says where temporary files
+    /// are and who can cancel.
+    pub fn create(path: &Path, opening: &Opening<'a>, pool: &'a Pool) -> Result<Self, ZoneError> {
+        let file = WholeFile::create_spooled(path, &opening.folder);
         let file = file.map_err(|source| write_error(path, source))?;
-        Ok(Self::new(path, pool, Target::File(file)))
+        Ok(Self {
+            cancel: opening.cancel,
+            ..Self::new(path, pool, Target::File(file))
+        })
     }
 
     /// Appends to `text`.
@@ -63,6 +64,7 @@ impl<'a> TextOutput<'a> {
     fn new(path: &Path, pool: &'a Pool, target: Target<'a>) -> Self {
         Self {
             pool,
+            cancel: &NEVER,
             path: path.to_path_buf(),
             target,
             texts: InOrder::default(),
@@ -91,7 +93,7 @@ impl<'a> TextOutput<'a> {
     }
 
     fn write_next(&mut self) -> Result<(), ZoneError> {
-        match self.texts.take() {
+        match self.texts.take_unless(self.cancel)? {
             Some(text) => self.write_now(&text),
             None => Ok(()),
         }
@@ -162,16 +164,34 @@ impl<'a> TextOutput<'a> {
         Ok(count as u64)
     }
 
-    /// Brings the file to disk and gives it its name; the number of octets written.
-    pub fn finish(mut self) -> Result<u64, ZoneError> {
+    /// Brings the file to disk and gives it its name, unless all was cancelled; the number of octets written.
+    pub fn finish(self) -> Result<u64, ZoneError> {
+        let path = self.path.clone();
+        let (octets, named) = self.rename()?;
+        let synced = named.map_or(Ok(()), NamedFile::sync);
+        synced.map_err(|source| write_error(&path, source))?;
+        Ok(octets)
+    }
+
+    /// Brings the file to disk and gives it its name, which is on disk only after [`NamedFile::sync`], unless all was cancelled;
+    /// the number of octets written, and the file, if it is not a text in memory.
+    pub fn rename(mut self) -> Result<(u64, Option<NamedFile>), ZoneError> {
         while !self.texts.is_empty() {
             self.write_next()?;
         }
-        if let Target::File(file) = self.target {
-            file.finish()
-                .map_err(|source| write_error(&self.path, source))?;
-        }
-        Ok(self.octets)
+        let named = match self.target {
+            Target::File(file) => {
+                let failed = |source| write_error(&self.path, source);
+                let complete = file.complete().map_err(failed)?;
+                // Looked at last, for bringing much to disk takes its time.
+                if self.cancel.load(Ordering::Relaxed) {
+                    return Err(ZoneError::Cancelled);
+                }
+                Some(complete.rename().map_err(failed)?)
+            }
+            Target::Memory(_) => None,
+        };
+        Ok((self.octets, named))
     }
 }
 

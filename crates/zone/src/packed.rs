@@ -6,6 +6,8 @@ use crate::read::Place;
 use crate::{Name, Record};
 use bytes::Bytes;
 use domain::base::iana::{Class, Rtype};
+use std::cmp::Ordering;
+use std::ops::Range;
 
 /// Octets before the owner: line, TTL, type, RDATA length, owner length, column, file.
 const HEAD: usize = 16;
@@ -144,6 +146,9 @@ impl PackedRecords {
     }
 
     /// Appends a record.
+    ///
+    /// # Panics
+    /// If there were more than 4 GiB then; so do all that append, but [`Self::try_append`].
     pub fn push(&mut self, record: &PackedRecord<'_>) {
         let start = self.begin(record.owner);
         self.octets.extend_from_slice(record.rdata);
@@ -175,7 +180,7 @@ impl PackedRecords {
         head[10..12].copy_from_slice(&(rdata as u16).to_le_bytes());
         head[13] = place.column;
         head[14..16].copy_from_slice(&place.file.to_le_bytes());
-        self.starts.push(start as u32);
+        self.starts.push(offset(start));
     }
 
     /// Gives the record at `index` another TTL.
@@ -193,7 +198,7 @@ impl PackedRecords {
 
     /// Appends a record as [`Self::span`] gave it.
     pub(crate) fn push_span(&mut self, span: &[u8]) {
-        self.starts.push(self.octets.len() as u32);
+        self.starts.push(offset(self.octets.len()));
         self.octets.extend_from_slice(span);
     }
 
@@ -204,13 +209,67 @@ impl PackedRecords {
         }
     }
 
+    /// Appends all records of `other`, or none if there were more than 4 GiB then.
+    pub(crate) fn try_append(&mut self, other: &Self) -> Result<(), TooLarge> {
+        if u32::try_from(self.octets.len() + other.octets.len()).is_err() {
+            return Err(TooLarge);
+        }
+        self.append(other);
+        Ok(())
+    }
+
+    /// Puts the records of `range` at `to`, which is not behind it, over what was there.
+    pub(crate) fn move_down(&mut self, range: Range<usize>, to: usize) {
+        if range.start != to {
+            self.starts.copy_within(range, to);
+        }
+    }
+
+    /// Sorts the records of `range`; those that are equal stay in their order.
+    pub(crate) fn sort_range(
+        &mut self,
+        range: Range<usize>,
+        compare: impl Fn(&PackedRecord<'_>, &PackedRecord<'_>) -> Ordering,
+    ) {
+        let octets = &self.octets;
+        self.starts[range].sort_by(|&a, &b| compare(&record_at(octets, a), &record_at(octets, b)));
+    }
+
+    /// Puts the records of `range`, which are sorted, together without those that are equal to the one before; how many are left.
+    pub(crate) fn dedup_range(
+        &mut self,
+        range: Range<usize>,
+        compare: impl Fn(&PackedRecord<'_>, &PackedRecord<'_>) -> Ordering,
+    ) -> usize {
+        let first = range.start;
+        let mut kept = first;
+        for index in range {
+            if kept > first && compare(&self.get(kept - 1), &self.get(index)).is_eq() {
+                continue;
+            }
+            self.starts[kept] = self.starts[index];
+            kept += 1;
+        }
+        kept - first
+    }
+
+    /// Moves the last `count` records before the others.
+    pub(crate) fn move_to_front(&mut self, count: usize) {
+        self.starts.rotate_right(count);
+    }
+
+    /// Forgets the records of `range`.
+    pub(crate) fn remove(&mut self, range: Range<usize>) {
+        self.starts.drain(range);
+    }
+
     /// Gives back memory that is not used.
     pub(crate) fn shrink(&mut self) {
         self.octets.shrink_to_fit();
         self.starts.shrink_to_fit();
     }
 
-    /// Sorts the records by owner, type and data in canonical order, and drops duplicates.
+    /// Sorts the records by owner, type and data in canonical order, and drops duplicates; of these the lowest TTL stays.
     pub fn sort(&mut self) {
         let octets = &self.octets;
         let compare = |a: &u32, b: &u32| {
@@ -219,7 +278,9 @@ impl PackedRecords {
                 .then(a.rtype.to_int().cmp(&b.rtype.to_int()))
                 .then_with(|| compare_rdata(a.rtype, a.rdata, b.rdata))
         };
-        self.starts.sort_by(compare);
+        let ttl_s = |start: &u32| record_at(octets, *start).ttl_s;
+        self.starts
+            .sort_by(|a, b| compare(a, b).then_with(|| ttl_s(a).cmp(&ttl_s(b))));
         self.starts.dedup_by(|a, b| compare(a, b).is_eq());
     }
 
@@ -243,6 +304,15 @@ impl PackedRecords {
             (shared, record.place)
         })
     }
+}
+
+/// Records of more than 4 GiB were to be put into one buffer.
+#[derive(Debug)]
+pub(crate) struct TooLarge;
+
+/// Where a record begins.
+fn offset(start: usize) -> u32 {
+    u32::try_from(start).expect("records of at most 4 GiB in one buffer")
 }
 
 /// The record that begins at `start` of the octets of [`PackedRecords`].

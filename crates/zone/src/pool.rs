@@ -17,7 +17,7 @@ type Job = Box<dyn FnOnce() + Send>;
 
 /// A fixed number of threads; jobs begin in the order in which they were given.
 ///
-/// Dropping the pool lets the jobs that have begun end, and waits for them.
+/// Dropping the pool waits for all jobs that it was given, those that have not begun included.
 pub struct Pool {
     jobs: Option<Sender<Job>>,
     threads: Vec<JoinHandle<()>>,

@@ -5,6 +5,7 @@
 //! and the presentation format of some further types. `$GENERATE` (a BIND extension) is refused.
 
 mod block;
+mod cut;
 mod directive;
 mod entry;
 mod lexer;
@@ -19,6 +20,7 @@ mod ttl;
 use crate::check;
 use crate::error::{Position, Warning, ZoneError};
 use crate::packed::FilePlace;
+use crate::readable::NEVER;
 use crate::{Name, Record, Zone};
 use bytes::Bytes;
 use domain::base::iana::Rtype;
@@ -30,6 +32,7 @@ use std::sync::Arc;
 pub(crate) use block::{BlockParser, ParsedBlock};
 pub(crate) use lexer::Place;
 pub(crate) use source::{TextBlock, TextSource};
+pub(crate) use ttl::TTL_MISSING;
 
 /// A zone as read, with what was odd about its text.
 #[derive(Clone, Debug)]
@@ -46,7 +49,7 @@ impl ReadZone {
     /// `origin` is the zone's name and the first `$ORIGIN`. Without it the SOA record's owner is the zone's name, and
     /// relative names need a `$ORIGIN` before them.
     pub fn from_file(path: &Path, origin: Option<&Name>) -> Result<Self, ZoneError> {
-        let mut source = TextSource::open(path, origin.cloned())?;
+        let mut source = TextSource::open(path, origin.cloned(), &NEVER)?;
         check::into_zone(Records::read(path, &mut source)?, origin)
     }
 
@@ -60,7 +63,7 @@ impl ReadZone {
 
 /// Reads the records of a file in master file format that is no zone, such as a DNSKEY's `.key` file.
 pub fn read_records(path: &Path) -> Result<Vec<Record>, ZoneError> {
-    let mut source = TextSource::open(path, None)?;
+    let mut source = TextSource::open(path, None, &NEVER)?;
     let records = Records::read(path, &mut source)?.records;
     Ok(records.into_iter().map(|located| located.record).collect())
 }
@@ -129,7 +132,7 @@ pub(crate) struct Records {
 
 impl Records {
     /// Reads all that `source` has; `path` is its first file.
-    fn read(path: &Path, source: &mut TextSource) -> Result<Self, ZoneError> {
+    fn read(path: &Path, source: &mut TextSource<'_>) -> Result<Self, ZoneError> {
         let mut records = Self {
             files: vec![Arc::from(path)],
             records: Vec::new(),
@@ -138,8 +141,8 @@ impl Records {
         let mut parser = BlockParser::new();
         let mut carry = Carry::default();
         while let Some(block) = source.next_block()? {
-            let mut parsed = parser.parse(&block, carry.owner(block.depth))?;
-            carry.take(block.depth, &mut parsed);
+            let mut parsed = parser.parse(&block, carry.owner(block.nesting))?;
+            carry.take(block.nesting, &mut parsed);
             let number = usize::from(block.file_number);
             if number >= records.files.len() {
                 records.files.resize(number + 1, block.file.clone());
@@ -150,14 +153,13 @@ impl Records {
                 .map(|(record, place)| LocatedRecord { record, place });
             records.records.extend(located);
         }
-        if let Some((minimum, missing)) = carry.missing_ttls() {
-            for &index in &missing {
-                records.records[index].record.ttl = minimum;
+        records.warnings.extend(carry.missing_ttl(&records.files));
+        if let Some(ttl_s) = carry.late_ttl() {
+            for located in &mut records.records {
+                if located.record.ttl == TTL_MISSING {
+                    located.record.ttl = ttl_s;
+                }
             }
-            records.warnings.push(Warning {
-                at: records.position(&records.records[missing[0]]),
-                what: missing_ttl_words(minimum),
-            });
         }
         Ok(records)
     }
@@ -178,9 +180,13 @@ pub(crate) fn position(files: &[Arc<Path>], place: FilePlace) -> Position {
     }
 }
 
-/// What a warning says of records that have no TTL and nothing before them to take one from.
-pub(crate) fn missing_ttl_words(minimum_s: u32) -> String {
-    format!("no TTL here and no $TTL before; the SOA's minimum of {minimum_s} s was taken")
+/// How deep in included files a block stands.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Nesting {
+    /// Files that are being included here, the first one counted too.
+    pub depth: usize,
+    /// How many of them, from outside, the block before stood in already.
+    pub kept: usize,
 }
 
 /// What goes from block to block: owners and TTLs that records leave out (RFC 1035 section 5.1).
@@ -190,29 +196,38 @@ pub(crate) struct Carry {
     owners: Vec<Vec<u8>>,
     last_ttl: Option<u32>,
     soa_minimum: Option<u32>,
-    records: usize,
-    /// The records that had no TTL and nothing before them to take one from.
-    missing: Vec<usize>,
+    /// Whether records have to wait for an SOA record to have a TTL.
+    is_late: bool,
+    /// The first record that had no TTL and nothing before it to take one from but an SOA record.
+    first_missing: Option<FilePlace>,
 }
 
 impl Carry {
-    /// The owner of a record that begins a block with white space, `depth` files being open; empty if there is none.
-    pub fn owner(&mut self, depth: usize) -> &[u8] {
-        self.owners.truncate(depth);
-        while self.owners.len() < depth {
+    /// The owner of a record that begins a block with white space; empty if there is none. In a file that is included it is
+    /// the one before the `$INCLUDE`.
+    pub fn owner(&mut self, nesting: Nesting) -> &[u8] {
+        self.owners.truncate(nesting.kept);
+        while self.owners.len() < nesting.depth {
             let outer = self.owners.last().cloned().unwrap_or_default();
             self.owners.push(outer);
         }
         self.owners.last().map_or(&[], |owner| &owner[..])
     }
 
-    /// Takes note of a block that was parsed, and gives its records the TTLs that come from blocks before.
-    pub fn take(&mut self, depth: usize, block: &mut ParsedBlock) {
-        self.owner(depth);
+    /// Takes note of a block that was parsed, and gives its records the TTLs that come from blocks before; those that have to
+    /// wait for an SOA record keep [`TTL_MISSING`].
+    pub fn take(&mut self, nesting: Nesting, block: &mut ParsedBlock) {
+        self.owner(nesting);
         if !block.last_owner.is_empty()
             && let Some(owner) = self.owners.last_mut()
         {
             std::mem::swap(owner, &mut block.last_owner);
+        }
+        self.soa_minimum = self.soa_minimum.or(block.soa_minimum);
+        if let (None, None, Some(&first)) =
+            (self.last_ttl, self.first_missing, block.without_ttl.first())
+        {
+            self.first_missing = Some(block.records.get(first as usize).place);
         }
         match self.last_ttl.or(self.soa_minimum) {
             Some(ttl_s) => {
@@ -220,26 +235,26 @@ impl Carry {
                     block.records.set_ttl(index as usize, ttl_s);
                 }
             }
-            None => {
-                let missing = block.without_ttl.iter();
-                self.missing
-                    .extend(missing.map(|&index| self.records + index as usize));
-                self.soa_minimum = block.soa_minimum;
-                for &index in &block.without_ttl {
-                    let ttl_s = block.soa_minimum.unwrap_or(0);
-                    block.records.set_ttl(index as usize, ttl_s);
-                }
-            }
+            None => self.is_late |= !block.without_ttl.is_empty(),
         }
         self.last_ttl = block.last_ttl.or(self.last_ttl);
-        self.records += block.records.len();
     }
 
-    /// The SOA's minimum and the records that are to have it as their TTL, if there are such.
-    pub fn missing_ttls(&mut self) -> Option<(u32, Vec<usize>)> {
-        let minimum = self.soa_minimum?;
-        let missing = std::mem::take(&mut self.missing);
-        (!missing.is_empty()).then_some((minimum, missing))
+    /// The TTL that records with [`TTL_MISSING`] are to have, if there are such: the minimum field of the first SOA record (RFC
+    /// 1035 section 3.3.13), in seconds; 0 without one.
+    pub fn late_ttl(&self) -> Option<u32> {
+        self.is_late.then(|| self.soa_minimum.unwrap_or(0))
+    }
+
+    /// What is to be told of records that have the SOA's minimum as their TTL, if there are such.
+    pub fn missing_ttl(&self, files: &[Arc<Path>]) -> Option<Warning> {
+        let (first, minimum_s) = self.first_missing.zip(self.soa_minimum)?;
+        Some(Warning {
+            at: position(files, first),
+            what: format!(
+                "no TTL here and no $TTL before; the SOA's minimum of {minimum_s} s was taken"
+            ),
+        })
     }
 }
 

@@ -1,40 +1,16 @@
-//! Files read and written as a whole.
+//! Files written as a whole.
 
-use std::fs::{File, OpenOptions, Permissions};
-use std::io::{self, BufWriter, Read, Seek, Write};
-use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::fs::{File, Metadata, OpenOptions, Permissions};
+use std::io::{self, BufWriter, Seek, Write};
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
-
-/// Opens a file to read, and gives the file system's own name of it; devices are refused, since some never end. `-` is
-/// standard input.
-///
-/// # Errors
-/// Those of the system.
-pub(crate) fn open_readable(path: &Path) -> io::Result<(Box<dyn Read + Send>, PathBuf)> {
-    use std::os::unix::fs::FileTypeExt;
-    if path == Path::new("-") {
-        return Ok((Box::new(io::stdin()), PathBuf::from("-")));
-    }
-    let file = File::open(path)?;
-    let kind = file.metadata()?.file_type();
-    if kind.is_char_device() || kind.is_block_device() {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "it is a device, not a file",
-        ));
-    }
-    if kind.is_dir() {
-        return Err(io::Error::from(io::ErrorKind::IsADirectory));
-    }
-    let canonical = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-    Ok((Box::new(file), canonical))
-}
 
 /// A file that is written beside its name, and gets the name only when it is complete and on disk.
 ///
-/// Dropping it unfinished leaves under the name what was there before. The permissions of a file that is replaced are
-/// kept, a symbolic link is followed. What is no regular file, such as a pipe or a device, is written to directly; `-` is
-/// standard output.
+/// Dropping it unfinished leaves under the name what was there before. A file that is replaced keeps its permissions
+/// whatever the umask, and its owner and group as far as the process may give files away. A symbolic link is followed,
+/// also to a file that is not there yet. What is no regular file, such as a pipe or a device, is written to directly; `-`
+/// is standard output.
 pub struct WholeFile(Target);
 
 enum Target {
@@ -44,10 +20,10 @@ enum Target {
         path: PathBuf,
         folder: PathBuf,
     },
-    /// Written directly when it is complete.
+    /// Opened and written when it is complete: a FIFO that is opened and closed before would end its reader.
     Spooled {
         partial: BufWriter<tempfile::NamedTempFile>,
-        target: Box<dyn Write + Send>,
+        path: PathBuf,
     },
 }
 
@@ -79,55 +55,65 @@ impl WholeFile {
     /// # Errors
     /// Those of the system.
     pub fn create(path: &Path) -> io::Result<Self> {
+        match Self::create_beside(path)? {
+            Some(beside) => Ok(beside),
+            None => Ok(Self(Target::Direct(direct(path)?))),
+        }
+    }
+
+    /// Begins to write a regular file; `None` if `path` is or will be none.
+    fn create_beside(path: &Path) -> io::Result<Option<Self>> {
         if path == Path::new("-") {
-            return Ok(Self(Target::Direct(Box::new(io::stdout()))));
+            return Ok(None);
         }
-        let existing = std::fs::metadata(path).ok();
-        if existing.as_ref().is_some_and(|found| !found.is_file()) {
-            let file = OpenOptions::new().write(true).open(path)?;
-            return Ok(Self(Target::Direct(Box::new(BufWriter::new(file)))));
-        }
-        let path = match &existing {
-            Some(_) => path.canonicalize()?,
-            None => path.to_path_buf(),
+        let existing = match std::fs::metadata(path) {
+            Ok(found) if !found.is_file() => return Ok(None),
+            Ok(found) => Some(found),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
         };
+        let path = followed(path);
         let folder = path
             .parent()
             .filter(|folder| !folder.as_os_str().is_empty())
             .unwrap_or(Path::new("."))
             .to_path_buf();
-        // Else readable for all as the umask allows: servers run as other users.
-        let permissions =
-            existing.map_or(Permissions::from_mode(0o666), |found| found.permissions());
-        let partial = tempfile::Builder::new()
-            .permissions(permissions)
-            .prefix(".dnsrig-")
-            .tempfile_in(&folder)?;
-        Ok(Self(Target::Beside {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".dnsrig-");
+        let partial = match existing {
+            Some(replaced) => {
+                let partial = builder.tempfile_in(&folder)?;
+                resemble(partial.as_file(), &replaced)?;
+                partial
+            }
+            // Readable for all as the umask allows: servers run as other users.
+            None => builder
+                .permissions(Permissions::from_mode(0o666))
+                .tempfile_in(&folder)?,
+        };
+        Ok(Some(Self(Target::Beside {
             partial: BufWriter::with_capacity(1 << 16, partial),
             path,
             folder,
-        }))
+        })))
     }
 
-    /// Begins to write `path` so that [`WholeFile::partial_path`] and [`WholeFile::patch`] work: what would be written
-    /// directly goes to a temporary file in `folder` until it is complete.
+    /// Begins to write `path`, of which nothing is to be seen before it is complete: what would be written directly goes to
+    /// a temporary file in `folder` first. [`WholeFile::partial_path`] and [`WholeFile::patch`] always work.
     ///
     /// # Errors
     /// Those of the system.
-    pub fn create_patchable(path: &Path, folder: &Path) -> io::Result<Self> {
-        match Self::create(path)?.0 {
-            Target::Direct(target) => {
-                let partial = tempfile::Builder::new()
-                    .prefix(".dnsrig-")
-                    .tempfile_in(folder)?;
-                Ok(Self(Target::Spooled {
-                    partial: BufWriter::with_capacity(1 << 16, partial),
-                    target,
-                }))
-            }
-            beside => Ok(Self(beside)),
+    pub fn create_spooled(path: &Path, folder: &Path) -> io::Result<Self> {
+        if let Some(beside) = Self::create_beside(path)? {
+            return Ok(beside);
         }
+        let partial = tempfile::Builder::new()
+            .prefix(".dnsrig-")
+            .tempfile_in(folder)?;
+        Ok(Self(Target::Spooled {
+            partial: BufWriter::with_capacity(1 << 16, partial),
+            path: path.to_path_buf(),
+        }))
     }
 
     /// The file that has all that was written so far.
@@ -162,19 +148,13 @@ impl WholeFile {
         match self.0 {
             Target::Direct(mut target) => {
                 target.flush()?;
-                Ok(CompleteFile(None))
+                Ok(CompleteFile(Completed::Direct))
             }
-            Target::Spooled {
-                partial,
-                mut target,
-            } => {
-                let mut spooled = partial
+            Target::Spooled { partial, path } => {
+                let partial = partial
                     .into_inner()
                     .map_err(io::IntoInnerError::into_error)?;
-                spooled.rewind()?;
-                io::copy(&mut spooled, &mut target)?;
-                target.flush()?;
-                Ok(CompleteFile(None))
+                Ok(CompleteFile(Completed::Spooled { partial, path }))
             }
             Target::Beside {
                 partial,
@@ -185,28 +165,125 @@ impl WholeFile {
                     .into_inner()
                     .map_err(io::IntoInnerError::into_error)?;
                 partial.as_file().sync_all()?;
-                Ok(CompleteFile(Some((partial.into_temp_path(), path, folder))))
+                Ok(CompleteFile(Completed::Beside {
+                    partial: partial.into_temp_path(),
+                    path,
+                    folder,
+                }))
             }
         }
     }
 }
 
+/// Opens what is no regular file to write.
+fn direct(path: &Path) -> io::Result<Box<dyn Write + Send>> {
+    if path == Path::new("-") {
+        return Ok(Box::new(io::stdout()));
+    }
+    let file = OpenOptions::new().write(true).open(path)?;
+    Ok(Box::new(BufWriter::new(file)))
+}
+
+/// Where a file named `path` is written: at the end of the symbolic links, whether there is a file or not.
+fn followed(path: &Path) -> PathBuf {
+    let mut path = path.to_path_buf();
+    // Links that go round in circles were refused by the system before.
+    while let Ok(target) = path.read_link() {
+        path = path.parent().unwrap_or(Path::new("")).join(target);
+    }
+    path
+}
+
+/// Gives `file` the owner, the group and the permissions of one that it replaces.
+fn resemble(file: &File, replaced: &Metadata) -> io::Result<()> {
+    let (owner, group) = (replaced.uid(), replaced.gid());
+    let current = file.metadata()?;
+    if (current.uid(), current.gid()) != (owner, group) {
+        let changed = fchown(file, Some(owner), Some(group));
+        // Who may not give files away may still be in the group.
+        match changed.or_else(|_| fchown(file, None, Some(group))) {
+            Err(error) if error.kind() != io::ErrorKind::PermissionDenied => return Err(error),
+            _ => {}
+        }
+    }
+    // After the owner, for a change of that takes set-ID bits away.
+    file.set_permissions(replaced.permissions())
+}
+
 /// A file that is complete and on disk, but has not its name yet; dropping it removes it.
-#[derive(Debug)]
-pub struct CompleteFile(Option<(tempfile::TempPath, PathBuf, PathBuf)>);
+pub struct CompleteFile(Completed);
+
+enum Completed {
+    /// Already where it belongs.
+    Direct,
+    Beside {
+        partial: tempfile::TempPath,
+        path: PathBuf,
+        folder: PathBuf,
+    },
+    Spooled {
+        partial: tempfile::NamedTempFile,
+        path: PathBuf,
+    },
+}
+
+impl std::fmt::Debug for CompleteFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("CompleteFile")
+    }
+}
 
 impl CompleteFile {
-    /// Gives the file its name.
+    /// Gives the file its name, and brings that to disk.
+    ///
+    /// # Errors
+    /// Those of the system; the name then has what it had before, unless only bringing it to disk failed.
+    pub fn publish(self) -> io::Result<()> {
+        self.rename()?.sync()
+    }
+
+    /// Gives the file its name, or writes it to what is no regular file.
     ///
     /// # Errors
     /// Those of the system; the name then has what it had before.
-    pub fn publish(self) -> io::Result<()> {
-        let Some((partial, path, folder)) = self.0 else {
-            return Ok(());
-        };
-        partial.persist(path)?;
-        // The rename itself is on disk only with the folder.
-        File::open(folder)?.sync_all()
+    pub fn rename(self) -> io::Result<NamedFile> {
+        match self.0 {
+            Completed::Direct => Ok(NamedFile(None)),
+            Completed::Beside {
+                partial,
+                path,
+                folder,
+            } => {
+                partial.persist(path)?;
+                Ok(NamedFile(Some(folder)))
+            }
+            Completed::Spooled { mut partial, path } => {
+                let mut target = direct(&path)?;
+                partial.rewind()?;
+                io::copy(&mut partial, &mut target)?;
+                target.flush()?;
+                Ok(NamedFile(None))
+            }
+        }
+    }
+}
+
+/// A file that has its name, in a folder that is perhaps not on disk yet.
+#[derive(Debug)]
+#[must_use]
+pub struct NamedFile(Option<PathBuf>);
+
+impl NamedFile {
+    /// Brings the name to disk.
+    ///
+    /// # Errors
+    /// Those of the system; the file has its name all the same, until the system stops unexpectedly.
+    pub fn sync(self) -> io::Result<()> {
+        match self.0 {
+            // The rename itself is on disk only with the folder.
+            Some(folder) => File::open(folder)?.sync_all(),
+            None => Ok(()),
+        }
     }
 }
 
@@ -243,9 +320,10 @@ pub fn write_whole(
 
 #[cfg(test)]
 mod tests {
-    use super::write_whole;
+    use super::{WholeFile, write_whole};
     use std::fs;
-    use std::io;
+    use std::io::{self, Write};
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
     use std::path::Path;
 
     #[test]
@@ -257,6 +335,51 @@ mod tests {
         write_whole(&link, |target| target.write_all(b"new")).unwrap();
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+    }
+
+    #[test]
+    fn a_link_to_no_file_yet_is_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        std::os::unix::fs::symlink("file", &link).unwrap();
+        write_whole(&link, |target| target.write_all(b"new")).unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+        let circle = folder.path().join("circle");
+        std::os::unix::fs::symlink("circle", &circle).unwrap();
+        assert!(write_whole(&circle, |_| Ok(())).is_err());
+    }
+
+    #[test]
+    fn a_replaced_file_keeps_its_permissions_and_owner() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        fs::write(&file, "old").unwrap();
+        // More than any umask in use leaves.
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();
+        // Only root may give files away.
+        let is_given = std::os::unix::fs::chown(&file, Some(12), Some(34)).is_ok();
+        write_whole(&file, |target| target.write_all(b"new")).unwrap();
+        let found = fs::metadata(&file).unwrap();
+        assert_eq!(found.mode() & 0o7777, 0o666);
+        if is_given {
+            assert_eq!((found.uid(), found.gid()), (12, 34));
+        }
+    }
+
+    #[test]
+    fn what_is_spooled_is_not_seen_before_it_is_complete() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut end, target) = std::io::pipe().unwrap();
+        let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&target));
+        let mut file = WholeFile::create_spooled(path.as_ref(), folder.path()).unwrap();
+        drop(target);
+        file.write_all(b"half").unwrap();
+        file.flush().unwrap();
+        drop(file);
+        let mut text = String::new();
+        std::io::Read::read_to_string(&mut end, &mut text).unwrap();
+        assert_eq!(text, "");
     }
 
     #[test]

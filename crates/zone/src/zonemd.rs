@@ -85,7 +85,7 @@ pub fn zone_digests(
 /// The digests of the zone of `flow`, whose NSEC3 records are `nsec3`, one for each of `hashes`.
 pub(crate) fn flow_digests(
     flow: &mut ZoneFlow<'_>,
-    nsec3: SortedRecords,
+    nsec3: SortedRecords<'_>,
     hashes: &[ZonemdHash],
 ) -> Result<Vec<Vec<u8>>, ZoneError> {
     let pool = flow.pool();

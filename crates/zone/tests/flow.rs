@@ -95,6 +95,8 @@ fn batches_know_their_neighbours() {
                     }
                 }
             }
+            // All names of a batch may be below a cut.
+            let last = last.or(before.map(|(last, _)| last));
             before = Some((last.unwrap(), batch.next.as_deref().map(<[u8]>::to_vec)));
         }
         assert_eq!(before.unwrap().1, None);

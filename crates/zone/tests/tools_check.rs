@@ -124,6 +124,7 @@ fn cases() -> Vec<(String, Vec<Rule>)> {
         ("@ ZONEMD 1 1 1 {32}{16}", vec![ZonemdDigest]),
         ("@ ZONEMD 1 1 1 {32}", vec![ZonemdDigest]),
         ("@ ZONEMD 1 2 1 {32}{16}", vec![ZonemdUnknown]),
+        ("x ZONEMD 1 1 1 {32}{16}", vec![ZonemdBelowApex]),
         // What breaks no rule.
         ("x MX 0 .\nx SRV 0 0 0 .", vec![]),
         ("@ MX 1 host.sub\nx CNAME www.sub", vec![]),

@@ -1,7 +1,6 @@
 """The `dnsrig` command: its groups, and how an error becomes a message and an exit code."""
 
 import errno
-import importlib
 import os
 import sys
 from contextlib import suppress
@@ -9,7 +8,8 @@ from contextlib import suppress
 import click
 
 from dnsrig import __version__
-from dnsrig.cli.signals import INTERRUPTED, quit_on_signals, raise_on_signals
+from dnsrig.cli.command_list import CommandList
+from dnsrig.cli.signals import INTERRUPTED, quit_on_signals
 from dnsrig.cli.streams import ClosedOutput, flush_output, occupy_closed_descriptors, say
 from dnsrig.errors import DnsrigError, EnvironmentLacksError
 
@@ -66,30 +66,10 @@ SAID_ERRORS = {
 """What the system refuses for reasons that its own words explain; anything else is our fault and shown whole."""
 
 
-class CommandList(click.Group):
-    """The commands of COMMANDS; a module is imported when its command is called, so that `--help` is quick."""
-
-    def list_commands(self, _context: click.Context) -> list[str]:
-        """Give the names in the order of COMMANDS."""
-        return list(COMMANDS)
-
-    def get_command(self, _context: click.Context, name: str) -> click.Command | None:
-        """Import the command called `name`."""
-        module = COMMANDS[name][0] if name in COMMANDS else HIDDEN.get(name)
-        if module is None:
-            return None
-        command: click.Command = getattr(importlib.import_module(f"dnsrig.cli.{module}"), name)
-        raise_on_signals()
-        return command
-
-    def format_commands(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of commands without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
-
-
 @click.group(
     cls=CommandList,
+    modules=COMMANDS,
+    hidden=HIDDEN,
     help=HELP,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )

@@ -2,14 +2,12 @@
 
 import json
 import math
-import secrets
+import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -51,7 +49,7 @@ def seed_option(command: Command) -> Command:
 
 def chosen_seed(seed: int | None) -> int:
     """Give the user's seed, or draw one that is short enough to type again."""
-    return secrets.randbelow(10**9) if seed is None else seed
+    return int.from_bytes(os.urandom(8)) % 10**9 if seed is None else seed
 
 
 def print_json(value: object) -> None:
@@ -64,12 +62,15 @@ def print_json(value: object) -> None:
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> None:
     """Print aligned rows under bold column names; the columns numbered in `right` align right."""
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for index, column in enumerate(columns):
-        table.add_column(column, justify="right" if index in right else "left", overflow="fold")
+    widths = [max(map(len, cells)) for cells in zip(columns, *rows, strict=True)]
+
+    def aligned(cells: Sequence[str]) -> str:
+        pairs = enumerate(zip(cells, widths, strict=True))
+        return "  ".join(cell.rjust(width) if index in right else cell.ljust(width) for index, (cell, width) in pairs)
+
+    click.echo(click.style(aligned(columns).rstrip(), bold=True))
     for row in rows:
-        table.add_row(*row)
-    Console(highlight=False, markup=False).print(table)
+        click.echo(aligned(row).rstrip())
 
 
 def comma_list(_context: click.Context, _parameter: click.Parameter, value: str | None) -> tuple[str, ...] | None:

@@ -19,6 +19,7 @@ from dnsrig.cli.zone_reading import (
     ZoneProgress,
     file_name,
     refuse_json_on_output,
+    require_origin_of_stream,
     warn,
 )
 from dnsrig.keys import ALGORITHM, KSK_BITS, ZSK_BITS
@@ -44,7 +45,12 @@ OPTIONS = (
         help="The SOA record's serial number.",
     ),
     click.option("-n", "--threads", type=click.IntRange(1, 1024), default=None, help="Threads that work [one a CPU]."),
-    click.option("--memory", type=Size(), default=None, help="Memory for sorting, if ZONEFILE is not sorted [4G]."),
+    click.option(
+        "--memory",
+        type=Size(),
+        default=None,
+        help="Memory for sorting, if ZONEFILE is not sorted [a quarter of what is available, at most 4G].",
+    ),
     click.option(
         "--zonemd",
         type=click.Choice(["sha384", "sha512", "none"], case_sensitive=False),
@@ -76,12 +82,19 @@ OPTIONS = (
     KEYS("--cds", is_flag=True, help="Publish CDS and CDNSKEY records of the KSKs (RFC 7344)."),
     TIMES("-s", "--start-time", metavar="TIME", default=None, help="Inception; offsets count from now [now-1h]."),
     TIMES("-e", "--end-time", metavar="TIME", default=None, help="Expiration; +N counts from the inception [+30d]."),
+    TIMES(
+        "-X",
+        "--dnskey-end-time",
+        metavar="TIME",
+        default=None,
+        help="Expiration of signatures of DNSKEY, CDS and CDNSKEY records [-e].",
+    ),
     TIMES("-j", "--jitter", metavar="DURATION", default=None, help="Spread expirations over so long before the end."),
     CHAIN("-3", "--nsec3-salt", "salt", metavar="SALT", default=None, help="NSEC3; hexadecimal, - for no salt [NSEC]."),
     CHAIN("-H", "--iterations", type=click.IntRange(0, 65535), default=0, help="Additional iterations [0]."),
     CHAIN("-A", "--opt-out", is_flag=True, help="Leave insecure delegations out of the chain."),
     SIGNED(
-        "-i", "--interval", metavar="DURATION", default=None, help="Renew what ends sooner [a quarter of validity]."
+        "-i", "--interval", metavar="DURATION", default=None, help="Renew what ends sooner [a quarter of what is left]."
     ),
     SIGNED("--verify-kept", is_flag=True, help="Verify all signatures kept, also those the state file vouches for."),
     SIGNED(
@@ -111,9 +124,10 @@ def sign_options(command: Command) -> Command:
 def sign(*, zonefile: Path, keys: tuple[Path, ...], as_json: bool, **options: Any) -> None:  # noqa: ANN401 (click passes what OPTIONS names)
     """Sign ZONEFILE with KEYS, the names of key files of dnssec-keygen or of dnsrig, PKCS#11 keys included.
 
-    Options that dnssec-signzone has are its. Without KEYS those of the zone in the folder of keys sign by their times,
-    as with dnssec-signzone -S; if there are none, new ones are made there, a KSK and a ZSK. ZONEFILE and the output may
-    be - for standard input and output. The output is in canonical order, and has its name only when it is complete.
+    Options are those of dnssec-signzone, but for -a and -L. Without KEYS those of the zone in the folder of keys sign
+    by their times, as with dnssec-signzone -S; if there are none, new ones are made there, a KSK and a ZSK. ZONEFILE
+    and the output may be - for standard input and output. The output is in canonical order, and has its name only when
+    it is complete.
 
     Signatures of a signed ZONEFILE are kept while they are valid, last for the interval, and cover what the zone has;
     the chain is repaired. A state file beside the output tells the next signing which are valid.
@@ -128,8 +142,8 @@ def sign(*, zonefile: Path, keys: tuple[Path, ...], as_json: bool, **options: An
     output = options["output"] or Path("-" if str(zonefile) == "-" else f"{zonefile}.signed")
     refuse_json_on_output(output, as_json)
     _check_fit(options)
-    if options["smart"] and keys:
-        raise click.UsageError("-S takes all keys of the folder: leave out KEYS, or -S")
+    if options["smart"] and (keys or options["key_signing"]):
+        raise click.UsageError("-S takes all keys of the folder: leave out KEYS and -k, or -S")
     chosen = _choose_keys(zonefile, keys, output, options)
     if options["deterministic"]:
         chosen.keys.make_deterministic()
@@ -151,6 +165,11 @@ def _check_fit(options: dict[str, Any]) -> None:
         raise click.UsageError("-A and -H need NSEC3: add -3 SALT ('-3 -' for no salt)")
     if options["given_chain"] and (is_nsec3 or options["chain_only"]):
         raise click.UsageError("--given-chain takes the chain that is there: leave out -3 and --chain-only")
+    if options["given_chain"] and (options["cds"] or options["changes"] is not None):
+        raise click.UsageError(
+            "--given-chain keeps the chain as it is, but --cds and --changes need another: leave these out, or "
+            "--given-chain"
+        )
     if "none" in options["zonemd"] and len(options["zonemd"]) > 1:
         raise click.UsageError("--zonemd none leaves no digest: leave out the other --zonemd, or this")
     if options["no_state"] and options["verify_kept"]:
@@ -165,8 +184,7 @@ def _choose_keys(zonefile: Path, keys: tuple[Path, ...], output: Path, options: 
                 "-a, --ksk-bits, --zsk-bits and --new-keys are for new keys: leave out KEYS, or these"
             )
         return read_keys(keys, options["key_signing"], options["key_directory"])
-    if str(zonefile) == "-" and options["origin"] is None:
-        raise click.UsageError("the zone's name is needed to find its keys: add -o NAME")
+    require_origin_of_stream(zonefile, options["origin"], "keys")
     is_file = str(output) != "-" and (output.is_file() or not output.exists())
     folder = options["key_directory"] or (output.parent if is_file else Path())
     origin = _core.zone_apex(zonefile, options["origin"])
@@ -177,7 +195,8 @@ def _signing(chosen: ChosenKeys, options: dict[str, Any]) -> Signing:
     now_s = present_s()
     inception, expiration = signature_times(options["start_time"], options["end_time"], now_s)
     interval = options["interval"]
-    validity_s = (expiration - inception) % 2**32
+    keys_end = options["dnskey_end_time"]
+    keys_expiration = None if keys_end is None else signature_times(options["start_time"], keys_end, now_s, "-X")[1]
     salt = options["salt"]
     return Signing(
         chain="given" if options["given_chain"] else "nsec" if salt is None else "nsec3",
@@ -188,7 +207,8 @@ def _signing(chosen: ChosenKeys, options: dict[str, Any]) -> Signing:
         inception=inception,
         expiration=expiration,
         now_s=now_s,
-        refresh_s=validity_s // REFRESH_SHARE if interval is None else parse_duration(interval, "-i"),
+        keys_expiration=keys_expiration,
+        refresh_s=_refresh_s(inception, expiration, now_s) if interval is None else parse_duration(interval, "-i"),
         jitter_s=0 if options["jitter"] is None else parse_duration(options["jitter"], "-j"),
         verifies_kept=options["verify_kept"],
         has_state=not (options["no_state"] or options["chain_only"]),
@@ -202,6 +222,13 @@ def _signing(chosen: ChosenKeys, options: dict[str, Any]) -> Signing:
         saves_keys_in=chosen.saves_keys_in,
         changes=options["changes"],
     )
+
+
+def _refresh_s(inception: int, expiration: int, now_s: int) -> int:
+    """Give the default interval: a quarter of the validity, or of what of it is left, if they begin long ago."""
+    validity_s, left_s = ((expiration - start_s) % 2**32 for start_s in (inception, now_s))
+    has_expired = left_s >= 2**31
+    return (validity_s if has_expired else min(validity_s, left_s)) // REFRESH_SHARE
 
 
 def _report(zonefile: Path, output: Path, signed: dict[str, Any], seconds: float, as_json: bool) -> None:

@@ -17,14 +17,14 @@ _DURATION = re.compile(r"(\d{1,10})(y|mo|w|d|h|mi)?", re.IGNORECASE)
 _FORMATS = {len("YYYYMMDD"): "%Y%m%d", len("YYYYMMDDHHMMSS"): "%Y%m%d%H%M%S"}
 
 
-def signature_times(start: str | None, end: str | None, now_s: int) -> tuple[int, int]:
+def signature_times(start: str | None, end: str | None, now_s: int, end_option: str = "-e") -> tuple[int, int]:
     """Give inception and expiration in seconds since 1970 modulo 2**32 (RFC 4034 section 3.1.5).
 
     Each is in one of FORMS, or seconds since 1970 in ten digits. Without a date the start counts from now, the end from
     the start. By default signatures begin an hour ago and last 30 days. Raises InputError for anything else.
     """
     inception = now_s - INCEPTION_OFFSET_S if start is None else parse_time(start, "-s", now_s, now_s)
-    expiration = inception + VALIDITY_S if end is None else parse_time(end, "-e", now_s, inception)
+    expiration = inception + VALIDITY_S if end is None else parse_time(end, end_option, now_s, inception)
     return inception % 2**32, expiration % 2**32
 
 

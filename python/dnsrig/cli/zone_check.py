@@ -62,6 +62,9 @@ def _print(file: Path, found: Mapping[str, Any]) -> None:
     if left_out > 0:
         click.echo(f"{left_out:,} more findings; --most prints more of them")
         print_table(("rule", "findings"), [(name, f"{count:,}") for name, count in found["rules"].items()], right=(1,))
-    verified = "; the digest of its ZONEMD record was verified" if found["zonemd_verified"] else ""
+    if "zonemd-digest" in found["rules"]:
+        digest = "; the digest of its ZONEMD record is wrong"
+    else:
+        digest = "; the digest of its ZONEMD record was verified" if found["zonemd_verified"] else ""
     totals = f"{counted(found['errors'], 'error')}, {counted(found['warnings'], 'warning')}"
-    click.echo(f"{file}: zone {found['zone']}, {counted(found['records'], 'record')}: {totals}{verified}")
+    click.echo(f"{file}: zone {found['zone']}, {counted(found['records'], 'record')}: {totals}{digest}")

@@ -11,8 +11,6 @@ from types import TracebackType
 from typing import Any, Self
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
 
 from dnsrig.cli.common import Command
 
@@ -57,7 +55,7 @@ def reading_options(command: Command) -> Command:
             "--memory",
             type=Size(),
             help="Memory for sorting a file that is not in canonical order, and for NSEC3 records; beyond it, "
-            "temporary files are used (in TMPDIR).  [default: 4G]",
+            "temporary files are used (in TMPDIR).  [default: a quarter of the available memory, at most 4G]",
         ),
         click.option(
             "-o", "--origin", default=None, help="Name of the zone's apex.  [default: the SOA record's owner]"
@@ -74,34 +72,48 @@ class ZoneProgress:
     """
 
     def __init__(self, what: str, files: Sequence[Path]) -> None:
-        self._console = Console(stderr=True, highlight=False, markup=False)
-        self._live = sys.stderr.isatty()
         self._what = what
         self._total = sum(file.stat().st_size for file in files if file.is_file()) or None
         self._next_line_s = time.monotonic() + SECONDS_BETWEEN_LINES
-        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeElapsedColumn())
-        self._progress = Progress(*columns, console=self._console, transient=True)
-        self._task = self._progress.add_task(what, total=self._total)
+        self._bar = _Bar(what, self._total) if sys.stderr.isatty() else None
 
     def __enter__(self) -> Self:
-        if self._live:
-            self._progress.start()
+        if self._bar:
+            self._bar.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._live:
-            self._progress.stop()
+        if self._bar:
+            self._bar.stop()
 
     def update(self, octets: int) -> None:
         """Show that `octets` octets were read."""
-        if self._live:
-            self._progress.update(self._task, completed=octets)
+        if self._bar:
+            self._bar.update(octets)
         elif time.monotonic() >= self._next_line_s:
             self._next_line_s = time.monotonic() + SECONDS_BETWEEN_LINES
             of_all = f" of {self._total / 1e6:,.0f}" if self._total else ""
-            self._console.print(f"{self._what}: {octets / 1e6:,.0f}{of_all} MB read", soft_wrap=True)
+            click.echo(f"{self._what}: {octets / 1e6:,.0f}{of_all} MB read", err=True)
+
+
+class _Bar:
+    """A bar on the terminal."""
+
+    def __init__(self, what: str, total: int | None) -> None:
+        # Loading rich takes as long as work on a small zone, and scripts do without.
+        from rich.console import Console  # noqa: PLC0415
+        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+
+        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeElapsedColumn())
+        console = Console(stderr=True, highlight=False, markup=False)
+        self._progress = Progress(*columns, console=console, transient=True)
+        self._task = self._progress.add_task(what, total=total)
+        self.start, self.stop = self._progress.start, self._progress.stop
+
+    def update(self, octets: int) -> None:
+        self._progress.update(self._task, completed=octets)
 
 
 def work(
@@ -124,6 +136,12 @@ def warn(result: Mapping[str, Any]) -> None:
     more = result["warning_count"] - len(result["warnings"])
     if more > 0:
         click.echo(f"warning: {more:,} more of the kind", err=True)
+
+
+def require_origin_of_stream(file: Path, origin: str | None, why: str) -> None:
+    """Refuse to look for the zone's name in what can be read only once, such as standard input or a FIFO."""
+    if origin is None and not file.is_file():
+        raise click.UsageError(f"the zone's name is needed to find its {why}: add -o NAME")
 
 
 def refuse_json_on_output(output: Path, as_json: bool) -> None:

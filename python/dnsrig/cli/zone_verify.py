@@ -9,7 +9,15 @@ import click
 from dnsrig import _core
 from dnsrig.cli.common import json_option, print_json
 from dnsrig.cli.times import FORMS, parse_time, present_s
-from dnsrig.cli.zone_reading import MOST, ZONE_FILE, Reading, ZoneProgress, reading_options, warn
+from dnsrig.cli.zone_reading import (
+    MOST,
+    ZONE_FILE,
+    Reading,
+    ZoneProgress,
+    reading_options,
+    require_origin_of_stream,
+    warn,
+)
 from dnsrig.trust_anchors import read_ds
 from dnsrig.wording import counted
 
@@ -57,8 +65,8 @@ def verify(
     """
     present = present_s()
     now_s = present if now is None else parse_time(now, "--now", present, present)
-    if ds_records and str(file) == "-" and origin is None:
-        raise click.UsageError("the zone's name is needed to find its DS records: add -o NAME")
+    if ds_records:
+        require_origin_of_stream(file, origin, "DS records")
     ds = read_ds(ds_records, _core.zone_apex(file, origin)) if ds_records else []
     with ZoneProgress("verify", [file]) as progress:
         reading = Reading(origin, memory, threads, progress.update)

@@ -1,6 +1,7 @@
 //! Nonces of ECDSA signatures: deterministic ones (RFC 6979), and random ones.
 
 use super::ecdsa_sign::Curve;
+use super::secret::move_secret;
 use aws_lc_rs::{digest, hmac, rand};
 use p256::elliptic_curve::FieldBytes;
 use p256::elliptic_curve::ff::{Field, PrimeField};
@@ -40,7 +41,7 @@ fn random<C: Curve>(private: &C::Scalar, digest: &[u8]) -> Option<C::Scalar> {
     context.update(digest);
     context.update(&random[..]);
     let mut wide = Zeroizing::new([0; 64]);
-    wide.copy_from_slice(context.finish().as_ref());
+    move_secret(context.finish(), &mut wide[..]);
     let (high, low) = wide.split_at(wide.len() - private.len());
     let mut padded = Zeroizing::new(FieldBytes::<C>::default());
     let start = padded.len() - high.len();
@@ -98,12 +99,12 @@ impl State {
 
     fn next_value(&mut self) {
         let value = self.hmac(&[]);
-        self.value[..self.octets].copy_from_slice(value.as_ref());
+        move_secret(value, &mut self.value[..self.octets]);
     }
 
     fn update(&mut self, parts: &[&[u8]]) {
         let key = self.hmac(parts);
-        self.key[..self.octets].copy_from_slice(key.as_ref());
+        move_secret(key, &mut self.key[..self.octets]);
         self.next_value();
     }
 }

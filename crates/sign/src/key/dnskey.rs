@@ -1,7 +1,7 @@
 //! The public side of keys: DNSKEY records, and the DS records made of them.
 
 use super::Role;
-use crate::SignError;
+use crate::{Algorithm, SignError};
 use aws_lc_rs::digest;
 use bytes::Bytes;
 use dnsrig_zone::{Name, PresentationName, Record};
@@ -125,6 +125,11 @@ impl Dnskey {
         }
     }
 
+    /// The same key with the REVOKE flag (RFC 5011 section 2.1), and with that another tag.
+    pub fn to_revoked(&self) -> Self {
+        self.with_flags(self.flags() | FLAG_REVOKE)
+    }
+
     /// The zone that the key is for.
     pub fn owner(&self) -> &Name {
         &self.owner
@@ -153,6 +158,25 @@ impl Dnskey {
     /// The public key field.
     pub fn public_key(&self) -> &[u8] {
         &self.rdata[FIXED_OCTETS..]
+    }
+
+    /// Octets of each signature by the key: as many as its modulus has (RFC 3110 section 3), or as its algorithm says
+    /// (RFC 6605 section 4, RFC 8080 section 4). `None` for another algorithm, or an RSA key that is none.
+    pub(crate) fn signature_octets(&self) -> Option<usize> {
+        let algorithm = Algorithm::from_number(self.algorithm_number()).ok()?;
+        Some(match algorithm {
+            Algorithm::EcdsaP256Sha256 | Algorithm::Ed25519 => 64,
+            Algorithm::EcdsaP384Sha384 => 96,
+            _ => {
+                let (before, exponent) = match *self.public_key() {
+                    [0, high, low, ..] => (3, u16::from_be_bytes([high, low])),
+                    [length, ..] => (1, u16::from(length)),
+                    [] => return None,
+                };
+                let before = before + usize::from(exponent);
+                self.public_key().len().checked_sub(before)?
+            }
+        })
     }
 
     /// The RDATA.
@@ -185,7 +209,7 @@ impl Dnskey {
 
     /// The tag that the key has, or will have, with the REVOKE flag.
     pub fn revoked_tag(&self) -> u16 {
-        self.with_flags(self.flags() | FLAG_REVOKE).tag()
+        self.to_revoked().tag()
     }
 
     /// The DNSKEY record (RFC 4034 section 2).

@@ -1,5 +1,6 @@
 //! Which chain of denial a zone has.
 
+use super::Placed;
 use super::keys::apex_of;
 use dnsrig_zone::flow::Batch;
 use dnsrig_zone::lookup::Nsec3Params;
@@ -17,20 +18,36 @@ pub(super) enum ChainCheck {
 }
 
 impl ChainCheck {
-    /// Goes by what the apex has: an NSEC record, else an NSEC3PARAM record.
-    pub fn new(apex: &[u8], first: Option<&Batch>) -> Self {
+    /// Goes by what the apex has: an NSEC record, else an NSEC3PARAM record. Also what is wrong with the latter, and where.
+    pub fn new(apex: &[u8], first: Option<&Batch>) -> (Self, Vec<Placed>) {
         let Some(name) = first.and_then(|batch| apex_of(apex, batch)) else {
-            return Self::None;
+            return (Self::None, Vec::new());
         };
-        if name.has(Rtype::NSEC) {
-            return Self::Nsec;
-        }
         let parameters = name
             .records
             .iter()
-            .filter(|record| record.rtype == Rtype::NSEC3PARAM)
-            .find_map(|record| Nsec3Params::from_rdata(record.rdata));
-        parameters.map_or(Self::None, Self::Nsec3)
+            .filter(|record| record.rtype == Rtype::NSEC3PARAM);
+        let with_flags = parameters.clone().filter_map(|record| {
+            let flags = *record.rdata.get(1).filter(|&&flags| flags != 0)?;
+            let what = format!(
+                "the flags are {flags} instead of 0, so servers ignore the record (RFC 5155 section 4.1.2)"
+            );
+            Some((what, record.place))
+        });
+        let faults = with_flags.collect();
+        if name.has(Rtype::NSEC) {
+            return (Self::Nsec, faults);
+        }
+        // Where there is only one that is ignored, the chain is looked at all the same.
+        let usable = parameters
+            .clone()
+            .find_map(|record| Nsec3Params::from_nsec3param(record.rdata));
+        let any = || {
+            let mut parameters = parameters.clone();
+            parameters.find_map(|record| Nsec3Params::from_rdata(record.rdata))
+        };
+        let chain = usable.or_else(any).map_or(Self::None, Self::Nsec3);
+        (chain, faults)
     }
 
     pub fn name(&self) -> Option<&'static str> {

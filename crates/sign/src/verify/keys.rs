@@ -1,24 +1,33 @@
 //! The keys of the zone that is verified.
 
-use super::algorithm_name;
+use super::{Placed, algorithm_name};
+use crate::key::{FLAG_REVOKE, FLAG_SEP, FLAG_ZONE};
 use crate::{PublicKey, key_tag};
 use aws_lc_rs::digest;
 use dnsrig_zone::flow::{Batch, OwnerGroup};
-use dnsrig_zone::{FilePlace, same_name};
+use dnsrig_zone::same_name;
 use domain::base::iana::Rtype;
-
-/// Revoked flag of DNSKEY (RFC 5011 section 7).
-const FLAG_REVOKED: u16 = 0x0080;
-/// Zone Key flag of DNSKEY (RFC 4034 section 2.1.1).
-const FLAG_ZONE: u16 = 0x0100;
 
 /// A key of the zone.
 #[derive(Debug)]
 pub(super) struct ZoneKey {
     pub algorithm: u8,
     pub tag: u16,
+    flags: u16,
     /// `None` if signatures of it cannot be verified here.
     pub public: Option<PublicKey>,
+}
+
+impl ZoneKey {
+    /// Whether signatures of the key count for its revocation alone (RFC 5011 section 2.1).
+    pub fn is_revoked(&self) -> bool {
+        self.flags & FLAG_REVOKE != 0
+    }
+
+    /// Whether the key is marked as one that signs keys (RFC 4034 section 2.1.1).
+    pub fn is_sep(&self) -> bool {
+        self.flags & FLAG_SEP != 0
+    }
 }
 
 /// The keys of the zone.
@@ -32,7 +41,7 @@ pub(super) struct ZoneKeys {
 
 impl ZoneKeys {
     /// Reads the DNSKEY RRset at the apex, which `first` begins with; also what is wrong with it.
-    pub fn new(apex: &[u8], first: Option<&Batch>) -> (Self, Vec<(String, FilePlace)>) {
+    pub fn new(apex: &[u8], first: Option<&Batch>) -> (Self, Vec<Placed>) {
         let mut keys = Self {
             keys: Vec::new(),
             algorithms: Vec::new(),
@@ -66,9 +75,7 @@ impl ZoneKeys {
                     None
                 }
             };
-            if public.is_some()
-                && flags & FLAG_REVOKED == 0
-                && !keys.algorithms.contains(&algorithm)
+            if public.is_some() && flags & FLAG_REVOKE == 0 && !keys.algorithms.contains(&algorithm)
             {
                 keys.algorithms.push(algorithm);
             }
@@ -76,13 +83,22 @@ impl ZoneKeys {
             keys.keys.push(ZoneKey {
                 algorithm,
                 tag,
+                flags,
                 public,
             });
         }
-        if keys.keys.is_empty() {
+        let why = match (keys.keys.is_empty(), name.has(Rtype::DNSKEY)) {
+            (true, false) => Some("the apex has no DNSKEY record"),
+            (true, true) => Some("no DNSKEY record has the zone key flag"),
+            _ => keys
+                .keys
+                .iter()
+                .all(ZoneKey::is_revoked)
+                .then_some("every key of the zone is revoked"),
+        };
+        if let Some(why) = why {
             faults.push((
-                "the apex has no DNSKEY record, so nothing can be verified; sign the zone first"
-                    .into(),
+                format!("{why}, so nothing can be verified; sign the zone first"),
                 name.records.get(0).place,
             ));
         }
@@ -105,7 +121,9 @@ impl ZoneKeys {
         };
         let is_matched = ds.iter().any(|ds| {
             self.rdatas.iter().zip(&self.keys).any(|(rdata, key)| {
-                is_ds_of(ds, &first.apex, rdata, key) && signs(key.tag, key.algorithm)
+                !key.is_revoked()
+                    && is_ds_of(ds, &first.apex, rdata, key)
+                    && signs(key.tag, key.algorithm)
             })
         });
         match is_matched {
@@ -129,9 +147,18 @@ impl ZoneKeys {
             .collect()
     }
 
-    /// The keys that a signature can be of.
-    pub fn matching(&self, algorithm: u8, tag: u16) -> impl Iterator<Item = usize> + '_ {
-        let is_match = move |key: &ZoneKey| key.algorithm == algorithm && key.tag == tag;
+    /// The keys that a signature of RRsets of type `covered` can be of; revoked ones sign keys alone (RFC 5011 section 2.1).
+    pub fn matching(
+        &self,
+        algorithm: u8,
+        tag: u16,
+        covered: Rtype,
+    ) -> impl Iterator<Item = usize> + '_ {
+        let is_match = move |key: &ZoneKey| {
+            key.algorithm == algorithm
+                && key.tag == tag
+                && (covered == Rtype::DNSKEY || !key.is_revoked())
+        };
         (0..self.keys.len()).filter(move |&index| is_match(&self.keys[index]))
     }
 }

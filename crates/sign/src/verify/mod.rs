@@ -1,6 +1,7 @@
 //! Verifying signed zone files of any size: every signature, and the whole chain of denial.
 
 mod chain;
+mod gathering;
 mod keys;
 mod names;
 mod nsec3;
@@ -11,10 +12,11 @@ use chain::ChainCheck;
 use dnsrig_zone::flow::{Batch, Opening, ZoneFlow, over_names};
 use dnsrig_zone::pool::{InOrder, Pool};
 use dnsrig_zone::text::shown_name;
-use dnsrig_zone::{FilePlace, PackedRecord, PackedRecords, Position, Warning, same_name};
+use dnsrig_zone::{FilePlace, PackedRecord, PackedRecords, Position, Warning, ZoneError};
 use domain::base::iana::Rtype;
+use gathering::{Gathering, arrange};
 use keys::ZoneKeys;
-use names::{Checked, check_batch};
+use names::{Checked, check_batch, check_nsec3};
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -91,10 +93,24 @@ pub fn verify_file(
     pool: &Pool,
     verification: &Verification,
 ) -> Result<Verified, SignError> {
-    over_names(opening, pool, |flow| {
-        Verifying::new(flow, pool, verification)?.run(flow, opening)
-    })
+    let verify = |sorts: bool| {
+        let gathering = || match sorts {
+            true => Gathering::sorting(opening),
+            false => Gathering::in_order(),
+        };
+        over_names(opening, pool, |flow| {
+            Verifying::new(flow, pool, verification, gathering())?.run(flow, opening)
+        })
+    };
+    match verify(false) {
+        // The names are in order, since these are sorted otherwise, but the NSEC3 records among them are not.
+        Err(SignError::Zone(ZoneError::NotSorted)) => verify(true),
+        done => done,
+    }
 }
+
+/// What is wrong with a record that stands there.
+type Placed = (String, FilePlace);
 
 /// What all batches have in common.
 #[derive(Debug)]
@@ -109,6 +125,27 @@ struct Zone {
 }
 
 impl Zone {
+    /// What is wrong with the keys and the chain as a whole; `first` begins with the apex.
+    fn apex_faults(&self, first: &Batch, keys: Vec<Placed>, chain: Vec<Placed>) -> Vec<Fault> {
+        let mut records = first.records().iter();
+        let soa = records.find(|record| record.rtype == Rtype::SOA);
+        let place = soa.map_or_else(FilePlace::default, |soa| soa.place);
+        let of = |rtype: Rtype, faults: Vec<Placed>| {
+            let faults = faults.into_iter();
+            faults.map(move |(what, place)| self.fault_at(place, &first.apex, rtype, what))
+        };
+        let ds = self.keys.check_ds(&self.verification.ds, first).into_iter();
+        let mut faults: Vec<Fault> = of(Rtype::DNSKEY, keys)
+            .chain(of(Rtype::DNSKEY, ds.map(|what| (what, place)).collect()))
+            .chain(of(Rtype::NSEC3PARAM, chain))
+            .collect();
+        if matches!(self.chain, ChainCheck::None) && !self.keys.keys.is_empty() {
+            let what = "the apex has neither an NSEC nor an NSEC3PARAM record of a known algorithm: the zone has no chain of denial";
+            faults.push(self.fault_at(place, &first.apex, Rtype::NSEC, what));
+        }
+        faults
+    }
+
     fn fault(&self, record: &PackedRecord<'_>, rtype: Rtype, what: impl Into<String>) -> Fault {
         self.fault_at(record.place, record.owner, rtype, what)
     }
@@ -142,8 +179,7 @@ struct Verifying<'p> {
     pool: &'p Pool,
     checking: InOrder<Checked>,
     links: nsec3::Collected,
-    /// NSEC3 records of an owner that may have more in the next batch.
-    carried: PackedRecords,
+    nsec3: Gathering<'p>,
     found: Verified,
     first: Option<Batch>,
 }
@@ -153,14 +189,16 @@ impl<'p> Verifying<'p> {
         flow: &mut ZoneFlow<'_>,
         pool: &'p Pool,
         verification: &Verification,
+        nsec3: Gathering<'p>,
     ) -> Result<Self, SignError> {
         let first = flow.next_batch()?;
         let apex = flow.apex();
         let files = flow.files();
-        let (keys, faults) = ZoneKeys::new(&apex, first.as_ref());
+        let (keys, key_faults) = ZoneKeys::new(&apex, first.as_ref());
+        let (chain, chain_faults) = ChainCheck::new(&apex, first.as_ref());
         let mut zone = Zone {
             verification: verification.clone(),
-            chain: ChainCheck::new(&apex, first.as_ref()),
+            chain,
             keys,
             signer: apex.to_ascii_lowercase().into(),
             apex_labels: dnsrig_zone::label_count(&apex),
@@ -173,17 +211,8 @@ impl<'p> Verifying<'p> {
             ..Verified::default()
         };
         if let Some(first) = &first {
-            let faults = faults
-                .into_iter()
-                .map(|(what, place)| zone.fault_at(place, &apex, Rtype::DNSKEY, what));
-            let faults: Vec<Fault> = faults.collect();
-            let more = zone.keys.check_ds(&verification.ds, first);
-            let more = more
-                .into_iter()
-                .map(|what| zone.fault_at(FilePlace::default(), &apex, Rtype::DNSKEY, what));
-            let more: Vec<Fault> = more.collect();
+            let faults = zone.apex_faults(first, key_faults, chain_faults);
             found.take_faults(faults, verification);
-            found.take_faults(more, verification);
         }
         zone.keys.finish();
         Ok(Self {
@@ -191,7 +220,7 @@ impl<'p> Verifying<'p> {
             pool,
             checking: InOrder::default(),
             links: nsec3::Collected::default(),
-            carried: PackedRecords::default(),
+            nsec3,
             found,
             first,
         })
@@ -204,15 +233,14 @@ impl<'p> Verifying<'p> {
     ) -> Result<Verified, SignError> {
         let mut next = self.first.take();
         while let Some(mut batch) = next {
-            batch.nsec3 = self.whole_nsec3(std::mem::take(&mut batch.nsec3));
+            batch.nsec3 = self
+                .nsec3
+                .add(std::mem::take(&mut batch.nsec3), self.pool)?;
             self.submit(batch);
             next = flow.next_batch()?;
         }
-        let rest = std::mem::take(&mut self.carried);
-        if !rest.is_empty() {
-            let zone = self.zone.clone();
-            self.push(move || names::check_nsec3(&zone, &rest));
-        }
+        let rest = std::mem::replace(&mut self.nsec3, Gathering::in_order());
+        rest.finish(self.pool, |records| self.submit_nsec3(records))?;
         while !self.checking.is_empty() {
             self.take();
         }
@@ -221,31 +249,20 @@ impl<'p> Verifying<'p> {
         Ok(self.found)
     }
 
-    /// The records of whole owners of an NSEC3 chain; those of the last owner wait for the next batch.
-    fn whole_nsec3(&mut self, records: PackedRecords) -> PackedRecords {
-        if records.is_empty() {
-            return records;
-        }
-        let mut whole = std::mem::take(&mut self.carried);
-        whole.append(&records);
-        let last = whole.get(whole.len() - 1).owner.to_vec();
-        let mut first = whole.len();
-        while first > 0 && same_name(whole.get(first - 1).owner, &last) {
-            first -= 1;
-        }
-        for index in first..whole.len() {
-            self.carried.push(&whole.get(index));
-        }
-        let mut kept = PackedRecords::default();
-        for index in 0..first {
-            kept.push(&whole.get(index));
-        }
-        kept
+    fn submit(&mut self, mut batch: Batch) {
+        let zone = self.zone.clone();
+        self.push(move || {
+            arrange(&mut batch.nsec3);
+            check_batch(&zone, &batch)
+        });
     }
 
-    fn submit(&mut self, batch: Batch) {
+    fn submit_nsec3(&mut self, mut records: PackedRecords) {
         let zone = self.zone.clone();
-        self.push(move || check_batch(&zone, &batch));
+        self.push(move || {
+            arrange(&mut records);
+            check_nsec3(&zone, &records)
+        });
     }
 
     fn push(&mut self, job: impl FnOnce() -> Checked + Send + 'static) {

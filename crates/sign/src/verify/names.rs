@@ -1,7 +1,7 @@
 //! Checking a batch of names.
 
 use super::chain::ChainCheck;
-use super::nsec3::BatchLinks;
+use super::nsec3::{BatchLinks, FLAG_OPT_OUT};
 use super::signatures::Signatures;
 use super::{Fault, Zone};
 use crate::zonefile::chain::{Types, is_signed, types_at};
@@ -9,6 +9,7 @@ use dnsrig_zone::flow::{Batch, OwnerGroup, RecordRange};
 use dnsrig_zone::text::shown_name;
 use dnsrig_zone::{NameKind, PackedRecord, PackedRecords, push_type_bitmap, same_name};
 use domain::base::iana::Rtype;
+use std::ops::Range;
 
 /// What was found in a batch.
 #[derive(Debug, Default)]
@@ -206,51 +207,57 @@ impl<'a> Work<'a> {
         }
     }
 
-    fn nsec3_owner(&mut self, records: &'a PackedRecords, range: std::ops::Range<usize>) {
-        let is_nsec3 = |index: &usize| records.get(*index).rtype == Rtype::NSEC3;
-        let first = range.start;
-        let mut of_type: Vec<usize> = range.clone().filter(is_nsec3).collect();
-        of_type.sort_by(|&a, &b| records.get(a).rdata.cmp(records.get(b).rdata));
-        let signatures = of_type
-            .first()
-            .map(|_| range.clone().filter(|index| !is_nsec3(index)));
-        let Some(signatures) = signatures else {
-            self.fault(
-                &records.get(first),
-                Rtype::RRSIG,
-                "a signature of NSEC3, which the name has not",
-            );
+    /// Takes the records of one owner, of which the NSEC3 records lie together and the signatures do.
+    fn nsec3_owner(&mut self, records: &'a PackedRecords, range: Range<usize>) {
+        let is_nsec3 = |index: usize| records.get(index).rtype == Rtype::NSEC3;
+        let starts_with_nsec3 = is_nsec3(range.start);
+        let middle = range
+            .clone()
+            .find(|&index| is_nsec3(index) != starts_with_nsec3)
+            .unwrap_or(range.end);
+        let parts = [range.start..middle, middle..range.end];
+        let [head, tail] = parts.map(|part| RecordRange::new(records, part));
+        let (set, signatures) = match starts_with_nsec3 {
+            true => (head, tail),
+            false => (tail, head),
+        };
+        if set.is_empty() {
+            let what = "a signature of NSEC3, which the name has not";
+            self.fault(&signatures.get(0), Rtype::RRSIG, what);
             return;
-        };
-        // The records of one owner, RRSIG apart: both in a range of their own.
-        for &index in of_type.iter().skip(1) {
-            self.fault(
-                &records.get(index),
-                Rtype::NSEC3,
-                "a second NSEC3 record of this hash",
-            );
         }
-        let record = of_type[0];
-        let set = RecordRange::new(records, record..record + 1);
-        let all: Vec<usize> = signatures.collect();
-        let covering = match (all.first(), all.last()) {
-            (Some(&first), Some(&last)) => RecordRange::new(records, first..last + 1),
-            _ => RecordRange::new(records, 0..0),
-        };
-        self.signatures.rrset(&set, &covering);
-        let record = records.get(record);
-        if let ChainCheck::Nsec3(hashing) = &self.zone.chain {
-            if let Err(what) = self.checked.links.record(self.zone, hashing, &record) {
-                self.fault(&record, Rtype::NSEC3, what);
+        for second in set.iter().skip(1) {
+            self.fault(&second, Rtype::NSEC3, "a second NSEC3 record of this hash");
+        }
+        self.signatures.rrset(&set, &signatures);
+        let record = set.get(0);
+        if let Some(what) = nsec3_flags_fault(&record) {
+            self.fault(&record, Rtype::NSEC3, what);
+        }
+        let not_in_chain = match &self.zone.chain {
+            ChainCheck::Nsec3(hashing) => {
+                self.checked.links.record(self.zone, hashing, &record).err()
             }
-        } else {
-            self.fault(
-                &record,
-                Rtype::NSEC3,
-                "an NSEC3 record, but the apex has no NSEC3PARAM record of a known algorithm",
-            );
+            ChainCheck::Nsec => Some("an NSEC3 record, but the apex has an NSEC record".into()),
+            ChainCheck::None => Some(
+                "an NSEC3 record, but the apex has no NSEC3PARAM record of a known algorithm"
+                    .into(),
+            ),
+        };
+        if let Some(what) = not_in_chain {
+            self.fault(&record, Rtype::NSEC3, what);
         }
     }
+}
+
+/// Validators ignore NSEC3 records with flags that they do not know (RFC 5155 section 8.2).
+fn nsec3_flags_fault(record: &PackedRecord<'_>) -> Option<String> {
+    let flags = *record.rdata.get(1)?;
+    (flags & !FLAG_OPT_OUT != 0).then(|| {
+        format!(
+            "the flags are {flags} instead of 0 or 1, so validators ignore the record (RFC 5155 section 8.2)"
+        )
+    })
 }
 
 /// The types of a bitmap, as a master file writes them.

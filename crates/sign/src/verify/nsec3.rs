@@ -17,7 +17,7 @@ use domain::base::iana::Rtype;
 use std::collections::{HashMap, HashSet};
 
 /// The Opt-Out flag (RFC 5155 section 3.1.2.1).
-const FLAG_OPT_OUT: u8 = 1;
+pub(super) const FLAG_OPT_OUT: u8 = 1;
 
 /// A name that the chain has to have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -256,7 +256,6 @@ impl Collected {
         self.needed.sort_unstable();
         self.needed.dedup_by_key(|needed| needed.hash);
         self.present.sort_unstable();
-        self.present.dedup_by_key(|present| present.hash);
         let mut wrong = Vec::new();
         let mut present = self.present.iter().peekable();
         // The record whose interval the next hash lies in; the last one's goes around.

@@ -108,11 +108,17 @@ impl<'a> Signatures<'a> {
         }
         check_times(zone, covered, number(12), number(8))?;
         let (algorithm, tag) = (fields[2], u16::from_be_bytes([fields[16], fields[17]]));
-        let Some(key) = zone.keys.matching(algorithm, tag).next() else {
-            return Err(format!(
-                "the signature of {covered} is by a key that the zone has not: {} with tag {tag}",
-                algorithm_name(algorithm)
-            ));
+        let Some(key) = zone.keys.matching(algorithm, tag, covered).next() else {
+            let name = algorithm_name(algorithm);
+            let mut revoked = zone.keys.matching(algorithm, tag, Rtype::DNSKEY);
+            return Err(match revoked.next() {
+                Some(_) => format!(
+                    "the signature of {covered} is by a revoked key, which validators do not use (RFC 5011 section 2.1): {name} with tag {tag}"
+                ),
+                None => format!(
+                    "the signature of {covered} is by a key that the zone has not: {name} with tag {tag}"
+                ),
+            });
         };
         let start = self.data.len();
         self.data.extend_from_slice(&fields[..HEAD]);
@@ -192,13 +198,19 @@ impl<'a> Signatures<'a> {
         let key = &zone.keys.keys[task.key];
         let signature = &task.record.rdata[HEAD + zone.signer.len()..];
         let data = &self.data[task.data.clone()];
-        let is_valid = zone
+        let verifies = |key: &usize| {
+            let public = zone.keys.keys[*key].public.as_ref();
+            public.is_some_and(|public| public.verify(data, signature))
+        };
+        let covered = task.record.covered().unwrap_or(Rtype::RRSIG);
+        let mut others = zone
             .keys
-            .matching(key.algorithm, key.tag)
-            .skip(1)
-            .filter_map(|key| zone.keys.keys[key].public.as_ref())
-            .any(|public| public.verify(data, signature));
-        self.tasks[index].is_valid = is_valid;
+            .matching(key.algorithm, key.tag, covered)
+            .filter(|other| *other != task.key);
+        if let Some(key) = others.find(verifies) {
+            self.tasks[index].key = key;
+            self.tasks[index].is_valid = true;
+        }
     }
 }
 
@@ -218,12 +230,50 @@ fn set_faults(zone: &Zone, set: &Set<'_>, tasks: &[Task<'_>]) -> Vec<Fault> {
         }
     }
     for &algorithm in &zone.keys.algorithms {
-        let is_signed =
-            |task: &Task<'_>| task.is_valid && zone.keys.keys[task.key].algorithm == algorithm;
+        let is_signed = |task: &Task<'_>| {
+            let key = &zone.keys.keys[task.key];
+            task.is_valid && key.algorithm == algorithm && !key.is_revoked()
+        };
         if !tasks.iter().any(is_signed) {
             let what = format!("no valid signature of {}", algorithm_name(algorithm));
             faults.push(zone.fault(&set.record, rtype, what));
         }
+    }
+    if rtype == Rtype::DNSKEY {
+        let whats = dnskey_faults(zone, tasks).into_iter();
+        faults.extend(whats.map(|what| zone.fault(&set.record, rtype, what)));
+    }
+    faults
+}
+
+/// What is wrong with who signs the DNSKEY RRset.
+fn dnskey_faults(zone: &Zone, tasks: &[Task<'_>]) -> Vec<String> {
+    let mut faults = Vec::new();
+    let signs = |key: usize| tasks.iter().any(|task| task.is_valid && task.key == key);
+    let keys = zone.keys.keys.iter().enumerate();
+    let seps = keys.filter(|(_, key)| key.is_sep() && key.public.is_some());
+    for (index, key) in seps.clone().filter(|(_, key)| key.is_revoked()) {
+        if !signs(index) {
+            faults.push(format!(
+                "the revoked key with tag {} ({}) does not sign the DNSKEY RRset, so nobody learns of its revocation (RFC 5011 section 2.1)",
+                key.tag,
+                algorithm_name(key.algorithm)
+            ));
+        }
+    }
+    // DS records say more than a flag that validators do not go by (RFC 4034 section 2.1.1).
+    if !zone.verification.ds.is_empty() {
+        return faults;
+    }
+    let is_signed = tasks
+        .iter()
+        .any(|task| task.is_valid && !zone.keys.keys[task.key].is_revoked());
+    let mut entries = seps.filter(|(_, key)| !key.is_revoked()).peekable();
+    if is_signed && entries.peek().is_some() && !entries.any(|(index, _)| signs(index)) {
+        faults.push(
+            "no key with the SEP flag signs the DNSKEY RRset, so DS records of these keys lead nowhere; give those that the parent zone has"
+                .into(),
+        );
     }
     faults
 }

@@ -1,6 +1,7 @@
 //! What signing changes at the apex: keys, parameters of the chain, serial number.
 
 use super::chain::nsec3_head;
+use super::given::check_nsec;
 use super::keys::{check_dnskeys, key_signing_keys};
 use super::plan::{Chain, Digests, FileSigning};
 use crate::{DigestType, Dnskey, KeyPair, SignError};
@@ -33,6 +34,8 @@ pub enum SerialPolicy {
 pub(super) struct Apex {
     pub records: PackedRecords,
     pub serial: u32,
+    /// Whether there is an NSEC record, in the input.
+    pub has_nsec: bool,
     /// TTL of NSEC and NSEC3 records: the lesser of the SOA's minimum and TTL (RFC 9077 section 3).
     pub chain_ttl_s: u32,
     /// The digests that the zone gets, in the order of their records; in `records` they are zero.
@@ -72,6 +75,12 @@ impl Apex {
         let is_given = signing.chain == Chain::Given;
         let publication = &signing.publication;
         let synchronised = synchronised(keys, signing);
+        let is_conflict = synchronised.as_ref().is_some_and(|keys| !keys.is_empty());
+        if is_conflict && name.records.iter().any(|record| asks_for_deletion(&record)) {
+            return Err(SignError::DeletionConflict {
+                zone: shown_name(apex),
+            });
+        }
         let digests = digests(&name.records, signing);
         for record in name.records.iter() {
             let is_kept = match record.rtype {
@@ -80,6 +89,7 @@ impl Apex {
                 Rtype::NSEC => true,
                 Rtype::NSEC3PARAM => is_given,
                 Rtype::DNSKEY => publication.keeps_dnskey(record.rdata),
+                Rtype::CDS | Rtype::CDNSKEY if asks_for_deletion(&record) => true,
                 Rtype::CDS | Rtype::CDNSKEY if synchronised.is_some() => false,
                 // A digest of what the zone was.
                 Rtype::ZONEMD => is_given,
@@ -119,7 +129,11 @@ impl Apex {
             });
         }
         records.sort();
+        if is_given {
+            check_nsec(apex, &records)?;
+        }
         Ok(Self {
+            has_nsec: name.has(Rtype::NSEC),
             records: level_dnskey_ttls(records, dnskey_ttl_s),
             serial: new,
             chain_ttl_s: minimum.min(soa.ttl_s),
@@ -160,6 +174,16 @@ fn no_soa(apex: &[u8]) -> SignError {
     SignError::NoSoa {
         zone: shown_name(apex),
     }
+}
+
+/// Whether a CDS or CDNSKEY record asks the parent to remove all DS records: its algorithm is 0 (RFC 8078 section 4).
+fn asks_for_deletion(record: &PackedRecord<'_>) -> bool {
+    let algorithm = match record.rtype {
+        Rtype::CDS => record.rdata.get(2),
+        Rtype::CDNSKEY => record.rdata.get(3),
+        _ => None,
+    };
+    algorithm == Some(&0)
 }
 
 /// The keys that get CDS and CDNSKEY records; `None` leaves those that the zone has.

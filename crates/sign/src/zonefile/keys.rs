@@ -154,7 +154,7 @@ pub(super) fn check_dnskeys(
     Ok(())
 }
 
-/// Key files that were written; dropping them unkept removes them, since nothing was signed with them.
+/// Key files that were written; dropping them unkept removes them, since no zone signed with them has got its name.
 #[derive(Debug, Default)]
 pub(super) struct SavedKeys {
     stems: Vec<PathBuf>,

@@ -1,6 +1,7 @@
 //! The NSEC3 chain (RFC 5155 section 7.1): collected while names go by, closed and signed at the end.
 
 use super::chain::nsec3_head;
+use super::given::check_nsec3;
 use super::names::SignedBatch;
 use super::plan::{Chain, Plan};
 use super::tasks::{Rrset, Tasks};
@@ -119,6 +120,10 @@ pub(super) fn chain_jobs(
     mut old: PackedRecords,
 ) -> Result<Vec<ChainJob>, SignError> {
     old.sort();
+    let is_given = plan.signing.chain == Chain::Given;
+    if is_given {
+        check_nsec3(&plan.apex, &old)?;
+    }
     let head = match &plan.signing.chain {
         Chain::Nsec => return Ok(Vec::new()),
         Chain::Nsec3(parameters) => {
@@ -132,7 +137,6 @@ pub(super) fn chain_jobs(
         }
         Chain::Given => Vec::new(),
     };
-    let is_given = plan.signing.chain == Chain::Given;
     let count = if is_given {
         old.len()
     } else {
@@ -256,7 +260,11 @@ fn sign_nsec3(
 }
 
 /// Appends the owner name of a hash: base32hex, upper case as RFC 5155 and dnssec-signzone write it, below the apex.
-fn push_owner(owners: &mut Vec<u8>, hash: &Hash, apex: &super::apex::Apex) -> Range<usize> {
+pub(super) fn push_owner(
+    owners: &mut Vec<u8>,
+    hash: &Hash,
+    apex: &super::apex::Apex,
+) -> Range<usize> {
     let start = owners.len();
     let mut label = [0; 32];
     BASE32HEX_NOPAD.encode_mut(hash, &mut label);
@@ -267,7 +275,7 @@ fn push_owner(owners: &mut Vec<u8>, hash: &Hash, apex: &super::apex::Apex) -> Ra
 }
 
 /// The records of `owner` among `records`, which are sorted; `from` is where the search for the owner before ended.
-fn old_records<'a>(
+pub(super) fn old_records<'a>(
     records: &'a PackedRecords,
     owner: &[u8],
     from: &mut Option<usize>,

@@ -2,17 +2,19 @@
 
 mod apex;
 pub(crate) mod chain;
+mod given;
 mod keys;
 mod links;
 mod names;
 mod plan;
+mod refusals;
 mod state;
 mod tasks;
 mod zonemd;
 
 pub use apex::SerialPolicy;
 pub use keys::{OtherKeys, Publication, key_signing_keys};
-pub use plan::{Chain, Digests, FileSigning};
+pub use plan::{Chain, Digests, FileSigning, KEEPS_NONE};
 pub use state::state_path;
 
 use crate::{KeyPair, SignError};
@@ -20,13 +22,13 @@ use dnsrig_zone::flow::{Opening, ZoneFlow, over_names};
 use dnsrig_zone::output::TextOutput;
 use dnsrig_zone::pool::{InOrder, Pool};
 use dnsrig_zone::zonemd::ZonemdHash;
-use dnsrig_zone::{PackedRecords, Warning, ZoneError};
+use dnsrig_zone::{NamedFile, PackedRecords, Warning, ZoneError};
 use keys::SavedKeys;
 use links::Links;
 use names::{SignedBatch, sign_batch};
 use plan::{EndOfWork, Plan};
 use state::{State, StateWriter};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use zonemd::Placeholders;
 
@@ -91,13 +93,9 @@ pub fn sign_file(
     signing: &FileSigning,
     target: &Path,
 ) -> Result<SignedFile, SignError> {
-    signing.check()?;
+    signing.check(opening.changes.is_some())?;
     let state = State::load(opening.path, &keys, signing)?;
     over_names(&opening_for(opening, signing), pool, |flow| {
-        let output = |has_digests| match has_digests {
-            true => TextOutput::create_patchable(target, &opening.folder, pool),
-            false => TextOutput::create(target, pool),
-        };
         let writer = StateWriter::new(signing, target, &state, opening.changes.is_some());
         Signing::new(
             flow,
@@ -106,7 +104,8 @@ pub fn sign_file(
             state.clone(),
             opening,
             Targets {
-                output: Box::new(output),
+                output: Box::new(|| TextOutput::create(target, opening, pool)),
+                path: target.to_path_buf(),
                 state: writer,
                 pool,
             },
@@ -122,7 +121,7 @@ pub fn sign_text(
     keys: &Arc<[KeyPair]>,
     signing: &FileSigning,
 ) -> Result<Vec<u8>, SignError> {
-    signing.check()?;
+    signing.check(opening.changes.is_some())?;
     over_names(&opening_for(opening, signing), pool, |flow| {
         let mut text = Vec::new();
         let memory = &mut text;
@@ -130,7 +129,8 @@ pub fn sign_text(
         let writer = StateWriter::none();
         let keys = keys.clone();
         let targets = Targets {
-            output: Box::new(move |_| Ok(TextOutput::memory(memory, pool))),
+            output: Box::new(move || Ok(TextOutput::memory(memory, pool))),
+            path: PathBuf::from("-"),
             state: writer,
             pool,
         };
@@ -149,8 +149,9 @@ fn opening_for<'a>(opening: &Opening<'a>, signing: &FileSigning) -> Opening<'a> 
 
 /// Where the signed zone and its state file go, and who does the work.
 struct Targets<'p> {
-    /// Begins the zone file, which is patched if the zone gets digests.
-    output: Box<dyn FnOnce(bool) -> Result<TextOutput<'p>, ZoneError> + 'p>,
+    /// Begins the zone file.
+    output: Box<dyn FnOnce() -> Result<TextOutput<'p>, ZoneError> + 'p>,
+    path: PathBuf,
     state: StateWriter,
     pool: &'p Pool,
 }
@@ -160,6 +161,7 @@ struct Signing<'p> {
     opening: &'p Opening<'p>,
     plan: Arc<Plan>,
     output: TextOutput<'p>,
+    target: PathBuf,
     /// Batches being signed.
     signing: InOrder<Result<SignedBatch, SignError>>,
     links: Links,
@@ -191,7 +193,8 @@ impl<'p> Signing<'p> {
             _end: EndOfWork(plan.clone()),
             opening,
             placeholders: None,
-            output: (targets.output)(!plan.apex.digests.is_empty())?,
+            output: (targets.output)()?,
+            target: targets.path,
             signing: InOrder::default(),
             links: Links::default(),
             nsec3: PackedRecords::default(),
@@ -212,8 +215,8 @@ impl<'p> Signing<'p> {
         while let Some(mut batch) = next {
             self.nsec3.append(&batch.nsec3);
             batch.nsec3 = PackedRecords::default();
-            let plan = self.plan.clone();
-            self.submit(move || sign_batch(&plan, &batch))?;
+            let (plan, files) = (self.plan.clone(), flow.files());
+            self.submit(move || sign_batch(&plan, &batch, &files))?;
             next = flow.next_batch()?;
         }
         self.drain()?;
@@ -228,9 +231,17 @@ impl<'p> Signing<'p> {
         self.signed.warning_count = warning_count;
         let folder = &self.plan.signing.publication.saves_keys_in;
         let saved = SavedKeys::write(&self.plan.keys, folder.as_deref())?;
-        self.signed.octets = self.output.finish()?;
+        let (octets, named) = self.output.rename()?;
+        // From here on the zone may be served, even if what follows fails.
         saved.keep();
-        self.state.finish()?;
+        let synced = named.map_or(Ok(()), NamedFile::sync);
+        synced.map_err(|source| SignError::NotOnDisk {
+            file: self.target,
+            source,
+        })?;
+        self.signed.octets = octets;
+        let Counts { made, kept, .. } = self.signed.signatures;
+        self.state.finish(made + kept)?;
         Ok(self.signed)
     }
 

@@ -4,6 +4,7 @@ use super::Counts;
 use super::chain::{Types, is_signed, types_at};
 use super::links::BatchLinks;
 use super::plan::{Chain, Plan};
+use super::refusals::check_name;
 use super::tasks::{Rrset, Tasks};
 use crate::SignError;
 use dnsrig_zone::flow::{Batch, OwnerGroup, RecordRange};
@@ -11,6 +12,8 @@ use dnsrig_zone::text::push_record;
 use dnsrig_zone::{FilePlace, NameKind, PackedRecord, empty_non_terminals, push_type_bitmap};
 use domain::base::iana::Rtype;
 use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
 
 /// A batch that was signed.
 #[derive(Debug, Default)]
@@ -39,8 +42,12 @@ struct Name<'a> {
     is_apex: bool,
 }
 
-/// Signs the names of `batch`.
-pub(super) fn sign_batch(plan: &Plan, batch: &Batch) -> Result<SignedBatch, SignError> {
+/// Signs the names of `batch`, which come from `files`.
+pub(super) fn sign_batch(
+    plan: &Plan,
+    batch: &Batch,
+    files: &[Arc<Path>],
+) -> Result<SignedBatch, SignError> {
     let mut work = Work {
         plan,
         tasks: Tasks::new(plan),
@@ -52,6 +59,9 @@ pub(super) fn sign_batch(plan: &Plan, batch: &Batch) -> Result<SignedBatch, Sign
     let next = next_owners(&names, batch);
     let mut looked_at = Vec::with_capacity(names.len());
     for (name, next) in names.into_iter().zip(next) {
+        if name.kind != NameKind::BelowCut {
+            check_name(plan, &name, files)?;
+        }
         looked_at.push(work.name(name, next));
     }
     if plan.hashing.is_some() {

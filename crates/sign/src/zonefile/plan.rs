@@ -1,6 +1,7 @@
 //! What all batches of a zone that is being signed have in common.
 
 use super::apex::{Apex, SerialPolicy};
+use super::given::check_settings;
 use super::keys::{Publication, check_keys, signers};
 use super::state::State;
 use crate::{KeyPair, Nsec3Parameters, Role, SignError};
@@ -10,6 +11,9 @@ use dnsrig_zone::zonemd::ZonemdHash;
 use dnsrig_zone::{ZoneError, label_count};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The refresh interval that keeps no signature of the input.
+pub const KEEPS_NONE: u32 = u32::MAX;
 
 /// How the zone denies that names or types exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,11 +46,13 @@ pub struct FileSigning {
     pub inception: u32,
     /// End of the signatures' validity, likewise.
     pub expiration: u32,
+    /// End of the validity of the signatures of the apex' DNSKEY, CDS and CDNSKEY records; `None` for that of all others.
+    pub keys_expiration: Option<u32>,
     /// Signatures end up to so many seconds earlier, by owner and type, so that they are not all renewed at once.
     pub jitter_s: u32,
     /// The time at which signatures of the input have to be valid still, likewise.
     pub now: u32,
-    /// Signatures of the input that end within so many seconds are made anew.
+    /// Signatures of the input that end within so many seconds are made anew; [`KEEPS_NONE`] makes all anew.
     pub refresh_s: u32,
     /// Verifies all signatures that are kept, also those of which the state file says that they are valid.
     pub verifies_kept: bool,
@@ -75,6 +81,7 @@ impl FileSigning {
             signs: true,
             inception,
             expiration,
+            keys_expiration: None,
             jitter_s: 0,
             now: inception,
             refresh_s: 0,
@@ -94,16 +101,50 @@ impl FileSigning {
         self.signs && self.chain != Chain::Given
     }
 
-    /// Refuses times and parameters that make no sense.
-    pub(super) fn check(&self) -> Result<(), SignError> {
-        // Serial number arithmetic (RFC 1982).
-        let length = self.expiration.wrapping_sub(self.inception);
-        if length == 0 || length >= 1 << 31 || length <= self.jitter_s {
-            return Err(SignError::Validity {
-                inception: self.inception,
-                expiration: self.expiration.wrapping_sub(self.jitter_s),
-            });
+    /// The ends of validity that there are.
+    fn expirations(&self) -> impl Iterator<Item = u32> {
+        std::iter::once(self.expiration).chain(self.keys_expiration)
+    }
+
+    /// Refuses a jitter by which some signatures would be expired or about to at the next signing, unless all are to have
+    /// expired already, or are to begin later. An interval that is longer than the validity is a way to renew everything.
+    fn check_left(&self) -> Result<(), SignError> {
+        let has_begun = self.now.wrapping_sub(self.inception) as i32 >= 0;
+        for expiration in self.expirations() {
+            let left_s = i64::from(expiration.wrapping_sub(self.now) as i32);
+            let refresh_s = match self.refresh_s {
+                KEEPS_NONE => 0,
+                refresh_s => i64::from(refresh_s),
+            };
+            if self.jitter_s > 0
+                && has_begun
+                && left_s > 0
+                && left_s - i64::from(self.jitter_s) <= refresh_s
+            {
+                return Err(SignError::RenewedAtOnce {
+                    left_s,
+                    jitter_s: self.jitter_s,
+                    refresh_s,
+                });
+            }
         }
+        Ok(())
+    }
+
+    /// Refuses times and parameters that make no sense.
+    pub(super) fn check(&self, has_changes: bool) -> Result<(), SignError> {
+        check_settings(self, has_changes)?;
+        for expiration in self.expirations() {
+            // Serial number arithmetic (RFC 1982).
+            let length = expiration.wrapping_sub(self.inception);
+            if length == 0 || length >= 1 << 31 || length <= self.jitter_s {
+                return Err(SignError::Validity {
+                    inception: self.inception,
+                    expiration: expiration.wrapping_sub(self.jitter_s),
+                });
+            }
+        }
+        self.check_left()?;
         if matches!(&self.digests, Digests::Of(hashes) if !hashes.is_empty())
             && !self.makes_digests()
         {
@@ -127,6 +168,8 @@ pub(super) struct SigningKey {
     pub key: usize,
     pub algorithm: u8,
     pub tag: u16,
+    /// Of each signature by the key.
+    pub signature_octets: usize,
     pub secret: Option<aws_lc_rs::hmac::Key>,
     pub public: crate::PublicKey,
 }
@@ -147,7 +190,7 @@ pub(super) struct Plan {
     pub hashing: Option<Nsec3Params>,
     pub opt_out: bool,
     pub state: Arc<State>,
-    /// What was changed of the zone; signatures of other names are not looked at.
+    /// What was changed of the zone, if signatures of other names are not to be looked at.
     pub changes: Option<Arc<Changes>>,
     /// Set when nobody waits for the work any more.
     pub has_ended: AtomicBool,
@@ -187,6 +230,7 @@ impl Plan {
                 key: index,
                 algorithm: key.algorithm().number(),
                 tag: key.tag(),
+                signature_octets: key.public().signature_octets().unwrap_or(0),
                 secret: state.secret(index),
                 public: crate::PublicKey::from_dnskey(key.public().rdata())?,
             });
@@ -210,8 +254,8 @@ impl Plan {
             key_keys,
             keys,
             hashing,
+            changes: changes.filter(|_| !state.is_mostly_stale()),
             state,
-            changes,
             has_ended: AtomicBool::new(false),
         })
     }

@@ -3,20 +3,31 @@
 //! For every signature it has a digest of what was signed and of the signature, keyed by a secret that only who has the
 //! private key can derive. So a digest that is in the file vouches for the signature as verifying it would, at a hundredth
 //! of the cost; no other use of the file can make a signature pass, and without it signatures are verified.
+//!
+//! Where only changes are signed, the digests of signatures that are kept unseen are not computed, so all that the file
+//! had stay in it. When most of them are of signatures that are gone, every signature is looked at once, and only the
+//! digests of these are written.
 
 use super::plan::FileSigning;
+use crate::crypto::move_secret;
 use crate::{KeyPair, SignError};
 use aws_lc_rs::hmac;
 use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use zeroize::Zeroizing;
 
-/// What a state file begins with; the number of digests and the digests in ascending order follow.
-const MAGIC: &[u8; 16] = b"dnsrig signed 1\n";
+/// What a state file begins with; the number of signatures of the zone, the number of digests and the digests in
+/// ascending order follow.
+const MAGIC: &[u8; 16] = b"dnsrig signed 2\n";
 /// Separates this use of a private key from any other.
-const PURPOSE: &[u8] = b"dnsrig: digests of signatures known to be valid, version 1";
+const PURPOSE: &[u8] = b"dnsrig: digests of signatures known to be valid, version 2";
 const DIGEST_OCTETS: usize = 16;
+/// Octets of an HMAC with SHA-256.
+const SECRET_OCTETS: usize = 32;
+/// Digests for each signature of the zone beyond which they are mostly stale.
+const DIGESTS_PER_SIGNATURE: u64 = 2;
 
 /// The state file of the zone file `path`, beside it.
 pub fn state_path(path: &Path) -> PathBuf {
@@ -29,6 +40,14 @@ pub fn state_path(path: &Path) -> PathBuf {
 pub(super) struct State {
     /// One for each key, if its private part can be read.
     secrets: Vec<Option<hmac::Key>>,
+    known: Known,
+}
+
+/// What a state file says.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Known {
+    /// Signatures of the zone that it was written for.
+    signatures: u64,
     /// In ascending order.
     digests: Vec<u128>,
 }
@@ -37,7 +56,7 @@ impl std::fmt::Debug for State {
     /// Shows nothing secret.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("State")
-            .field("digests", &self.digests.len())
+            .field("digests", &self.known.digests.len())
             .finish_non_exhaustive()
     }
 }
@@ -53,21 +72,21 @@ impl State {
             return Ok(Arc::new(Self::none(keys.len())));
         }
         let secrets = keys.iter().map(secret_of).collect();
-        let digests = match signing.verifies_kept {
-            true => Vec::new(),
+        let known = match signing.verifies_kept {
+            true => Known::default(),
             false => fs::read(state_path(path))
                 .ok()
-                .and_then(|octets| digests_of(&octets))
+                .and_then(|octets| known_of(&octets))
                 .unwrap_or_default(),
         };
-        Ok(Arc::new(Self { secrets, digests }))
+        Ok(Arc::new(Self { secrets, known }))
     }
 
     /// Nothing is known, and nothing will be, of the signatures of so many keys.
     pub fn none(keys: usize) -> Self {
         Self {
             secrets: vec![None; keys],
-            digests: Vec::new(),
+            known: Known::default(),
         }
     }
 
@@ -78,24 +97,34 @@ impl State {
 
     /// Whether the file vouches for what `digest` is of.
     pub fn knows(&self, digest: u128) -> bool {
-        self.digests.binary_search(&digest).is_ok()
+        self.known.digests.binary_search(&digest).is_ok()
+    }
+
+    /// Whether most digests are of signatures that the zone has not any more.
+    pub fn is_mostly_stale(&self) -> bool {
+        self.known.digests.len() as u64 > DIGESTS_PER_SIGNATURE * self.known.signatures
     }
 }
 
 /// `None` where the private key stays in a token.
 fn secret_of(key: &KeyPair) -> Option<hmac::Key> {
     let fields = key.private_fields().ok()?;
-    let mut material = zeroize::Zeroizing::new(Vec::new());
+    // Field by field, so that the private key is not copied.
+    let mut context = hmac::Context::with_key(&hmac::Key::new(hmac::HMAC_SHA256, PURPOSE));
     for (_, value) in &fields {
-        material.extend_from_slice(value);
+        context.update(&(value.len() as u64).to_be_bytes());
+        context.update(value);
     }
-    let derived = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &material), PURPOSE);
-    Some(hmac::Key::new(hmac::HMAC_SHA256, derived.as_ref()))
+    let mut secret = Zeroizing::new([0; SECRET_OCTETS]);
+    move_secret(context.sign(), &mut secret[..]);
+    Some(hmac::Key::new(hmac::HMAC_SHA256, &secret[..]))
 }
 
 /// The digest of a signature and of what it signs.
 pub(super) fn digest_of(secret: &hmac::Key, data: &[u8], signature: &[u8]) -> u128 {
     let mut context = hmac::Context::with_key(secret);
+    // Without it, octets could go from one to the other.
+    context.update(&(data.len() as u64).to_be_bytes());
     context.update(data);
     context.update(signature);
     let tag = context.sign();
@@ -103,15 +132,19 @@ pub(super) fn digest_of(secret: &hmac::Key, data: &[u8], signature: &[u8]) -> u1
     u128::from_le_bytes(octets)
 }
 
-fn digests_of(octets: &[u8]) -> Option<Vec<u128>> {
-    let (count, digests) = octets.strip_prefix(MAGIC)?.split_first_chunk::<8>()?;
+fn known_of(octets: &[u8]) -> Option<Known> {
+    let (signatures, rest) = octets.strip_prefix(MAGIC)?.split_first_chunk::<8>()?;
+    let (count, digests) = rest.split_first_chunk::<8>()?;
     let (digests, rest) = digests.as_chunks::<DIGEST_OCTETS>();
     let digests: Vec<u128> = digests
         .iter()
         .map(|digest| u128::from_le_bytes(*digest))
         .collect();
     let is_whole = rest.is_empty() && digests.len() as u64 == u64::from_le_bytes(*count);
-    (is_whole && digests.is_sorted()).then_some(digests)
+    (is_whole && digests.is_sorted()).then_some(Known {
+        signatures: u64::from_le_bytes(*signatures),
+        digests,
+    })
 }
 
 /// Collects the digests of the signatures that are written.
@@ -128,8 +161,8 @@ impl StateWriter {
             && std::fs::metadata(target).map_or(true, |found| found.is_file());
         Self {
             path: (signing.has_state && is_file).then(|| state_path(target)),
-            digests: match has_changes {
-                true => state.digests.clone(),
+            digests: match has_changes && !state.is_mostly_stale() {
+                true => state.known.digests.clone(),
                 false => Vec::new(),
             },
         }
@@ -149,17 +182,21 @@ impl StateWriter {
         }
     }
 
-    /// Writes the file.
-    pub fn finish(mut self) -> Result<(), SignError> {
+    /// Writes the file of a zone with so many signatures.
+    pub fn finish(mut self, signatures: u64) -> Result<(), SignError> {
         let Some(path) = self.path else { return Ok(()) };
         self.digests.sort_unstable();
         self.digests.dedup();
-        write_state(&path, &self.digests)
+        let known = Known {
+            signatures,
+            digests: self.digests,
+        };
+        write_state(&path, &known)
             .map_err(|source| SignError::Zone(dnsrig_zone::ZoneError::Write { file: path, source }))
     }
 }
 
-fn write_state(path: &Path, digests: &[u128]) -> io::Result<()> {
+fn write_state(path: &Path, known: &Known) -> io::Result<()> {
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty())
@@ -169,8 +206,9 @@ fn write_state(path: &Path, digests: &[u128]) -> io::Result<()> {
         .tempfile_in(folder)?;
     let mut target = BufWriter::with_capacity(1 << 16, partial);
     target.write_all(MAGIC)?;
-    target.write_all(&(digests.len() as u64).to_le_bytes())?;
-    for digest in digests {
+    target.write_all(&known.signatures.to_le_bytes())?;
+    target.write_all(&(known.digests.len() as u64).to_le_bytes())?;
+    for digest in &known.digests {
         target.write_all(&digest.to_le_bytes())?;
     }
     let partial = target
@@ -189,15 +227,27 @@ mod tests {
     fn only_whole_files_count() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("zone.state");
-        let digests: Vec<u128> = (1..100).map(|number| number << 100).collect();
-        write_state(&path, &digests).unwrap();
+        let known = Known {
+            signatures: 70,
+            digests: (1..100).map(|number| number << 100).collect(),
+        };
+        write_state(&path, &known).unwrap();
         let octets = fs::read(&path).unwrap();
-        assert_eq!(digests_of(&octets), Some(digests));
-        assert_eq!(digests_of(&octets[..octets.len() - 1]), None);
-        assert_eq!(digests_of(&octets[..octets.len() - DIGEST_OCTETS]), None);
-        assert_eq!(digests_of(&octets[1..]), None);
+        assert_eq!(known_of(&octets), Some(known));
+        assert_eq!(known_of(&octets[..octets.len() - 1]), None);
+        assert_eq!(known_of(&octets[..octets.len() - DIGEST_OCTETS]), None);
+        assert_eq!(known_of(&octets[1..]), None);
         let mut swapped = octets;
-        swapped[24..56].rotate_left(DIGEST_OCTETS);
-        assert_eq!(digests_of(&swapped), None);
+        swapped[32..64].rotate_left(DIGEST_OCTETS);
+        assert_eq!(known_of(&swapped), None);
+    }
+
+    #[test]
+    fn no_octet_goes_from_data_to_signature() {
+        let secret = hmac::Key::new(hmac::HMAC_SHA256, b"secret");
+        assert_ne!(
+            digest_of(&secret, b"da", b"ta"),
+            digest_of(&secret, b"dat", b"a")
+        );
     }
 }

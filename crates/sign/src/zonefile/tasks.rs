@@ -110,11 +110,17 @@ impl<'p> Tasks<'p> {
     /// The end of the validity of new signatures of `rrset`: earlier by its share of the jitter.
     fn expiration(&self, rrset: &Rrset<'_>) -> u32 {
         let signing = &self.plan.signing;
+        let is_of_keys = matches!(rrset.rtype, Rtype::DNSKEY | Rtype::CDS | Rtype::CDNSKEY)
+            && rrset.owner.len() == self.plan.signer.len();
+        let latest = match signing.keys_expiration {
+            Some(expiration) if is_of_keys => expiration,
+            _ => signing.expiration,
+        };
         match signing.jitter_s {
-            0 => signing.expiration,
+            0 => latest,
             jitter_s => {
                 let share = spread(rrset.owner, rrset.rtype) % (u64::from(jitter_s) + 1);
-                signing.expiration.wrapping_sub(share as u32)
+                latest.wrapping_sub(share as u32)
             }
         }
     }
@@ -146,12 +152,13 @@ impl<'p> Tasks<'p> {
     }
 
     /// A signature of the input by `key` that has the right fields, whose new form begins at `start`, and lasts.
-    fn lasting<'a>(&self, rrset: &Rrset<'a>, start: usize) -> Option<PackedRecord<'a>> {
+    fn lasting<'a>(&self, rrset: &Rrset<'a>, key: usize, start: usize) -> Option<PackedRecord<'a>> {
         let plan = self.plan;
+        let octets = plan.signing_keys[key].signature_octets;
         let head = &self.data[start..start + HEAD];
         rrset.existing.as_ref()?.iter().find(|record| {
             let fields = record.rdata;
-            fields.len() > HEAD + plan.signer.len()
+            fields.len() == HEAD + plan.signer.len() + octets
                 && fields[..8] == head[..8]
                 && fields[16..HEAD] == head[16..HEAD]
                 && same_name(&fields[HEAD..HEAD + plan.signer.len()], &plan.signer)
@@ -162,10 +169,12 @@ impl<'p> Tasks<'p> {
     /// A signature of the input over what the changes do not touch: taken as it is, without looking at what it signs.
     fn untouched(&mut self, rrset: &Rrset<'_>, key: usize, start: usize) -> Option<Task> {
         let changes = self.plan.changes.as_ref()?;
-        if self.plan.signing.verifies_kept || changes.touches(rrset.owner) {
+        // Signing itself changes the apex: serial number, keys, CDS, parameters of the chain.
+        let is_apex = rrset.owner.len() == self.plan.signer.len();
+        if is_apex || self.plan.signing.verifies_kept || changes.touches(rrset.owner) {
             return None;
         }
-        let found = self.lasting(rrset, start)?;
+        let found = self.lasting(rrset, key, start)?;
         self.data[start + 8..start + 16].copy_from_slice(&found.rdata[8..16]);
         let signature = self.signatures.len();
         self.signatures
@@ -184,7 +193,7 @@ impl<'p> Tasks<'p> {
     /// A signature of the input by `key` that has the right fields and lasts.
     fn existing(&mut self, rrset: &Rrset<'_>, key: usize, data: Range<usize>) -> Option<Task> {
         let plan = self.plan;
-        let found = self.lasting(rrset, data.start)?;
+        let found = self.lasting(rrset, key, data.start)?;
         let head = &self.data[data.start..data.start + HEAD];
         let expiration = u32::from_be_bytes([head[8], head[9], head[10], head[11]]);
         // Verified with the times that it has.

@@ -21,8 +21,8 @@ pub fn find_apex(opening: &Opening<'_>) -> Result<Name, ZoneError> {
     let mut carry = Carry::default();
     while let Some(block) = source.next_block()? {
         opening.check_cancel()?;
-        let mut parsed = parse(&block, carry.owner(block.depth))?;
-        carry.take(block.depth, &mut parsed);
+        let mut parsed = parse(&block, carry.owner(block.nesting))?;
+        carry.take(block.nesting, &mut parsed);
         let mut records = parsed.records.iter();
         if let Some(soa) = records.find(|record| record.rtype == Rtype::SOA) {
             return Ok(name_of(bytes::Bytes::copy_from_slice(soa.owner)));

@@ -14,7 +14,8 @@ use std::sync::Arc;
 pub struct Batch {
     /// The zone's apex, as wire octets.
     pub apex: Arc<[u8]>,
-    /// The owner before the first, and after the last, of those that are not below a zone cut; `None` at the zone's ends.
+    /// The owner before the first, and after the last, of those that are not below a zone cut; `None` at the zone's ends. All names
+    /// of a batch may be below one cut.
     pub previous: Option<Box<[u8]>>,
     /// See [`Self::previous`].
     pub next: Option<Box<[u8]>>,

@@ -1,17 +1,21 @@
 //! Changes to a zone: records that go and records that come, as a difference between two versions says them.
 
-use super::group::{Grouped, Rules, group};
+use super::batch::RecordRange;
+use super::group::{Grouped, Rules, compare_data, fill_missing_ttls};
 use crate::Name;
 use crate::canonical::{compare_names, same_name};
 use crate::error::{Position, ZoneError};
-use crate::packed::{FilePlace, PackedRecord, PackedRecords};
-use crate::rdata::compare_rdata;
+use crate::packed::{PackedRecord, PackedRecords};
 use crate::read::{BlockParser, Carry, TextSource};
+use crate::readable::{NEVER, open_readable};
 use crate::text::shown_name;
-use crate::whole_file::open_readable;
 use std::io::Read;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Number of the file with the changes, after that of the zone itself.
+pub(super) const CHANGES_FILE: u16 = 1;
 
 /// Records to be removed from a zone and records to be added to it.
 #[derive(Clone, Debug, Default)]
@@ -30,7 +34,7 @@ impl Changes {
             source,
         };
         let mut text = Vec::new();
-        let (mut reader, _) = open_readable(path).map_err(failed)?;
+        let (mut reader, _) = open_readable(path, &NEVER).map_err(failed)?;
         reader.read_to_end(&mut text).map_err(failed)?;
         // Each part keeps its line numbers by way of empty lines.
         let (mut removed, mut added) = (Vec::new(), Vec::new());
@@ -61,6 +65,11 @@ impl Changes {
         })
     }
 
+    /// Where they were read.
+    pub(super) fn file(&self) -> &Path {
+        &self.file
+    }
+
     /// Whether a record of `owner` goes or comes.
     pub fn touches(&self, owner: &[u8]) -> bool {
         has_owner(&self.removed, owner) || has_owner(&self.added, owner)
@@ -78,14 +87,28 @@ impl Changes {
 }
 
 fn records(path: &Path, text: Vec<u8>, origin: Option<&Name>) -> Result<PackedRecords, ZoneError> {
-    let mut source = TextSource::text(path, text, origin.cloned());
+    let source = TextSource::text(path, text, origin.cloned());
+    let mut source = source.with_number(CHANGES_FILE);
     let mut parser = BlockParser::new();
     let mut carry = Carry::default();
     let mut records = PackedRecords::default();
     while let Some(block) = source.next_block()? {
-        let mut parsed = parser.parse(&block, carry.owner(block.depth))?;
-        carry.take(block.depth, &mut parsed);
-        records.append(&parsed.records);
+        let mut parsed = parser.parse(&block, carry.owner(block.nesting))?;
+        carry.take(block.nesting, &mut parsed);
+        if records.try_append(&parsed.records).is_err() {
+            return Err(ZoneError::Syntax {
+                at: Position {
+                    file: block.file,
+                    line: block.first_line,
+                    column: 1,
+                },
+                what: "more than 4 GiB of changes".into(),
+                hint: "sign the whole zone instead".into(),
+            });
+        }
+    }
+    if let Some(ttl_s) = carry.late_ttl() {
+        fill_missing_ttls(&mut records, ttl_s);
     }
     records.sort();
     Ok(records)
@@ -126,7 +149,7 @@ impl Applying {
         }
     }
 
-    /// Changes the names of `grouped`, which all come before `next`, the first name after them.
+    /// Changes the names of `grouped`, which all come before `next`, the first name after them, and are closed.
     pub fn apply(
         &mut self,
         grouped: Grouped,
@@ -143,37 +166,67 @@ impl Applying {
             return Ok(grouped);
         }
         (self.removed, self.added) = (removed.end, added.end);
-        let mut records = PackedRecords::default();
-        let mut going: Vec<PackedRecord<'_>> =
-            removed.map(|index| changes.removed.get(index)).collect();
-        let mut coming: Vec<PackedRecord<'_>> =
-            added.map(|index| changes.added.get(index)).rev().collect();
-        for record in grouped.records.iter() {
-            while coming
-                .last()
-                .is_some_and(|new| compare_names(new.owner, record.owner).is_lt())
-            {
-                records.push(&coming.pop().unwrap_or(record));
+        let mut going = Names::new(&changes.removed, removed);
+        let mut coming = Names::new(&changes.added, added);
+        let mut changed = Grouped::default();
+        for span in &grouped.groups {
+            let owner = grouped.records.get(span.first as usize).owner;
+            while let Some(name) = coming.next_before(Some(owner)) {
+                changed.push_name(name.iter(), rules);
             }
-            if let Some(index) = going.iter().position(|gone| is_same(gone, &record)) {
-                going.remove(index);
+            if let Some(name) = going.next_before(Some(owner)) {
+                return Err(self.wrong(&name.get(0), "is not in the zone"));
+            }
+            let old = RecordRange::new(&grouped.records, span.range());
+            match (going.next_at(owner), coming.next_at(owner)) {
+                (None, None) => changed.push_closed(span, &grouped.records),
+                (gone, new) => {
+                    let new = new.unwrap_or_else(|| coming.none());
+                    let kept = self.kept(old, gone.unwrap_or_else(|| going.none()), &new)?;
+                    changed.push_name(kept.into_iter().chain(new.iter()), rules);
+                }
+            }
+        }
+        while let Some(name) = coming.next_before(None) {
+            changed.push_name(name.iter(), rules);
+        }
+        if let Some(name) = going.next_before(None) {
+            return Err(self.wrong(&name.get(0), "is not in the zone"));
+        }
+        changed.nsec3 = grouped.nsec3;
+        changed.faults.splice(0..0, grouped.faults);
+        Ok(changed)
+    }
+
+    /// The records of one name without those that are `gone`; `new` are those that come. All are sorted by type and data.
+    fn kept<'r>(
+        &self,
+        old: RecordRange<'r>,
+        gone: RecordRange<'_>,
+        new: &RecordRange<'_>,
+    ) -> Result<Vec<PackedRecord<'r>>, ZoneError> {
+        let mut gone = gone.iter().peekable();
+        let mut new = new.iter().peekable();
+        let mut kept = Vec::with_capacity(old.len());
+        for record in old.iter() {
+            let is_before = |other: &PackedRecord<'_>| compare_data(other, &record).is_lt();
+            let is_same = |other: &PackedRecord<'_>| compare_data(other, &record).is_eq();
+            if let Some(missing) = gone.next_if(|gone| is_before(gone)) {
+                return Err(self.wrong(&missing, "is not in the zone"));
+            }
+            if gone.next_if(|gone| is_same(gone)).is_some() {
                 continue;
             }
-            if let Some(again) = coming.iter().find(|new| is_same(new, &record)) {
-                return Err(self.wrong(again, "is in the zone already"));
+            while new.next_if(|new| is_before(new)).is_some() {}
+            if let Some(again) = new.next_if(|new| is_same(new)) {
+                return Err(self.wrong(&again, "is in the zone already"));
             }
-            records.push(&record);
+            kept.push(record);
         }
-        if let Some(missing) = going.first() {
-            return Err(self.wrong(missing, "is not in the zone"));
+        match gone.next() {
+            Some(missing) => Err(self.wrong(&missing, "is not in the zone")),
+            None => Ok(kept),
         }
-        for record in coming.into_iter().rev() {
-            records.push(&record);
-        }
-        let in_order = in_canonical_order(&records);
-        let mut changed = group(in_order, rules).map_err(|_| ZoneError::NotSorted)?;
-        changed.nsec3 = grouped.nsec3;
-        Ok(changed)
     }
 
     fn wrong(&self, record: &PackedRecord<'_>, what: &str) -> ZoneError {
@@ -190,23 +243,44 @@ impl Applying {
     }
 }
 
-/// The records by owner; of one owner those of the zone and the new ones are put together.
-fn in_canonical_order(records: &PackedRecords) -> PackedRecords {
-    let mut order: Vec<usize> = (0..records.len()).collect();
-    order.sort_by(|&a, &b| compare_names(records.get(a).owner, records.get(b).owner));
-    let mut sorted = PackedRecords::default();
-    for index in order {
-        let record = records.get(index);
-        sorted.push(&PackedRecord {
-            place: FilePlace { ..record.place },
-            ..record
-        });
-    }
-    sorted
+/// Records sorted by owner, gone over a name at a time.
+struct Names<'a> {
+    records: &'a PackedRecords,
+    rest: Range<usize>,
 }
 
-fn is_same(a: &PackedRecord<'_>, b: &PackedRecord<'_>) -> bool {
-    a.rtype == b.rtype
-        && same_name(a.owner, b.owner)
-        && compare_rdata(a.rtype, a.rdata, b.rdata).is_eq()
+impl<'a> Names<'a> {
+    fn new(records: &'a PackedRecords, rest: Range<usize>) -> Self {
+        Self { records, rest }
+    }
+
+    /// The records of the next owner, if it comes before `owner`.
+    fn next_before(&mut self, owner: Option<&[u8]>) -> Option<RecordRange<'a>> {
+        let first = self.first()?;
+        owner
+            .is_none_or(|owner| compare_names(first, owner).is_lt())
+            .then(|| self.take_name(first))
+    }
+
+    /// The records of `owner`, if it is the next.
+    fn next_at(&mut self, owner: &[u8]) -> Option<RecordRange<'a>> {
+        let first = self.first()?;
+        same_name(first, owner).then(|| self.take_name(first))
+    }
+
+    fn none(&self) -> RecordRange<'a> {
+        RecordRange::new(self.records, 0..0)
+    }
+
+    fn first(&self) -> Option<&'a [u8]> {
+        (!self.rest.is_empty()).then(|| self.records.get(self.rest.start).owner)
+    }
+
+    fn take_name(&mut self, owner: &[u8]) -> RecordRange<'a> {
+        let first = self.rest.start;
+        let is_same = |&index: &usize| same_name(self.records.get(index).owner, owner);
+        let count = self.rest.clone().take_while(is_same).count();
+        self.rest.start += count;
+        RecordRange::new(self.records, first..first + count)
+    }
 }

@@ -4,10 +4,11 @@ use crate::canonical::{compare_names, is_at_or_below, same_name};
 use crate::error::{Warning, ZoneError};
 use crate::packed::{PackedRecord, PackedRecords, record_at};
 use crate::rdata::compare_rdata;
-use crate::read::position;
+use crate::read::{TTL_MISSING, position};
 use crate::text::shown_name;
 use domain::base::iana::Rtype;
 use std::cmp::Ordering;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -18,6 +19,8 @@ pub(crate) struct Rules {
     pub apex: Arc<[u8]>,
     /// Path of each file, by number.
     pub files: Arc<[Arc<Path>]>,
+    /// The TTL of records with [`TTL_MISSING`], in seconds.
+    pub missing_ttl_s: Option<u32>,
 }
 
 /// One owner's records: a range of the records, and which types decide what kind of name it is.
@@ -27,11 +30,24 @@ pub(crate) struct GroupSpan {
     pub end: u32,
     pub has_ns: bool,
     pub has_dname: bool,
+    /// There may be more records of the name, so these are neither sorted nor checked yet.
+    pub is_open: bool,
+}
+
+impl GroupSpan {
+    pub fn len(&self) -> usize {
+        self.range().len()
+    }
+
+    pub fn range(&self) -> Range<usize> {
+        self.first as usize..self.end as usize
+    }
 }
 
 /// A stretch of a zone: owners in canonical order, each one's records sorted by type and data.
 #[derive(Debug, Default)]
 pub(crate) struct Grouped {
+    /// The records of `groups`, and no others.
     pub records: PackedRecords,
     pub groups: Vec<GroupSpan>,
     /// NSEC3 records and their signatures, whose owners are hashes, in the order of the file.
@@ -41,29 +57,148 @@ pub(crate) struct Grouped {
     pub faults: Vec<ZoneError>,
 }
 
+/// An owner comes before that of the record before it.
+#[derive(Debug)]
+pub(crate) struct NotInOrder;
+
+/// Groups `records` by owner. The first and the last name stay open until [`Grouped::close`], since what comes before and
+/// after may have more records of them.
+pub(crate) fn group(mut records: PackedRecords, rules: &Rules) -> Result<Grouped, NotInOrder> {
+    if let Some(ttl_s) = rules.missing_ttl_s {
+        fill_missing_ttls(&mut records, ttl_s);
+    }
+    let mut grouped = Grouped::default();
+    grouped.nsec3 = take_nsec3(&mut records, rules, &mut grouped.faults);
+    let spans = owner_spans(&records)?;
+    grouped.records = records;
+    let last = spans.len().saturating_sub(1);
+    // Duplicates and names of other zones are dropped: `kept` records stand before the name at hand.
+    let mut kept = 0;
+    for (number, mut span) in spans.into_iter().enumerate() {
+        if !grouped.is_in_zone(&span, rules) {
+            continue;
+        }
+        grouped.records.move_down(span.range(), kept);
+        (span.first, span.end) = (kept as u32, (kept + span.len()) as u32);
+        span.is_open = grouped.groups.is_empty() || number == last;
+        if !span.is_open {
+            grouped.settle(&mut span, rules);
+        }
+        kept = span.end as usize;
+        grouped.groups.push(span);
+    }
+    grouped.records.truncate(kept);
+    Ok(grouped)
+}
+
 impl Grouped {
-    /// Puts the NSEC3 records of `earlier`, which comes later all the same, before these.
-    pub fn put_nsec3_before(&mut self, earlier: Option<&mut Self>) {
-        if let Some(earlier) = earlier
-            && !earlier.nsec3.is_empty()
-        {
-            let mut nsec3 = std::mem::take(&mut earlier.nsec3);
-            nsec3.append(&self.nsec3);
-            self.nsec3 = nsec3;
+    /// Closes the first and the last name, of which there are no more records.
+    pub fn close(&mut self, rules: &Rules) {
+        let inner = std::mem::take(&mut self.faults);
+        if let Some(mut first) = self.groups.first().copied().filter(|first| first.is_open) {
+            let end = first.end;
+            self.settle(&mut first, rules);
+            self.records.remove(first.end as usize..end as usize);
+            let dropped = end - first.end;
+            for span in &mut self.groups {
+                span.first = span.first.saturating_sub(dropped);
+                span.end -= dropped;
+            }
+            self.groups[0] = first;
+        }
+        self.faults.extend(inner);
+        if let Some(mut last) = self.groups.last().copied().filter(|last| last.is_open) {
+            self.settle(&mut last, rules);
+            self.records.truncate(last.end as usize);
+            self.groups.pop();
+            self.groups.push(last);
+        }
+    }
+
+    /// Appends a name with its records, and checks it.
+    pub fn push_name<'a>(
+        &mut self,
+        records: impl Iterator<Item = PackedRecord<'a>>,
+        rules: &Rules,
+    ) {
+        let first = self.records.len();
+        records.for_each(|record| self.records.push(&record));
+        let mut span = GroupSpan {
+            first: first as u32,
+            end: self.records.len() as u32,
+            has_ns: false,
+            has_dname: false,
+            is_open: false,
+        };
+        for record in span.range().map(|index| self.records.get(index)) {
+            span.has_ns |= record.rtype == Rtype::NS;
+            span.has_dname |= record.rtype == Rtype::DNAME;
+        }
+        if span.range().is_empty() || !self.is_in_zone(&span, rules) {
+            self.records.truncate(first);
+            return;
+        }
+        self.settle(&mut span, rules);
+        self.records.truncate(span.end as usize);
+        self.groups.push(span);
+    }
+
+    /// Appends a name of other `records` as it is.
+    pub fn push_closed(&mut self, span: &GroupSpan, records: &PackedRecords) {
+        let first = self.records.len() as u32;
+        for record in span.range().map(|index| records.get(index)) {
+            self.records.push(&record);
+        }
+        self.groups.push(GroupSpan {
+            first,
+            end: self.records.len() as u32,
+            ..*span
+        });
+    }
+
+    /// Whether the name is in the zone; notes the fault if it is not.
+    fn is_in_zone(&mut self, span: &GroupSpan, rules: &Rules) -> bool {
+        let record = self.records.get(span.first as usize);
+        let fault = out_of_zone(&record, rules);
+        let is_in_zone = fault.is_none();
+        self.faults.extend(fault);
+        is_in_zone
+    }
+
+    /// Sorts the records of a name, gives its RRsets one TTL each, drops duplicates and checks the name. Records that were
+    /// dropped are still there behind those of `span`.
+    fn settle(&mut self, span: &mut GroupSpan, rules: &Rules) {
+        span.is_open = false;
+        if span.len() > 1 {
+            self.records.sort_range(span.range(), compare_data);
+            level_ttls(self, *span, rules);
+            let kept = self.records.dedup_range(span.range(), compare_data);
+            span.end = span.first + kept as u32;
+            check_soa(self, *span, rules);
+            check_cname(self, *span, rules);
+            return;
+        }
+        let record = self.records.get(span.first as usize);
+        if record.rtype == Rtype::SOA && !same_name(record.owner, &rules.apex) {
+            check_soa(self, *span, rules);
         }
     }
 
     /// Forgets the names that have nothing but RRSIG and NSEC records.
     pub fn leave_out_orphans(&mut self) {
-        let records = &self.records;
-        let is_orphan = |index: u32| {
-            matches!(
-                records.get(index as usize).rtype,
-                Rtype::RRSIG | Rtype::NSEC
-            )
-        };
-        self.groups
-            .retain(|span| !(span.first..span.end).all(is_orphan));
+        let mut kept = 0;
+        let records = &mut self.records;
+        self.groups.retain_mut(|span| {
+            let mut all = span.range().map(|index| records.get(index).rtype);
+            if all.all(|rtype| matches!(rtype, Rtype::RRSIG | Rtype::NSEC)) {
+                return false;
+            }
+            records.move_down(span.range(), kept);
+            (span.first, span.end) = (kept as u32, (kept + span.len()) as u32);
+            kept = span.end as usize;
+            true
+        });
+        self.records.truncate(kept);
     }
 
     /// The first owner.
@@ -73,60 +208,43 @@ impl Grouped {
     }
 }
 
-/// An owner comes before that of the record before it.
-#[derive(Debug)]
-pub(crate) struct NotInOrder;
-
-/// Groups `records` by owner.
-pub(crate) fn group(mut records: PackedRecords, rules: &Rules) -> Result<Grouped, NotInOrder> {
-    let nsec3 = take_nsec3(&mut records);
-    let mut grouped = Grouped {
-        nsec3,
-        ..Grouped::default()
-    };
-    let mut spans = owner_spans(&records)?;
-    let (octets, starts) = records.starts_mut();
-    let record = |start: u32| record_at(octets, start);
-    // Duplicates are dropped: `kept` records stand before the group at hand.
-    let mut kept = 0usize;
-    for span in &mut spans {
-        let group = span.first as usize..span.end as usize;
-        if group.len() > 1 {
-            let order = |a: &u32, b: &u32| compare_data(&record(*a), &record(*b)).then(a.cmp(b));
-            starts[group.clone()].sort_unstable_by(order);
+/// Gives records without TTL this one.
+pub(super) fn fill_missing_ttls(records: &mut PackedRecords, ttl_s: u32) {
+    for index in 0..records.len() {
+        if records.get(index).ttl_s == TTL_MISSING {
+            records.set_ttl(index, ttl_s);
         }
-        span.first = kept as u32;
-        for at in group {
-            let start = starts[at];
-            let before = (kept > span.first as usize).then(|| record(starts[kept - 1]));
-            if before.is_some_and(|before| compare_data(&before, &record(start)).is_eq()) {
-                continue;
-            }
-            starts[kept] = start;
-            kept += 1;
-        }
-        span.end = kept as u32;
     }
-    records.truncate(kept);
-    grouped.records = records;
-    for span in spans {
-        check_name(&mut grouped, span, rules);
-    }
-    Ok(grouped)
 }
 
 /// Moves the records of the NSEC3 chain out of `records`.
-fn take_nsec3(records: &mut PackedRecords) -> PackedRecords {
+fn take_nsec3(
+    records: &mut PackedRecords,
+    rules: &Rules,
+    faults: &mut Vec<ZoneError>,
+) -> PackedRecords {
     let mut nsec3 = PackedRecords::default();
     if !records.iter().any(|record| record.is_nsec3()) {
         return nsec3;
     }
     for record in records.iter().filter(|record| record.is_nsec3()) {
-        nsec3.push(&record);
+        match out_of_zone(&record, rules) {
+            None => nsec3.push(&record),
+            Some(fault) => faults.push(fault),
+        }
     }
     let (octets, starts) = records.starts_mut();
     starts.retain(|&start| !record_at(octets, start).is_nsec3());
     nsec3
+}
+
+/// What is wrong with the owner of `record`, if it is not in the zone.
+fn out_of_zone(record: &PackedRecord<'_>, rules: &Rules) -> Option<ZoneError> {
+    (!is_at_or_below(record.owner, &rules.apex)).then(|| ZoneError::OutOfZone {
+        at: position(&rules.files, record.place),
+        owner: shown_name(record.owner),
+        origin: shown_name(&rules.apex),
+    })
 }
 
 /// The runs of records with one owner.
@@ -150,6 +268,7 @@ fn owner_spans(records: &PackedRecords) -> Result<Vec<GroupSpan>, NotInOrder> {
                 end: index as u32,
                 has_ns: false,
                 has_dname: false,
+                is_open: false,
             });
         }
         if let Some(span) = spans.last_mut() {
@@ -162,33 +281,11 @@ fn owner_spans(records: &PackedRecords) -> Result<Vec<GroupSpan>, NotInOrder> {
 }
 
 /// The order of two records of one owner: by type, then by data in canonical form (RFC 4034 section 6.3).
-fn compare_data(a: &PackedRecord<'_>, b: &PackedRecord<'_>) -> Ordering {
+pub(super) fn compare_data(a: &PackedRecord<'_>, b: &PackedRecord<'_>) -> Ordering {
     a.rtype
         .to_int()
         .cmp(&b.rtype.to_int())
         .then_with(|| compare_rdata(a.rtype, a.rdata, b.rdata))
-}
-
-/// Checks the records of one name, levels the TTLs of its RRsets and appends it to the groups.
-fn check_name(grouped: &mut Grouped, span: GroupSpan, rules: &Rules) {
-    let owner_record = grouped.records.get(span.first as usize);
-    if !is_at_or_below(owner_record.owner, &rules.apex) {
-        let fault = ZoneError::OutOfZone {
-            at: position(&rules.files, owner_record.place),
-            owner: shown_name(owner_record.owner),
-            origin: shown_name(&rules.apex),
-        };
-        grouped.faults.push(fault);
-        return;
-    }
-    if span.end - span.first > 1 {
-        check_soa(grouped, span, rules);
-        check_cname(grouped, span, rules);
-        level_ttls(grouped, span, rules);
-    } else if owner_record.rtype == Rtype::SOA && !same_name(owner_record.owner, &rules.apex) {
-        check_soa(grouped, span, rules);
-    }
-    grouped.groups.push(span);
 }
 
 /// Refuses SOA records elsewhere than at the apex, and more than one there (RFC 1035 section 5.2).

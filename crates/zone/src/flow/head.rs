@@ -1,6 +1,6 @@
 //! The beginning of a zone, looked at before its names are gone over.
 
-use super::ZoneFlow;
+use super::{RecordRange, ZoneFlow};
 use crate::error::ZoneError;
 use crate::packed::PackedRecords;
 use domain::base::iana::Rtype;
@@ -22,19 +22,11 @@ pub(crate) struct Head {
 impl ZoneFlow<'_> {
     /// Reads as far as the first name below the apex; the names can be gone over afterwards as if it had not been read.
     pub(crate) fn head(&mut self) -> Result<Head, ZoneError> {
-        while !self.is_at_end
-            && self
-                .pending
-                .as_ref()
-                .is_none_or(|pending| pending.groups.len() < 2)
+        while self.pending_names().nth(1).is_none()
+            && let Some(next) = self.next_grouped()?
         {
-            let Some(mut next) = self.next_grouped()? else {
-                break;
-            };
-            self.pending = Some(match self.pending.take() {
-                Some(pending) => self.joined(pending, &mut next)?,
-                None => next,
-            });
+            // Nothing comes back before the first batch was given.
+            self.wait(next)?;
         }
         let mut head = Head {
             zone: self.apex.clone(),
@@ -42,18 +34,24 @@ impl ZoneFlow<'_> {
             first: None,
             is_signed: false,
         };
-        let Some(pending) = &self.pending else {
-            return Ok(head);
-        };
-        if let Some(apex) = pending.groups.first() {
-            for index in apex.first..apex.end {
-                head.apex.push(&pending.records.get(index as usize));
-            }
+        let mut names = self.pending_names();
+        if let Some(apex) = names.next() {
+            apex.iter().for_each(|record| head.apex.push(&record));
         }
-        let next = pending.groups.get(1);
-        head.first = next.map(|span| pending.records.get(span.first as usize).owner.into());
-        let mut all = pending.records.iter().chain(pending.nsec3.iter());
+        head.first = names.next().map(|name| name.get(0).owner.into());
+        let mut all = self
+            .pending
+            .iter()
+            .flat_map(|pending| pending.records.iter().chain(pending.nsec3.iter()));
         head.is_signed = all.any(|record| record.rtype == Rtype::RRSIG);
         Ok(head)
+    }
+
+    /// The records of each name that waits.
+    fn pending_names(&self) -> impl Iterator<Item = RecordRange<'_>> {
+        self.pending.iter().flat_map(|pending| {
+            let spans = pending.groups.iter();
+            spans.map(|span| RecordRange::new(&pending.records, span.range()))
+        })
     }
 }

@@ -5,6 +5,7 @@
 //! of a [`Pool`]; batches come in order.
 
 mod apex;
+mod assemble;
 mod batch;
 mod changes;
 mod group;
@@ -30,6 +31,7 @@ use batch::Kinds;
 use changes::Applying;
 use group::Grouped;
 use merge::Merging;
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -103,15 +105,24 @@ impl<'a> Opening<'a> {
         }
     }
 
-    fn source(&self) -> Result<TextSource, ZoneError> {
-        match &self.text {
-            Some(text) => Ok(TextSource::text(
-                self.path,
-                text.to_vec(),
-                self.origin.clone(),
-            )),
-            None => TextSource::open(self.path, self.origin.clone()),
+    fn source(&self) -> Result<TextSource<'a>, ZoneError> {
+        let mut source = match &self.text {
+            Some(text) => TextSource::text(self.path, text.to_vec(), self.origin.clone()),
+            None => TextSource::open(self.path, self.origin.clone(), self.cancel)?,
+        };
+        if self.changes.is_some() {
+            source.leave_out_number();
         }
+        Ok(source)
+    }
+
+    /// The zone file, and that of the changes, which is [`CHANGES_FILE`](changes::CHANGES_FILE).
+    fn first_files(&self) -> Vec<Arc<Path>> {
+        let changes = self.changes.iter().map(|changes| changes.file());
+        std::iter::once(self.path)
+            .chain(changes)
+            .map(Arc::from)
+            .collect()
     }
 
     fn check_cancel(&self) -> Result<(), ZoneError> {
@@ -123,8 +134,8 @@ impl<'a> Opening<'a> {
 }
 
 /// Where the names come from.
-enum Source {
-    Streaming(Box<Streaming>),
+enum Source<'a> {
+    Streaming(Box<Streaming<'a>>),
     Merging(Box<Merging>),
 }
 
@@ -132,21 +143,25 @@ enum Source {
 pub struct ZoneFlow<'a> {
     opening: Opening<'a>,
     pool: &'a Pool,
-    source: Source,
+    source: Source<'a>,
     apex: Arc<[u8]>,
     files: Arc<[Arc<Path>]>,
     kinds: Kinds,
     applying: Option<Applying>,
     /// Names of which the last may have more records in what comes next.
     held: Option<Grouped>,
-    /// The batch whose following name is not known yet.
-    pending: Option<Grouped>,
+    /// What waits until the name after it that is not below a zone cut is known.
+    pending: VecDeque<Grouped>,
+    /// How many at the front of `pending` come before this name, the next that is not below a zone cut.
+    following: Option<(usize, Box<[u8]>)>,
     is_at_end: bool,
     /// Whether the first names were given.
     has_begun: bool,
     warnings: Vec<Warning>,
     warning_count: u64,
-    /// After [`ZoneFlow::rewind`] the warnings are known.
+    /// What sorting warned of.
+    sorting_warnings: Vec<Warning>,
+    /// All names were gone over before [`ZoneFlow::rewind`], so the warnings are known.
     is_repeated: bool,
 }
 
@@ -190,8 +205,6 @@ impl<'a> ZoneFlow<'a> {
         let files = streaming.files();
         let source = Source::Streaming(Box::new(streaming));
         let mut flow = Self::new(opening, pool, source, apex, files);
-        let mut first = first;
-        flow.take_note(&mut first)?;
         flow.held = Some(first);
         Ok(Some(flow))
     }
@@ -202,15 +215,15 @@ impl<'a> ZoneFlow<'a> {
         let merging = Merging::new(sorted.runs, sorted.rules.clone());
         let source = Source::Merging(Box::new(merging));
         let mut flow = Self::new(opening, pool, source, sorted.rules.apex, sorted.rules.files);
-        flow.warning_count += sorted.warnings.len() as u64;
-        flow.warnings.extend(sorted.warnings);
+        flow.sorting_warnings = sorted.warnings;
+        flow.forget_warnings();
         Ok(flow)
     }
 
     fn new(
         opening: Opening<'a>,
         pool: &'a Pool,
-        source: Source,
+        source: Source<'a>,
         apex: Arc<[u8]>,
         files: Arc<[Arc<Path>]>,
     ) -> Self {
@@ -223,43 +236,53 @@ impl<'a> ZoneFlow<'a> {
             held: None,
             apex,
             files,
-            pending: None,
+            pending: VecDeque::new(),
+            following: None,
             is_at_end: false,
             has_begun: false,
             warnings: Vec::new(),
             warning_count: 0,
+            sorting_warnings: Vec::new(),
             is_repeated: false,
         }
     }
 
-    /// Begins again with the first name; what was sorted stays sorted. Warnings are not repeated.
+    /// Begins again with the first name; what was sorted stays sorted. Warnings are told once.
     ///
     /// # Errors
     /// Those of opening the file, and [`ZoneError::Changed`] if it is another file than it was.
     pub fn rewind(&mut self) -> Result<(), ZoneError> {
         self.kinds = Kinds::new(self.apex.clone());
-        self.pending = None;
+        self.pending.clear();
+        self.following = None;
         self.held = None;
         self.applying = self.opening.changes.clone().map(Applying::new);
+        self.is_repeated |= self.is_at_end;
+        if !self.is_repeated {
+            self.forget_warnings();
+        }
         self.is_at_end = false;
         self.has_begun = false;
-        self.is_repeated = true;
         match &mut self.source {
             Source::Merging(merging) => merging.rewind(),
             Source::Streaming(streaming) => {
                 let opened = Streaming::open(&self.opening)?;
-                let Some((again, mut first)) = opened.filter(|(new, _)| new.apex() == self.apex)
-                else {
+                let Some((again, first)) = opened.filter(|(new, _)| new.apex() == self.apex) else {
                     return Err(ZoneError::Changed {
                         file: self.opening.path.to_path_buf(),
                     });
                 };
                 **streaming = again;
-                self.take_note(&mut first)?;
                 self.held = Some(first);
                 Ok(())
             }
         }
+    }
+
+    /// Begins to count warnings, of which those of sorting do not come again.
+    fn forget_warnings(&mut self) {
+        self.warnings.clone_from(&self.sorting_warnings);
+        self.warning_count = self.warnings.len() as u64;
     }
 
     /// The zone's apex, as wire octets.
@@ -304,118 +327,55 @@ impl<'a> ZoneFlow<'a> {
     pub fn next_batch(&mut self) -> Result<Option<Batch>, ZoneError> {
         loop {
             self.opening.check_cancel()?;
+            if let Some((count, name)) = self.following.take()
+                && let Some(first) = self.pending.pop_front()
+            {
+                let batch = self.kinds.batch(first, Some(name.clone()));
+                self.following = (count > 1).then(|| (count - 1, name));
+                self.has_begun = true;
+                return Ok(Some(batch));
+            }
             if self.is_at_end {
-                return Ok(self.pending.take().map(|last| self.kinds.batch(last, None)));
+                let last = self.pending.pop_front();
+                return Ok(last.map(|last| self.kinds.batch(last, None)));
             }
-            let Some(mut next) = self.next_grouped()? else {
-                continue;
-            };
-            if next.groups.is_empty() {
-                // NSEC3 records stay in the order of the file.
-                next.put_nsec3_before(self.pending.as_mut());
-                return Ok(Some(Batch::nameless(self.apex.clone(), next)));
-            }
-            let Some(pending) = self.pending.take() else {
-                self.pending = Some(next);
-                continue;
-            };
-            match self.kinds.first_visible(&pending, &next) {
-                Some(name) => {
-                    self.pending = Some(next);
-                    self.has_begun = true;
-                    return Ok(Some(self.kinds.batch(pending, Some(name))));
-                }
-                // All of it lies below a zone cut in `pending`, so what follows is known only after it.
-                None => self.pending = Some(self.joined(pending, &mut next)?),
+            if let Some(next) = self.next_grouped()?
+                && let Some(nameless) = self.wait(next)?
+            {
+                return Ok(Some(Batch::nameless(self.apex.clone(), nameless)));
             }
         }
     }
 
-    /// The next names, all with all their records, and changed; `None` at the end.
-    fn next_grouped(&mut self) -> Result<Option<Grouped>, ZoneError> {
-        loop {
-            let next = match &mut self.source {
-                Source::Streaming(streaming) => streaming.next(&self.opening, self.pool)?,
-                Source::Merging(merging) => merging.next(&self.opening, self.pool)?,
-            };
-            let Some(mut next) = next else {
-                let last = self.held.take();
-                self.is_at_end = last.is_none();
-                return last.map(|last| self.whole(last, None)).transpose();
-            };
-            self.take_note(&mut next)?;
-            if next.groups.is_empty() {
-                match &mut self.held {
-                    // The apex comes first all the same.
-                    Some(held) if !self.has_begun => held.nsec3.append(&next.nsec3),
-                    held => {
-                        next.put_nsec3_before(held.as_mut());
-                        return Ok(Some(next));
-                    }
-                }
-                continue;
-            }
-            let Some(held) = self.held.take() else {
-                self.held = Some(next);
-                continue;
-            };
-            if batch::meet_in_one_name(&held, &next) {
-                self.held = Some(self.joined(held, &mut next)?);
-                continue;
-            }
-            let whole = self.whole(held, next.first_owner())?;
-            self.held = Some(next);
-            return Ok(Some(whole));
-        }
-    }
-
-    /// The names of `grouped`, which all come before `next` and have all their records, as they are to be gone over.
-    fn whole(&mut self, grouped: Grouped, next: Option<&[u8]>) -> Result<Grouped, ZoneError> {
+    /// Lets `next` wait until the name after it is known; gives it back if it has no names and need not wait.
+    fn wait(&mut self, mut next: Grouped) -> Result<Option<Grouped>, ZoneError> {
         let rules = self.rules();
-        let mut grouped = grouped;
-        if let Some(applying) = &mut self.applying {
-            grouped = applying.apply(grouped, next, &rules)?;
-            self.take_note(&mut grouped)?;
+        if next.groups.is_empty() && self.has_begun {
+            // NSEC3 records stay in the order of the file.
+            for earlier in self.pending.iter_mut().rev() {
+                next.put_nsec3_before(earlier, &rules)?;
+            }
+            return Ok(Some(next));
         }
-        // Only now, since a part of a name can look like an orphan.
-        if self.opening.leaves_out_orphans {
-            grouped.leave_out_orphans();
+        let Some(first) = self.pending.front_mut() else {
+            self.pending.push_back(next);
+            return Ok(None);
+        };
+        if next.groups.is_empty() {
+            // The apex comes first all the same.
+            first.take_nameless(next, &rules)?;
+            return Ok(None);
         }
-        Ok(grouped)
-    }
-
-    fn rules(&self) -> group::Rules {
-        group::Rules {
-            apex: self.apex.clone(),
-            files: self.files(),
+        if first.groups.is_empty() {
+            next.put_nameless_before(std::mem::take(first), &rules)?;
+            *first = next;
+            return Ok(None);
         }
-    }
-
-    /// `first` with the records of `second` behind it.
-    fn joined(&mut self, mut first: Grouped, second: &mut Grouped) -> Result<Grouped, ZoneError> {
-        let second = std::mem::take(second);
-        first.records.append(&second.records);
-        first.nsec3.append(&second.nsec3);
-        let rules = self.rules();
-        // Both were in order, and the second's names are not before the first's.
-        let mut joined = group::group(first.records, &rules).map_err(|_| ZoneError::NotSorted)?;
-        joined.nsec3 = first.nsec3;
-        self.take_note(&mut joined)?;
-        Ok(joined)
-    }
-
-    /// Keeps the warnings of a batch, and ends with its first fault unless these are kept.
-    fn take_note(&mut self, grouped: &mut Grouped) -> Result<(), ZoneError> {
-        if !self.opening.keeps_faults && !grouped.faults.is_empty() {
-            return Err(grouped.faults.swap_remove(0));
+        // All that waits but the first lies below a zone cut in that, and what follows is known only after it.
+        if let Some(name) = self.kinds.first_visible(first, &next) {
+            self.following = Some((self.pending.len(), name));
         }
-        if self.is_repeated {
-            return Ok(());
-        }
-        let room = WARNINGS_MAX.saturating_sub(self.warnings.len());
-        self.warnings
-            .extend(grouped.warnings.iter().take(room).cloned());
-        self.warning_count += grouped.warnings.len() as u64;
-        Ok(())
+        self.pending.push_back(next);
+        Ok(None)
     }
 }

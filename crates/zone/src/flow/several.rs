@@ -101,6 +101,11 @@ impl FlowOfSeveral<'_, '_> {
         self.noting_disorder(|flow| flow.next_batch())
     }
 
+    /// Gives up what was sorted, with its temporary files: the file is not gone over again, or else sorted anew.
+    pub fn close(mut self) {
+        self.flow = None;
+    }
+
     /// See [`ZoneFlow::head`].
     pub(crate) fn head(&mut self) -> Result<super::Head, ZoneError> {
         self.noting_disorder(|flow| flow.head())

@@ -1,38 +1,39 @@
 //! Records that come in any order, sorted with bounded memory: those of NSEC3 chains, whose owners are hashes.
 
 use super::Opening;
-use super::merge::{Run, Runs, spill};
+use super::merge::{Runs, Spilled};
 use super::sorting::{INDEX_OCTETS, sorted_runs};
 use crate::error::ZoneError;
 use crate::packed::PackedRecords;
 use crate::pool::{InOrder, Pool};
-use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 
 /// Octets of a block; smaller ones are put together.
 const BLOCK_OCTETS: usize = 1 << 20;
 
 /// Takes records in any order and gives them back sorted, by way of temporary files beyond a limit.
 #[derive(Debug)]
-pub struct RecordSorter {
+pub struct RecordSorter<'a> {
     blocks: Vec<PackedRecords>,
     /// Octets that `blocks` take.
     memory: usize,
     limit: usize,
-    folder: PathBuf,
-    runs: Vec<Run>,
+    spilled: Spilled<'a>,
     records: u64,
+    cancel: &'a AtomicBool,
 }
 
-impl RecordSorter {
-    /// Holds as much in memory as `opening` allows for sorting, and makes temporary files where it says.
-    pub fn new(opening: &Opening<'_>) -> Self {
+impl<'a> RecordSorter<'a> {
+    /// Holds a quarter of what `opening` allows for sorting in memory, for the rest is for the zone's names, and makes
+    /// temporary files where it says. Ends with [`ZoneError::Cancelled`] as the reading of the zone does.
+    pub fn new(opening: &Opening<'a>) -> Self {
         Self {
             blocks: Vec::new(),
             memory: 0,
-            limit: opening.memory,
-            folder: opening.folder.clone(),
-            runs: Vec::new(),
+            limit: opening.memory / 4,
+            spilled: Spilled::new(opening),
             records: 0,
+            cancel: opening.cancel,
         }
     }
 
@@ -50,9 +51,8 @@ impl RecordSorter {
         }
         if self.memory > self.limit {
             self.memory = 0;
-            for run in sorted_runs(std::mem::take(&mut self.blocks), pool) {
-                self.runs.push(spill(run, &self.folder)?);
-            }
+            let blocks = std::mem::take(&mut self.blocks);
+            self.spilled.push(sorted_runs(blocks, pool, self.cancel)?)?;
         }
         Ok(())
     }
@@ -68,26 +68,27 @@ impl RecordSorter {
     }
 
     /// Sorts what was taken.
-    pub fn finish(mut self, pool: &Pool) -> SortedRecords {
-        let runs = sorted_runs(self.blocks, pool);
-        self.runs.extend(runs.into_iter().map(Run::Memory));
-        SortedRecords {
-            runs: Runs::new(self.runs),
+    pub fn finish(self, pool: &Pool) -> Result<SortedRecords<'a>, ZoneError> {
+        let runs = sorted_runs(self.blocks, pool, self.cancel)?;
+        Ok(SortedRecords {
+            runs: Runs::new(self.spilled.with(runs)),
             sorting: InOrder::default(),
             is_at_end: false,
-        }
+            cancel: self.cancel,
+        })
     }
 }
 
 /// Records sorted by owner, type and data, without duplicates.
 #[derive(Debug)]
-pub struct SortedRecords {
+pub struct SortedRecords<'a> {
     runs: Runs,
     sorting: InOrder<PackedRecords>,
     is_at_end: bool,
+    cancel: &'a AtomicBool,
 }
 
-impl SortedRecords {
+impl SortedRecords<'_> {
     /// The next some thousand records, all of each owner; `None` at the end.
     pub fn next_batch(&mut self, pool: &Pool) -> Result<Option<PackedRecords>, ZoneError> {
         while !self.is_at_end && self.sorting.len() < pool.depth() {
@@ -101,7 +102,7 @@ impl SortedRecords {
                 records
             }));
         }
-        Ok(self.sorting.take())
+        self.sorting.take_unless(self.cancel)
     }
 
     /// Begins again with the first record.

@@ -2,17 +2,18 @@
 
 use super::Opening;
 use super::group::Rules;
-use super::merge::{MemoryRun, Run, SortEntry, spill};
+use super::merge::{MemoryRun, Run, SortEntry, Spilled};
 use super::streaming::parse;
 use crate::canonical::{is_at_or_below, push_sort_key, same_name};
 use crate::error::{Warning, ZoneError};
 use crate::packed::{FilePlace, PackedRecords};
 use crate::pool::{InOrder, Pool};
-use crate::read::{Carry, ParsedBlock, TextBlock, TextSource, missing_ttl_words, position};
+use crate::read::{Carry, Nesting, ParsedBlock, TextBlock, TextSource, position};
 use crate::text::shown_name;
 use domain::base::iana::Rtype;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// A zone's records in runs that are each sorted.
 pub(super) struct Sorted {
@@ -26,30 +27,30 @@ pub(super) fn sort(opening: &Opening<'_>, pool: &Pool) -> Result<Sorted, ZoneErr
     let mut sorting = Sorting {
         source: opening.source()?,
         carry: Carry::default(),
-        files: vec![Arc::from(opening.path)],
+        files: opening.first_files(),
         soa: None,
         blocks: Vec::new(),
         memory: 0,
-        runs: Vec::new(),
+        spilled: Spilled::new(opening),
     };
     sorting.load(opening, pool)?;
     let rules = Rules {
         apex: sorting.apex(opening)?,
         files: sorting.files.clone().into(),
+        missing_ttl_s: sorting.carry.late_ttl(),
     };
-    let warnings = sorting.fill_missing_ttls();
+    let warnings = sorting.carry.missing_ttl(&sorting.files);
     let blocks = std::mem::take(&mut sorting.blocks);
-    let runs = sorted_runs(blocks, pool);
-    sorting.runs.extend(runs.into_iter().map(Run::Memory));
+    let runs = sorted_runs(blocks, pool, opening.cancel)?;
     Ok(Sorted {
-        runs: sorting.runs,
+        runs: sorting.spilled.with(runs),
         rules,
-        warnings,
+        warnings: warnings.into_iter().collect(),
     })
 }
 
-struct Sorting {
-    source: TextSource,
+struct Sorting<'a> {
+    source: TextSource<'a>,
     carry: Carry,
     files: Vec<Arc<Path>>,
     /// Owner and place of the first SOA record.
@@ -57,18 +58,18 @@ struct Sorting {
     blocks: Vec<PackedRecords>,
     /// Octets that `blocks` take.
     memory: usize,
-    runs: Vec<Run>,
+    spilled: Spilled<'a>,
 }
 
 struct Parsed {
-    depth: usize,
+    nesting: Nesting,
     block: Result<ParsedBlock, ZoneError>,
 }
 
 /// Octets that the index needs for each record beside the record itself, and those of sorting.
 pub(super) const INDEX_OCTETS: usize = size_of::<SortEntry>();
 
-impl Sorting {
+impl Sorting<'_> {
     fn load(&mut self, opening: &Opening<'_>, pool: &Pool) -> Result<(), ZoneError> {
         let mut done: InOrder<Parsed> = InOrder::default();
         let mut waiting: Option<TextBlock> = None;
@@ -90,13 +91,13 @@ impl Sorting {
             }
             if let Some(parsed) = done.take_unless(opening.cancel)? {
                 let mut block = parsed.block?;
-                self.carry.take(parsed.depth, &mut block);
+                self.carry.take(parsed.nesting, &mut block);
                 self.keep(block.records)?;
-                if self.memory > opening.memory {
+                if self.memory > opening.memory / 4 * 3 {
                     self.spill(opening, pool)?;
                 }
             } else if let Some(block) = waiting.take() {
-                let owner = self.carry.owner(block.depth).to_vec();
+                let owner = self.carry.owner(block.nesting).to_vec();
                 done.push(self.submit(block, owner, pool));
             } else if is_at_end {
                 return source_error.map_or(Ok(()), Err);
@@ -115,7 +116,7 @@ impl Sorting {
             self.files.resize(number + 1, block.file.clone());
         }
         pool.submit(move || Parsed {
-            depth: block.depth,
+            nesting: block.nesting,
             block: parse(&block, &owner),
         })
     }
@@ -165,44 +166,21 @@ impl Sorting {
         }
     }
 
-    /// Gives the records before any TTL the SOA's minimum.
-    fn fill_missing_ttls(&mut self) -> Vec<Warning> {
-        let Some((minimum, missing)) = self.carry.missing_ttls() else {
-            return Vec::new();
-        };
-        let mut first_of_block = 0;
-        let mut warnings = Vec::new();
-        let mut missing = missing.into_iter().peekable();
-        for block in &mut self.blocks {
-            while let Some(index) = missing.next_if(|&index| index < first_of_block + block.len()) {
-                block.set_ttl(index - first_of_block, minimum);
-                if warnings.is_empty() {
-                    let place = block.get(index - first_of_block).place;
-                    warnings.push(Warning {
-                        at: position(&self.files, place),
-                        what: missing_ttl_words(minimum),
-                    });
-                }
-            }
-            first_of_block += block.len();
-        }
-        warnings
-    }
-
     /// Sorts what is in memory and moves it to temporary files.
     fn spill(&mut self, opening: &Opening<'_>, pool: &Pool) -> Result<(), ZoneError> {
         let blocks = std::mem::take(&mut self.blocks);
         self.memory = 0;
-        for run in sorted_runs(blocks, pool) {
-            opening.check_cancel()?;
-            self.runs.push(spill(run, &opening.folder)?);
-        }
-        Ok(())
+        self.spilled
+            .push(sorted_runs(blocks, pool, opening.cancel)?)
     }
 }
 
 /// Sorts the records of `blocks` in as many runs as there are threads, each of blocks that follow each other.
-pub(super) fn sorted_runs(blocks: Vec<PackedRecords>, pool: &Pool) -> Vec<MemoryRun> {
+pub(super) fn sorted_runs(
+    blocks: Vec<PackedRecords>,
+    pool: &Pool,
+    cancel: &AtomicBool,
+) -> Result<Vec<MemoryRun>, ZoneError> {
     let share = blocks.len().div_ceil(pool.threads()).max(1);
     let mut rest = blocks;
     let mut sorting = InOrder::default();
@@ -211,7 +189,7 @@ pub(super) fn sorted_runs(blocks: Vec<PackedRecords>, pool: &Pool) -> Vec<Memory
         let blocks = std::mem::replace(&mut rest, after);
         sorting.push(pool.submit(move || sort_run(blocks)));
     }
-    std::iter::from_fn(|| sorting.take()).collect()
+    std::iter::from_fn(|| sorting.take_unless(cancel).transpose()).collect()
 }
 
 fn sort_run(blocks: Vec<PackedRecords>) -> MemoryRun {

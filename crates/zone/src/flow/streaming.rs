@@ -5,7 +5,7 @@ use super::group::{Grouped, NotInOrder, Rules, group};
 use crate::canonical::compare_names;
 use crate::error::ZoneError;
 use crate::pool::{InOrder, Pool};
-use crate::read::{BlockParser, Carry, ParsedBlock, TextBlock, TextSource};
+use crate::read::{BlockParser, Carry, Nesting, ParsedBlock, TextBlock, TextSource};
 use domain::base::iana::Rtype;
 use std::cell::RefCell;
 use std::path::Path;
@@ -29,7 +29,7 @@ pub(super) fn parse(block: &TextBlock, owner: &[u8]) -> Result<ParsedBlock, Zone
 
 /// A block that was parsed, and the same grouped unless it needs something of the blocks before.
 struct Done {
-    depth: usize,
+    nesting: Nesting,
     outcome: Result<Outcome, ZoneError>,
 }
 
@@ -42,8 +42,8 @@ enum Outcome {
     Parsed(ParsedBlock),
 }
 
-pub(super) struct Streaming {
-    source: TextSource,
+pub(super) struct Streaming<'a> {
+    source: TextSource<'a>,
     rules: Rules,
     carry: Carry,
     done: InOrder<Done>,
@@ -55,17 +55,17 @@ pub(super) struct Streaming {
     is_unsorted: bool,
 }
 
-impl Streaming {
+impl<'a> Streaming<'a> {
     /// Opens the file and reads its first names; `None` if these show that it is not in canonical order.
-    pub fn open(opening: &Opening<'_>) -> Result<Option<(Self, Grouped)>, ZoneError> {
+    pub fn open(opening: &Opening<'a>) -> Result<Option<(Self, Grouped)>, ZoneError> {
         let mut source = opening.source()?;
         let mut carry = Carry::default();
         let (mut parsed, file) = loop {
             let Some(block) = source.next_block()? else {
                 return Ok(None);
             };
-            let mut parsed = parse(&block, carry.owner(block.depth))?;
-            carry.take(block.depth, &mut parsed);
+            let mut parsed = parse(&block, carry.owner(block.nesting))?;
+            carry.take(block.nesting, &mut parsed);
             if !parsed.records.is_empty() {
                 break (parsed, block);
             }
@@ -85,20 +85,24 @@ impl Streaming {
             // Sorting says what is wrong.
             return Ok(None);
         }
-        let mut files: Vec<Arc<Path>> = vec![Arc::from(opening.path)];
-        files.resize(usize::from(file.file_number) + 1, file.file.clone());
+        let mut files = opening.first_files();
+        let number = usize::from(file.file_number);
+        files.resize(files.len().max(number + 1), file.file.clone());
         let rules = Rules {
             apex,
             files: files.into(),
+            // The first records have the SOA record among them.
+            missing_ttl_s: None,
         };
         let records = std::mem::take(&mut parsed.records);
         let last_owner = records
             .iter()
             .next_back()
             .map(|record| record.owner.to_vec());
-        let Ok(grouped) = group(records, &rules) else {
+        let Ok(mut grouped) = group(records, &rules) else {
             return Ok(None);
         };
+        grouped.warnings.extend(carry.missing_ttl(&rules.files));
         let streaming = Self {
             source,
             rules,
@@ -145,11 +149,11 @@ impl Streaming {
             };
             let grouped = match done.outcome? {
                 Outcome::Grouped { mut carry, grouped } => {
-                    self.carry.take(done.depth, &mut carry);
+                    self.carry.take(done.nesting, &mut carry);
                     grouped
                 }
                 Outcome::Parsed(mut parsed) => {
-                    self.carry.take(done.depth, &mut parsed);
+                    self.carry.take(done.nesting, &mut parsed);
                     group(parsed.records, &self.rules)
                 }
             };
@@ -201,13 +205,13 @@ impl Streaming {
             return false;
         }
         let owner = match block.inherits_owner {
-            true => self.carry.owner(block.depth).to_vec(),
+            true => self.carry.owner(block.nesting).to_vec(),
             false => Vec::new(),
         };
         self.note_file(&block);
         let rules = self.rules.clone();
         self.done.push(pool.submit(move || Done {
-            depth: block.depth,
+            nesting: block.nesting,
             outcome: work(&block, &owner, &rules),
         }));
         true

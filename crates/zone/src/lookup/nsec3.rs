@@ -42,12 +42,21 @@ impl Nsec3Params {
         })
     }
 
+    /// Reads the RDATA of an NSEC3PARAM record; `None` also if its flags are not 0, since servers then must ignore it
+    /// (RFC 5155 section 4.1.2).
+    pub fn from_nsec3param(rdata: &[u8]) -> Option<Self> {
+        match rdata {
+            [_, 0, ..] => Self::from_rdata(rdata),
+            _ => None,
+        }
+    }
+
     /// The parameters that the zone's apex announces (RFC 5155 section 4); the first known ones if there are several.
     pub fn of_zone(zone: &Zone) -> Option<Self> {
         zone.records()
             .iter()
             .filter(|record| record.rtype == Rtype::NSEC3PARAM && record.owner == *zone.origin())
-            .find_map(|record| Self::from_rdata(&record.rdata))
+            .find_map(|record| Self::from_nsec3param(&record.rdata))
     }
 
     /// Hashes a lower-cased wire name (RFC 5155 section 5).
@@ -142,6 +151,24 @@ mod tests {
             hash("*.w.example", 12, &salt),
             "r53bq7cc2uvmubfu5ocmm6pers9tk9en"
         );
+    }
+
+    #[test]
+    fn parameters_with_flags_are_none() {
+        let expected = Nsec3Params {
+            iterations: 5,
+            salt: [7].into(),
+        };
+        let rdata = |flags| [1, flags, 0, 5, 1, 7];
+        for (flags, parameters) in [(0, Some(expected.clone())), (1, None), (2, None)] {
+            assert_eq!(Nsec3Params::from_nsec3param(&rdata(flags)), parameters);
+            // NSEC3 records have flags.
+            assert_eq!(
+                Nsec3Params::from_rdata(&rdata(flags)).as_ref(),
+                Some(&expected)
+            );
+        }
+        assert_eq!(Nsec3Params::from_nsec3param(&[1]), None);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use super::name::{push_plain_name, read_name};
 use super::plain_rdata::push_plain_rdata;
 use super::rdata::{RdataError, RdataScanner};
 use super::source::TextBlock;
+use super::ttl::TTL_MISSING;
 use crate::Name;
 use crate::error::{Position, ZoneError};
 use crate::packed::{FilePlace, PackedRecords};
@@ -23,9 +24,10 @@ pub(crate) struct ParsedBlock {
     pub last_owner: Vec<u8>,
     /// The last TTL that a record gave.
     pub last_ttl: Option<u32>,
-    /// The minimum field of an SOA record that gave no TTL, with nothing in the block to take one from.
+    /// The minimum field of the first SOA record.
     pub soa_minimum: Option<u32>,
-    /// The records without a TTL, with nothing in the block to take one from but such an SOA record, as indexes.
+    /// The records without a TTL, with nothing in the block to take one from but an SOA record, as indexes; their TTLs are
+    /// [`TTL_MISSING`].
     pub without_ttl: Vec<u32>,
 }
 
@@ -91,6 +93,10 @@ impl BlockParser {
             && self.origin.as_ref() != Some(origin)
         {
             self.scanner.set_origin(origin.clone());
+        }
+        // It has no way to forget an origin.
+        if origin.is_none() && self.origin.is_some() {
+            self.scanner = RdataScanner::new();
         }
         self.origin = origin;
     }
@@ -185,12 +191,12 @@ impl BlockParser {
         if given.is_some() {
             self.out.last_ttl = given;
         }
+        self.out.soa_minimum = self.out.soa_minimum.or(minimum);
         if let Some(known) = given.or(self.default_ttl).or(self.out.last_ttl) {
             return known;
         }
-        self.out.soa_minimum = self.out.soa_minimum.or(minimum);
         self.out.without_ttl.push(self.out.records.len() as u32);
-        self.out.soa_minimum.unwrap_or(0)
+        TTL_MISSING
     }
 }
 

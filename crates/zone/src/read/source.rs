@@ -1,18 +1,21 @@
 //! Cuts the text of a zone file and of the files that it includes into blocks that can be parsed each on its own.
 //!
 //! A block begins at a line with an owner, or at a directive, and knows the origin and the default TTL there; so blocks can be parsed
-//! by several threads at once. Cutting looks only at what decides where an entry ends: line ends, parentheses, quotes,
-//! comments and escapes (RFC 1035 section 5.1).
+//! by several threads at once. Only where no such line comes for long does one begin elsewhere between two entries.
+//! Cutting looks only at what decides where an entry ends: line ends, parentheses, quotes, comments and escapes (RFC 1035 section 5.1).
 
+use super::Nesting;
+use super::cut::{Cut, begins_with_blank, find_cut};
 use super::directive::Directive;
 use super::lexer::{Entry, LexError, Lexer, Place};
 use crate::Name;
 use crate::error::{Position, ZoneError};
-use crate::whole_file::open_readable;
-use memchr::{memchr, memchr_iter, memchr3, memmem, memrchr};
+use crate::readable::{NEVER, open_readable};
+use memchr::{memchr_iter, memrchr};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How deep `$INCLUDE` may nest.
 const INCLUDE_DEPTH_MAX: usize = 32;
@@ -20,6 +23,8 @@ const INCLUDE_DEPTH_MAX: usize = 32;
 pub(crate) const BLOCK_OCTETS: usize = 256 << 10;
 /// No line is longer: RDATA have 65,535 octets, each at most four octets of text.
 const LINE_OCTETS_MAX: usize = 4 << 20;
+/// No entry is longer, with its comments and white space.
+const ENTRY_OCTETS_MAX: usize = 16 << 20;
 
 /// A piece of a zone file of whole entries.
 #[derive(Debug)]
@@ -31,20 +36,22 @@ pub(crate) struct TextBlock {
     pub text: Vec<u8>,
     pub origin: Option<Name>,
     pub default_ttl: Option<u32>,
-    /// Files that are being included here.
-    pub depth: usize,
+    pub nesting: Nesting,
     /// The first record takes its owner from the block before.
     pub inherits_owner: bool,
 }
 
-struct OpenFile {
-    reader: Box<dyn Read + Send>,
+struct OpenFile<'a> {
+    reader: Box<dyn Read + Send + 'a>,
     path: Arc<Path>,
     number: u16,
     /// The file system's own name, to notice files that include themselves.
     canonical: PathBuf,
-    /// What was read and is not part of a block yet.
+    /// What was read, and is not part of a block yet from `taken` on.
     text: Vec<u8>,
+    taken: usize,
+    /// Where `text` is to be cut next, and the directives before; as far as `taken` if that is not known yet.
+    cut: Cut,
     is_at_end: bool,
     is_at_start: bool,
     line: u32,
@@ -52,53 +59,67 @@ struct OpenFile {
 }
 
 /// The blocks of a zone file, those of included files in their places.
-pub(crate) struct TextSource {
-    open: Vec<OpenFile>,
+pub(crate) struct TextSource<'a> {
+    open: Vec<OpenFile<'a>>,
+    cancel: &'a AtomicBool,
     files: usize,
     may_include: bool,
     default_ttl: Option<u32>,
     block_octets: usize,
     octets_read: u64,
+    /// How many of the open files the last block stood in, see [`Nesting::kept`].
+    kept: usize,
 }
 
-/// Where a text can be cut.
-#[derive(Default)]
-struct Cut {
-    /// The end of the last whole entry before a line that begins with an owner or a directive.
-    end: usize,
-    /// Starts of the directives before `end`.
-    directives: Vec<usize>,
-}
-
-impl TextSource {
-    /// Opens the zone file `path`.
-    pub fn open(path: &Path, origin: Option<Name>) -> Result<Self, ZoneError> {
-        let (reader, canonical) = open_readable(path).map_err(|source| ZoneError::Read {
-            file: path.to_path_buf(),
-            source,
-        })?;
-        let mut source = Self::empty(true);
+impl<'a> TextSource<'a> {
+    /// Opens the zone file `path`; waiting for its text ends when `cancel` is set.
+    pub fn open(
+        path: &Path,
+        origin: Option<Name>,
+        cancel: &'a AtomicBool,
+    ) -> Result<Self, ZoneError> {
+        let (reader, canonical) =
+            open_readable(path, cancel).map_err(|source| ZoneError::Read {
+                file: path.to_path_buf(),
+                source,
+            })?;
+        let mut source = Self::empty(true, cancel);
         source.push(reader, Arc::from(path), canonical, origin);
         Ok(source)
     }
 
     /// Takes text that came from no file, in which `$INCLUDE` is refused.
     pub fn text(path: &Path, text: Vec<u8>, origin: Option<Name>) -> Self {
-        let mut source = Self::empty(false);
+        let mut source = Self::empty(false, &NEVER);
         let reader = Box::new(std::io::Cursor::new(text));
         source.push(reader, Arc::from(path), PathBuf::new(), origin);
         source
     }
 
-    fn empty(may_include: bool) -> Self {
+    fn empty(may_include: bool, cancel: &'a AtomicBool) -> Self {
         Self {
             open: Vec::new(),
+            cancel,
             files: 0,
             may_include,
             default_ttl: None,
             block_octets: BLOCK_OCTETS,
             octets_read: 0,
+            kept: 0,
         }
+    }
+
+    /// Leaves out the next file number, which another file has.
+    pub fn leave_out_number(&mut self) {
+        self.files += 1;
+    }
+
+    /// Gives the first file another number than 0.
+    pub fn with_number(mut self, number: u16) -> Self {
+        if let Some(first) = self.open.first_mut() {
+            first.number = number;
+        }
+        self
     }
 
     /// Makes smaller or larger blocks, for tests.
@@ -115,7 +136,7 @@ impl TextSource {
 
     fn push(
         &mut self,
-        reader: Box<dyn Read + Send>,
+        reader: Box<dyn Read + Send + 'a>,
         path: Arc<Path>,
         canonical: PathBuf,
         origin: Option<Name>,
@@ -126,6 +147,8 @@ impl TextSource {
             number: u16::try_from(self.files).unwrap_or(u16::MAX),
             canonical,
             text: Vec::new(),
+            taken: 0,
+            cut: Cut::default(),
             is_at_end: false,
             is_at_start: true,
             line: 1,
@@ -141,7 +164,12 @@ impl TextSource {
             if depth == 0 {
                 return Ok(None);
             }
-            if let Some(block) = self.block_of_innermost()? {
+            if let Some(mut block) = self.block_of_innermost()? {
+                block.nesting = Nesting {
+                    depth,
+                    kept: self.kept.min(depth),
+                };
+                self.kept = depth;
                 return Ok(Some(block));
             }
             let innermost = self.open.last();
@@ -149,26 +177,19 @@ impl TextSource {
                 && innermost.is_some_and(|file| file.is_at_end && file.text.is_empty())
             {
                 self.open.pop();
+                self.kept = self.kept.min(self.open.len());
             }
         }
     }
 
     /// A block of the innermost open file; `None` when there is none now: at its end, or after an `$INCLUDE` began.
     fn block_of_innermost(&mut self) -> Result<Option<TextBlock>, ZoneError> {
-        let depth = self.open.len();
-        let mut wanted = self.block_octets;
         let Some(file) = self.open.last_mut() else {
             return Ok(None);
         };
-        let cut = loop {
-            self.octets_read += fill(file, wanted)?;
-            let cut = find_cut(&file.text, file.is_at_end);
-            if cut.end > 0 || file.is_at_end {
-                break cut;
-            }
-            check_lines(file)?;
-            wanted = file.text.len() * 2;
-        };
+        if file.taken == file.cut.end {
+            self.octets_read += file.read_on(self.block_octets, self.cancel)?;
+        }
         let mut block = TextBlock {
             file: file.path.clone(),
             file_number: file.number,
@@ -176,14 +197,14 @@ impl TextSource {
             text: Vec::new(),
             origin: file.origin.clone(),
             default_ttl: self.default_ttl,
-            depth,
+            nesting: Nesting::default(),
             inherits_owner: false,
         };
-        let mut end = cut.end;
         let mut include = None;
-        for start in cut.directives {
-            let line = file.line + lines(&file.text[..start]);
-            match directive(file, start, line)? {
+        let mut counted = file.taken;
+        while let Some(start) = file.cut.directives.pop_front() {
+            file.count_lines(&mut counted, start);
+            match directive(file, start, file.line)? {
                 // The block's own parser reports what is wrong, so that errors come in the order of the text.
                 None => {}
                 Some((_, Directive::Origin(name))) => file.origin = Some(name),
@@ -196,21 +217,24 @@ impl TextSource {
                         place,
                     },
                 )) => {
-                    end = start;
-                    include = Some((after, path, origin, place));
+                    include = Some((start, after, path, origin, place));
                     break;
                 }
             }
         }
-        let consumed = include.as_ref().map_or(end, |(after, ..)| *after);
-        let rest = file.text.split_off(consumed);
-        file.line += lines(&file.text);
-        block.text = std::mem::replace(&mut file.text, rest);
-        block.text.truncate(end);
-        block.inherits_owner = begins_with_blank(&block.text);
-        if let Some((_, path, origin, place)) = include {
-            self.include(path, origin, place)?;
+        match include {
+            None => {
+                file.count_lines(&mut counted, file.cut.end);
+                block.text = file.take_all();
+            }
+            Some((start, after, path, origin, place)) => {
+                file.count_lines(&mut counted, after);
+                block.text = file.text[file.taken..start].to_vec();
+                file.taken = after;
+                self.include(path, origin, place)?;
+            }
         }
+        block.inherits_owner = begins_with_blank(&block.text);
         Ok((!block.text.is_empty()).then_some(block))
     }
 
@@ -244,7 +268,7 @@ impl TextSource {
         let folder = including.path.parent().unwrap_or(Path::new(""));
         let path = folder.join(path);
         let origin = origin.or_else(|| including.origin.clone());
-        let (reader, canonical) = match open_readable(&path) {
+        let (reader, canonical) = match open_readable(&path, self.cancel) {
             Ok(opened) => opened,
             Err(source) => {
                 return Err(ZoneError::Include {
@@ -262,8 +286,45 @@ impl TextSource {
     }
 }
 
+impl OpenFile<'_> {
+    /// Reads about `octets` and finds where they can be cut; the number of octets read.
+    fn read_on(&mut self, octets: usize, cancel: &AtomicBool) -> Result<u64, ZoneError> {
+        self.text.drain(..self.taken);
+        self.taken = 0;
+        let mut wanted = octets;
+        let mut read = 0;
+        loop {
+            read += fill(self, wanted, cancel)?;
+            self.cut = find_cut(&self.text, self.is_at_end);
+            if self.cut.end > 0 || self.is_at_end {
+                return Ok(read);
+            }
+            check_lines(self)?;
+            check_entry(self)?;
+            wanted = (self.text.len() * 2).min(ENTRY_OCTETS_MAX + 1);
+        }
+    }
+
+    /// Takes the text as far as it is cut.
+    fn take_all(&mut self) -> Vec<u8> {
+        let rest = self.text.split_off(self.cut.end);
+        let mut text = std::mem::replace(&mut self.text, rest);
+        text.drain(..self.taken);
+        self.taken = 0;
+        self.cut = Cut::default();
+        text
+    }
+
+    /// Adds the lines between `counted` and `to`, which then are counted too.
+    fn count_lines(&mut self, counted: &mut usize, to: usize) {
+        let more = lines(&self.text[*counted..to]);
+        self.line = self.line.saturating_add(more);
+        *counted = to;
+    }
+}
+
 /// Reads until `file` has `wanted` octets of text or ends; the number of octets read.
-fn fill(file: &mut OpenFile, wanted: usize) -> Result<u64, ZoneError> {
+fn fill(file: &mut OpenFile<'_>, wanted: usize, cancel: &AtomicBool) -> Result<u64, ZoneError> {
     let before = file.text.len();
     if !file.is_at_end && before < wanted {
         let missing = wanted - before;
@@ -271,9 +332,12 @@ fn fill(file: &mut OpenFile, wanted: usize) -> Result<u64, ZoneError> {
         let read = (&mut file.reader)
             .take(missing as u64)
             .read_to_end(&mut file.text)
-            .map_err(|source| ZoneError::Read {
-                file: file.path.to_path_buf(),
-                source,
+            .map_err(|source| match cancel.load(Ordering::Relaxed) {
+                true => ZoneError::Cancelled,
+                false => ZoneError::Read {
+                    file: file.path.to_path_buf(),
+                    source,
+                },
             })?;
         file.is_at_end = read < missing;
     }
@@ -285,7 +349,7 @@ fn fill(file: &mut OpenFile, wanted: usize) -> Result<u64, ZoneError> {
 }
 
 /// Refuses a line that no record can have.
-fn check_lines(file: &OpenFile) -> Result<(), ZoneError> {
+fn check_lines(file: &OpenFile<'_>) -> Result<(), ZoneError> {
     let last_start = memrchr(b'\n', &file.text).map_or(0, |end| end + 1);
     if file.text.len() - last_start <= LINE_OCTETS_MAX {
         return Ok(());
@@ -301,27 +365,31 @@ fn check_lines(file: &OpenFile) -> Result<(), ZoneError> {
     })
 }
 
+/// Refuses an entry that no record can have, which the text of `file` begins with.
+fn check_entry(file: &OpenFile) -> Result<(), ZoneError> {
+    if file.text.len() <= ENTRY_OCTETS_MAX {
+        return Ok(());
+    }
+    let before = &file.text[..file.cut.unclosed.unwrap_or(0)];
+    let line_start = memrchr(b'\n', before).map_or(0, |end| end + 1);
+    Err(ZoneError::Syntax {
+        at: Position {
+            file: file.path.clone(),
+            line: file.line.saturating_add(lines(before)),
+            column: u32::try_from(before.len() - line_start + 1).unwrap_or(u32::MAX),
+        },
+        what: format!("an opening parenthesis that is not closed within {ENTRY_OCTETS_MAX} octets"),
+        hint: "add the closing one".into(),
+    })
+}
+
 fn lines(text: &[u8]) -> u32 {
     u32::try_from(memchr_iter(b'\n', text).count()).unwrap_or(u32::MAX)
 }
 
-/// Whether the first record of `text` begins with white space instead of an owner.
-fn begins_with_blank(text: &[u8]) -> bool {
-    for line in text.split(|&octet| octet == b'\n') {
-        let content = line.trim_ascii_start();
-        match (content.first(), line.first()) {
-            (None | Some(b';'), _) => {}
-            (Some(b'$'), Some(b'$')) => {}
-            (Some(_), Some(b' ' | b'\t')) => return true,
-            _ => return false,
-        }
-    }
-    false
-}
-
 /// The directive that begins at `start`, and where its entry ends; `None` if it is not well formed.
 fn directive(
-    file: &OpenFile,
+    file: &OpenFile<'_>,
     start: usize,
     line: u32,
 ) -> Result<Option<(usize, Directive)>, ZoneError> {
@@ -335,166 +403,5 @@ fn directive(
     Ok(read.ok().map(|directive| (start + lexer.at(), directive)))
 }
 
-/// Finds where `text`, which begins at the start of an entry, can be cut; at its end if it `is_whole`.
-fn find_cut(text: &[u8], is_whole: bool) -> Cut {
-    let mut cut = Cut::default();
-    let mut starts = Vec::new();
-    let mut at = 0;
-    if text.first() == Some(&b'$') {
-        starts.push(0);
-    }
-    // Each turn takes a stretch without anything that hides line ends, then what comes after it.
-    loop {
-        let special = next_special(text, at);
-        let end = special.unwrap_or(text.len());
-        take_stretch(text, at, end, &mut cut.end, &mut starts);
-        let Some(special) = special else { break };
-        let after = match text[special] {
-            b';' => memchr(b'\n', &text[special..]).map(|offset| special + offset),
-            b'"' => end_of_quoted(text, special),
-            _ => end_of_parentheses(text, special),
-        };
-        match after {
-            // A comment's line end is part of the next stretch.
-            Some(after) => at = after,
-            // The entry goes on beyond what was read.
-            None => break,
-        }
-    }
-    if is_whole {
-        cut.end = text.len();
-    }
-    cut.directives = starts
-        .into_iter()
-        .filter(|&start| start < cut.end)
-        .collect();
-    cut
-}
-
-/// Notes the last line start with an owner or a directive in `text[from..to]`, and all directives.
-fn take_stretch(text: &[u8], from: usize, to: usize, end: &mut usize, directives: &mut Vec<usize>) {
-    directives.extend(memmem::find_iter(&text[from..to], b"\n$").map(|offset| from + offset + 1));
-    // A stretch ends before a special octet, which can itself begin a line.
-    let mut before = to;
-    while let Some(offset) = memrchr(b'\n', &text[from..before]) {
-        let start = from + offset + 1;
-        match text.get(start) {
-            Some(b' ' | b'\t' | b'\r' | b'\n' | b';' | b'(' | b')') | None => {
-                before = from + offset
-            }
-            Some(_) => {
-                *end = start;
-                return;
-            }
-        }
-    }
-}
-
-/// The next octet that begins a quoted string, a comment or parentheses, unless it is escaped.
-fn next_special(text: &[u8], from: usize) -> Option<usize> {
-    let mut at = from;
-    loop {
-        let found = at + memchr3(b'"', b';', b'(', &text[at..])?;
-        if !is_escaped(text, from, found) {
-            return Some(found);
-        }
-        at = found + 1;
-    }
-}
-
-/// Whether an odd number of backslashes stands before `at`.
-fn is_escaped(text: &[u8], from: usize, at: usize) -> bool {
-    let backslashes = text[from..at]
-        .iter()
-        .rev()
-        .take_while(|&&octet| octet == b'\\')
-        .count();
-    backslashes % 2 == 1
-}
-
-/// Where the quoted string that begins at `start` ends, at its line's end if it is not closed; `None` if `text` ends first.
-fn end_of_quoted(text: &[u8], start: usize) -> Option<usize> {
-    let mut at = start + 1;
-    loop {
-        match text.get(at)? {
-            b'"' => return Some(at + 1),
-            b'\n' => return Some(at),
-            b'\\' => at += 2,
-            _ => at += 1,
-        }
-    }
-}
-
-/// Where the outermost of the parentheses that open at `start` close; `None` if `text` ends first.
-fn end_of_parentheses(text: &[u8], start: usize) -> Option<usize> {
-    let mut depth = 0usize;
-    let mut at = start;
-    loop {
-        match text.get(at)? {
-            b'(' => depth += 1,
-            b')' => {
-                depth -= 1;
-                if depth == 0 {
-                    return Some(at + 1);
-                }
-            }
-            b'"' => {
-                at = end_of_quoted(text, at)?;
-                continue;
-            }
-            b';' => at += memchr(b'\n', &text[at..])?,
-            b'\\' => at += 1,
-            _ => {}
-        }
-        at += 1;
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn blocks(text: &str, octets: usize) -> Vec<TextBlock> {
-        let mut source =
-            TextSource::text(Path::new("-"), text.into(), None).with_block_octets(octets);
-        std::iter::from_fn(|| source.next_block().unwrap()).collect()
-    }
-
-    #[test]
-    fn entries_stay_whole() {
-        let text = "a 1 IN TXT \"x $b ( ; ) \" (\n\n$o 1 ;)\n \")\" ) 2\n\tblank\nc \\( d\ne\n";
-        for octets in 1..text.len() + 2 {
-            let blocks = blocks(text, octets);
-            let joined: Vec<u8> = blocks.iter().flat_map(|block| block.text.clone()).collect();
-            assert_eq!(String::from_utf8(joined).unwrap(), text);
-            for block in &blocks {
-                let before = &text[..text
-                    .find(std::str::from_utf8(&block.text).unwrap())
-                    .unwrap()];
-                assert_eq!(block.first_line as usize, 1 + before.matches('\n').count());
-                assert!(!block.inherits_owner);
-            }
-        }
-    }
-
-    #[test]
-    fn directives_go_on() {
-        let text = "$ORIGIN a.\n$TTL 5\nx A 1\n$ORIGIN b\ny A 2\n";
-        for octets in 1..text.len() + 2 {
-            let last = blocks(text, octets).pop().unwrap();
-            if last.text == b"y A 2\n" {
-                assert_eq!(last.origin.unwrap().to_string(), "b.a");
-                assert_eq!(last.default_ttl, Some(5));
-            }
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn any_text_is_cut_without_loss(text in "[ a;\"()\\\\\n$]{0,60}", octets in 1usize..40) {
-            let joined: Vec<u8> = blocks(&text, octets).into_iter().flat_map(|block| block.text).collect();
-            prop_assert_eq!(String::from_utf8(joined).unwrap(), text);
-        }
-    }
-}
+mod tests;

@@ -3,6 +3,9 @@
 /// The largest TTL, in seconds (RFC 2181 section 8).
 pub(super) const TTL_MAX: u32 = 0x7FFF_FFFF;
 
+/// Stands for the TTL of a record that gives none while it is not known, since no TTL is that large.
+pub(crate) const TTL_MISSING: u32 = u32::MAX;
+
 /// Reads `3600`, `1h`, `1W2D`; `None` unless it is a TTL of at most [`TTL_MAX`] seconds.
 ///
 /// `domain` and RFC 1035 know only plain seconds.

@@ -25,7 +25,7 @@ pub struct Sorted {
 /// record first, the records of an NSEC3 chain last. Duplicates are dropped.
 pub fn sort(opening: &Opening<'_>, pool: &Pool, target: &Path) -> Result<Sorted, ZoneError> {
     over_names(opening, pool, |flow| {
-        let mut output = TextOutput::create(target, pool)?;
+        let mut output = TextOutput::create(target, opening, pool)?;
         let mut nsec3 = RecordSorter::new(opening);
         let mut records = 0;
         while let Some(mut batch) = flow.next_batch()? {
@@ -37,7 +37,7 @@ pub fn sort(opening: &Opening<'_>, pool: &Pool, target: &Path) -> Result<Sorted,
                 text
             })?;
         }
-        records += write_all(&mut nsec3.finish(pool), &mut output, pool)?;
+        records += write_all(&mut nsec3.finish(pool)?, &mut output, pool)?;
         output.finish()?;
         let (warnings, warning_count) = flow.warnings();
         Ok(Sorted {
@@ -51,7 +51,7 @@ pub fn sort(opening: &Opening<'_>, pool: &Pool, target: &Path) -> Result<Sorted,
 
 /// Writes the records that are left of `sorted`; how many these are.
 pub(super) fn write_all(
-    sorted: &mut SortedRecords,
+    sorted: &mut SortedRecords<'_>,
     output: &mut TextOutput<'_>,
     pool: &Pool,
 ) -> Result<u64, ZoneError> {

@@ -15,6 +15,8 @@ BOUND = "bound"
 """Label of the cases in which nothing but signing is measured."""
 UNSORTED, PIECE, SPLIT, JOIN = "unsorted", "piece", "split", "join"
 NO_KEY = "none"
+RESIGNED_CHAIN = "nsec"
+"""The chain of the zone that is signed again or by pieces: the published one."""
 TOOLS: Mapping[str, str] = {"dnsrig": "dnsrig zone", "ldns": "ldns-zsplit and ldns-zcat"}
 """What splits and joins, by the signer that it belongs to."""
 
@@ -122,7 +124,6 @@ def _full(settings: SigningSettings, labels: Sequence[tuple[str, str]]) -> Itera
 
 
 def _incremental(settings: SigningSettings, labels: Sequence[tuple[str, str]]) -> Iterator[Case]:
-    # The pieces are signed with NSEC, as the published ones.
     for key in settings.resigned_keys:
         for share in settings.regenerated:
             for label, name in labels:
@@ -137,7 +138,7 @@ def _incremental(settings: SigningSettings, labels: Sequence[tuple[str, str]]) -
                         "incremental",
                         resign_kind(share, verified=verified),
                         key,
-                        "nsec",
+                        RESIGNED_CHAIN,
                         settings.all_threads,
                         "dated",
                         share,
@@ -151,9 +152,9 @@ def _pieces(settings: SigningSettings, labels: Sequence[tuple[str, str]]) -> Ite
     for label, name in tools:
         yield Case(label, name, "split", "pieces", SPLIT, NO_KEY, NO_KEY, settings.all_threads)
     for label, name in labels:
-        yield Case(label, name, "sign", "pieces", PIECE, key, "nsec", 1, "piece")
+        yield Case(label, name, "sign", "pieces", PIECE, key, RESIGNED_CHAIN, 1, "piece")
     for label, name in tools:
-        yield Case(label, name, "join", "pieces", JOIN, key, "nsec", settings.all_threads, "dated")
+        yield Case(label, name, "join", "pieces", JOIN, key, RESIGNED_CHAIN, settings.all_threads, "dated")
 
 
 def _threads(settings: SigningSettings, labels: Sequence[tuple[str, str]]) -> Iterator[Case]:
@@ -165,11 +166,18 @@ def _threads(settings: SigningSettings, labels: Sequence[tuple[str, str]]) -> It
 
 
 def _needed(settings: SigningSettings, labels: Sequence[tuple[str, str]], found: Sequence[Case]) -> Iterator[Case]:
-    """Give the full signings that other parts are compared with, where the part `full` was not asked for."""
+    """Give the full signings that other parts are compared with, where the part `full` does not have them."""
+
+    def full(chain: str, key: str) -> Iterator[Case]:
+        for label, name in labels:
+            yield Case(label, name, "sign", "full", chain, key, chain, settings.all_threads)
+
     keys = {case.key for case in found if case.action == "sign"}
     for key in (key for key in settings.keys if key in keys):
-        for label, name in labels:
-            yield Case(label, name, "sign", "full", settings.main_chain, key, settings.main_chain, settings.all_threads)
+        yield from full(settings.main_chain, key)
+    resigned = {case.key for case in found if case.part in {"incremental", "pieces"}}
+    for key in (key for key in settings.resigned_keys if key in resigned):
+        yield from full(RESIGNED_CHAIN, key)
 
 
 def _bounds(settings: SigningSettings, found: Sequence[Case]) -> Iterator[Case]:

@@ -73,6 +73,14 @@ class CaseFinder:
         marks = ",".join(letter for letter, _ in self.findings.notes.reasons([of, to]))
         return Cell(ratio_text(ratio.ratio), ends, marks)
 
+    def sum_cell(self, values: Sequence[float], text: Callable[[float], str], cases: Sequence[CaseResult]) -> Cell:
+        """Print the median of values, each reckoned from one repetition of all of `cases`, with its interval."""
+        if not values:
+            return MISSING
+        found = estimate(values, self.findings.grid.seed)
+        marks = ",".join(letter for letter, _ in self.findings.notes.reasons(cases))
+        return Cell(text(found.median), _interval(found, text), marks)
+
     def limit_cell(self, case: CaseResult | None, threads: int) -> Cell:
         """Print by how many times a case exceeds the time of making its signatures alone, on as many threads."""
         if case is None:
@@ -106,15 +114,38 @@ class CaseFinder:
         return Table(title, tuple(header), tuple(rows), notes=tuple(note for note in reasons if note[0] in used))
 
     def least(self, lines: Sequence[Line], figure: Figure, what: str) -> str:
-        """Say in which lines which signer has the least of a figure; "" where there is one signer only."""
+        """Say in which lines which signer has the least of a figure beyond noise; "" where there is one signer only.
+
+        A signer has the least where the ratio of every other's to its own, repetition by repetition, is above 1 with
+        the whole of its interval.
+        """
         found: dict[str, list[str]] = {}
+        undecided, tainted = [], []
         for line in lines:
-            medians = {server: self.median(server, line, figure) for server in self.signers}
-            known = {server: value for server, value in medians.items() if value is not None}
-            if len(known) > 1:
-                found.setdefault(min(known, key=lambda server: known[server]), []).append(line.label)
-        parts = [f"{self.title(server)} ({', '.join(labels)})" for server, labels in found.items()]
-        return f"Smallest median {what}: {'; '.join(parts)}." if parts else ""
+            cases = [case for server in self.signers if (case := self.case(server, line.kind, line.key)) is not None]
+            if len(cases) < 2:
+                continue
+            if any(case.taints for case in cases):
+                tainted.append(line.label)
+            least = next((case for case in cases if _is_least(case, cases, figure)), None)
+            if least is None:
+                undecided.append(line.label)
+            else:
+                found.setdefault(least.server, []).append(line.label)
+        sentences = []
+        if found:
+            parts = [f"{self.title(server)} ({', '.join(labels)})" for server, labels in found.items()]
+            sentences.append(f"Least {what}: {'; '.join(parts)}.")
+        if undecided:
+            sentences.append(f"No signer is least in {what} beyond noise: {', '.join(undecided)}.")
+        if tainted:
+            sentences.append(f"Of these, some cases are tainted: {', '.join(tainted)}.")
+        return " ".join(sentences)
+
+
+def _is_least(case: CaseResult, cases: Sequence[CaseResult], figure: Figure) -> bool:
+    ratios = [paired_in_run(other, case, figure) for other in cases if other is not case]
+    return all(ratio is not None and ratio.low is not None and ratio.low > 1 for ratio in ratios)
 
 
 def _interval(found: Estimate, text: Callable[[float], str]) -> str:

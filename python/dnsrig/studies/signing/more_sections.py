@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from dnsrig.report.cases import CaseResult
 from dnsrig.report.figures import MEMORY, WALL, ratio_text, short_number
 from dnsrig.report.sections import Section
-from dnsrig.report.statistics import estimate
 from dnsrig.report.tables import Cell
-from dnsrig.studies.signing.cases import JOIN, NO_KEY, PIECE, SPLIT, TOOLS, UNSORTED, threads_kind
+from dnsrig.studies.signing.cases import JOIN, NO_KEY, PIECE, RESIGNED_CHAIN, SPLIT, TOOLS, UNSORTED, threads_kind
 from dnsrig.studies.signing.finder import MISSING, CaseFinder, Line
 from dnsrig.studies.signing.published import Published
 from dnsrig.studies.signing.sections import PUBLISHED
-from dnsrig.studies.signing.settings import KEYS, PIECES, PUBLISHED_KEY
+from dnsrig.studies.signing.settings import CHAINS, KEYS, PIECES, PUBLISHED_KEY
+
+RATIO_TITLE = "Time as a ratio to the same signer's full signing"
 
 
 def pieces_section(finder: CaseFinder, published: Published) -> Section | None:
@@ -42,7 +43,7 @@ def pieces_section(finder: CaseFinder, published: Published) -> Section | None:
             Cell(labels[kind]),
             Cell(ratio_text(known / full_s)),
             *(
-                finder.ratio_cell(case, finder.case(server, finder.settings.main_chain, key))
+                finder.ratio_cell(case, finder.case(server, RESIGNED_CHAIN, key))
                 for server, case in zip(finder.signers, _cases(finder, kind, name), strict=True)
             ),
         )
@@ -64,7 +65,9 @@ def pieces_section(finder: CaseFinder, published: Published) -> Section | None:
         ),
         tables=(
             finder.table("Time in seconds", header, seconds),
-            finder.table("Time as a ratio to the same signer's full signing", header, ratios),
+            finder.table(
+                f"Time as a ratio to the same signer's full signing, {CHAINS[RESIGNED_CHAIN]}", header, ratios
+            ),
         ),
     )
 
@@ -76,21 +79,19 @@ def _cases(finder: CaseFinder, kind: str, key: str) -> list[CaseResult | None]:
 def _reckoned(finder: CaseFinder, server: str, key: str, *, as_ratio: bool = False) -> Cell:
     """Add up split, one piece and join of each repetition."""
     tools = server if finder.case(server, SPLIT) is not None else "dnsrig"
-    cases = [finder.case(tools, SPLIT), finder.case(server, PIECE, key), finder.case(tools, JOIN, key)]
-    known = [case.by_repetition(WALL) for case in cases if case is not None]
-    if len(known) < len(cases):
+    wanted = [finder.case(tools, SPLIT), finder.case(server, PIECE, key), finder.case(tools, JOIN, key)]
+    if as_ratio:
+        wanted.append(finder.case(server, RESIGNED_CHAIN, key))
+    cases = [case for case in wanted if case is not None]
+    if len(cases) < len(wanted):
         return MISSING
-    whole = finder.case(server, finder.settings.main_chain, key)
-    base = {} if whole is None else whole.by_repetition(WALL)
-    common = known[0].keys() & known[1].keys() & known[2].keys()
-    sums = {repetition: sum(part[repetition] for part in known) for repetition in common}
-    values = (
-        [value / base[number] for number, value in sums.items() if number in base] if as_ratio else [*sums.values()]
-    )
-    if not values:
-        return MISSING
-    found = estimate(values, finder.findings.grid.seed)
-    return Cell((ratio_text if as_ratio else short_number)(found.median))
+    known = [case.by_repetition(WALL) for case in cases]
+    common = sorted(set.intersection(*(set(part) for part in known)))
+    sums = [sum(part[repetition] for part in known[:3]) for repetition in common]
+    if not as_ratio:
+        return finder.sum_cell(sums, short_number, cases)
+    ratios = [value / known[3][repetition] for value, repetition in zip(sums, common, strict=True)]
+    return finder.sum_cell(ratios, ratio_text, cases)
 
 
 def threads_section(finder: CaseFinder, published: Published) -> Section | None:

@@ -1,7 +1,7 @@
 """The words of the study's report."""
 
 from dnsrig.report.layout import RatioQuestion
-from dnsrig.studies.signing.cases import UNSORTED, resign_kind
+from dnsrig.studies.signing.cases import RESIGNED_CHAIN, UNSORTED, resign_kind
 from dnsrig.studies.signing.published import Published
 from dnsrig.studies.signing.settings import KEYS, PIECES, PUBLISHED_KEY, SigningSettings
 from dnsrig.wording import counted
@@ -31,7 +31,8 @@ def _zone(settings: SigningSettings) -> str:
 def _signing(settings: SigningSettings) -> str:
     return (
         "All signers get the same file, the same keys (a key-signing and a zone-signing key; RSA means RSASHA256 with "
-        "a key-signing key of 2048 bits) and the same dates, and write a zone file. NSEC3 is without additional "
+        "a key-signing key of 2048 bits) and the same length of validity, from the same inception but for kzonesign, "
+        "which counts from its own clock; they write a zone file. NSEC3 is without additional "
         f"iterations and without salt (RFC 9276). Each may use {counted(settings.all_threads, 'thread')} and has as "
         "many processors, also those with one thread only. Nothing verifies while it is measured; the first output of "
         "each case is verified afterwards, and one that is not valid counts as a failure."
@@ -75,7 +76,7 @@ def questions(settings: SigningSettings, published: Published) -> tuple[RatioQue
                 )
             )
     for key in settings.resigned_keys:
-        found.append(_resigning(key, chain, published))
+        found.append(_resigning(key, published))
     main = KEYS[settings.main_key].label
     found.append(
         RatioQuestion(
@@ -89,13 +90,13 @@ def questions(settings: SigningSettings, published: Published) -> tuple[RatioQue
     return tuple(found)
 
 
-def _resigning(key: str, chain: str, published: Published) -> RatioQuestion:
+def _resigning(key: str, published: Published) -> RatioQuestion:
     label = KEYS[key].label
     said = f"; published: {published.resigned[0] / published.resigned[100]:.2f}" if key == PUBLISHED_KEY else ""
     return RatioQuestion(
         figure="wall_s",
         of={"kind": resign_kind(0), "key": key},
-        to={"kind": chain, "key": key},
+        to={"kind": RESIGNED_CHAIN, "key": key},
         sentence=f"{{server}}: re-signing that keeps all signatures takes {{ratio}} times as long as signing afresh, "
         f"with {label}{said}",
         no_difference=f"{{server}}: no difference in time was seen between re-signing that keeps all signatures and "
@@ -106,7 +107,8 @@ def _resigning(key: str, chain: str, published: Published) -> RatioQuestion:
 def limits(settings: SigningSettings) -> tuple[str, ...]:
     """Say what such a run cannot tell."""
     found = [
-        "Zone files come from and go to this machine's page cache: what a disk adds is not in these times.",
+        "Zone files come from this machine's page cache. dnsrig and dnssec-signzone bring the signed zone to "
+        "disk (fsync) before they end, and that is in their times; the others leave it to the system.",
         "The published times belong to a dual Pentium III of 1400 MHz and to BIND 9.3.1: compare ratios and "
         "shapes. Its RSA keys were of RSASHA1, which signs as fast.",
         "Signing alone is measured with the library that dnsrig uses. A signer with a faster one could be nearer to "

@@ -33,7 +33,7 @@ pub struct Checked {
     pub findings: Vec<Finding>,
     /// All findings by rule.
     pub counts: BTreeMap<Rule, u64>,
-    /// Whether a ZONEMD record was verified.
+    /// Whether there are ZONEMD records that can be verified, and all of them have the digest of the zone.
     pub has_verified_digest: bool,
 }
 
@@ -73,12 +73,12 @@ pub fn check(opening: &Opening<'_>, pool: &Pool, most: usize) -> Result<Checked,
         if !checking.targets.is_empty() {
             references::check(flow, checking.targets, most, &mut findings)?;
         }
-        let has_verified_digest = !checking.zonemd.is_empty();
-        if has_verified_digest {
+        let mut has_verified_digest = false;
+        if !checking.zonemd.is_empty() {
             flow.rewind()?;
-            zonemd::verify(
+            has_verified_digest = zonemd::verify(
                 flow,
-                checking.nsec3.finish(pool),
+                checking.nsec3.finish(pool)?,
                 &checking.zonemd,
                 &mut findings,
             )?;
@@ -111,11 +111,11 @@ fn note_warnings(warnings: &[crate::error::Warning], count: u64, findings: &mut 
     }
 }
 
-struct Checking {
+struct Checking<'a> {
     findings: Findings,
     targets: Targets,
     zonemd: Vec<Zonemd>,
-    nsec3: RecordSorter,
+    nsec3: RecordSorter<'a>,
     records: u64,
 }
 
@@ -124,7 +124,7 @@ struct Part {
     wanted: Wanted,
 }
 
-impl Checking {
+impl Checking<'_> {
     /// Checks what can be told from each name alone, and collects the names that records point to.
     fn look_at_names(&mut self, flow: &mut ZoneFlow<'_>, most: usize) -> Result<(), ZoneError> {
         let pool = flow.pool();

@@ -191,6 +191,14 @@ fn authoritative(name: &OwnerGroup<'_>, is_apex: bool, findings: &mut Findings) 
         }
     }
     if !is_apex {
+        if let Some(zonemd) = all_of(Rtype::ZONEMD).next() {
+            findings.note(Rule::ZonemdBelowApex, &zonemd, || {
+                format!(
+                    "{} is not the apex, so that its ZONEMD record means nothing; remove it",
+                    shown_name(owner)
+                )
+            });
+        }
         let misplaced =
             |record: &PackedRecord<'_>| matches!(record.rtype, Rtype::CDS | Rtype::CDNSKEY);
         if let Some(record) = name.records.iter().find(misplaced) {

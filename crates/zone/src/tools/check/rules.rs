@@ -132,6 +132,8 @@ rules! {
     ZonemdDigest "zonemd-digest" Error;
     /// The ZONEMD record has the serial of the SOA record (RFC 8976 section 2.2.1).
     ZonemdSerial "zonemd-serial" Error;
+    /// ZONEMD records stand at the apex, for elsewhere they mean nothing (RFC 8976 section 2).
+    ZonemdBelowApex "zonemd-below-apex" Warning;
     /// Scheme and hash algorithm of the ZONEMD record are known, so that it can be verified.
     ZonemdUnknown "zonemd-unknown" Warning;
 }

@@ -59,25 +59,27 @@ pub(super) fn records(apex: &OwnerGroup<'_>, findings: &mut Findings) -> Vec<Zon
     found
 }
 
-/// Computes the digest of the zone of `flow`, whose NSEC3 records are `nsec3`, and notes which of `expected` differ.
+/// Computes the digest of the zone of `flow`, whose NSEC3 records are `nsec3`, and notes which of `expected` differ; whether none does.
 pub(super) fn verify(
     flow: &mut ZoneFlow<'_>,
-    nsec3: SortedRecords,
+    nsec3: SortedRecords<'_>,
     expected: &[Zonemd],
     findings: &mut Findings,
-) -> Result<(), ZoneError> {
+) -> Result<bool, ZoneError> {
     let mut hashes: Vec<ZonemdHash> = expected.iter().map(|record| record.hash).collect();
     hashes.sort_unstable();
     hashes.dedup();
     let digests = flow_digests(flow, nsec3, &hashes)?;
+    let mut are_all_right = true;
     for record in expected {
         let mut known = hashes.iter().zip(&digests);
         let is_same = known.any(|(hash, digest)| *hash == record.hash && *digest == record.digest);
         if !is_same {
+            are_all_right = false;
             findings.note_at(Rule::ZonemdDigest, Some(record.place), || {
                 "the digest of the ZONEMD record is not that of the zone; the zone was changed since, so make it anew".into()
             });
         }
     }
-    Ok(())
+    Ok(are_all_right)
 }

@@ -13,6 +13,7 @@ use difference::Found;
 use domain::base::iana::Rtype;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// What counts as a difference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -92,6 +93,7 @@ pub fn compare(
         memory: opening.memory / 2,
         ..opening
     });
+    let cancel = halved[0].cancel;
     let sorters = || [RecordSorter::new(&halved[0]), RecordSorter::new(&halved[1])];
     over_several(halved.to_vec(), pool, |several| {
         let mut flows = [several.open(0)?, several.open(1)?];
@@ -110,11 +112,12 @@ pub fn compare(
             ..Comparison::default()
         };
         let mut nsec3 = sorters();
-        Streams::new(pool, *comparing).compare(&mut comparison, |side| {
+        Streams::new(pool, *comparing, cancel).compare(&mut comparison, |side| {
             names(&mut flows[side], &mut nsec3[side], pool)
         })?;
-        let mut sorted = nsec3.map(|sorter| sorter.finish(pool));
-        Streams::new(pool, *comparing)
+        let [a, b] = nsec3.map(|sorter| sorter.finish(pool));
+        let mut sorted = [a?, b?];
+        Streams::new(pool, *comparing, cancel)
             .compare(&mut comparison, |side| records(&mut sorted[side], pool))?;
         for flow in &flows {
             let (warnings, count) = flow.warnings();
@@ -127,7 +130,7 @@ pub fn compare(
 
 fn names(
     flow: &mut FlowOfSeveral<'_, '_>,
-    nsec3: &mut RecordSorter,
+    nsec3: &mut RecordSorter<'_>,
     pool: &Pool,
 ) -> Result<Option<Chunk>, ZoneError> {
     while let Some(mut batch) = flow.next_batch()? {
@@ -139,7 +142,7 @@ fn names(
     Ok(None)
 }
 
-fn records(sorted: &mut SortedRecords, pool: &Pool) -> Result<Option<Chunk>, ZoneError> {
+fn records(sorted: &mut SortedRecords<'_>, pool: &Pool) -> Result<Option<Chunk>, ZoneError> {
     let next = sorted.next_batch(pool)?;
     Ok(next.map(|records| Chunk::Nsec3(Arc::new(records))))
 }
@@ -148,15 +151,17 @@ fn records(sorted: &mut SortedRecords, pool: &Pool) -> Result<Option<Chunk>, Zon
 struct Streams<'p> {
     pool: &'p Pool,
     comparing: Comparing,
+    cancel: &'p AtomicBool,
     at_hand: [Option<Part>; 2],
     found: InOrder<Found>,
 }
 
 impl<'p> Streams<'p> {
-    fn new(pool: &'p Pool, comparing: Comparing) -> Self {
+    fn new(pool: &'p Pool, comparing: Comparing, cancel: &'p AtomicBool) -> Self {
         Self {
             pool,
             comparing,
+            cancel,
             at_hand: [None, None],
             found: InOrder::default(),
         }
@@ -187,12 +192,12 @@ impl<'p> Streams<'p> {
                 difference::compare(a.as_ref(), b.as_ref(), &comparing)
             }));
             if self.found.len() > self.pool.depth()
-                && let Some(found) = self.found.take()
+                && let Some(found) = self.found.take_unless(self.cancel)?
             {
                 comparison.add(found, self.comparing.most);
             }
         }
-        while let Some(found) = self.found.take() {
+        while let Some(found) = self.found.take_unless(self.cancel)? {
             comparison.add(found, self.comparing.most);
         }
         Ok(())

@@ -60,82 +60,100 @@ pub(super) fn by_marks(
         }
         found.push(ends.marks);
     }
-    let all: Option<Vec<Marks>> = found.iter().copied().collect();
-    match all {
-        _ if has_manifest => {}
-        Some(all) => check_numbers(paths, &all)?,
-        None => check_file_names(paths)?,
+    if has_manifest {
+        return Ok(found);
+    }
+    match found.iter().any(Option::is_some) {
+        true => check_numbers(paths, &found)?,
+        false => check_file_names(paths)?,
     }
     Ok(found)
 }
 
-/// Refuses marked pieces that are not each of a set once.
-fn check_numbers(paths: &[&Path], marks: &[Marks]) -> Result<(), ZoneError> {
-    let Some(first) = marks.first() else {
+/// Refuses marked pieces that are not each of a set once, and fewer or more pieces than the set has; pieces may have lost their
+/// marks.
+fn check_numbers(paths: &[&Path], marks: &[Option<Marks>]) -> Result<(), ZoneError> {
+    let marked = || {
+        marks
+            .iter()
+            .zip(paths)
+            .filter_map(|(mark, path)| Some((mark.as_ref()?, *path)))
+    };
+    let Some((first, first_path)) = marked().next() else {
         return Ok(());
     };
-    for (index, mark) in marks.iter().enumerate() {
+    for (index, (mark, path)) in marked().enumerate() {
         if mark.of != first.of {
             return Err(refuse(
-                paths[index],
+                path,
                 format!(
                     "this is one of {} pieces, but {} is one of {}",
                     mark.of,
-                    paths[0].display(),
+                    first_path.display(),
                     first.of
                 ),
                 "give the pieces of one splitting",
             ));
         }
-        let same = marks[..index]
-            .iter()
-            .position(|other| other.number == mark.number);
-        if let Some(same) = same {
+        let same = marked()
+            .take(index)
+            .find(|(other, _)| other.number == mark.number);
+        if let Some((_, same)) = same {
             return Err(refuse(
-                paths[index],
+                path,
                 format!(
                     "piece {} of {} is here twice, as {} too",
                     mark.number,
                     mark.of,
-                    paths[same].display()
+                    same.display()
                 ),
                 "give each piece once",
             ));
         }
     }
-    let is_missing = |number: &usize| !marks.iter().any(|mark| mark.number == *number);
+    let is_missing = |number: &usize| !marked().any(|(mark, _)| mark.number == *number);
+    if paths.len() > first.of {
+        return Err(refuse(
+            first_path,
+            format!(
+                "this is one of {} pieces, but {} were given",
+                first.of,
+                paths.len()
+            ),
+            "give the pieces of one splitting",
+        ));
+    }
     match (1..=first.of).find(is_missing) {
-        None => Ok(()),
-        Some(number) => Err(refuse(
-            paths[0],
+        Some(number) if paths.len() < first.of => Err(refuse(
+            first_path,
             format!("piece {number} of {} is missing", first.of),
             "give all pieces",
         )),
+        _ => Ok(()),
     }
 }
 
-/// Refuses pieces whose file names are numbered, but not from 0 or 1 on without a gap.
+/// Refuses pieces whose file names are numbered from 0, 1 or 2 on, when fewer numbers are missing than there are. Other
+/// numbers, such as years or steps of ten, tell nothing.
 fn check_file_names(paths: &[&Path]) -> Result<(), ZoneError> {
     let Some(mut numbers) = file_numbers(paths) else {
         return Ok(());
     };
     numbers.sort_unstable();
     numbers.dedup();
-    let lowest = numbers[0];
-    let gap = match lowest > 1 {
-        true => Some(lowest - 1),
-        false => (lowest..)
-            .zip(&numbers)
-            .find(|(wanted, found)| wanted != *found)
-            .map(|(wanted, _)| wanted),
+    let (Some(&lowest @ 0..=2), Some(&highest)) = (numbers.first(), numbers.last()) else {
+        return Ok(());
     };
+    let begin = lowest.min(1);
+    let missing = highest - begin + 1 - numbers.len() as u64;
+    let gap = (begin..highest).find(|number| numbers.binary_search(number).is_err());
     match gap {
-        None => Ok(()),
-        Some(number) => Err(refuse(
+        Some(number) if missing < numbers.len() as u64 => Err(refuse(
             paths[0],
             format!("by the file names, the piece with number {number} is missing"),
             "give all pieces, or rename them if there never was one",
         )),
+        _ => Ok(()),
     }
 }
 
@@ -287,21 +305,49 @@ mod tests {
             .map(|error| error.to_string())
     }
 
+    fn by_numbers(marks: &[Option<usize>], of: usize) -> Option<String> {
+        let names: Vec<String> = (0..marks.len()).map(|index| format!("z{index}x")).collect();
+        let paths: Vec<&Path> = names.iter().map(Path::new).collect();
+        let mark = |number| Marks {
+            number,
+            of,
+            names: Some(1),
+        };
+        let marks: Vec<_> = marks.iter().map(|number| number.map(mark)).collect();
+        check_numbers(&paths, &marks)
+            .err()
+            .map(|error| error.to_string())
+    }
+
+    #[test]
+    fn marks_tell_what_is_missing_though_some_are_lost() {
+        assert_eq!(by_numbers(&[Some(1), Some(2), Some(3)], 3), None);
+        assert_eq!(by_numbers(&[Some(1), None, Some(3)], 3), None);
+        let said = |marks: &[Option<usize>], of| by_numbers(marks, of).unwrap();
+        assert!(said(&[Some(1), None], 3).contains("piece 2 of 3 is missing"));
+        assert!(said(&[None, Some(2), Some(2)], 3).contains("here twice"));
+        assert!(said(&[Some(1), Some(2), None], 2).contains("3 were given"));
+    }
+
     #[test]
     fn numbered_files() {
         assert_eq!(gap(&["z.000", "z.001", "z.002"]), None);
-        assert!(gap(&["z.9.signed", "z.10.signed", "z.11.signed"]).is_some());
         for good in [
             &["z.1", "z.2"][..],
             &["z.2.signed", "z.1.signed"],
             &["a.zone", "b.zone"],
             &["z.7"],
             &["9/z.1", "9/z.2"],
+            &["z.9.signed", "z.10.signed", "z.11.signed"],
+            &["z.10", "z.20"],
+            &["zone-2024", "zone-2025"],
+            &["z.1", "z.50"],
         ] {
             assert_eq!(gap(good), None, "{good:?}");
         }
         let message = gap(&["z.000", "z.002"]).unwrap();
         assert!(message.contains("number 1 is missing"), "{message}");
+        assert!(gap(&["z.1", "z.2", "z.4"]).is_some());
         let message = gap(&["z.3", "z.2"]).unwrap();
         assert!(message.contains("number 1 is missing"), "{message}");
     }

@@ -108,7 +108,7 @@ impl<'m, 'a> Merge<'m, 'a> {
     pub fn run(
         &mut self,
         output: &mut TextOutput<'_>,
-        nsec3: &mut RecordSorter,
+        nsec3: &mut RecordSorter<'_>,
     ) -> Result<(), ZoneError> {
         while self.open_next(nsec3)? {
             let least = self.least();
@@ -128,7 +128,7 @@ impl<'m, 'a> Merge<'m, 'a> {
     }
 
     /// Opens the pieces that begin before all names at hand; false if there are no more names.
-    fn open_next(&mut self, nsec3: &mut RecordSorter) -> Result<bool, ZoneError> {
+    fn open_next(&mut self, nsec3: &mut RecordSorter<'_>) -> Result<bool, ZoneError> {
         while let Some(&piece) = self.closed.last() {
             let is_due = match (&self.heads[piece].1.first, self.open.is_empty()) {
                 (_, true) | (None, _) => true,
@@ -145,7 +145,7 @@ impl<'m, 'a> Merge<'m, 'a> {
         Ok(!self.open.is_empty())
     }
 
-    fn open_piece(&mut self, piece: usize, nsec3: &mut RecordSorter) -> Result<(), ZoneError> {
+    fn open_piece(&mut self, piece: usize, nsec3: &mut RecordSorter<'_>) -> Result<(), ZoneError> {
         let mut flow = self.several.open(piece)?;
         let Some(mut batch) = flow.next_batch()? else {
             return self.check_whole(piece, 0, None);
@@ -165,7 +165,7 @@ impl<'m, 'a> Merge<'m, 'a> {
     }
 
     /// Reads on where an open piece has no name at hand, and closes it at its end.
-    fn advance(&mut self, index: usize, nsec3: &mut RecordSorter) -> Result<(), ZoneError> {
+    fn advance(&mut self, index: usize, nsec3: &mut RecordSorter<'_>) -> Result<(), ZoneError> {
         let cursor = &mut self.open[index];
         while cursor.at == cursor.batch.names().len() {
             if let Some(last) = cursor.batch.names().next_back() {
@@ -178,6 +178,7 @@ impl<'m, 'a> Merge<'m, 'a> {
                 let room = WARNINGS_MAX.saturating_sub(self.warnings.len());
                 self.warnings.extend(warnings.iter().take(room).cloned());
                 self.warning_count += count;
+                cursor.flow.close();
                 return self.check_whole(cursor.piece, cursor.names - 1, cursor.last);
             };
             let pool = cursor.flow.pool();
@@ -291,7 +292,7 @@ impl<'m, 'a> Merge<'m, 'a> {
     }
 
     /// Writes a name that several pieces have: the end of one and the beginning of the next.
-    fn shared_name(&mut self, nsec3: &mut RecordSorter) -> Result<(), ZoneError> {
+    fn shared_name(&mut self, nsec3: &mut RecordSorter<'_>) -> Result<(), ZoneError> {
         let owner: Box<[u8]> = self.owner(self.least()).into();
         let mut sharing: Vec<usize> = (0..self.open.len())
             .filter(|&index| same_name(self.owner(index), &owner))

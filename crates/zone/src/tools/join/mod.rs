@@ -75,7 +75,7 @@ pub fn join(
         let order = merge::order(&heads);
         let in_order: Vec<(&Path, &Head)> = order.iter().map(|&number| heads[number]).collect();
         let apex_records = apex::put_together(&in_order, zone)?;
-        let mut output = TextOutput::create(target, pool)?;
+        let mut output = TextOutput::create(target, &first, pool)?;
         let mut nsec3 = RecordSorter::new(&first);
         let mut merge = Merge::new(several, &paths, &heads, order, &expected, zone);
         merge.apex(&apex_records, &mut output)?;
@@ -140,12 +140,12 @@ fn heads(several: &Several<'_>, paths: &[&Path]) -> Result<Vec<Head>, ZoneError>
 
 /// Writes the records of NSEC3 chains, which must not be broken; how many there are.
 fn write_nsec3(
-    nsec3: RecordSorter,
+    nsec3: RecordSorter<'_>,
     output: &mut TextOutput<'_>,
     pool: &Pool,
     target: &Path,
 ) -> Result<u64, ZoneError> {
-    let mut sorted = nsec3.finish(pool);
+    let mut sorted = nsec3.finish(pool)?;
     let mut chains = Nsec3Chains::default();
     let mut count = 0;
     let broken = |found: Break| broken(target, &found, Rtype::NSEC3);

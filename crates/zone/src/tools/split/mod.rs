@@ -59,7 +59,7 @@ pub fn split(
         let mut nsec3 = RecordSorter::new(opening);
         let batches = count(flow, opening, cutting, &mut nsec3)?;
         flow.rewind()?;
-        let mut pieces = Pieces::new(opening.path, prefix, cutting.pieces(), pool, nsec3);
+        let mut pieces = Pieces::new(opening, prefix, cutting.pieces(), pool, nsec3)?;
         let mut cutter = Cutter::new(cutting, &batches);
         let mut number = 0;
         while let Some(batch) = flow.next_batch()? {
@@ -120,7 +120,7 @@ fn count(
     flow: &mut ZoneFlow<'_>,
     opening: &Opening<'_>,
     cutting: &Cutting,
-    nsec3: &mut RecordSorter,
+    nsec3: &mut RecordSorter<'_>,
 ) -> Result<Vec<BatchCounts>, ZoneError> {
     let pool = flow.pool();
     let mut batches = Vec::new();

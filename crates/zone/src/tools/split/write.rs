@@ -5,7 +5,7 @@ use super::super::marks;
 use super::super::sort::push_records;
 use super::{beside, serial_of};
 use crate::error::ZoneError;
-use crate::flow::{Batch, RecordSorter, SortedRecords};
+use crate::flow::{Batch, Opening, RecordSorter, SortedRecords};
 use crate::output::push_name_records;
 use crate::packed::PackedRecords;
 use crate::pool::{InOrder, Pool};
@@ -16,10 +16,11 @@ use std::io::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// The pieces of a zone being written.
 pub(super) struct Pieces<'a> {
-    zone_path: &'a Path,
+    opening: &'a Opening<'a>,
     prefix: &'a Path,
     count: usize,
     pool: &'a Pool,
@@ -29,7 +30,7 @@ pub(super) struct Pieces<'a> {
     /// The text of the apex, and its records and RRsets.
     apex_text: Arc<Vec<u8>>,
     apex_counts: (u64, u64),
-    nsec3: Nsec3Parts,
+    nsec3: Nsec3Parts<'a>,
     /// Text to be written, each with the number of its piece.
     texts: InOrder<(usize, Vec<u8>)>,
     file: Option<WholeFile>,
@@ -51,8 +52,8 @@ pub(super) struct Written {
 type Records = (Arc<PackedRecords>, Range<usize>);
 
 /// NSEC3 records, of which each piece gets an equal part.
-struct Nsec3Parts {
-    records: SortedRecords,
+struct Nsec3Parts<'a> {
+    records: SortedRecords<'a>,
     total: u64,
     taken: u64,
     batch: Arc<PackedRecords>,
@@ -61,14 +62,14 @@ struct Nsec3Parts {
 
 impl<'a> Pieces<'a> {
     pub fn new(
-        zone_path: &'a Path,
+        opening: &'a Opening<'a>,
         prefix: &'a Path,
         count: usize,
         pool: &'a Pool,
-        nsec3: RecordSorter,
-    ) -> Self {
-        Self {
-            zone_path,
+        nsec3: RecordSorter<'a>,
+    ) -> Result<Self, ZoneError> {
+        Ok(Self {
+            opening,
             prefix,
             count,
             pool,
@@ -78,7 +79,7 @@ impl<'a> Pieces<'a> {
             apex_counts: (0, 0),
             nsec3: Nsec3Parts {
                 total: nsec3.len(),
-                records: nsec3.finish(pool),
+                records: nsec3.finish(pool)?,
                 taken: 0,
                 batch: Arc::default(),
                 at: 0,
@@ -87,7 +88,7 @@ impl<'a> Pieces<'a> {
             file: None,
             complete: Vec::new(),
             entries: Vec::new(),
-        }
+        })
     }
 
     /// Writes the names of `batch`; a new piece begins before each of those of the indexes `cuts`.
@@ -212,7 +213,7 @@ impl<'a> Pieces<'a> {
 
     /// Writes the earliest text; with the first of a piece, the piece before is complete.
     fn write_next(&mut self) -> Result<bool, ZoneError> {
-        let Some((number, text)) = self.texts.take() else {
+        let Some((number, text)) = self.texts.take_unless(self.opening.cancel)? else {
             return Ok(false);
         };
         let open = self.complete.len() + usize::from(self.file.is_some());
@@ -253,12 +254,16 @@ impl<'a> Pieces<'a> {
     pub fn finish(mut self) -> Result<Written, ZoneError> {
         if self.entries.len() != self.count {
             return Err(ZoneError::Changed {
-                file: self.zone_path.to_path_buf(),
+                file: self.opening.path.to_path_buf(),
             });
         }
         self.end()?;
         while self.write_next()? {}
         self.complete()?;
+        // Looked at last, for bringing much to disk takes its time.
+        if self.opening.cancel.load(Ordering::Relaxed) {
+            return Err(ZoneError::Cancelled);
+        }
         Ok(Written {
             serial: self.serial,
             entries: self.entries,
@@ -267,7 +272,7 @@ impl<'a> Pieces<'a> {
     }
 }
 
-impl Nsec3Parts {
+impl Nsec3Parts<'_> {
     /// The next records before `target`, counted from the first of all; no owner is cut.
     fn next(&mut self, target: u64, pool: &Pool) -> Result<Option<Records>, ZoneError> {
         if self.taken >= target {

@@ -54,6 +54,11 @@ def make_zone(folder: Path) -> tuple[Path, Landmarks]:
     command = ["sign", "-K", str(folder), "-a", "RSASHA256", "--zsk-bits", "2048", "-f", str(signed), str(plain)]
     done = subprocess.run([sys.executable, "-m", "dnsrig", *command], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    zone = dns.zone.from_file(str(signed), ORIGIN, relativize=False, check_origin=False)
+    return signed, read_landmarks(signed, ORIGIN)
+
+
+def read_landmarks(path: Path, origin: str) -> Landmarks:
+    """Find what a zone file has."""
+    zone = dns.zone.from_file(str(path), origin, relativize=False, check_origin=False)
     rrsets = ((name, rdataset.rdtype, rdataset) for name, node in zone.nodes.items() for rdataset in node.rdatasets)
-    return signed, find_landmarks(dns.name.from_text(ORIGIN), rrsets)
+    return find_landmarks(dns.name.from_text(origin), rrsets)

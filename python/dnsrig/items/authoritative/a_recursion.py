@@ -22,7 +22,8 @@ ITEM = Item(
         "Anyone can use the server to amplify attacks, and to poison a cache that answers for the zone as well."
     ),
     procedure=(
-        "A name below the reserved domain invalid. is asked for with RD; the response has no answer, and is no denial."
+        "A name below the reserved domain invalid. is asked for with RD; the response has no answer, and is no denial. "
+        "The host that asks should be one that the server does not know."
     ),
     dig=("dig @{server} -p {port} dnsrig.invalid A +rec +noedns",),
     faults=("recurses", "denies-outside"),

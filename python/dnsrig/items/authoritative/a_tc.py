@@ -1,11 +1,14 @@
 """A-tc: TC without need."""
 
+import time
+
 from dnsrig.items.authoritative._probes import soa_query
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
 
-TRIES = 3
+PAUSES_S = (0.0, 1.0, 1.0)
+"""Waits before each try: limits are so many responses a second."""
 ITEM = Item(
     id="A-tc",
     role="authoritative",
@@ -28,10 +31,11 @@ ITEM = Item(
 
 def check(subject: AuthoritativeSubject) -> Outcome:
     """Ask until one response is whole."""
-    for _ in range(TRIES):
+    for pause_s in PAUSES_S:
+        time.sleep(pause_s)
         exchange = subject.asker.udp(soa_query(subject))
         if exchange.response is None:
             return subject.unanswered(exchange)
         if not exchange.is_truncated:
             return passed("The response has no TC.", exchange)
-    return failed(f"The response has TC with {exchange.octets} octets, {TRIES} times.", exchange)
+    return failed(f"The response has TC with {exchange.octets} octets, {len(PAUSES_S)} times.", exchange)

@@ -118,9 +118,7 @@ def _revoked_key(edit: ZoneEdit) -> None:
 def _ttl_raised(edit: ZoneEdit) -> None:
     """Change the original TTL in the signature, which the signature covers."""
     name = edit.name("www")
-    changed = [
-        replaced(rrsig, original_ttl=rrsig.original_ttl + 1) for rrsig in edit.signatures(name, RdataType.A)
-    ]
+    changed = [replaced(rrsig, original_ttl=rrsig.original_ttl + 1) for rrsig in edit.signatures(name, RdataType.A)]
     edit.put_signatures(name, changed)
 
 

@@ -102,7 +102,7 @@ class ResolverSettings:
     def _hinted_addresses(self) -> list[str]:
         try:
             rrsets = dns.zonefile.read_rrsets(
-                self.root_hints, origin=dns.name.root, relativize=False, rdclass=dns.rdataclass.IN, default_ttl=3600
+                self.root_hints, origin=dns.name.root, relativize=False, rdclass=None, default_ttl=3600
             )
         except (dns.exception.DNSException, ValueError) as error:
             raise_interruption(error)

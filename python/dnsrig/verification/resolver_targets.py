@@ -17,9 +17,11 @@ from dnsrig.verification.tree.making import Tree, make_tree
 from dnsrig.verification.tree.serve import TreeServer
 
 PORT = 53
-WAITS_S = (5.0, 5.0)
+WAITS_S = (8.0, 15.0)
 """How long a try waits: a resolver itself may wait for servers of the tree that do not answer."""
 CLIENT_ADDRESS = "127.0.0.1"
+TREE_PREFIX = "198.18.54"
+"""Addresses of the tree in the namespace, of the range for measurements (RFC 2544): not every resolver asks 127.0.0.0/8."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ def resolver_target(target: str, port: int, tree_folder: Path | None, folder: Pa
             raise SubjectFailedError(f"{target}: {silence}; is a resolver there, and may this host ask it?")
         yield ResolverTarget(None, subject)
         return
-    tree = make_tree(folder)
+    tree = make_tree(folder, TREE_PREFIX)
     settings = ResolverSettings(
         addresses=(CLIENT_ADDRESS,), port=PORT, root_hints=tree.root_hints, trust_anchors=tree.trust_anchor_ds
     )

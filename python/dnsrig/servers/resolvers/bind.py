@@ -1,5 +1,6 @@
 """BIND 9's named as a resolver."""
 
+import math
 import os
 import re
 import secrets
@@ -14,7 +15,7 @@ from dnsrig.servers import ports
 from dnsrig.servers.bind import Bind
 from dnsrig.servers.programs import Installation
 from dnsrig.servers.resolvers.base import Resolver
-from dnsrig.servers.resolvers.settings import ResolverSettings
+from dnsrig.servers.resolvers.settings import ManagedAnchors, ResolverSettings
 from dnsrig.servers.startup import LogSigns
 
 CONTROL_ADDRESS = "127.0.0.1"
@@ -76,8 +77,7 @@ class BindResolver(Resolver):
         if self.settings.verbose:
             argv += ["-d", "3"]
         if managed := self._managed:
-            day_s = max(1, managed.probe_s // LONGEST_PROBE_DAYS)
-            argv += ["-T", f"mkeytimers={managed.probe_s}/{day_s}/{managed.hold_down_s}"]
+            argv += ["-T", f"mkeytimers={managed.probe_s}/{_day_s(managed)}/{managed.hold_down_s}"]
         return argv
 
     def _checker(self) -> list[str]:
@@ -116,8 +116,13 @@ class BindResolver(Resolver):
             said.append(
                 f"RFC 5011 with a hold-down time of {managed.hold_down_s} s (-T mkeytimers; as shipped 30 days); it "
                 "probes after half the DNSKEY RRset's TTL, or half the time until its signature expires, and within "
-                f"{managed.probe_s} and {LONGEST_PROBE_DAYS * max(1, managed.probe_s // LONGEST_PROBE_DAYS)} s"
+                f"{managed.probe_s} and {LONGEST_PROBE_DAYS * _day_s(managed)} s"
             )
         elif self.validates:
             said.append("trust anchors fixed (static-ds, static-key); as shipped RFC 5011 (dnssec-validation auto)")
         return said
+
+
+def _day_s(managed: ManagedAnchors) -> int:
+    """Give BIND's day, in seconds: the shortest with which it may wait for the whole probing interval."""
+    return math.ceil(managed.probe_s / LONGEST_PROBE_DAYS)

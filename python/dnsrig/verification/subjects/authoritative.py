@@ -1,7 +1,7 @@
 """An authoritative server and a zone that it serves."""
 
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import dns.flags
@@ -17,6 +17,8 @@ from dnsrig.verification.queries import Query
 from dnsrig.verification.verdicts import Outcome, failed, inconclusive
 
 LARGE_PAYLOAD = 4096
+QUERIES_IN_A_ROW = 5
+"""So many simple queries must all be answered before silence to another is called a failure."""
 
 
 class NoWordError(Exception):
@@ -150,7 +152,20 @@ class AuthoritativeSubject:
         silence = self.silence()
         if silence:
             return inconclusive(f"The server does not answer the simplest question either: {silence}.", exchange)
+        if self._loses_responses():
+            reason = f"{_sentence(exchange.trouble)}; others are unanswered now and then as well."
+            return inconclusive(reason, exchange)
         return failed(f"{_sentence(exchange.trouble)}, while others are answered.", exchange)
+
+    def _loses_responses(self) -> bool:
+        """Whether some of a few simple queries in a row are unanswered, or truncated for nothing, as by a limit on rates."""
+        asker = replace(self.asker, udp_waits_s=self.asker.udp_waits_s[:1])
+        for _ in range(QUERIES_IN_A_ROW):
+            exchange = asker.udp(Query(name=self.origin, rtype=RdataType.SOA, payload=None))
+            has_answer = exchange.message is not None and bool(exchange.message.answer)
+            if exchange.response is None or (exchange.is_truncated and not has_answer):
+                return True
+        return False
 
 
 def _sentence(clause: str) -> str:

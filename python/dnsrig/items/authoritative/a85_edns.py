@@ -29,6 +29,7 @@ ITEM = Item(
     needs=("zone",),
     faults=(
         "strips-opt",
+        "strips-rrsig",
         "ignores-edns",
         "drops-edns",
         "formerr-to-edns",

@@ -9,6 +9,11 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
+import dns.exception
+import dns.message
+import dns.rcode
+import dns.rdatatype
+
 from dnsrig.verification.exchange import Endpoint, Transport
 from dnsrig.verification.faults.fault import Fault, Passage
 
@@ -17,6 +22,8 @@ LARGEST_MESSAGE = 65_535
 PORT_ATTEMPTS = 50
 DISCARD_WAIT_S = 0.05
 """How long after a response by TCP what has come since its query is looked for, to be thrown away."""
+TRANSFER_MARKS = 2
+"""SOA records that a zone transfer has: at its beginning and at its end (RFC 5936 section 2.2)."""
 NO_FAULT = Fault(name="none", does="does nothing wrong", roles=())
 
 
@@ -150,6 +157,9 @@ class Relay:
             with contextlib.suppress(asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
                 while True:
                     query = await reader.readexactly(struct.unpack("!H", await reader.readexactly(2))[0])
+                    if is_transfer(query):
+                        await self._transfer(query, writer)
+                        continue
                     response = await self._pass_on(query, "tcp")
                     if response is not None:
                         writer.write(struct.pack("!H", len(response)) + response)
@@ -165,6 +175,30 @@ class Relay:
     async def _discard(reader: asyncio.StreamReader) -> None:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(reader.read(LARGEST_MESSAGE), DISCARD_WAIT_S)
+
+    async def _transfer(self, query: bytes, writer: asyncio.StreamWriter) -> None:
+        """Pass a zone transfer on, message by message: its response has as many as the zone takes."""
+        begun = Passage(query, "tcp", memory=self._memory)
+        self.seen.append(begun)
+        asked = query if self.fault.on_query is None else self.fault.on_query(begun)
+        if asked is None:
+            return
+        family = socket.AF_INET6 if ":" in self.upstream.address else socket.AF_INET
+        with contextlib.suppress(OSError, TimeoutError), self._make_socket(family, socket.SOCK_STREAM) as channel:
+            channel.setblocking(False)
+            async with asyncio.timeout(UPSTREAM_WAIT_S):
+                await self._loop.sock_connect(channel, (self.upstream.address, self.upstream.port))
+                await self._loop.sock_sendall(channel, struct.pack("!H", len(asked)) + asked)
+                marks = 0
+                while marks < TRANSFER_MARKS:
+                    length = struct.unpack("!H", await self._exactly(channel, 2))[0]
+                    passage = Passage(query, "tcp", await self._exactly(channel, length), memory=self._memory)
+                    marks += transfer_marks(passage.response)
+                    change = self.fault.on_response
+                    response = passage.response if change is None else change(passage)
+                    if response is not None:
+                        writer.write(struct.pack("!H", len(response)) + response)
+                        await writer.drain()
 
     async def _pass_on(self, query: bytes, transport: Transport) -> bytes | None:
         passage = Passage(query, transport, memory=self._memory)
@@ -212,6 +246,26 @@ class Relay:
                 raise asyncio.IncompleteReadError(found, octets)
             found += part
         return found
+
+
+def is_transfer(query: bytes) -> bool:
+    """Say whether a query is for a zone transfer (AXFR)."""
+    try:
+        question = dns.message.from_wire(query).question
+    except (dns.exception.DNSException, ValueError):
+        return False
+    return bool(question) and question[0].rdtype == dns.rdatatype.AXFR
+
+
+def transfer_marks(response: bytes) -> int:
+    """Count SOA records, of which a transfer has two; what is no transfer, or cannot be read, ends it too."""
+    try:
+        message = dns.message.from_wire(response, one_rr_per_rrset=True)
+    except (dns.exception.DNSException, ValueError):
+        return TRANSFER_MARKS
+    if message.rcode() != dns.rcode.NOERROR or not message.answer:
+        return TRANSFER_MARKS
+    return sum(1 for rrset in message.answer if rrset.rdtype == dns.rdatatype.SOA)
 
 
 class _Datagrams(asyncio.DatagramProtocol):

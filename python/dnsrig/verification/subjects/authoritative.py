@@ -1,6 +1,8 @@
 """An authoritative server and a zone that it serves."""
 
 import threading
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -9,16 +11,20 @@ import dns.name
 import dns.rcode
 import dns.rrset
 from dns.rdatatype import RdataType
+from dns.rdtypes.ANY.DS import DS
 
 from dnsrig.verification.asker import Asker, random_label
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.landmarks import Landmarks, Place
 from dnsrig.verification.queries import Query
+from dnsrig.verification.subjects.answers import Answers
+from dnsrig.verification.transfer import Transfer, transfer
 from dnsrig.verification.verdicts import Outcome, failed, inconclusive
 
 LARGE_PAYLOAD = 4096
 QUERIES_IN_A_ROW = 5
 """So many simple queries must all be answered before silence to another is called a failure."""
+DNSSEC_NEEDS = {"signed", "signatures", "unsigned", "nsec", "nsec3"}
 
 
 class NoWordError(Exception):
@@ -39,6 +45,12 @@ class AuthoritativeSubject:
     """Other servers of the zone, which should serve the same."""
     title: str = ""
     """The server's name and version, where the rig started it."""
+    given_ds: tuple[DS, ...] | None = None
+    """The parent zone's DS records for the zone, as the user gave them."""
+    parent: Asker | None = None
+    """Asks a server of the parent zone, if one is known."""
+    now_s: float = field(default_factory=time.time)
+    """The time by which signatures are judged, in seconds since 1970."""
     _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
     @property
@@ -49,6 +61,43 @@ class AuthoritativeSubject:
     def absent_name(self) -> dns.name.Name:
         """Make a name directly below the apex that the zone has not, another one each time."""
         return dns.name.Name((random_label().encode(), *self.origin.labels))
+
+    @cached_property
+    def answers(self) -> Answers:
+        """What the server says to questions that several items ask."""
+        return Answers(self.asker)
+
+    @cached_property
+    def transfer(self) -> Transfer:
+        """The zone as the server transfers it, if it does."""
+        with self._lock:
+            return transfer(self.asker, self.origin)
+
+    @cached_property
+    def peer_answers(self) -> Sequence[Answers]:
+        """The same of the zone's other servers."""
+        return [Answers(asker) for asker in self.peers]
+
+    @cached_property
+    def denied_label(self) -> bytes:
+        """A label that the zone has not, the same for all items that share answers."""
+        return random_label().encode()
+
+    @cached_property
+    def parent_ds(self) -> Exchange | None:
+        """What the parent zone's server says about DS records for the zone; None without such a server."""
+        with self._lock:
+            if self.parent is None:
+                return None
+            return self.parent.ask(Query(name=self.origin, rtype=RdataType.DS, do=True))
+
+    @property
+    def ds(self) -> tuple[DS, ...]:
+        """The parent zone's DS records for the zone, as given or else as asked for."""
+        if self.given_ds is not None:
+            return self.given_ds
+        found = None if self.parent_ds is None else rrset_of(self.parent_ds, "answer", self.origin, RdataType.DS)
+        return () if found is None else tuple(record for record in found if isinstance(record, DS))
 
     @cached_property
     def soa(self) -> Exchange:
@@ -79,6 +128,10 @@ class AuthoritativeSubject:
         return rrset_of(self.dnskey, "answer", self.origin, RdataType.DNSKEY) is not None
 
     @property
+    def _gives_signatures(self) -> bool:
+        return rrset_of(self.dnskey, "answer", self.origin, RdataType.RRSIG, RdataType.DNSKEY) is not None
+
+    @property
     def uses_nsec3(self) -> bool:
         """Whether the zone has NSEC3PARAM records."""
         return rrset_of(self.nsec3param, "answer", self.origin, RdataType.NSEC3PARAM) is not None
@@ -97,27 +150,37 @@ class AuthoritativeSubject:
 
     def lacks(self, need: str) -> str | None:
         """Say why an item is not applicable."""
-        if need == "zone":
-            return self._not_served
-        if need == "edns":
-            return self._without_edns
-        if need == "peers":
-            return None if self.peers else "One server is known; further ones can be named by --ns."
-        if need in {"signed", "nsec", "nsec3"} and not self.is_signed:
-            return f"The zone {self.origin} is not signed."
+        if need in DNSSEC_NEEDS:
+            return self._lacks_dnssec(need)
         match need:
-            case "signed":
-                return None
-            case "unsigned":
-                return f"The zone {self.origin} is signed." if self.is_signed else None
-            case "nsec":
-                return "The zone uses NSEC3." if self.uses_nsec3 else None
-            case "nsec3":
-                return None if self.uses_nsec3 else "The zone uses NSEC."
+            case "zone":
+                return self._not_served
+            case "edns":
+                return self._without_edns
+            case "peers":
+                return None if self.peers else "One server is known; further ones can be named by --ns."
+            case "ds":
+                return None if self.ds else f"No DS records for {self.origin} are known; --ds gives them."
+            case "transfer":
+                why = self.transfer.refusal
+                return f"The server does not transfer the zone to this address: {why}." if why else None
         if getattr(self.landmarks, need) is None:
             words = need.replace("_", " ")
             return f"No {words} is known in the zone {self.origin}; --zone-file with its data may show one."
         return None
+
+    def _lacks_dnssec(self, need: str) -> str | None:
+        if self.dnskey.rcode != dns.rcode.NOERROR:
+            return f"Whether the zone {self.origin} is signed cannot be told: there is no usable response for DNSKEY."
+        if need == "unsigned":
+            return f"The zone {self.origin} is signed." if self.is_signed else None
+        if not self.is_signed:
+            return f"The zone {self.origin} is not signed."
+        if need == "signatures" and not self._gives_signatures:
+            return "The server gives no signatures at all; A-rrsig is about that."
+        if need == "nsec" and self.uses_nsec3:
+            return "The zone uses NSEC3."
+        return "The zone uses NSEC." if need == "nsec3" and not self.uses_nsec3 else None
 
     @cached_property
     def _not_served(self) -> str | None:
@@ -158,7 +221,7 @@ class AuthoritativeSubject:
         return failed(f"{_sentence(exchange.trouble)}, while others are answered.", exchange)
 
     def _loses_responses(self) -> bool:
-        """Whether some of a few simple queries in a row are unanswered, or truncated for nothing, as by a limit on rates."""
+        """Whether some of a few simple queries in a row are unanswered, or truncated for nothing: a rate limit."""
         asker = replace(self.asker, udp_waits_s=self.asker.udp_waits_s[:1])
         for _ in range(QUERIES_IN_A_ROW):
             exchange = asker.udp(Query(name=self.origin, rtype=RdataType.SOA, payload=None))

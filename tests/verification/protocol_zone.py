@@ -9,16 +9,18 @@ import dns.zone
 from dnsrig.verification.landmarks import Landmarks, find_landmarks
 
 ORIGIN = "matrix.example."
-LARGE_TEXTS = 60
-WIDE_TEXTS = 20
-MIDDLE_TEXTS = 12
+LARGE_TEXTS, WIDE_TEXTS, MIDDLE_TEXTS = 20, 8, 3
+"""Records of TXT RRsets whose responses exceed 4000, 1220 and 512 octets."""
+STRING_OCTETS = 230
 
 
 def zone_text() -> str:
     """Give the zone unsigned."""
-    middle = "\n".join(f'middle TXT "text {number:02} {"m" * 40}"' for number in range(MIDDLE_TEXTS))
-    wide = "\n".join(f'wide TXT "text {number:02} {"w" * 70}"' for number in range(WIDE_TEXTS))
-    large = "\n".join(f'large TXT "text {number:02} {"x" * 70}"' for number in range(LARGE_TEXTS))
+    texts = "\n".join(
+        f'{name} TXT "{number:02} {"x" * (STRING_OCTETS - 3)}"'
+        for name, records in (("large", LARGE_TEXTS), ("wide", WIDE_TEXTS), ("middle", MIDDLE_TEXTS))
+        for number in range(records)
+    )
     return f"""\
 $ORIGIN {ORIGIN}
 $TTL 3600
@@ -41,9 +43,7 @@ secure DS 12345 13 2 0123456789abcdef0123456789abcdef0123456789abcdef0123456789a
 ns1.secure A 192.0.2.5
 insecure NS ns1.insecure
 ns1.insecure A 192.0.2.6
-{middle}
-{wide}
-{large}
+{texts}
 """
 
 
@@ -54,6 +54,11 @@ def make_zone(folder: Path) -> tuple[Path, Landmarks]:
     command = ["sign", "-K", str(folder), "-a", "RSASHA256", "--zsk-bits", "2048", "-f", str(signed), str(plain)]
     done = subprocess.run([sys.executable, "-m", "dnsrig", *command], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    zone = dns.zone.from_file(str(signed), ORIGIN, relativize=False, check_origin=False)
+    return signed, read_landmarks(signed, ORIGIN)
+
+
+def read_landmarks(path: Path, origin: str) -> Landmarks:
+    """Find what a zone file has."""
+    zone = dns.zone.from_file(str(path), origin, relativize=False, check_origin=False)
     rrsets = ((name, rdataset.rdtype, rdataset) for name, node in zone.nodes.items() for rdataset in node.rdatasets)
-    return signed, find_landmarks(dns.name.from_text(ORIGIN), rrsets)
+    return find_landmarks(dns.name.from_text(origin), rrsets)

@@ -10,7 +10,7 @@ from dns.rdatatype import RdataType
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.queries import USUAL_PAYLOAD, Query
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject, rrset_of
-from dnsrig.verification.verdicts import Outcome, failed
+from dnsrig.verification.verdicts import Outcome, failed, inconclusive
 
 UNKNOWN_OPTION = dns.edns.GenericOption(dns.edns.OptionType.make(65_001), b"dnsrig")
 """Of the range for experiments (RFC 6891 section 9), which no server knows."""
@@ -51,6 +51,8 @@ def wrong_soa(subject: AuthoritativeSubject, exchange: Exchange) -> Outcome | No
     if wrong is not None:
         return wrong
     if rrset_of(exchange, "answer", subject.origin, RdataType.SOA) is None:
+        if exchange.is_truncated:
+            return inconclusive("The response is truncated: the server may limit its rate of responses.", exchange)
         return failed("The response has no SOA record in its answer section.", exchange)
     return None
 

@@ -1,5 +1,6 @@
 """A-glue: glue."""
 
+import dns.flags
 import dns.name
 from dns.rdatatype import RdataType
 
@@ -37,6 +38,9 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     exchange = subject.asker.ask(Query(name=subject.name("glue"), rtype=RdataType.A, payload=None))
     if exchange.message is None:
         return subject.unanswered(exchange)
+    if exchange.has_flag(dns.flags.AA) or exchange.message.answer:
+        # From the delegated zone, where the server has that too; else A-below-cut fails.
+        return not_applicable("The response is no referral.", exchange)
     for rrset in exchange.message.authority:
         if rrset.rdtype == RdataType.NS and rrset.name != subject.origin:
             below = [rdata.target for rdata in rrset if rdata.target.is_subdomain(rrset.name)]

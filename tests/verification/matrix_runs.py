@@ -1,0 +1,85 @@
+"""Runs the items of the role `authoritative` with faults, in several processes: the interpreter is the narrow place."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import get_context
+from typing import Any
+
+from dnsrig.items.catalogue import items
+from dnsrig.verification.asker import Asker
+from dnsrig.verification.exchange import Endpoint
+from dnsrig.verification.faults.catalogue import fault_named
+from dnsrig.verification.faults.relay import NO_FAULT, Relay
+from dnsrig.verification.landmarks import Landmarks
+from dnsrig.verification.runner import run_items
+from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
+
+PROCESSES = 3
+FAULTS_AT_ONCE = 6
+SHORT_WAITS_S = (0.3, 0.5)
+LONG_WAITS_S = (1.0, 2.0, 3.0)
+SHORT_TCP_WAIT_S = 1.0
+LONG_TCP_WAIT_S = 5.0
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What the items found with one fault before one server: verdict and reason by item."""
+
+    server: str
+    fault: str
+    outcomes: Mapping[str, tuple[str, str]]
+
+    @property
+    def failed(self) -> set[str]:
+        return {item for item, (verdict, _) in self.outcomes.items() if verdict == "fail"}
+
+    def of_verdict(self, verdict: str) -> set[str]:
+        return {item for item, (found, _) in self.outcomes.items() if found == verdict}
+
+    def says(self, ids: Iterable[str]) -> str:
+        return "\n".join(f"  {item}: {' - '.join(self.outcomes[item])}" for item in sorted(ids))
+
+
+@dataclass(frozen=True)
+class Task:
+    """A fault to put before a server."""
+
+    server: str
+    fault: str
+    endpoint: Endpoint
+    landmarks: Landmarks
+    is_patient: bool = False
+
+
+def run_task(task: Task) -> Cell:
+    fault = NO_FAULT if task.fault == NO_FAULT.name else fault_named(task.fault)
+    waits_s = LONG_WAITS_S if task.is_patient else SHORT_WAITS_S
+    tcp_wait_s = LONG_TCP_WAIT_S if task.is_patient else SHORT_TCP_WAIT_S
+    with Relay(task.endpoint, fault) as relay:
+        asker = Asker(relay.endpoint, udp_waits_s=waits_s, tcp_wait_s=tcp_wait_s)
+        subject = AuthoritativeSubject(asker, task.landmarks, peers=(Asker(task.endpoint),))
+        results = run_items(items("authoritative"), subject)
+    outcomes = {result.item.id: (str(result.outcome.verdict), result.outcome.reason) for result in results}
+    return Cell(task.server, task.fault, outcomes)
+
+
+def run_tasks(tasks: Sequence[Task]) -> list[Cell]:
+    """Run in this process, several at a time: most of their time they wait."""
+    with ThreadPoolExecutor(FAULTS_AT_ONCE) as pool:
+        return list(pool.map(run_task, tasks))
+
+
+@contextmanager
+def processes() -> Iterator[Any]:
+    """Give a function that runs tasks in several processes."""
+    with ProcessPoolExecutor(PROCESSES, get_context("spawn")) as pool:
+
+        def run(tasks: Sequence[Task]) -> list[Cell]:
+            size = FAULTS_AT_ONCE * 2
+            chunks = [tasks[at : at + size] for at in range(0, len(tasks), size)]
+            return [cell for cells in pool.map(run_tasks, chunks) for cell in cells]
+
+        yield run

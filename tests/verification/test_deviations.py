@@ -1,0 +1,16 @@
+"""Deviations apply to the versions that they name."""
+
+from dnsrig.verification.deviations import Deviation
+
+
+def test_versions_match_by_whole_numbers() -> None:
+    known = Deviation("A-x", "bind", ("9.1", "9.20.4"), "A reason.")
+    assert known.applies_to("bind", "9.1.7")
+    assert known.applies_to("bind", "9.20.4-S1") is False
+    assert known.applies_to("bind", "9.20.4")
+    assert not known.applies_to("bind", "9.18.1")
+    assert not known.applies_to("nsd", "9.1.7")
+
+
+def test_without_versions_all_deviate() -> None:
+    assert Deviation("A-x", "bind", (), "A reason.").applies_to("bind", "9.99")

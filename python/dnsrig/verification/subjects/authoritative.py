@@ -22,9 +22,9 @@ from dnsrig.verification.transfer import Transfer, transfer
 from dnsrig.verification.verdicts import Outcome, failed, inconclusive
 
 LARGE_PAYLOAD = 4096
+DNSSEC_NEEDS = {"signed", "signatures", "unsigned", "nsec", "nsec3"}
 QUERIES_IN_A_ROW = 5
 """So many simple queries must all be answered before silence to another is called a failure."""
-DNSSEC_NEEDS = {"signed", "signatures", "unsigned", "nsec", "nsec3"}
 
 
 class NoWordError(Exception):
@@ -221,7 +221,7 @@ class AuthoritativeSubject:
         return failed(f"{_sentence(exchange.trouble)}, while others are answered.", exchange)
 
     def _loses_responses(self) -> bool:
-        """Whether some of a few simple queries in a row are unanswered, or truncated for nothing: a rate limit."""
+        """Whether some of a few simple queries in a row are unanswered, or truncated for nothing, as by a limit on rates."""
         asker = replace(self.asker, udp_waits_s=self.asker.udp_waits_s[:1])
         for _ in range(QUERIES_IN_A_ROW):
             exchange = asker.udp(Query(name=self.origin, rtype=RdataType.SOA, payload=None))

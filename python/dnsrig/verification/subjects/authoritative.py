@@ -221,7 +221,7 @@ class AuthoritativeSubject:
         return failed(f"{_sentence(exchange.trouble)}, while others are answered.", exchange)
 
     def _loses_responses(self) -> bool:
-        """Whether some of a few simple queries in a row are unanswered, or truncated for nothing, as by a limit on rates."""
+        """Whether some of a few simple queries in a row are unanswered, or truncated for nothing: a rate limit."""
         asker = replace(self.asker, udp_waits_s=self.asker.udp_waits_s[:1])
         for _ in range(QUERIES_IN_A_ROW):
             exchange = asker.udp(Query(name=self.origin, rtype=RdataType.SOA, payload=None))

@@ -73,7 +73,7 @@ class Started:
         self, zone: RigZone, endpoint: Endpoint | None = None, peer: Endpoint | None = None
     ) -> AuthoritativeSubject:
         return AuthoritativeSubject(
-            Asker(endpoint or self.endpoint, udp_waits_s=(2.0, 4.0), tcp_wait_s=4.0),
+            Asker(endpoint or self.endpoint, udp_waits_s=(2.0, 4.0), tcp_wait_s=2.0),
             zone.landmarks,
             given_ds=zone.ds,
             peers=(Asker(peer or self.endpoint),),
@@ -137,6 +137,8 @@ def test_each_fault_of_a_zone_fails_its_items(started: Started) -> None:
 
 @pytest.mark.parametrize("variant", ["nsec", "nsec3"])
 def test_each_fault_of_a_server_fails_its_items(started: Started, variant: str) -> None:
+    if variant == "nsec" and started.kind != "embedded":
+        pytest.skip("one variant shows that a server does not matter; the other is tried on the embedded one")
     zone = started.zones[variant]
     with Relay(started.endpoint, NO_FAULT) as relay:
         right = started.subject(zone, relay.endpoint)

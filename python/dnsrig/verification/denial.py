@@ -125,8 +125,8 @@ def nsec3_hash(name: dns.name.Name, salt: bytes, iterations: int) -> bytes:
 def is_between(owner: Place, following: Place, candidate: Place) -> bool:
     """Say whether a place lies strictly between two neighbours of a circular order."""
     if owner < following:
-        return owner < candidate < following
-    return candidate != owner and (candidate > owner or candidate < following)
+        return bool(owner < candidate < following)
+    return candidate != owner and bool(candidate > owner or candidate < following)
 
 
 def ancestors(name: dns.name.Name, origin: dns.name.Name) -> list[dns.name.Name]:

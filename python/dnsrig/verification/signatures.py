@@ -7,6 +7,8 @@ import dns.dnssec
 import dns.exception
 import dns.message
 import dns.name
+import dns.node
+import dns.rdataset
 import dns.rrset
 from dns.rdatatype import RdataType
 from dns.rdtypes.ANY.DNSKEY import DNSKEY
@@ -74,10 +76,12 @@ def signature_trouble(rrset: dns.rrset.RRset, signature: RRSIG, keys: Iterable[D
     candidates = keys_for(signature, keys)
     if not candidates:
         return None
-    named = {signature.signer: dns.rrset.from_rdata_list(signature.signer, 0, candidates)}
+    named: dict[dns.name.Name, dns.node.Node | dns.rdataset.Rdataset] = {
+        signature.signer: dns.rrset.from_rdata_list(signature.signer, 0, candidates)
+    }
     try:
         dns.dnssec.validate_rrsig(rrset, signature, named, now=signature.inception, policy=dns.dnssec.allow_all_policy)
-    except dns.dnssec.UnsupportedAlgorithm:
+    except dns.exception.UnsupportedAlgorithm:
         return None
     except dns.exception.DNSException as error:
         return str(error) or "verify failure"

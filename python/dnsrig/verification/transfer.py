@@ -89,5 +89,5 @@ def _zone_of(rrsets: list[dns.rrset.RRset], origin: dns.name.Name) -> dns.zone.Z
     zone = dns.zone.Zone(origin, relativize=False)
     for rrset in rrsets:
         if rrset.name.is_subdomain(origin):
-            zone.find_rdataset(rrset.name, rrset.rdtype, rrset.covers, create=True).update(rrset)
+            zone.find_rdataset(rrset.name, rrset.rdtype, rrset.covers, create=True).update(rrset)  # type: ignore[no-untyped-call]
     return zone

@@ -68,9 +68,10 @@ def _overlap(seen: list[Link]) -> tuple[str, Link, Link] | None:
     for link in seen:
         record = link.record
         if isinstance(record, NSEC3):
-            owner = hash_of_owner(link.owner)
-            if owner is not None:
-                chains[record.algorithm, record.iterations, record.salt][owner] = (link, owner, record.next)
+            place_hashed = hash_of_owner(link.owner)
+            if place_hashed is not None:
+                chain_of = chains[record.algorithm, record.iterations, record.salt]
+                chain_of[place_hashed] = (link, place_hashed, record.next)
         other = names.get(link.owner)
         if other is not None and isinstance(record, NSEC) and record != other[0].record and not is_made(record):
             return f"There are two different NSEC records at {link.owner}.", link, other[0]

@@ -1,6 +1,7 @@
 """A-edns-options: several EDNS options at once."""
 
 import dns.edns
+import dns.rcode
 
 from dnsrig.items.authoritative._probes import edns_soa_query, without_opt, wrong_soa
 from dnsrig.verification.item import Item
@@ -34,5 +35,7 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         dns.edns.ECSOption("0.0.0.0", 0, 0),
     )
     exchange = subject.asker.udp(edns_soa_query(subject, options=options))
+    if exchange.rcode == dns.rcode.BADCOOKIE:
+        return passed("BADCOOKIE: the server wants its own cookie as well.", exchange)
     wrong = wrong_soa(subject, exchange) or without_opt(exchange)
     return wrong or passed("NOERROR with the SOA record and OPT.", exchange)

@@ -8,7 +8,7 @@ import dns.name
 from dnsrig.items.authoritative._probes import soa_query
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
-from dnsrig.verification.verdicts import Evidence, Outcome, Severity, failed, passed
+from dnsrig.verification.verdicts import Evidence, Outcome, Severity, failed, inconclusive, passed
 
 ITEM = Item(
     id="A-garbage",
@@ -60,5 +60,10 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         after = subject.asker.udp(soa_query(subject))
         if after.response is None:
             sent = Evidence("sent before", "\n".join(message.hex(" ", 2) or "(empty)" for message in messages))
+            if not subject.silence():
+                continue
+            if subject.asker.tcp(soa_query(subject)).response is not None:
+                reason = f"After {words} only TCP is answered; the server may limit its rate of responses."
+                return inconclusive(reason, before, sent, after)
             return failed(f"After {words} the server answers no more.", before, sent, after)
     return passed("The server answers after each kind.", after)

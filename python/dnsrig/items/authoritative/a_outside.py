@@ -25,10 +25,10 @@ ITEM = Item(
         "resolvers."
     ),
     procedure=(
-        "A name below the reserved domain invalid. is asked for without RD; the response is REFUSED, or another "
+        "A name in a top-level domain that does not exist is asked for without RD; the response is REFUSED, or another "
         "error without records."
     ),
-    dig=("dig @{server} -p {port} dnsrig.invalid A +norec +noedns",),
+    dig=("dig @{server} -p {port} www.dnsrig-0 A +norec +noedns",),
     faults=("recurses", "refers-upward", "denies-outside", "drops-outside", "lame-upward"),
 )
 
@@ -37,7 +37,8 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     """Ask for a name that no zone but the root has an ancestor of."""
     if subject.origin == dns.name.root:
         return not_applicable("Every name is within the root zone.")
-    name = dns.name.from_text(f"{random_label()}.invalid.")
+    # Not below invalid., which RFC 6761 section 6.4 has servers deny by themselves.
+    name = dns.name.from_text(f"www.{random_label()}.")
     exchange = subject.asker.udp(Query(name=name, rtype=RdataType.A, payload=None))
     if exchange.message is None:
         return subject.unanswered(exchange)

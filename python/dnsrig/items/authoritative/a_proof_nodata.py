@@ -1,7 +1,13 @@
 """A-proof-nodata: denial of a type."""
 
+from functools import partial
+
+import dns.name
+from dns.rdatatype import RdataType
+
 from dnsrig.items.authoritative._answers import absent_type
 from dnsrig.items.authoritative._denials import judge, unusable
+from dnsrig.verification.denial import DenialRecords, Proof
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Outcome, Severity, Verdict, inconclusive
@@ -26,6 +32,10 @@ ITEM = Item(
 )
 
 
+def _prove(name: dns.name.Name, rtype: RdataType, records: DenialRecords) -> Proof:
+    return records.no_data(name, rtype)
+
+
 def check(subject: AuthoritativeSubject) -> Outcome:
     """Ask for such a type at both names and judge the proofs."""
     host = subject.landmarks.host
@@ -37,7 +47,7 @@ def check(subject: AuthoritativeSubject) -> Outcome:
             outcome = inconclusive(f"{name} has every type that was thought to be rare.", exchange)
         if outcome is None:
             what = f"that {name} has no {rtype.name}"
-            outcome = judge(subject, exchange, lambda records, at=name, of=rtype: records.no_data(at, of), what)
+            outcome = judge(subject, exchange, partial(_prove, name, rtype), what)
         if outcome.verdict == Verdict.FAIL:
             return outcome
         outcomes.append(outcome)

@@ -22,10 +22,10 @@ ITEM = Item(
         "Anyone can use the server to amplify attacks, and to poison a cache that answers for the zone as well."
     ),
     procedure=(
-        "A name below the reserved domain invalid. is asked for with RD; the response has no answer, and is no denial. "
-        "The host that asks should be one that the server does not know."
+        "A name in a top-level domain that does not exist is asked for with RD; the response has no answer, and is no "
+        "denial. The host that asks should be one that the server does not know."
     ),
-    dig=("dig @{server} -p {port} dnsrig.invalid A +rec +noedns",),
+    dig=("dig @{server} -p {port} www.dnsrig-0 A +rec +noedns",),
     faults=("recurses", "denies-outside"),
 )
 
@@ -34,7 +34,8 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     """Ask for a name that the root denies."""
     if subject.origin == dns.name.root:
         return not_applicable("Every name is within the root zone.")
-    name = dns.name.from_text(f"{random_label()}.invalid.")
+    # Not below invalid., which RFC 6761 section 6.4 has servers deny by themselves.
+    name = dns.name.from_text(f"www.{random_label()}.")
     exchange = subject.asker.udp(Query(name=name, rtype=RdataType.A, rd=True, payload=None))
     if exchange.response is None and not subject.silence():
         return passed("The query is not answered, while others are.", exchange)

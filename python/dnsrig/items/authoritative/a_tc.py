@@ -2,8 +2,10 @@
 
 import time
 
-from dnsrig.items.authoritative._probes import soa_query
+from dns.rdatatype import RdataType
+
 from dnsrig.verification.item import Item
+from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
 
@@ -20,8 +22,9 @@ ITEM = Item(
         "Every client asks again by TCP: answers come late, and the server bears connections instead of datagrams."
     ),
     procedure=(
-        "The SOA record is asked for by UDP without EDNS; the response has no TC. Servers that limit their rate "
-        "of responses (RRL) set TC when asked too often, so it is asked for three times."
+        "The SOA and NS records and a host's address are asked for by UDP without EDNS; a response has no TC. Servers "
+        "that limit their rate of responses (RRL) set TC when asked for one thing too often, so they are asked "
+        "three times."
     ),
     dig=("dig @{server} -p {port} {zone} SOA +norec +noedns +ignore",),
     needs=("zone",),
@@ -30,12 +33,20 @@ ITEM = Item(
 
 
 def check(subject: AuthoritativeSubject) -> Outcome:
-    """Ask until one response is whole."""
+    """Ask until one response is whole, for different things, as limits are for each response."""
+    questions = [(subject.origin, RdataType.SOA), (subject.origin, RdataType.NS)]
+    if subject.landmarks.host is not None:
+        questions.append((subject.landmarks.host.name, RdataType.A))
+    exchanges = []
     for pause_s in PAUSES_S:
         time.sleep(pause_s)
-        exchange = subject.asker.udp(soa_query(subject))
-        if exchange.response is None:
-            return subject.unanswered(exchange)
-        if not exchange.is_truncated:
-            return passed("The response has no TC.", exchange)
-    return failed(f"The response has TC with {exchange.octets} octets, {len(PAUSES_S)} times.", exchange)
+        for name, rtype in questions:
+            exchange = subject.asker.udp(Query(name=name, rtype=rtype, payload=None))
+            if exchange.response is None:
+                return subject.unanswered(exchange)
+            if not exchange.is_truncated:
+                return passed("The response has no TC.", exchange)
+            exchanges.append(exchange)
+    return failed(
+        f"All {len(exchanges)} responses have TC, with {exchanges[0].octets} octets and so on.", *exchanges[:3]
+    )

@@ -14,6 +14,7 @@ from dnsrig.verification.item import Role
 
 AUTHORITATIVE: tuple[Role, ...] = ("authoritative",)
 TTL_S = 3600
+RANDOM = b"dnsrig-"
 
 
 def _is_query(message: dns.message.Message) -> bool:
@@ -25,12 +26,13 @@ def _asks_any(message: dns.message.Message) -> bool:
 
 
 def _is_outside(message: dns.message.Message) -> bool:
-    return _is_query(message) and message.question[0].name.labels[-2:] == (b"invalid", b"")
+    """Whether it asks for a name in a top-level domain that items make up (`random_label`)."""
+    return _is_query(message) and any(label.startswith(RANDOM) for label in message.question[0].name.labels[-2:-1])
 
 
 def _is_random(name: dns.name.Name) -> bool:
     """Whether a name is one that items make up (`random_label`): if it has records, then by a wildcard or DNAME."""
-    return name.labels[0].startswith(b"dnsrig-")
+    return name.labels[0].startswith(RANDOM)
 
 
 def _upward(query: dns.message.Message) -> bytes:

@@ -98,7 +98,7 @@ def _spoil_key_signatures(answer: dns.message.Message) -> None:
 
 def _change_addresses(answer: dns.message.Message) -> None:
     for rrset in of_type(answer.answer, RdataType.A):
-        replace_rdatas(rrset, [A(rrset.rdclass, RdataType.A, "192.0.2.250")])
+        replace_rdatas(rrset, [A(rrset.rdclass, RdataType.A, "192.0.2.250")])  # type: ignore[no-untyped-call]
 
 
 def _halve_signature_ttl(answer: dns.message.Message) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import dns.exception
 import dns.message
+from dns.rdatatype import RdataType
 
 from dnsrig.verification.exchange import Transport
 from dnsrig.verification.item import Role
@@ -35,7 +36,16 @@ class Passage:
     @property
     def answer(self) -> dns.message.Message:
         """The response, parsed; changing it changes nothing but this copy."""
-        return dns.message.from_wire(self.response)
+        return dns.message.from_wire(self.response, one_rr_per_rrset=self._is_of_transfer)
+
+    @property
+    def _is_of_transfer(self) -> bool:
+        """Whether the client asked for a zone transfer, whose records must stay in order, with the SOA record twice."""
+        try:
+            question = self.asked.question
+        except dns.exception.DNSException:
+            return False
+        return bool(question) and question[0].rdtype in {RdataType.AXFR, RdataType.IXFR}
 
 
 Change = Callable[[Passage], bytes | None]

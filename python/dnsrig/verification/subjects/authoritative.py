@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import dns.flags
@@ -23,6 +23,8 @@ from dnsrig.verification.verdicts import Outcome, failed, inconclusive
 
 LARGE_PAYLOAD = 4096
 DNSSEC_NEEDS = {"signed", "signatures", "unsigned", "nsec", "nsec3"}
+QUERIES_IN_A_ROW = 5
+"""So many simple queries must all be answered before silence to another is called a failure."""
 
 
 class NoWordError(Exception):
@@ -213,7 +215,20 @@ class AuthoritativeSubject:
         silence = self.silence()
         if silence:
             return inconclusive(f"The server does not answer the simplest question either: {silence}.", exchange)
+        if self._loses_responses():
+            reason = f"{_sentence(exchange.trouble)}; others are unanswered now and then as well."
+            return inconclusive(reason, exchange)
         return failed(f"{_sentence(exchange.trouble)}, while others are answered.", exchange)
+
+    def _loses_responses(self) -> bool:
+        """Whether some of a few simple queries in a row are unanswered, or truncated for nothing: a rate limit."""
+        asker = replace(self.asker, udp_waits_s=self.asker.udp_waits_s[:1])
+        for _ in range(QUERIES_IN_A_ROW):
+            exchange = asker.udp(Query(name=self.origin, rtype=RdataType.SOA, payload=None))
+            has_answer = exchange.message is not None and bool(exchange.message.answer)
+            if exchange.response is None or (exchange.is_truncated and not has_answer):
+                return True
+        return False
 
 
 def _sentence(clause: str) -> str:

@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import dns.name
 import dns.rdata
@@ -19,6 +19,7 @@ from dnsrig.verification.zones.source import zone_text
 
 SIGNING_MEMORY = 1 << 24
 USUAL_ALGORITHM = "ECDSAP256SHA256"
+ROLES: tuple[Literal["ksk", "zsk"], ...] = ("ksk", "zsk")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +30,7 @@ class Variant:
     algorithms: tuple[str, ...] = (USUAL_ALGORITHM,)
     """Each has a KSK and a ZSK; without any the zone is not signed."""
     rsa_bits: int = 2048
-    chain: str = "nsec"
+    chain: Literal["nsec", "nsec3"] = "nsec"
     iterations: int = 0
     salt: str = ""
     opt_out: bool = False
@@ -123,8 +124,8 @@ def _new_keys(origin: str, variant: Variant, folder: Path) -> _core.KeySet:
     for algorithm in variant.algorithms:
         is_rsa = algorithm.startswith("RSA")
         bits = variant.rsa_bits if is_rsa else None
-        for role in ("ksk", "zsk"):
-            keys.generate(origin, algorithm, bits, role, folder=folder, allow_sha1=True)  # type: ignore[arg-type]
+        for role in ROLES:
+            keys.generate(origin, algorithm, bits, role, folder=folder, allow_sha1=True)
     keys.write(folder)
     return keys
 
@@ -132,7 +133,7 @@ def _new_keys(origin: str, variant: Variant, folder: Path) -> _core.KeySet:
 def _signing(variant: Variant) -> Signing:
     now_s = int(time.time())
     return Signing(
-        chain=variant.chain,  # type: ignore[arg-type]
+        chain=variant.chain,
         iterations=variant.iterations,
         salt=variant.salt,
         opt_out=variant.opt_out,

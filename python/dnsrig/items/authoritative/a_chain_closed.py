@@ -29,7 +29,13 @@ ITEM = Item(
     ),
     dig=("dig @{server} -p {port} {zone} NSEC +norec +dnssec",),
     needs=("signatures",),
-    faults=("chain-skips-names", "nsec3-chain-skips-names", "chain-points-nowhere"),
+    faults=(
+        "chain-skips-names",
+        "nsec3-chain-skips-names",
+        "chain-points-nowhere",
+        "no-referral",
+        "referral-in-answer",
+    ),
 )
 
 

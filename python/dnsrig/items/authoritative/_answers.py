@@ -90,6 +90,9 @@ def questions(subject: AuthoritativeSubject) -> list[tuple[dns.name.Name, RdataT
 
 def sample(subject: AuthoritativeSubject) -> list[Exchange]:
     """Ask the questions of the sample; give the usable responses."""
+    if subject.answers.get(subject.origin, RdataType.SOA).response is None:
+        # Queries with DO are not answered at all: each further one would wait for nothing.
+        return []
     asked = [subject.answers.get(name, rtype) for name, rtype in questions(subject)]
     asked.append(absent_type(subject, subject.origin)[1])
     if subject.landmarks.host is not None:

@@ -31,9 +31,12 @@ ITEM = Item(
         "axfr-leaves-out",
         "axfr-strips-rrsig",
         "axfr-ends-early",
+        "allows-axfr",
         "changes-data",
         "signed-delegation",
         "wrong-nsec3param",
+        "cname-at-apex",
+        "other-ns",
     ),
 )
 

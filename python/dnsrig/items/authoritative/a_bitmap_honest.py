@@ -34,6 +34,9 @@ ITEM = Item(
         "nsec3-bitmap-denies-type",
         "nsec3-bitmap-invents-type",
         "hides-nsec3param",
+        "no-ns",
+        "no-wildcards",
+        "wildcard-owner",
     ),
 )
 

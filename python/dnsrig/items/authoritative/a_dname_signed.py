@@ -19,7 +19,11 @@ ITEM = Item(
     procedure="A name below a DNAME record is asked for with DO.",
     dig=("dig @{server} -p {port} absent.{dname} A +norec +dnssec",),
     needs=("signatures", "dname"),
-    faults=("strips-rrsig-of-dname", "signs-synthesised-cname"),
+    faults=(
+        "strips-rrsig-of-dname",
+        "signs-synthesised-cname",
+        "no-dname-cname",
+    ),
 )
 
 

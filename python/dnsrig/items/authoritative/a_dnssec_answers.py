@@ -22,7 +22,13 @@ ITEM = Item(
         "NXDOMAIN is compact denial's (RFC 9824)."
     ),
     dig=("dig @{server} -p {port} {zone} SOA +norec +dnssec", "dig @{server} -p {port} {zone} SOA +norec +noedns"),
-    faults=("drops-do", "drops-edns", "formerr-to-edns", "servfail-to-denials"),
+    faults=(
+        "drops-do",
+        "drops-edns",
+        "formerr-to-edns",
+        "servfail-to-denials",
+        "nxdomain-for-nodata",
+    ),
 )
 
 
@@ -34,9 +40,10 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         asked.append((host.name, host.rtype))
     compared = 0
     for name, rtype in asked:
-        with_do, without = (subject.answers.get(name, rtype, do=do) for do in (True, False))
+        without = subject.answers.get(name, rtype, do=False)
         if without.message is None:
-            continue
+            break
+        with_do = subject.answers.get(name, rtype)
         if with_do.message is None:
             return failed(f"With DO there is {with_do.trouble}; without EDNS there is a response.", with_do, without)
         codes = with_do.rcode, without.rcode

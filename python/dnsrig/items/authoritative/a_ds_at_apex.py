@@ -21,7 +21,12 @@ ITEM = Item(
     ),
     dig=("dig @{server} -p {port} {zone} DS +norec +dnssec",),
     needs=("signed",),
-    faults=("servfail-to-ds-at-apex",),
+    faults=(
+        "servfail-to-ds-at-apex",
+        "cname-at-apex",
+        "no-soa-in-denial",
+        "nxdomain-for-nodata",
+    ),
 )
 
 

@@ -24,7 +24,12 @@ ITEM = Item(
     ),
     dig=("dig @{server} -p {port} {delegation} DS +norec +dnssec",),
     needs=("signatures",),
-    faults=("ds-from-child", "refers-ds-queries", "clears-aa"),
+    faults=(
+        "ds-from-child",
+        "refers-ds-queries",
+        "clears-aa",
+        "other-soa-in-denial",
+    ),
 )
 
 

@@ -20,7 +20,11 @@ ITEM = Item(
     ),
     dig=("dig @{server} -p {port} {host} +norec +dnssec",),
     needs=("signatures",),
-    faults=("raised-ttl", "wrong-original-ttl"),
+    faults=(
+        "raised-ttl",
+        "wrong-original-ttl",
+        "soa-ttl-in-denial",
+    ),
 )
 
 

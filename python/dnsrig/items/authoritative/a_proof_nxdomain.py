@@ -30,6 +30,7 @@ ITEM = Item(
         "lacks-next-closer-denial",
         "lacks-wildcard-denial",
         "lacks-closest-encloser",
+        "noerror-for-nxdomain",
     ),
 )
 

@@ -31,6 +31,7 @@ ITEM = Item(
         "lacks-wildcard-match",
         "lacks-next-closer-denial",
         "lacks-closest-encloser",
+        "nxdomain-for-nodata",
     ),
 )
 

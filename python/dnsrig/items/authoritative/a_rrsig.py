@@ -26,6 +26,9 @@ ITEM = Item(
         "clears-do",
         "ignores-edns",
         "cuts-without-tc",
+        "cname-at-apex",
+        "no-cname-target",
+        "no-dname-cname",
     ),
 )
 

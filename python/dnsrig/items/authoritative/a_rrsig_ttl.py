@@ -21,7 +21,10 @@ ITEM = Item(
     ),
     dig=("dig @{server} -p {port} {host} +norec +dnssec",),
     needs=("signatures",),
-    faults=("rrsig-ttl-differs",),
+    faults=(
+        "rrsig-ttl-differs",
+        "soa-ttl-in-denial",
+    ),
 )
 
 

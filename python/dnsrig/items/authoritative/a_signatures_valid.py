@@ -21,7 +21,15 @@ ITEM = Item(
     ),
     dig=("delv @{server} -p {port} {zone} SOA   # with the zone's key as trust anchor",),
     needs=("signatures",),
-    faults=("bad-signatures", "bad-dnskey-signature", "changes-data", "wrong-nsec3param"),
+    faults=(
+        "bad-signatures",
+        "bad-dnskey-signature",
+        "changes-data",
+        "wrong-nsec3param",
+        "old-serial",
+        "other-ns",
+        "two-soas",
+    ),
 )
 
 

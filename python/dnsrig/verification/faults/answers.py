@@ -218,6 +218,7 @@ FAULTS = (
         name="allows-axfr",
         does="transfers the zone to anyone",
         roles=AUTHORITATIVE,
+        changes_transfers=True,
         on_response=unchanged_if_unreadable(_transfer),
     ),
     Fault(

@@ -69,6 +69,8 @@ class Fault:
     on_query: Change | None = None
     """Changes queries before the server that is right gets them."""
     on_response: Change | None = None
+    changes_transfers: bool = False
+    """`on_response` is for the messages of zone transfers too, each of which it gets."""
     refuses_tcp: bool = False
     """Nothing listens on TCP."""
     closes_tcp_after_one: bool = False

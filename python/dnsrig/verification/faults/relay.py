@@ -194,7 +194,7 @@ class Relay:
                     length = struct.unpack("!H", await self._exactly(channel, 2))[0]
                     passage = Passage(query, "tcp", await self._exactly(channel, length), memory=self._memory)
                     marks += transfer_marks(passage.response)
-                    change = self.fault.on_response
+                    change = self.fault.on_response if self.fault.changes_transfers else None
                     response = passage.response if change is None else change(passage)
                     if response is not None:
                         writer.write(struct.pack("!H", len(response)) + response)

@@ -9,14 +9,17 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import dns.message
+import dns.name
 import pytest
+from dns.rdatatype import RdataType
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.exchange import Endpoint
+from dnsrig.verification.queries import Query
 from dnsrig.verification.tree.making import Tree
 
 CLONE_NEWNET = 0x40000000
@@ -69,28 +72,29 @@ class Bed:
 
     def make_socket(self, family: socket.AddressFamily, kind: socket.SocketKind) -> socket.socket:
         """Make a socket in the namespace: a thread goes there for it."""
-        made: list[socket.socket | BaseException] = []
+        made: Future[socket.socket] = Future()
 
         def make() -> None:
             try:
                 with Path("/var/run/netns", self.name).open("rb") as place:
-                    if ctypes.CDLL(None, use_errno=True).setns(place.fileno(), CLONE_NEWNET):
-                        raise OSError(ctypes.get_errno(), "setns")
-                made.append(socket.socket(family, kind))
-            except BaseException as error:
-                made.append(error)
+                    failed = ctypes.CDLL(None, use_errno=True).setns(place.fileno(), CLONE_NEWNET)
+                made.set_result(socket.socket(family, kind) if not failed else _refused())
+            except OSError as error:
+                made.set_exception(error)
 
         thread = threading.Thread(target=make)
         thread.start()
         thread.join()
-        if isinstance(made[0], BaseException):
-            raise made[0]
-        return made[0]
+        return made.result()
 
     @property
     def asker(self) -> Asker:
         """Ask the resolver; slow machines are given time."""
         return Asker(RESOLVER, make_socket=self.make_socket, udp_waits_s=(8.0, 8.0))
+
+
+def _refused() -> socket.socket:
+    raise OSError(ctypes.get_errno(), "setns")
 
 
 @contextmanager
@@ -141,15 +145,9 @@ def resolver(bed: Bed, server: str, tree: Tree, folder: Path) -> Iterator[str]:
 
 def _wait_until_ready(bed: Bed, process: subprocess.Popen[bytes], folder: Path) -> None:
     deadline = time.monotonic() + READY_S
-    query = dns.message.make_query(".", "SOA").to_wire()
+    asker = Asker(RESOLVER, make_socket=bed.make_socket, udp_waits_s=(0.5,))
+    query = Query(name=dns.name.root, rtype=RdataType.SOA, rd=True)
     while time.monotonic() < deadline and process.poll() is None:
-        with bed.make_socket(socket.AF_INET, socket.SOCK_DGRAM) as channel:
-            channel.settimeout(0.5)
-            try:
-                channel.connect((RESOLVER.address, RESOLVER.port))
-                channel.send(query)
-                channel.recv(65_535)
-                return
-            except OSError:
-                continue
+        if asker.udp(query).message is not None:
+            return
     raise AssertionError(f"the resolver did not start: {(folder / 'output').read_text()[-2000:]}")

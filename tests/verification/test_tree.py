@@ -40,7 +40,7 @@ def server(tree: Tree) -> TreeServer:
 
 @pytest.fixture
 def free_udp_and_tcp_port() -> int:
-    """Find a port that is free on all addresses of the tree; taken again at once, on addresses that nobody else uses."""
+    """Find a port that is free on the addresses of the tree, which nobody else uses."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as channel:
         channel.bind(("127.53.0.1", 0))
         port: int = channel.getsockname()[1]

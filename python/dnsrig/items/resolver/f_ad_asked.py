@@ -19,7 +19,8 @@ ITEM = Item(
         "Stubs that want no signatures, only the verdict, do not get it; or old stubs get a flag that they cannot take."
     ),
     procedure=(
-        "A secure name is asked for with RD and without EDNS, once with AD: the response has AD; once without: it has not."
+        "A secure name is asked for with RD and without EDNS, once with AD: the response has AD; once "
+        "without: it has not."
     ),
     dig=(
         "dig @{server} -p {port} www.control.nsec. A +noedns +ad",

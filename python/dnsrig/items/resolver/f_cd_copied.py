@@ -16,7 +16,9 @@ ITEM = Item(
     references=("RFC 4035 section 3.2.2",),
     severity=Severity.WARNING,
     consequence="Forwarders behind it cannot tell whether data were validated, and cache them as if they were.",
-    procedure="A secure name is asked for with RD and DO, with CD and without: the response has CD as the query had it.",
+    procedure=(
+        "A secure name is asked for with RD and DO, with CD and without: the response has CD as the query had it."
+    ),
     dig=("dig @{server} -p {port} www.control.nsec. A +dnssec +cd",),
     needs=("dnssec",),
     faults=("clears-cd",),

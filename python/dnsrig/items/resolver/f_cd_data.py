@@ -17,12 +17,12 @@ ITEM = Item(
     references=("RFC 4035 section 3.2.2", "RFC 6840 section 5.9"),
     severity=Severity.ERROR,
     consequence=(
-        "Validators behind it with other trust anchors cannot do their own validation, and operators cannot see what is "
-        "wrong with a zone."
+        "Validators behind it with other trust anchors cannot do their own validation, and operators cannot see what "
+        "is wrong with a zone."
     ),
     procedure=(
-        "Two names with wrong signatures are asked for with RD, DO and CD, one of them without CD before: NOERROR, the "
-        "records with their signatures, no AD."
+        "Two names with wrong signatures are asked for with RD, DO and CD, one of them without CD before: "
+        "NOERROR, the records with their signatures, no AD."
     ),
     dig=("dig @{server} -p {port} any.fresh.control-bogus.nsec. A +dnssec +cd",),
     needs=("validates",),

@@ -19,8 +19,8 @@ ITEM = Item(
     severity=Severity.ERROR,
     consequence="Validators behind it, in stubs, applications and forwarders, cannot validate anything.",
     procedure=(
-        "A secure name and one that does not exist are asked for with RD and DO: both responses have an OPT record with "
-        "DO, the first an RRSIG record, the second NSEC and RRSIG records."
+        "A secure name and one that does not exist are asked for with RD and DO: both responses have an OPT "
+        "record with DO, the first an RRSIG record, the second NSEC and RRSIG records."
     ),
     dig=(
         "dig @{server} -p {port} www.control.nsec. A +dnssec",

@@ -10,14 +10,14 @@ ITEM = Item(
     id="F-iterations",
     role="resolver",
     group="Validation: denial of existence",
-    requirement="The resolver validates NSEC3 proofs without iterations, and answers about those with iterations somehow.",
+    requirement="The resolver validates NSEC3 proofs without iterations, and answers where there are some.",
     references=("RFC 9276 section 3.2", "RFC 5155 section 10.3"),
     severity=Severity.ERROR,
     consequence="Missing names and types of zones with NSEC3 become failures, delays or silence.",
     procedure=PROCEDURE
     + (
-        "Missing names and types of zones with 0, 50, 100, 150, 500 and 2500 iterations: with 0 AD; with others AD, no AD, "
-        "or SERVFAIL, as the resolver's limits are. The evidence has the ladder."
+        "Missing names and types of zones with 0, 50, 100, 150, 500 and 2500 iterations: with 0 AD; with "
+        "others AD, no AD, or SERVFAIL, as the resolver's limits are. The evidence has the ladder."
     ),
     dig=(
         "dig @{server} -p {port} absent.iterations-0.nsec3. A +dnssec",

@@ -17,7 +17,8 @@ ITEM = Item(
     severity=Severity.WARNING,
     consequence="An attacker's zone makes each query for a missing name cost thousands of hashes (CVE-2023-50868).",
     procedure=(
-        "Missing names and types of zones with 500 and 2500 iterations are asked for with RD and DO: no AD, or SERVFAIL."
+        "Missing names and types of zones with 500 and 2500 iterations are asked for with RD and DO: no AD, "
+        "or SERVFAIL."
     ),
     dig=("dig @{server} -p {port} absent.iterations-2500.nsec3. A +dnssec",),
     needs=("validates",),

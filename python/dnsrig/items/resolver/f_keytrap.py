@@ -14,8 +14,8 @@ ITEM = Item(
     severity=Severity.CRITICAL,
     consequence="One query for an attacker's zone stops the resolver for all its users.",
     procedure=(
-        "Names of a zone with 81 keys of one tag, each with 80 wrong signatures are asked for at once; meanwhile a name that is in "
-        "the cache is asked for again and again: it is answered within 2 s."
+        "Names of a zone with 81 keys of one tag, each with 80 wrong signatures are asked for at once; "
+        "meanwhile a name that is in the cache is asked for again and again: it is answered within 2 s."
     ),
     dig=("dig @{server} -p {port} trap0.keytrap.nsec. A +dnssec",),
     needs=("validates",),

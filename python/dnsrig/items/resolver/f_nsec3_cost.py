@@ -14,8 +14,8 @@ ITEM = Item(
     severity=Severity.CRITICAL,
     consequence="A few queries for an attacker's zone stop the resolver for all its users.",
     procedure=(
-        "Names of more than 40 labels in a zone with 150 NSEC3 iterations are asked for at once; meanwhile a name that is in "
-        "the cache is asked for again and again: it is answered within 2 s."
+        "Names of more than 40 labels in a zone with 150 NSEC3 iterations are asked for at once; meanwhile a "
+        "name that is in the cache is asked for again and again: it is answered within 2 s."
     ),
     dig=("dig @{server} -p {port} x.x.x.deep0.deep.nsec3. A +dnssec",),
     needs=("validates",),

@@ -19,8 +19,8 @@ ITEM = Item(
     severity=Severity.WARNING,
     consequence="Old stubs and routers that cannot take large responses, or records that they do not know, fail.",
     procedure=(
-        "A secure name and one that does not exist are asked for with RD and without EDNS, and with EDNS but without DO, "
-        "after queries with DO filled the cache: no RRSIG, NSEC or NSEC3 records."
+        "A secure name and one that does not exist are asked for with RD and without EDNS, and with EDNS but "
+        "without DO, after queries with DO filled the cache: no RRSIG, NSEC or NSEC3 records."
     ),
     dig=(
         "dig @{server} -p {port} www.control.nsec. A +noedns",

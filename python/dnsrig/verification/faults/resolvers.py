@@ -15,7 +15,7 @@ from dnsrig.verification.tree.cases import BOGUS, Status, TableRow
 from dnsrig.verification.tree.plan import PLANS
 
 Question = tuple[dns.name.Name, RdataType]
-STALL_S = 0.6
+STALL_S = 1.0
 """The items ask for several names at once, so that a stall takes some seconds."""
 BURDENS = {"F-keytrap", "F-nsec3-cost"}
 """Items that are not about what is answered."""

@@ -21,7 +21,7 @@ WAITS_S = (8.0, 15.0)
 """How long a try waits: a resolver itself may wait for servers of the tree that do not answer."""
 CLIENT_ADDRESS = "127.0.0.1"
 TREE_PREFIX = "198.18.54"
-"""Addresses of the tree in the namespace, of the range for measurements (RFC 2544): not every resolver asks 127.0.0.0/8."""
+"""Addresses of the tree in the namespace, of the range for measurements (RFC 2544): some ask none of 127.0.0.0/8."""
 
 
 @dataclass(frozen=True, slots=True)

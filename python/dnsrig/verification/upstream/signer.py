@@ -1,0 +1,53 @@
+"""The key of the upstream's zone, which signs what is asked for when it is asked for."""
+
+import time
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import dns.dnssec
+import dns.name
+import dns.rrset
+from cryptography.hazmat.primitives.asymmetric import ec
+from dns.dnssectypes import Algorithm
+from dns.rdatatype import RdataType
+from dns.rdtypes.ANY.DNSKEY import DNSKEY
+
+from dnsrig.verification.upstream.names import ORIGIN, TTL_S
+
+VALIDITY_S = (3600, 7 * 86_400)
+"""Signatures are valid from so long ago, for so long to come."""
+KEY_FLAGS = 257
+
+
+@dataclass(frozen=True)
+class Signer:
+    """A combined signing key of ECDSAP256SHA256, made anew for each upstream."""
+
+    key: ec.EllipticCurvePrivateKey = field(default_factory=lambda: ec.generate_private_key(ec.SECP256R1()))
+
+    @cached_property
+    def dnskey(self) -> DNSKEY:
+        """The record of the key."""
+        made = dns.dnssec.make_dnskey(self.key.public_key(), Algorithm.ECDSAP256SHA256, KEY_FLAGS)
+        return DNSKEY(made.rdclass, made.rdtype, made.flags, made.protocol, made.algorithm, made.key)
+
+    @cached_property
+    def keys(self) -> dns.rrset.RRset:
+        """The zone's DNSKEY RRset: the trust anchor of a validating stub."""
+        return dns.rrset.from_rdata(ORIGIN, TTL_S, self.dnskey)
+
+    def signatures(self, rrset: dns.rrset.RRset) -> dns.rrset.RRset:
+        """Sign an RRset of the zone."""
+        now_s = int(time.time())
+        rrsig = dns.dnssec.sign(
+            rrset,
+            self.key,
+            ORIGIN,
+            self.dnskey,
+            inception=now_s - VALIDITY_S[0],
+            expiration=now_s + VALIDITY_S[1],
+            verify=False,
+        )
+        made = dns.rrset.RRset(rrset.name, rrset.rdclass, RdataType.RRSIG, rrset.rdtype)
+        made.add(rrsig, rrset.ttl)
+        return made

@@ -57,18 +57,24 @@ def identity(descriptor: int) -> int:
     return os.fstat(descriptor).st_ino
 
 
-def namespaces_in_use() -> set[int]:
-    """Those of all processes, and those that this process holds."""
+def held_namespaces() -> set[int]:
+    """Those that this process holds."""
     found = set()
-    for pid in processes.parents():
-        try:
-            found.add((Path("/proc") / str(pid) / "ns" / "net").stat().st_ino)
-        except OSError:
-            continue
     for entry in Path("/proc/self/fd").iterdir():
         try:
             if str(entry.readlink()).startswith("net:"):
                 found.add(entry.stat().st_ino)
+        except OSError:
+            continue
+    return found
+
+
+def namespaces_in_use() -> set[int]:
+    """Those of all processes, of other users of the machine too, and those that this process holds."""
+    found = held_namespaces()
+    for pid in processes.parents():
+        try:
+            found.add((Path("/proc") / str(pid) / "ns" / "net").stat().st_ino)
         except OSError:
             continue
     return found
@@ -156,6 +162,39 @@ def test_what_a_function_raises_arrives() -> None:
         namespace.call(fail)
 
 
+def test_what_comes_after_an_interruption_is_discarded() -> None:
+    """A program that starts while the user interrupts must be ended by someone."""
+    began, may_end, discarded = threading.Event(), threading.Event(), threading.Event()
+
+    def function() -> str:
+        began.set()
+        assert may_end.wait(DEADLINE_S)
+        return "a process"
+
+    def interrupt() -> None:
+        assert began.wait(DEADLINE_S)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with Namespace() as namespace:
+        threading.Thread(target=interrupt).start()
+        with pytest.raises(KeyboardInterrupt):
+            namespace.call(function, discard=lambda given: discarded.set() if given == "a process" else None)
+        assert not discarded.is_set()
+        may_end.set()
+        assert discarded.wait(DEADLINE_S)
+
+
+@pytest.mark.parametrize(("program", "package"), [("ip", "iproute2"), ("nft", "nftables")])
+def test_missing_programs_name_their_package(program: str, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Namespace() as namespace:
+        monkeypatch.setenv("PATH", "/nowhere")
+        monkeypatch.setattr("dnsrig.hosts.namespace.SBIN", ())
+        with pytest.raises(
+            EnvironmentLacksError, match=f"{program} is not installed: install the Debian package {package}"
+        ):
+            namespace.run([program])
+
+
 def test_failed_commands_say_what_failed() -> None:
     with Namespace("client") as namespace:
         with pytest.raises(
@@ -169,10 +208,10 @@ def test_failed_commands_say_what_failed() -> None:
 
 
 def test_an_error_half_way_leaves_nothing() -> None:
-    before = namespaces_in_use()
+    before = held_namespaces()
     with pytest.raises(EnvironmentLacksError), resolver_network(["192.0.2.1", "not an address"], linked=True):
         pass
-    assert namespaces_in_use() == before
+    assert held_namespaces() == before
 
 
 def test_links_are_never_on_the_machine() -> None:
@@ -295,10 +334,10 @@ def test_packets_above_the_mtu_are_answered_with_icmp() -> None:
 
 @pytest.mark.parametrize("kind", ["router", "bridge", "host"])
 def test_networks_leave_nothing(kind: Middle) -> None:
-    before = namespaces_in_use()
+    before = held_namespaces()
     with path_network(kind, MORE_ADDRESSES):
-        assert len(namespaces_in_use()) == len(before) + 3
-    assert namespaces_in_use() == before
+        assert len(held_namespaces()) == len(before) + 3
+    assert held_namespaces() == before
 
 
 HELD = """

@@ -3,6 +3,7 @@
 import click
 
 from dnsrig.cli.verify_authoritative import authoritative
+from dnsrig.cli.verify_resolver import resolver, serve_tree_command
 
 
 @click.group()
@@ -16,9 +17,12 @@ def verify() -> None:
     Examples:
       dnsrig verify authoritative nsd                     a server that the rig starts
       dnsrig verify authoritative 192.0.2.53 --zone example.com
+      dnsrig verify resolver unbound bind                 two resolvers, side by side
       dnsrig verify authoritative --list                  all items
       dnsrig verify authoritative --explain A-85          one of them, and how to see it by dig
     """
 
 
 verify.add_command(authoritative)
+verify.add_command(resolver)
+verify.add_command(serve_tree_command)

@@ -11,6 +11,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
@@ -119,8 +120,9 @@ class Namespace:
             kernel.enter(descriptor)
             return function()
 
-        outcome = kernel.in_own_thread(inside)
+        outcome: Future[Result] = Future()
         try:
+            kernel.in_own_thread(inside, outcome)
             return outcome.result()
         except BaseException:
             if discard is not None and not (outcome.done() and outcome.exception() is not None):

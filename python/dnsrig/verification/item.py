@@ -37,6 +37,8 @@ class Item:
     """Names of the faults (`dnsrig.verification.faults`) that must fail it."""
     is_slow: bool = False
     """Takes more than some seconds, and is left out unless it is asked for."""
+    runs_alone: bool = False
+    """Burdens the target so that other items could not be judged meanwhile; runs after them."""
     group: str = ""
     """The headline under which lists show it."""
 

@@ -37,7 +37,7 @@ class Result:
 def run_items(
     items: Sequence[KnownItem], subject: Subject, tell: Callable[[Result], None] = lambda _: None
 ) -> list[Result]:
-    """Run the items, several at a time, and give their results in the order of `items`.
+    """Run the items, several at a time but those that run alone, and give their results in the order of `items`.
 
     `tell` is called with each result as it comes, from the calling thread.
     """
@@ -45,20 +45,26 @@ def run_items(
     stop = threading.Event()
     pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="item")
     try:
-        waiting: dict[Future[Result], KnownItem] = {
-            pool.submit(_run_unless, stop, known, subject): known for known in items
-        }
-        while waiting:
-            # A time-out lets signals through.
-            done, _ = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
-            for future in done:
-                known = waiting.pop(future)
-                results[known.item.id] = future.result()
-                tell(results[known.item.id])
+        for together in _in_turn(items):
+            waiting: dict[Future[Result], KnownItem] = {
+                pool.submit(_run_unless, stop, known, subject): known for known in together
+            }
+            while waiting:
+                # A time-out lets signals through.
+                done, _ = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
+                for future in done:
+                    known = waiting.pop(future)
+                    results[known.item.id] = future.result()
+                    tell(results[known.item.id])
     finally:
         stop.set()
         pool.shutdown(wait=False, cancel_futures=True)
     return [results[known.item.id] for known in items]
+
+
+def _in_turn(items: Sequence[KnownItem]) -> Sequence[Sequence[KnownItem]]:
+    """Give what may run at the same time, then each item that runs alone."""
+    return [[known for known in items if not known.item.runs_alone], *([one] for one in items if one.item.runs_alone)]
 
 
 def _run_unless(stop: threading.Event, known: KnownItem, subject: Subject) -> Result:

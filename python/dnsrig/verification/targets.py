@@ -2,7 +2,7 @@
 
 import ipaddress
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -49,7 +49,7 @@ def authoritative_target(
         if zone is None:
             raise InputError(f"--zone is missing: which zone does the server at {target} serve?")
         origin = _name(zone)
-        asker = Asker(Endpoint(_address(target, port), port))
+        asker = Asker(Endpoint(address_of(target, port, drivers()), port))
         landmarks = discover(asker, origin) if zone_file is None else landmarks_of_file(zone_file, origin)
         subject = AuthoritativeSubject(asker, landmarks)
         if silence := subject.silence():
@@ -111,7 +111,13 @@ def _name(text: str) -> dns.name.Name:
         raise InputError(f"'{text}' is no domain name: {error}") from error
 
 
-def _address(target: str, port: int) -> str:
+def address_of(target: str, port: int, known: Iterable[str]) -> str:
+    """Give the address that `target` is, or the first of the host that it names.
+
+    Raises:
+        InputError: it is neither, nor one of the names `known`.
+
+    """
     try:
         return str(ipaddress.ip_address(target))
     except ValueError:
@@ -119,7 +125,6 @@ def _address(target: str, port: int) -> str:
     try:
         return str(socket.getaddrinfo(target, port, type=socket.SOCK_DGRAM)[0][4][0])
     except OSError as error:
-        known = ", ".join(drivers())
         raise InputError(
-            f"'{target}' is no address, no server of the rig ({known}), and as a host name: {error.strerror}"
+            f"'{target}' is no address, no server of the rig ({', '.join(known)}), and as a host name: {error.strerror}"
         ) from error

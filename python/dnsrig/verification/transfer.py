@@ -1,5 +1,6 @@
 """Zone transfers (AXFR, RFC 5936): the zone as a server gives it to its secondaries."""
 
+import secrets
 import socket
 import struct
 import time
@@ -38,7 +39,7 @@ class Transfer:
 
 def transfer(asker: Asker, origin: dns.name.Name) -> Transfer:
     """Ask for a zone transfer, over a TCP connection of its own."""
-    sent = Query(name=origin, rtype=RdataType.AXFR, payload=None).wire(0x5936)
+    sent = Query(name=origin, rtype=RdataType.AXFR, payload=None).wire(secrets.randbelow(1 << 16))
     rrsets: list[dns.rrset.RRset] = []
     octets = 0
     deadline = time.monotonic() + TRANSFER_WAIT_S

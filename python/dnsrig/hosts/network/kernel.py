@@ -27,15 +27,20 @@ def make_namespace() -> int:
         EnvironmentLacksError: this process may not, or the kernel has no network namespaces.
 
     """
+    outcome: Future[int] = Future()
     try:
-        return in_own_thread(_unshare).result()
+        in_own_thread(_unshare, outcome)
+        return outcome.result()
     except OSError as error:
         raise EnvironmentLacksError(_why_not(error)) from error
 
 
-def in_own_thread(function: Callable[[], Result]) -> "Future[Result]":
-    """Run a function in a thread that ends with it: a namespace is a property of one thread."""
-    outcome: Future[Result] = Future()
+def in_own_thread(function: Callable[[], Result], outcome: "Future[Result]") -> None:
+    """Run a function in a thread that ends with it: a namespace is a property of one thread.
+
+    What it gives or raises goes to `outcome`, which the caller has made before, so that an interruption while the
+    thread starts does not lose it.
+    """
 
     def work() -> None:
         try:
@@ -44,7 +49,6 @@ def in_own_thread(function: Callable[[], Result]) -> "Future[Result]":
             outcome.set_exception(error)
 
     threading.Thread(target=work, name="namespace", daemon=True).start()
-    return outcome
 
 
 def enter(namespace: int) -> None:

@@ -1,7 +1,10 @@
 """A-85: large responses by UDP with EDNS."""
 
+from dataclasses import replace
+
 from dns.rdatatype import RdataType
 
+from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.authoritative import LARGE_PAYLOAD, AuthoritativeSubject, rrset_of
@@ -19,8 +22,8 @@ ITEM = Item(
     procedure=(
         "The zone's DNSKEY RRset is asked for with DO and a UDP payload size of 4096: the response has DNSKEY and "
         "RRSIG records, no TC, and an OPT record. The same with a payload size of 512 has TC if the first was larger "
-        "than that, and the records come by TCP. In a zone that is not signed the response has neither, and an OPT "
-        "record."
+        "than that, and the records come by TCP. Where the keys are too short for that, a larger RRset is asked for "
+        "as well. In a zone that is not signed the response has neither, and an OPT record."
     ),
     dig=(
         "dig @{server} -p {port} {zone} DNSKEY +norec +dnssec +bufsize=4096 +ignore",
@@ -66,16 +69,31 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     for rtype, covers in ((RdataType.DNSKEY, RdataType.NONE), (RdataType.RRSIG, RdataType.DNSKEY)):
         if rrset_of(large, "answer", subject.origin, rtype, covers) is None:
             return failed(f"The response lacks the {rtype.name} records.", large)
-    if large.octets <= SMALL:
+    if large.octets > SMALL:
+        return _by_tcp_if_truncated(subject, large)
+    # Few and short keys: another RRset has to show it.
+    place = subject.landmarks.larger_than(SMALL)
+    if place is None:
         return inconclusive(f"The response has only {large.octets} octets, so any server can give it.", large)
-    small = subject.asker.udp(Query(name=subject.origin, rtype=RdataType.DNSKEY, do=True, payload=SMALL))
+    large = subject.asker.udp(Query(name=place.name, rtype=place.rtype, do=True, payload=LARGE_PAYLOAD))
+    if large.message is None:
+        return subject.unanswered(large)
+    if large.is_truncated or large.octets <= SMALL:
+        return failed(f"A response of more than {SMALL} octets does not come whole by UDP.", large)
+    return _by_tcp_if_truncated(subject, large)
+
+
+def _by_tcp_if_truncated(subject: AuthoritativeSubject, large: Exchange) -> Outcome:
+    """Ask the same as a client that takes 512 octets, and by TCP."""
+    query = replace(large.query, payload=SMALL)
+    small = subject.asker.udp(query)
     if small.message is None:
         return subject.unanswered(small)
     if not small.is_truncated:
         return failed(f"The response to a client that takes {SMALL} octets has no TC.", large, small)
-    by_tcp = subject.asker.tcp(small.query)
+    by_tcp = subject.asker.tcp(query)
     if by_tcp.message is None:
         return subject.unanswered(by_tcp)
-    if rrset_of(by_tcp, "answer", subject.origin, RdataType.DNSKEY) is None:
+    if rrset_of(by_tcp, "answer", query.name, query.rtype) is None:
         return failed("The records do not come by TCP either.", large, small, by_tcp)
     return passed(f"{large.octets} octets came by UDP; with {SMALL}, TC and the records by TCP.", large, small)

@@ -10,7 +10,7 @@ from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Evidence, Outcome, Severity, failed, inconclusive, passed
 
 LEFT_OUT = {RdataType.OPT, RdataType.SOA}
-PROOFS = {RdataType.NSEC, RdataType.NSEC3, RdataType.RRSIG}
+DENIALS = {RdataType.NSEC, RdataType.NSEC3}
 ITEM = Item(
     id="A-axfr-complete",
     role="authoritative",
@@ -59,7 +59,8 @@ def check(subject: AuthoritativeSubject) -> Outcome:
                 continue
             name = _source(subject, rrset.name)
             there = moved.zone.get_rdataset(name, rrset.rdtype, rrset.covers)
-            if there is None and rrset.rdtype in PROOFS and not _has_type(moved.zone, rrset.rdtype):
+            kind = rrset.covers or rrset.rdtype
+            if there is None and kind in DENIALS and not _has_type(moved.zone, kind):
                 # Made on the fly: no part of what is transferred.
                 continue
             # Servers that sign on the fly sign the same data differently each time.

@@ -24,7 +24,7 @@ ITEM = Item(
     ),
     dig=("dig @{server} -p {port} {empty} A +norec +dnssec",),
     needs=("signatures", "empty"),
-    faults=("strips-denial", "strips-nodata-denial", "nxdomain-for-empty", "lacks-empty-match"),
+    faults=("strips-denial", "strips-nodata-denial", "nxdomain-for-empty-with-do", "lacks-empty-match"),
 )
 
 

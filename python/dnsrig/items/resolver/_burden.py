@@ -41,7 +41,11 @@ def check_burden(subject: ResolverSubject, item_id: str) -> Outcome:
         f"{answered} of {len(costly)} costly queries answered",
     )
     if slowest.message is None and subject.silence():
-        return inconclusive("The resolver does not answer any more, and did not recover.", slowest, shown)
+        return failed(
+            f"Since {len(rows)} costly queries were asked, the resolver does not answer cached data any more.",
+            slowest,
+            shown,
+        )
     if longest_s > LONGEST_S:
         return failed(
             f"While {len(rows)} costly queries were worked on, cached data took {longest_s:.1f} s.", slowest, shown

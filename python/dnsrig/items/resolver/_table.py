@@ -6,7 +6,7 @@ import dns.rcode
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.resolver import ResolverSubject
-from dnsrig.verification.tree.cases import Status, TableRow
+from dnsrig.verification.tree.cases import BOGUS, Status, TableRow
 from dnsrig.verification.verdicts import Outcome, failed, inconclusive, passed
 
 PROCEDURE = "Each name is asked for with RD and DO. "
@@ -29,6 +29,9 @@ def ask_row(subject: ResolverSubject, row: TableRow) -> Exchange:
     """Ask; once more where SERVFAIL came and is not right: a message upstream may have been lost."""
     query = Query(name=row.name, rtype=row.case.rtype, rd=True, do=True)
     exchange = subject.asker.ask(query)
+    if exchange.response is None and Status.BOGUS not in row.case.right:
+        # Size is the matter of other items.
+        return subject.asker.tcp(query)
     if exchange.rcode == dns.rcode.SERVFAIL and Status.BOGUS not in row.case.right:
         return subject.asker.ask(query)
     return exchange
@@ -74,6 +77,10 @@ def check_table(subject: ResolverSubject, item_id: str) -> Outcome:
     rows = subject.rows(item_id)
     for row in rows:
         exchange = ask_row(subject, row)
+        if exchange.response is None and row.case.right == BOGUS and not subject.silence():
+            # Some, such as BIND with an unsigned alias, take longer than clients wait: nothing was accepted.
+            right.append(exchange)
+            continue
         if exchange.message is None:
             return subject.unanswered(exchange)
         said = complaint(subject, row, exchange)
@@ -91,7 +98,12 @@ def check_table(subject: ResolverSubject, item_id: str) -> Outcome:
 
 
 def _counted(exchanges: list[Exchange]) -> str:
-    words = {Status.SECURE: "secure", Status.INSECURE: "without AD", Status.BOGUS: "SERVFAIL"}
+    words = {
+        Status.SECURE: "secure",
+        Status.INSECURE: "without AD",
+        Status.BOGUS: "SERVFAIL",
+        None: "no response in time",
+    }
     found = [status_of(exchange) for exchange in exchanges]
     counts = [f"{found.count(status)} {word}" for status, word in words.items() if status in found]
     return f"{len(exchanges)} {'question' if len(exchanges) == 1 else 'questions'}: {', '.join(counts)}"

@@ -19,6 +19,7 @@ ITEM = Item(
     ),
     dig=("dig @{server} -p {port} trap0.keytrap.nsec. A +dnssec",),
     needs=("validates",),
+    runs_alone=True,
     faults=("stalls-on-keytrap",),
 )
 

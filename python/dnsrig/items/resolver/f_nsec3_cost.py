@@ -19,6 +19,7 @@ ITEM = Item(
     ),
     dig=("dig @{server} -p {port} x.x.x.deep0.deep.nsec3. A +dnssec",),
     needs=("validates",),
+    runs_alone=True,
     faults=("stalls-on-nsec3",),
 )
 

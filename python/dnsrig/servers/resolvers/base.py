@@ -22,8 +22,8 @@ ROOT = "."
 class Resolver(DrivenServer):
     """A driver of one kind of resolver or proxy.
 
-    `start` returns when it answers on all its addresses, by UDP and TCP. When it is stopped and started again, its
-    managed trust anchors (RFC 5011) and what it keeps in files stay; its cache in memory does not.
+    `start` returns when it answers on all its addresses, by UDP and TCP. When it is stopped and started again, what it
+    knows of managed trust anchors (RFC 5011) stays, and its cache is empty.
     """
 
     role: ClassVar[Literal["resolver", "proxy"]]

@@ -11,7 +11,7 @@ from dnsrig.servers.startup import LogSigns
 
 
 class Dnsmasq(Resolver):
-    """dnsmasq, of 2.85 or later, as in home routers."""
+    """dnsmasq, of 2.90 or later, as in home routers."""
 
     name = "dnsmasq"
     role: ClassVar[Literal["resolver", "proxy"]] = "proxy"

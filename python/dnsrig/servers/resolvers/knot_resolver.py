@@ -1,14 +1,17 @@
 """CZ.NIC's Knot Resolver."""
 
 import re
+import shutil
 from collections.abc import Mapping
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from dnsrig.errors import InputError
 from dnsrig.servers import programs
 from dnsrig.servers.programs import Installation
 from dnsrig.servers.resolvers.base import Resolver
 from dnsrig.servers.startup import LogSigns
+
+CACHE = "cache"
 
 
 class KnotResolver(Resolver):
@@ -45,6 +48,13 @@ class KnotResolver(Resolver):
         """Knot Resolver writes the states of managed keys into the file of trust anchors."""
         return frozenset(self._anchor_files() if self._managed else ())
 
+    def _prepare(self) -> None:
+        """Begin with an empty cache, as the others do: Knot Resolver's is in files, and would be found again."""
+        shutil.rmtree(self.folder / CACHE, ignore_errors=True)
+
+    def _values(self) -> dict[str, Any]:
+        return super()._values() | {"cache_folder": CACHE}
+
     def _environment(self) -> dict[str, str]:
         """Keep it from opening a control socket, whose path may be too long."""
         return super()._environment() | {"KRESD_NO_LISTEN": "1"}
@@ -60,7 +70,8 @@ class KnotResolver(Resolver):
         managed = self._managed
         said = [
             "one process; as shipped one too (kresd@1)",
-            "no control socket, no DoT; cache of 100 MB in its folder; log to a file by standard error",
+            "no control socket, no DoT; log to a file by standard error",
+            "cache of 100 MB in its folder, empty at each start (as shipped, it stays)",
         ]
         if managed:
             said.append(

@@ -65,7 +65,10 @@ class ResolverSettings:
     cache: Literal["server", "on"] = "server"
     """`on`: a proxy that ships without a cache gets one."""
     ready: Literal["resolves", "responds"] | None = None
-    """What `start` waits for: the root's SOA record, or any response; None: a resolver resolves, a proxy responds."""
+    """What `start` waits for: the root's SOA record, or any response; None: a resolver resolves, a proxy responds.
+
+    It asks for the root's SOA record, without EDNS, so the tree's root, or a proxy's upstream, must be there before.
+    """
     verbose: bool = False
     """Log queries, and why an answer is bogus, where the server can."""
     threads: int = 1
@@ -102,7 +105,7 @@ class ResolverSettings:
     def _hinted_addresses(self) -> list[str]:
         try:
             rrsets = dns.zonefile.read_rrsets(
-                self.root_hints, origin=dns.name.root, relativize=False, rdclass=dns.rdataclass.IN, default_ttl=3600
+                self.root_hints, origin=dns.name.root, relativize=False, rdclass=None, default_ttl=3600
             )
         except (dns.exception.DNSException, ValueError) as error:
             raise_interruption(error)

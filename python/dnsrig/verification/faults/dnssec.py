@@ -68,7 +68,7 @@ def _strip_of_dname(answer: dns.message.Message) -> None:
 def _add_unasked(passage: Passage) -> bytes:
     """Add signatures where they are not asked for, as long as the response stays as small as it must."""
     query, answer = passage.asked, passage.answer
-    if query.edns >= 0 or asks_for(query, RdataType.AXFR) or query.flags & Z_BIT or not answer.answer:
+    if query.edns >= 0 or asks_for(query, RdataType.AXFR) or query.flags & Z_BIT or len(answer.answer) != 1:
         return passage.response
     first = answer.answer[0]
     answer.answer.append(made_signature(first, first.name))
@@ -130,6 +130,7 @@ FAULTS = (
         name="strips-rrsig",
         does="leaves RRSIG records out of responses",
         roles=AUTHORITATIVE,
+        needs=("signed",),
         seen_in="firewalls and load balancers that answer from a copy of the zone",
         on_response=changing(_strip, has_do),
     ),
@@ -137,37 +138,42 @@ FAULTS = (
         name="strips-rrsig-of-denials",
         does="leaves the signatures of NSEC and NSEC3 records out",
         roles=AUTHORITATIVE,
+        needs=("signed",),
         on_response=changing(_strip_of_denials, has_do),
     ),
     Fault(
         name="strips-rrsig-of-dname",
         does="leaves the signatures of DNAME records out",
         roles=AUTHORITATIVE,
-        needs=("dname",),
+        needs=("signed", "dname"),
         on_response=changing(_strip_of_dname, has_do),
     ),
     Fault(
         name="rrsig-without-do",
         does="gives RRSIG records to queries without EDNS",
         roles=AUTHORITATIVE,
+        needs=("signed",),
         on_response=unchanged_if_unreadable(_add_unasked),
     ),
     Fault(
         name="bad-signatures",
         does="gives signatures with an octet changed",
         roles=AUTHORITATIVE,
+        needs=("signed",),
         on_response=changing(_spoil_data_signatures, has_do),
     ),
     Fault(
         name="bad-dnskey-signature",
         does="gives the DNSKEY RRset with a signature that has an octet changed",
         roles=AUTHORITATIVE,
+        needs=("signed",),
         on_response=changing(_spoil_key_signatures, has_do),
     ),
     Fault(
         name="changes-data",
         does="changes addresses after they were signed",
         roles=AUTHORITATIVE,
+        needs=("signed",),
         seen_in="load balancers that answer with the address of the nearest host",
         on_response=changing(_change_addresses, has_do),
     ),
@@ -175,25 +181,28 @@ FAULTS = (
         name="rrsig-ttl-differs",
         does="gives signatures half the TTL of their RRset",
         roles=AUTHORITATIVE,
+        needs=("signed",),
         on_response=changing(_halve_signature_ttl, has_do),
     ),
     Fault(
         name="raised-ttl",
         does="doubles the TTL of answers after they were signed",
         roles=AUTHORITATIVE,
+        needs=("signed",),
         on_response=changing(_raise_ttl, has_do),
     ),
     Fault(
         name="signs-synthesised-cname",
         does="gives a signature for CNAME records that it makes from DNAME records",
         roles=AUTHORITATIVE,
-        needs=("dname",),
+        needs=("signed", "dname"),
         on_response=changing(_sign_synthesised, has_do),
     ),
     Fault(
         name="servfail-to-denials",
         does="answers with SERVFAIL where a name does not exist, if DO is set",
         roles=AUTHORITATIVE,
+        needs=("signed",),
         on_response=changing(_servfail_to_denials, has_do),
     ),
 )

@@ -162,7 +162,9 @@ def _change_parameters(answer: dns.message.Message) -> None:
 
 
 def _lacking(name: str, does: str, change: Callable[[dns.message.Message], None], *needs: str) -> Fault:
-    return Fault(name=name, does=does, roles=AUTHORITATIVE, needs=needs, on_response=changing(change, has_do))
+    return Fault(
+        name=name, does=does, roles=AUTHORITATIVE, needs=needs or ("signed",), on_response=changing(change, has_do)
+    )
 
 
 FAULTS = (
@@ -191,7 +193,7 @@ FAULTS = (
     ),
     _lacking("lacks-empty-match", "does not prove that empty non-terminals exist", _stripping(_is_empty)),
     _lacking("lacks-ds-denial", "does not prove that delegations are insecure", _stripping(_is_about_ds)),
-    _lacking("nxdomain-for-empty", "says that empty non-terminals do not exist, if DO is set", _deny_empty),
+    _lacking("nxdomain-for-empty-with-do", "says that empty non-terminals do not exist, if DO is set", _deny_empty),
     _lacking("hides-nsec3param", "does not answer queries for NSEC3PARAM", _hide_parameters, "nsec3"),
     _lacking("wrong-nsec3param", "gives an NSEC3PARAM record with another salt", _change_parameters, "nsec3"),
 )

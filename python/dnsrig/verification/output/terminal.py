@@ -77,13 +77,12 @@ def print_comparison(verifications: Sequence[Verification]) -> None:
     console = Console(highlight=False, markup=False)
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     table.add_column("item", no_wrap=True)
-    table.add_column("severity", no_wrap=True)
     for verification in verifications:
         table.add_column(verification.target, overflow="fold")
-    table.add_column("requirement", overflow="fold", ratio=1)
+    table.add_column("requirement", overflow="fold", ratio=1, min_width=30)
     for item, row in compared(verifications):
         cells = [Text(SHORT[verdict], style=STYLES[verdict]) if verdict else Text("") for verdict in row]
-        table.add_row(item.id, str(item.severity), *cells, item.requirement)
+        table.add_row(item.id, *cells, f"{item.requirement} ({item.severity})")
     console.print(table)
     for verification in verifications:
         console.print(summary_line(verification))

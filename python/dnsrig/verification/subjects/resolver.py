@@ -26,7 +26,7 @@ CONTROL_FRESH = dns.name.from_text("fresh.control.nsec.")
 """Any name below is secure, made from a wildcard."""
 BOGUS_FRESH = dns.name.from_text("fresh.control-bogus.nsec.")
 """Any name below is bogus, made from a wildcard."""
-UNSIGNED = dns.name.from_text("www.plain.unsigned.")
+UNSIGNED = dns.name.from_text("www.control.unsigned.")
 HOSTS = dns.name.from_text("secure.nsec.")
 """It has the names h0, h1 and so on. Names from wildcards a resolver may make itself (RFC 8198 section 5.3)."""
 POINT_AT_TREE = "point it there as dnsrig verify serve-tree says"

@@ -46,7 +46,6 @@ VALIDATED = {*BIND_NAMES, Algorithm.DSA, Algorithm.RSAMD5, Algorithm.ED448}
 """Algorithms by which keys can be made; under other numbers stand keys that nobody can use."""
 
 
-
 Data = TypeVar("Data", bound=dns.rdata.Rdata)
 
 
@@ -95,7 +94,9 @@ class ZoneKeys:
     def ds(self, origin: dns.name.Name, digests: Sequence[int] = (2,)) -> list[str]:
         """Give the data of DS records of the key-signing key as text."""
         policy = dns.dnssec.allow_all_policy
-        return [str(dns.dnssec.make_ds(origin, self.ksk.dnskey, DSDigest.make(digest), policy=policy)) for digest in digests]
+        return [
+            str(dns.dnssec.make_ds(origin, self.ksk.dnskey, DSDigest.make(digest), policy=policy)) for digest in digests
+        ]
 
 
 def new_key(algorithm: Algorithm, flags: int) -> ZoneKey:

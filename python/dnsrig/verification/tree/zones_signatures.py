@@ -3,7 +3,7 @@
 import dns.name
 from dns.rdatatype import RdataType
 
-from dnsrig.verification.tree.cases import BOGUS, Case, ZonePlan
+from dnsrig.verification.tree.cases import BOGUS, INSECURE, Case, ZonePlan
 from dnsrig.verification.tree.edits import ZoneEdit
 from dnsrig.verification.tree.keys import SEP_FLAG, ZONE_FLAG, ZoneKeys, new_key, replaced
 from dnsrig.verification.tree.zones_good import USUAL
@@ -118,9 +118,7 @@ def _revoked_key(edit: ZoneEdit) -> None:
 def _ttl_raised(edit: ZoneEdit) -> None:
     """Change the original TTL in the signature, which the signature covers."""
     name = edit.name("www")
-    changed = [
-        replaced(rrsig, original_ttl=rrsig.original_ttl + 1) for rrsig in edit.signatures(name, RdataType.A)
-    ]
+    changed = [replaced(rrsig, original_ttl=rrsig.original_ttl + 1) for rrsig in edit.signatures(name, RdataType.A)]
     edit.put_signatures(name, changed)
 
 
@@ -217,5 +215,12 @@ PLANS = (
         records=(*USUAL, "*.fresh IN A 192.0.2.85"),
         edit=_spoil_fresh,
         cases=(Case(name="any.fresh", right=BOGUS, what="a name made from a wildcard with a wrong signature"),),
+    ),
+    ZonePlan(
+        name="control.unsigned.",
+        what="not signed, for finding out whether a resolver resolves from the tree",
+        chain="",
+        records=USUAL,
+        cases=(Case(name="www", right=INSECURE, what="an address"),),
     ),
 )

@@ -1,5 +1,6 @@
 """The records of the rig's zone, before it is signed."""
 
+LARGE_512 = 3
 LARGE_1220 = 5
 LARGE_4000 = 16
 STRING_OCTETS = 250
@@ -43,11 +44,11 @@ def zone_text(serial: int = 2026010101) -> str:
     """Give the zone file's text, with names relative to the apex.
 
     It has a host, an alias, a DNAME record, a wildcard, empty non-terminals, an insecure and a secure delegation with
-    glue, an owner name in mixed case, and TXT RRsets whose responses exceed 1220 and 4000 octets.
+    glue, an owner name in mixed case, and TXT RRsets whose responses exceed 512, 1220 and 4000 octets.
     """
     large = [
         f'large-{octets} TXT "{index:02} {"x" * (STRING_OCTETS - 3)}"\n'
-        for octets, strings in ((1220, LARGE_1220), (4000, LARGE_4000))
+        for octets, strings in ((512, LARGE_512), (1220, LARGE_1220), (4000, LARGE_4000))
         for index in range(strings)
     ]
     return RECORDS.format(serial=serial) + "".join(large)

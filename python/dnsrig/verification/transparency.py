@@ -29,6 +29,7 @@ HEADER_FLAGS = {
     "CD": int(dns.flags.CD),
 }
 SECTIONS = ("answer", "authority", "additional")
+FOR_DO = {RdataType.RRSIG, RdataType.NSEC, RdataType.NSEC3}
 Record = tuple[dns.name.Name, RdataClass, RdataType, dns.rdata.Rdata]
 
 
@@ -91,6 +92,15 @@ def raised_ttls(went_in: dns.message.Message, came_out: dns.message.Message) -> 
             if ttl_s is not None and rrset.ttl > ttl_s:
                 found.append(f"the TTL of {rrset.name} {rrset.rdtype.name} rises from {ttl_s} to {rrset.ttl}")
     return found
+
+
+def without_dnssec(response: dns.message.Message) -> dns.message.Message:
+    """Take out what a client without DO does not get, though its proxy may ask with DO (RFC 4035 section 3.2.1)."""
+    asked = {rrset.rdtype for rrset in response.question}
+    for section in SECTIONS:
+        kept = [rrset for rrset in getattr(response, section) if rrset.rdtype not in FOR_DO or rrset.rdtype in asked]
+        setattr(response, section, kept)
+    return response
 
 
 def records(rrsets: Iterable[dns.rrset.RRset]) -> Counter[Record]:

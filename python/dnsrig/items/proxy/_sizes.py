@@ -2,7 +2,7 @@
 
 from dns.rdatatype import RdataType
 
-from dnsrig.items.proxy._through import at_upstream
+from dnsrig.items.proxy._through import at_upstream, is_whole
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.proxy import ProxySubject
 from dnsrig.verification.upstream import names
@@ -13,26 +13,22 @@ def check_size(subject: ProxySubject, octets: int, payload: int) -> Outcome:
     """Ask for a response of so many octets by UDP; by TCP where it is truncated."""
     query = Query(name=names.fresh(names.sized(octets)), rtype=RdataType.TXT, rd=True, do=True, payload=payload)
     by_udp = subject.ask(query)
-    if by_udp.client.message is None and not by_udp.client.is_truncated:
+    if by_udp.client.response is None:
         return subject.unanswered(by_udp)
     if not by_udp.client.is_truncated:
-        if by_udp.client.octets >= octets:
+        if is_whole(subject, by_udp):
             return passed(f"A response of {by_udp.client.octets} octets comes by UDP.", by_udp.client)
-        sent = by_udp.upstream
-        whole = max((len(one.response) for one in by_udp.forwarded), default=octets)
-        if sent is not None and sent.asked.edns >= 0 and sent.asked.payload < octets:
-            whole = octets
         return failed(
-            f"The response of {whole} octets is cut to {by_udp.client.octets}, and TC does not say so.",
+            f"The response of {octets} octets is cut to {by_udp.client.octets}, and TC does not say so.",
             by_udp.client,
-            *at_upstream(sent),
+            *at_upstream(by_udp.upstream),
         )
     by_tcp = subject.ask(query, "tcp")
     if by_tcp.client.message is None:
         return inconclusive(
             f"The response of {octets} octets is truncated by UDP, and there is none by TCP (see P-4).", by_udp.client
         )
-    if by_tcp.client.octets < octets:
+    if not is_whole(subject, by_tcp):
         return failed(
             f"The response of {octets} octets is truncated by UDP, and has {by_tcp.client.octets} by TCP.",
             by_udp.client,

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable
 
+import dns.flags
 import dns.message
 import dns.rcode
 
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.proxy import ProxySubject, Through
+from dnsrig.verification.transparency import records, without_dnssec
 from dnsrig.verification.upstream.server import Forwarded
 from dnsrig.verification.verdicts import Evidence, Outcome, failed
 
@@ -42,8 +44,9 @@ def differences(through: Through, of_query: Differ, of_response: Differ) -> list
     if message is None or upstream is None:
         return []
     sent = dns.message.from_wire(through.client.sent, keyring=False, continue_on_error=True)
+    given = upstream.answer if through.client.query.do else without_dnssec(upstream.answer)
     found = [f"in the query, {said}" for said in of_query(sent, upstream.asked)]
-    return found + [f"in the response, {said}" for said in of_response(upstream.answer, message)]
+    return found + [f"in the response, {said}" for said in of_response(given, message)]
 
 
 def compare(
@@ -70,3 +73,14 @@ def at_upstream(forwarded: Forwarded | None) -> tuple[Evidence, ...]:
         return ()
     text = f";; query\n{forwarded.asked.to_text()}\n\n;; response\n{forwarded.answer.to_text()}"
     return (Evidence(f"at the upstream, by {forwarded.transport.upper()}", text),)
+
+
+def is_whole(subject: ProxySubject, through: Through) -> bool:
+    """Say whether the client has all records of the answer, as the upstream gave it by either transport."""
+    message = through.client.message
+    sent = [one.answer for one in subject.seen(through.client.query.name)]
+    complete = [answer for answer in sent if not answer.flags & dns.flags.TC]
+    if message is None or message.flags & dns.flags.TC or not complete:
+        return False
+    answers = complete if through.client.query.do else [without_dnssec(answer) for answer in complete]
+    return any(records(answer.answer) <= records(message.answer) for answer in answers)

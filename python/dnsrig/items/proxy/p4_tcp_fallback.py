@@ -2,6 +2,7 @@
 
 from dns.rdatatype import RdataType
 
+from dnsrig.items.proxy._through import is_whole
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.proxy import ProxySubject
@@ -9,18 +10,16 @@ from dnsrig.verification.upstream import names
 from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
 
 OCTETS = 2000
-OPT_OCTETS = 11
-"""A proxy that asks with EDNS takes OPT out of the response."""
 
 ITEM = Item(
     id="P-4",
     role="proxy",
     group="Size and TCP",
-    requirement="Where a response is too long for UDP, the client gets TC, and the whole response by TCP from the proxy.",
+    requirement="Where a response is too long for UDP, the client gets TC, and the whole response by TCP.",
     references=("RFC 5625 section 4.4.1", "RFC 7766 section 5", "JPRS-2010 case 7 item 4"),
     severity=Severity.ERROR,
     consequence="Clients get part of the records, or wait for a connection that is never taken.",
-    procedure="TXT records whose response has 2000 octets are asked for by UDP without EDNS, then by TCP.",
+    procedure=("TXT records whose response has 2000 octets are asked for by UDP without EDNS, then by TCP."),
     dig=(
         "dig @{server} -p {port} x.size-2000.rig.example TXT +noedns +ignore",
         "dig @{server} -p {port} x.size-2000.rig.example TXT +noedns +tcp",
@@ -36,11 +35,11 @@ def check(subject: ProxySubject) -> Outcome:
     by_udp = subject.ask(query)
     if by_udp.client.response is None:
         return subject.unanswered(by_udp)
-    if not by_udp.client.is_truncated and by_udp.client.octets < OCTETS - OPT_OCTETS:
+    if not by_udp.client.is_truncated and not is_whole(subject, by_udp):
         return failed(f"{by_udp.client.octets} octets of {OCTETS} come by UDP, and TC does not say so.", by_udp.client)
     by_tcp = subject.ask(query, "tcp")
     if by_tcp.client.message is None:
         return failed(f"The response is truncated, and there is {by_tcp.client.trouble}.", by_udp.client, by_tcp.client)
-    if by_tcp.client.octets < OCTETS - OPT_OCTETS:
+    if not is_whole(subject, by_tcp):
         return failed(f"By TCP, the response has {by_tcp.client.octets} octets of {OCTETS}.", by_tcp.client)
     return passed(f"TC by UDP, and {by_tcp.client.octets} octets by TCP.", by_udp.client)

@@ -26,7 +26,7 @@ ITEM = Item(
     requirement="A response from the proxy's cache has what the first one had, signatures and denials included.",
     references=("RFC 5625 section 3", "RFC 4035 section 4.5", "JPRS-2010 case 7 item 5"),
     severity=Severity.ERROR,
-    consequence="Validation works for the first client and fails for the following ones until the TTL runs out.",
+    consequence=("Validation works for the first client and fails for the following ones until the TTL runs out."),
     procedure="Records of several types, and a name that does not exist, are asked for twice with DO.",
     dig=(
         "dig @{server} -p {port} x.plain.rig.example A +dnssec +bufsize=4096",
@@ -45,9 +45,10 @@ def check(subject: ProxySubject) -> Outcome:
         twice = ask_twice(subject, query, query)
         if isinstance(twice, Outcome):
             return twice
-        first, second = twice.first.client.message, twice.second.client.message
-        if first is None or second is None:
+        source, second = twice.second.upstream or twice.first.upstream, twice.second.client.message
+        if source is None or second is None:
             continue
+        first = source.answer
         found = rcode_differences(first, second)
         for section in ("answer", "authority"):
             found += section_differences(first, second, section)

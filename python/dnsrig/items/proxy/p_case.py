@@ -34,10 +34,9 @@ def check(subject: ProxySubject) -> Outcome:
     if wrong is not None or through.client.message is None or through.upstream is None:
         return wrong or subject.unanswered(through)
     came, back = through.upstream.asked.question[0].name, through.client.message.question
-    if came.labels != mixed.labels:
-        # A proxy may mix case itself (0x20), if the client gets its own back.
-        if came.labels == came.canonicalize().labels:
-            return changed(through, [f"{mixed} comes to the upstream as {came}"])
+    # A proxy may mix case itself (0x20), if the client gets its own back.
+    if came.labels == came.canonicalize().labels:
+        return changed(through, [f"{mixed} comes to the upstream as {came}"])
     if not back or back[0].name.labels != mixed.labels:
         return changed(through, [f"the question {mixed} comes back as {back[0].name if back else 'none'}"])
     return passed(f"{mixed} comes to the upstream as {came} and back as it was sent.", through.client)

@@ -1,12 +1,12 @@
 """P-edns-flags: unknown EDNS flags."""
 
+import dns.message
 from dns.rdatatype import RdataType
 
 from dnsrig.items.proxy._through import at_upstream, compare
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.proxy import ProxySubject
-from dnsrig.verification.transparency import edns_differences
 from dnsrig.verification.upstream import names
 from dnsrig.verification.verdicts import Outcome, Severity, passed
 
@@ -30,9 +30,16 @@ ITEM = Item(
 def check(subject: ProxySubject) -> Outcome:
     """Ask, and compare."""
     query = Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, edns_flags=UNKNOWN_EDNS_FLAG)
-    through = compare(subject, query, of_query=edns_differences)
+    through = compare(subject, query, of_query=_flag_differences)
     if isinstance(through, Outcome):
         return through
     return passed(
         "The query comes to the upstream with the unknown flag.", through.client, *at_upstream(through.upstream)
     )
+
+
+def _flag_differences(went_in: dns.message.Message, came_out: dns.message.Message) -> list[str]:
+    """Compare this flag alone: DO is the matter of P-1."""
+    if came_out.ednsflags & UNKNOWN_EDNS_FLAG:
+        return []
+    return [f"the EDNS flag {UNKNOWN_EDNS_FLAG:#06x} is cleared"] if went_in.edns >= 0 else []

@@ -19,7 +19,7 @@ ITEM = Item(
     requirement="EDNS options pass the proxy, known to it or not, in queries and in responses.",
     references=("RFC 5625 section 4.4.2", "RFC 6891 section 6.1.2"),
     severity=Severity.WARNING,
-    consequence="What options are for, such as NSID, padding or new ones, does not work behind the proxy.",
+    consequence=("What options are for, such as NSID, padding or new ones, does not work behind the proxy."),
     procedure=("A query has NSID and an option that is not assigned, and its response an option that is not assigned."),
     dig=("dig @{server} -p {port} x.options.rig.example A +nsid +ednsopt=65001:646e73726967",),
     needs=("edns",),

@@ -2,6 +2,7 @@
 
 from dns.rdatatype import RdataType
 
+from dnsrig.items.proxy._through import is_whole
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.proxy import ProxySubject
@@ -30,6 +31,6 @@ def check(subject: ProxySubject) -> Outcome:
     through = subject.ask(Query(name=names.fresh(names.sized(OCTETS)), rtype=RdataType.TXT, rd=True), "tcp")
     if through.client.message is None:
         return subject.unanswered(through)
-    if through.client.octets < OCTETS:
+    if not is_whole(subject, through):
         return failed(f"{through.client.octets} octets of {OCTETS} come by TCP.", through.client)
     return passed(f"A response of {through.client.octets} octets comes by TCP.")

@@ -116,7 +116,7 @@ class ProxySubject:
     def unanswered(self, through: Through) -> Outcome:
         """Judge a query without usable response: a failure if the proxy answers others, else no verdict."""
         exchange = through.client
-        said = exchange.trouble[:1].upper() + exchange.trouble[1:]
+        said = exchange.trouble[:1].upper() + exchange.trouble[1:].rstrip(".")
         if exchange.malformed:
             return failed(f"{said}.", exchange)
         silence = self.silence()

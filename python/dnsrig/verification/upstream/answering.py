@@ -44,6 +44,8 @@ OTHER_DATA = r"\# 6 646e73726967"
 SOA = "ns.rig.example. hostmaster.rig.example. 1 7200 3600 604800 300"
 PRIVATE_DATA = {RdataType.A: ("10.53.0.1", "192.168.53.1", "127.0.0.1"), RdataType.AAAA: ("fd53::1", "::1")}
 STRING_OCTETS = 255
+TARGET = b"target"
+"""The label of what an alias points to, below it."""
 TEXTS = ("first", "second", "third", "fourth")
 
 
@@ -125,8 +127,8 @@ class Answering:
         if name == ORIGIN and rtype == RdataType.DNSKEY:
             self._add(response.answer, self._signer.keys, signed=signed)
             return
-        if word == names.ALIAS and rtype != RdataType.CNAME:
-            target = dns.name.from_text("target", name)
+        if word == names.ALIAS and rtype != RdataType.CNAME and name.labels[0].lower() != TARGET:
+            target = dns.name.Name((TARGET, *name.labels))
             self._add(response.answer, _rrset(name, RdataType.CNAME, (target.to_text(),)), signed=signed)
             name = target
         ttl_s = number if word == "ttl" else TTL_S

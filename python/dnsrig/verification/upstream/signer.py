@@ -1,5 +1,6 @@
 """The key of the upstream's zone, which signs what is asked for when it is asked for."""
 
+import threading
 import time
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -25,6 +26,9 @@ class Signer:
 
     key: ec.EllipticCurvePrivateKey = field(default_factory=lambda: ec.generate_private_key(ec.SECP256R1()))
 
+    _made: dict[str, dns.rrset.RRset] = field(default_factory=dict, repr=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
     @cached_property
     def dnskey(self) -> DNSKEY:
         """The record of the key."""
@@ -37,7 +41,15 @@ class Signer:
         return dns.rrset.from_rdata(ORIGIN, TTL_S, self.dnskey)
 
     def signatures(self, rrset: dns.rrset.RRset) -> dns.rrset.RRset:
-        """Sign an RRset of the zone."""
+        """Sign an RRset of the zone; the same one has the same signature, as if it came from a cache."""
+        question = rrset.to_text()
+        with self._lock:
+            found = self._made.get(question)
+            if found is None:
+                found = self._made[question] = self._sign(rrset)
+        return found
+
+    def _sign(self, rrset: dns.rrset.RRset) -> dns.rrset.RRset:
         now_s = int(time.time())
         rrsig = dns.dnssec.sign(
             rrset,

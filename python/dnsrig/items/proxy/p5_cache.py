@@ -45,15 +45,14 @@ def check(subject: ProxySubject) -> Outcome:
         twice = ask_twice(subject, query, query)
         if isinstance(twice, Outcome):
             return twice
-        source, second = twice.second.upstream or twice.first.upstream, twice.second.client.message
-        if source is None or second is None:
+        first, second = twice.first.client.message, twice.second.client.message
+        if first is None or second is None or not twice.from_cache:
             continue
-        first = source.answer
         found = rcode_differences(first, second)
         for section in ("answer", "authority"):
             found += section_differences(first, second, section)
         if found:
-            return changed(twice.second, [f"the second response, {twice.how}, differs: {found[0]}", *found[1:]])
-        cached += [rtype.name] if twice.from_cache else []
+            return changed(twice.second, [f"from the cache, {found[0]}", *found[1:]])
+        cached.append(rtype.name)
     said = f"from the cache for {', '.join(cached)}" if cached else "all from the upstream"
     return passed(f"Second responses are like first ones, {said}.")

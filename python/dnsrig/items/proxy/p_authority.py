@@ -25,7 +25,7 @@ ITEM = Item(
     ),
     dig=("dig @{server} -p {port} x.sections.rig.example A +dnssec",),
     needs=("dnssec",),
-    faults=("proxy-drops-authority",),
+    faults=("proxy-drops-authority", "proxy-rewrites-nxdomain"),
 )
 
 

@@ -3,7 +3,7 @@
 import dns.rcode
 from dns.rdatatype import RdataType
 
-from dnsrig.items.proxy._cache import ask_twice
+from dnsrig.items.proxy._through import lost
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.proxy import ProxySubject
@@ -33,16 +33,17 @@ ITEM = Item(
 def check(subject: ProxySubject) -> Outcome:
     """Ask twice, with CD at first."""
     name = names.fresh(names.BOGUS)
-    with_cd = Query(name=name, rtype=RdataType.A, rd=True, cd=True)
-    twice = ask_twice(subject, with_cd, Query(name=name, rtype=RdataType.A, rd=True))
-    if isinstance(twice, Outcome):
-        return twice
-    if twice.first.client.rcode != dns.rcode.NOERROR:
-        return inconclusive("The query with CD does not get the records (see P-1).", twice.first.client)
-    if twice.from_cache and twice.second.client.rcode == dns.rcode.NOERROR:
+    with_cd = subject.ask(Query(name=name, rtype=RdataType.A, rd=True, cd=True, payload=None))
+    wrong = lost(subject, with_cd)
+    if wrong is not None:
+        return wrong
+    if with_cd.client.rcode != dns.rcode.NOERROR:
+        return inconclusive("The query with CD does not get the records (see P-1).", with_cd.client)
+    without = subject.ask(Query(name=name, rtype=RdataType.A, rd=True, payload=None))
+    if without.client.message is None:
+        return inconclusive("The query without CD is not answered (see P-errors).", without.client)
+    if without.client.rcode == dns.rcode.NOERROR and not without.forwarded:
         return failed(
-            "The client without CD gets the bogus records from the proxy's cache.",
-            twice.first.client,
-            twice.second.client,
+            "The client without CD gets the bogus records from the proxy's cache.", with_cd.client, without.client
         )
-    return passed("The client without CD does not get what the one with CD got.", twice.second.client)
+    return passed("The client without CD does not get what the one with CD got.", without.client)

@@ -27,7 +27,16 @@ ITEM = Item(
         "dig @{server} -p {port} x.absent.rig.example A +dnssec +cdflag",
     ),
     needs=("upstream",),
-    faults=("strips-opt", "ignores-edns"),
+    faults=(
+        "strips-opt",
+        "ignores-edns",
+        "clears-do",
+        "drops-edns",
+        "formerr-to-edns",
+        "proxy-drops-authority",
+        "proxy-rewrites-addresses",
+        "proxy-rewrites-nxdomain",
+    ),
 )
 
 

@@ -36,7 +36,7 @@ ITEM = Item(
 
 def check(subject: ProxySubject) -> Outcome:
     """Ask twice, some time apart."""
-    query = Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True)
+    query = Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, payload=None)
     first = compare(subject, query, of_response=raised_ttls)
     if isinstance(first, Outcome):
         return first

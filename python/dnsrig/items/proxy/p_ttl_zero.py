@@ -28,7 +28,7 @@ ITEM = Item(
 
 def check(subject: ProxySubject) -> Outcome:
     """Ask twice."""
-    query = Query(name=names.fresh(names.living(0)), rtype=RdataType.A, rd=True)
+    query = Query(name=names.fresh(names.living(0)), rtype=RdataType.A, rd=True, payload=None)
     twice = ask_twice(subject, query, query)
     if isinstance(twice, Outcome):
         return twice

@@ -52,8 +52,10 @@ def _clear_edns_flags(message: dns.message.Message) -> None:
 
 
 def _without_options(message: dns.message.Message) -> None:
+    rcode = message.rcode()
     if message.edns >= 0:
         message.use_edns(message.edns, message.ednsflags & 0xFFFF, message.payload)
+        message.set_rcode(rcode)
 
 
 def _without_ede(message: dns.message.Message) -> None:

@@ -9,7 +9,7 @@ from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.path import PathSubject
 from dnsrig.verification.upstream import names
-from dnsrig.verification.verdicts import Outcome, Severity, passed
+from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
 
 OCTETS = 900
 
@@ -44,6 +44,8 @@ def check(subject: PathSubject) -> Outcome:
             return subject.lost(way, by_udp)
         if by_udp.is_truncated or by_udp.octets < OCTETS:
             return different(way, by_udp)
+        if not any(rrset.rdtype == RdataType.RRSIG for rrset in by_udp.message.answer):
+            return failed("The response to a query with DO has no signatures.", by_udp)
         small = replace(query, payload=512)
         cut = way.asker.udp(small)
         if cut.message is None:

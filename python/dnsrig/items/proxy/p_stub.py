@@ -28,7 +28,6 @@ ITEM = Item(
     ),
     needs=("upstream",),
     faults=(
-        "strips-opt",
         "ignores-edns",
         "clears-do",
         "drops-edns",

@@ -10,7 +10,7 @@ from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.proxy import ProxySubject
 from dnsrig.verification.transparency import raised_ttls
 from dnsrig.verification.upstream import names
-from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
+from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed
 
 PAUSE_S = 2.1
 
@@ -44,6 +44,8 @@ def check(subject: ProxySubject) -> Outcome:
     second = subject.ask(query)
     if first.client.message is None or second.client.message is None:
         return subject.unanswered(second)
+    if not first.client.message.answer:
+        return inconclusive("The response has no records whose TTL could be looked at.", first.client)
     if second.forwarded:
         return passed("The second response is not from a cache.", second.client)
     before = min((rrset.ttl for rrset in first.client.message.answer), default=0)

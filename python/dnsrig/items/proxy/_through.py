@@ -76,11 +76,13 @@ def at_upstream(forwarded: Forwarded | None) -> tuple[Evidence, ...]:
 
 
 def is_whole(subject: ProxySubject, through: Through) -> bool:
-    """Say whether the client has all records of the answer, as the upstream gave it by either transport."""
+    """Say whether the client has all records of the answer, as the upstream gave it by either transport.
+
+    Signatures are another item's matter.
+    """
     message = through.client.message
     sent = [one.answer for one in subject.seen(through.client.query.name)]
-    complete = [answer for answer in sent if not answer.flags & dns.flags.TC]
-    if message is None or message.flags & dns.flags.TC or not complete:
+    complete = [without_dnssec(answer) for answer in sent if not answer.flags & dns.flags.TC]
+    if message is None or message.flags & dns.flags.TC:
         return False
-    answers = complete if through.client.query.do else [without_dnssec(answer) for answer in complete]
-    return any(records(answer.answer) <= records(message.answer) for answer in answers)
+    return any(records(answer.answer) <= records(message.answer) for answer in complete)

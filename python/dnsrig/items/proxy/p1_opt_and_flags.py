@@ -9,7 +9,7 @@ from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.proxy import ProxySubject
 from dnsrig.verification.transparency import edns_differences, flag_differences
 from dnsrig.verification.upstream import names
-from dnsrig.verification.verdicts import Outcome, Severity, passed
+from dnsrig.verification.verdicts import Outcome, Severity, Shown, passed
 
 ITEM = Item(
     id="P-1",
@@ -45,19 +45,19 @@ ITEM = Item(
 
 def check(subject: ProxySubject) -> Outcome:
     """Ask with the flags in several combinations."""
-    passage = None
+    shown: tuple[Shown, ...] = ()
     for do, ad, cd in ((True, False, False), (True, True, True), (False, True, False), (False, False, True)):
         query = Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, do=do, ad=ad, cd=cd)
         passage = compare(subject, query, of_query=_query_differences, of_response=_response_differences)
         if isinstance(passage, Outcome):
             return passage
+        shown = (passage.client, *at_upstream(passage.upstream))
     query = Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, payload=None)
     bare = compare(subject, query, of_query=_flag_differences, of_response=_flag_differences)
     if isinstance(bare, Outcome):
         return bare
     if bare.client.message is not None and bare.client.message.edns >= 0:
         return changed(bare, ["the response to a query without EDNS has OPT"])
-    shown = () if passage is None else (passage.client, *at_upstream(passage.upstream))
     return passed("Queries and responses pass with OPT, RD, AD, CD and DO as they were sent.", *shown)
 
 

@@ -3,6 +3,7 @@
 from dns.rdatatype import RdataType
 
 from dnsrig.items.proxy._through import compare
+from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.proxy import ProxySubject
@@ -27,10 +28,11 @@ ITEM = Item(
 
 def check(subject: ProxySubject) -> Outcome:
     """Ask, and compare."""
-    through = None
+    shown: tuple[Exchange, ...] = ()
     for what in (names.SECTIONS,):
         query = Query(name=names.fresh(what), rtype=RdataType.A, rd=True, do=True)
         through = compare(subject, query, of_response=lambda sent, came: section_differences(sent, came, "additional"))
         if isinstance(through, Outcome):
             return through
-    return passed("The section passes whole.", *((through.client,) if through is not None else ()))
+        shown = (through.client,)
+    return passed("The section passes whole.", *shown)

@@ -4,6 +4,7 @@ import dns.message
 from dns.rdatatype import RdataType
 
 from dnsrig.items.proxy._through import compare
+from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.proxy import ProxySubject
@@ -31,13 +32,14 @@ ITEM = Item(
 
 def check(subject: ProxySubject) -> Outcome:
     """Ask, and compare."""
-    through = None
+    shown: tuple[Exchange, ...] = ()
     for what, rtype in ((names.PLAIN, RdataType.A), (names.PLAIN, RdataType.AAAA), (names.ALIAS, RdataType.A)):
         query = Query(name=names.fresh(what), rtype=rtype, rd=True, payload=None)
         through = compare(subject, query, of_response=_differences)
         if isinstance(through, Outcome):
             return through
-    return passed("Addresses and aliases pass.", *((through.client,) if through is not None else ()))
+        shown = (through.client,)
+    return passed("Addresses and aliases pass.", *shown)
 
 
 def _differences(went_in: dns.message.Message, came_out: dns.message.Message) -> list[str]:

@@ -4,6 +4,7 @@ import dns.message
 from dns.rdatatype import RdataType
 
 from dnsrig.items.proxy._through import compare
+from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.proxy import ProxySubject
@@ -30,13 +31,14 @@ ITEM = Item(
 
 def check(subject: ProxySubject) -> Outcome:
     """Ask, and compare."""
-    through = None
+    shown: tuple[Exchange, ...] = ()
     for what in (names.ABSENT, names.EMPTY):
         query = Query(name=names.fresh(what), rtype=RdataType.A, rd=True, payload=None)
         through = compare(subject, query, of_response=_differences)
         if isinstance(through, Outcome):
             return through
-    return passed("NXDOMAIN and empty answers pass.", *((through.client,) if through is not None else ()))
+        shown = (through.client,)
+    return passed("NXDOMAIN and empty answers pass.", *shown)
 
 
 def _differences(went_in: dns.message.Message, came_out: dns.message.Message) -> list[str]:

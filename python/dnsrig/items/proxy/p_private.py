@@ -3,6 +3,7 @@
 from dns.rdatatype import RdataType
 
 from dnsrig.items.proxy._through import compare
+from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.proxy import ProxySubject
@@ -30,10 +31,11 @@ ITEM = Item(
 
 def check(subject: ProxySubject) -> Outcome:
     """Ask, and compare."""
-    through = None
+    shown: tuple[Exchange, ...] = ()
     for rtype in (RdataType.A, RdataType.AAAA):
         query = Query(name=names.fresh(names.PRIVATE), rtype=rtype, rd=True, payload=None)
         through = compare(subject, query, of_response=lambda sent, came: section_differences(sent, came, "answer"))
         if isinstance(through, Outcome):
             return through
-    return passed("The addresses pass.", *((through.client,) if through is not None else ()))
+        shown = (through.client,)
+    return passed("The addresses pass.", *shown)

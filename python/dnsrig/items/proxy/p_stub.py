@@ -1,6 +1,10 @@
 """P-stub: a validating stub."""
 
 import dns.dnssec
+import dns.exception
+import dns.name
+import dns.node
+import dns.rdataset
 from dns.rdatatype import RdataType
 
 from dnsrig.items.proxy._through import ask_whole
@@ -43,7 +47,7 @@ def check(subject: ProxySubject) -> Outcome:
     """Ask and validate as a stub does."""
     if subject.upstream is None:
         return inconclusive("The trust anchor is not known.")
-    anchors = {names.ORIGIN: subject.upstream.signer.keys}
+    anchors: dict[dns.name.Name, dns.node.Node | dns.rdataset.Rdataset] = {names.ORIGIN: subject.upstream.signer.keys}
     questions = (
         (names.ORIGIN, RdataType.DNSKEY),
         (names.fresh(names.PLAIN), RdataType.A),
@@ -67,6 +71,6 @@ def check(subject: ProxySubject) -> Outcome:
                 return failed(f"{rrset.name} {rrset.rdtype.name} has no signature.", through.client)
             try:
                 dns.dnssec.validate(rrset, found[0], anchors)
-            except dns.dnssec.ValidationFailure as error:
+            except dns.exception.ValidationFailure as error:
                 return failed(f"{rrset.name} {rrset.rdtype.name} does not validate: {error}.", through.client)
     return passed("Keys, an address and a denial validate.")

@@ -51,10 +51,10 @@ def check(subject: ProxySubject) -> Outcome:
     return passed("Query and response are verified.", *at_upstream(through.upstream))
 
 
-def _trouble(wire: bytes, key: dns.tsig.Key, request_mac: bytes = b"") -> str:
+def _trouble(wire: bytes, key: dns.tsig.Key, request_mac: bytes | None = b"") -> str:
     """Verify a message; say why it cannot be."""
     try:
-        message = dns.message.from_wire(wire, keyring=key, request_mac=request_mac)
+        message = dns.message.from_wire(wire, keyring=key, request_mac=request_mac or b"")
     except (dns.exception.DNSException, ValueError) as error:
         return str(error) or type(error).__name__
     return "" if message.had_tsig else "it has no TSIG"

@@ -22,6 +22,8 @@ class Passage:
     memory: set[str] = field(default_factory=set)
     """What the faulty one keeps in mind from one message to the next; the relay's passages share it."""
 
+    cache: dict[object, tuple[bytes, float]] = field(default_factory=dict)
+    """Responses that the faulty one keeps, and when they came by the monotonic clock; shared as `memory` is."""
     instead: bytes | None = None
     """Set by a change of the query: the response that goes back without asking the server that is right."""
 

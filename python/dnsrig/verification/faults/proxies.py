@@ -13,7 +13,15 @@ import dns.rdatatype
 import dns.rrset
 from dns.rdatatype import RdataType
 
-from dnsrig.verification.faults.changes import asking, changing, dropping, of_type, refusing, without_types
+from dnsrig.verification.faults.changes import (
+    asking,
+    changing,
+    dropping,
+    of_type,
+    refusing,
+    replace_rdatas,
+    without_types,
+)
 from dnsrig.verification.faults.fault import Change, Fault, Passage, unchanged_if_unreadable, wire_of
 from dnsrig.verification.item import Role
 from dnsrig.verification.queries import Z_BIT
@@ -81,7 +89,7 @@ def _cut_tcp(passage: Passage) -> bytes:
     while passage.transport == "tcp" and len(wire_of(answer)) > OLD_LIMIT and answer.answer:
         rrset = answer.answer[-1]
         if len(rrset) > 1:
-            rrset.discard(list(rrset)[-1])
+            replace_rdatas(rrset, list(rrset)[:-1])
         else:
             answer.answer.pop()
     return wire_of(answer)

@@ -1,8 +1,6 @@
 """Faults of the caches of DNS proxies (JPRS-2010 case 7 item 5): what comes the second time."""
 
-import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -17,7 +15,6 @@ from dnsrig.verification.faults.fault import Fault, Passage, unchanged_if_unread
 from dnsrig.verification.item import Role
 
 PROXY: tuple[Role, ...] = ("proxy",)
-MOST = 10_000
 Key = tuple[object, ...]
 
 
@@ -47,9 +44,9 @@ def _has_plain_answer(answer: dns.message.Message) -> bool:
     return answer.rcode() == dns.rcode.NOERROR and bool(answer.answer) and not answer.flags & dns.flags.TC
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
 class _Cache:
-    """A cache that is right but for what its fields say; names are made anew for each question, so all share one."""
+    """A cache that is right but for what its fields say; the relay holds what it keeps."""
 
     key: Callable[[dns.message.Message], Key] = _usual_key
     spoil: Callable[[dns.message.Message], None] = lambda _: None
@@ -58,16 +55,11 @@ class _Cache:
     ages: bool = True
     keeps_ttl_zero: bool = False
 
-    def __post_init__(self) -> None:
-        self._kept: OrderedDict[Key, tuple[bytes, float]] = OrderedDict()
-        self._lock = threading.Lock()
-
     def on_query(self, passage: Passage) -> bytes:
         query = passage.asked
         if query.opcode() != dns.opcode.QUERY or len(query.question) != 1 or query.edns > 0 or query.options:
             return passage.query
-        with self._lock:
-            found = self._kept.get(self.key(query))
+        found = passage.cache.get(self.key(query))
         if found is not None:
             passage.instead = self._again(query, *found)
         return passage.query
@@ -77,10 +69,7 @@ class _Cache:
         if len(query.question) == 1 and query.edns <= 0 and not query.options and self.is_kept(answer):
             least_s = min((rrset.ttl for rrset in (*answer.answer, *answer.authority)), default=0)
             if least_s or self.keeps_ttl_zero:
-                with self._lock:
-                    self._kept[self.key(query)] = (passage.response, time.monotonic())
-                    if len(self._kept) > MOST:
-                        self._kept.popitem(last=False)
+                passage.cache[self.key(query)] = (passage.response, time.monotonic())
         return passage.response
 
     def _again(self, query: dns.message.Message, response: bytes, at_s: float) -> bytes:

@@ -55,6 +55,7 @@ class Relay:
         self._server: asyncio.Server | None = None
         self._other_source: socket.socket | None = None
         self._memory: set[str] = set()
+        self._cache: dict[object, tuple[bytes, float]] = {}
         self._fixed_port = 0
         self._one_by_one = asyncio.Lock()
         self._under_way = 0
@@ -195,7 +196,7 @@ class Relay:
 
     async def _transfer(self, query: bytes, writer: asyncio.StreamWriter) -> None:
         """Pass a zone transfer on, message by message: its response has as many as the zone takes."""
-        begun = Passage(query, "tcp", memory=self._memory)
+        begun = Passage(query, "tcp", memory=self._memory, cache=self._cache)
         self.seen.append(begun)
         asked = query if self.fault.on_query is None else self.fault.on_query(begun)
         if asked is None:
@@ -209,7 +210,9 @@ class Relay:
                 marks = 0
                 while marks < TRANSFER_MARKS:
                     length = struct.unpack("!H", await self._exactly(channel, 2))[0]
-                    passage = Passage(query, "tcp", await self._exactly(channel, length), memory=self._memory)
+                    passage = Passage(
+                        query, "tcp", await self._exactly(channel, length), memory=self._memory, cache=self._cache
+                    )
                     marks += transfer_marks(passage.response)
                     change = self.fault.on_response
                     response = passage.response if change is None else change(passage)
@@ -218,7 +221,7 @@ class Relay:
                         await writer.drain()
 
     async def _pass_on(self, query: bytes, transport: Transport) -> bytes | None:
-        passage = Passage(query, transport, memory=self._memory)
+        passage = Passage(query, transport, memory=self._memory, cache=self._cache)
         self.seen.append(passage)
         asked: bytes | None = query
         if self.fault.on_query is not None:

@@ -19,7 +19,7 @@ from dnsrig.verification.upstream.signer import Signer
 
 UPSTREAM_PAYLOAD = 4096
 OLD_LIMIT = 512
-UNASSIGNED_OPTION = 65_001
+UNASSIGNED_OPTION = dns.edns.OptionType.make(65_001)
 """EDNS option code for local use (RFC 6891 section 9)."""
 OPTION_OCTETS = b"dnsrig"
 EXPLANATION = dns.edns.EDEOption(dns.edns.EDECode.NO_REACHABLE_AUTHORITY, "as the rig asks")
@@ -66,7 +66,7 @@ class Answering:
         response = self._response(query)
         if query.had_tsig:
             response.use_tsig(self._tsig_key)
-            response.request_mac = query.mac
+            response.request_mac = query.mac or b""
         if query.edns > 0:
             response.set_rcode(dns.rcode.BADVERS)
         elif query.opcode() != dns.opcode.QUERY or len(query.question) != 1:

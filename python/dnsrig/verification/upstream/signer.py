@@ -32,8 +32,7 @@ class Signer:
     @cached_property
     def dnskey(self) -> DNSKEY:
         """The record of the key."""
-        made = dns.dnssec.make_dnskey(self.key.public_key(), Algorithm.ECDSAP256SHA256, KEY_FLAGS)
-        return DNSKEY(made.rdclass, made.rdtype, made.flags, made.protocol, made.algorithm, made.key)
+        return dns.dnssec.make_dnskey(self.key.public_key(), Algorithm.ECDSAP256SHA256, KEY_FLAGS)
 
     @cached_property
     def keys(self) -> dns.rrset.RRset:

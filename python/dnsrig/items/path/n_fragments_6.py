@@ -16,7 +16,7 @@ ITEM = Item(
         "Large responses are lost where servers and resolvers still allow them by UDP; smaller payload sizes "
         "avoid them."
     ),
-    procedure=("Responses of 2000 and 4000 octets are asked for by UDP over IPv6 with a payload size of 4096."),
+    procedure="Responses of 2000 and 4000 octets are asked for by UDP over IPv6 with a payload size of 4096.",
     dig=("dig @{server} -p {port} x.size-2000.rig.example TXT +bufsize=4096 +ignore",),
     needs=("ipv6",),
     faults=("path-drops-over-512", "path-drops-fragments", "path-hides-mtu"),

@@ -19,7 +19,7 @@ ITEM = Item(
         "Clients cannot choose their resolver, and servers are asked by whom nobody knows; faults of the "
         "interceptor are everybody's."
     ),
-    procedure=("An address where nothing answers DNS is asked; then the server, which sees the client's own address."),
+    procedure="An address where nothing answers DNS is asked; then the server, which sees the client's own address.",
     dig=("dig @ADDRESS-WITHOUT-SERVER rig.example SOA",),
     needs=("ipv4", "nowhere"),
     faults=(

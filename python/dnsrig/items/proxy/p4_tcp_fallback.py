@@ -19,7 +19,7 @@ ITEM = Item(
     references=("RFC 5625 section 4.4.1", "RFC 7766 section 5", "JPRS-2010 case 7 item 4"),
     severity=Severity.ERROR,
     consequence="Clients get part of the records, or wait for a connection that is never taken.",
-    procedure=("TXT records whose response has 2000 octets are asked for by UDP without EDNS, then by TCP."),
+    procedure="TXT records whose response has 2000 octets are asked for by UDP without EDNS, then by TCP.",
     dig=(
         "dig @{server} -p {port} x.size-2000.rig.example TXT +noedns +ignore",
         "dig @{server} -p {port} x.size-2000.rig.example TXT +noedns +tcp",

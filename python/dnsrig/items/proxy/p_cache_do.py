@@ -17,8 +17,8 @@ ITEM = Item(
     requirement="Signatures come to clients with DO, and to no others, whatever the proxy has in its cache.",
     references=("RFC 4035 section 3.2.1", "RFC 5625 section 3"),
     severity=Severity.ERROR,
-    consequence=("One client that does not validate spoils a name for those that do, until its TTL runs out."),
-    procedure=("A name is asked for without EDNS and then with DO; another one with DO and then without EDNS."),
+    consequence="One client that does not validate spoils a name for those that do, until its TTL runs out.",
+    procedure="A name is asked for without EDNS and then with DO; another one with DO and then without EDNS.",
     dig=(
         "dig @{server} -p {port} x.plain.rig.example A +noedns",
         "dig @{server} -p {port} x.plain.rig.example A +dnssec",

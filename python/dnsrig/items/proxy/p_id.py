@@ -21,7 +21,7 @@ ITEM = Item(
     consequence=(
         "Forged responses can be put into the proxy's cache, and before its clients, by who cannot see its queries."
     ),
-    procedure=("40 names are asked for one after the other by UDP; what the upstream saw does not follow a pattern."),
+    procedure="40 names are asked for one after the other by UDP; what the upstream saw does not follow a pattern.",
     dig=("dig @{server} -p {port} x.plain.rig.example A",),
     needs=("upstream",),
     faults=("proxy-sequential-ids",),

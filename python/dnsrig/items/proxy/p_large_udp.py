@@ -12,7 +12,7 @@ ITEM = Item(
     requirement="Responses beyond 4096 octets come through the proxy, whole by UDP or with TC.",
     references=("RFC 5625 section 4.4.2", "RFC 5625 section 4.4.3"),
     severity=Severity.WARNING,
-    consequence=("Clients with a large payload size wait for responses that the proxy's buffer has no room for."),
+    consequence="Clients with a large payload size wait for responses that the proxy's buffer has no room for.",
     procedure=(
         "TXT records whose response has 6000 octets are asked for by UDP with a payload size of 8192; where "
         "TC is set, by TCP."

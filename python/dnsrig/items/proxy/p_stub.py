@@ -21,7 +21,7 @@ ITEM = Item(
     requirement="A stub that validates succeeds behind the proxy.",
     references=("RFC 4033 section 6", "RFC 5625 section 3"),
     severity=Severity.ERROR,
-    consequence=("Clients that validate themselves resolve nothing that is signed, or turn validation off."),
+    consequence="Clients that validate themselves resolve nothing that is signed, or turn validation off.",
     procedure=(
         "The DNSKEY RRset, an address and a denial are asked for with DO and CD, and validated from the zone's key."
     ),

@@ -37,7 +37,7 @@ ITEM = Item(
         "Services that need such records, DNSSEC, DANE, encrypted DNS and HTTP/3 among them, do not work "
         "behind the proxy."
     ),
-    procedure=("Each type is asked for with DO, and the answer section is compared with what the upstream sent."),
+    procedure="Each type is asked for with DO, and the answer section is compared with what the upstream sent.",
     dig=("dig @{server} -p {port} x.plain.rig.example HTTPS", "dig @{server} -p {port} x.plain.rig.example DS"),
     needs=("upstream",),
     faults=("proxy-drops-svcb",),

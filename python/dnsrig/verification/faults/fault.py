@@ -23,6 +23,11 @@ class Passage:
     memory: set[str] = field(default_factory=set)
     """What the faulty one keeps in mind from one message to the next; the relay's passages share it."""
 
+    cache: dict[object, tuple[bytes, float]] = field(default_factory=dict)
+    """Responses that the faulty one keeps, and when they came by the monotonic clock; shared as `memory` is."""
+    instead: bytes | None = None
+    """Set by a change of the query: the response that goes back without asking the server that is right."""
+
     @property
     def asked(self) -> dns.message.Message:
         """The query, parsed.
@@ -79,6 +84,14 @@ class Fault:
     """What comes by TCP together with a query, or before its response, is thrown away."""
     other_source_port: bool = False
     """Responses by UDP come from another port than the one that was asked."""
+    fixed_source_port: bool = False
+    """All queries by UDP to the server that is right leave from one port, one after the other."""
+    listens_everywhere: bool = False
+    """Queries to any address of the host are answered, not only to the one that is meant."""
+    delay_s: float = 0.0
+    """Responses by UDP are held back for so long."""
+    most_at_once: int = 0
+    """Queries by UDP beyond so many at a time are dropped; 0 is without limit."""
 
 
 def unchanged_if_unreadable(change: Callable[[Passage], bytes | None]) -> Change:

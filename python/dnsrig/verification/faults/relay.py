@@ -55,6 +55,10 @@ class Relay:
         self._server: asyncio.Server | None = None
         self._other_source: socket.socket | None = None
         self._memory: set[str] = set()
+        self._cache: dict[object, tuple[bytes, float]] = {}
+        self._fixed_port = 0
+        self._one_by_one = asyncio.Lock()
+        self._under_way = 0
 
     @property
     def endpoint(self) -> Endpoint:
@@ -115,11 +119,17 @@ class Relay:
             channel.setblocking(False)
             if kind == socket.SOCK_STREAM:
                 channel.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            channel.bind((self._address, port))
+            channel.bind((self._listening_address, port))
         except BaseException:
             channel.close()
             raise
         return channel
+
+    @property
+    def _listening_address(self) -> str:
+        if not self.fault.listens_everywhere:
+            return self._address
+        return "::" if ":" in self._address else "0.0.0.0"
 
     async def _close(self) -> None:
         if self._datagrams is not None:
@@ -140,7 +150,15 @@ class Relay:
         task.add_done_callback(self._tasks.discard)
 
     async def _answer_datagram(self, query: bytes, sender: tuple[str, int]) -> None:
-        response = await self._pass_on(query, "udp")
+        if self.fault.most_at_once and self._under_way >= self.fault.most_at_once:
+            return
+        self._under_way += 1
+        try:
+            response = await self._pass_on(query, "udp")
+            if self.fault.delay_s:
+                await asyncio.sleep(self.fault.delay_s)
+        finally:
+            self._under_way -= 1
         if response is None:
             return
         if self._other_source is not None:
@@ -178,7 +196,7 @@ class Relay:
 
     async def _transfer(self, query: bytes, writer: asyncio.StreamWriter) -> None:
         """Pass a zone transfer on, message by message: its response has as many as the zone takes."""
-        begun = Passage(query, "tcp", memory=self._memory)
+        begun = Passage(query, "tcp", memory=self._memory, cache=self._cache)
         self.seen.append(begun)
         asked = query if self.fault.on_query is None else self.fault.on_query(begun)
         if asked is None:
@@ -192,7 +210,9 @@ class Relay:
                 marks = 0
                 while marks < TRANSFER_MARKS:
                     length = struct.unpack("!H", await self._exactly(channel, 2))[0]
-                    passage = Passage(query, "tcp", await self._exactly(channel, length), memory=self._memory)
+                    passage = Passage(
+                        query, "tcp", await self._exactly(channel, length), memory=self._memory, cache=self._cache
+                    )
                     marks += transfer_marks(passage.response)
                     change = self.fault.on_response if self.fault.changes_transfers else None
                     response = passage.response if change is None else change(passage)
@@ -201,11 +221,13 @@ class Relay:
                         await writer.drain()
 
     async def _pass_on(self, query: bytes, transport: Transport) -> bytes | None:
-        passage = Passage(query, transport, memory=self._memory)
+        passage = Passage(query, transport, memory=self._memory, cache=self._cache)
         self.seen.append(passage)
         asked: bytes | None = query
         if self.fault.on_query is not None:
             asked = self.fault.on_query(passage)
+        if passage.instead is not None:
+            return passage.instead
         if asked is None:
             return None
         try:
@@ -219,10 +241,20 @@ class Relay:
     async def _ask(self, query: bytes, transport: Transport) -> bytes:
         if transport == "tcp":
             return await self._ask_by_tcp(query)
+        if self.fault.fixed_source_port:
+            async with self._one_by_one:
+                return await self._ask_by_udp(query)
+        return await self._ask_by_udp(query)
+
+    async def _ask_by_udp(self, query: bytes) -> bytes:
         family = socket.AF_INET6 if ":" in self.upstream.address else socket.AF_INET
         with self._make_socket(family, socket.SOCK_DGRAM) as channel:
             channel.setblocking(False)
+            if self.fault.fixed_source_port and self._fixed_port:
+                channel.bind(("", self._fixed_port))
             await self._loop.sock_connect(channel, (self.upstream.address, self.upstream.port))
+            if self.fault.fixed_source_port:
+                self._fixed_port = channel.getsockname()[1]
             await self._loop.sock_sendall(channel, query)
             while True:
                 response = await self._loop.sock_recv(channel, LARGEST_MESSAGE)

@@ -1,10 +1,10 @@
 """How zone files are signed: the settings of `_core.sign_zone`, and which keys sign."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from dnsrig import _core
 from dnsrig.errors import InputError
@@ -22,11 +22,12 @@ REFRESH_SHARE = 4
 class Signing:
     """How a zone file is to be signed; times are seconds since 1970, those of signatures modulo 2**32.
 
-    `chain` is `nsec`, `nsec3` (with `iterations`, `salt` in hexadecimal and `opt_out`) or `given`: the one that the
-    zone has, for pieces of a zone. Without `signs` the zone only gets its keys and its chain. Signatures of the input
-    that end within `refresh_s` of `now_s` are renewed; those kept are verified unless the state file beside the input
-    vouches for them (`has_state`, `verifies_kept`). Expirations are up to `jitter_s` earlier, by name and type, than
-    `expiration`, or `keys_expiration`, if given, for the apex' DNSKEY, CDS and CDNSKEY records.
+    `chain` is `nsec`, `nsec3` (with `iterations`, `salt` in hexadecimal and `opt_out`), `given`: the one that the zone
+    has, for pieces of a zone, or `kept`: one like that of the zone, NSEC where it has none. Without `signs` the zone
+    only gets its keys and its chain. Signatures of the input that end within `refresh_s` of `now_s` are renewed; those
+    kept are verified unless the state file beside the input vouches for them (`has_state`, `verifies_kept`).
+    Expirations are up to `jitter_s` earlier, by name and type, than `expiration`, or `keys_expiration`, if given, for
+    the apex' DNSKEY, CDS and CDNSKEY records.
 
     `by_times` uses the keys by their times, as `dnssec-signzone -S` does; else all sign. Keys that the zone has
     besides `stay`, `go`, or are `refused`. `saves_keys_in` is where the files of the keys are written just before the
@@ -35,7 +36,7 @@ class Signing:
     makes those anew that it has.
     """
 
-    chain: Literal["nsec", "nsec3", "given"] = "nsec"
+    chain: Literal["nsec", "nsec3", "given", "kept"] = "nsec"
     iterations: int = 0
     salt: str = ""
     opt_out: bool = False
@@ -90,20 +91,33 @@ def read_keys(paths: Sequence[Path], key_signing: Sequence[Path], folder: Path |
     Names without folder are looked for in `folder` first. Raises InputError for keys that do not sign now.
     """
     keys = _core.KeySet()
-    for path in key_signing:
-        keys.read(_located(path, folder), "ksk")
-    for path in paths:
-        keys.read(_located(path, folder))
+    found = [_located(path, folder) for path in (*key_signing, *paths)]
+    for index, path in enumerate(found):
+        keys.read(path, "ksk" if index < len(key_signing) else None)
     keys.check_active(int(time.time()))
-    return ChosenKeys(keys)
+    private = (path.with_name(f"{_stem(path.name)}.private") for path in found)
+    return ChosenKeys(keys, warnings=tuple(_readable_by_others(private)))
 
 
 def _located(path: Path, folder: Path | None) -> Path:
     if folder is None or path.is_absolute():
         return path
-    stem = str(folder / path).removesuffix(".key").removesuffix(".private")
+    stem = _stem(str(folder / path))
     there = Path(f"{stem}.key").exists() or Path(f"{stem}.private").exists()
     return folder / path if there else path
+
+
+def _stem(name: str) -> str:
+    return name.removesuffix(".key").removesuffix(".private")
+
+
+def _readable_by_others(paths: Iterable[Path]) -> list[str]:
+    """Say which files of private keys others than their owner can read or change."""
+    return [
+        f"{path}: others than its owner can read or change this private key; chmod 600 ends that"
+        for path in paths
+        if path.exists() and path.stat().st_mode & 0o077
+    ]
 
 
 def find_keys(folder: Path, origin: str, new: NewKeys, *, replace: bool, allow_sha1: bool) -> ChosenKeys:
@@ -125,7 +139,8 @@ def find_keys(folder: Path, origin: str, new: NewKeys, *, replace: bool, allow_s
             warnings = [
                 f"{folder / name}.key: without its private key, so the key does not sign" for name in public_only
             ]
-            return ChosenKeys(keys, by_times=True, warnings=(*warnings, *_doubts(keys)))
+            readable = _readable_by_others(folder / f"{fact['file_name']}.private" for fact in keys.describe())
+            return ChosenKeys(keys, by_times=True, warnings=(*warnings, *readable, *_doubts(keys)))
     add_new_keys(keys, origin, new.algorithm, new.ksk_bits, new.zsk_bits, folder=folder, allow_sha1=allow_sha1)
     return ChosenKeys(keys, other_keys="go" if replace else "refused", saves_keys_in=folder)
 
@@ -133,7 +148,20 @@ def find_keys(folder: Path, origin: str, new: NewKeys, *, replace: bool, allow_s
 def _doubts(keys: _core.KeySet) -> list[str]:
     """Say what keys by their times leave to be desired."""
     facts = keys.describe(int(time.time()))
-    key_signing = [fact for fact in facts if fact["role"] == "ksk" and not fact["is_revoked"]]
-    if key_signing and not any(fact["is_active"] for fact in key_signing):
-        return ["no key-signing key signs at present, so DS records in the parent zone match none that does"]
-    return []
+    said = [
+        f"{fact['file_name']} is to sign already, but is not published, so it does not sign yet"
+        for fact in facts
+        if fact["is_active"] and not fact["is_published"]
+    ]
+    for algorithm in dict.fromkeys(fact["algorithm"] for fact in facts):
+        zone_signing = [fact for fact in facts if fact["algorithm"] == algorithm and fact["role"] == "zsk"]
+        if zone_signing and not any(_signs(fact) for fact in zone_signing):
+            said.append(f"no zone-signing key of {algorithm} signs at present, so a key-signing key signs everything")
+    key_signing = [fact for fact in facts if fact["role"] == "ksk"]
+    if key_signing and not any(_signs(fact) for fact in key_signing):
+        said.append("no key-signing key signs at present, so DS records in the parent zone match none that does")
+    return said
+
+
+def _signs(fact: dict[str, Any]) -> bool:
+    return fact["is_active"] and fact["is_published"] and not fact["is_revoked"]

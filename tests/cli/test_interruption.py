@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from waiting import wait_until
 
 INTERRUPTED_WHILE_IMPORTING = """
 import os, signal, sys
@@ -165,10 +166,7 @@ def test_signals_end_who_waits_for_input(tmp_path, source, number):
 
 def wait_for_threads(started, count):
     """Wait until a process has so many threads: it works then."""
-    deadline = time.monotonic() + 60
-    while len(list(Path(f"/proc/{started.pid}/task").iterdir())) < count:
-        assert started.poll() is None and time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_until(lambda: len(list(Path(f"/proc/{started.pid}/task").iterdir())) >= count, started)
 
 
 def test_a_fifo_is_not_read_twice(tmp_path):

@@ -342,6 +342,8 @@ def test_the_ttl_of_keys(made, command, tmp_path):
 def test_digests_of_the_zone(command, tmp_path):
     zone, signed, again = (tmp_path / name for name in ("zone", "signed", "again"))
     command("zone", "generate", zone, "-o", "example.test.", "--records", 60)
+    # ldns-verify-zone 1.8.3 goes on for ever where the last hash sorts behind the last name.
+    zone.write_text(zone.read_text() + "zzz.example.test. 60 IN A 192.0.2.1\n")
     first = command("sign", zone, "-f", signed, "--zonemd", "sha384", "--zonemd", "sha512", "-3", "-", "--json")
     assert first["zonemd"] == ["sha384", "sha512"]
     assert "the digest of its ZONEMD record was verified" in command("zone", "check", signed)

@@ -178,3 +178,135 @@ def test_new_keys_stay_when_the_zone_has_its_name(dnsrig, tmp_path):
     assert done.returncode == 3 and "could not be brought to disk" in done.stderr, done.stderr
     assert len(list(keys.iterdir())) == 4
     accepted(dnsrig, output / "signed")
+
+
+@pytest.mark.parametrize("chain", [[], ["-3", "-"], ["-3", "-", "-A"], ["-3", "c0ffee", "-H", "2"]])
+def test_a_zone_keeps_its_chain(bench, chain):
+    bench.key("-f", "KSK")
+    bench.key()
+    bench.sign(*chain)
+    before = denials(bench.signed)
+    bench.again("-N", "increment")
+    assert denials(bench.signed) == before
+    bench.changes.write_text(f"+ new.{ORIGIN}. 60 IN A 192.0.2.1\n")
+    bench.again("--changes", bench.changes)
+    after = denials(bench.signed)
+    assert len(after) == len(before) + 1 and {kind for kind, *_ in after} == {kind for kind, *_ in before}
+    bench.again("--nsec")
+    assert {kind for kind, *_ in denials(bench.signed)} == {"NSEC"}
+
+
+def denials(path):
+    """List NSEC and NSEC3 records: type, and what all of a chain have in common."""
+    found = []
+    for line in path.read_text().splitlines():
+        _, _, _, kind, *data = line.split()
+        if kind == "NSEC":
+            found.append((kind,))
+        elif kind == "NSEC3":
+            found.append((kind, *data[:4]))
+    return found
+
+
+def test_a_chain_that_cannot_be_told(bench, dnsrig, tmp_path):
+    zone = tmp_path / "hinted"
+    zone.write_text((tmp_path / "zone").read_text() + f"{ORIGIN}. 0 IN NSEC3PARAM 1 0 0 -\n")
+    bench.key("-f", "KSK")
+    bench.key()
+    said = bench.sign(source=zone, code=2)
+    assert "--nsec" in said and "-3" in said
+    bench.sign("--nsec", source=zone)
+    bench.sign("-3", "-", source=zone)
+
+
+@pytest.mark.parametrize("flag", [["-f", "KSK"], []])
+def test_a_key_that_is_not_published_yet_does_not_sign(bench, dnsrig, flag):
+    other = [] if flag else ["-f", "KSK"]
+    bench.key(*other)
+    early = bench.key(*flag, "-P", "now+10d", "-A", "now")
+    said = bench.sign()
+    assert f"{early.name} is to sign already" in said
+    done = dnsrig("zone", "verify", bench.signed, "--json")
+    assert done.code == 0, done.out
+
+
+def test_keys_of_which_none_is_published(bench):
+    bench.key("-f", "KSK", "-P", "now+10d", "-A", "now")
+    assert "publication" in bench.sign(code=2)
+
+
+def test_a_revoked_key_alone_is_said(bench):
+    bench.key("-f", "KSK", "-P", "now-2d", "-A", "now-2d", "-R", "now-1d")
+    bench.key()
+    assert "no key-signing key signs" in bench.sign()
+
+
+def test_a_key_signing_key_that_signs_everything_is_said(bench):
+    bench.key("-f", "KSK")
+    bench.key("-I", "now-1d")
+    assert "signs everything" in bench.sign()
+
+
+def test_signings_of_one_file_come_one_after_another(bench, tmp_path):
+    """None makes keys of its own besides, and none undoes what another did."""
+    sign = [sys.executable, "-m", "dnsrig", "sign", "-f", str(bench.signed), "-K", str(tmp_path)]
+    start = [*sign, str(tmp_path / "zone")]
+    running = [subprocess.Popen(start, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(3)]
+    for process in running:
+        _, said = process.communicate()
+        assert process.returncode == 0, said
+    assert len(list(tmp_path.glob("K*.private"))) == 2
+    again = [*sign, str(bench.signed)]
+    running = []
+    for number in range(3):
+        changes = tmp_path / f"changes-{number}"
+        changes.write_text(f"+ new{number}.{ORIGIN}. 60 IN A 192.0.2.1\n")
+        running.append(subprocess.Popen([*again, "--changes", str(changes)], stderr=subprocess.PIPE, text=True))
+    for process in running:
+        _, said = process.communicate()
+        assert process.returncode == 0, said
+    text = bench.signed.read_text()
+    assert all(f"new{number}.{ORIGIN}." in text for number in range(3))
+
+
+def test_keys_and_inputs_are_not_overwritten(bench, dnsrig, tmp_path):
+    key = bench.key("-f", "KSK")
+    bench.key()
+    private = key.with_name(f"{key.name}.private")
+    before = private.read_bytes()
+    zone = tmp_path / "zone"
+    bench.changes.write_text("")
+    bench.sign()
+    for arguments in (
+        ["sign", zone, "-K", tmp_path, "-f", private],
+        ["zone", "sort", zone, "-f", private],
+        ["zone", "generate", private],
+        ["sign", bench.signed, "-K", tmp_path, "--changes", bench.changes, "-f", bench.changes],
+    ):
+        done = dnsrig(*arguments)
+        assert done.code == 2 and "lost" in done.err
+    assert private.read_bytes() == before and bench.changes.read_text() == ""
+    numbered = tmp_path / "zone.1"
+    numbered.write_bytes(zone.read_bytes())
+    done = dnsrig("zone", "split", numbered, "-n", 2, "-f", zone)
+    assert done.code == 2 and "itself" in done.err and numbered.read_bytes() == zone.read_bytes()
+
+
+def test_a_private_key_that_others_can_read_is_said(bench):
+    key = bench.key("-f", "KSK")
+    bench.key()
+    key.with_name(f"{key.name}.private").chmod(0o644)
+    assert "chmod 600" in bench.sign()
+    assert "chmod 600" in bench.sign(key)
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+def test_what_is_no_state_file(bench, make):
+    """The zone is signed all the same, and nothing waits for it."""
+    bench.key("-f", "KSK")
+    bench.key()
+    state = bench.signed.with_name(f"{bench.signed.name}.state")
+    make(state)
+    said = bench.sign()
+    assert make is os.mkfifo or "state file" in said
+    bench.again()

@@ -10,9 +10,10 @@ import sys
 import time
 
 import pytest
+from full_output import TARGETS, run_into
+from waiting import WITHIN_S, wait_until
 
 SMALL_FILE_OCTETS = 200_000
-WITHIN_S = 60
 
 
 @pytest.fixture(scope="module")
@@ -29,13 +30,6 @@ def large_zone(dnsrig, tmp_path_factory):
 def started(large_zone, output, *options):
     command = [sys.executable, "-m", "dnsrig", "sign", large_zone / "zone", "-K", large_zone / "keys", "-f", output]
     return subprocess.Popen([*map(str, command), *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def wait_until(is_so, running):
-    deadline = time.monotonic() + WITHIN_S
-    while not is_so():
-        assert running.poll() is None and time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def contents(folder):
@@ -99,18 +93,10 @@ def test_a_full_disk_leaves_nothing(large_zone, tmp_path):
     assert contents(tmp_path) == {"signed": b"before\n"}
 
 
-@pytest.mark.parametrize(("target", "code"), [("/dev/full", 3), (None, 141)])
+@pytest.mark.parametrize(("target", "code"), TARGETS)
 def test_standard_output_that_takes_no_more(large_zone, tmp_path, target, code):
     command = [sys.executable, "-m", "dnsrig", "sign", large_zone / "zone", "-f", "-", "-K", tmp_path]
-    if target is None:
-        reader, writer = os.pipe()
-        os.close(reader)
-    else:
-        writer = os.open(target, os.O_WRONLY)
-    try:
-        done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False, timeout=60)
-    finally:
-        os.close(writer)
+    done = run_into(target, command)
     assert done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
     assert list(tmp_path.iterdir()) == []

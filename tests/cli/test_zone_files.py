@@ -7,12 +7,12 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from importlib import resources
 
 import jsonschema
 import pytest
 from dnsrig import _core
+from waiting import wait_until
 
 SOA = "z.test. 60 IN SOA ns.z.test. host.z.test. 1 7200 900 1209600 300\n"
 
@@ -368,11 +368,8 @@ def large_zone(tmp_path_factory):
 def test_what_is_ended_leaves_nothing_under_the_name(large_zone, tmp_path, command, ending):
     arguments = [sys.executable, "-m", "dnsrig", "zone", *command, tmp_path / "out", large_zone]
     with subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True) as started:
-        deadline = time.monotonic() + 60
         # Ended while it writes.
-        while not any(path.stat().st_size for path in tmp_path.glob(".dnsrig-*")):
-            assert started.poll() is None and time.monotonic() < deadline
-            time.sleep(0.01)
+        wait_until(lambda: any(path.stat().st_size for path in tmp_path.glob(".dnsrig-*")), started)
         started.send_signal(ending)
         _, err = started.communicate(timeout=60)
     assert started.returncode != 0

@@ -1,15 +1,15 @@
 """`dnsrig zone generate`: every model by the eyes of other tools, and what happens when it cannot finish."""
 
-import os
 import resource
 import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from full_output import TARGETS, run_into
+from waiting import wait_until
 
 MODELS = [
     ("small", "example.test.", []),
@@ -117,18 +117,10 @@ def test_a_full_disk_leaves_nothing(tmp_path, order):
     assert [path.read_text() for path in tmp_path.iterdir()] == ["before\n"]
 
 
-@pytest.mark.parametrize(("target", "code"), [("/dev/full", 3), (None, 141)])
+@pytest.mark.parametrize(("target", "code"), TARGETS)
 def test_standard_output_that_takes_no_more(target, code):
     command = [sys.executable, "-m", "dnsrig", "zone", "generate", "-", "--model", "flat"]
-    if target is None:
-        reader, writer = os.pipe()
-        os.close(reader)
-    else:
-        writer = os.open(target, os.O_WRONLY)
-    try:
-        done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False, timeout=60)
-    finally:
-        os.close(writer)
+    done = run_into(target, command)
     assert done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
 
@@ -160,10 +152,3 @@ def target_of(link):
         return str(link.readlink())
     except FileNotFoundError:
         return "closed meanwhile"
-
-
-def wait_until(is_so):
-    deadline = time.monotonic() + 60
-    while not is_so():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)

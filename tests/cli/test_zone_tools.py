@@ -1,8 +1,10 @@
 """`dnsrig zone`, `sign` and `stream` by the eyes of other tools."""
 
+import json
 import shutil
 import stat
 import subprocess
+import sys
 
 import pytest
 
@@ -77,3 +79,24 @@ def test_servers_are_listed(dnsrig):
     rows = dnsrig("servers", "--json").json["servers"]
     assert [row["server"] for row in rows] == ["embedded", "bind", "nsd", "knot", "powerdns", "unbound"]
     assert rows[0]["found"] and all(row["version"] for row in rows if row["found"])
+
+
+def test_rules_are_listed_as_json(dnsrig):
+    rules = json.loads(dnsrig("zone", "check", "--rules", "--json").out)["rules"]
+    assert {"rule", "severity", "text"} == set(rules[0]) and len(rules) > 30
+    assert dnsrig("zone", "check").code == 2
+
+
+@pytest.mark.parametrize("command", [["zone", "sort"], ["sign", "--no-state", "-a", "ED25519", "-f", "-"]])
+def test_a_zone_for_closed_output_is_not_lost_in_silence(small_zone, tmp_path, command):
+    zone = tmp_path / "zone"
+    zone.write_bytes(small_zone.read_bytes())
+    shell = 'exec "$@" >&-'
+    done = subprocess.run(
+        ["sh", "-c", shell, "sh", sys.executable, "-m", "dnsrig", *command, str(zone)],
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 3 and "standard output is closed" in done.stderr

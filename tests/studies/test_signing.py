@@ -195,10 +195,12 @@ def test_other_studies_have_no_signers(dnsrig, tmp_path):
 def test_a_run_of_a_peer(dnsrig, tmp_path, name):
     done = dnsrig(
         *("run", "signing", "--signer", name, *BRIEF, "--part", "full,unsorted,threads"),
-        *("--out", tmp_path, "--json"),
+        # A relative path, as is usual: programs run in folders of their own.
+        *("--out", "runs", "--json"),
+        cwd=tmp_path,
     )
     assert done.code == 0, done.err
-    check_summary(done.json, only_run(tmp_path))
+    check_summary(done.json, only_run(tmp_path / "runs"))
 
 
 def check_summary(summary, run):

@@ -125,7 +125,8 @@ fn file_signing(signing: &Signing) -> PyResult<FileSigning> {
             Nsec3Parameters::new(signing.iterations, &signing.salt, signing.opt_out).or_raise()?,
         ),
         "given" => Chain::Given,
-        other => return Err(refused("chain", other, "nsec, nsec3 and given")),
+        "kept" => Chain::Kept,
+        other => return Err(refused("chain", other, "nsec, nsec3, given and kept")),
     };
     let serial = match signing.serial.as_str() {
         "keep" => SerialPolicy::Keep,
@@ -216,8 +217,15 @@ fn by_times(
             active.push(key);
         }
     }
-    if active.is_empty() && parameters.signs {
-        keys.iter().try_for_each(|key| key.check_active(now_s))?;
+    // Signatures may come before their key only where the zone has no key of the algorithm yet (RFC 6781 section 4.1.4):
+    // else validators would look for them by keys that are not there.
+    let is_used = |key: &KeyPair| {
+        keys.iter()
+            .any(|other| other.algorithm() == key.algorithm() && other.is_published(now_s))
+    };
+    active.retain(|key| key.is_published(now_s) || !is_used(key));
+    if parameters.signs {
+        check_active(keys, &active, now_s)?;
     }
     let has_times = |key: &KeyPair| key.timing().get(TimingEvent::SyncPublish).is_some();
     if keys.iter().any(has_times) && !parameters.publishes_cds {
@@ -226,6 +234,27 @@ fn by_times(
     parameters.publication.published = Some(published);
     parameters.publication.withdrawn = withdrawn;
     Ok(active.into())
+}
+
+/// Refuses to sign where no key signs that the zone shows.
+fn check_active(keys: &[KeyPair], active: &[KeyPair], now_s: u64) -> Result<(), SignError> {
+    if active.is_empty() {
+        keys.iter().try_for_each(|key| key.check_active(now_s))?;
+    }
+    let unpublished = keys
+        .iter()
+        .find(|key| key.is_active(now_s) && !key.is_published(now_s));
+    match unpublished {
+        Some(key) if !active.iter().any(|key| key.is_published(now_s)) => {
+            Err(SignError::UnusableKey {
+                key: key.file_stem(),
+                what: "it is to sign, but it is not published, and neither is any other that signs"
+                    .into(),
+                hint: "set the time of its publication no later than that of its activation",
+            })
+        }
+        _ => Ok(()),
+    }
 }
 
 fn summary<'py>(
@@ -251,6 +280,24 @@ fn summary<'py>(
     ] {
         found.set_item(name, count)?;
     }
+    let (chain, nsec3) = match &signed.chain {
+        Chain::Nsec => ("nsec", None),
+        Chain::Nsec3(parameters) => ("nsec3", Some(parameters)),
+        Chain::Given | Chain::Kept => ("given", None),
+    };
+    found.set_item("chain", chain)?;
+    found.set_item("iterations", nsec3.map(|parameters| parameters.iterations))?;
+    let salt = |parameters: &Nsec3Parameters| {
+        let octets = parameters.salt.iter();
+        octets
+            .map(|octet| format!("{octet:02X}"))
+            .collect::<String>()
+    };
+    found.set_item("salt", nsec3.map(salt))?;
+    found.set_item(
+        "opt_out",
+        nsec3.is_some_and(|parameters| parameters.opt_out),
+    )?;
     let digests: Vec<&str> = signed.digests.iter().map(|hash| hash_name(*hash)).collect();
     found.set_item("zonemd", digests)?;
     found.set_item("keys", stems(&mut keys.iter()))?;
@@ -265,6 +312,7 @@ fn summary<'py>(
         .map(|key| PresentationRecord(&key.ds(DigestType::Sha256, DS_TTL_S)).to_string())
         .collect();
     found.set_item("ds", ds)?;
+    found.set_item("trouble", &signed.trouble)?;
     set_warnings(&found, &signed.warnings, signed.warning_count)?;
     Ok(found)
 }

@@ -216,6 +216,14 @@ pub enum SignError {
         /// Why, and what to do.
         hint: &'static str,
     },
+    /// An NSEC3 chain that is to be kept and was not found.
+    #[error(
+        "the zone {zone} has an NSEC3PARAM record, but no NSEC3 record was found that tells whether its chain is with opt-out; say which chain the zone is to have: -3 SALT with or without -A, or --nsec"
+    )]
+    KeptChain {
+        /// The zone.
+        zone: String,
+    },
     /// A name that cannot be hashed into the zone.
     #[error("hashed names below {zone} would exceed 255 octets; use NSEC for this zone")]
     HashedNameTooLong {

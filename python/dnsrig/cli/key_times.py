@@ -11,7 +11,7 @@ UNIT_S = {"": 1, "mi": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400, "mo": 30 * 8
 LATEST_S = 2**32 - 1
 """Key files of BIND have times of 32 bits."""
 
-_TIME = re.compile(r"(?P<date>now|\d{8}|\d{14})?(?P<offset>[+-]\d{1,12}(?P<unit>y|mo|w|d|h|mi)?)?")
+_TIME = re.compile(r"(?P<date>now|[0-9]{8}|[0-9]{14})?(?P<offset>[+-][0-9]{1,12}(?P<unit>y|mo|w|d|h|mi)?)?")
 _UNSET = {"none", "never", "unset"}
 FORMS = "YYYYMMDD[HHMMSS] (UTC), now, now+N, +N or -N with unit y mo w d h mi, or none"
 
@@ -23,23 +23,27 @@ def key_time(text: str) -> int | None:
     parts = _TIME.fullmatch(text)
     if not text or parts is None:
         raise click.BadParameter(f"'{text}' is not a time; write {FORMS}.")
+    date = parts["date"]
     try:
-        time_s = _seconds(parts["date"])
+        time_s = int(time.time()) if date in {None, "now"} else date_s(date)
     except ValueError as error:
-        raise click.BadParameter(f"'{text}' is not a time: there is no such day or hour.") from error
-    if parts["offset"]:
-        unit = parts["unit"] or ""
-        time_s += int(parts["offset"].removesuffix(unit)) * UNIT_S[unit]
+        raise click.BadParameter(f"'{text}' is not a time: there is no such day, hour, minute or second.") from error
+    time_s += offset_s(parts)
     if not 0 <= time_s <= LATEST_S:
         raise click.BadParameter(f"'{text}' is not between 1970 and 2106, as times in key files are.")
     return time_s
 
 
-def _seconds(date: str | None) -> int:
-    if date in {None, "now"}:
-        return int(time.time())
-    form = "%Y%m%d" if len(str(date)) == len("YYYYMMDD") else "%Y%m%d%H%M%S"
-    return int(datetime.strptime(str(date), form).replace(tzinfo=UTC).timestamp())
+def date_s(digits: str) -> int:
+    """Give YYYYMMDD or YYYYMMDDHHMMSS (UTC) in seconds since 1970; raise ValueError where there is no such time."""
+    form = "%Y%m%d" if len(digits) == len("YYYYMMDD") else "%Y%m%d%H%M%S"
+    return int(datetime.strptime(digits, form).replace(tzinfo=UTC).timestamp())
+
+
+def offset_s(parts: re.Match[str]) -> int:
+    """Give the offset of a time that was matched, of its groups `offset` and `unit`, in seconds; 0 without one."""
+    unit = parts["unit"] or ""
+    return int((parts["offset"] or "0").removesuffix(unit)) * UNIT_S[unit.lower()]
 
 
 def odd_order(timing: dict[str, int | None]) -> list[str]:

@@ -61,6 +61,9 @@ def _noted(event: str) -> Callable[[click.Context, click.Parameter, str | None],
     help="Where the key's files are written; tags of the zone's keys there are avoided [.].",
 )
 @KEY("-L", "--ttl", type=TTL_S, default=None, help="TTL of the DNSKEY record in the .key file [the zone's].")
+@click.option("-n", "name_type", type=click.Choice(["ZONE"], case_sensitive=False), expose_value=False, hidden=True)
+@click.option("-3", "nsec3", is_flag=True, expose_value=False, hidden=True)
+@click.option("-q", "quiet", is_flag=True, expose_value=False, hidden=True)
 @timing_options
 @TIMES("-G", "generate_only", is_flag=True, help="Neither publish nor activate the key yet.")
 @TOKEN("--pkcs11", metavar="URI", default=None, help="Make the key in a token, under the name that URI has (RFC 7512).")

@@ -2,7 +2,7 @@
 
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 
@@ -11,14 +11,15 @@ from dnsrig.cli.common import KEY_BITS, Command, json_option, print_json
 from dnsrig.cli.keygen import TTL_S
 from dnsrig.cli.sections import SectionedCommand, section
 from dnsrig.cli.times import FORMS, parse_duration, present_s, signature_times
+from dnsrig.cli.zone_lock import alone_with
 from dnsrig.cli.zone_reading import (
     OUTPUT_FILE,
     ZONE_FILE,
     Reading,
     Size,
     ZoneProgress,
+    claim_output,
     file_name,
-    refuse_json_on_output,
     require_origin_of_stream,
     warn,
 )
@@ -59,6 +60,7 @@ OPTIONS = (
     ),
     click.option("--allow-sha1", is_flag=True, help="Allow keys with SHA-1, which validators reject (RFC 9905)."),
     click.option("--deterministic", is_flag=True, help="The same ECDSA signatures for the same data (RFC 6979)."),
+    click.option("-P", "unverified", is_flag=True, expose_value=False, hidden=True),
     click.option(
         "-t", "statistics", is_flag=True, expose_value=False, help="Print statistics, as is done in any case."
     ),
@@ -90,7 +92,8 @@ OPTIONS = (
         help="Expiration of signatures of DNSKEY, CDS and CDNSKEY records [-e].",
     ),
     TIMES("-j", "--jitter", metavar="DURATION", default=None, help="Spread expirations over so long before the end."),
-    CHAIN("-3", "--nsec3-salt", "salt", metavar="SALT", default=None, help="NSEC3; hexadecimal, - for no salt [NSEC]."),
+    CHAIN("-3", "--nsec3-salt", "salt", metavar="SALT", default=None, help="NSEC3; hexadecimal, - for no salt."),
+    CHAIN("--nsec", "nsec", is_flag=True, help="NSEC, also where ZONEFILE has NSEC3 [the chain it has; NSEC]."),
     CHAIN("-H", "--iterations", type=click.IntRange(0, 65535), default=0, help="Additional iterations [0]."),
     CHAIN("-A", "--opt-out", is_flag=True, help="Leave insecure delegations out of the chain."),
     SIGNED(
@@ -124,37 +127,44 @@ def sign_options(command: Command) -> Command:
 def sign(*, zonefile: Path, keys: tuple[Path, ...], as_json: bool, **options: Any) -> None:  # noqa: ANN401 (click passes what OPTIONS names)
     """Sign ZONEFILE with KEYS, the names of key files of dnssec-keygen or of dnsrig, PKCS#11 keys included.
 
-    Options are those of dnssec-signzone, but for -a and -L. Without KEYS those of the zone in the folder of keys sign
-    by their times, as with dnssec-signzone -S; if there are none, new ones are made there, a KSK and a ZSK. ZONEFILE
-    and the output may be - for standard input and output. The output is in canonical order, and has its name only when
-    it is complete.
+    Most options are those of dnssec-signzone; -a and -L mean something else here. Without KEYS those of the zone in the
+    folder of keys sign by their times, as with dnssec-signzone -S; if there are none, new ones are made there, a KSK
+    and a ZSK. ZONEFILE and the output may be - for standard input and output. The output is in canonical order, and has
+    its name only when it is complete.
 
     Signatures of a signed ZONEFILE are kept while they are valid, last for the interval, and cover what the zone has;
-    the chain is repaired. A state file beside the output tells the next signing which are valid.
+    its chain is kept and repaired unless -3 or --nsec asks for another. A state file beside the output tells the next
+    signing which are valid.
 
     \b
     Examples:
-      dnsrig sign example.db                          keys beside it, or new ones; NSEC
+      dnsrig sign example.db                          keys beside it, or new ones; NSEC, or the chain it has
       dnsrig sign -3 - -f out.db example.db           NSEC3 without salt
       dnsrig sign example.db Kexample.test.+013+12345
       dnsrig sign -K keys -N increment -j 12h -f example.db.signed example.db.signed
     """
     output = options["output"] or Path("-" if str(zonefile) == "-" else f"{zonefile}.signed")
-    refuse_json_on_output(output, as_json)
+    claim_output(output, as_json)
     _check_fit(options)
+    if options["changes"] is not None and output.exists() and output.samefile(options["changes"]):
+        raise click.UsageError(f"{output} is the file of changes, which would be lost: name another output by -f")
     if options["smart"] and (keys or options["key_signing"]):
         raise click.UsageError("-S takes all keys of the folder: leave out KEYS and -k, or -S")
-    chosen = _choose_keys(zonefile, keys, output, options)
-    if options["deterministic"]:
-        chosen.keys.make_deterministic()
-    for warning in chosen.warnings:
-        click.echo(f"warning: {warning}", err=True)
-    signing = _signing(chosen, options)
-    began = time.monotonic()
-    with ZoneProgress("sign", [zonefile]) as progress:
-        reading = Reading(options["origin"], options["memory"], options["threads"], progress.update)
-        signed = _core.sign_zone(zonefile, output, chosen.keys, signing, reading)
-    seconds = time.monotonic() - began
+    with alone_with(zonefile):
+        chosen = _choose_keys(zonefile, keys, output, options)
+        if options["deterministic"]:
+            chosen.keys.make_deterministic()
+        for warning in chosen.warnings:
+            click.echo(f"warning: {warning}", err=True)
+        signing = _signing(chosen, options)
+        began = time.monotonic()
+        with ZoneProgress("sign", [zonefile]) as progress:
+            reading = Reading(options["origin"], options["memory"], options["threads"], progress.update)
+            signed = _core.sign_zone(zonefile, output, chosen.keys, signing, reading)
+        seconds = time.monotonic() - began
+    trouble = signed.pop("trouble")
+    if trouble is not None:
+        click.echo(f"warning: {trouble}", err=True)
     _report(zonefile, output, signed, seconds, as_json)
 
 
@@ -163,8 +173,10 @@ def _check_fit(options: dict[str, Any]) -> None:
     is_nsec3 = options["salt"] is not None
     if not is_nsec3 and (options["opt_out"] or options["iterations"]):
         raise click.UsageError("-A and -H need NSEC3: add -3 SALT ('-3 -' for no salt)")
-    if options["given_chain"] and (is_nsec3 or options["chain_only"]):
-        raise click.UsageError("--given-chain takes the chain that is there: leave out -3 and --chain-only")
+    if is_nsec3 and options["nsec"]:
+        raise click.UsageError("-3 and --nsec are two chains: leave out one")
+    if options["given_chain"] and (is_nsec3 or options["nsec"] or options["chain_only"]):
+        raise click.UsageError("--given-chain takes the chain that is there: leave out -3, --nsec and --chain-only")
     if options["given_chain"] and (options["cds"] or options["changes"] is not None):
         raise click.UsageError(
             "--given-chain keeps the chain as it is, but --cds and --changes need another: leave these out, or "
@@ -199,7 +211,7 @@ def _signing(chosen: ChosenKeys, options: dict[str, Any]) -> Signing:
     keys_expiration = None if keys_end is None else signature_times(options["start_time"], keys_end, now_s, "-X")[1]
     salt = options["salt"]
     return Signing(
-        chain="given" if options["given_chain"] else "nsec" if salt is None else "nsec3",
+        chain=_chain(options),
         iterations=options["iterations"],
         salt="" if salt in {None, "-"} else salt,
         opt_out=options["opt_out"],
@@ -231,6 +243,23 @@ def _refresh_s(inception: int, expiration: int, now_s: int) -> int:
     return (validity_s if has_expired else min(validity_s, left_s)) // REFRESH_SHARE
 
 
+def _chain(options: dict[str, Any]) -> Literal["nsec", "nsec3", "given", "kept"]:
+    if options["given_chain"]:
+        return "given"
+    if options["salt"] is not None:
+        return "nsec3"
+    return "nsec" if options["nsec"] else "kept"
+
+
+def _chain_words(signed: dict[str, Any]) -> str:
+    """Say which chain the zone has."""
+    if signed["chain"] != "nsec3":
+        return {"nsec": "NSEC", "given": "chain as given"}[signed["chain"]]
+    iterations = f", {counted(signed['iterations'], 'iteration')}" if signed["iterations"] else ""
+    salt = f", salt {signed['salt']}" if signed["salt"] else ""
+    return f"NSEC3{' with opt-out' if signed['opt_out'] else ''}{iterations}{salt}"
+
+
 def _report(zonefile: Path, output: Path, signed: dict[str, Any], seconds: float, as_json: bool) -> None:
     signatures = signed["made"] + signed["kept"]
     signatures_per_s = signed["made"] / seconds
@@ -243,7 +272,7 @@ def _report(zonefile: Path, output: Path, signed: dict[str, Any], seconds: float
     to_error = str(output) == "-"
     made, kept, verified, dropped = (f"{signed[what]:,}" for what in ("made", "kept", "verified", "dropped"))
     click.echo(
-        f"{file_name(output)}: zone {signed['zone']}, serial {signed['serial']}, "
+        f"{file_name(output)}: zone {signed['zone']}, serial {signed['serial']}, {_chain_words(signed)}, "
         f"{counted(signed['records'], 'record')}, {counted(signatures, 'signature')}: "
         f"{made} made, {kept} kept ({verified} verified), {dropped} dropped; "
         f"{seconds:.2f} s, {signatures_per_s:,.0f} signatures/s",

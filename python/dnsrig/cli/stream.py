@@ -1,13 +1,12 @@
 """`dnsrig stream`: make query streams."""
 
-import sys
 from pathlib import Path
 
 import click
 
 from dnsrig import _core
 from dnsrig.cli.common import EXISTING_FILE, FiniteRange, chosen_seed, json_option, print_json, seed_option
-from dnsrig.cli.streams import say
+from dnsrig.cli.streams import check_output_is_open, say
 
 MOST_QUERIES = 50_000_000
 """A stream is made in memory, about 150 octets a query."""
@@ -72,8 +71,7 @@ def make(
     if is_output:
         if as_json:
             raise click.UsageError("--json needs a FILE with a name: with '-' standard output holds the stream")
-        # Where the caller closed it this fails; the core would write to what was opened in its place.
-        sys.stdout.write("")
+        check_output_is_open()
     seed = chosen_seed(seed)
     zone = _core.Zone.read(zonefile, origin)
     queries = None if log is None else _core.QueryLog.read(log, skip_bad)

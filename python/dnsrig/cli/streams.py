@@ -21,6 +21,14 @@ class ClosedOutput(io.TextIOBase):
         raise EnvironmentLacksError("standard output is closed, so that nothing can be printed")
 
 
+def check_output_is_open() -> None:
+    """Raise EnvironmentLacksError where the caller closed standard output.
+
+    What writes a zone or a stream there by itself would write to what was opened in its place, and nobody would know.
+    """
+    sys.stdout.write("")
+
+
 def occupy_closed_descriptors() -> None:
     """Open /dev/null in place of standard streams that are closed: the next file to be opened would be one."""
     while (number := os.open(os.devnull, os.O_RDWR)) <= 2:

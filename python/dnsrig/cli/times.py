@@ -2,19 +2,19 @@
 
 import re
 import time
-from datetime import UTC, datetime
 
-from dnsrig.cli.key_times import UNIT_S
+from dnsrig.cli.key_times import UNIT_S, date_s, offset_s
 from dnsrig.errors import InputError
 from dnsrig.signing import INCEPTION_OFFSET_S, VALIDITY_S
 
 FORMS = "YYYYMMDD[HHMMSS] (UTC), now, now+N, now-N or +N, with unit y mo w d h mi or none (seconds)"
 
 _TIME = re.compile(
-    r"(?P<date>now|\d{8}|\d{14}|\d{10})?(?P<offset>[+-]\d{1,12}(?P<unit>y|mo|w|d|h|mi)?)?", re.IGNORECASE
+    r"(?P<date>now|[0-9]{8}|[0-9]{14}|[0-9]{10})?(?P<offset>[+-][0-9]{1,12}(?P<unit>y|mo|w|d|h|mi)?)?", re.IGNORECASE
 )
-_DURATION = re.compile(r"(\d{1,10})(y|mo|w|d|h|mi)?", re.IGNORECASE)
-_FORMATS = {len("YYYYMMDD"): "%Y%m%d", len("YYYYMMDDHHMMSS"): "%Y%m%d%H%M%S"}
+_DURATION = re.compile(r"([0-9]{1,10})(y|mo|w|d|h|mi)?", re.IGNORECASE)
+SECONDS_DIGITS = 10
+"""Digits of a time in seconds since 1970; dates have more or fewer."""
 
 
 def signature_times(start: str | None, end: str | None, now_s: int, end_option: str = "-e") -> tuple[int, int]:
@@ -38,16 +38,14 @@ def parse_time(text: str, option: str, now_s: int, plus_counts_from_s: int) -> i
         time_s = plus_counts_from_s
     elif date.lower() == "now":
         time_s = now_s
-    elif len(date) in _FORMATS:
+    elif len(date) != SECONDS_DIGITS:
         try:
-            time_s = int(datetime.strptime(date, _FORMATS[len(date)]).replace(tzinfo=UTC).timestamp())
+            time_s = date_s(date)
         except ValueError as error:
-            raise InputError(f"{option} {text}: not a time: there is no such day or hour") from error
+            raise InputError(f"{option} {text}: not a time: there is no such day, hour, minute or second") from error
     else:
         time_s = int(date)
-    if parts["offset"]:
-        unit = parts["unit"] or ""
-        time_s += int(parts["offset"].removesuffix(unit)) * UNIT_S[unit.lower()]
+    time_s += offset_s(parts)
     # Further away, serial number arithmetic would take it for the past (RFC 4034 section 3.1.5).
     if abs(time_s - now_s) >= 2**31:
         raise InputError(f"{option} {text}: more than 68 years away, which signatures cannot express")
@@ -57,9 +55,11 @@ def parse_time(text: str, option: str, now_s: int, plus_counts_from_s: int) -> i
 def parse_duration(text: str, option: str) -> int:
     """Give the duration `text`, the value of `option`, in seconds."""
     parts = _DURATION.fullmatch(text)
-    seconds = int(parts[1]) * UNIT_S[(parts[2] or "").lower()] if parts else 2**31
-    if seconds >= 2**31:
+    if parts is None:
         raise InputError(f"{option} {text}: not a duration; write seconds, or a number with unit y mo w d h mi")
+    seconds = int(parts[1]) * UNIT_S[(parts[2] or "").lower()]
+    if seconds >= 2**31:
+        raise InputError(f"{option} {text}: longer than 68 years, which signatures cannot express")
     return seconds
 
 

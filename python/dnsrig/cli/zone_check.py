@@ -12,26 +12,21 @@ from dnsrig.cli.zone_reading import MOST, ZONE_FILE, Reading, reading_options, w
 from dnsrig.wording import counted
 
 
-def _print_rules(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
-    if value and not context.resilient_parsing:
-        print_table(("rule", "severity", "what it says"), _core.zone_rules())
-        context.exit()
-
-
 @click.command()
-@click.argument("file", type=ZONE_FILE)
+@click.argument("file", type=ZONE_FILE, required=False)
 @click.option("--most", type=MOST, default=1000, show_default=True, help="Findings to print; all are counted.")
-@click.option(
-    "--rules",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_print_rules,
-    help="List all rules and exit.",
-)
+@click.option("--rules", is_flag=True, help="List all rules and exit.")
 @reading_options
 @json_option
-def check(file: Path, most: int, origin: str | None, memory: int | None, threads: int | None, as_json: bool) -> int:
+def check(
+    file: Path | None,
+    most: int,
+    rules: bool,
+    origin: str | None,
+    memory: int | None,
+    threads: int | None,
+    as_json: bool,
+) -> int:
     """Check the zone FILE by the rules of DNS, as far as the zone alone tells.
 
     Each finding has its file, line and column, an error or a warning, what to do, and the name of the rule. What the
@@ -45,6 +40,11 @@ def check(file: Path, most: int, origin: str | None, memory: int | None, threads
       dnsrig zone check example.db
       dnsrig zone check ca.zone --most 20 --json
     """
+    if rules:
+        _print_rules(as_json)
+        return 0
+    if file is None:
+        raise click.UsageError("name the zone FILE, or - for standard input.")
     reading = Reading(origin, memory, threads)
     found = work("check", [file], reading, lambda reading: _core.zone_check(file, most, reading))
     if as_json:
@@ -52,6 +52,14 @@ def check(file: Path, most: int, origin: str | None, memory: int | None, threads
     else:
         _print(file, found)
     return 1 if found["errors"] else 0
+
+
+def _print_rules(as_json: bool) -> None:
+    rules = _core.zone_rules()
+    if as_json:
+        print_json({"rules": [{"rule": name, "severity": severity, "text": text} for name, severity, text in rules]})
+    else:
+        print_table(("rule", "severity", "what it says"), rules)
 
 
 def _print(file: Path, found: Mapping[str, Any]) -> None:

@@ -1,22 +1,18 @@
 """`dnsrig zone generate`: synthetic zones of any size."""
 
-import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from dnsrig import _core
 from dnsrig.cli.common import chosen_seed, json_option, print_json, seed_option
+from dnsrig.cli.progress import WorkProgress
+from dnsrig.cli.zone_reading import claim_output
 
 NAMES_MAX = 200_000_000
 RECORDS = click.IntRange(40, 100_000)
-SECONDS_BETWEEN_LINES = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +86,7 @@ def generate(
     default = DEFAULTS[model]
     count = records or names or default.names
     to_output = str(file) == "-"
-    with NamesProgress(count, default.counted, live=sys.stderr.isatty()) as progress:
+    with NamesProgress(count, default.counted) as progress:
         made = _core.generate_zone(
             None if to_output else file,
             model=model,
@@ -114,8 +110,7 @@ def _check_fit(
         raise click.UsageError(f"--records is for the model small only: give --names for {model}.")
     if model != "tld" and signed_share is not None:
         raise click.UsageError("--signed-share is for the model tld only.")
-    if as_json and str(file) == "-":
-        raise click.UsageError("standard output takes either the zone or the JSON object: give FILE a name.")
+    claim_output(file, as_json, "FILE")
 
 
 def _absolute(name: str) -> str:
@@ -134,35 +129,13 @@ def _report(file: Path, made: dict[str, Any], settings: dict[str, Any], as_json:
     )
 
 
-class NamesProgress:
-    """Shows on standard error how many names were made: a bar on a terminal, now and then a line otherwise."""
+class NamesProgress(WorkProgress):
+    """Shows how many names were made."""
 
-    def __init__(self, total: int, counted: str, *, live: bool) -> None:
-        self._console = Console(stderr=True, highlight=False, markup=False)
-        self._total = total
-        self._counted = counted
-        self._live = live
-        self._next_line_s = time.monotonic() + SECONDS_BETWEEN_LINES
-        columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"))
-        self._progress = Progress(*columns, TimeRemainingColumn(), console=self._console, transient=True)
-        self._task = self._progress.add_task(f"{total:,} {counted}", total=total)
-
-    def __enter__(self) -> Self:
-        if self._live:
-            self._progress.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._live:
-            self._progress.stop()
+    def __init__(self, total: int, counted: str) -> None:
+        self._of_all = f"of {total:,} {counted}"
+        super().__init__(f"{total:,} {counted}", total, "names")
 
     def update(self, names: int, octets: int) -> None:
         """Show that `names` names were made, `octets` octets of text."""
-        if self._live:
-            self._progress.update(self._task, completed=names)
-        elif time.monotonic() >= self._next_line_s:
-            self._next_line_s = time.monotonic() + SECONDS_BETWEEN_LINES
-            text = f"{names:,} of {self._total:,} {self._counted}, {octets / 1e6:,.0f} MB"
-            self._console.print(text, soft_wrap=True)
+        self.show(names, f"{names:,} {self._of_all}, {octets / 1e6:,.0f} MB")

@@ -10,9 +10,9 @@ from dnsrig.cli.zone_reading import (
     OUTPUT_FILE,
     ZONE_FILE,
     Reading,
+    claim_output,
     file_name,
     reading_options,
-    refuse_json_on_output,
     warn,
     work,
 )
@@ -68,6 +68,7 @@ def split(
         raise click.UsageError("give either -n, how many pieces, or --by-label-range.")
     if prefix is None and str(file) == "-":
         raise click.UsageError("give -f, the beginning of the pieces' file names: standard input has no name.")
+    _refuse_to_replace(file, prefix or file, pieces)
     reading = Reading(origin, memory, threads)
     done = work(
         "split",
@@ -85,6 +86,14 @@ def split(
         for one in done["pieces"]
     ]
     print_table(("piece", "RRsets", "records", "first", "last"), rows, right=(1, 2))
+
+
+def _refuse_to_replace(file: Path, prefix: Path, pieces: int | None) -> None:
+    """Refuse a piece that would take the place of the zone file itself."""
+    number = file.suffix.removeprefix(".")
+    is_piece = file.with_suffix("").absolute() == prefix.absolute() and number.isdecimal()
+    if is_piece and pieces is not None and int(number) <= pieces:
+        raise click.UsageError(f"a piece would replace {file} itself: give another beginning of the names by -f.")
 
 
 @click.command()
@@ -122,7 +131,7 @@ def join(
       dnsrig zone join ca.1.signed ca.2.signed --manifest ca.pieces -f ca.signed
       dnsrig zone join db.000 db.001 db.002 > db
     """
-    refuse_json_on_output(output, as_json)
+    claim_output(output, as_json)
     reading = Reading(origin, memory, threads)
     done = work(
         "join", files, reading, lambda reading: _core.zone_join(list(files), output, reading, manifest=manifest)

@@ -2,22 +2,20 @@
 
 import json
 import re
-import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import click
 
 from dnsrig.cli.common import Command
+from dnsrig.cli.progress import WorkProgress
+from dnsrig.cli.streams import check_output_is_open
 
 ZONE_FILE = click.Path(exists=True, dir_okay=False, readable=True, allow_dash=True, path_type=Path)
 OUTPUT_FILE = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
 MOST = click.IntRange(0, 10_000_000)
-SECONDS_BETWEEN_LINES = 10.0
 _SIZE_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
@@ -31,6 +29,9 @@ class Reading:
     on_progress: Callable[[int], None] | None = None
 
 
+KEY_FILE_NAME = re.compile(r"K.+\+[0-9]{3}\+[0-9]{5}\.(key|private)")
+
+
 class Size(click.ParamType[int]):
     """A number of octets such as 500M or 2G."""
 
@@ -40,7 +41,7 @@ class Size(click.ParamType[int]):
         """Convert and check."""
         if isinstance(value, int):
             return value
-        found = re.fullmatch(r"(\d{1,9})([KMGT]?)", str(value).upper().removesuffix("B"))
+        found = re.fullmatch(r"([0-9]{1,9})([KMGT]?)", str(value).upper().removesuffix("B"))
         size = int(found[1]) * _SIZE_UNITS[found[2]] if found else 0
         if size < 1 << 20:
             self.fail(f"'{value}' is no size of at least 1M; write one such as 500M or 2G.", param, ctx)
@@ -65,8 +66,8 @@ def reading_options(command: Command) -> Command:
     return command
 
 
-class ZoneProgress:
-    """Shows on standard error how far the files were read: a bar on a terminal, now and then a line otherwise.
+class ZoneProgress(WorkProgress):
+    """Shows how far the files were read.
 
     Some work reads its files several times; the bar then begins again.
     """
@@ -74,46 +75,12 @@ class ZoneProgress:
     def __init__(self, what: str, files: Sequence[Path]) -> None:
         self._what = what
         self._total = sum(file.stat().st_size for file in files if file.is_file()) or None
-        self._next_line_s = time.monotonic() + SECONDS_BETWEEN_LINES
-        self._bar = _Bar(what, self._total) if sys.stderr.isatty() else None
-
-    def __enter__(self) -> Self:
-        if self._bar:
-            self._bar.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._bar:
-            self._bar.stop()
+        super().__init__(what, self._total, "octets")
 
     def update(self, octets: int) -> None:
         """Show that `octets` octets were read."""
-        if self._bar:
-            self._bar.update(octets)
-        elif time.monotonic() >= self._next_line_s:
-            self._next_line_s = time.monotonic() + SECONDS_BETWEEN_LINES
-            of_all = f" of {self._total / 1e6:,.0f}" if self._total else ""
-            click.echo(f"{self._what}: {octets / 1e6:,.0f}{of_all} MB read", err=True)
-
-
-class _Bar:
-    """A bar on the terminal."""
-
-    def __init__(self, what: str, total: int | None) -> None:
-        # Loading rich takes as long as work on a small zone, and scripts do without.
-        from rich.console import Console  # noqa: PLC0415
-        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
-
-        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeElapsedColumn())
-        console = Console(stderr=True, highlight=False, markup=False)
-        self._progress = Progress(*columns, console=console, transient=True)
-        self._task = self._progress.add_task(what, total=total)
-        self.start, self.stop = self._progress.start, self._progress.stop
-
-    def update(self, octets: int) -> None:
-        self._progress.update(self._task, completed=octets)
+        of_all = f" of {self._total / 1e6:,.0f}" if self._total else ""
+        self.show(octets, f"{self._what}: {octets / 1e6:,.0f}{of_all} MB read")
 
 
 def work(
@@ -144,10 +111,21 @@ def require_origin_of_stream(file: Path, origin: str | None, why: str) -> None:
         raise click.UsageError(f"the zone's name is needed to find its {why}: add -o NAME")
 
 
-def refuse_json_on_output(output: Path, as_json: bool) -> None:
-    """Refuse to print both a zone and JSON on standard output."""
-    if as_json and str(output) == "-":
-        raise click.UsageError("standard output takes either the zone or the JSON object: give -f a file.")
+def claim_output(output: Path, as_json: bool, name: str = "-f") -> None:
+    """See to it that a zone can be written to `output`, which the option or argument `name` gives.
+
+    Raises:
+        click.UsageError: standard output is to have both the zone and JSON; or the file is a key's.
+        EnvironmentLacksError: it is closed.
+
+    """
+    if KEY_FILE_NAME.fullmatch(output.name) and output.exists():
+        raise click.UsageError(f"{output} is a key file, which would be lost: name another file by {name}.")
+    if str(output) != "-":
+        return
+    if as_json:
+        raise click.UsageError(f"standard output takes either the zone or the JSON object: give {name} a file.")
+    check_output_is_open()
 
 
 def file_name(path: Path) -> str:

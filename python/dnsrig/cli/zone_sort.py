@@ -10,9 +10,9 @@ from dnsrig.cli.zone_reading import (
     OUTPUT_FILE,
     ZONE_FILE,
     Reading,
+    claim_output,
     file_name,
     reading_options,
-    refuse_json_on_output,
     warn,
     work,
 )
@@ -35,7 +35,7 @@ def sort(file: Path, output: Path, origin: str | None, memory: int | None, threa
       dnsrig zone sort example.db -f sorted.db
       dnsrig zone sort huge.zone -f sorted.zone --memory 1G
     """
-    refuse_json_on_output(output, as_json)
+    claim_output(output, as_json)
     reading = Reading(origin, memory, threads)
     done = work("sort", [file], reading, lambda reading: _core.zone_sort(file, output, reading))
     if as_json:

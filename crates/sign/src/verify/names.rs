@@ -1,10 +1,10 @@
 //! Checking a batch of names.
 
 use super::chain::ChainCheck;
-use super::nsec3::{BatchLinks, FLAG_OPT_OUT};
+use super::nsec3::BatchLinks;
 use super::signatures::Signatures;
 use super::{Fault, Zone};
-use crate::zonefile::chain::{Types, is_signed, types_at};
+use crate::zonefile::chain::{FLAG_OPT_OUT, Types, is_signed, types_at};
 use dnsrig_zone::flow::{Batch, OwnerGroup, RecordRange};
 use dnsrig_zone::text::shown_name;
 use dnsrig_zone::{NameKind, PackedRecord, PackedRecords, push_type_bitmap, same_name};

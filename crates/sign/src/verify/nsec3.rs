@@ -3,7 +3,7 @@
 use super::names::shown_types;
 use super::{Fault, Zone};
 use crate::SignError;
-use crate::zonefile::chain::types_at;
+use crate::zonefile::chain::{FLAG_OPT_OUT, types_at};
 use data_encoding::{BASE32_DNSSEC, BASE32HEX_NOPAD};
 use dnsrig_zone::flow::{Batch, Opening, OwnerGroup, over_names};
 use dnsrig_zone::lookup::{Hash, Nsec3Params};
@@ -15,9 +15,6 @@ use dnsrig_zone::{
 };
 use domain::base::iana::Rtype;
 use std::collections::{HashMap, HashSet};
-
-/// The Opt-Out flag (RFC 5155 section 3.1.2.1).
-pub(super) const FLAG_OPT_OUT: u8 = 1;
 
 /// A name that the chain has to have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

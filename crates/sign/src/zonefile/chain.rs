@@ -7,6 +7,8 @@ use domain::base::iana::Rtype;
 
 /// SHA-1, the only hash algorithm of NSEC3 (RFC 5155 section 11).
 const NSEC3_SHA1: u8 = 1;
+/// The Opt-Out flag (RFC 5155 section 3.1.2.1).
+pub(crate) const FLAG_OPT_OUT: u8 = 1;
 
 /// The fields that NSEC3 and NSEC3PARAM begin with.
 pub(crate) fn nsec3_head(parameters: &Nsec3Parameters, flags: u8) -> Vec<u8> {

@@ -150,6 +150,10 @@ pub(super) fn check_dnskeys(
                 algorithm,
             });
         }
+        // Validators would try it, and some refuse the zone for it.
+        if signing.signs && is_zone_key && is_other {
+            crate::PublicKey::from_dnskey(record.rdata)?;
+        }
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The NSEC3 chain (RFC 5155 section 7.1): collected while names go by, closed and signed at the end.
 
-use super::chain::nsec3_head;
+use super::chain::{FLAG_OPT_OUT, nsec3_head};
 use super::given::check_nsec3;
 use super::names::SignedBatch;
 use super::plan::{Chain, Plan};
@@ -18,8 +18,6 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The Opt-Out flag (RFC 5155 section 3.1.2.1).
-const FLAG_OPT_OUT: u8 = 1;
 /// Names whose NSEC3 records one job signs.
 const JOB_LINKS: usize = 2048;
 /// Longest name in wire format.
@@ -135,7 +133,8 @@ pub(super) fn chain_jobs(
             links.close()?;
             nsec3_head(parameters, if plan.opt_out { FLAG_OPT_OUT } else { 0 })
         }
-        Chain::Given => Vec::new(),
+        // The kept chain is one of the others by now.
+        Chain::Given | Chain::Kept => Vec::new(),
     };
     let count = if is_given {
         old.len()

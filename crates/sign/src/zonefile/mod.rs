@@ -3,6 +3,7 @@
 mod apex;
 pub(crate) mod chain;
 mod given;
+mod kept;
 mod keys;
 mod links;
 mod names;
@@ -23,6 +24,7 @@ use dnsrig_zone::output::TextOutput;
 use dnsrig_zone::pool::{InOrder, Pool};
 use dnsrig_zone::zonemd::ZonemdHash;
 use dnsrig_zone::{NamedFile, PackedRecords, Warning, ZoneError};
+use kept::with_kept_chain;
 use keys::SavedKeys;
 use links::Links;
 use names::{SignedBatch, sign_batch};
@@ -45,10 +47,14 @@ pub struct SignedFile {
     pub octets: u64,
     /// What became of signatures.
     pub signatures: Counts,
-    /// Names in the chain of denial.
+    /// The chain of denial; never [`Chain::Kept`].
+    pub chain: Chain,
+    /// Names in it.
     pub chain_names: u64,
     /// The digests of the zone that its ZONEMD records have.
     pub digests: Vec<ZonemdHash>,
+    /// Why there is no state file of it, though there was to be one.
+    pub trouble: Option<String>,
     /// The first warnings.
     pub warnings: Vec<Warning>,
     /// All warnings.
@@ -187,7 +193,8 @@ impl<'p> Signing<'p> {
     ) -> Result<Self, SignError> {
         let first = flow.next_batch()?;
         let changes = flow.changes();
-        let plan = Plan::new(&flow.apex(), first.as_ref(), keys, signing, state, changes)?;
+        let signing = with_kept_chain(signing, &flow.apex(), first.as_ref(), opening)?;
+        let plan = Plan::new(&flow.apex(), first.as_ref(), keys, &signing, state, changes)?;
         let plan = Arc::new(plan);
         Ok(Self {
             _end: EndOfWork(plan.clone()),
@@ -202,6 +209,7 @@ impl<'p> Signing<'p> {
             signed: SignedFile {
                 apex: flow.apex()[..].into(),
                 serial: plan.apex.serial,
+                chain: plan.signing.chain.clone(),
                 ..SignedFile::default()
             },
             plan,
@@ -241,7 +249,7 @@ impl<'p> Signing<'p> {
         })?;
         self.signed.octets = octets;
         let Counts { made, kept, .. } = self.signed.signatures;
-        self.state.finish(made + kept)?;
+        self.signed.trouble = self.state.finish(made + kept);
         Ok(self.signed)
     }
 

@@ -16,14 +16,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub const KEEPS_NONE: u32 = u32::MAX;
 
 /// How the zone denies that names or types exist.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Chain {
     /// A chain of NSEC records (RFC 4034 section 4).
+    #[default]
     Nsec,
     /// A chain of NSEC3 records (RFC 5155).
     Nsec3(Nsec3Parameters),
     /// The chain that the zone has, signed as it is; for pieces of a zone.
     Given,
+    /// One like the one that the zone has, made anew where names came or went; NSEC where it has none.
+    Kept,
 }
 
 /// Which digests the zone gets (RFC 8976).

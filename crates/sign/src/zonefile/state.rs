@@ -74,10 +74,7 @@ impl State {
         let secrets = keys.iter().map(secret_of).collect();
         let known = match signing.verifies_kept {
             true => Known::default(),
-            false => fs::read(state_path(path))
-                .ok()
-                .and_then(|octets| known_of(&octets))
-                .unwrap_or_default(),
+            false => read_state(&state_path(path)).unwrap_or_default(),
         };
         Ok(Arc::new(Self { secrets, known }))
     }
@@ -182,18 +179,28 @@ impl StateWriter {
         }
     }
 
-    /// Writes the file of a zone with so many signatures.
-    pub fn finish(mut self, signatures: u64) -> Result<(), SignError> {
-        let Some(path) = self.path else { return Ok(()) };
+    /// Writes the file of a zone with so many signatures; why it could not be, if so.
+    pub fn finish(mut self, signatures: u64) -> Option<String> {
+        let path = self.path?;
         self.digests.sort_unstable();
         self.digests.dedup();
         let known = Known {
             signatures,
             digests: self.digests,
         };
-        write_state(&path, &known)
-            .map_err(|source| SignError::Zone(dnsrig_zone::ZoneError::Write { file: path, source }))
+        let error = write_state(&path, &known).err()?;
+        Some(format!(
+            "{}: the state file cannot be written: {error}; the next signing verifies the signatures that it keeps",
+            path.display()
+        ))
     }
+}
+
+/// Reads a state file, if there is one: anything else than a file could keep the signing waiting.
+fn read_state(path: &Path) -> Option<Known> {
+    let is_file = fs::metadata(path).is_ok_and(|found| found.is_file());
+    let octets = is_file.then(|| fs::read(path).ok())??;
+    known_of(&octets)
 }
 
 fn write_state(path: &Path, known: &Known) -> io::Result<()> {

@@ -32,8 +32,7 @@ impl Placeholders {
     /// Finds them in the batch with the apex, whose lines begin with the octet `at` of the output.
     pub fn find(plan: &Plan, batch: &SignedBatch, at: u64) -> Option<Self> {
         let find = |lines: &[u8]| {
-            let mut windows = batch.text.windows(lines.len());
-            let found = windows.position(|window| window == lines)?;
+            let found = memchr::memmem::find(&batch.text, lines)?;
             Some(Placeholder {
                 at: at + found as u64,
                 octets: lines.len(),

@@ -159,3 +159,16 @@ fn the_wish_to_be_insecure_and_to_be_secure() {
         }
     }
 }
+
+#[test]
+fn keys_of_the_zone_that_are_of_no_use() {
+    let bench = Bench::new(Algorithm::EcdsaP256Sha256);
+    for key in ["AAAA", ""] {
+        let records = format!("example.test. 60 IN DNSKEY 257 3 13 {key}\n");
+        let done = bench.sign(&zone(&bench, &records), "signed", &signing(Chain::Nsec));
+        assert!(
+            matches!(done, Err(dnsrig_sign::SignError::PublicKey { .. })),
+            "{done:?}"
+        );
+    }
+}

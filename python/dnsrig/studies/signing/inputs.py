@@ -51,8 +51,10 @@ class Inputs:
     def __init__(self, settings: SigningSettings, run: RunFolder) -> None:
         self._settings = settings
         self._run = run
-        self.scratch = run.path / SCRATCH
-        self.zone = run.path / "inputs" / ZONE_FILE
+        # Programs that get these paths run in folders of their own.
+        self._path = run.path.absolute()
+        self.scratch = self._path / SCRATCH
+        self.zone = self._path / "inputs" / ZONE_FILE
         self._dated: dict[str, Dated | SubjectFailedError] = {}
         self._pieces: tuple[Path, ...] = ()
         self._unsorted: Path | None = None
@@ -78,7 +80,7 @@ class Inputs:
 
     def keys(self, name: str) -> Keys:
         """Give a key-signing and a zone-signing key of a kind; the same again in a resumed run."""
-        folder = self._run.path / "inputs" / f"keys-{name}"
+        folder = self._path / "inputs" / f"keys-{name}"
         if not folder.exists():
             kind = KEYS[name]
             made = folder.with_name(f".{folder.name}.new")

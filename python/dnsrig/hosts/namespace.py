@@ -11,7 +11,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
@@ -32,6 +32,9 @@ NO_SOURCE_CHECK = {"rp_filter": "0"}
 ADDRESS_S = 5.0
 """How long the kernel may take until an address is usable; IPv6 addresses get their route a moment later."""
 ADDRESS_POLL_S = 0.001
+SIGNALS_S = 0.1
+"""How often the main thread looks for signals while it waits for another one: one that comes just before it begins to
+wait does not wake it."""
 
 Result = TypeVar("Result")
 _numbers = itertools.count(1)
@@ -123,6 +126,8 @@ class Namespace:
         outcome: Future[Result] = Future()
         try:
             kernel.in_own_thread(inside, outcome)
+            while not wait([outcome], timeout=SIGNALS_S).done:
+                pass
             return outcome.result()
         except BaseException:
             if discard is not None and not (outcome.done() and outcome.exception() is not None):
@@ -249,10 +254,15 @@ def _wait_usable(addresses: Sequence[str]) -> None:
 
 
 def _why_unusable(address: str) -> str | None:
+    """Say why a datagram that an address sends to itself does not come; it may leave before the way back is there."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        probe.settimeout(ADDRESS_POLL_S)
         try:
-            probe.connect((address, 53))
+            probe.bind((address, 0))
+            probe.connect(probe.getsockname())
+            probe.send(b"?")
+            probe.recv(1)
         except OSError as error:
             return error.strerror or str(error)
     return None

@@ -3,6 +3,8 @@
 import click
 
 from dnsrig.cli.verify_authoritative import authoritative
+from dnsrig.cli.verify_path import path
+from dnsrig.cli.verify_proxy import proxy
 from dnsrig.cli.verify_resolver import resolver, serve_tree_command
 
 
@@ -18,6 +20,8 @@ def verify() -> None:
       dnsrig verify authoritative nsd                     a server that the rig starts
       dnsrig verify authoritative 192.0.2.53 --zone example.com
       dnsrig verify resolver unbound bind                 two resolvers, side by side
+      dnsrig verify proxy dnsmasq dnsdist                 DNS proxies between a client and the rig
+      dnsrig verify path router --rules firewall.nft      a router with nftables rules
       dnsrig verify authoritative --list                  all items
       dnsrig verify authoritative --explain A-85          one of them, and how to see it by dig
     """
@@ -25,4 +29,6 @@ def verify() -> None:
 
 verify.add_command(authoritative)
 verify.add_command(resolver)
+verify.add_command(proxy)
+verify.add_command(path)
 verify.add_command(serve_tree_command)

@@ -17,7 +17,7 @@ from dnsrig.verification.upstream import names
 from dnsrig.verification.upstream.server import Forwarded, Upstream
 from dnsrig.verification.verdicts import Outcome, failed, inconclusive
 
-POINT_AT_UPSTREAM = "let it forward to the rig's upstream"
+POINT_AT_UPSTREAM = "let it forward to the address of --upstream, where the rig answers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class ProxySubject:
             case "dnssec":
                 return self._lacks_upstream or self._lacks_dnssec
             case "wan":
-                return None if self.wan is not None else "No outer address of the proxy is known."
+                return None if self.wan is not None else "No outer address of the proxy is known; --outer names it."
             case _:
                 raise ValueError(f"no item may need {need!r}")
 

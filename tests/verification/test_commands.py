@@ -13,7 +13,14 @@ from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.faults.catalogue import fault_named
 from dnsrig.verification.faults.relay import NO_FAULT, Relay
 
-NO_TCP = "table inet test {\n chain forward {\n  type filter hook forward priority 0\n  tcp dport 53 reject with tcp reset\n }\n}\n"
+NO_TCP = """\
+table inet test {
+  chain forward {
+    type filter hook forward priority 0
+    tcp dport 53 reject with tcp reset
+  }
+}
+"""
 
 
 def verdicts(capsys):

@@ -35,8 +35,6 @@ ITEM = Item(
         "nsec3-bitmap-invents-type",
         "hides-nsec3param",
         "no-ns",
-        "no-wildcards",
-        "wildcard-owner",
     ),
 )
 
@@ -52,6 +50,9 @@ def check(subject: AuthoritativeSubject) -> Outcome:
             continue
         types, link = found
         asked = expanded_name(subject) if wildcard is not None and name == wildcard.name else name
+        if wildcard is not None and asked != name and not _answers(subject, asked or name, wildcard.rtype):
+            # That the server does not expand it is the matter of A-wildcard.
+            continue
         listed = [RdataType.make(rtype) for rtype in sorted(types - NOT_ASKED)][:MOST_ASKED]
         for rtype in (*listed, *(one for one in USUAL if one not in types)):
             said = _answers(subject, asked or name, rtype)

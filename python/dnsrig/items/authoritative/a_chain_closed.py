@@ -48,8 +48,11 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         reason, one, other = trouble
         return failed(reason, *first_shown((one.exchange, other.exchange)))
     nexts: dict[dns.name.Name, Link] = {}
+    marks = subject.landmarks
+    # Whether delegated names are there is the matter of A-referral.
+    delegations = {marks.delegation, marks.secure_delegation}
     for link in seen:
-        if isinstance(link.record, NSEC) and not is_made(link.record):
+        if isinstance(link.record, NSEC) and not is_made(link.record) and link.record.next not in delegations:
             nexts.setdefault(link.record.next, link)
     for name, link in list(nexts.items())[:NEXT_ASKED]:
         exchange = subject.answers.get(name, RdataType.NSEC)

@@ -22,7 +22,6 @@ ITEM = Item(
     faults=(
         "strips-rrsig-of-dname",
         "signs-synthesised-cname",
-        "no-dname-cname",
     ),
 )
 

@@ -27,7 +27,6 @@ ITEM = Item(
         "drops-edns",
         "formerr-to-edns",
         "servfail-to-denials",
-        "nxdomain-for-nodata",
     ),
 )
 
@@ -57,7 +56,11 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     if not compared:
         return inconclusive("There is no response without EDNS either.")
     if subject.is_signed:
-        _, nodata = absent_type(subject, subject.origin)
+        rtype, nodata = absent_type(subject, subject.origin)
         if nodata.message is None or nodata.rcode != dns.rcode.NOERROR:
-            return failed("With DO a type that is not at the apex gets no NOERROR.", nodata)
+            without = subject.answers.get(subject.origin, rtype, do=False)
+            if without.rcode == dns.rcode.NOERROR:
+                return failed(
+                    f"Only without EDNS the query for {rtype.name} at the apex gets NOERROR.", nodata, without
+                )
     return passed(f"{compared} pairs of responses say the same.", subject.answers.get(*asked[0]))

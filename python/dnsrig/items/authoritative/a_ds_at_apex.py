@@ -23,7 +23,6 @@ ITEM = Item(
     needs=("signed",),
     faults=(
         "servfail-to-ds-at-apex",
-        "cname-at-apex",
         "no-soa-in-denial",
         "nxdomain-for-nodata",
     ),
@@ -38,6 +37,8 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         return inconclusive(f"There is {exchange.trouble}; A-dnssec-answers is about that.", exchange)
     if rrset_of(exchange, "answer", subject.origin, RdataType.DS) is not None:
         return passed("The server has the parent zone too and answers from it.", exchange)
+    if rrset_of(exchange, "answer", subject.origin, RdataType.CNAME) is not None:
+        return inconclusive("The response has a CNAME record of the apex; A-apex-cname is about that.", exchange)
     soas = [rrset.name for rrset in message.authority if rrset.rdtype == RdataType.SOA]
     if any(subject.origin.is_subdomain(name) and name != subject.origin for name in soas):
         return passed("The server has the parent zone too and answers from it.", exchange)

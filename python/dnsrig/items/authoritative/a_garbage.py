@@ -24,6 +24,7 @@ ITEM = Item(
     ),
     dig=("# dig sends no such messages",),
     faults=("silenced-by-garbage",),
+    runs_alone=True,
 )
 
 

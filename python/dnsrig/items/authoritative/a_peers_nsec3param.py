@@ -18,7 +18,7 @@ ITEM = Item(
     procedure="NSEC3PARAM is asked for at every server of the zone that is known.",
     dig=("dig @{server} -p {port} {zone} NSEC3PARAM +norec +dnssec   # at every server",),
     needs=("signed", "peers"),
-    faults=("stale-secondary",),
+    faults=("stale-secondary", "hides-nsec3param", "wrong-nsec3param"),
 )
 
 

@@ -25,10 +25,7 @@ ITEM = Item(
         "strips-rrsig-of-dname",
         "clears-do",
         "ignores-edns",
-        "cuts-without-tc",
         "cname-at-apex",
-        "no-cname-target",
-        "no-dname-cname",
     ),
 )
 

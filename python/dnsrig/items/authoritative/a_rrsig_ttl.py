@@ -21,10 +21,7 @@ ITEM = Item(
     ),
     dig=("dig @{server} -p {port} {host} +norec +dnssec",),
     needs=("signatures",),
-    faults=(
-        "rrsig-ttl-differs",
-        "soa-ttl-in-denial",
-    ),
+    faults=("rrsig-ttl-differs",),
 )
 
 

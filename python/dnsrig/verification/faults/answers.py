@@ -72,7 +72,8 @@ def _hide_cname(message: dns.message.Message) -> None:
 
 def _only_first_cname(message: dns.message.Message) -> None:
     if message.answer and message.answer[0].rdtype == RdataType.CNAME:
-        message.answer = message.answer[:1]
+        alias = message.answer[0].name
+        message.answer = [rrset for rrset in message.answer if rrset.name == alias]
 
 
 def _no_dname(message: dns.message.Message) -> None:
@@ -83,7 +84,7 @@ def _no_dname(message: dns.message.Message) -> None:
 
 def _no_dname_cname(message: dns.message.Message) -> None:
     if of_type(message.answer, RdataType.DNAME):
-        message.answer = of_type(message.answer, RdataType.DNAME)
+        message.answer = [rrset for rrset in message.answer if RdataType.DNAME in {rrset.rdtype, rrset.covers}]
 
 
 def _no_wildcards(message: dns.message.Message) -> None:

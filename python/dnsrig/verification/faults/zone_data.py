@@ -121,8 +121,9 @@ def _other_soa_in_denial(message: dns.message.Message) -> None:
 
 def _long_soa_ttl(message: dns.message.Message) -> None:
     if is_denial(message):
-        for rrset in of_type(message.authority, RdataType.SOA):
-            rrset.ttl = LONG_TTL_S
+        for rrset in message.authority:
+            if RdataType.SOA in {rrset.rdtype, rrset.covers}:
+                rrset.ttl = LONG_TTL_S
 
 
 def _nxdomain_for_nodata(message: dns.message.Message) -> None:

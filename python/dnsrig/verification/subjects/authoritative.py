@@ -65,7 +65,7 @@ class AuthoritativeSubject:
     @cached_property
     def answers(self) -> Answers:
         """What the server says to questions that several items ask."""
-        return Answers(self.asker)
+        return Answers(self.asker, self._large)
 
     @cached_property
     def transfer(self) -> Transfer:
@@ -76,7 +76,13 @@ class AuthoritativeSubject:
     @cached_property
     def peer_answers(self) -> Sequence[Answers]:
         """The same of the zone's other servers."""
-        return [Answers(asker) for asker in self.peers]
+        return [Answers(asker, self._large) for asker in self.peers]
+
+    @property
+    def _large(self) -> Sequence[tuple[dns.name.Name, RdataType]]:
+        """Questions that have the largest responses in signed zones: the keys, and the denial of a name."""
+        denied = dns.name.Name((self.denied_label, *self.origin.labels))
+        return (self.origin, RdataType.DNSKEY), (denied, RdataType.A)
 
     @cached_property
     def denied_label(self) -> bytes:

@@ -59,6 +59,11 @@ def check(subject: AuthoritativeSubject) -> Outcome:
             if said is None or said == (rtype in types):
                 continue
             exchange = subject.answers.get(asked or name, rtype)
+            if not said and exchange.transport == "udp":
+                # What UDP has no room for must not be taken for absent, whether the response says so or not.
+                by_tcp = subject.asker.tcp(exchange.query)
+                if rrset_of(by_tcp, "answer", asked or name, rtype) is not None:
+                    continue
             lie = (
                 f"does not list {rtype.name}, which is answered"
                 if said

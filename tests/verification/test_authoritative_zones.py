@@ -18,7 +18,7 @@ from dnsrig.verification.verdicts import Verdict
 from protocol_zone import ORIGIN, read_landmarks, zone_text
 
 UDP_WAITS_S = (0.5, 1.0, 2.0)
-ZONES_AT_ONCE = 4
+ZONES_AT_ONCE = 14
 SERVERS = ("embedded", "bind", "nsd", "knot", "powerdns")
 HEAD = "$TTL 3600\n@ SOA ns.elsewhere.example. hostmaster 1 7200 900 1209600 300\n"
 ZONES = {

@@ -1,6 +1,10 @@
-"""The items about DNSSEC: no server that is right fails one, and each fault fails exactly the items that name it."""
+"""The items about DNSSEC: no server that is right fails one, and each fault of data fails exactly those that name it.
+
+Faults of servers are tried by test_authoritative_matrix.py.
+"""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,32 +15,19 @@ from dnsrig.servers.registry import driver
 from dnsrig.servers.settings import ServedZone, ServerSettings
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.exchange import Endpoint
-from dnsrig.verification.faults import dnssec, dnssec_delegations, dnssec_denials
-from dnsrig.verification.faults.catalogue import faults_of
-from dnsrig.verification.faults.fault import Fault
-from dnsrig.verification.faults.relay import NO_FAULT, Relay
 from dnsrig.verification.faults.zone_catalogue import zone_faults
+from dnsrig.verification.faults.zone_fault import ZoneFault
 from dnsrig.verification.item import KnownItem
 from dnsrig.verification.runner import Result, run_items
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Verdict
 from dnsrig.verification.zones.making import VARIANTS, RigZone, Variant, make_zone
+from matrix_runs import DNSSEC_DEVIATIONS
+from turns import in_turn
 
 SERVERS = ("embedded", "bind", "nsd", "knot", "powerdns")
-SERVER_FAULTS: tuple[Fault, ...] = (*dnssec.FAULTS, *dnssec_denials.FAULTS, *dnssec_delegations.FAULTS)
-PASSED = {Verdict.PASS, Verdict.PASS_BY_TCP}
+ZONES_AT_ONCE = 2
 
-DEVIATIONS = {
-    ("powerdns", "nsec"): {"A-zonemd"},
-    ("powerdns", "nsec3"): {"A-zonemd", "A-original-ttl"},
-    ("powerdns", "opt-out"): {"A-zonemd", "A-original-ttl"},
-    ("powerdns", "algorithms"): {"A-zonemd"},
-}
-"""What servers fail, by the zone's variant.
-
-PowerDNS 4.7 keeps names in lower case, the Next Domain Name of NSEC records too, and gives NSEC3PARAM the TTL of
-denials: what it serves is not what was signed and digested.
-"""
 MAKES_THE_CHAIN = {"powerdns"}
 """Serves NSEC and NSEC3 records of its own making also for zones that are signed already, so that what is wrong in
 those of the file is seen as signatures that are not valid, if at all."""
@@ -62,19 +53,25 @@ SHOWS_OTHERWISE = {
 
 
 @dataclass(frozen=True)
+class Zones:
+    """The rig's zones, and those with faults, by name."""
+
+    right: dict[str, RigZone]
+    faulty: dict[str, RigZone]
+
+
+@dataclass(frozen=True)
 class Started:
-    """A server with the rig's zones and all the faulty ones."""
+    """A server with the rig's zones and those with faults that it is to show."""
 
     kind: str
     endpoint: Endpoint
-    zones: dict[str, RigZone]
-    faulty: dict[str, RigZone]
+    zones: Zones
+    faults: tuple[ZoneFault, ...] = ()
 
-    def subject(
-        self, zone: RigZone, endpoint: Endpoint | None = None, peer: Endpoint | None = None
-    ) -> AuthoritativeSubject:
+    def subject(self, zone: RigZone, peer: Endpoint | None = None) -> AuthoritativeSubject:
         return AuthoritativeSubject(
-            Asker(endpoint or self.endpoint, udp_waits_s=(2.0, 4.0), tcp_wait_s=2.0),
+            Asker(self.endpoint, udp_waits_s=(2.0, 4.0), tcp_wait_s=2.0),
             zone.landmarks,
             given_ds=zone.ds,
             peers=(Asker(peer or self.endpoint),),
@@ -101,63 +98,67 @@ def reasons(results: dict[str, Result]) -> dict[str, str]:
     return {item_id: results[item_id].outcome.reason for item_id in those(results, Verdict.FAIL)}
 
 
+def shows(server: str, fault: ZoneFault) -> bool:
+    return server not in MAKES_THE_CHAIN or fault.name not in CHAIN_FAULTS
+
+
+def faults_before(server: str) -> tuple[ZoneFault, ...]:
+    """Give the faults whose zones a server is to serve."""
+    installed = [name for name in SERVERS if driver(name).find() is not None]
+    found = []
+    for place, fault in enumerate(zone_faults()):
+        if server in in_turn(place, [name for name in installed if shows(name, fault)]):
+            found.append(fault)
+    return tuple(found)
+
+
+@pytest.fixture(scope="module")
+def zones(tmp_path_factory: pytest.TempPathFactory) -> Zones:
+    folder = tmp_path_factory.mktemp("zones")
+    right = {name: make_zone(folder, variant) for name, variant in VARIANTS.items()}
+    return Zones(right, {fault.name: fault.make(folder) for fault in zone_faults()})
+
+
 @pytest.fixture(scope="module", params=SERVERS)
-def started(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
+def started(
+    request: pytest.FixtureRequest, zones: Zones, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Started]:
     kind = driver(request.param)
     if kind.find() is None:
         pytest.skip(f"needs {kind.title}: install the Debian package {kind.package}")
+    faults = faults_before(request.param)
+    served = [*zones.right.values(), *(zones.faulty[fault.name] for fault in faults)]
     folder = tmp_path_factory.mktemp(request.param)
-    zones = {name: make_zone(folder, variant) for name, variant in VARIANTS.items()}
-    faulty = {fault.name: fault.make(folder) for fault in zone_faults()}
-    served = [ServedZone(zone.name, zone.path) for zone in (*zones.values(), *faulty.values())]
-    with kind(served, ServerSettings(), folder / "server") as server:
-        yield Started(request.param, Endpoint(*server.address), zones, faulty)
+    with kind([ServedZone(zone.name, zone.path) for zone in served], ServerSettings(), folder / "server") as server:
+        yield Started(request.param, Endpoint(*server.address), zones, faults)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_servers_that_are_right_fail_no_item(started: Started, variant: str) -> None:
-    results = verdicts(started.subject(started.zones[variant]))
-    assert set(reasons(results)) == DEVIATIONS.get((started.kind, variant), set()), reasons(results)
+    results = verdicts(started.subject(started.zones.right[variant]))
+    assert set(reasons(results)) == DNSSEC_DEVIATIONS.get((started.kind, variant), set()), reasons(results)
     assert those(results, Verdict.INCONCLUSIVE) == set()
 
 
+def wrong_with(started: Started, fault: ZoneFault) -> object:
+    """Give what should have failed and what did, where they differ."""
+    results = verdicts(started.subject(started.zones.faulty[fault.name]))
+    expected = naming(fault.name) - those(results, Verdict.NOT_APPLICABLE)
+    expected = SHOWS_OTHERWISE.get((started.kind, fault.name), expected)
+    known = DNSSEC_DEVIATIONS.get((started.kind, fault.variant.chain), set())
+    return (expected, reasons(results)) if set(reasons(results)) - known != expected - known else None
+
+
 def test_each_fault_of_a_zone_fails_its_items(started: Started) -> None:
-    wrong = {}
-    for fault in zone_faults():
-        if started.kind in MAKES_THE_CHAIN and fault.name in CHAIN_FAULTS:
-            continue
-        results = verdicts(started.subject(started.faulty[fault.name]))
-        applicable = set(results) - those(results, Verdict.NOT_APPLICABLE)
-        expected = naming(fault.name) & applicable
-        expected = SHOWS_OTHERWISE.get((started.kind, fault.name), expected)
-        known = DEVIATIONS.get((started.kind, "nsec3" if fault.variant.chain == "nsec3" else "nsec"), set())
-        if set(reasons(results)) - known != expected - known:
-            wrong[fault.name] = (expected, reasons(results))
-    assert not wrong
+    with ThreadPoolExecutor(ZONES_AT_ONCE) as pool:
+        found = dict(
+            zip(started.faults, pool.map(lambda fault: wrong_with(started, fault), started.faults), strict=True)
+        )
+    assert {fault.name: said for fault, said in found.items() if said is not None} == {}
 
 
-@pytest.mark.parametrize("variant", ["nsec", "nsec3"])
-def test_each_fault_of_a_server_fails_its_items(started: Started, variant: str) -> None:
-    if variant == "nsec" and started.kind != "embedded":
-        pytest.skip("one variant shows that a server does not matter; the other is tried on the embedded one")
-    zone = started.zones[variant]
-    with Relay(started.endpoint, NO_FAULT) as relay:
-        right = started.subject(zone, relay.endpoint)
-        passing = those(verdicts(right), *PASSED)
-    wrong = {}
-    for fault in SERVER_FAULTS:
-        if any(right.lacks(need) for need in fault.needs) or (started.kind, fault.name) in NOT_SHOWN:
-            continue
-        with Relay(started.endpoint, fault) as relay:
-            results = verdicts(started.subject(zone, relay.endpoint))
-        expected = naming(fault.name) & passing
-        if set(reasons(results)) & passing != expected:
-            wrong[fault.name] = (expected, reasons(results))
-    assert not wrong
-
-
-NOT_SHOWN = {("powerdns", "strips-rrsig-of-dname"), ("powerdns", "signs-synthesised-cname")}
-"""PowerDNS as it ships does not answer by DNAME records (dname-processing)."""
+def test_every_fault_of_a_zone_is_tried() -> None:
+    assert {fault for server in SERVERS for fault in faults_before(server)} == set(zone_faults())
 
 
 def test_stale_secondary(tmp_path: Path) -> None:
@@ -178,15 +179,6 @@ def test_stale_secondary(tmp_path: Path) -> None:
             for zone, folder in zip(zones, folders, strict=True)
         ]
         endpoints = [Endpoint(*server.address) for server in servers]
-        started = Started("embedded", endpoints[0], {}, {})
+        started = Started("embedded", endpoints[0], Zones({}, {}))
         results = verdicts(started.subject(zones[0], peer=endpoints[1]))
     assert set(reasons(results)) == naming("stale-secondary") == {"A-peers-dnskey", "A-peers-nsec3param"}
-
-
-def test_every_fault_is_named_and_every_name_is_a_fault() -> None:
-    known = {fault.name for fault in (*SERVER_FAULTS, *zone_faults())}
-    named = {name for known_item in dnssec_items() for name in known_item.item.faults}
-    assert known - named == set()
-    elsewhere = {fault.name for fault in faults_of("authoritative")} | {"stale-secondary"}
-    assert named - known - elsewhere == set()
-    assert all(known_item.item.faults for known_item in dnssec_items())

@@ -4,7 +4,7 @@ import dns.name
 import dns.zone
 from dns.rdatatype import RdataType
 
-from dnsrig.items.authoritative._answers import is_synthesised, nothing_seen, sample
+from dnsrig.items.authoritative._answers import child_of, is_synthesised, nothing_seen, sample
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Evidence, Outcome, Severity, failed, inconclusive, passed
@@ -60,7 +60,7 @@ def check(subject: AuthoritativeSubject) -> Outcome:
                 continue
             if rrset.covers == RdataType.SOA or is_synthesised(rrset.name, exchange):
                 continue
-            name = _source(subject, rrset.name)
+            name = _source(moved.zone, origin, rrset.name)
             there = moved.zone.get_rdataset(name, rrset.rdtype, rrset.covers)
             kind = rrset.covers or rrset.rdtype
             if there is None and kind in DENIALS and not _has_type(moved.zone, kind):
@@ -86,10 +86,12 @@ def _has_type(zone: dns.zone.Zone, rtype: int) -> bool:
     return any(rdataset.rdtype == rtype for node in zone.nodes.values() for rdataset in node.rdatasets)
 
 
-def _source(subject: AuthoritativeSubject, name: dns.name.Name) -> dns.name.Name:
-    """Give the wildcard's name for a name that was made from it."""
-    wildcard = subject.landmarks.wildcard
-    if wildcard is None:
-        return name
-    made = name.labels[0] == subject.denied_label and name.parent() == wildcard.name.parent()
-    return wildcard.name if made else name
+def _source(zone: dns.zone.Zone, origin: dns.name.Name, name: dns.name.Name) -> dns.name.Name:
+    """Give the name itself if the transfer has it, else the wildcard's that it was made from (RFC 4592 section 3.3)."""
+    above = name
+    while zone.get_node(name) is None and above != origin:
+        above = above.parent()
+        wildcard = child_of(above, b"*")
+        if zone.get_node(wildcard) is not None:
+            return wildcard
+    return name

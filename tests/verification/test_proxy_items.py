@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from dnsrig.items.catalogue import items
-from dnsrig.servers.resolvers.registry import resolver_driver
+from dnsrig.servers.resolvers.registry import found_resolvers, resolver_driver
 from dnsrig.servers.resolvers.settings import Forwarder, ResolverSettings
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.deviations import deviating_items
@@ -19,12 +19,13 @@ from dnsrig.verification.faults.relay import NO_FAULT, Relay
 from dnsrig.verification.runner import run_items
 from dnsrig.verification.subjects.proxy import ProxySubject
 from dnsrig.verification.upstream.server import Upstream
+from turns import in_turn
 
 WAN = "127.0.0.2"
 """An address that a proxy on 127.0.0.1 has no reason to listen on."""
 SHORT_WAITS_S, LONG_WAITS_S = (0.5, 1.0), (2.0, 3.0)
 TCP_WAIT_S = 1.5
-AT_ONCE = 4
+AT_ONCE = 6
 RARE = {"P-ttl", "P-parallel"}
 """They wait, or ask more at once than dnsmasq takes from several runs; they run without fault, or with their own."""
 TOWARDS_UPSTREAM = {"proxy-fixed-source-port", "proxy-sequential-ids"}
@@ -105,8 +106,17 @@ def wrong_with(bed: Bed, right: Outcomes, fault: Fault) -> str:
     return f"{fault.name}: expected {sorted(named)}\n{said(outcomes, differing)}"
 
 
+def faults_before(server: str) -> list[Fault]:
+    """Give the faults that are put before a proxy: all before the bare relay, the others take turns."""
+    if server == "relay":
+        return list(faults_of("proxy"))
+    installed = list(found_resolvers("proxy"))
+    shown = [fault for fault in faults_of("proxy") if fault.name not in TOWARDS_UPSTREAM]
+    return [fault for place, fault in enumerate(shown) if server in in_turn(place, installed)]
+
+
 def test_each_fault_fails_its_items(bed: Bed, right: Outcomes) -> None:
-    faults = [one for one in faults_of("proxy") if bed.server == "relay" or one.name not in TOWARDS_UPSTREAM]
+    faults = faults_before(bed.server)
     with ThreadPoolExecutor(AT_ONCE) as pool:
         found = list(pool.map(lambda fault: wrong_with(bed, right, fault), faults))
     assert not any(found), "\n".join(text for text in found if text)

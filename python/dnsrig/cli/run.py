@@ -35,6 +35,7 @@ from dnsrig.studies.registry import study as find_study
 from dnsrig.studies.settings import StudySettings
 from dnsrig.studies.signing.settings import CHAINS, KEYS
 from dnsrig.studies.signing.settings import PARTS as SIGNING_PARTS
+from dnsrig.verification.item import ROLES
 
 DENIALS = ("none", "nsec", "nsec3")
 LISTS: Mapping[str, tuple[str, ...]] = {
@@ -49,6 +50,7 @@ LISTS: Mapping[str, tuple[str, ...]] = {
     "keys": (),
     "chains": (),
     "regenerated": (),
+    "roles": ROLES,
 }
 """Settings that are lists, with the values that they may have; none: any."""
 PROGRAMS = ("servers", "signers")
@@ -63,6 +65,7 @@ OPTIONS = {
     "certificates": "--certificate",
     "keys": "--key",
     "chains": "--chain",
+    "roles": "--role",
     "attempts_per_s": "--attempts-per-second",
     "load_s": "--load-seconds",
     "warm_up_s": "--warm-up-seconds",
@@ -77,7 +80,7 @@ OPTIONS = {
     "servers",
     callback=comma_list,
     help="Servers, such as bind,dnsdist+nsd [default: all authoritative ones that are found; for encrypted-cost also "
-    "unbound and dnsdist].",
+    "unbound and dnsdist; for functionality all of any role].",
 )
 @click.option("--signer", "signers", callback=comma_list, help="For signing: dnsrig,bind,ldns,knot,dnst [those found].")
 @click.option("--quick", is_flag=True, help="Few and short repetitions: about a minute for one server.")
@@ -163,6 +166,7 @@ OPTIONS = {
     callback=whole_numbers(0, 100, "0,20,100"),
     help="For signing: per cent of the signatures that re-signing makes anew [0,20,40,80,100].",
 )
+@click.option("--role", "roles", callback=comma_list, help=f"For functionality: of {','.join(ROLES)} [all].")
 @seed_option
 @json_option
 def run(
@@ -182,6 +186,7 @@ def run(
       dnsrig run denial-cost --server nsd,knot --zone example.db --queries log.txt
       dnsrig run nsec3-iterations --server bind --iterations 0,1,5,10,50,100
       dnsrig run encrypted-cost --server nsd,dnsdist+nsd --transport udp,tcp,dot
+      dnsrig run functionality --server bind,unbound --role authoritative,resolver
       dnsrig run signing --signer dnsrig,bind --names 550000
       dnsrig run --resume runs/20261121-214500-denial-cost
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from dnsrig.cli.common import EXISTING_FILE
-from dnsrig.cli.verify_options import Wishes, report, verify_options, wishes_of
+from dnsrig.cli.verify_options import Wishes, verify_each, verify_options, wishes_of
 from dnsrig.verification.runner import run_items
 from dnsrig.verification.targets import authoritative_target, merged
 from dnsrig.verification.verification import Verification
@@ -44,7 +44,7 @@ def authoritative(
     if not targets:
         raise click.UsageError("name a TARGET: a server of `dnsrig servers`, an address or a host name")
     path = None if zone_file is None else Path(zone_file)
-    return report([_verified(target, port, zone, path, wishes) for target in targets], wishes)
+    return verify_each(targets, lambda target: _verified(target, port, zone, path, wishes), wishes)
 
 
 def _verified(target: str, port: int, zone: str | None, zone_file: Path | None, wishes: Wishes) -> Verification:

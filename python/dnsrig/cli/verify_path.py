@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from dnsrig.cli.common import EXISTING_FILE
-from dnsrig.cli.verify_options import Wishes, report, verify_options, wishes_of
+from dnsrig.cli.verify_options import Wishes, verify_each, verify_options, wishes_of
 from dnsrig.hosts.network.users import enter_user_namespace
 from dnsrig.verification.path_targets import OWN_PATHS, Ends, OwnPath, path_target
 from dnsrig.verification.runner import run_items
@@ -56,7 +56,7 @@ def path(
         enter_user_namespace()
     own = OwnPath(None if rules is None else Path(rules), mtu)
     ends = Ends(server_namespace, client_namespace, nowhere)
-    return report([_verified(target, own, ends, wishes) for target in targets], wishes)
+    return verify_each(targets, lambda target: _verified(target, own, ends, wishes), wishes)
 
 
 def _verified(target: str, own: OwnPath, ends: Ends, wishes: Wishes) -> Verification:

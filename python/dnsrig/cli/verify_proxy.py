@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from dnsrig.cli.verify_options import Wishes, report, verify_options, wishes_of
+from dnsrig.cli.verify_options import Wishes, verify_each, verify_options, wishes_of
 from dnsrig.errors import InputError
 from dnsrig.hosts.network.users import enter_user_namespace
 from dnsrig.servers.resolvers.registry import resolver_drivers
@@ -67,7 +67,7 @@ def proxy(
     )
     if any(target in known for target in targets):
         enter_user_namespace()
-    return report([_verified(target, device, wishes) for target in targets], wishes)
+    return verify_each(targets, lambda target: _verified(target, device, wishes), wishes)
 
 
 def _verified(target: str, device: Device, wishes: Wishes) -> Verification:

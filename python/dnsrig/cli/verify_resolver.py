@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from dnsrig.cli.verify_options import Wishes, report, verify_options, wishes_of
+from dnsrig.cli.verify_options import Wishes, verify_each, verify_options, wishes_of
 from dnsrig.hosts.network.users import enter_user_namespace
 from dnsrig.servers.resolvers.registry import resolver_drivers
 from dnsrig.verification.resolver_targets import resolver_target
@@ -50,7 +50,7 @@ def resolver(
         raise click.UsageError(f"name a TARGET: one of {known}, an address or a host name")
     if any(target in resolver_drivers("resolver") for target in targets):
         enter_user_namespace()
-    return report([_verified(target, port, tree, wishes) for target in targets], wishes)
+    return verify_each(targets, lambda target: _verified(target, port, tree, wishes), wishes)
 
 
 def _verified(target: str, port: int, tree: Path | None, wishes: Wishes) -> Verification:

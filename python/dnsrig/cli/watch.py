@@ -44,6 +44,10 @@ class TerminalWatcher:
         if self._live:
             self._progress.update(self._task, description=text)
 
+    def tell(self, text: str) -> None:
+        """Print a line."""
+        self._say(text)
+
     def step(self, step: Step) -> None:
         """Show a finished measurement with its first figures."""
         self._progress.update(self._task, completed=step.done, total=step.total)
@@ -52,6 +56,8 @@ class TerminalWatcher:
             figures.append(f"{step.server_cpu_us_per_query:6.2f} us CPU a query")
         if step.wall_s is not None:
             figures.append(f"{step.wall_s:9.2f} s")
+        if step.said:
+            figures.append(step.said)
         if step.tainted:
             figures.append("(tainted)")
         self._say("  ".join([f"{step.case_id:<28} {step.repetition + 1:>3}", *figures]))

@@ -2,10 +2,13 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from dnsrig.errors import EnvironmentLacksError
+from dnsrig.report.build import build_report
 from dnsrig.report.layout import StudyText
+from dnsrig.report.summary import summarise
 from dnsrig.runs.folder import RunFolder
 from dnsrig.servers.registry import driver, measured_by_default
 from dnsrig.studies.progress import Watcher
@@ -50,6 +53,12 @@ class Study(ABC, Generic[Settings]):
         Raises InputError, or EnvironmentLacksError where the servers lack what all cases need.
         """
 
+    def prepare(self, settings: Settings) -> None:
+        """Bring this process where the study can run, before anything is done that must not be done twice.
+
+        It may replace the process by the same command.
+        """
+
     @abstractmethod
     def run(self, settings: Settings, run: RunFolder, watcher: Watcher) -> None:
         """Measure into `run` what it does not hold yet."""
@@ -57,3 +66,11 @@ class Study(ABC, Generic[Settings]):
     @abstractmethod
     def text(self, settings: Settings) -> StudyText:
         """Give the words and the layout of this study's report."""
+
+    def build_report(self, run: RunFolder, settings: Settings) -> Path:
+        """Write the run's report and give the page; raises DiskFullError when there is no room."""
+        return build_report(run, self.text(settings))
+
+    def summarise(self, run: RunFolder, settings: Settings) -> dict[str, Any]:
+        """Give the object that summary.json holds."""
+        return summarise(run, self.text(settings))

@@ -16,6 +16,8 @@ class Step:
     qps: float | None = None
     server_cpu_us_per_query: float | None = None
     wall_s: float | None = None
+    said: str = ""
+    """What came of it, where no figure says that."""
 
 
 class Watcher(Protocol):
@@ -23,6 +25,9 @@ class Watcher(Protocol):
 
     def phase(self, text: str) -> None:
         """Hear what is being done now."""
+
+    def tell(self, text: str) -> None:
+        """Hear of something worth a line of its own, such as how long the run will take."""
 
     def step(self, step: Step) -> None:
         """Hear of a finished measurement."""

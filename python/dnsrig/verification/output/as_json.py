@@ -1,8 +1,10 @@
 """A verification as JSON: schemas/verification.json."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dnsrig.verification.item import Item
+from dnsrig.verification.output.comparison import Comparison
 from dnsrig.verification.runner import Result
 from dnsrig.verification.verification import Verification
 
@@ -23,9 +25,32 @@ def verification_as_json(verification: Verification) -> dict[str, Any]:
     }
 
 
+def comparison_as_json(verifications: Sequence[Verification], not_verified: Mapping[str, str]) -> dict[str, Any]:
+    """Give the object for several targets; `not_verified` are those that could not be, with reasons."""
+    comparison = Comparison(verifications)
+    return {
+        "verifications": [verification_as_json(verification) for verification in verifications],
+        "comparison": [
+            {
+                "id": row.item.id,
+                "requirement": row.item.requirement,
+                "severity": str(row.item.severity),
+                "differs": row.differs,
+                "verdicts": {
+                    name: None if verdict is None else str(verdict)
+                    for name, verdict in zip(comparison.columns, row.verdicts, strict=True)
+                },
+            }
+            for row in comparison.rows
+        ],
+        "not_verified": [{"target": target, "reason": reason} for target, reason in not_verified.items()],
+    }
+
+
 def _result(result: Result) -> dict[str, Any]:
     return {
         "id": result.item.id,
+        "group": result.item.group,
         "requirement": result.item.requirement,
         "verdict": str(result.outcome.verdict),
         "severity": str(result.item.severity),

@@ -6,7 +6,7 @@ from importlib import resources
 import jinja2
 
 from dnsrig import __version__
-from dnsrig.verification.output.terminal import compared
+from dnsrig.verification.output.comparison import Comparison
 from dnsrig.verification.verification import LABELS, ORDER, Verification
 
 
@@ -16,11 +16,12 @@ def page(verifications: Sequence[Verification]) -> str:
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
+    environment.filters["zip"] = zip
     targets = ", ".join(verification.target for verification in verifications)
     return environment.from_string(template.read_text(encoding="utf-8")).render(
         title=f"Verification of {targets}",
         verifications=verifications,
-        rows=compared(verifications),
+        comparison=Comparison(verifications),
         order=ORDER,
         labels=LABELS,
         version=__version__,

@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dnsrig.verification.item import Item
+from dnsrig.verification.output.comparison import Comparison, Row
 from dnsrig.verification.runner import Result
 from dnsrig.verification.verdicts import Severity, Verdict
 from dnsrig.verification.verification import LABELS, ORDER, Verification
@@ -38,11 +39,15 @@ def print_verification(verification: Verification, *, shows_evidence: bool = Fal
         console.print(_table(results, verdict))
         if shows_evidence and verdict in {Verdict.FAIL, Verdict.INCONCLUSIVE}:
             for result in results:
-                for one in result.outcome.evidence:
-                    console.print(Text(f"{result.item.id}: {one.title}", style="bold"))
-                    console.print(Text(one.text), soft_wrap=True)
-                    console.print()
+                _print_evidence(console, result, result.item.id)
     console.print(summary_line(verification))
+
+
+def _print_evidence(console: Console, result: Result, title: str) -> None:
+    for one in result.outcome.evidence:
+        console.print(Text(f"{title}: {one.title}", style="bold"))
+        console.print(Text(one.text), soft_wrap=True)
+        console.print()
 
 
 def _table(results: Sequence[Result], verdict: Verdict) -> Table:
@@ -72,31 +77,40 @@ def summary_line(verification: Verification) -> str:
     return f"{verification.role} {verification.target}{version}: {counts or 'no items'}; {verification.elapsed_s:.1f} s"
 
 
-def print_comparison(verifications: Sequence[Verification]) -> None:
-    """Print the items with a column for each target; items that are alike everywhere and pass come last."""
+def print_comparison(comparison: Comparison, *, shows_evidence: bool = False) -> None:
+    """Print the items with a column for each target, those first in which they differ; then why what fails does."""
     console = Console(highlight=False, markup=False)
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    table.add_column("item", no_wrap=True)
-    for verification in verifications:
-        table.add_column(verification.target, overflow="fold")
-    table.add_column("requirement", overflow="fold", ratio=1, min_width=30)
-    for item, row in compared(verifications):
-        cells = [Text(SHORT[verdict], style=STYLES[verdict]) if verdict else Text("") for verdict in row]
-        table.add_row(item.id, *cells, f"{item.requirement} ({item.severity})")
-    console.print(table)
-    for verification in verifications:
+    for title, rows in (("targets differ", comparison.differing), ("targets are alike", comparison.alike)):
+        if rows:
+            console.print(Text(f"{title} ({len(rows)})", style="bold"))
+            console.print(_side_by_side(comparison, rows))
+    if reasons := comparison.reasons():
+        console.print(Text("what fails, or could not be found out", style="bold"))
+        table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
+        for _ in range(3):
+            table.add_column(no_wrap=True)
+        table.add_column(overflow="fold")
+        for name, result in reasons:
+            verdict = result.outcome.verdict
+            told = Text(SHORT[verdict], style=STYLES[verdict])
+            table.add_row(f"  {result.item.id}", name, told, result.outcome.reason)
+        console.print(table)
+        for name, result in reasons if shows_evidence else ():
+            _print_evidence(console, result, f"{result.item.id}, {name}")
+    for verification in comparison.verifications:
         console.print(summary_line(verification))
 
 
-def compared(verifications: Sequence[Verification]) -> list[tuple[Item, list[Verdict | None]]]:
-    """Give each item with its verdict for each target, items that fail somewhere first."""
-    items = {result.item.id: result.item for verification in verifications for result in verification.results}
-    verdicts = [
-        {result.item.id: result.outcome.verdict for result in verification.results} for verification in verifications
-    ]
-    rows = [(item, [known.get(item.id) for known in verdicts]) for item in items.values()]
-    worst = {verdict: rank for rank, verdict in enumerate(ORDER)}
-    return sorted(rows, key=lambda row: min(worst[verdict] for verdict in row[1] if verdict is not None))
+def _side_by_side(comparison: Comparison, rows: Sequence[Row]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table.add_column("  item", no_wrap=True)
+    for name in comparison.columns:
+        table.add_column(name, overflow="fold")
+    table.add_column("requirement", overflow="fold", ratio=1, min_width=30)
+    for row in rows:
+        cells = [Text(SHORT[verdict], style=STYLES[verdict]) if verdict else Text("") for verdict in row.verdicts]
+        table.add_row(f"  {row.item.id}", *cells, f"{row.item.requirement} ({row.item.severity})")
+    return table
 
 
 def print_items(items: Sequence[Item]) -> None:

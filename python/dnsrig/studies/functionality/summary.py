@@ -74,7 +74,7 @@ def _answer(target: Target) -> dict[str, str]:
         details.append(f"{counts[Verdict.INCONCLUSIVE]} inconclusive")
     if counts[Verdict.NOT_APPLICABLE]:
         details.append(f"{counts[Verdict.NOT_APPLICABLE]} not applicable")
-    detail = "; ".join(details) or "every one passes"
+    detail = "; ".join(details) or ("the others pass" if failed else "every one passes")
     return {"claim": claim, "detail": detail, "text": f"{claim} ({detail})."}
 
 

@@ -4,11 +4,15 @@ import json
 from importlib import resources
 from xml.etree import ElementTree as ET
 
+import click
 import jsonschema
 import pytest
 from dnsrig.cli.app import run_command_line
+from dnsrig.cli.verify_options import Wishes, verify_each
+from dnsrig.errors import EnvironmentLacksError
 from dnsrig.items.catalogue import items
-from dnsrig.verification.output.as_json import verification_as_json
+from dnsrig.verification.output.as_json import comparison_as_json, verification_as_json
+from dnsrig.verification.output.comparison import Comparison
 from dnsrig.verification.output.junit import junit_xml
 from dnsrig.verification.output.page import page
 from dnsrig.verification.runner import Result
@@ -84,3 +88,63 @@ def test_usage_errors_say_what_to_do(command):
     assert "--zone" in command("authoritative", "127.0.0.1", code=2).err
     assert "no address" in command("authoritative", "no-such-host.invalid", "--zone", "example", code=2).err
     assert "no domain name" in command("authoritative", "127.0.0.1", "--zone", "a..b", code=2).err
+
+
+def verified(target, *outcomes):
+    known = items("authoritative")[: len(outcomes)]
+    results = [Result(one.item, outcome) for one, outcome in zip(known, outcomes, strict=True)]
+    return Verification("authoritative", target, None, None, results, 1.0)
+
+
+def test_comparison_shows_first_where_targets_differ():
+    one = verified("nsd", passed("Yes."), failed("No."), passed("Yes."))
+    other = verified("nsd", passed("Yes."), failed("Nor here."), inconclusive("Who knows."))
+    comparison = Comparison([one, other])
+    ids = [known.item.id for known in items("authoritative")[:3]]
+    assert comparison.columns == ["nsd", "nsd#2"]
+    assert [row.item.id for row in comparison.rows] == [ids[2], ids[1], ids[0]]
+    assert [row.item.id for row in comparison.differing] == [ids[2]]
+    assert [(name, result.item.id, result.outcome.reason) for name, result in comparison.reasons()] == [
+        ("nsd#2", ids[2], "Who knows."),
+        ("nsd", ids[1], "No."),
+        ("nsd#2", ids[1], "Nor here."),
+    ]
+    found = comparison_as_json([one, other], {"bind": "BIND 9 is not installed"})
+    assert found["comparison"][0]["verdicts"] == {"nsd": "pass", "nsd#2": "inconclusive"}
+    assert [row["differs"] for row in found["comparison"]] == [True, False, False]
+    assert found["not_verified"] == [{"target": "bind", "reason": "BIND 9 is not installed"}]
+
+
+def test_comparison_of_targets_by_different_items():
+    comparison = Comparison([verified("a", passed("Yes."), passed("Yes.")), verified("b", passed("Yes."))])
+    assert [row.verdicts for row in comparison.rows] == [(Verdict.PASS, None), (Verdict.PASS, Verdict.PASS)]
+    assert "Targets differ (1)" in page(comparison.verifications)
+
+
+def wishes(**more):
+    return Wishes("authoritative", (), Severity.ERROR, False, None, None, True, **more)
+
+
+def test_a_target_that_cannot_be_verified_leaves_the_others(capsys):
+    def verify(target):
+        if target != "nsd":
+            raise EnvironmentLacksError(f"{target} is not installed")
+        return verified(target, passed("Yes."))
+
+    assert verify_each(["bind", "nsd"], verify, wishes()) == 3
+    out, err = capsys.readouterr()
+    assert [one["target"] for one in json.loads(out)["verifications"]] == ["nsd"]
+    assert err == "not verified: bind: bind is not installed\n"
+    with pytest.raises(EnvironmentLacksError, match="bind is not installed"):
+        verify_each(["bind", "knot"], verify, wishes())
+
+
+def test_one_target_cannot_be_compared():
+    with pytest.raises(click.UsageError, match="two TARGETs"):
+        verify_each(["nsd"], verified, wishes(compare=True))
+
+
+def test_compare_on_the_command_line(capsys):
+    command = ["verify", "authoritative", "--compare", "embedded", "embedded", "--item", "A-85"]
+    assert run_command_line(command) == 0
+    assert "embedded#2" in capsys.readouterr().out

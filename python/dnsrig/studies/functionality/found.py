@@ -8,7 +8,7 @@ from dnsrig.runs.folder import RunFolder
 from dnsrig.studies.functionality.published import PublishedItem, published_items
 from dnsrig.verification.deviations import deviating_items
 from dnsrig.verification.item import ROLES, Role
-from dnsrig.verification.verdicts import Verdict
+from dnsrig.verification.verdicts import Severity, Verdict
 from dnsrig.verification.verification import ORDER
 
 ItemJson = Mapping[str, Any]
@@ -35,8 +35,9 @@ class Target:
         return deviating_items(self.name, self.version)
 
     def of(self, verdict: Verdict) -> list[ItemJson]:
-        """Give the items with a verdict."""
-        return [item for item in self.items.values() if item["verdict"] == verdict]
+        """Give the items with a verdict, the severest first."""
+        found = [item for item in self.items.values() if item["verdict"] == verdict]
+        return sorted(found, key=lambda item: -Severity(item["severity"]).rank)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -51,6 +52,15 @@ class PublishedRow:
     published: PublishedItem
     verdicts: tuple[Verdict | None, ...]
 
+    @property
+    def name(self) -> str:
+        """What to call it in running text: the report's id, or dnsrig's where that is a case's number only."""
+        return self.published.id if "-" in self.published.id.partition(",")[0] else ", ".join(self.published.items)
+
+    def has(self, verdict: Verdict) -> bool:
+        """Say whether it ended so for some target."""
+        return verdict in self.verdicts
+
 
 @dataclass(frozen=True, slots=True)
 class ItemRow:
@@ -58,6 +68,8 @@ class ItemRow:
 
     item: ItemJson
     verdicts: tuple[Verdict | None, ...]
+    known: tuple[bool, ...]
+    """Whether this version of the target is known to fail it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +91,8 @@ class RoleFindings:
         items = {item["id"]: item for target in self.targets for item in target.items.values()}
         groups: dict[str, list[ItemRow]] = {}
         for item in items.values():
-            row = ItemRow(item, tuple(_worst(target, [item["id"]]) for target in self.targets))
+            verdicts = tuple(_worst(target, [item["id"]]) for target in self.targets)
+            row = ItemRow(item, verdicts, tuple(item["id"] in target.known for target in self.targets))
             groups.setdefault(item["group"], []).append(row)
         return groups
 

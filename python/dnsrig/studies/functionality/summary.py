@@ -28,7 +28,7 @@ def summarise_run(run: RunFolder) -> dict[str, Any]:
         "run": run.path.name,
         "status": run.status,
         "reason": manifest.get("reason"),
-        "answers": [_answer(target) for role in found for target in role.targets],
+        "answers": [*_published_answer(found), *(_answer(target) for role in found for target in role.targets)],
         "targets": [_target(target) for role in found for target in role.targets],
         "published": [_published(role, row) for role in found for row in role.published],
         "items": [_item(role, row) for role in found for rows in role.groups.values() for row in rows],
@@ -49,6 +49,33 @@ def warnings(run: RunFolder, found: Sequence[RoleFindings]) -> list[str]:
     if open_items:
         told.append(f"{counted(open_items, 'item')} could not be found out; the reasons stand below.")
     return told
+
+
+def _published_answer(found: Sequence[RoleFindings]) -> list[dict[str, str]]:
+    """Say in a sentence how all targets did by JPRS-2010's items."""
+    rows = [(role, row) for role in found for row in role.published if any(row.verdicts)]
+    if not rows:
+        return []
+    failing = [
+        f"{row.name} ({', '.join(_who(role, row, Verdict.FAIL))})" for role, row in rows if row.has(Verdict.FAIL)
+    ]
+    claim = f"JPRS-2010: of {counted(len(rows), 'item')} that were run, {len(rows) - len(failing)} fail on no target"
+    if failing:
+        claim += f", and {len(failing)} on some: {'; '.join(failing)}"
+    by_tcp = [row.name for _, row in rows if row.has(Verdict.PASS_BY_TCP)]
+    not_run = sum(len(role.published) for role in found) - len(rows)
+    details = [f"by TCP on some targets: {', '.join(by_tcp)}"] if by_tcp else []
+    details += [f"{counted(not_run, 'item')} not run"] if not_run else []
+    detail = "; ".join(details) or "none of them only by TCP"
+    return [_sentence(claim, detail)]
+
+
+def _who(role: RoleFindings, row: PublishedRow, verdict: Verdict) -> list[str]:
+    return [target.title for target, found in zip(role.targets, row.verdicts, strict=True) if found == verdict]
+
+
+def _sentence(claim: str, detail: str) -> dict[str, str]:
+    return {"claim": claim, "detail": detail, "text": f"{claim} ({detail})."}
 
 
 def _answer(target: Target) -> dict[str, str]:
@@ -75,7 +102,7 @@ def _answer(target: Target) -> dict[str, str]:
     if counts[Verdict.NOT_APPLICABLE]:
         details.append(f"{counts[Verdict.NOT_APPLICABLE]} not applicable")
     detail = "; ".join(details) or ("the others pass" if failed else "every one passes")
-    return {"claim": claim, "detail": detail, "text": f"{claim} ({detail})."}
+    return _sentence(claim, detail)
 
 
 def _fail(number: int) -> str:

@@ -103,7 +103,8 @@ def print_comparison(comparison: Comparison, *, shows_evidence: bool = False) ->
 
 def _side_by_side(comparison: Comparison, rows: Sequence[Row]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    table.add_column("  item", no_wrap=True)
+    # The same width in both tables.
+    table.add_column("  item", no_wrap=True, min_width=2 + max(len(row.item.id) for row in comparison.rows))
     for name in comparison.columns:
         table.add_column(name, overflow="fold")
     table.add_column("requirement", overflow="fold", ratio=1, min_width=30)

@@ -42,6 +42,11 @@ FLEETING = {"knot-resolver": {"F-missing-proof-name"}}
 
 Knot Resolver 5.6 keeps NSEC records that come without signatures, and denies names by them, with AD.
 """
+FORGED = {"F-ancestor-denial", "F-forged-denial", "F-hidden-wildcard"}
+"""Items of names that are denied by forgery, which are not asked for with CD.
+
+BIND 9.18 keeps an NXDOMAIN without records of the zone that came for a query with CD, and gives it to all for a while.
+"""
 WAITS_S = (8.0, 8.0)
 AT_ONCE = 8
 FAULTS_AT_ONCE = 8
@@ -137,7 +142,8 @@ def test_each_name_of_the_table_gets_what_the_table_says(running: Running) -> No
 @pytest.mark.parametrize("running", STEADY, indirect=True)
 def test_bogus_data_are_what_cd_gives(running: Running) -> None:
     """What is bogus must be so by validation, and not because nothing can be resolved."""
-    rows = [row for row in running.tree_server.tree.table if row.case.right == BOGUS and not row.case.denied]
+    table = [row for row in running.tree_server.tree.table if row.case.item not in FORGED]
+    rows = [row for row in table if row.case.right == BOGUS and not row.case.denied]
     queries = [Query(name=row.name, rtype=row.case.rtype, rd=True, do=True, cd=True) for row in rows]
     with ThreadPoolExecutor(AT_ONCE) as pool:
         exchanges = list(pool.map(running.asker.ask, queries))

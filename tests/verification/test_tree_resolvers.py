@@ -48,8 +48,11 @@ FORGED = {"F-ancestor-denial", "F-forged-denial", "F-hidden-wildcard"}
 BIND 9.18 keeps an NXDOMAIN without records of the zone that came for a query with CD, and gives it to all for a while.
 """
 WAITS_S = (8.0, 8.0)
-AT_ONCE = 8
-FAULTS_AT_ONCE = 8
+PATIENT_S, SILENT_S = (2.0, 4.0, 6.0), (1.0, 1.0)
+SILENT = {"drops-edns"}
+"""Faults with which nothing comes, however long one waits."""
+AT_ONCE = 24
+FAULTS_AT_ONCE = 12
 MATRIX_FAULTS = (
     *resolver_faults(),
     *(fault for fault in MESSAGE_FAULTS if any(fault.name in known.item.faults for known in items("resolver"))),
@@ -85,8 +88,9 @@ class Running:
         if fault is not NO_FAULT:
             about_cost = [known for known in chosen if known.item.runs_alone and fault.name in known.item.faults]
             chosen = tuple(about_cost or [known for known in chosen if not known.item.runs_alone])
+        waits_s = SILENT_S if fault.name in SILENT else PATIENT_S
         with Relay(RESOLVER, fault, address=address, port=53, make_socket=self.host.make_socket) as relay:
-            asker = Asker(relay.endpoint, make_socket=self.host.make_socket, udp_waits_s=(5.0, 5.0, 5.0))
+            asker = Asker(relay.endpoint, make_socket=self.host.make_socket, udp_waits_s=waits_s)
             return run_items(chosen, ResolverSubject(asker, self.tree_server.tree, self.tree_server.seen))
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dnsrig.runs.folder import COMPLETE, RunFolder
+from dnsrig.runs.host import busy_warning
 from dnsrig.studies.functionality.found import ItemRow, PublishedRow, RoleFindings, Target, findings
 from dnsrig.verification.item import Role
 from dnsrig.verification.verdicts import Verdict
@@ -44,7 +45,8 @@ def warnings(run: RunFolder, found: Sequence[RoleFindings]) -> list[str]:
         told.append(f"This run is {run.status}: targets may be missing.")
     if run.manifest()["settings"].get("scope") == "published":
         told.append("This was a quick run: JPRS-2010's items alone, without those of RFC 5011.")
-    told.extend(str(text) for text in run.host().get("warnings", ()) if "rate" not in str(text))
+    if busy := busy_warning(run.host()):
+        told.append(busy)
     open_items = sum(len(target.of(Verdict.INCONCLUSIVE)) for role in found for target in role.targets)
     if open_items:
         told.append(f"{counted(open_items, 'item')} could not be found out; the reasons stand below.")

@@ -21,6 +21,7 @@ from dnsrig.cli.common import (
     seed_option,
     whole_numbers,
 )
+from dnsrig.cli.run_functionality import print_published
 from dnsrig.cli.stream import KINDS
 from dnsrig.cli.watch import TerminalWatcher
 from dnsrig.cli.zone_generate import NAMES_MAX
@@ -205,6 +206,8 @@ def run(
     if as_json:
         print_json(summary)
     else:
+        if "published" in summary:
+            print_published(summary)
         for answer in summary["answers"]:
             click.echo(f"{answer['claim']} ({answer['detail']}).")
         click.echo(f"report: {folder / 'report.html'}")

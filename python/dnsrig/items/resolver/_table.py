@@ -1,5 +1,7 @@
 """What most items share: questions of the tree's table, and whether the answers are what a right validator gives."""
 
+import time
+
 import dns.flags
 import dns.rcode
 
@@ -14,6 +16,9 @@ RCODES = {"": dns.rcode.NOERROR, "type": dns.rcode.NOERROR, "name": dns.rcode.NX
 AD_ITEM = "F-secure-data"
 SHOWN = 3
 """So many exchanges are evidence."""
+PAUSES_S = (2.0, 5.0)
+"""Before what is answered with SERVFAIL, and should not be, is asked again: a resolver that lost messages of a server leaves
+that one alone for a while, and may keep the failure for some seconds (RFC 9520 section 3.2)."""
 
 
 def status_of(exchange: Exchange) -> Status | None:
@@ -27,14 +32,16 @@ def status_of(exchange: Exchange) -> Status | None:
 
 def ask_row(subject: ResolverSubject, row: TableRow) -> Exchange:
     """Ask; once more where SERVFAIL came and is not right: a message upstream may have been lost."""
-    query = Query(name=row.name, rtype=row.case.rtype, rd=True, do=True)
+    query = _query(row)
     exchange = subject.asker.ask(query)
     if exchange.response is None and Status.BOGUS not in row.case.right:
         # Size is the matter of other items.
         return subject.asker.tcp(query)
-    if exchange.rcode == dns.rcode.SERVFAIL and Status.BOGUS not in row.case.right:
-        return subject.asker.ask(query)
-    return exchange
+    return subject.asker.ask(query) if _fails_wrongly(row, exchange) else exchange
+
+
+def _fails_wrongly(row: TableRow, exchange: Exchange) -> bool:
+    return exchange.rcode == dns.rcode.SERVFAIL and Status.BOGUS not in row.case.right
 
 
 def complaint(subject: ResolverSubject, row: TableRow, exchange: Exchange) -> str:
@@ -71,8 +78,7 @@ def _given(found: Status, right: tuple[Status, ...]) -> str:
 
 def check_table(subject: ResolverSubject, item_id: str) -> Outcome:
     """Ask all questions of an item, and compare."""
-    wrong: list[str] = []
-    evidence: list[Exchange] = []
+    wrong: list[tuple[TableRow, Exchange]] = []
     right: list[Exchange] = []
     rows = subject.rows(item_id)
     for row in rows:
@@ -83,18 +89,45 @@ def check_table(subject: ResolverSubject, item_id: str) -> Outcome:
             continue
         if exchange.message is None:
             return subject.unanswered(exchange)
-        said = complaint(subject, row, exchange)
-        if said:
-            wrong.append(said)
-            evidence.append(exchange)
+        if complaint(subject, row, exchange):
+            wrong.append((row, exchange))
         else:
             right.append(exchange)
+    for pause_s in PAUSES_S:
+        if not any(_fails_wrongly(row, exchange) for row, exchange in wrong):
+            break
+        time.sleep(pause_s)
+        wrong, late = _asked_again(subject, wrong)
+        right += late
     if wrong:
+        said = "; ".join(complaint(subject, row, exchange) for row, exchange in wrong[:SHOWN])
         more = f"; {len(wrong) - SHOWN} more" if len(wrong) > SHOWN else ""
-        return failed(f"Of {len(rows)} questions, {len(wrong)}: {'; '.join(wrong[:SHOWN])}{more}.", *evidence[:SHOWN])
+        evidence = [exchange for _, exchange in wrong[:SHOWN]]
+        return failed(f"Of {len(rows)} questions, {len(wrong)}: {said}{more}.", *evidence)
     if not rows:
         return inconclusive("The tree has no question for this.")
     return passed(f"{_counted(right)}, as is right.", *right[:1])
+
+
+def _asked_again(
+    subject: ResolverSubject, wrong: list[tuple[TableRow, Exchange]]
+) -> tuple[list[tuple[TableRow, Exchange]], list[Exchange]]:
+    """Ask what failed wrongly once more; give what stays wrong, and what is right now."""
+    stays: list[tuple[TableRow, Exchange]] = []
+    late: list[Exchange] = []
+    for row, before in wrong:
+        exchange = subject.asker.ask(_query(row)) if _fails_wrongly(row, before) else before
+        if exchange.message is None:
+            stays.append((row, before))
+        elif complaint(subject, row, exchange):
+            stays.append((row, exchange))
+        else:
+            late.append(exchange)
+    return stays, late
+
+
+def _query(row: TableRow) -> Query:
+    return Query(name=row.name, rtype=row.case.rtype, rd=True, do=True)
 
 
 def _counted(exchanges: list[Exchange]) -> str:

@@ -10,7 +10,7 @@ from dnsrig.verification.item import KnownItem
 from dnsrig.verification.path_targets import Ends, OwnPath, path_target
 from dnsrig.verification.proxy_targets import Device, proxy_target
 from dnsrig.verification.resolver_targets import resolver_target
-from dnsrig.verification.runner import run_items
+from dnsrig.verification.runner import run_items, run_on_each
 from dnsrig.verification.targets import Told, authoritative_target, merged
 from dnsrig.verification.verification import Verification
 
@@ -32,7 +32,7 @@ def verified(case: Case, items: Sequence[KnownItem], folder: Path) -> Verificati
         if case.role == "authoritative":
             server = stack.enter_context(authoritative_target(case.target, PORT, Told(), folder))
             zones = [subject.origin.to_text() for subject in server.subjects]
-            results = merged(items, [run_items(items, subject) for subject in server.subjects], zones)
+            results = merged(items, run_on_each(items, server.subjects), zones)
             version, zone = server.version, zones[0] if len(zones) == 1 else None
         elif case.role == "resolver":
             resolver = stack.enter_context(resolver_target(case.target, PORT, None, folder))

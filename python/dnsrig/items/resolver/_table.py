@@ -17,8 +17,8 @@ AD_ITEM = "F-secure-data"
 SHOWN = 3
 """So many exchanges are evidence."""
 PAUSES_S = (2.0, 5.0)
-"""Before what is answered with SERVFAIL, and should not be, is asked again: a resolver that lost messages of a server leaves
-that one alone for a while, and may keep the failure for some seconds (RFC 9520 section 3.2)."""
+"""Before what is answered with SERVFAIL, and should not be, is asked again: a resolver that lost messages of a server
+leaves that one alone for a while, and may keep the failure for some seconds (RFC 9520 section 3.2)."""
 
 
 def status_of(exchange: Exchange) -> Status | None:

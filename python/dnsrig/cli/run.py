@@ -213,7 +213,7 @@ def run(
         click.echo(f"report: {folder / 'report.html'}")
     if summary["status"] == "incomplete":
         raise SubjectFailedError(
-            f"{summary['reason']}; the report says why under 'Not measured'. To try again: dnsrig run --resume {folder}"
+            f"{summary['reason']}; the report says why. To try again: dnsrig run --resume {folder}"
         )
 
 

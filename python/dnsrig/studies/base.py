@@ -31,6 +31,8 @@ class Study(ABC, Generic[Settings]):
     """What `--quick` sets, for one server in about a minute."""
     subject: ClassVar[Literal["server", "signer"]] = "server"
     """What the programs under test are, and the option that names them."""
+    unit: ClassVar[str] = "measurement"
+    """What a repetition of a case is."""
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """What those settings that are lists may hold, where another study's of the same name may hold something else."""
 

@@ -79,7 +79,7 @@ def _conduct(
         raise
     failed = run.failed_measurements
     if failed:
-        run.finish("incomplete", f"{counted(failed, 'measurement')} failed")
+        run.finish("incomplete", f"{counted(failed, study.unit)} failed")
     else:
         run.finish("complete")
     watcher.phase("writing the report")

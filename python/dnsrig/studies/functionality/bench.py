@@ -54,7 +54,8 @@ class FunctionalityBench:
             if not self._run.done(case.case_id, repetition)
         ]
         total_s = sum(seconds(case, self._settings.scope) for case in waiting)
-        items = sum(len(case_items(role, self._settings.scope)) for role in chosen_roles(self._settings))
+        roles = {case.role for case in waiting}
+        items = sum(len(case_items(role, self._settings.scope)) for role in roles)
         took = f"{total_s} s" if total_s < 120 else f"{total_s / 60:.0f} minutes"
         return f"{counted(len(waiting), 'verification')} with {counted(items, 'item')} in all: about {took}"
 

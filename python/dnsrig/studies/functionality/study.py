@@ -28,6 +28,7 @@ class Functionality(Study[FunctionalitySettings]):
     settings_type: ClassVar[type[StudySettings]] = FunctionalitySettings
     defaults: ClassVar[dict[str, Any]] = {}
     quick: ClassVar[dict[str, Any]] = {"scope": "published"}
+    unit: ClassVar[str] = "verification"
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = {"roles": ROLES}
 
     def usual_servers(self) -> tuple[str, ...]:

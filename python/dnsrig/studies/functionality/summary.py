@@ -61,9 +61,12 @@ def _published_answer(found: Sequence[RoleFindings]) -> list[dict[str, str]]:
     failing = [
         f"{row.name} ({', '.join(_who(role, row, Verdict.FAIL))})" for role, row in rows if row.has(Verdict.FAIL)
     ]
-    claim = f"JPRS-2010: of {counted(len(rows), 'item')} that were run, {len(rows) - len(failing)} fail on no target"
+    claim = f"JPRS-2010: none of the {len(rows)} items that were run fails"
     if failing:
-        claim += f", and {len(failing)} on some: {'; '.join(failing)}"
+        claim = (
+            f"JPRS-2010: {len(failing)} of the {len(rows)} items that were run {_fail(len(failing))} on some target: "
+        )
+        claim += "; ".join(failing)
     by_tcp = [row.name for _, row in rows if row.has(Verdict.PASS_BY_TCP)]
     not_run = sum(len(role.published) for role in found) - len(rows)
     details = [f"by TCP on some targets: {', '.join(by_tcp)}"] if by_tcp else []

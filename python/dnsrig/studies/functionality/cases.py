@@ -14,12 +14,12 @@ from dnsrig.studies.functionality.settings import FunctionalitySettings, Scope
 from dnsrig.verification.item import ROLES, KnownItem, Role
 from dnsrig.verification.path_targets import OWN_PATHS
 
-SECONDS = {"authoritative": 20, "resolver": 15, "proxy": 5, "path": 2}
+SECONDS = {"authoritative": 6, "resolver": 12, "proxy": 4, "path": 2}
 """About how long the items of a role take that are not slow, on a machine with two processors."""
 QUICK_SECONDS = {"authoritative": 2, "resolver": 6, "proxy": 3, "path": 2}
 """The same for the published items alone."""
-SLOW_SECONDS = 60
-"""About how long a slow item takes."""
+SLOW_SECONDS = 6
+"""About what a slow item adds, as several run at a time."""
 
 
 @dataclass(frozen=True, slots=True)

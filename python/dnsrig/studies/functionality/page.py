@@ -64,4 +64,5 @@ def _environment(*, html: bool) -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters["cell"] = markdown_cell
+    environment.filters["heading"] = lambda text: text[:1].upper() + text[1:]
     return environment

@@ -29,7 +29,7 @@ def method(settings: FunctionalitySettings) -> tuple[str, ...]:
         "An item is a sentence that should hold, with the RFC that says it. Each ends as pass, pass by TCP, fail, not "
         "applicable or inconclusive. A query without response is asked again; a verdict never rests on one lost "
         "message.",
-        "Authoritative servers serve zones made for it, on loopback. Resolvers validate in a private tree of signed "
+        "Authoritative servers serve zones made for that, on loopback. Resolvers validate in a private tree of signed "
         "zones, good ones and some that are broken in one way each, in a network namespace. Proxies stand between a "
         "client and an upstream that answers as the name asks; the path is this machine's kernel, as router and as "
         "bridge, without rules.",

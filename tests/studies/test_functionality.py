@@ -176,6 +176,6 @@ def test_reports_escape_what_servers_say(tmp_path, capsys, monkeypatch, all_inst
     command = ["run", "functionality", "--server", "bind", "--role", "authoritative", "--out", str(tmp_path)]
     assert run_command_line(command) == 0
     out, err = capsys.readouterr()
-    assert "1 verification with" in err and "about" in err
+    assert "1 case, once: 1 measurement, about" in err
     assert "could not verify" in out
     assert "<script>" not in (only_run(tmp_path) / "report.html").read_text()

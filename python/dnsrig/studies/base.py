@@ -5,12 +5,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
-from dnsrig.errors import EnvironmentLacksError
+from dnsrig.errors import EnvironmentLacksError, InputError
 from dnsrig.report.build import build_report
 from dnsrig.report.layout import StudyText
 from dnsrig.report.summary import summarise
 from dnsrig.runs.folder import RunFolder
 from dnsrig.servers.registry import driver, measured_by_default
+from dnsrig.studies.plan import Plan
 from dnsrig.studies.progress import Watcher
 from dnsrig.studies.settings import StudySettings
 
@@ -60,6 +61,13 @@ class Study(ABC, Generic[Settings]):
 
         It may replace the process by the same command.
         """
+
+    def plan(self, settings: Settings) -> Plan:
+        """Say what a run with these settings would measure, without making anything.
+
+        Raises InputError where the study cannot say it before it runs.
+        """
+        raise InputError(f"{self.name} has no --dry-run: what it measures depends on what its servers can do")
 
     @abstractmethod
     def run(self, settings: Settings, run: RunFolder, watcher: Watcher) -> None:

@@ -18,6 +18,8 @@ class Step:
     wall_s: float | None = None
     said: str = ""
     """What came of it, where no figure says that."""
+    left_s: float | None = None
+    """About how long the rest of the run takes, where the study can tell."""
 
 
 class Watcher(Protocol):
@@ -26,8 +28,8 @@ class Watcher(Protocol):
     def phase(self, text: str) -> None:
         """Hear what is being done now."""
 
-    def tell(self, text: str) -> None:
-        """Hear of something worth a line of its own, such as how long the run will take."""
+    def note(self, text: str) -> None:
+        """Hear, once, what is going to happen, such as how long it takes."""
 
     def step(self, step: Step) -> None:
         """Hear of a finished measurement."""

@@ -11,19 +11,11 @@ import dns.exception
 
 from dnsrig.errors import DnsrigError
 from dnsrig.runs.folder import RunFolder
-from dnsrig.studies.functionality.cases import (
-    Case,
-    case_items,
-    cases,
-    chosen_roles,
-    missing,
-    seconds,
-    title,
-    usual_names,
-)
+from dnsrig.studies.functionality.cases import Case, case_items, cases, chosen_roles, missing, plan, title, usual_names
 from dnsrig.studies.functionality.settings import FunctionalitySettings
 from dnsrig.studies.functionality.targets import verified
 from dnsrig.studies.interleave import interleaved
+from dnsrig.studies.plan import TimeLeft, about
 from dnsrig.studies.progress import Step, Watcher
 from dnsrig.verification.output.as_json import verification_as_json
 from dnsrig.verification.verification import LABELS, ORDER, Verification
@@ -41,23 +33,25 @@ class FunctionalityBench:
         self._run = run
         self._watcher = watcher
         self._cases = cases(settings)
+        self._plan = plan(settings)
+        self._time_left = TimeLeft(self._plan)
         measured = run.measurements()
         self._done = len(measured)
         self._order = max((item["order"] + 1 for item in measured), default=0)
 
     def plan(self) -> str:
         """Say what will be done, and about how long it takes."""
-        waiting = [
-            case
+        items = sum(len(case_items(role, self._settings.scope)) for role in {case.role for case in self._cases})
+        done = f"; {self._done} of them are there, the rest takes {about(self._left_s())}" if self._done else ""
+        return f"{self._plan.sentence}, with {counted(items, 'item')} in all{done}"
+
+    def _left_s(self) -> float:
+        return self._time_left.left_s(
+            (case.case_id, repetition)
             for repetition in range(self._settings.repetitions)
             for case in self._cases
             if not self._run.done(case.case_id, repetition)
-        ]
-        total_s = sum(seconds(case, self._settings.scope) for case in waiting)
-        roles = {case.role for case in waiting}
-        items = sum(len(case_items(role, self._settings.scope)) for role in roles)
-        took = f"{total_s} s" if total_s < 120 else f"{total_s / 60:.0f} minutes"
-        return f"{counted(len(waiting), 'verification')} with {counted(items, 'item')} in all: about {took}"
+        )
 
     def note_missing(self) -> None:
         """Say what of the rig's servers this machine has not, unless the user chose the servers."""
@@ -105,6 +99,7 @@ class FunctionalityBench:
         }
         self._order += 1
         self._run.record(measurement)
+        self._time_left.took(case.case_id, repetition, found.elapsed_s)
         self._done += 1
         counts = ", ".join(f"{count} {LABELS[verdict]}" for verdict in ORDER if (count := found.summary[verdict]))
         self._watcher.step(
@@ -116,6 +111,7 @@ class FunctionalityBench:
                 tainted=False,
                 wall_s=found.elapsed_s,
                 said=counts,
+                left_s=self._left_s(),
             )
         )
 

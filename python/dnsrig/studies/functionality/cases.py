@@ -11,6 +11,7 @@ from dnsrig.servers.registry import driver, drivers
 from dnsrig.servers.resolvers.registry import resolver_driver, resolver_drivers
 from dnsrig.studies.functionality.published import published_items
 from dnsrig.studies.functionality.settings import FunctionalitySettings, Scope
+from dnsrig.studies.plan import Plan, PlannedCase
 from dnsrig.verification.item import ROLES, KnownItem, Role
 from dnsrig.verification.path_targets import OWN_PATHS
 
@@ -62,6 +63,12 @@ def seconds(case: Case, scope: Scope) -> int:
     """Say about how long a case takes."""
     slow = sum(known.item.is_slow for known in case_items(case.role, scope))
     return (SECONDS if scope == "all" else QUICK_SECONDS)[case.role] + slow * SLOW_SECONDS
+
+
+def plan(settings: FunctionalitySettings) -> Plan:
+    """Say what a run is made of, and about how long it takes."""
+    planned = [(case.case_id, float(seconds(case, settings.scope))) for case in cases(settings)]
+    return Plan(tuple(PlannedCase(case_id, took_s, took_s) for case_id, took_s in planned), settings.repetitions)
 
 
 def known_names(role: Role) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from dnsrig.studies.functionality.bench import FunctionalityBench
 from dnsrig.studies.functionality.page import build_page
 from dnsrig.studies.functionality.settings import FunctionalitySettings
 from dnsrig.studies.functionality.summary import summarise_run
+from dnsrig.studies.plan import Plan
 from dnsrig.studies.progress import Watcher
 from dnsrig.studies.settings import StudySettings
 from dnsrig.verification.item import ROLES
@@ -53,10 +54,14 @@ class Functionality(Study[FunctionalitySettings]):
                 # Authoritative servers need no namespace; the other cases say what is lacking.
                 return
 
+    def plan(self, settings: FunctionalitySettings) -> Plan:
+        """Say what a run would verify."""
+        return cases.plan(settings)
+
     def run(self, settings: FunctionalitySettings, run: RunFolder, watcher: Watcher) -> None:
         """Verify every case that `run` does not hold yet."""
         bench = FunctionalityBench(settings, run, watcher)
-        watcher.tell(bench.plan())
+        watcher.note(bench.plan())
         bench.note_missing()
         bench.measure()
 

@@ -221,9 +221,9 @@ def run(
             print_published(summary)
         for answer in summary["answers"]:
             click.echo(f"{answer['claim']} ({answer['detail']}).")
-        if not summary["answers"]:
+        if not summary["answers"] and "unanswered" in summary:
             click.echo(f"No pair of cases answers the study's questions. {summary['unanswered']}".rstrip())
-        for warning in summary["taint_warnings"]:
+        for warning in summary.get("taint_warnings", ()):
             click.echo(f"warning: {warning}", err=True)
         click.echo(f"report: {folder / 'report.html'}")
     if summary["status"] == "incomplete":

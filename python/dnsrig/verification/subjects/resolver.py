@@ -27,6 +27,8 @@ CONTROL_FRESH = dns.name.from_text("fresh.control.nsec.")
 BOGUS_FRESH = dns.name.from_text("fresh.control-bogus.nsec.")
 """Any name below is bogus, made from a wildcard."""
 UNSIGNED = dns.name.from_text("www.control.unsigned.")
+UNSIGNED_FRESH = dns.name.from_text("fresh.control.unsigned.")
+"""Any name below is insecure, and nothing of it can be derived from what is in the cache."""
 HOSTS = dns.name.from_text("secure.nsec.")
 """It has the names h0, h1 and so on. Names from wildcards a resolver may make itself (RFC 8198 section 5.3)."""
 POINT_AT_TREE = "point it there as dnsrig verify serve-tree says"

@@ -76,6 +76,7 @@ PLANS = (
             *USUAL,
             *large_text("large1220", 1000),
             *large_text("large4000", 3600),
+            *large_text("large4200", 4200),
             "tree IN DNAME secure.nsec3.",
             *(f"h{number} IN A 192.0.2.{number % 250}" for number in range(FRESH_HOSTS)),
         ),

@@ -1,0 +1,25 @@
+"""What items about the resolver's own queries share: what came to the tree for names that nobody has asked for."""
+
+from dns.rdatatype import RdataType
+
+from dnsrig.verification.exchange import Exchange
+from dnsrig.verification.queries import Query
+from dnsrig.verification.subjects.resolver import UNSIGNED_FRESH, ResolverSubject
+from dnsrig.verification.tree.seen import SeenQuery
+
+QUERIES = 40
+
+
+def own_queries(subject: ResolverSubject) -> tuple[list[SeenQuery], Exchange]:
+    """Ask for 40 names one after the other; give the queries for them by UDP in their order, and the last exchange.
+
+    It ends early with a query that is not answered.
+    """
+    seen: list[SeenQuery] = []
+    for _ in range(QUERIES):
+        name = subject.fresh_name(UNSIGNED_FRESH)
+        exchange = subject.asker.ask(Query(name=name, rtype=RdataType.A, rd=True))
+        if exchange.message is None:
+            break
+        seen += [one for one in subject.seen_of(name) if one.transport == "udp"]
+    return seen, exchange

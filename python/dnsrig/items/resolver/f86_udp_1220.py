@@ -1,0 +1,27 @@
+"""F-86: responses of 1220 octets by UDP."""
+
+from dnsrig.items.resolver._sizes import check_size
+from dnsrig.verification.item import Item
+from dnsrig.verification.subjects.resolver import ResolverSubject
+from dnsrig.verification.verdicts import Outcome, Severity
+
+ITEM = Item(
+    id="F-86",
+    role="resolver",
+    group="EDNS and size",
+    requirement="The resolver gives responses of more than 1220 octets by UDP.",
+    references=("RFC 4035 section 3", "RFC 3226 section 3", "JPRS-2010 F-86"),
+    severity=Severity.WARNING,
+    consequence="Clients fetch large responses by TCP, which takes longer and costs the resolver more.",
+    procedure=(
+        "TXT records whose response has more than 1220 octets are asked for by UDP, with DO and a payload size of 4096."
+    ),
+    dig=("dig @{server} -p {port} large1220.secure.nsec. TXT +dnssec +bufsize=4096 +ignore",),
+    needs=("dnssec",),
+    faults=("resolver-cuts-without-tc",),
+)
+
+
+def check(subject: ResolverSubject) -> Outcome:
+    """Ask for such records."""
+    return check_size(subject, "large1220.secure.nsec.", 1220)

@@ -56,6 +56,10 @@ def skip_without_namespaces() -> None:
         pytest.skip("needs ip: install the Debian package iproute2")
 
 
+ONE_FAMILY = pytest.mark.parametrize("rig", [False], indirect=True, ids=["IPv4"])
+"""For what has nothing to do with addresses."""
+
+
 @pytest.fixture(scope="module", params=[False, True], ids=["IPv4", "IPv4+IPv6"])
 def rig(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
     skip_without_namespaces()
@@ -127,6 +131,7 @@ def test_resolves_and_validates(kind: type[Resolver], rig: Rig, tmp_path: Path) 
         resolver.check_running()
 
 
+@ONE_FAMILY
 def test_does_not_validate_when_told_so(kind: type[Resolver], rig: Rig, tmp_path: Path) -> None:
     host = rig.network.resolver
     settings = replace_settings(rig.settings(), validate=False)
@@ -140,6 +145,7 @@ def replace_settings(settings: ResolverSettings, **changes: object) -> ResolverS
     return replace(settings, **changes)  # type: ignore[arg-type]
 
 
+@ONE_FAMILY
 def test_cache_is_empty_after_a_restart(kind: type[Resolver], rig: Rig, tmp_path: Path) -> None:
     host = rig.network.resolver
     resolver = kind(rig.settings(), tmp_path / "resolver", host)
@@ -158,6 +164,7 @@ def test_several_addresses(kind: type[Resolver], rig: Rig, tmp_path: Path) -> No
             assert is_secure(ask(host, (address, resolver.address[1]), "www.good.test."))
 
 
+@ONE_FAMILY
 def test_stop_leaves_nothing_and_start_again(kind: type[Resolver], rig: Rig, tmp_path: Path) -> None:
     host = rig.network.resolver
     resolver = kind(rig.settings(), tmp_path / "resolver", host)
@@ -170,6 +177,7 @@ def test_stop_leaves_nothing_and_start_again(kind: type[Resolver], rig: Rig, tmp
         assert host.call(lambda: ports.port_state(*resolver.address)) is ports.PortState.FREE
 
 
+@ONE_FAMILY
 def test_taken_port_is_told(kind: type[Resolver], rig: Rig, tmp_path: Path) -> None:
     host = rig.network.resolver
     with (
@@ -179,6 +187,7 @@ def test_taken_port_is_told(kind: type[Resolver], rig: Rig, tmp_path: Path) -> N
         kind(rig.settings(), tmp_path / "other", host).start()
 
 
+@ONE_FAMILY
 def test_wrong_anchor_is_told(kind: type[Resolver], rig: Rig, tmp_path: Path) -> None:
     host = rig.network.resolver
     other = ". IN DS 20326 8 2 e06d44b80b8f1d39a95c0b0d7c65d08458e880409bbc683457104237c7f8ec8d"
@@ -189,6 +198,7 @@ def test_wrong_anchor_is_told(kind: type[Resolver], rig: Rig, tmp_path: Path) ->
         assert ask(host, resolver.address, "www.good.test.").rcode() == dns.rcode.SERVFAIL
 
 
+@ONE_FAMILY
 def test_death_is_noticed(kind: type[Resolver], rig: Rig, tmp_path: Path) -> None:
     with kind(rig.settings(), tmp_path / "resolver", rig.network.resolver) as resolver:
         resolver._running().signal(signal.SIGKILL)
@@ -288,6 +298,7 @@ def serial_seen(host: Host, resolver: Resolver) -> int | None:
     return message.answer[0][0].serial if message.answer and is_secure(message) else None
 
 
+@ONE_FAMILY
 def test_only_managed_keys_have_a_state(rig: Rig, tmp_path: Path) -> None:
     for name in MANAGING:
         with pytest.raises(InputError, match="does not keep its trust anchors up to date"):

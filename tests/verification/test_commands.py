@@ -1,4 +1,4 @@
-"""`dnsrig verify proxy` and `dnsrig verify path` as they are typed."""
+"""`dnsrig verify` as it is typed."""
 
 import json
 import os
@@ -8,10 +8,13 @@ import socket
 import pytest
 from dnsrig.cli.app import run_command_line
 from dnsrig.hosts.network import users
+from dnsrig.servers.registry import driver
 from dnsrig.servers.resolvers.registry import resolver_drivers
+from dnsrig.servers.settings import ServedZone, ServerSettings
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.faults.catalogue import fault_named
 from dnsrig.verification.faults.relay import NO_FAULT, Relay
+from dnsrig.verification.zones.making import VARIANTS, make_zone
 
 NO_TCP = """\
 table inet test {
@@ -40,6 +43,21 @@ def namespaces():
     for program, package in (("ip", "iproute2"), ("nft", "nftables")):
         if shutil.which(program, path=f"{os.environ['PATH']}:/usr/sbin:/sbin") is None:
             pytest.skip(f"needs {program}: install the Debian package {package}")
+
+
+def test_what_the_user_says_of_the_zone(capsys, tmp_path):
+    zone = make_zone(tmp_path, VARIANTS["nsec"])
+    ds = tmp_path / "dsset"
+    ds.write_text("".join(f"{zone.name} IN DS {record}\n" for record in zone.ds))
+    with driver("embedded")([ServedZone(zone.name, zone.path)], ServerSettings(), tmp_path / "server") as server:
+        address, port = server.address
+        command = ["verify", "authoritative", address, "-p", str(port), "--zone", zone.name, "--ns", address]
+        items = ["--item", "A-47", "--item", "A-peers-dnskey", "--json"]
+        assert run_command_line([*command, "--ds", str(ds), *items]) == 0
+        assert verdicts(capsys) == {"A-47": "pass", "A-peers-dnskey": "pass"}
+        ds.write_text("other. IN DS 1 13 2 00\n")
+        assert run_command_line([*command, "--ds", str(ds), *items]) == 2
+        assert capsys.readouterr().err.startswith(f"dnsrig: --ds {ds}: ")
 
 
 @pytest.mark.parametrize(("fault", "code", "verdict"), [(NO_FAULT, 0, "pass"), ("clears-do", 1, "fail")])

@@ -42,9 +42,17 @@ FLEETING = {"knot-resolver": {"F-missing-proof-name"}}
 
 Knot Resolver 5.6 keeps NSEC records that come without signatures, and denies names by them, with AD.
 """
+FORGED = {"F-ancestor-denial", "F-forged-denial", "F-hidden-wildcard"}
+"""Items of names that are denied by forgery, which are not asked for with CD.
+
+BIND 9.18 keeps an NXDOMAIN without records of the zone that came for a query with CD, and gives it to all for a while.
+"""
 WAITS_S = (8.0, 8.0)
-AT_ONCE = 8
-FAULTS_AT_ONCE = 8
+PATIENT_S, SILENT_S = (2.0, 4.0, 6.0), (1.0, 1.0)
+SILENT = {"drops-edns"}
+"""Faults with which nothing comes, however long one waits."""
+AT_ONCE = 24
+FAULTS_AT_ONCE = 12
 MATRIX_FAULTS = (
     *resolver_faults(),
     *(fault for fault in MESSAGE_FAULTS if any(fault.name in known.item.faults for known in items("resolver"))),
@@ -80,8 +88,9 @@ class Running:
         if fault is not NO_FAULT:
             about_cost = [known for known in chosen if known.item.runs_alone and fault.name in known.item.faults]
             chosen = tuple(about_cost or [known for known in chosen if not known.item.runs_alone])
+        waits_s = SILENT_S if fault.name in SILENT else PATIENT_S
         with Relay(RESOLVER, fault, address=address, port=53, make_socket=self.host.make_socket) as relay:
-            asker = Asker(relay.endpoint, make_socket=self.host.make_socket, udp_waits_s=(5.0, 5.0, 5.0))
+            asker = Asker(relay.endpoint, make_socket=self.host.make_socket, udp_waits_s=waits_s)
             return run_items(chosen, ResolverSubject(asker, self.tree_server.tree, self.tree_server.seen))
 
 
@@ -137,7 +146,8 @@ def test_each_name_of_the_table_gets_what_the_table_says(running: Running) -> No
 @pytest.mark.parametrize("running", STEADY, indirect=True)
 def test_bogus_data_are_what_cd_gives(running: Running) -> None:
     """What is bogus must be so by validation, and not because nothing can be resolved."""
-    rows = [row for row in running.tree_server.tree.table if row.case.right == BOGUS and not row.case.denied]
+    table = [row for row in running.tree_server.tree.table if row.case.item not in FORGED]
+    rows = [row for row in table if row.case.right == BOGUS and not row.case.denied]
     queries = [Query(name=row.name, rtype=row.case.rtype, rd=True, do=True, cd=True) for row in rows]
     with ThreadPoolExecutor(AT_ONCE) as pool:
         exchanges = list(pool.map(running.asker.ask, queries))

@@ -10,7 +10,7 @@ import click
 from dnsrig.cli.common import EXISTING_FILE
 from dnsrig.cli.verify_options import Wishes, report, verify_options, wishes_of
 from dnsrig.verification.runner import run_items
-from dnsrig.verification.targets import authoritative_target, merged
+from dnsrig.verification.targets import Told, authoritative_target, merged
 from dnsrig.verification.verification import Verification
 
 
@@ -19,12 +19,16 @@ from dnsrig.verification.verification import Verification
 @click.option("-p", "--port", type=click.IntRange(1, 65_535), default=53, show_default=True, help="Port of an address.")
 @click.option("--zone", default=None, metavar="NAME", help="The zone that a server at an address serves.")
 @click.option("--zone-file", type=EXISTING_FILE, default=None, help="The zone's data: shows which names to ask for.")
+@click.option("--ds", type=EXISTING_FILE, default=None, help="DS records of the parent zone for it, as a zone file.")
+@click.option("--ns", "servers", multiple=True, metavar="SERVER", help="Another server of the zone; may be repeated.")
 @verify_options
 def authoritative(
     targets: tuple[str, ...],
     port: int,
     zone: str | None,
     zone_file: str | None,
+    ds: str | None,
+    servers: tuple[str, ...],
     **options: Any,  # noqa: ANN401 (click passes what the shared options name)
 ) -> int:
     """Check authoritative servers: those of the rig by their names (`dnsrig servers`), others by address or host name.
@@ -36,6 +40,7 @@ def authoritative(
     Examples:
       dnsrig verify authoritative bind nsd knot           the same items on three servers, side by side
       dnsrig verify authoritative 192.0.2.53 --zone example.com --evidence
+      dnsrig verify authoritative 192.0.2.53 --zone example.com --ns 192.0.2.54 --ds dsset-example.com.
       dnsrig verify authoritative nsd --item A-85 --json
     """
     wishes = wishes_of("authoritative", options)
@@ -43,19 +48,23 @@ def authoritative(
         return 0
     if not targets:
         raise click.UsageError("name a TARGET: a server of `dnsrig servers`, an address or a host name")
-    path = None if zone_file is None else Path(zone_file)
-    return report([_verified(target, port, zone, path, wishes) for target in targets], wishes)
+    told = Told(zone, _path(zone_file), _path(ds), servers)
+    return report([_verified(target, port, told, wishes) for target in targets], wishes)
 
 
-def _verified(target: str, port: int, zone: str | None, zone_file: Path | None, wishes: Wishes) -> Verification:
+def _path(given: str | None) -> Path | None:
+    return None if given is None else Path(given)
+
+
+def _verified(target: str, port: int, told: Told, wishes: Wishes) -> Verification:
     items = wishes.items()
     began = time.monotonic()
     with (
         tempfile.TemporaryDirectory(prefix="dnsrig-verify-") as folder,
-        authoritative_target(target, port, zone, zone_file, Path(folder)) as found,
+        authoritative_target(target, port, told, Path(folder)) as found,
     ):
         by_zone = [run_items(items, subject) for subject in found.subjects]
         zones = [subject.origin.to_text() for subject in found.subjects]
     results = merged(items, by_zone, zones)
-    told = zones[0] if len(zones) == 1 else None
-    return Verification("authoritative", target, found.version, told, results, time.monotonic() - began)
+    zone = zones[0] if len(zones) == 1 else None
+    return Verification("authoritative", target, found.version, zone, results, time.monotonic() - began)

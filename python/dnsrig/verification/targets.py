@@ -10,6 +10,8 @@ from pathlib import Path
 import dns.exception
 import dns.name
 import dns.zone
+import dns.zonefile
+from dns.rdtypes.ANY.DS import DS
 
 from dnsrig import _core
 from dnsrig.errors import InputError, SubjectFailedError
@@ -35,43 +37,79 @@ class AuthoritativeTarget:
     subjects: Sequence[AuthoritativeSubject]
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the user says of the zone."""
+
+    zone: str | None = None
+    """Its name."""
+    zone_file: Path | None = None
+    """Its data, which a server of the rig serves, and which show what to ask for."""
+    ds_file: Path | None = None
+    """DS records of the parent zone for it, as a zone file has them."""
+    servers: tuple[str, ...] = ()
+    """Addresses or host names of its other servers."""
+
+
 @contextmanager
-def authoritative_target(
-    target: str, port: int, zone: str | None, zone_file: Path | None, folder: Path
-) -> Iterator[AuthoritativeTarget]:
+def authoritative_target(target: str, port: int, told: Told, folder: Path) -> Iterator[AuthoritativeTarget]:
     """Start the server that `target` names in `folder`, or find the one at an address or of a host name.
 
     Raises:
-        InputError: no such server, address or host; no zone for an address; a zone file that cannot be read.
+        InputError: no such server, address or host; no zone for an address; a file that cannot be read.
 
     """
+    peers = tuple(Asker(Endpoint(address_of(server, port, ()), port)) for server in told.servers)
     if target not in drivers() and not target.startswith("dnsdist+"):
-        if zone is None:
+        if told.zone is None:
             raise InputError(f"--zone is missing: which zone does the server at {target} serve?")
-        origin = _name(zone)
+        origin = _name(told.zone)
         asker = Asker(Endpoint(address_of(target, port, drivers()), port))
-        landmarks = discover(asker, origin) if zone_file is None else landmarks_of_file(zone_file, origin)
-        subject = AuthoritativeSubject(asker, landmarks)
+        landmarks = discover(asker, origin) if told.zone_file is None else landmarks_of_file(told.zone_file, origin)
+        given_ds = None if told.ds_file is None else ds_of_file(told.ds_file, origin)
+        subject = AuthoritativeSubject(asker, landmarks, peers, given_ds=given_ds)
         if silence := subject.silence():
             raise SubjectFailedError(f"{target}: {silence}; is a server there, and does it serve {origin}?")
         yield AuthoritativeTarget(None, [subject])
         return
-    zones = _zones(zone, zone_file, folder)
+    zones = _zones(told, folder)
     served = [ServedZone(one.name, one.path) for one in zones]
     with driver(target)(served, ServerSettings(), folder / "server") as server:
         asker = Asker(Endpoint(*server.address))
-        subjects = [AuthoritativeSubject(asker, one.landmarks, given_ds=one.ds or None) for one in zones]
+        subjects = [AuthoritativeSubject(asker, one.landmarks, peers, given_ds=one.ds or None) for one in zones]
         yield AuthoritativeTarget(f"{server.title} {server.version}", subjects)
 
 
-def _zones(zone: str | None, zone_file: Path | None, folder: Path) -> Sequence[RigZone]:
+def _zones(told: Told, folder: Path) -> Sequence[RigZone]:
     """Give the zones that a server of the rig is to serve: the user's, or those made for it."""
-    if zone_file is None:
-        if zone is not None:
-            raise InputError(f"--zone {zone}: a server that the rig starts needs --zone-file with its data")
+    if told.zone_file is None:
+        for option, value in (("--zone", told.zone), ("--ds", told.ds_file)):
+            if value is not None:
+                raise InputError(
+                    f"{option} {value}: a server that the rig starts needs --zone-file with the zone's data"
+                )
         return list(make_zones(folder).values())
-    origin = _name(zone or _core.zone_apex(zone_file))
-    return [RigZone(origin, zone_file, landmarks_of_file(zone_file, origin))]
+    origin = _name(told.zone or _core.zone_apex(told.zone_file))
+    ds = () if told.ds_file is None else ds_of_file(told.ds_file, origin)
+    return [RigZone(origin, told.zone_file, landmarks_of_file(told.zone_file, origin), ds)]
+
+
+def ds_of_file(path: Path, origin: dns.name.Name) -> tuple[DS, ...]:
+    """Read the DS records of a zone from a file, such as dnssec-signzone's dsset- file.
+
+    Raises:
+        InputError: it cannot be read, or has none for the zone.
+
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+        rrsets = dns.zonefile.read_rrsets(text, origin=origin, relativize=False, rdclass=None, default_ttl=0)
+    except (OSError, UnicodeDecodeError, dns.exception.DNSException) as error:
+        raise InputError(f"--ds {path}: {error}") from error
+    found = tuple(record for rrset in rrsets if rrset.name == origin for record in rrset if isinstance(record, DS))
+    if not found:
+        raise InputError(f"--ds {path}: no DS records for {origin} are in it")
+    return found
 
 
 def landmarks_of_file(path: Path, origin: dns.name.Name) -> Landmarks:
@@ -125,6 +163,6 @@ def address_of(target: str, port: int, known: Iterable[str]) -> str:
     try:
         return str(socket.getaddrinfo(target, port, type=socket.SOCK_DGRAM)[0][4][0])
     except OSError as error:
-        raise InputError(
-            f"'{target}' is no address, no server of the rig ({', '.join(known)}), and as a host name: {error.strerror}"
-        ) from error
+        names = ", ".join(known)
+        nor = f", no server of the rig ({names})," if names else ""
+        raise InputError(f"'{target}' is no address{nor} and as a host name: {error.strerror}") from error

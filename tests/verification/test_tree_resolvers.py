@@ -20,6 +20,7 @@ from dnsrig.verification.exchange import Endpoint, Exchange
 from dnsrig.verification.faults.fault import Fault
 from dnsrig.verification.faults.messages import FAULTS as MESSAGE_FAULTS
 from dnsrig.verification.faults.relay import NO_FAULT, Relay
+from dnsrig.verification.faults.resolver_answers import FAULTS as ANSWER_FAULTS
 from dnsrig.verification.faults.resolvers import resolver_faults
 from dnsrig.verification.queries import Query
 from dnsrig.verification.resolver_targets import TREE_PREFIX
@@ -55,6 +56,7 @@ AT_ONCE = 24
 FAULTS_AT_ONCE = 12
 MATRIX_FAULTS = (
     *resolver_faults(),
+    *ANSWER_FAULTS,
     *(fault for fault in MESSAGE_FAULTS if any(fault.name in known.item.faults for known in items("resolver"))),
 )
 

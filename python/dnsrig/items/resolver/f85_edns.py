@@ -34,7 +34,7 @@ ITEM = Item(
         "dig @{server} -p {port} www.control.unsigned. A +dnssec +ignore",
     ),
     needs=("dnssec",),
-    faults=("resolver-ignores-payload-size", "resolver-strips-opt", "resolver-cuts-without-tc"),
+    faults=("resolver-ignores-payload-size", "resolver-strips-opt", "cuts-without-tc", "clears-tc", "no-tcp"),
 )
 
 

@@ -18,7 +18,7 @@ ITEM = Item(
     ),
     dig=("dig @{server} -p {port} large1220.secure.nsec. TXT +dnssec +bufsize=4096 +ignore",),
     needs=("dnssec",),
-    faults=("resolver-cuts-without-tc",),
+    faults=("cuts-without-tc", "clears-tc"),
 )
 
 

@@ -19,7 +19,7 @@ ITEM = Item(
     ),
     dig=("dig @{server} -p {port} large4200.secure.nsec. TXT +dnssec +bufsize=65535 +ignore",),
     needs=("dnssec",),
-    faults=("resolver-cuts-without-tc",),
+    faults=("cuts-without-tc", "clears-tc"),
 )
 
 

@@ -11,6 +11,7 @@ import dns.name
 import dns.rcode
 from dns.rdatatype import RdataType
 
+from dnsrig.verification.anchor_trials import AnchorTrials
 from dnsrig.verification.asker import Asker, random_label
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.queries import Query
@@ -45,6 +46,10 @@ class ResolverSubject:
     """What the tree's servers were asked; None where another process serves the tree."""
     title: str = ""
     """The resolver's name and version, where the rig started it."""
+    trials: AnchorTrials | None = None
+    """Makes resolvers of the same kind whose trust anchors follow the root's keys (RFC 5011)."""
+    no_trials: str = "Trust anchors are judged where the rig starts the resolver and shortens its clock."
+    """Why there are none."""
     _hosts: list[int] = field(default_factory=lambda: random.sample(range(FRESH_HOSTS), FRESH_HOSTS), repr=False)
     _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
@@ -101,6 +106,8 @@ class ResolverSubject:
                 return self._lacks_upstream()
             case "seen":
                 return None if self.seen is not None else "What the resolver asks upstream cannot be seen from here."
+            case "rfc5011":
+                return None if self.trials is not None else self.no_trials
             case "dnssec":
                 return self._lacks_upstream() or self._lacks_dnssec()
             case "validates":

@@ -197,3 +197,25 @@ def test_serve_tree_tells_what_to_point_a_resolver_at(
 
 def test_the_table_says_what_is_bogus() -> None:
     assert sum(case.right == BOGUS for plan in PLANS for case in plan.cases) > 60
+
+
+def test_upper_case_stays_on_the_wire(server: TreeServer) -> None:
+    query = dns.message.make_query("www.mixed-case.nsec.", "A", want_dnssec=True)
+    (wire,) = server.respond(query.to_wire(), "udp", 2, ("127.0.0.1", 1)).messages
+    response = dns.message.from_wire(wire)
+    assert {rrset.name.labels[0] for rrset in response.answer} == {b"WWW"}
+    assert response.question[0].name.labels[0] == b"www"
+    assert response.ednsflags & dns.flags.DO
+    assert len(response.answer) == 2
+
+
+def test_what_is_told_of_other_zones(server: TreeServer) -> None:
+    told = {}
+    for section in ("answer", "additional", "alias", "servers"):
+        query = dns.message.make_query(f"x.{section}.bailiwick.unsigned.", "A")
+        told[section] = dns.message.from_wire(server.respond(query.to_wire(), "udp", 2, ("127.0.0.1", 1)).messages[0])
+    victim = dns.name.from_text("x.victim.unsigned.")
+    assert [rrset.name for rrset in told["answer"].answer][1:] == [victim]
+    assert [rrset.name for rrset in told["additional"].additional] == [victim]
+    assert [rrset.rdtype for rrset in told["alias"].answer] == [RdataType.CNAME, RdataType.A]
+    assert str(told["servers"].authority[0].name) == "hijacked.unsigned."

@@ -16,12 +16,14 @@ from dnsrig.items.resolver._table import ask_row, complaint, status_of
 from dnsrig.servers.resolvers.registry import found_resolvers, resolver_driver, resolver_drivers
 from dnsrig.servers.resolvers.settings import ResolverSettings
 from dnsrig.verification.asker import Asker
+from dnsrig.verification.deviations import deviating_items
 from dnsrig.verification.exchange import Endpoint, Exchange
 from dnsrig.verification.faults.fault import Fault
 from dnsrig.verification.faults.messages import FAULTS as MESSAGE_FAULTS
 from dnsrig.verification.faults.relay import NO_FAULT, Relay
 from dnsrig.verification.faults.resolver_answers import FAULTS as ANSWER_FAULTS
 from dnsrig.verification.faults.resolvers import resolver_faults
+from dnsrig.verification.faults.weaknesses import all_weaknesses
 from dnsrig.verification.queries import Query
 from dnsrig.verification.resolver_targets import TREE_PREFIX
 from dnsrig.verification.runner import Result, run_items
@@ -77,7 +79,10 @@ class Running:
 
     def known_items(self) -> set[str]:
         """Give the items that this resolver is known to fail."""
-        return {row.case.item for row in self.tree_server.tree.table if row.known_status(self.server, self.version)}
+        table = self.tree_server.tree.table
+        listed = {row.case.item for row in table if row.known_status(self.server, self.version)}
+        run = {known.item.id for known in items("resolver") if not known.item.is_slow}
+        return listed | (set(deviating_items(self.server, self.version)) & run)
 
     def faults(self) -> list[Fault]:
         """Give the faults that are put before this resolver."""
@@ -86,7 +91,7 @@ class Running:
 
     def verify(self, fault: Fault, address: str = f"{FAULTY_PREFIX}1") -> list[Result]:
         """Run the items through a relay with a fault; those about cost only where the fault is about them."""
-        chosen = items("resolver")
+        chosen = tuple(known for known in items("resolver") if not known.item.is_slow)
         if fault is not NO_FAULT:
             about_cost = [known for known in chosen if known.item.runs_alone and fault.name in known.item.faults]
             chosen = tuple(about_cost or [known for known in chosen if not known.item.runs_alone])
@@ -185,7 +190,7 @@ def test_each_fault_fails_the_items_that_name_it(running: Running) -> None:
 
 def test_items_name_known_faults() -> None:
     named = {fault for known in items("resolver") for fault in known.item.faults}
-    assert named == {fault.name for fault in MATRIX_FAULTS}
+    assert named == {fault.name for fault in (*MATRIX_FAULTS, *all_weaknesses())}
 
 
 def test_queries_upstream_are_seen_as_they_were(running: Running) -> None:

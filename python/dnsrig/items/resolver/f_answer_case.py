@@ -18,7 +18,7 @@ ITEM = Item(
         "one whose server gives the question back in lower case."
     ),
     dig=("dig @{server} -p {port} www.mixed-case.nsec. A +dnssec",),
-    needs=("dnssec",),
+    needs=("upstream",),
     faults=("fails-answer-case", "compares-case"),
 )
 

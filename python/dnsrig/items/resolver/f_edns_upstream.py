@@ -18,7 +18,7 @@ ITEM = Item(
         + "A zone whose server answers queries with EDNS with FORMERR, and one whose server leaves the OPT record out."
     ),
     dig=("dig @{server} -p {port} www.no-edns-formerr.unsigned. A",),
-    needs=("dnssec",),
+    needs=("upstream",),
     faults=("fails-edns-upstream", "insists-on-edns"),
 )
 

@@ -26,7 +26,6 @@ ITEM = Item(
         ),
     ),
     needs=("validates", "seen"),
-    faults=("forgets-failures",),
 )
 
 

@@ -29,7 +29,7 @@ ITEM = Item(
         "dig @{server} -p {port} any.fresh.servfail.nsec. A +dnssec",
         "dig @{server} -p {port} any.fresh.lame-upwards.nsec. A +dnssec",
     ),
-    needs=("dnssec",),
+    needs=("upstream",),
     faults=("fails-lame", "gives-up-at-once"),
 )
 

@@ -23,7 +23,7 @@ ITEM = Item(
         "dig @{server} -p {port} any.fresh.control.unsigned. A   # often, and look at what comes to the tree's servers",
     ),
     needs=("upstream", "seen"),
-    faults=("fixed-port", "counts-ports"),
+    faults=("few-ports", "counts-ports"),
 )
 
 

@@ -15,7 +15,7 @@ ITEM = Item(
     consequence="Zones whose servers are far or busy do not resolve.",
     procedure=(PROCEDURE + "A zone whose server answers after a second."),
     dig=("dig @{server} -p {port} www.slow.nsec. A +dnssec",),
-    needs=("dnssec",),
+    needs=("upstream",),
     faults=("fails-slow-server", "hurries"),
 )
 

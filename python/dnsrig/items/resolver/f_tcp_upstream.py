@@ -15,7 +15,7 @@ ITEM = Item(
     consequence="Names with large responses, such as keys, do not resolve.",
     procedure=(PROCEDURE + "A zone whose server truncates every response by UDP: the records, AD."),
     dig=("dig @{server} -p {port} www.truncates.nsec. A +dnssec",),
-    needs=("dnssec",),
+    needs=("upstream",),
     faults=("fails-tcp-upstream", "has-no-tcp"),
 )
 

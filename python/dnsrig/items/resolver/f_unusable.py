@@ -34,7 +34,7 @@ ITEM = Item(
         "dig @{server} -p {port} any.fresh.wrong-question.nsec. A +dnssec",
         "dig @{server} -p {port} any.fresh.truncates-no-tcp.nsec. A +dnssec",
     ),
-    needs=("dnssec",),
+    needs=("upstream",),
     faults=("fails-unusable-server", "gives-up-at-once"),
 )
 

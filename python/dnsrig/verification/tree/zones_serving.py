@@ -101,12 +101,20 @@ def _serve_stale(scene: Scene) -> dns.message.Message:
     return scene.response
 
 
-def _mix_case(scene: Scene) -> dns.message.Message:
-    """Give owner names in upper case, the question as it was asked."""
-    for section in (scene.response.answer, scene.response.authority, scene.response.additional):
-        for rrset in section:
-            rrset.name = dns.name.Name([label.upper() for label in rrset.name.labels])
-    return scene.response
+def _raise_case(wire: bytes) -> bytes:
+    """Give owner names in upper case, the question as it was asked; without compression, which would hide the case."""
+    message = dns.message.from_wire(wire)
+    out = wire[: 12 + len(message.question[0].name.to_wire() or b"") + 4]
+    opt = [message.opt] if message.opt is not None else []
+    for rrset in (*message.answer, *message.authority, *message.additional, *opt):
+        owner = dns.name.Name([label.upper() for label in rrset.name.labels]).to_wire() or b""
+        # The TTL field of OPT is flags, the class a size (RFC 6891 section 6.1.2).
+        rdclass = rrset[0].payload if rrset.rdtype == RdataType.OPT else rrset.rdclass
+        fixed = int(rrset.rdtype).to_bytes(2) + int(rdclass).to_bytes(2) + rrset.ttl.to_bytes(4)
+        for rdata in rrset:
+            data = rdata.to_wire() or b""
+            out += owner + fixed + len(data).to_bytes(2) + data
+    return out
 
 
 def _lower_question(scene: Scene) -> dns.message.Message:
@@ -137,7 +145,7 @@ ONE_OF_TWO = (
 ALL_SERVERS = (
     (Misbehaviour(name="truncates", does="truncates every response by UDP", change=_truncate), "F-tcp-upstream"),
     (Misbehaviour(name="slow", does=f"answers after {SLOW_S:g} s", delay_s=SLOW_S), "F-slow-server"),
-    (Misbehaviour(name="mixed-case", does="gives owner names in upper case", change=_mix_case), "F-answer-case"),
+    (Misbehaviour(name="mixed-case", does="gives owner names in upper case", mangle=_raise_case), "F-answer-case"),
 )
 UNSIGNED = (
     (

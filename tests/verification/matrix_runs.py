@@ -18,7 +18,7 @@ from dnsrig.verification.runner import run_items
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 
 PROCESSES = 2
-FAULTS_AT_ONCE = 8
+FAULTS_AT_ONCE = 12
 SHORT_WAITS_S = (0.5, 0.5)
 LONG_WAITS_S = (1.0, 2.0, 3.0)
 SHORT_TCP_WAIT_S = 1.0
@@ -94,8 +94,10 @@ def processes() -> Iterator[Any]:
     with ProcessPoolExecutor(PROCESSES, get_context("spawn")) as pool:
 
         def run(tasks: Sequence[Task]) -> list[Cell]:
-            size = FAULTS_AT_ONCE * 2
-            chunks = [tasks[at : at + size] for at in range(0, len(tasks), size)]
-            return [cell for cells in pool.map(run_tasks, chunks) for cell in cells]
+            found: list[Cell | None] = [None] * len(tasks)
+            shares = [tasks[first::PROCESSES] for first in range(PROCESSES)]
+            for first, cells in enumerate(pool.map(run_tasks, shares)):
+                found[first::PROCESSES] = cells
+            return [cell for cell in found if cell is not None]
 
         yield run

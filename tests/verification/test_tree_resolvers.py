@@ -50,8 +50,13 @@ FORGED = {"F-ancestor-denial", "F-forged-denial", "F-hidden-wildcard"}
 
 BIND 9.18 keeps an NXDOMAIN without records of the zone that came for a query with CD, and gives it to all for a while.
 """
+ASKED_WITH_CD = {f"accepts-{item.removeprefix('F-')}" for item in FORGED}
+"""Faults that are made by CD, for these names."""
+NOT_SHOWN = {("unbound", "clears-tc"): {"F-86", "F-87"}}
+"""As it ships, Unbound 1.17 sends 4096 octets by UDP."""
 WAITS_S = (8.0, 8.0)
 PATIENT_S, SILENT_S = (2.0, 4.0, 6.0), (1.0, 1.0)
+HOSTS_ASKED = 10
 SILENT = {"drops-edns"}
 """Faults with which nothing comes, however long one waits."""
 AT_ONCE = 24
@@ -86,8 +91,13 @@ class Running:
 
     def faults(self) -> list[Fault]:
         """Give the faults that are put before this resolver."""
-        found = [name for name in found_resolvers("resolver") if name in STEADY]
-        return [fault for place, fault in enumerate(MATRIX_FAULTS) if self.server in in_turn(place, found)]
+        installed = [name for name in found_resolvers("resolver") if name in STEADY]
+        found = []
+        for place, fault in enumerate(MATRIX_FAULTS):
+            able = [name for name in installed if name != "bind" or fault.name not in ASKED_WITH_CD]
+            if able and self.server in in_turn(place, able):
+                found.append(fault)
+        return found
 
     def verify(self, fault: Fault, address: str = f"{FAULTY_PREFIX}1") -> list[Result]:
         """Run the items through a relay with a fault; those about cost only where the fault is about them."""
@@ -176,7 +186,7 @@ def wrong_with(running: Running, fault: Fault, address: str) -> str:
     failures = {result.item.id: result.outcome.reason for result in results if result.outcome.verdict == Verdict.FAIL}
     run = {result.item.id for result in results if result.outcome.verdict != Verdict.NOT_APPLICABLE}
     named = {known.item.id for known in items("resolver") if fault.name in known.item.faults}
-    expected = named | (running.known_items() & run)
+    expected = (named - NOT_SHOWN.get((running.server, fault.name), set())) | (running.known_items() & run)
     return f"{fault.name}: expected {sorted(expected)}, found {failures}" if set(failures) != expected else ""
 
 
@@ -195,9 +205,11 @@ def test_items_name_known_faults() -> None:
 
 def test_queries_upstream_are_seen_as_they_were(running: Running) -> None:
     subject = ResolverSubject(running.asker, running.tree_server.tree, running.tree_server.seen)
-    name = subject.fresh_host()
+    # Other tests may have asked for some of the hosts, which are in the cache then.
+    names = [subject.fresh_host() for _ in range(HOSTS_ASKED)]
     began = len(running.tree_server.seen)
-    subject.asker.ask(Query(name=name, rtype=RdataType.A, rd=True))
-    seen = [one for one in running.tree_server.seen.since(began) if one.name == name]
+    for name in names:
+        subject.asker.ask(Query(name=name, rtype=RdataType.A, rd=True))
+    seen = [one for one in running.tree_server.seen.since(began) if one.name in names]
     assert seen
     assert all(one.source_port != 53 and one.edns == 0 and one.do for one in seen)

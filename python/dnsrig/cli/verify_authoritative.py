@@ -9,7 +9,7 @@ import click
 
 from dnsrig.cli.common import EXISTING_FILE
 from dnsrig.cli.verify_options import Wishes, report, verify_options, wishes_of
-from dnsrig.verification.runner import run_items
+from dnsrig.verification.runner import run_on_each
 from dnsrig.verification.targets import Told, authoritative_target, merged
 from dnsrig.verification.verification import Verification
 
@@ -63,7 +63,7 @@ def _verified(target: str, port: int, told: Told, wishes: Wishes) -> Verificatio
         tempfile.TemporaryDirectory(prefix="dnsrig-verify-") as folder,
         authoritative_target(target, port, told, Path(folder)) as found,
     ):
-        by_zone = [run_items(items, subject) for subject in found.subjects]
+        by_zone = run_on_each(items, found.subjects)
         zones = [subject.origin.to_text() for subject in found.subjects]
     results = merged(items, by_zone, zones)
     zone = zones[0] if len(zones) == 1 else None

@@ -28,7 +28,7 @@ CLIENT_ADDRESS = "127.0.0.1"
 PREFIX = "198.18.55"
 PROBES = 3
 """So many queries for the root's keys show that the resolver has seen them."""
-PROBING_S = 15.0
+PROBING_S = 10.0
 """A resolver has probed by then, or does not probe."""
 ASKING_S = 12.0
 POLL_S = 0.3

@@ -41,30 +41,40 @@ def run_items(
 
     `tell` is called with each result as it comes, from the calling thread.
     """
-    results: dict[str, Result] = {}
+    return run_on_each(items, [subject], tell)[0]
+
+
+def run_on_each(
+    items: Sequence[KnownItem], subjects: Sequence[Subject], tell: Callable[[Result], None] = lambda _: None
+) -> list[list[Result]]:
+    """Run the items on subjects of one target, such as its zones, at the same time; give the results of each."""
+    results: dict[tuple[int, str], Result] = {}
     stop = threading.Event()
-    pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="item")
+    pool = ThreadPoolExecutor(AT_ONCE * len(subjects), thread_name_prefix="item")
     try:
-        for together in _in_turn(items):
-            waiting: dict[Future[Result], KnownItem] = {
-                pool.submit(_run_unless, stop, known, subject): known for known in together
+        for together in _in_turn(items, len(subjects)):
+            waiting: dict[Future[Result], tuple[int, str]] = {
+                pool.submit(_run_unless, stop, known, subjects[place]): (place, known.item.id)
+                for place, known in together
             }
             while waiting:
                 # A time-out lets signals through.
                 done, _ = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
                 for future in done:
-                    known = waiting.pop(future)
-                    results[known.item.id] = future.result()
-                    tell(results[known.item.id])
+                    key = waiting.pop(future)
+                    results[key] = future.result()
+                    tell(results[key])
     finally:
         stop.set()
         pool.shutdown(wait=False, cancel_futures=True)
-    return [results[known.item.id] for known in items]
+    return [[results[place, known.item.id] for known in items] for place in range(len(subjects))]
 
 
-def _in_turn(items: Sequence[KnownItem]) -> Sequence[Sequence[KnownItem]]:
-    """Give what may run at the same time, then each item that runs alone."""
-    return [[known for known in items if not known.item.runs_alone], *([one] for one in items if one.item.runs_alone)]
+def _in_turn(items: Sequence[KnownItem], subjects: int) -> Sequence[Sequence[tuple[int, KnownItem]]]:
+    """Give what may run at the same time, by the subject's place, then each item that runs alone."""
+    pairs = [(place, known) for place in range(subjects) for known in items]
+    together = [(place, known) for place, known in pairs if not known.item.runs_alone]
+    return [together, *([(place, known)] for place, known in pairs if known.item.runs_alone)]
 
 
 def _run_unless(stop: threading.Event, known: KnownItem, subject: Subject) -> Result:

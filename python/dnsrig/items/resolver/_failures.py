@@ -20,9 +20,9 @@ LONGEST_WAIT_S = 12.0
 
 
 def ask_once(subject: ResolverSubject, name: dns.name.Name) -> Exchange:
-    """Ask by one datagram, and wait."""
+    """Ask by one datagram without EDNS, and wait."""
     asker = type(subject.asker)(subject.asker.server, subject.asker.make_socket, (LONGEST_WAIT_S,))
-    return asker.udp(Query(name=name, rtype=RdataType.A, rd=True, do=True))
+    return asker.udp(Query(name=name, rtype=RdataType.A, rd=True, payload=None))
 
 
 def list_of(queries: list[SeenQuery]) -> str:

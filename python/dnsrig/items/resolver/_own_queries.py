@@ -13,12 +13,16 @@ QUERIES = 40
 def own_queries(subject: ResolverSubject) -> tuple[list[SeenQuery], Exchange]:
     """Ask for 40 names one after the other; give the queries for them by UDP in their order, and the last exchange.
 
-    It ends early with a query that is not answered.
+    It ends early with a query that is not answered. What items share is asked for once.
     """
+    return subject.once("own queries", lambda: _ask_for_names(subject))
+
+
+def _ask_for_names(subject: ResolverSubject) -> tuple[list[SeenQuery], Exchange]:
     seen: list[SeenQuery] = []
     for _ in range(QUERIES):
         name = subject.fresh_name(UNSIGNED_FRESH)
-        exchange = subject.asker.ask(Query(name=name, rtype=RdataType.A, rd=True))
+        exchange = subject.asker.ask(Query(name=name, rtype=RdataType.A, rd=True, payload=None))
         if exchange.message is None:
             break
         seen += [one for one in subject.seen_of(name) if one.transport == "udp"]

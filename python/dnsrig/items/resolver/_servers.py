@@ -2,17 +2,14 @@
 
 from collections.abc import Sequence
 
-import dns.flags
 import dns.name
 import dns.rcode
-from dns.rdatatype import RdataType
 
-from dnsrig.items.resolver._forged import fresh_in
+from dnsrig.items.resolver._forged import ask_plainly, fresh_in
 from dnsrig.verification.exchange import Exchange
-from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.tree.zones_serving import WRONG
-from dnsrig.verification.verdicts import Evidence, Outcome, failed, passed
+from dnsrig.verification.verdicts import Evidence, Outcome, failed, inconclusive, passed
 
 NAMES = 8
 """So many names of a zone are asked for at most, until its wrong server was asked for two of them."""
@@ -49,10 +46,25 @@ def check_zones(subject: ResolverSubject, zones: Sequence[str]) -> Outcome:
     return passed(f"{len(zones)} zones resolve by their server that is right.", shown)
 
 
+def check_names(subject: ResolverSubject, item_id: str) -> Outcome:
+    """Ask for the names of an item in the tree's table, whose records are to come; signatures do not matter."""
+    rows = subject.rows(item_id)
+    if not rows:
+        return inconclusive("The tree has no question for this.")
+    asked = [(row, _ask(subject, row.name)) for row in rows]
+    wrong = [(row, exchange) for row, exchange in asked if not has_records(exchange)]
+    if all(exchange.message is None for _, exchange in asked) and subject.silence():
+        return subject.unanswered(asked[0][1])
+    if wrong:
+        said = "; ".join(f"{_said(exchange)} ({row.case.what})" for row, exchange in wrong)
+        return failed(f"{said[:1].upper()}{said[1:]}.", *(exchange for _, exchange in wrong))
+    return passed(f"{len(asked)} {'name is' if len(asked) == 1 else 'names are'} answered.", asked[0][1])
+
+
 def _ask(subject: ResolverSubject, name: dns.name.Name) -> Exchange:
-    query = Query(name=name, rtype=RdataType.A, rd=True, do=True)
-    exchange = subject.asker.ask(query)
-    return exchange if has_records(exchange) else subject.asker.ask(query)
+    """Ask, once more if it is not answered well: a message upstream may have been lost."""
+    exchange = ask_plainly(subject, name)
+    return exchange if has_records(exchange) else ask_plainly(subject, name)
 
 
 def _went_to_wrong(subject: ResolverSubject, name: dns.name.Name) -> bool:
@@ -65,4 +77,6 @@ def _went_to_wrong(subject: ResolverSubject, name: dns.name.Name) -> bool:
 def _said(exchange: Exchange) -> str:
     if exchange.rcode is None:
         return exchange.trouble
+    if exchange.rcode == dns.rcode.NOERROR:
+        return f"{exchange.query.name} is answered without the records"
     return f"{exchange.query.name} is answered with {dns.rcode.to_text(exchange.rcode)}"

@@ -10,19 +10,19 @@ ITEM = Item(
     role="resolver",
     group="EDNS and size",
     requirement="The resolver gives responses of more than 4000 octets by UDP.",
-    references=("RFC 4035 section 3", "RFC 3226 section 3", "JPRS-2010 F-87"),
+    references=("RFC 4035 section 4.1", "RFC 3226 section 3", "JPRS-2010 F-87"),
     severity=Severity.WARNING,
-    consequence="Clients fetch large responses by TCP, which takes longer and costs the resolver more.",
+    consequence="Clients fetch signed responses by TCP, which takes longer and costs the resolver more.",
     procedure=(
-        "TXT records whose response has more than 4000 octets are asked for by UDP, with DO and a payload size of "
-        "65535."
+        "A signed RRset whose response has more than 4000 octets is asked for by UDP, with DO and a payload size of"
+        " 4096; where TC is set, by TCP. Today's resolvers truncate at 1232 octets as shipped: that is pass by TCP."
     ),
-    dig=("dig @{server} -p {port} large4200.secure.nsec. TXT +dnssec +bufsize=65535 +ignore",),
+    dig=("dig @{server} -p {port} large4000.secure.nsec. TXT +dnssec +bufsize=4096 +ignore",),
     needs=("dnssec",),
     faults=("cuts-without-tc", "clears-tc"),
 )
 
 
 def check(subject: ResolverSubject) -> Outcome:
-    """Ask for such records."""
-    return check_size(subject, "large4200.secure.nsec.", 4000)
+    """Ask for such an RRset."""
+    return check_size(subject, "large4000", 4000)

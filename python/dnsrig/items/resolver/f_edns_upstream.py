@@ -1,6 +1,6 @@
 """F-edns-upstream: servers without EDNS."""
 
-from dnsrig.items.resolver._table import PROCEDURE, check_table
+from dnsrig.items.resolver._servers import check_names
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.verdicts import Outcome, Severity
@@ -14,8 +14,7 @@ ITEM = Item(
     severity=Severity.ERROR,
     consequence="Zones of old servers do not resolve.",
     procedure=(
-        PROCEDURE
-        + "A zone whose server answers queries with EDNS with FORMERR, and one whose server leaves the OPT record out."
+        "A zone whose server answers queries with EDNS with FORMERR, and one whose server leaves the OPT record out."
     ),
     dig=("dig @{server} -p {port} www.no-edns-formerr.unsigned. A",),
     needs=("upstream",),
@@ -24,5 +23,5 @@ ITEM = Item(
 
 
 def check(subject: ResolverSubject) -> Outcome:
-    """Ask the questions of the table about such servers."""
-    return check_table(subject, ITEM.id)
+    """Ask for names of such servers."""
+    return check_names(subject, ITEM.id)

@@ -28,11 +28,11 @@ ITEM = Item(
         "one that is wrong was asked for two of them (eight names at most): each is answered."
     ),
     dig=(
-        "dig @{server} -p {port} any.fresh.silent.nsec. A +dnssec",
-        "dig @{server} -p {port} any.fresh.drops-edns.nsec. A +dnssec",
-        "dig @{server} -p {port} any.fresh.wrong-id.nsec. A +dnssec",
-        "dig @{server} -p {port} any.fresh.wrong-question.nsec. A +dnssec",
-        "dig @{server} -p {port} any.fresh.truncates-no-tcp.nsec. A +dnssec",
+        "dig @{server} -p {port} any.fresh.silent.nsec. A",
+        "dig @{server} -p {port} any.fresh.drops-edns.nsec. A",
+        "dig @{server} -p {port} any.fresh.wrong-id.nsec. A",
+        "dig @{server} -p {port} any.fresh.wrong-question.nsec. A",
+        "dig @{server} -p {port} any.fresh.truncates-no-tcp.nsec. A",
     ),
     needs=("upstream",),
     faults=("fails-unusable-server", "gives-up-at-once"),

@@ -53,28 +53,6 @@ def _blame_network(passage: Passage) -> bytes:
     return wire_of(answer)
 
 
-def _strip_opt(passage: Passage) -> bytes:
-    answer = passage.answer
-    if passage.asked.question[0].rdtype == RdataType.DNSKEY:
-        answer.use_edns(False)
-    return wire_of(answer)
-
-
-def _ask_for_more(passage: Passage) -> bytes:
-    """Take any client for one that takes 4096 octets."""
-    query = passage.asked
-    if query.edns >= 0 and query.question[0].rdtype == RdataType.DNSKEY:
-        query.use_edns(0, query.ednsflags, 4096, options=list(query.options))
-    return wire_of(query)
-
-
-def _hide_parameters(passage: Passage) -> bytes:
-    answer = passage.answer
-    if passage.asked.question[0].rdtype == RdataType.NSEC3PARAM:
-        answer.answer = []
-    return wire_of(answer)
-
-
 def _response_faults() -> tuple[tuple[str, str, Change], ...]:
     forged = {
         "ids": ("spoof-id.unsigned.",),
@@ -110,12 +88,6 @@ def _response_faults() -> tuple[tuple[str, str, Change], ...]:
         ),
         ("lacks-rsa-sha2", "does not know RSA/SHA-2", _below(RSA_SHA2, _fail)),
         ("accuses-the-network", "says that no server can be reached, whatever is wrong", _below(["."], _blame_network)),
-        (
-            "resolver-strips-opt",
-            "leaves out the OPT record of large responses",
-            _below(["algorithm-8.nsec."], _strip_opt),
-        ),
-        ("hides-nsec3param-from-clients", "leaves NSEC3PARAM records out", _below(["secure.nsec3."], _hide_parameters)),
     )
 
 
@@ -123,11 +95,5 @@ FAULTS = (
     *(
         Fault(name=name, does=does, roles=("resolver",), on_response=change)
         for name, does, change in _response_faults()
-    ),
-    Fault(
-        name="resolver-ignores-payload-size",
-        does="gives more octets by UDP than clients say they take",
-        roles=("resolver",),
-        on_query=_below(["algorithm-8.nsec."], _ask_for_more),
     ),
 )

@@ -2,9 +2,10 @@
 
 import random
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, TypeVar
 
 import dns.flags
 import dns.name
@@ -34,6 +35,8 @@ HOSTS = dns.name.from_text("secure.nsec.")
 """It has the names h0, h1 and so on. Names from wildcards a resolver may make itself (RFC 8198 section 5.3)."""
 POINT_AT_TREE = "point it there as dnsrig verify serve-tree says"
 
+Found = TypeVar("Found")
+
 
 @dataclass
 class ResolverSubject:
@@ -52,6 +55,8 @@ class ResolverSubject:
     """Why there are none."""
     _hosts: list[int] = field(default_factory=lambda: random.sample(range(FRESH_HOSTS), FRESH_HOSTS), repr=False)
     _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
+    _found: dict[str, Any] = field(default_factory=dict, repr=False)
+    _finding: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def rows(self, item_id: str) -> Sequence[TableRow]:
         """Give the questions of the tree's table that an item asks."""
@@ -70,6 +75,14 @@ class ResolverSubject:
     def seen_of(self, name: dns.name.Name) -> Sequence[SeenQuery]:
         """Give what the tree was asked for a name, whatever its case."""
         return [] if self.seen is None else [query for query in self.seen.since(0) if query.name == name]
+
+    def once(self, what: str, find: Callable[[], Found]) -> Found:
+        """Give what items share, found by the first that asks for it."""
+        with self._finding:
+            if what not in self._found:
+                self._found[what] = find()
+            found: Found = self._found[what]
+            return found
 
     @cached_property
     def control(self) -> Exchange:

@@ -75,8 +75,10 @@ PLANS = (
         records=(
             *USUAL,
             *large_text("large1220", 1000),
-            *large_text("large4000", 3600),
-            *large_text("large4200", 4200),
+            # With DO responses of about 800 octets, and of some more than 4000 and less than 4096.
+            *large_text("large700", 400),
+            *large_text("large4000", 3400),
+            f'large4000 IN TXT "{"x" * 67}"',
             "tree IN DNAME secure.nsec3.",
             *(f"h{number} IN A 192.0.2.{number % 250}" for number in range(FRESH_HOSTS)),
         ),
@@ -90,7 +92,14 @@ PLANS = (
         ),
     ),
     ZonePlan(
-        name="secure.nsec3.", what="right, signed with NSEC3", chain="nsec3", records=USUAL, cases=_negatives("nsec3")
+        name="secure.nsec3.",
+        what="right, signed with NSEC3",
+        chain="nsec3",
+        records=USUAL,
+        cases=(
+            *_negatives("nsec3"),
+            Case(name="@", rtype=RdataType.NSEC3PARAM, what="the parameters of the chain", item="F-229"),
+        ),
     ),
     ZonePlan(
         name="secure.opt-out.",

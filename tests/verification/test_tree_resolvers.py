@@ -52,6 +52,8 @@ BIND 9.18 keeps an NXDOMAIN without records of the zone that came for a query wi
 """
 ASKED_WITH_CD = {f"accepts-{item.removeprefix('F-')}" for item in FORGED}
 """Faults that are made by CD, for these names."""
+ONLY_AT_FIRST = {"F-retries"}
+"""Items that are not for a resolver that was asked the same before: it knows by then which servers are silent."""
 NOT_SHOWN = {("unbound", "clears-tc"): {"F-86", "F-87"}}
 """As it ships, Unbound 1.17 sends 4096 octets by UDP."""
 WAITS_S = (8.0, 8.0)
@@ -104,7 +106,8 @@ class Running:
         chosen = tuple(known for known in items("resolver") if not known.item.is_slow)
         if fault is not NO_FAULT:
             about_cost = [known for known in chosen if known.item.runs_alone and fault.name in known.item.faults]
-            chosen = tuple(about_cost or [known for known in chosen if not known.item.runs_alone])
+            others = [one for one in chosen if not one.item.runs_alone and one.item.id not in ONLY_AT_FIRST]
+            chosen = tuple(about_cost or others)
         waits_s = SILENT_S if fault.name in SILENT else PATIENT_S
         with Relay(RESOLVER, fault, address=address, port=53, make_socket=self.host.make_socket) as relay:
             asker = Asker(relay.endpoint, make_socket=self.host.make_socket, udp_waits_s=waits_s)

@@ -9,7 +9,7 @@ import dns.rdataclass
 import dns.rrset
 from dns.rdatatype import RdataType
 
-from dnsrig.verification.tree.cases import INSECURE, Case, ZonePlan
+from dnsrig.verification.tree.cases import ZonePlan
 from dnsrig.verification.tree.misbehaviour import Bound, Misbehaviour, Scene
 from dnsrig.verification.tree.zones_good import USUAL
 
@@ -185,7 +185,6 @@ def _spoofed(one: Misbehaviour) -> ZonePlan:
         what=what,
         chain="",
         records=("*.fresh IN A 192.0.2.85", *USUAL),
-        cases=(Case(name="www", right=INSECURE, what=what),),
         bound=(Bound(late, zone, frozenset({2})),),
     )
 

@@ -9,7 +9,7 @@ from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.tree.zones_spoofing import FORGED_HOST
-from dnsrig.verification.verdicts import Outcome, failed, passed
+from dnsrig.verification.verdicts import Outcome, failed, inconclusive, passed
 
 SHOWN = 3
 
@@ -62,7 +62,7 @@ def check_forged(
     if believed:
         return failed(f"The resolver takes what is forged: {'; '.join(believed)}.", *evidence[:SHOWN])
     if all(exchange.message is None for exchange in asked):
-        return subject.unanswered(asked[0])
+        return inconclusive("No name is answered in time, with what is forged or without.", *asked[:1])
     right = [exchange for exchange in asked if has_address(exchange)]
     # To give up is no way to believe: the resolver may take so much forgery for an attack.
     return passed(

@@ -34,9 +34,7 @@ ITEM = Item(
 
 def check(subject: ResolverSubject) -> Outcome:
     """Look at the case of many queries."""
-    seen, last = own_queries(subject)
-    if last.message is None:
-        return subject.unanswered(last)
+    seen = own_queries(subject)
     texts = [one.name.to_text() for one in seen]
     letters = [letter for text in texts for letter in text if letter.isalpha()]
     capitals = sum(letter.isupper() for letter in letters)

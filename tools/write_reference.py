@@ -23,8 +23,8 @@ def commands(command: click.Command, path: str, parent: click.Context | None = N
         command,
         info_name=path.rsplit(" ", 1)[-1],
         parent=parent,
-        max_content_width=WIDTH,
         terminal_width=WIDTH,
+        **{**command.context_settings, "max_content_width": WIDTH},
     )
     sections = [f"## {path}\n\n```\n{command.get_help(context)}\n```\n"]
     if isinstance(command, click.Group):

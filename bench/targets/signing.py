@@ -1,5 +1,6 @@
 """Rows 1 to 5: signing a whole zone, against other signers."""
 
+import json
 import os
 import shutil
 import statistics
@@ -167,11 +168,16 @@ def memory_verdict(row: int, contest: Contest, name: str, most_mb: float) -> Ver
 
 
 def signing_alone(key: str, threads: int) -> list[str]:
-    """Give the command that makes nothing but signatures, and prints how many a second."""
+    """Give the command that makes nothing but signatures; `per_second` reads what it prints."""
     kind = KEYS[key]
     module = "dnsrig.studies.signing.crypto_bound"
     bits = "-" if kind.bits is None else str(kind.bits)
     return [sys.executable, "-m", module, kind.algorithm, bits, str(threads), str(ALONE_S)]
+
+
+def per_second(said: str) -> float:
+    """Read how many signatures a second `signing_alone` made."""
+    return float(json.loads(said)["per_second"])
 
 
 def _bound_verdict(bench: SigningBench, inputs: Inputs, target: Target, contest: Contest) -> Verdict:
@@ -181,7 +187,7 @@ def _bound_verdict(bench: SigningBench, inputs: Inputs, target: Target, contest:
     place.mkdir()
     signatures = count_signatures(bench, inputs, target, place)
     shutil.rmtree(place)
-    rates = [float(run.said) for run in contest.runs[ALONE]]
+    rates = [per_second(run.said) for run in contest.runs[ALONE]]
     ratios = sorted(run.wall_s * rate / signatures for run, rate in zip(contest.runs[OURS], rates, strict=True))
     ratio, rate = statistics.median(ratios), statistics.median(rates)
     return Verdict(

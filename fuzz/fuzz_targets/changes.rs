@@ -37,7 +37,7 @@ impl Bench {
         let zone = folder.path().join("zone");
         fs::write(&zone, ZONE).expect("room");
         Self {
-            pool: Pool::new(NonZeroUsize::MIN),
+            pool: Pool::new(NonZeroUsize::MIN).expect("a thread"),
             folder,
             zone,
         }

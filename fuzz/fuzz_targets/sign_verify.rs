@@ -169,7 +169,7 @@ fuzz_target!(|input: &[u8]| {
         return;
     }
     POOL.with(|pool| {
-        let pool = pool.get_or_init(|| Pool::new(NonZeroUsize::new(2).expect("two")));
+        let pool = pool.get_or_init(|| Pool::new(NonZeroUsize::new(2).expect("two")).expect("threads"));
         try_all(text, chain, dropped, pool);
     });
 });

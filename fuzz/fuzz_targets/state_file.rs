@@ -39,7 +39,7 @@ impl Bench {
         let key = KeyPair::generate(&zone, Algorithm::Ed25519, None, Role::Ksk, &[]);
         let mut bench = Self {
             folder: tempfile::tempdir_in("/dev/shm").expect("a folder in memory"),
-            pool: Pool::new(NonZeroUsize::MIN),
+            pool: Pool::new(NonZeroUsize::MIN).expect("a thread"),
             keys: [key.expect("a key")].into(),
             signed: Vec::new(),
             state: Vec::new(),

@@ -23,7 +23,7 @@ fuzz_target!(|text: &[u8]| {
         return;
     }
     POOL.with(|pool| {
-        let pool = pool.get_or_init(|| Pool::new(NonZeroUsize::new(2).expect("two")));
+        let pool = pool.get_or_init(|| Pool::new(NonZeroUsize::new(2).expect("two")).expect("threads"));
         try_all(text, 1 + usize::from(pieces) % 8, pool);
     });
 });

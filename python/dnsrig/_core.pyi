@@ -167,7 +167,8 @@ class KeySet:
     def describe(self, now_s: int | None = None) -> list[dict[str, Any]]:
         """Say of each key its file_name, zone, algorithm, algorithm_number, tag, flags, role, ttl_s and timing.
 
-        With `now_s` also whether it is_published, is_active and is_revoked then.
+        `revoked_tag` is the tag that it gets once it is revoked. With `now_s` also whether it is_published, is_active
+        and is_revoked then.
         """
 
     @property
@@ -176,7 +177,7 @@ class KeySet:
 
     @property
     def ds_records(self) -> list[str]:
-        """The DS records (SHA-256) of the key-signing keys, for the parent zone."""
+        """The DS records (SHA-256) of the key-signing keys, for the parent zone; without TTL where keys have none."""
 
 def ds_records(
     path: str | PathLike[str],
@@ -188,7 +189,8 @@ def ds_records(
 ) -> list[str]:
     """Make the DS (or CDS) records of a `.key` file, or of a signed zone's secure entry points.
 
-    There is one for each key and each of the digest types `2`, `4` and `1`.
+    There is one for each key and each of the digest types `2`, `4` and `1`. Without `ttl_s` they have the TTL of the
+    DNSKEY records, or none where a `.key` file says none.
     """
 
 class _Reading(Protocol):
@@ -219,8 +221,9 @@ def sign_zone(
 ) -> dict[str, Any]:
     """Sign the zone file `path` and write it to `target`; `-` is standard input, and output.
 
-    Return zone, serial, records, octets, chain_names; signatures made, kept, verified (of those kept) and dropped; the
-    file names of the keys, key_signing_keys and published_keys (that do not sign); the ds records; and warnings.
+    Return zone, serial, records, octets, chain_names; signatures made, kept, verified (of those kept) and dropped, and
+    their longest TTL (ttl_max_s); dnskey_ttl_s; the file names of the keys, key_signing_keys, zone_signing_keys and
+    published_keys (that do not sign); the ds records; and warnings.
     """
 
 def verify_zone(
@@ -234,8 +237,9 @@ def verify_zone(
 ) -> dict[str, Any]:
     """Verify the signed zone file `path` as of `now_s`; `ds` has the data of the parent zone's DS records.
 
-    Return zone, records, rrsets, signatures (valid ones), chain_names, chain, algorithms, fault_count, and `most` of
-    the faults, each with file, line, column, owner, type, what and text.
+    Return zone, records, rrsets, signatures (valid ones), chain_names, chain, algorithms, zonemd (the hashes of its
+    digests that are right), fault_count, and `most` of the faults, each with file, line, column, owner, type, what and
+    text.
     """
 
 @final

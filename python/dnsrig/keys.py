@@ -1,10 +1,12 @@
 """New keys for a zone, with the sizes that JPRS-2010 used where none are chosen."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
 from dnsrig import _core
+from dnsrig.errors import InputError
 
 KSK_BITS = 2048
 ZSK_BITS = 1024
@@ -31,12 +33,26 @@ def add_new_keys(
     Their tags are none that a key of the zone in `folder` has. RSA keys have KSK_BITS and ZSK_BITS unless chosen
     otherwise; the other algorithms have one size, and raise InputError for any other.
     """
-    name = algorithm or ALGORITHM
+    name = ALGORITHM if algorithm is None else algorithm
     is_rsa = "RSA" in name.upper() or name in RSA_NUMBERS
     ksk_bits = ksk_bits or (KSK_BITS if is_rsa else None)
     zsk_bits = zsk_bits or (ZSK_BITS if is_rsa else None)
     keys.generate(origin, name, ksk_bits, "ksk", folder=folder, allow_sha1=allow_sha1)
     keys.generate(origin, name, zsk_bits, "zsk", folder=folder, allow_sha1=allow_sha1)
+    if folder is not None:
+        check_file_names(keys, folder)
+
+
+def check_file_names(keys: _core.KeySet, folder: Path) -> None:
+    """Raise InputError where the files of `keys` cannot have their names in `folder`, since the zone's is too long."""
+    longest = os.pathconf(folder, "PC_NAME_MAX")
+    for name in keys.file_names:
+        octets = len(f"{name}.private".encode())
+        if octets > longest:
+            raise InputError(
+                f"{name}: the names of its key files would have {octets} octets, and {folder} takes at most {longest}; "
+                "the name of the zone is too long for BIND's key files"
+            )
 
 
 def new_key(
@@ -73,7 +89,7 @@ def new_key(
         return
     keys.generate(
         origin,
-        algorithm or ALGORITHM,
+        ALGORITHM if algorithm is None else algorithm,
         bits,
         role,
         folder=folder,

@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 from dnsrig import _core
 from dnsrig.errors import InputError
+from dnsrig.key_files import located
+from dnsrig.key_life import doubts_of_named, is_revoked
 from dnsrig.keys import add_new_keys
 
 INCEPTION_OFFSET_S = 3600
@@ -32,8 +34,9 @@ class Signing:
     `by_times` uses the keys by their times, as `dnssec-signzone -S` does; else all sign. Keys that the zone has
     besides `stay`, `go`, or are `refused`. `saves_keys_in` is where the files of the keys are written just before the
     zone gets its name. `changes` is a file of records that go and come, as `dnsrig zone compare` prints them;
-    signatures of other names are then kept as they are. `zonemd` are the digests that the zone gets (RFC 8976); None
-    makes those anew that it has.
+    signatures of other names are then kept as they are. `previous` is a signed earlier version of the zone, whose
+    signatures, chain and state file are used instead of the zone's own. `zonemd` are the digests that the zone gets
+    (RFC 8976); None makes those anew that it has.
     """
 
     chain: Literal["nsec", "nsec3", "given", "kept"] = "nsec"
@@ -58,6 +61,7 @@ class Signing:
     other_keys: Literal["stay", "go", "refused"] = "stay"
     saves_keys_in: Path | None = None
     changes: Path | None = None
+    previous: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,30 +89,22 @@ class ChosenKeys:
     warnings: tuple[str, ...] = field(default=())
 
 
-def read_keys(paths: Sequence[Path], key_signing: Sequence[Path], folder: Path | None) -> ChosenKeys:
+def read_keys(
+    paths: Sequence[Path], key_signing: Sequence[Path], folder: Path | None, *, now_s: int | None = None
+) -> ChosenKeys:
     """Read the keys in `paths`, and those in `key_signing`, which sign the keys whatever their flags say.
 
-    Names without folder are looked for in `folder` first. Raises InputError for keys that do not sign now.
+    Names without folder are looked for in `folder` first. Raises InputError for keys that do not sign at `now_s`, in
+    seconds since 1970 (None: now).
     """
     keys = _core.KeySet()
-    found = [_located(path, folder) for path in (*key_signing, *paths)]
+    found = [located(path, folder) for path in (*key_signing, *paths)]
     for index, path in enumerate(found):
         keys.read(path, "ksk" if index < len(key_signing) else None)
-    keys.check_active(int(time.time()))
-    private = (path.with_name(f"{_stem(path.name)}.private") for path in found)
-    return ChosenKeys(keys, warnings=tuple(_readable_by_others(private)))
-
-
-def _located(path: Path, folder: Path | None) -> Path:
-    if folder is None or path.is_absolute():
-        return path
-    stem = _stem(str(folder / path))
-    there = Path(f"{stem}.key").exists() or Path(f"{stem}.private").exists()
-    return folder / path if there else path
-
-
-def _stem(name: str) -> str:
-    return name.removesuffix(".key").removesuffix(".private")
+    keys.check_active(_or_present(now_s))
+    doubts = doubts_of_named(keys, _or_present(now_s))
+    private = (stem.with_name(f"{stem.name}.private") for stem in found)
+    return ChosenKeys(keys, warnings=(*_readable_by_others(private), *doubts))
 
 
 def _readable_by_others(paths: Iterable[Path]) -> list[str]:
@@ -120,10 +116,13 @@ def _readable_by_others(paths: Iterable[Path]) -> list[str]:
     ]
 
 
-def find_keys(folder: Path, origin: str, new: NewKeys, *, replace: bool, allow_sha1: bool) -> ChosenKeys:
+def find_keys(
+    folder: Path, origin: str, new: NewKeys, *, replace: bool, allow_sha1: bool, now_s: int | None = None
+) -> ChosenKeys:
     """Find the keys of the zone `origin` in `folder`, to be used by their times; if there are none, make new ones.
 
-    With `replace` new ones are made in any case. Raises InputError where `new` is chosen and there are keys already.
+    Doubts are told as of `now_s`, in seconds since 1970 (None: now). With `replace` new keys are made in any case.
+    Raises InputError where `new` is chosen and there are keys already.
     """
     if not folder.is_dir():
         raise InputError(f"-K {folder}: no such folder; make it first")
@@ -140,22 +139,29 @@ def find_keys(folder: Path, origin: str, new: NewKeys, *, replace: bool, allow_s
                 f"{folder / name}.key: without its private key, so the key does not sign" for name in public_only
             ]
             readable = _readable_by_others(folder / f"{fact['file_name']}.private" for fact in keys.describe())
-            return ChosenKeys(keys, by_times=True, warnings=(*warnings, *readable, *_doubts(keys)))
+            return ChosenKeys(keys, by_times=True, warnings=(*warnings, *readable, *_doubts(keys, _or_present(now_s))))
     add_new_keys(keys, origin, new.algorithm, new.ksk_bits, new.zsk_bits, folder=folder, allow_sha1=allow_sha1)
     return ChosenKeys(keys, other_keys="go" if replace else "refused", saves_keys_in=folder)
 
 
-def _doubts(keys: _core.KeySet) -> list[str]:
+def _or_present(now_s: int | None) -> int:
+    return int(time.time()) if now_s is None else now_s
+
+
+def _doubts(keys: _core.KeySet, now_s: int) -> list[str]:
     """Say what keys by their times leave to be desired."""
-    facts = keys.describe(int(time.time()))
+    facts = keys.describe(now_s)
     said = [
         f"{fact['file_name']} is to sign already, but is not published, so it does not sign yet"
         for fact in facts
         if fact["is_active"] and not fact["is_published"]
     ]
     for algorithm in dict.fromkeys(fact["algorithm"] for fact in facts):
-        zone_signing = [fact for fact in facts if fact["algorithm"] == algorithm and fact["role"] == "zsk"]
-        if zone_signing and not any(_signs(fact) for fact in zone_signing):
+        zone_signing, key_signing = (
+            [fact for fact in facts if fact["algorithm"] == algorithm and fact["role"] == role]
+            for role in ("zsk", "ksk")
+        )
+        if zone_signing and not any(map(_signs, zone_signing)) and any(map(_signs, key_signing)):
             said.append(f"no zone-signing key of {algorithm} signs at present, so a key-signing key signs everything")
     key_signing = [fact for fact in facts if fact["role"] == "ksk"]
     if key_signing and not any(_signs(fact) for fact in key_signing):
@@ -164,4 +170,4 @@ def _doubts(keys: _core.KeySet) -> list[str]:
 
 
 def _signs(fact: dict[str, Any]) -> bool:
-    return fact["is_active"] and fact["is_published"] and not fact["is_revoked"]
+    return fact["is_active"] and fact["is_published"] and not is_revoked(fact)

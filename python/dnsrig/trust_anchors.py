@@ -30,7 +30,8 @@ def read_ds(sources: Sequence[str], origin: str) -> list[bytes]:
             raise InputError(
                 f"--ds {source}: cannot read the file: {error.strerror}; give a file or a record"
             ) from error
-        of_file = _read_records(text, source, origin)
+        form = f"give a file of the DS records of {origin}, as dnssec-signzone's dsset file has them"
+        of_file = _read_records(text, source, origin, form)
         if not of_file:
             raise InputError(f"--ds {source}: no DS record of {origin} in it; check the file and the zone's name")
         found.extend(of_file)
@@ -41,18 +42,22 @@ def _read_record(text: str, origin: str) -> bytes:
     words = text.split()
     if words[0].isdigit() and words[1].isdigit():
         words = [origin, "IN", "DS", *words]
-    found = _read_records(" ".join(words), text, origin)
+    form = "write one such as '12345 13 2 0123...'"
+    found = _read_records(" ".join(words), text, origin, form)
     if not found:
-        raise InputError(f"--ds {text}: not a DS record of {origin}; write one such as '12345 13 2 0123...'")
+        raise InputError(f"--ds {text}: not a DS record of {origin}; {form}")
     return found[0]
 
 
-def _read_records(text: str, source: str, origin: str) -> list[bytes]:
+def _read_records(text: str, source: str, origin: str, form: str) -> list[bytes]:
     try:
         apex = dns.name.from_text(origin)
         rrsets = dns.zonefile.read_rrsets(text, origin=dns.name.root, relativize=False, rdclass=None, default_ttl=0)
-    except (dns.exception.DNSException, ValueError) as error:
-        raise InputError(f"--ds {source}: not a DS record: {error}; write one such as '12345 13 2 0123...'") from error
+    except dns.exception.DNSException as error:
+        raise InputError(f"--ds {source}: not a DS record: {error}; {form}") from error
+    except ValueError as error:
+        # What dnspython says of an SOA record is no help to who gave a zone file.
+        raise InputError(f"--ds {source}: a zone's other records are in it; {form}") from error
     return [
         rdata.to_wire()
         for rrset in rrsets

@@ -17,7 +17,7 @@ BENCH = ROOT / "bench"
 sys.path.insert(0, str(BENCH))
 
 from targets.contest import Contest, Took, rss_mb, wall_s  # noqa: E402 (found by the path above)
-from targets.signing import FULL, memory_verdict, time_verdict  # noqa: E402
+from targets.signing import FULL, memory_verdict, per_second, signing_alone, time_verdict  # noqa: E402
 from targets.verdicts import NO_TARGET, Verdict, table  # noqa: E402
 
 PATIENCE_S = 120.0
@@ -30,6 +30,12 @@ def took(*times: float, rss_bytes: int = 50_000_000) -> list[Took]:
 
 def contest(**runs: list[Took]) -> Contest:
     return Contest("signing", runs, load_average=0.0)
+
+
+def test_what_signing_alone_prints_is_read() -> None:
+    *command, _seconds = signing_alone("p256", 1)
+    done = subprocess.run([*command, "0.1"], capture_output=True, text=True, timeout=PATIENCE_S, check=True)
+    assert per_second(done.stdout) > 100
 
 
 def test_ratios_are_of_rounds_and_not_of_medians() -> None:

@@ -94,7 +94,7 @@ def test_wrong_signing_choices(dnsrig, small_zone, tmp_path):
     refused(dnsrig("sign", small_zone, "-f", out, "-a", "RSASHA256", "--zsk-bits", "512"), 2, "512 bits")
     refused(dnsrig("sign", small_zone, "-f", out, "--zsk-bits", "512"), 2, "always have 256 bits, not 512")
     refused(dnsrig("sign", small_zone, "-f", out, "-e", "tomorrow"), 2, "-e tomorrow")
-    refused(dnsrig("sign", small_zone, "-f", out, "-s", "now", "-e", "now-5"), 2, "expire")
+    refused(dnsrig("sign", small_zone, "-f", out, "-s", "now", "-e", "now-5"), 2, "-e", "not later")
     assert not out.exists()
 
 

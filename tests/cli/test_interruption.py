@@ -45,6 +45,68 @@ def test_signals_while_modules_are_imported(module, name):
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "dnsrig: interrupted\n")
 
 
+REPEATED = """
+import os, signal, sys, time
+
+import dnsrig.cli.app as app
+from dnsrig.cli.signals import quit_on_signals, raise_on_signals
+
+NUMBER = getattr(signal, sys.argv[1])
+
+def interrupt_twice(*_arguments):
+    raise_on_signals()
+    try:
+        os.kill(os.getpid(), NUMBER)
+        time.sleep(60)
+    finally:
+        os.kill(os.getpid(), NUMBER)
+        print("put away", flush=True)
+        os.kill(os.getpid(), NUMBER)
+
+def say(text, before=app.say):
+    os.kill(os.getpid(), NUMBER)
+    before(text)
+
+quit_on_signals()
+app.cli.invoke, app.say, sys.argv = interrupt_twice, say, ["dnsrig", "servers"]
+import atexit
+atexit.register(os.kill, os.getpid(), NUMBER)
+app.main()
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_signals_that_come_again_while_things_are_put_away(name):
+    done = subprocess.run(
+        [sys.executable, "-c", REPEATED, name], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "put away\n", "dnsrig: interrupted\n")
+
+
+def test_making_a_large_key_can_be_interrupted(tmp_path):
+    command = [
+        sys.executable,
+        "-m",
+        "dnsrig",
+        "keygen",
+        "-K",
+        tmp_path,
+        "-a",
+        "RSASHA256",
+        "-b",
+        "4096",
+        "example.test",
+    ]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as started:
+        wait_for_threads(started, 2)
+        started.send_signal(signal.SIGINT)
+        out, err = started.communicate(timeout=60)
+    # It may have been quick.
+    if started.returncode != 0:
+        assert (started.returncode, out, err) == (130, "", "dnsrig: interrupted\n")
+        assert list(tmp_path.iterdir()) == []
+
+
 @pytest.fixture
 def silent():
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as receiver:

@@ -4,12 +4,14 @@ import os
 import shutil
 import stat
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 from dnsrig import _core
 from dnsrig.errors import InputError
+from full_output import run_into
 
 SOFTHSM = [Path("/usr/lib/softhsm/libsofthsm2.so"), Path("/usr/lib/x86_64-linux-gnu/softhsm/libsofthsm2.so")]
 PIN = "48151623"
@@ -99,6 +101,8 @@ def test_no_times(dnsrig, tmp_path):
     assert list(only["timing"]) == ["Created"]
     unset = dnsrig("keygen", "-P", "none", "-I", "never", "-K", tmp_path, "example.test", "--json").json
     assert list(unset["timing"]) == ["Created", "Activate"]
+    seconds = dnsrig("keygen", "-A", "UNSET", "-P", "1700000000", "-K", tmp_path, "example.test", "--json").json
+    assert seconds["timing"]["Publish"] == 1_700_000_000 and "Activate" not in seconds["timing"]
 
 
 @pytest.mark.parametrize(
@@ -108,12 +112,18 @@ def test_no_times(dnsrig, tmp_path):
         (["-P", ""], "'' is not a time"),
         (["-P", "now+1m"], "'now+1m' is not a time"),
         (["-P", "20260230"], "no such day"),
-        (["-P", "20260101250000"], "no such day or hour"),
+        (["-P", "20260101250000"], "no such day, hour, minute or second"),
+        (["-P", "sync", "soon"], "Invalid value for '--sync-publish'"),
+        (["-P", "ds", "now"], "'ds' is not a time"),
+        (["-P", "5000000000"], "not between 1970 and 2106"),
+        (["-P", "now+1m\u0131"], "'now+1m\u0131' is not a time"),
         (["-P", "19691231"], "not between 1970 and 2106"),
         (["-P", "now+999y"], "not between 1970 and 2106"),
         (["-G", "-A", "now"], "-G leaves out"),
         (["-a", "RSASHA256", "-b", "1000"], "1000 bits are not possible"),
         (["-a", "ED25519", "-b", "2048"], "always have 256 bits"),
+        (["-a", "RSASHA256", "-b", "٢٠٤٨"], "not a whole number"),
+        (["-a", ""], "algorithm  is not supported"),
         (["-a", "DSA"], "algorithm DSA is not supported"),
         (["-a", "ed448"], "ED448"),
         (["-a", "RSASHA1"], "SHA-1"),
@@ -163,11 +173,56 @@ def test_ds_of_key_files_and_zones(dnsrig, small_zone, tmp_path):
     assert dnsrig("ds", "-T", 5, f"{names[2]}.key", cwd=tmp_path).out.startswith("example.test. 5 IN DS ")
 
 
+def test_ds_records_have_one_ttl(dnsrig, small_zone, tmp_path):
+    """That of the zone's DNSKEY records, wherever they are printed; a key file without TTL gives none."""
+    signed = tmp_path / "signed"
+    printed = dnsrig("sign", small_zone, "-K", tmp_path, "-L", 1234, "-f", signed).out.splitlines()[-1]
+    assert printed.startswith("example.test. 1234 IN DS ")
+    assert dnsrig("ds", signed).out.strip() == printed
+    key = next(path for path in tmp_path.glob("K*.key") if " 257 " in path.read_text())
+    alone = dnsrig("ds", key.stem, "-K", tmp_path).out.strip()
+    assert alone == printed.replace(" 1234 ", " ")
+    assert dnsrig("zone", "verify", signed, "--ds", alone).code == 0
+    assert dnsrig("ds", key, "-T", 60).out.startswith("example.test. 60 IN DS ")
+
+
+def test_ds_of_a_zone_file_with_a_key_file_beside_it(dnsrig, small_zone, tmp_path):
+    zone = tmp_path / "zz.db"
+    printed = dnsrig("sign", small_zone, "-K", tmp_path, "-f", zone).out.splitlines()[-1]
+    other = dnsrig("keygen", "-f", "KSK", "-K", tmp_path, "example.test").out.strip()
+    (tmp_path / "zz.db.key").write_text((tmp_path / f"{other}.key").read_text())
+    assert dnsrig("ds", zone).out.strip() == printed
+    assert f" DS {int(other.rsplit('+', 1)[1])} " in dnsrig("ds", tmp_path / "zz.db.key").out
+
+
+def test_ds_of_keys_that_have_none(dnsrig, tmp_path):
+    zsk = dnsrig("keygen", "-K", tmp_path, "example.test").out.strip()
+    said = dnsrig("ds", "-K", tmp_path, zsk)
+    assert said.code == 0 and "a zone-signing key" in said.err
+    key = tmp_path / f"{zsk}.key"
+    key.write_text(key.read_text().replace("DNSKEY 256", "DNSKEY 385"))
+    assert "revoked" in dnsrig("ds", key).err
+
+
+def test_a_key_whose_name_is_not_told_is_no_key(tmp_path):
+    """The next signing would use it."""
+    done = run_into(None, [sys.executable, "-m", "dnsrig", "keygen", "-K", tmp_path, "example.test"])
+    assert done.returncode == 141 and "removed again" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_zone_whose_key_files_cannot_have_their_names(dnsrig, tmp_path):
+    zone = ".".join([*["a" * 63] * 3, "b" * 61])
+    done = dnsrig("keygen", "-K", tmp_path, zone)
+    assert done.code == 2 and "too long for BIND's key files" in done.err
+    assert not list(tmp_path.iterdir())
+
+
 def test_ds_of_what_has_no_keys(dnsrig, small_zone, tmp_path):
     unsigned = dnsrig("ds", small_zone)
     assert unsigned.code == 2 and "no DNSKEY record with the SEP flag" in unsigned.err
     missing = dnsrig("ds", "Knone.+013+00001.key", cwd=tmp_path)
-    assert missing.code == 2 and "Knone.+013+00001.key: cannot read" in missing.err
+    assert missing.code == 2 and "Knone.+013+00001.key: no such key; name its folder by -K" in missing.err
 
 
 def test_tags_of_keys_in_the_folder_are_avoided(tmp_path):

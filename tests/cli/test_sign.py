@@ -214,13 +214,13 @@ def test_keys_by_their_times(made, command, tmp_path):
     with_old.write_text(file.read_text() + old)
     done = command("sign", with_old, "-f", out, "-K", tmp_path, "--json")
     revoked = next(stem for stem in done["keys"] if stem not in made_keys.values())
-    assert set(done["keys"]) == {made_keys["ksk"], made_keys["zsk"], made_keys["hidden"], revoked}
+    assert set(done["keys"]) == {made_keys["ksk"], made_keys["zsk"], revoked}
     assert set(done["published_keys"]) == {made_keys["standby"], made_keys["retired"]}
     assert done["key_signing_keys"] == [made_keys["ksk"]] and len(done["ds"]) == 1
     # As dnssec-signzone -S has it: KSK, ZSK, the two that are only published, and the revoked one with its flag.
     assert dnskeys(out) == [("256", "15")] * 3 + [("257", "15"), ("385", "15")]
     assert signers(out, "DNSKEY") == {tags["ksk"], int(revoked.rsplit("+", 1)[1])}
-    assert signers(out, "SOA") == {tags["zsk"], tags["hidden"]}
+    assert signers(out, "SOA") == {tags["zsk"]}
     names = {path.name for path in tmp_path.iterdir()}
     assert command("sign", with_old, "-S", "-f", out, "-K", tmp_path, "--json")["keys"] == done["keys"]
     assert {path.name for path in tmp_path.iterdir()} == names
@@ -286,6 +286,18 @@ def test_pieces_signed_one_by_one_and_joined(made, command, tmp_path, chain, mod
     assert joined.read_text() == whole.read_text()
 
 
+def test_pieces_print_neither_the_parent_s_records_nor_a_rate_of_nothing(made, command, tmp_path):
+    zone, keys = made
+    origin, file = zone("flat")
+    options = ["-K", keys("ed25519", origin)]
+    whole = command("sign", file, "-f", tmp_path / "whole", *options, out=True)
+    chained = command("sign", file, "-f", tmp_path / "chained", *options, "--chain-only", out=True)
+    piece = command("sign", tmp_path / "chained", "-f", tmp_path / "piece", *options, "--given-chain", out=True)
+    assert " DS " in whole and "signatures/s" in whole
+    assert " DS " not in chained + piece
+    assert "signatures/s" not in chained and "signatures/s" in piece
+
+
 def test_changes_alone_are_signed(made, command, tmp_path):
     zone, keys = made
     origin, file = zone("enterprise")
@@ -310,7 +322,7 @@ def test_standard_input_and_output(made, dnsrig, tmp_path):
     origin, file = zone("small")
     options = ["-K", keys("ed25519", origin), "-s", "20300101"]
     done = dnsrig("sign", "-", "-o", origin, *options, stdin=file.read_text())
-    assert done.code == 0 and done.err.startswith("standard output: zone ") and " IN DS " in done.err, done.err
+    assert done.code == 0 and "standard output: zone " in done.err and " IN DS " in done.err, done.err
     assert dnsrig("sign", file, "-f", tmp_path / "signed", *options).code == 0
     assert done.out == (tmp_path / "signed").read_text()
     unnamed = dnsrig("sign", "-", *options, stdin=file.read_text())
@@ -341,7 +353,7 @@ def test_the_ttl_of_keys(made, command, tmp_path):
 
 def test_digests_of_the_zone(command, tmp_path):
     zone, signed, again = (tmp_path / name for name in ("zone", "signed", "again"))
-    command("zone", "generate", zone, "-o", "example.test.", "--records", 60)
+    command("zone", "generate", zone, "-o", "example.test.", "--records", 60, "--seed", 1)
     # ldns-verify-zone 1.8.3 goes on for ever where the last hash sorts behind the last name.
     zone.write_text(zone.read_text() + "zzz.example.test. 60 IN A 192.0.2.1\n")
     first = command("sign", zone, "-f", signed, "--zonemd", "sha384", "--zonemd", "sha512", "-3", "-", "--json")

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from dnsrig.cli.zone_generate import DEFAULTS
 from full_output import TARGETS, run_into
 from waiting import wait_until
 
@@ -99,7 +100,7 @@ def test_what_cannot_be_made_is_refused(dnsrig, tmp_path, arguments, said):
 def test_json_and_the_zone_do_not_share_standard_output(dnsrig):
     done = dnsrig("zone", "generate", "-", "--json")
     assert (done.code, done.out) == (2, "")
-    assert "give FILE a name" in done.err
+    assert "name a file by FILE" in done.err
 
 
 def limit_files():
@@ -123,6 +124,14 @@ def test_standard_output_that_takes_no_more(target, code):
     done = run_into(target, command)
     assert done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_help_and_guide_name_the_defaults_of_every_model(dnsrig):
+    shown = " ".join(dnsrig("zone", "generate", "--help").out.split())
+    guide = (Path(__file__).parents[2] / "docs" / "guide" / "zones-and-streams.md").read_text()
+    for model, default in DEFAULTS.items():
+        assert f"{default.origin}, {default.names:,} {default.counted}" in shown, model
+        assert f"| `{model}` | {default.origin} | {default.names:,} | " in guide
 
 
 @pytest.mark.parametrize("order", [[], ["--unsorted"]])

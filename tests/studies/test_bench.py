@@ -117,6 +117,9 @@ class Silent:
     def phase(self, text):
         pass
 
+    def note(self, text):
+        pass
+
     def step(self, step):
         pass
 

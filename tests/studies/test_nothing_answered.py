@@ -59,6 +59,9 @@ class Quiet:
     def phase(self, text):
         pass
 
+    def note(self, text):
+        pass
+
     def step(self, step):
         pass
 

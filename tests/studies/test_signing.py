@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -18,6 +19,7 @@ from dnsrig.hosts.processes import descendants
 from dnsrig.studies.signing import inputs
 from dnsrig.studies.signing.cases import all_cases, kind_labels
 from dnsrig.studies.signing.child import run_measured, run_to_end
+from dnsrig.studies.signing.forecast import Signing, expected_of_names, expected_signatures, forecast
 from dnsrig.studies.signing.published import read_published
 from dnsrig.studies.signing.settings import PIECES, SigningSettings
 from dnsrig.studies.signing.signatures import read_signatures
@@ -64,6 +66,75 @@ def test_each_part_brings_the_full_signings_it_is_compared_with(part):
     assert {(case.label, case.key) for case in cases if case.action == "sign"} == full
     bounds = {(case.key, case.threads) for case in cases if case.action == "bound"}
     assert {(key, chosen.all_threads) for _, key in full} <= bounds
+
+
+def test_signing_alone_is_measured_beside_the_signers_with_the_key():
+    cases = all_cases(settings())
+    for place, case in enumerate(cases):
+        if case.action == "bound":
+            beside = cases[place - 1]
+            assert (beside.action, beside.key, beside.threads) == ("sign", case.key, case.threads)
+    # After the first signings with the key: there are four signers.
+    first = {case.key: place for place, case in reversed(list(enumerate(cases))) if case.part == "full"}
+    assert all(cases[place + 4].action == "bound" for place in first.values())
+    wanted = {(case.key, case.threads) for case in cases if case.part in {"full", "threads"} and case.action == "sign"}
+    assert wanted == {(case.key, case.threads) for case in cases if case.action == "bound"}
+
+
+def test_signing_alone_counts_its_processors_but_not_the_making_of_the_key():
+    command = [sys.executable, "-m", "dnsrig.studies.signing.crypto_bound", "RSASHA256", "2048", "1", "0.4"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=PATIENCE_S)
+    found = json.loads(done.stdout)
+    # One thread uses one processor at most.
+    assert 0 < found["cpu_us_per_signature"] <= 1e6 / found["per_second"] * 1.1
+
+
+def test_a_forecast_has_every_case_and_grows_with_the_zone():
+    chosen = settings()
+    costs = dict.fromkeys(chosen.keys, 0.0001)
+    small, large = (forecast(chosen, Signing(count, costs, slowness=1.0)) for count in (5_000, 500_000))
+    assert [case.case_id for case in small.cases] == [case.case_id for case in all_cases(chosen)]
+    assert small.repetitions == chosen.repetitions
+    assert all(0 < case.later_s <= case.first_s for case in large.cases)
+    assert 20 * small.seconds < large.seconds < 100 * small.seconds
+    slow = forecast(chosen, Signing(500_000, dict.fromkeys(chosen.keys, 0.0002), slowness=2.0))
+    assert 1.8 < slow.seconds / large.seconds < 2.2
+
+
+def test_the_expected_number_of_signatures(tmp_path, small_zone):
+    zone = tmp_path / "tld.zone"
+    _core.generate_zone(zone, model="tld", origin="xa.", names=400, seed=1)
+    found = expected_signatures(_core.Zone.read(zone, None).statistics())
+    assert found == pytest.approx(expected_of_names(400), rel=0.1)
+    signed = tmp_path / "signed"
+    keys = _core.KeySet()
+    keys.generate("example.test.", "ED25519", None, "ksk")
+    keys.generate("example.test.", "ED25519", None, "zsk")
+    unsigned = _core.Zone.read(small_zone)
+    unsigned.sign(keys, denial="nsec").write(signed)
+    assert expected_signatures(unsigned.statistics()) == pytest.approx(read_signatures(signed).count, rel=0.25)
+
+
+def test_a_dry_run_lists_what_would_be_measured_and_makes_nothing(dnsrig, tmp_path):
+    choices = ["run", "signing", "--signer", "dnsrig", *BRIEF, "--out", tmp_path / "runs", "--dry-run"]
+    done = dnsrig(*choices)
+    assert done.code == 0, done.err
+    lines = done.out.splitlines()
+    assert lines[-1].startswith("signing: ") and ", 2 times: " in lines[-1] and "about" in lines[-1]
+    found = dnsrig(*choices, "--json").json
+    assert found["cases"] == [line.split()[0] for line in lines[1:-1] if not line.startswith("-")]
+    assert found["measurements"] == 2 * len(found["cases"]) and found["estimated_s"] > 1
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_dry_run_is_of_a_new_run_of_a_study_that_knows_its_cases(dnsrig, tmp_path):
+    assert dnsrig("run", "denial-cost", "--server", "embedded", "--dry-run", "--json").json["measurements"] == 45
+    for arguments, said in (
+        (["encrypted-cost", "--server", "embedded"], "has no --dry-run"),
+        (["--resume", tmp_path], "leave out STUDY and --dry-run"),
+    ):
+        done = dnsrig("run", *arguments, "--dry-run", cwd=tmp_path)
+        assert done.code == 2 and said in done.err
 
 
 def test_only_those_resign_that_can_and_ours_twice():
@@ -269,6 +340,10 @@ def test_a_signer_that_fails_leaves_its_cases_out_and_the_run_goes_on(tmp_path):
         check=False,
     )
     assert done.returncode == 1, done.stderr
+    assert re.search(r"7 cases, 2 times: 14 measurements, about \d+ s, with a zone of \d+ records", done.stderr)
+    assert re.search(r"\d+/14, about \d+ s left", done.stderr)
+    # One key and no other part: no two cases to compare.
+    assert "No pair of cases answers" in done.stdout and "--part incremental" in done.stdout
     run = only_run(tmp_path / "runs")
     manifest = json.loads((run / "manifest.json").read_text())
     assert manifest["status"] == "incomplete"

@@ -1,8 +1,10 @@
 //! The one way from Python into long work: without the interpreter's lock, and open to Ctrl-C.
 
+use crate::errors::{Kind, exception};
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::thread;
 use std::time::Duration;
 
 /// How often the calling thread looks for signals while the work goes on.
@@ -27,12 +29,20 @@ where
 {
     let cancel = AtomicBool::new(false);
     let (sender, mut receiver) = sync_channel::<Event>(WAITING_EVENTS);
-    std::thread::scope(|scope| {
+    thread::scope(|scope| {
         let cancelled = &cancel;
-        let worker = scope.spawn(move || {
+        let worker = thread::Builder::new().spawn_scoped(scope, move || {
             let pass_on = |event| drop(sender.try_send(event));
             work(cancelled, &pass_on)
         });
+        let worker = worker.map_err(|error| {
+            exception(
+                Kind::EnvironmentLacks,
+                format!(
+                    "cannot start a thread: {error}; let the process have more threads or memory"
+                ),
+            )
+        })?;
         let mut raised = Ok(());
         loop {
             let receiver = &mut receiver;
@@ -52,4 +62,28 @@ where
         })?;
         Ok((result, raised))
     })
+}
+
+/// Runs `work`, which can neither be cancelled nor leaves anything behind, on a thread of its own without the interpreter's
+/// lock.
+///
+/// When a signal handler of Python raises (Ctrl-C), that exception is returned at once, and the thread is left to itself.
+pub fn abandonable<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> PyResult<T> {
+    let (sender, mut receiver) = sync_channel(1);
+    thread::Builder::new().spawn(move || drop(sender.send(work())))?;
+    loop {
+        let receiver = &mut receiver;
+        match py.detach(move || receiver.recv_timeout(SIGNAL_CHECK)) {
+            Ok(result) => return Ok(result),
+            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(pyo3::exceptions::PyRuntimeError::new_err(
+                    "dnsrig's core failed; please report this",
+                ));
+            }
+        }
+    }
 }

@@ -53,7 +53,10 @@ pub trait IntoPython {
 impl IntoPython for dnsrig_zone::ZoneError {
     fn kind(&self) -> Kind {
         match self {
-            Self::Write { .. } | Self::Temporary { .. } => Kind::EnvironmentLacks,
+            Self::Write { .. }
+            | Self::Temporary { .. }
+            | Self::TemporaryOutput { .. }
+            | Self::Threads { .. } => Kind::EnvironmentLacks,
             _ => Kind::Input,
         }
     }

@@ -1,10 +1,11 @@
 //! `_core.KeySet`, and DS records.
 
 use crate::arguments::parse_name;
+use crate::doorway::abandonable;
 use crate::errors::{Kind, OrRaise, exception};
 use dnsrig_sign::{
-    Algorithm, DigestType, KeyDirectory, KeyPair, KeyTags, KeyTiming, Pkcs11Uri, Role, TimingEvent,
-    read_dnskeys,
+    Algorithm, DigestType, Dnskey, KeyDirectory, KeyPair, KeyTags, KeyTiming, Pkcs11Uri, Role,
+    TimingEvent, read_dnskeys,
 };
 use dnsrig_zone::{Name, PresentationName, PresentationRecord};
 use pyo3::prelude::*;
@@ -12,9 +13,6 @@ use pyo3::types::PyDict;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::str::FromStr;
-
-/// TTL of printed DS records where nothing says another; the parent zone decides.
-pub(crate) const DS_TTL_S: u32 = 3600;
 
 /// Times by the names of events in BIND's key files, in seconds since 1970; `None` unsets one.
 type Times = BTreeMap<String, Option<u64>>;
@@ -57,10 +55,15 @@ impl KeySet {
         let role = parse_role(role)?;
         let taken = self.taken(folder, &origin)?;
         let uri = pkcs11.map(Pkcs11Uri::parse).transpose().or_raise()?;
-        let made = py.detach(|| match &uri {
-            None => KeyPair::generate_apart(&origin, algorithm, bits, role, &taken),
-            Some(uri) => KeyPair::generate_in_token(uri, &origin, algorithm, bits, role, &taken),
-        });
+        let made = match uri {
+            None => abandonable(py, move || {
+                KeyPair::generate_apart(&origin, algorithm, bits, role, &taken)
+            })?,
+            // What a token does is waited for, lest a key stays in it that nobody was told of.
+            Some(uri) => py.detach(|| {
+                KeyPair::generate_in_token(&uri, &origin, algorithm, bits, role, &taken)
+            }),
+        };
         self.add(made.or_raise()?, timing, ttl_s)
     }
 
@@ -172,12 +175,12 @@ impl KeySet {
         self.keys
             .iter()
             .filter(|key| key.role() == Role::Ksk)
-            .map(|key| PresentationRecord(&key.ds(DigestType::Sha256, DS_TTL_S)).to_string())
+            .map(|key| ds_line(key.public(), DigestType::Sha256, key.ttl_s(), false))
             .collect()
     }
 
-    /// Says of each key its file name, zone, algorithm, tag, flags, role, TTL and times; with `now_s` also whether it is
-    /// published, active and revoked then.
+    /// Says of each key its file name, zone, algorithm, tag, the tag it gets when revoked, flags, role, TTL and times;
+    /// with `now_s` also whether it is published, active and revoked then.
     #[pyo3(signature = (now_s=None))]
     fn describe<'py>(
         &self,
@@ -254,6 +257,7 @@ fn description<'py>(py: Python<'py>, key: &KeyPair) -> PyResult<Bound<'py, PyDic
     found.set_item("algorithm", key.algorithm().name())?;
     found.set_item("algorithm_number", key.algorithm().number())?;
     found.set_item("tag", key.tag())?;
+    found.set_item("revoked_tag", key.public().revoked_tag())?;
     found.set_item("flags", key.flags())?;
     found.set_item(
         "role",
@@ -289,14 +293,27 @@ pub fn ds_records(
     let keys = py.detach(|| read_dnskeys(&path, all_keys)).or_raise()?;
     let mut lines = Vec::new();
     for key in &keys {
-        let ttl_s = ttl_s.or(key.ttl_s()).unwrap_or(DS_TTL_S);
-        for &digest in &digests {
-            let record = match cds {
-                true => key.cds(digest, ttl_s),
-                false => key.ds(digest, ttl_s),
-            };
-            lines.push(PresentationRecord(&record).to_string());
-        }
+        let ttl_s = ttl_s.or(key.ttl_s());
+        lines.extend(
+            digests
+                .iter()
+                .map(|&digest| ds_line(key, digest, ttl_s, cds)),
+        );
     }
     Ok(lines)
+}
+
+/// The DS or CDS record of `key` on one line; without TTL where nothing says one, as the parent zone decides.
+pub(crate) fn ds_line(key: &Dnskey, digest: DigestType, ttl_s: Option<u32>, cds: bool) -> String {
+    let ttl = ttl_s.unwrap_or_default();
+    let record = match cds {
+        true => key.cds(digest, ttl),
+        false => key.ds(digest, ttl),
+    };
+    let line = PresentationRecord(&record).to_string();
+    match ttl_s {
+        Some(_) => line,
+        // Names have their spaces escaped.
+        None => line.replacen(" 0 ", " ", 1),
+    }
 }

@@ -2,11 +2,11 @@
 
 use crate::arguments::parse_name;
 use crate::doorway::detached;
-
-use dnsrig_zone::Name;
+use crate::errors::{IntoPython, exception};
 use dnsrig_zone::flow::Opening;
 use dnsrig_zone::memory::default_memory;
 use dnsrig_zone::pool::Pool;
+use dnsrig_zone::{Name, ZoneError};
 use pyo3::prelude::*;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -44,15 +44,15 @@ impl Reading<'_> {
         let (result, raised) = detached(
             py,
             |cancel, pass_on| {
-                let pool = Pool::new(threads);
-                with_openings(
+                let pool = Pool::new(threads)?;
+                Ok(with_openings(
                     paths,
                     origin.as_ref(),
                     memory,
                     cancel,
                     pass_on,
                     |openings| work(openings, &pool),
-                )
+                ))
             },
             |octets: u64| match &self.on_progress {
                 Some(callback) => callback.call1((octets,)).map(drop),
@@ -60,7 +60,7 @@ impl Reading<'_> {
             },
         )?;
         raised?;
-        Ok(result)
+        result.map_err(|error: ZoneError| exception(error.kind(), error))
     }
 }
 

@@ -3,19 +3,19 @@
 use crate::arguments::parse_name;
 use crate::doorway::detached;
 use crate::errors::{Kind, OrRaise, exception, system_error};
-use crate::keys::{DS_TTL_S, KeySet};
+use crate::keys::{KeySet, ds_line};
 use crate::reading::Reading;
 use dnsrig_sign::verify::{Fault, Verification, verify_file};
 use dnsrig_sign::zonefile::{
-    Chain, Digests, FileSigning, OtherKeys, Publication, SerialPolicy, SignedFile,
-    key_signing_keys, sign_file,
+    Chain, Digests, FileSigning, OfflineKey, OtherKeys, Publication, RetiredKey, SerialPolicy,
+    SignedFile, key_signing_keys, sign_file, zone_signing_keys,
 };
-use dnsrig_sign::{DigestType, Dnskey, KeyPair, Nsec3Parameters, SignError, TimingEvent};
+use dnsrig_sign::{DigestType, Dnskey, KeyPair, Nsec3Parameters, Role, SignError, TimingEvent};
 use dnsrig_zone::flow::{Changes, Opening, find_apex};
 use dnsrig_zone::pool::Pool;
 use dnsrig_zone::text::shown_name;
 use dnsrig_zone::zonemd::ZonemdHash;
-use dnsrig_zone::{PresentationName, PresentationRecord, Warning, ZoneError};
+use dnsrig_zone::{PresentationName, ZoneError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::path::{Path, PathBuf};
@@ -46,6 +46,7 @@ pub struct Signing {
     other_keys: String,
     saves_keys_in: Option<PathBuf>,
     changes: Option<PathBuf>,
+    previous: Option<PathBuf>,
 }
 
 /// Runs `work` on the zone file `path`, opened as `reading` says.
@@ -98,18 +99,20 @@ pub fn sign_zone<'py>(
     reading: Reading<'_>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let mut parameters = file_signing(&signing)?;
+    let mut remarks = Vec::new();
     let keys: Arc<[KeyPair]> = match signing.by_times {
-        true => by_times(&keys.keys, signing.now_s, &mut parameters).or_raise()?,
+        true => by_times(&keys.keys, signing.now_s, &mut parameters, &mut remarks).or_raise()?,
         false => keys.keys.clone().into(),
     };
     let origin = reading.origin()?;
-    let signed = run(py, path, &reading, |opening, pool| {
+    let mut signed = run(py, path, &reading, |opening, pool| {
         if let Some(file) = &signing.changes {
             opening.changes = Some(Arc::new(Changes::read(file, origin.as_ref())?));
         }
         sign_file(opening, pool, keys.clone(), &parameters, &target)
     })?;
-    summary(py, &signed, &keys, &parameters)
+    signed.remarks.splice(0..0, remarks);
+    summary(py, &signed, &keys, &parameters, signing.now_s)
 }
 
 fn file_signing(signing: &Signing) -> PyResult<FileSigning> {
@@ -182,20 +185,30 @@ fn file_signing(signing: &Signing) -> PyResult<FileSigning> {
             saves_keys_in: signing.saves_keys_in.clone(),
             ..Publication::default()
         },
+        previous: signing.previous.clone(),
         ..FileSigning::new(signing.inception, signing.expiration)
     })
 }
 
-/// The keys that sign at `now_s` by their times; what else follows from these is put into `parameters`.
+/// The keys that sign at `now_s` by their times; what else follows from these is put into `parameters`, and what is to be said of
+/// them into `remarks`.
 fn by_times(
     keys: &[KeyPair],
     now_s: u64,
     parameters: &mut FileSigning,
+    remarks: &mut Vec<String>,
 ) -> Result<Arc<[KeyPair]>, SignError> {
     let mut active = Vec::new();
     let mut published: Vec<Dnskey> = Vec::new();
     let mut withdrawn: Vec<Dnskey> = Vec::new();
     let mut synchronised: Vec<Dnskey> = Vec::new();
+    let last = last_signers(keys, now_s);
+    remarks.extend(last.iter().map(|key| {
+        format!(
+            "{} is inactive, but signs until its DNSKEY record goes, since no other key of its algorithm does (RFC 6840 section 5.11); set its Inactive and Delete to one time (dnsrig settime)",
+            key.file_stem()
+        )
+    }));
     for key in keys {
         let is_synchronised = key.timing().is_synchronised(now_s);
         let key = match key.is_revoked(now_s) {
@@ -213,8 +226,14 @@ fn by_times(
         if is_synchronised {
             synchronised.push(key.public().clone());
         }
-        if key.is_active(now_s) {
+        if key.is_active(now_s) || last.iter().any(|last| last.public() == key.public()) {
             active.push(key);
+        } else if let Some(until_s) = kept_until_s(&key, now_s) {
+            parameters.retired.push(RetiredKey {
+                key,
+                // As times of signatures are.
+                until: until_s as u32,
+            });
         }
     }
     // Signatures may come before their key only where the zone has no key of the algorithm yet (RFC 6781 section 4.1.4):
@@ -227,6 +246,13 @@ fn by_times(
     if parameters.signs {
         check_active(keys, &active, now_s)?;
     }
+    if parameters.publishes_cds && !last.is_empty() {
+        // The parent has no DS records of keys that are on their way out, or is to have none any more.
+        let lasts = |key: &&KeyPair| !last.iter().any(|last| last.public() == key.public());
+        let lasting = key_signing_keys(&active).filter(lasts);
+        parameters.publication.synchronised =
+            Some(lasting.map(|key| key.public().clone()).collect());
+    }
     let has_times = |key: &KeyPair| key.timing().get(TimingEvent::SyncPublish).is_some();
     if keys.iter().any(has_times) && !parameters.publishes_cds {
         parameters.publication.synchronised = Some(synchronised);
@@ -234,6 +260,36 @@ fn by_times(
     parameters.publication.published = Some(published);
     parameters.publication.withdrawn = withdrawn;
     Ok(active.into())
+}
+
+/// The keys of algorithms without active ones that are published still, in a zone that others sign: of each role those that became
+/// inactive last. As long as the DNSKEY RRset has an algorithm, everything is to be signed by it (RFC 6840 section 5.11).
+fn last_signers(keys: &[KeyPair], now_s: u64) -> Vec<&KeyPair> {
+    let signs =
+        |key: &KeyPair| key.is_active(now_s) && key.is_published(now_s) && !key.is_revoked(now_s);
+    let inactive_s = |key: &KeyPair| {
+        let since_s = key.timing().get(TimingEvent::Inactive)?;
+        let has_signed = since_s <= now_s && key.is_published(now_s) && !key.is_revoked(now_s);
+        has_signed.then_some(since_s)
+    };
+    let is_last = |key: &&KeyPair| {
+        let mut same = keys.iter().filter(|one| one.algorithm() == key.algorithm());
+        let mut of_role = same.clone().filter(|one| one.role() == key.role());
+        inactive_s(key).is_some_and(|since_s| of_role.all(|one| inactive_s(one) <= Some(since_s)))
+            && !same.any(signs)
+    };
+    match keys.iter().any(signs) {
+        true => keys.iter().filter(is_last).collect(),
+        false => Vec::new(),
+    }
+}
+
+/// When the DNSKEY record of a key goes that is published and has signed until now: till then its signatures may stay (RFC 6781
+/// section 4.1.1.1). `None` also where no such time is set, so that the key may go at any time.
+fn kept_until_s(key: &KeyPair, now_s: u64) -> Option<u64> {
+    let inactive_s = key.timing().get(TimingEvent::Inactive)?;
+    let has_signed = inactive_s <= now_s && key.is_published(now_s);
+    key.timing().get(TimingEvent::Delete).filter(|_| has_signed)
 }
 
 /// Refuses to sign where no key signs that the zone shows.
@@ -262,6 +318,7 @@ fn summary<'py>(
     signed: &SignedFile,
     keys: &[KeyPair],
     parameters: &FileSigning,
+    now_s: u64,
 ) -> PyResult<Bound<'py, PyDict>> {
     let found = PyDict::new(py);
     let stems = |keys: &mut dyn Iterator<Item = &KeyPair>| -> Vec<String> {
@@ -269,6 +326,8 @@ fn summary<'py>(
     };
     found.set_item("zone", shown_name(&signed.apex))?;
     found.set_item("serial", signed.serial)?;
+    found.set_item("dnskey_ttl_s", signed.dnskey_ttl_s)?;
+    found.set_item("ttl_max_s", signed.signatures.ttl_max_s)?;
     for (name, count) in [
         ("records", signed.records),
         ("octets", signed.octets),
@@ -301,19 +360,56 @@ fn summary<'py>(
     let digests: Vec<&str> = signed.digests.iter().map(|hash| hash_name(*hash)).collect();
     found.set_item("zonemd", digests)?;
     found.set_item("keys", stems(&mut keys.iter()))?;
-    found.set_item("key_signing_keys", stems(&mut key_signing_keys(keys)))?;
+    let key_signing: Vec<&KeyPair> = key_signing_keys(keys)
+        .filter(|key| key.role() == Role::Ksk || !has_offline(signed, key))
+        .collect();
+    found.set_item("key_signing_keys", stems(&mut key_signing.iter().copied()))?;
+    found.set_item("zone_signing_keys", stems(&mut zone_signing_keys(keys)))?;
     let only_published = parameters.publication.published.iter().flatten();
     let only_published: Vec<String> = only_published
         .filter(|dnskey| !keys.iter().any(|key| key.public() == *dnskey))
         .map(Dnskey::file_stem)
         .collect();
     found.set_item("published_keys", only_published)?;
-    let ds: Vec<String> = key_signing_keys(keys)
-        .map(|key| PresentationRecord(&key.ds(DigestType::Sha256, DS_TTL_S)).to_string())
+    let offline: PyResult<Vec<_>> = signed
+        .offline_keys
+        .iter()
+        .map(|offline| offline_key(py, offline, now_s))
+        .collect();
+    found.set_item("offline_keys", offline?)?;
+    let with_ds = key_signing.iter().map(|key| key.public());
+    let ds: Vec<String> = with_ds
+        .chain(signed.offline_keys.iter().map(|offline| &offline.key))
+        .map(|key| ds_line(key, DigestType::Sha256, Some(signed.dnskey_ttl_s), false))
         .collect();
     found.set_item("ds", ds)?;
     found.set_item("trouble", &signed.trouble)?;
-    set_warnings(&found, &signed.warnings, signed.warning_count)?;
+    let of_names = signed.warnings.iter().map(ToString::to_string);
+    let warnings: Vec<String> = signed.remarks.iter().cloned().chain(of_names).collect();
+    let count = signed.warning_count + signed.remarks.len() as u64;
+    set_warnings(&found, warnings, count)?;
+    Ok(found)
+}
+
+/// Whether a key-signing key of the same algorithm signed elsewhere, so that `key` need not stand in for one.
+fn has_offline(signed: &SignedFile, key: &KeyPair) -> bool {
+    let number = key.algorithm().number();
+    let mut offline = signed.offline_keys.iter();
+    offline.any(|offline| offline.key.algorithm_number() == number)
+}
+
+/// A key whose signature of the DNSKEY RRset was kept: its file name, tag, and when the signature ends, in seconds since 1970.
+fn offline_key<'py>(
+    py: Python<'py>,
+    offline: &OfflineKey,
+    now_s: u64,
+) -> PyResult<Bound<'py, PyDict>> {
+    let found = PyDict::new(py);
+    found.set_item("file_name", offline.key.file_stem())?;
+    found.set_item("tag", offline.key.tag())?;
+    // Times of signatures wrap around (RFC 4034 section 3.1.5).
+    let left_s = offline.until.wrapping_sub(now_s as u32) as i32;
+    found.set_item("until_s", now_s.saturating_add_signed(left_s.into()))?;
     Ok(found)
 }
 
@@ -324,8 +420,7 @@ fn hash_name(hash: ZonemdHash) -> &'static str {
     }
 }
 
-fn set_warnings(found: &Bound<'_, PyDict>, warnings: &[Warning], count: u64) -> PyResult<()> {
-    let warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+fn set_warnings(found: &Bound<'_, PyDict>, warnings: Vec<String>, count: u64) -> PyResult<()> {
     found.set_item("warnings", warnings)?;
     found.set_item("warning_count", count)
 }
@@ -365,13 +460,17 @@ pub fn verify_zone<'py>(
     }
     found.set_item("chain", verified.chain)?;
     found.set_item("algorithms", &verified.algorithms)?;
+    let digests: Vec<&str> = verified.digests.iter().copied().map(hash_name).collect();
+    found.set_item("zonemd", digests)?;
     let faults: PyResult<Vec<_>> = verified
         .faults
         .iter()
         .map(|fault| described(py, fault))
         .collect();
     found.set_item("faults", faults?)?;
-    set_warnings(&found, &verified.warnings, verified.warnings.len() as u64)?;
+    let warnings: Vec<String> = verified.warnings.iter().map(ToString::to_string).collect();
+    let count = warnings.len() as u64;
+    set_warnings(&found, warnings, count)?;
     Ok(found)
 }
 

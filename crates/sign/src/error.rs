@@ -40,7 +40,7 @@ pub enum SignError {
     },
     /// The zone would have a DNSKEY record of an algorithm without signatures of it.
     #[error(
-        "the zone {zone} has the DNSKEY with tag {tag} of algorithm {algorithm}, but no key of this algorithm signs, so validators would miss its signatures (RFC 4035 section 2.2); give a key of it too, or remove its DNSKEY record"
+        "the zone {zone} has the DNSKEY with tag {tag} of algorithm {algorithm}, but no key of this algorithm signs, so validators would miss its signatures (RFC 4035 section 2.2); give a key of it that signs (dnsrig settime changes when a key does: Inactive and Delete of the last one the same), or remove its DNSKEY record"
     )]
     AlgorithmUnsigned {
         /// The zone.
@@ -49,6 +49,18 @@ pub enum SignError {
         tag: u16,
         /// The algorithm's number.
         algorithm: u8,
+    },
+    /// A key-signing key that nothing can be signed with here would have to sign the DNSKEY RRset.
+    #[error(
+        "the DNSKEY RRset of {zone} needs a signature by the key-signing key with tag {tag}, whose private key is not at hand, and {why}; give its key files, or put a signature that it made of this RRset into the zone, or remove its DNSKEY record if the parent zone has no DS record of it"
+    )]
+    OfflineKey {
+        /// The zone.
+        zone: String,
+        /// The key's tag.
+        tag: u16,
+        /// Why none of the zone's signatures by it is kept.
+        why: &'static str,
     },
     /// An RSA key size that is not supported.
     #[error("{bits} bits are not possible for {algorithm}; choose a size from 1024 to 4096")]
@@ -149,6 +161,23 @@ pub enum SignError {
         /// The refresh interval, in seconds.
         refresh_s: i64,
     },
+    /// Two ways to say what changed.
+    #[error(
+        "changes (--changes) are made to the signed zone itself, while an earlier version of it (--previous) is for a zone that has them; leave out one"
+    )]
+    PreviousAndChanges,
+    /// An earlier version of another zone.
+    #[error(
+        "{} is the zone {found}, not an earlier version of {zone}; give the signed zone file that is to be replaced", file.display()
+    )]
+    PreviousZone {
+        /// The file.
+        file: PathBuf,
+        /// The zone that it has.
+        found: String,
+        /// The zone to be signed.
+        zone: String,
+    },
     /// Records that ask the parent to remove its DS records, and others that ask it to have some.
     #[error(
         "the zone {zone} has a CDS or CDNSKEY record by which its parent is to remove all DS records (RFC 8078 section 4), and is to get such records of its keys too; remove that record, or publish none of the keys (--cds, SyncPublish)"
@@ -223,6 +252,14 @@ pub enum SignError {
     KeptChain {
         /// The zone.
         zone: String,
+    },
+    /// A zone whose NSEC3 chain is to be kept, in what can be read only once.
+    #[error(
+        "{}: this is not a regular file, so it cannot be read once more for what the zone's NSEC3 chain is like, which is to be kept; give a file, or say which chain the zone is to have: -3 SALT with or without -A, or --nsec", file.display()
+    )]
+    KeptChainOfPipe {
+        /// What it is read from.
+        file: PathBuf,
     },
     /// A name that cannot be hashed into the zone.
     #[error("hashed names below {zone} would exceed 255 octets; use NSEC for this zone")]

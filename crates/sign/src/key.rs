@@ -270,7 +270,7 @@ impl KeyPair {
             |(event, time_s)| format!("its time {} is {}", event.name(), digits_of(time_s)),
         );
         let what = format!("the key does not sign at {}: {why}", digits_of(now_s));
-        let hint = "use another key, or change its times with dnssec-settime";
+        let hint = "use another key, or change its times with dnsrig settime";
         Err(match &self.files {
             Some(files) => {
                 let (file, line) = files.place_of(reason.map(|(event, _)| event));

@@ -39,7 +39,7 @@ pub fn sign(
     // Writing to a Vec cannot fail.
     let _ = zone.write_to(&mut text);
     let opening = Opening::of_text(text.into(), Some(zone.origin()));
-    let pool = Pool::new(parameters.threads);
+    let pool = Pool::new(parameters.threads)?;
     let signed = sign_text(&opening, &pool, &Arc::from(keys), &signing)?;
     Ok(Zone::parse(&signed, Some(zone.origin()))?)
 }

@@ -135,7 +135,7 @@ pub enum ZoneError {
         source: io::Error,
     },
     /// A change that does not fit the zone.
-    #[error("{at}: {owner} {rtype} {what}; make the changes from this version of the zone")]
+    #[error("{at}: {owner} {rtype} {what}; {hint}")]
     Change {
         /// The change.
         at: Position,
@@ -145,10 +145,28 @@ pub enum ZoneError {
         rtype: String,
         /// What is wrong.
         what: String,
+        /// What to do.
+        hint: &'static str,
     },
     /// A temporary file for sorting cannot be used.
     #[error("{}: cannot sort by way of temporary files here: {source}; make room, choose another folder (TMPDIR) or allow more memory", folder.display())]
     Temporary {
+        /// The folder.
+        folder: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The machine does not let so many threads start.
+    #[error("cannot start {wanted} threads: {source}; ask for fewer (--threads)")]
+    Threads {
+        /// How many were to work.
+        wanted: usize,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// A temporary file cannot be used for what then goes to standard output or another file that is no regular one.
+    #[error("{}: cannot write the temporary file in which the output is completed: {source}; make room or choose another folder (TMPDIR)", folder.display())]
+    TemporaryOutput {
         /// The folder.
         folder: PathBuf,
         /// The system's reason.

@@ -48,8 +48,7 @@ impl<'a> TextOutput<'a> {
     /// Begins to write `path`; `-` is standard output. The zone of `opening`, from which it is made, says where temporary files
     /// are and who can cancel.
     pub fn create(path: &Path, opening: &Opening<'a>, pool: &'a Pool) -> Result<Self, ZoneError> {
-        let file = WholeFile::create_spooled(path, &opening.folder);
-        let file = file.map_err(|source| write_error(path, source))?;
+        let file = WholeFile::create_spooled(path, &opening.folder)?;
         Ok(Self {
             cancel: opening.cancel,
             ..Self::new(path, pool, Target::File(file))
@@ -106,9 +105,10 @@ impl<'a> TextOutput<'a> {
                 target.extend_from_slice(text);
                 Ok(())
             }
-            Target::File(file) => file
-                .write_all(text)
-                .map_err(|source| write_error(&self.path, source)),
+            Target::File(file) => {
+                let written = file.write_all(text);
+                written.map_err(|source| write_error(&self.path, file.spool_folder(), source))
+            }
         }
     }
 
@@ -126,7 +126,8 @@ impl<'a> TextOutput<'a> {
             Target::Memory(text) => Ok(Written::Text(text[..].into())),
             Target::File(file) => {
                 let path = file.partial_path();
-                let path = path.map_err(|source| write_error(&self.path, source))?;
+                let path =
+                    path.map_err(|source| write_error(&self.path, file.spool_folder(), source))?;
                 Ok(Written::File(path))
             }
         }
@@ -140,9 +141,10 @@ impl<'a> TextOutput<'a> {
                 text[at..at + octets.len()].copy_from_slice(octets);
                 Ok(())
             }
-            Target::File(file) => file
-                .patch(at, octets)
-                .map_err(|source| write_error(&self.path, source)),
+            Target::File(file) => {
+                let patched = file.patch(at, octets);
+                patched.map_err(|source| write_error(&self.path, file.spool_folder(), source))
+            }
         }
     }
 
@@ -169,7 +171,7 @@ impl<'a> TextOutput<'a> {
         let path = self.path.clone();
         let (octets, named) = self.rename()?;
         let synced = named.map_or(Ok(()), NamedFile::sync);
-        synced.map_err(|source| write_error(&path, source))?;
+        synced.map_err(|source| write_error(&path, None, source))?;
         Ok(octets)
     }
 
@@ -181,13 +183,16 @@ impl<'a> TextOutput<'a> {
         }
         let named = match self.target {
             Target::File(file) => {
-                let failed = |source| write_error(&self.path, source);
-                let complete = file.complete().map_err(failed)?;
+                let folder = file.spool_folder().map(Path::to_path_buf);
+                let complete = file
+                    .complete()
+                    .map_err(|source| write_error(&self.path, folder.as_deref(), source))?;
                 // Looked at last, for bringing much to disk takes its time.
                 if self.cancel.load(Ordering::Relaxed) {
                     return Err(ZoneError::Cancelled);
                 }
-                Some(complete.rename().map_err(failed)?)
+                let renamed = complete.rename();
+                Some(renamed.map_err(|source| write_error(&self.path, None, source))?)
             }
             Target::Memory(_) => None,
         };
@@ -195,10 +200,17 @@ impl<'a> TextOutput<'a> {
     }
 }
 
-fn write_error(path: &Path, source: io::Error) -> ZoneError {
-    ZoneError::Write {
-        file: path.to_path_buf(),
-        source,
+/// What cannot be written is `path`, or a temporary file in the folder `spool` that has the text until it is complete.
+fn write_error(path: &Path, spool: Option<&Path>, source: io::Error) -> ZoneError {
+    match spool {
+        Some(folder) => ZoneError::TemporaryOutput {
+            folder: folder.to_path_buf(),
+            source,
+        },
+        None => ZoneError::Write {
+            file: path.to_path_buf(),
+            source,
+        },
     }
 }
 

@@ -2,16 +2,20 @@
 
 use crate::error::ZoneError;
 use std::collections::VecDeque;
+use std::hint::black_box;
+use std::io::ErrorKind;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
+use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 /// How often somebody who waits for a result looks whether it is still wanted.
 const CANCEL_CHECK: Duration = Duration::from_millis(50);
+/// Octets of address space for a thread: the stack that std gives it, and some for what it allocates.
+const THREAD_SPACE: usize = 3 << 20;
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -66,9 +70,24 @@ impl<T> Ticket<T> {
     }
 }
 
+/// Refuses more threads than there is address space for: where that ends while threads start, the C library ends the process.
+fn check_space(threads: usize) -> Result<(), ZoneError> {
+    let mut space = Vec::<u8>::new();
+    let reserved = space.try_reserve_exact(threads.saturating_mul(THREAD_SPACE));
+    black_box(&space);
+    reserved.map_err(|_| ZoneError::Threads {
+        wanted: threads,
+        source: ErrorKind::OutOfMemory.into(),
+    })
+}
+
 impl Pool {
     /// Starts the threads.
-    pub fn new(threads: NonZeroUsize) -> Self {
+    ///
+    /// # Errors
+    /// [`ZoneError::Threads`] if not all of them can be started.
+    pub fn new(threads: NonZeroUsize) -> Result<Self, ZoneError> {
+        check_space(threads.get())?;
         let (jobs, queue) = channel::<Job>();
         let queue = Arc::new(Mutex::new(queue));
         let work = |queue: Arc<Mutex<Receiver<Job>>>| {
@@ -82,13 +101,20 @@ impl Pool {
                 }
             }
         };
-        let threads = (0..threads.get())
-            .map(|_| std::thread::spawn(work(queue.clone())))
-            .collect();
-        Self {
+        let mut pool = Self {
             jobs: Some(jobs),
-            threads,
+            threads: Vec::new(),
+        };
+        for _ in 0..threads.get() {
+            let started = Builder::new().spawn(work(queue.clone()));
+            // Those that were started end with the pool.
+            pool.threads
+                .push(started.map_err(|source| ZoneError::Threads {
+                    wanted: threads.get(),
+                    source,
+                })?);
         }
+        Ok(pool)
     }
 
     /// The number of threads.
@@ -177,7 +203,7 @@ mod tests {
     use super::*;
 
     fn pool(threads: usize) -> Pool {
-        Pool::new(NonZeroUsize::new(threads).unwrap())
+        Pool::new(NonZeroUsize::new(threads).unwrap()).unwrap()
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Files written as a whole.
 
-use std::fs::{File, Metadata, OpenOptions, Permissions};
+use crate::error::ZoneError;
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, BufWriter, Seek, Write};
-use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, fchown};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, fchown};
 use std::path::{Path, PathBuf};
 
 /// A file that is written beside its name, and gets the name only when it is complete and on disk.
@@ -23,6 +24,7 @@ enum Target {
     /// Opened and written when it is complete: a FIFO that is opened and closed before would end its reader.
     Spooled {
         partial: BufWriter<tempfile::NamedTempFile>,
+        folder: PathBuf,
         path: PathBuf,
     },
 }
@@ -78,18 +80,14 @@ impl WholeFile {
             .filter(|folder| !folder.as_os_str().is_empty())
             .unwrap_or(Path::new("."))
             .to_path_buf();
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".dnsrig-");
         let partial = match existing {
             Some(replaced) => {
-                let partial = builder.tempfile_in(&folder)?;
+                let partial = temporary(&folder, 0o600)?;
                 resemble(partial.as_file(), &replaced)?;
                 partial
             }
             // Readable for all as the umask allows: servers run as other users.
-            None => builder
-                .permissions(Permissions::from_mode(0o666))
-                .tempfile_in(&folder)?,
+            None => temporary(&folder, 0o666)?,
         };
         Ok(Some(Self(Target::Beside {
             partial: BufWriter::with_capacity(1 << 16, partial),
@@ -102,18 +100,33 @@ impl WholeFile {
     /// a temporary file in `folder` first. [`WholeFile::partial_path`] and [`WholeFile::patch`] always work.
     ///
     /// # Errors
-    /// Those of the system.
-    pub fn create_spooled(path: &Path, folder: &Path) -> io::Result<Self> {
-        if let Some(beside) = Self::create_beside(path)? {
+    /// [`ZoneError::Write`], or [`ZoneError::TemporaryOutput`] where it is `folder` that fails.
+    pub fn create_spooled(path: &Path, folder: &Path) -> Result<Self, ZoneError> {
+        let beside = Self::create_beside(path).map_err(|source| ZoneError::Write {
+            file: path.to_path_buf(),
+            source,
+        })?;
+        if let Some(beside) = beside {
             return Ok(beside);
         }
-        let partial = tempfile::Builder::new()
-            .prefix(".dnsrig-")
-            .tempfile_in(folder)?;
+        let partial = temporary(folder, 0o600).map_err(|source| ZoneError::TemporaryOutput {
+            folder: folder.to_path_buf(),
+            source,
+        })?;
         Ok(Self(Target::Spooled {
             partial: BufWriter::with_capacity(1 << 16, partial),
+            folder: folder.to_path_buf(),
             path: path.to_path_buf(),
         }))
+    }
+
+    /// The folder of the temporary file that has all that is written until the file is complete; none where it is beside
+    /// its name, or written directly.
+    pub fn spool_folder(&self) -> Option<&Path> {
+        match &self.0 {
+            Target::Spooled { folder, .. } => Some(folder),
+            Target::Beside { .. } | Target::Direct(_) => None,
+        }
     }
 
     /// The file that has all that was written so far.
@@ -145,12 +158,24 @@ impl WholeFile {
     /// # Errors
     /// Those of the system.
     pub fn complete(self) -> io::Result<CompleteFile> {
+        self.end(File::sync_all)
+    }
+
+    /// Closes the file, which is complete, but neither on disk nor under its name.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn close(self) -> io::Result<CompleteFile> {
+        self.end(|_| Ok(()))
+    }
+
+    fn end(self, at_end: impl FnOnce(&File) -> io::Result<()>) -> io::Result<CompleteFile> {
         match self.0 {
             Target::Direct(mut target) => {
                 target.flush()?;
                 Ok(CompleteFile(Completed::Direct))
             }
-            Target::Spooled { partial, path } => {
+            Target::Spooled { partial, path, .. } => {
                 let partial = partial
                     .into_inner()
                     .map_err(io::IntoInnerError::into_error)?;
@@ -164,7 +189,7 @@ impl WholeFile {
                 let partial = partial
                     .into_inner()
                     .map_err(io::IntoInnerError::into_error)?;
-                partial.as_file().sync_all()?;
+                at_end(partial.as_file())?;
                 Ok(CompleteFile(Completed::Beside {
                     partial: partial.into_temp_path(),
                     path,
@@ -173,6 +198,16 @@ impl WholeFile {
             }
         }
     }
+}
+
+/// Makes a temporary file in `folder`, with such permissions as the umask leaves of `mode`.
+fn temporary(folder: &Path, mode: u32) -> io::Result<tempfile::NamedTempFile> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(true).mode(mode);
+    // Not by `tempfile_in`, whose errors tell users the temporary file's name.
+    tempfile::Builder::new()
+        .prefix(".dnsrig-")
+        .make_in(folder, |path| options.open(path))
 }
 
 /// Opens what is no regular file to write.
@@ -210,7 +245,7 @@ fn resemble(file: &File, replaced: &Metadata) -> io::Result<()> {
     file.set_permissions(replaced.permissions())
 }
 
-/// A file that is complete and on disk, but has not its name yet; dropping it removes it.
+/// A file that is complete, but has not its name yet; dropping it removes it.
 pub struct CompleteFile(Completed);
 
 enum Completed {
@@ -234,6 +269,22 @@ impl std::fmt::Debug for CompleteFile {
 }
 
 impl CompleteFile {
+    /// Brings to disk what was written, if that was only closed.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn bring_to_disk(&self) -> io::Result<()> {
+        match &self.0 {
+            Completed::Beside { partial, .. } => {
+                // It may have the permissions of a file that its owner must not read, or not write.
+                let file = File::open(partial)
+                    .or_else(|_| OpenOptions::new().write(true).open(partial))?;
+                file.sync_all()
+            }
+            Completed::Direct | Completed::Spooled { .. } => Ok(()),
+        }
+    }
+
     /// Gives the file its name, and brings that to disk.
     ///
     /// # Errors
@@ -269,7 +320,7 @@ impl CompleteFile {
 }
 
 /// A file that has its name, in a folder that is perhaps not on disk yet.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 #[must_use]
 pub struct NamedFile(Option<PathBuf>);
 

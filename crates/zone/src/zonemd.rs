@@ -1,5 +1,9 @@
 //! The digest of a zone (RFC 8976), scheme SIMPLE.
 
+mod claims;
+
+pub use claims::{Claim, Unverifiable, WRONG_DIGEST, claims, refuted};
+
 use crate::canonical::compare_names;
 use crate::error::ZoneError;
 use crate::flow::{Batch, Opening, SortedRecords, ZoneFlow, over_names};
@@ -83,7 +87,7 @@ pub fn zone_digests(
 }
 
 /// The digests of the zone of `flow`, whose NSEC3 records are `nsec3`, one for each of `hashes`.
-pub(crate) fn flow_digests(
+fn flow_digests(
     flow: &mut ZoneFlow<'_>,
     nsec3: SortedRecords<'_>,
     hashes: &[ZonemdHash],

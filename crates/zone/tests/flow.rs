@@ -11,7 +11,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 fn pool(threads: usize) -> Pool {
-    Pool::new(NonZeroUsize::new(threads).unwrap())
+    Pool::new(NonZeroUsize::new(threads).unwrap()).unwrap()
 }
 
 fn text_of(zone: &Zone) -> String {

@@ -379,3 +379,37 @@ fn includes() {
     let error = Zone::read(&main, None).unwrap_err();
     assert!(matches!(error, ZoneError::Include { .. }));
 }
+
+#[test]
+fn digests_of_zones_are_not_shorter_than_the_rfc_allows() {
+    let record = |digits: usize| {
+        with_soa(&format!(
+            "example.com. 60 IN ZONEMD 1 1 1 {}\n",
+            "ab".repeat(digits)
+        ))
+    };
+    let generic = |digits: usize| {
+        with_soa(&format!(
+            "example.com. 60 IN ZONEMD \\# {} 000000010101{}\n",
+            6 + digits,
+            "ab".repeat(digits)
+        ))
+    };
+    for octets in [0, 1, 11] {
+        for text in [record(octets), generic(octets)] {
+            let said = message(text.as_bytes());
+            assert!(said.contains(":2:"), "{said}");
+        }
+    }
+    assert!(message(record(11).as_bytes()).contains("RFC 8976"));
+    // What is read can be read again as it is written.
+    for text in [record(12), generic(12)] {
+        let zone = read(&text).zone;
+        let mut written = Vec::new();
+        zone.write_to(&mut written).unwrap();
+        assert_eq!(
+            Zone::parse(&written, None).unwrap().records(),
+            zone.records()
+        );
+    }
+}

@@ -75,6 +75,7 @@ proptest! {
         memory in prop_oneof![1usize..40_000, Just(usize::MAX)],
         with_manifest: bool,
         order: u64,
+        lost: Index,
     ) {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
@@ -101,6 +102,27 @@ proptest! {
         let manifest_path = at("piece.pieces");
         let given = with_manifest.then_some(&*manifest_path);
         prop_assert_eq!(join(&paths, given, &at("joined")).unwrap(), whole);
+
+        // No record below the apex can be missing.
+        let text = fs::read_to_string(&paths[0]).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        let is_data = |line: &&&str| {
+            let words: Vec<&str> = line.split(' ').collect();
+            !line.starts_with(';')
+                && words[0] != manifest.zone
+                && !["RRSIG", "NSEC", "NSEC3"].contains(&words[3])
+        };
+        let data: Vec<&&str> = lines.iter().filter(is_data).collect();
+        if !data.is_empty() {
+            let lost = *lost.get(&data);
+            let rest = lines.iter().filter(|line| !std::ptr::eq(*line, lost));
+            let rest: String = rest.map(|line| format!("{line}\n")).collect();
+            let whole = std::mem::replace(&mut paths[0], at("losing"));
+            fs::write(&paths[0], rest).unwrap();
+            let message = join(&paths, given, &at("less")).unwrap_err().to_string();
+            prop_assert!(message.contains("losing"), "{}", message);
+            paths[0] = whole;
+        }
 
         // Of less than all pieces, or of one that was cut short, nothing is made.
         if pieces > 1 {
@@ -290,4 +312,45 @@ fn a_survey_counts() {
         (survey.nsec3[0].iterations, survey.nsec3[0].opt_out),
         (2, 1)
     );
+}
+
+#[test]
+fn no_piece_takes_the_place_of_what_is_split() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let text = "a.test. 60 IN SOA . . 1 2 3 4 5\na.test. 60 IN NS b.\nm.a.test. 60 IN A 192.0.2.1\nz.a.test. 60 IN A 192.0.2.1\n";
+    fs::create_dir(at("deep")).unwrap();
+    for file in ["zone.1", "zone.pieces", "other", "deep/zone.2"] {
+        fs::write(at(file), text).unwrap();
+    }
+    std::os::unix::fs::symlink("zone.1", at("link")).unwrap();
+    std::os::unix::fs::symlink("other", at("piece.2")).unwrap();
+    let including = "$INCLUDE zone.1\n";
+    fs::write(at("including"), including).unwrap();
+    let two = Cutting::Pieces(2);
+    let labels = Cutting::Labels(LabelRanges::read("-m,n-").unwrap());
+    let before = |name: &str| fs::read_to_string(at(name)).unwrap();
+    for (zone, cutting, prefix) in [
+        ("zone.1", &two, "zone"),
+        ("zone.1", &labels, "zone"),
+        ("zone.pieces", &two, "zone"),
+        ("deep/zone.2", &two, "deep/../deep/zone"),
+        ("link", &two, "zone"),
+        ("other", &two, "piece"),
+        ("including", &two, "zone"),
+    ] {
+        let error = split(&at(zone), cutting, &at(prefix), usize::MAX).unwrap_err();
+        let error = error.to_string();
+        assert!(
+            error.contains("would replace the zone itself"),
+            "{zone}: {error}"
+        );
+        let kept = match zone {
+            "including" => including,
+            _ => text,
+        };
+        assert_eq!(before(zone), kept);
+        assert_eq!(before("zone.1"), text);
+    }
+    split(&at("zone.1"), &two, &at("part"), usize::MAX).unwrap();
 }

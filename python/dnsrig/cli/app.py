@@ -6,10 +6,11 @@ import sys
 from contextlib import suppress
 
 import click
+from click.shell_completion import shell_complete
 
 from dnsrig import __version__
 from dnsrig.cli.command_list import CommandList
-from dnsrig.cli.signals import INTERRUPTED, quit_on_signals
+from dnsrig.cli.signals import INTERRUPTED, ignore_signals
 from dnsrig.cli.streams import ClosedOutput, flush_output, occupy_closed_descriptors, say
 from dnsrig.errors import DnsrigError, EnvironmentLacksError
 
@@ -27,6 +28,8 @@ Traffic goes only to this machine's own addresses unless you say otherwise.
 Exit codes: 0 done, 1 the thing under test failed, 2 usage or input error,
 3 this machine lacks something, 130 interrupted, 141 nobody reads the output.
 """
+COMPLETION_VARIABLE = "_DNSRIG_COMPLETE"
+"""The environment variable by which a shell asks what can come next on the command line."""
 UNREAD = 141
 """Exit code when the reader of standard output has gone: a shell's for a program that SIGPIPE ended."""
 
@@ -40,10 +43,11 @@ COMMANDS = {
     "load": ("load", "Load a server and account for every query."),
     "servers": ("servers", "List the name servers that the rig can drive."),
     "serve": ("servers", "Start a name server with a zone, as the studies do."),
-    "zone": ("zone", "Generate zones, and say what is in one."),
+    "zone": ("zone", "Make, sort, cut, check, verify and compare zone files."),
     "sign": ("sign", "Sign a zone file."),
     "keygen": ("keygen", "Make a key for a zone."),
-    "ds": ("keygen", "Print the DS records of keys."),
+    "settime": ("settime", "Show and change when a key is published, signs and goes."),
+    "ds": ("ds", "Print the DS records of keys."),
     "stream": ("stream", "Make query streams for a load."),
 }
 """Each command's module in dnsrig.cli, and its line in the list."""
@@ -61,6 +65,7 @@ SAID_ERRORS = {
     errno.ENOMEM,
     errno.ENOSPC,
     errno.ENOTDIR,
+    errno.EPERM,
     errno.EROFS,
 }
 """What the system refuses for reasons that its own words explain; anything else is our fault and shown whole."""
@@ -85,15 +90,19 @@ def main() -> None:
     sys.stdin = sys.stdin or os.fdopen(0)
     sys.stdout = sys.stdout or ClosedOutput()
     sys.stderr = sys.stderr or os.fdopen(2, "w")
-    code = run_command_line(sys.argv[1:])
-    quit_on_signals()
+    try:
+        code = run_command_line(sys.argv[1:])
+    except KeyboardInterrupt:
+        # Once more, while the first was being said.
+        code = INTERRUPTED
+    ignore_signals()
     sys.exit(code)
 
 
 def run_command_line(arguments: list[str]) -> int:
     """Run `dnsrig` with `arguments`; print any error to standard error and return the exit code."""
     try:
-        result = cli.main(arguments, prog_name="dnsrig", standalone_mode=False)
+        result = _invoke(arguments)
         sys.stdout.flush()
     except click.ClickException as error:
         with suppress(OSError):
@@ -102,12 +111,26 @@ def run_command_line(arguments: list[str]) -> int:
     except DnsrigError as error:
         say(f"dnsrig: {error}")
         return error.exit_code
-    except (click.Abort, KeyboardInterrupt):
+    except KeyboardInterrupt:
         say("dnsrig: interrupted")
         return INTERRUPTED
     except OSError as error:
         return _refused_by_system(error)
     return result if isinstance(result, int) else 0
+
+
+def _invoke(arguments: list[str]) -> object:
+    """Run the command, and give what it returns.
+
+    Not by `cli.main`, which ends the program with 1 where the reader of the output has gone, and prints at Ctrl-C.
+    """
+    if instruction := os.environ.get(COMPLETION_VARIABLE):
+        return shell_complete(cli, {}, "dnsrig", COMPLETION_VARIABLE, instruction)
+    try:
+        with cli.make_context("dnsrig", list(arguments)) as context:
+            return cli.invoke(context)
+    except click.exceptions.Exit as ended:
+        return ended.exit_code
 
 
 def _refused_by_system(error: OSError) -> int:

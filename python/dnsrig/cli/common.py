@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -13,22 +14,35 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class FiniteRange(click.FloatRange):
-    """A range of numbers without infinity and not-a-number, which a plain FloatRange lets through."""
+    """A range of numbers in ASCII, without infinity and not-a-number, which a plain FloatRange lets through."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # noqa: ANN401 (click's signature)
         """Convert and check."""
+        if isinstance(value, str) and not re.fullmatch(r"[-+.0-9a-zA-Z]+", value):
+            self.fail(f"'{value}' is not a number.", param, ctx)
         number = float(super().convert(value, param, ctx))
         if not math.isfinite(number):
             self.fail(f"{value} is not a finite number.", param, ctx)
         return number
 
 
+class WholeNumber(click.IntRange):
+    """A range of whole numbers in ASCII digits; int() takes those of any script, and underscores."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:  # noqa: ANN401 (click's signature)
+        """Convert and check."""
+        if isinstance(value, str) and not re.fullmatch(r"-?[0-9]{1,20}", value):
+            self.fail(f"'{value}' is not a whole number.", param, ctx)
+        return int(super().convert(value, param, ctx))
+
+
 SECONDS = FiniteRange(min=0.001, max=31_536_000)
 RATE = FiniteRange(min=0.001, max=1e9)
-KEY_BITS = click.IntRange(1, 65_535)
-OUTSTANDING = click.IntRange(1, 10_000_000)
-CLIENTS = click.IntRange(1, 1_000_000)
-COUNT = click.IntRange(1, 2**63 - 1)
+KEY_BITS = WholeNumber(1, 65_535)
+TTL_S = WholeNumber(0, 2**31 - 1)
+OUTSTANDING = WholeNumber(1, 10_000_000)
+CLIENTS = WholeNumber(1, 1_000_000)
+COUNT = WholeNumber(1, 2**63 - 1)
 EXISTING_FILE = click.Path(exists=True, dir_okay=False, readable=True)
 
 
@@ -41,7 +55,7 @@ def seed_option(command: Command) -> Command:
     """Add `--seed`."""
     return click.option(
         "--seed",
-        type=click.IntRange(0, 2**63 - 1),
+        type=WholeNumber(0, 2**63 - 1),
         default=None,
         help="Seed of everything random; drawn and printed when not given.",
     )(command)
@@ -87,10 +101,8 @@ def whole_numbers(least: int, most: int, example: str) -> Callable[..., tuple[in
         parts = comma_list(context, parameter, value)
         if parts is None:
             return None
-        try:
-            numbers = tuple(int(part) for part in parts)
-        except ValueError:
-            numbers = (least - 1,)
+        is_whole = all(re.fullmatch(r"-?[0-9]{1,20}", part) for part in parts)
+        numbers = tuple(int(part) for part in parts) if is_whole else (least - 1,)
         if not all(least <= number <= most for number in numbers):
             raise click.BadParameter(
                 f"'{value}' is not a list of whole numbers from {least} to {most}, such as {example}"

@@ -1,52 +1,24 @@
-"""`dnsrig keygen` and `dnsrig ds`: make keys, and the DS records of keys."""
+"""`dnsrig keygen`: make keys."""
 
-from collections.abc import Callable
+import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
 from dnsrig import _core
-from dnsrig.cli.common import KEY_BITS, Command, json_option, print_json
-from dnsrig.cli.key_times import FORMS, key_time, odd_order
-from dnsrig.cli.sections import SectionedCommand, section
-from dnsrig.errors import DnsrigError, InputError
-from dnsrig.keys import ALGORITHM, new_key
+from dnsrig.cli.common import KEY_BITS, TTL_S, json_option, print_json
+from dnsrig.cli.key_times import SECTION, TimedCommand, given_times, oddities, timing_options
+from dnsrig.cli.sections import section
+from dnsrig.cli.streams import check_output_is_open
+from dnsrig.errors import DnsrigError
+from dnsrig.keys import ALGORITHM, check_file_names, new_key
 
-TTL_S = click.IntRange(0, 2**31 - 1)
 KEY = section("Key")
-TIMES = section(f"Times: {FORMS}")
 TOKEN = section("Hardware security module")
 
 
-def timing_options(command: Command) -> Command:
-    """Add the options for a key's times, as BIND has them."""
-    options: tuple[tuple[str, str, str, str], ...] = (
-        ("-P", "--publish", "Publish", "The key enters the zone [now]."),
-        ("-A", "--activate", "Activate", "It begins to sign [now]."),
-        ("-R", "--revoke", "Revoke", "It is revoked (RFC 5011)."),
-        ("-I", "--inactive", "Inactive", "It stops signing."),
-        ("-D", "--delete", "Delete", "It leaves the zone."),
-        ("", "--sync-publish", "SyncPublish", "CDS and CDNSKEY records appear ('-P sync')."),
-        ("", "--sync-delete", "SyncDelete", "They disappear ('-D sync')."),
-    )
-    for short, long, event, text in reversed(options):
-        names = tuple(name for name in (short, long) if name)
-        command = TIMES(*names, event.lower(), metavar="DATE", callback=_noted(event), help=text)(command)
-    return command
-
-
-def _noted(event: str) -> Callable[[click.Context, click.Parameter, str | None], None]:
-    """Give a callback that keeps the time of `event` in the context's `timing`."""
-
-    def note(context: click.Context, _parameter: click.Parameter, value: str | None) -> None:
-        if value is not None:
-            context.meta.setdefault("timing", {})[event] = key_time(value)
-
-    return note
-
-
-@click.command(cls=SectionedCommand)
+@click.command(cls=TimedCommand)
 @click.argument("zone")
 @KEY("-a", "--algorithm", default=None, metavar="NAME", help=f"Algorithm by mnemonic or number [{ALGORITHM}].")
 @KEY("-b", "--bits", type=KEY_BITS, default=None, help="Size of an RSA key: 1024 to 4096 [2048].")
@@ -64,8 +36,8 @@ def _noted(event: str) -> Callable[[click.Context, click.Parameter, str | None],
 @click.option("-n", "name_type", type=click.Choice(["ZONE"], case_sensitive=False), expose_value=False, hidden=True)
 @click.option("-3", "nsec3", is_flag=True, expose_value=False, hidden=True)
 @click.option("-q", "quiet", is_flag=True, expose_value=False, hidden=True)
-@timing_options
-@TIMES("-G", "generate_only", is_flag=True, help="Neither publish nor activate the key yet.")
+@timing_options(" [now]")
+@SECTION("-G", "generate_only", is_flag=True, help="Neither publish nor activate the key yet.")
 @TOKEN("--pkcs11", metavar="URI", default=None, help="Make the key in a token, under the name that URI has (RFC 7512).")
 @TOKEN("--existing", is_flag=True, help="Write the files of a key that is in the token already.")
 @json_option
@@ -105,6 +77,7 @@ def keygen(
     if existing and bits is not None:
         raise click.UsageError("-b is for new keys; leave it out with --existing")
     timing = _timing(context, generate_only)
+    check_output_is_open()
     made = _core.KeySet()
     new_key(
         made,
@@ -120,7 +93,8 @@ def keygen(
         allow_sha1=allow_sha1,
     )
     facts = made.describe()[0]
-    for oddity in odd_order(facts["timing"]):
+    check_file_names(made, key_directory)
+    for oddity in oddities(facts["timing"], is_ksk=facts["role"] == "ksk"):
         click.echo(f"warning: {facts['file_name']}: {oddity}", err=True)
     try:
         made.write(key_directory)
@@ -129,66 +103,30 @@ def keygen(
             hint = f"{error}; the key is in the token, so write its files by the same command with --existing"
             raise type(error)(hint) from error
         raise
+    stem = key_directory / facts["file_name"]
+    files = [f"{stem}.key", f"{stem}.private"]
+    try:
+        _tell({**facts, "files": files, "ds": made.ds_records}, as_json)
+    except OSError:
+        # Nobody knows its name, and the next signing would use it.
+        for file in [] if pkcs11 else files:
+            Path(file).unlink()
+        click.echo(f"the files of {facts['file_name']} are {'there' if pkcs11 else 'removed again'}", err=True)
+        raise
+
+
+def _tell(facts: dict[str, Any], as_json: bool) -> None:
     if as_json:
-        stem = key_directory / facts["file_name"]
-        print_json({**facts, "files": [f"{stem}.key", f"{stem}.private"], "ds": made.ds_records})
+        print_json(facts)
     else:
         click.echo(facts["file_name"])
+        sys.stdout.flush()
 
 
 def _timing(context: click.Context, generate_only: bool) -> dict[str, int | None]:
-    given: dict[str, int | None] = context.meta.get("timing", {})
+    given = given_times(context)
     if not generate_only:
         return given
     if {"Publish", "Activate"} & given.keys():
         raise click.UsageError("-G leaves out the times that -P and -A set; give one or the other")
     return {**given, "Publish": None, "Activate": None}
-
-
-@click.command()
-@click.argument("sources", metavar="KEYFILE|ZONEFILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
-    "-d",
-    "--digest",
-    "digests",
-    multiple=True,
-    metavar="TYPE",
-    help="Digest type: 2 (SHA-256) [default], 4 (SHA-384), or 1 (SHA-1) with --allow-sha1; may be repeated.",
-)
-@click.option("--allow-sha1", is_flag=True, help="Allow digest type 1, which validators may ignore (RFC 9905).")
-@click.option("-C", "--cds", is_flag=True, help="CDS records, by which the zone tells its parent (RFC 7344).")
-@click.option("-A", "--all-keys", is_flag=True, help="All keys of a zone file, not just those with the SEP flag.")
-@click.option("-T", "--ttl", type=TTL_S, default=None, help="TTL of the records [that of the DNSKEY record, or 3600].")
-@json_option
-def ds(
-    sources: tuple[Path, ...],
-    digests: tuple[str, ...],
-    allow_sha1: bool,
-    cds: bool,
-    all_keys: bool,
-    ttl: int | None,
-    as_json: bool,
-) -> None:
-    """Print the DS records of keys, for the parent zone.
-
-    Each argument is a key (K*.key, or the name without suffix that keygen prints), or the file of a signed zone.
-
-    \b
-    Examples:
-      dnsrig ds Kexample.test.+013+12345
-      dnsrig ds -d 2 -d 4 example.db.signed
-      dnsrig ds -C Kexample.test.+013+12345.key
-    """
-    wanted = digests or ("2",)
-    if not allow_sha1 and any(digest.upper() in {"1", "SHA-1", "SHA1"} for digest in wanted):
-        raise InputError("-d 1: SHA-1 digests are not secure; choose 2 or 4, or add --allow-sha1")
-    records = [
-        record
-        for source in sources
-        for record in _core.ds_records(source, wanted, cds=cds, all_keys=all_keys, ttl_s=ttl)
-    ]
-    if as_json:
-        print_json({"records": records})
-    else:
-        for record in records:
-            click.echo(record)

@@ -13,6 +13,7 @@ from dnsrig.cli.common import (
     KEY_BITS,
     OUTSTANDING,
     FiniteRange,
+    WholeNumber,
     chosen_seed,
     comma_list,
     json_option,
@@ -27,9 +28,11 @@ from dnsrig.cli.zone_generate import NAMES_MAX
 from dnsrig.errors import InputError, SubjectFailedError
 from dnsrig.keys import ALGORITHMS
 from dnsrig.loads import TRANSPORTS
+from dnsrig.report.figures import short_number
 from dnsrig.studies import conduct
 from dnsrig.studies.base import Study
 from dnsrig.studies.encrypted.settings import CERTIFICATES, PARTS
+from dnsrig.studies.plan import Plan
 from dnsrig.studies.registry import studies as all_studies
 from dnsrig.studies.registry import study as find_study
 from dnsrig.studies.settings import StudySettings
@@ -80,7 +83,9 @@ OPTIONS = {
     "unbound and dnsdist].",
 )
 @click.option("--signer", "signers", callback=comma_list, help="For signing: dnsrig,bind,ldns,knot,dnst [those found].")
-@click.option("--quick", is_flag=True, help="Few and short repetitions: about a minute for one server.")
+@click.option(
+    "--quick", is_flag=True, help="Few and short repetitions, for a look: a minute or two a server; --dry-run says."
+)
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
@@ -88,6 +93,7 @@ OPTIONS = {
     show_default=True,
     help="Folder that the run's own folder is made in.",
 )
+@click.option("--dry-run", is_flag=True, help="Print which cases would be measured and about how long it takes; end.")
 @click.option("--resume", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Go on with this run.")
 @click.option("--zone", type=EXISTING_FILE, help="A zone file of your own, signed or not [default: synthetic].")
 @click.option("-o", "--origin", help="Name of the zone's apex, if the file does not say it.")
@@ -98,7 +104,7 @@ OPTIONS = {
     default=None,
     help="Leave out the log's bad lines instead of stopping at them.",
 )
-@click.option("--records", type=click.IntRange(40, 100_000), help="Size of the synthetic zone [244].")
+@click.option("--records", type=WholeNumber(40, 100_000), help="Size of the synthetic zone [244].")
 @click.option("--algorithm", type=click.Choice(ALGORITHMS), help="Signing algorithm [RSASHA256].")
 @click.option("--ksk-bits", type=KEY_BITS, help="RSA key-signing key [2048].")
 @click.option("--zsk-bits", type=KEY_BITS, help="RSA zone-signing key [1024].")
@@ -108,7 +114,7 @@ OPTIONS = {
 @click.option("--opt-out", is_flag=True, default=None, help="NSEC3 opt-out.")
 @click.option("--stream", "streams", callback=comma_list, help=f"Query streams, of {','.join(KINDS)}.")
 @click.option("--denial-share", type=FiniteRange(0, 1), help="Share of denial in 'normal' without a log [0.08].")
-@click.option("--repetitions", type=click.IntRange(1, 1000), help="How often each case is measured.")
+@click.option("--repetitions", type=WholeNumber(1, 1000), help="How often each case is measured.")
 @click.option("--load-seconds", "load_s", type=FiniteRange(0.1, 86_400), help="Length of each load.")
 @click.option("--warm-up-seconds", "warm_up_s", type=FiniteRange(0, 86_400), help="Unmeasured load before each.")
 @click.option("--outstanding", type=OUTSTANDING, help="Queries outstanding in the closed loop [100].")
@@ -142,8 +148,8 @@ OPTIONS = {
     callback=comma_list,
     help=f"Certificates' keys in encrypted-cost, of {','.join(CERTIFICATES)}; the first one for all cases.",
 )
-@click.option("--sessions", type=click.IntRange(1, 1000), help="In encrypted-cost, at once with one query each [256].")
-@click.option("--queries-per-session", type=click.IntRange(2, 1_000_000), help="In encrypted-cost, re-used [2000].")
+@click.option("--sessions", type=WholeNumber(1, 1000), help="In encrypted-cost, at once with one query each [256].")
+@click.option("--queries-per-session", type=WholeNumber(2, 1_000_000), help="In encrypted-cost, re-used [2000].")
 @click.option(
     "--steps",
     callback=whole_numbers(1, 65_535, "1,8,64"),
@@ -155,7 +161,7 @@ OPTIONS = {
     type=FiniteRange(1, 10_000),
     help="Connections in encrypted-cost that come to nothing [1800].",
 )
-@click.option("--names", type=click.IntRange(100, NAMES_MAX), help="For signing: delegations of the zone [55000].")
+@click.option("--names", type=WholeNumber(100, NAMES_MAX), help="For signing: delegations of the zone [55000].")
 @click.option("--key", "keys", callback=comma_list, help=f"For signing: zone-signing keys, of {','.join(KEYS)}.")
 @click.option("--chain", "chains", callback=comma_list, help=f"For signing: chains of denial, of {','.join(CHAINS)}.")
 @click.option(
@@ -170,6 +176,7 @@ def run(
     resume: Path | None,
     out: Path,
     quick: bool,
+    dry_run: bool,
     seed: int | None,
     as_json: bool,
     **choices: Any,  # noqa: ANN401 (one option each, of any type)
@@ -183,14 +190,18 @@ def run(
       dnsrig run nsec3-iterations --server bind --iterations 0,1,5,10,50,100
       dnsrig run encrypted-cost --server nsd,dnsdist+nsd --transport udp,tcp,dot
       dnsrig run signing --signer dnsrig,bind --names 550000
+      dnsrig run signing --quick --dry-run                  what it would measure, and how long
       dnsrig run --resume runs/20261121-214500-denial-cost
 
     A run is a folder; its report.html is the thing to read. `dnsrig studies show STUDY` explains method and source.
     """
+    if resume is not None and (study is not None or dry_run):
+        raise click.UsageError("--resume RUN goes on with the study that RUN holds; leave out STUDY and --dry-run")
+    if dry_run and study is not None:
+        _print_plan(study, conduct.plan(study, _settings(study, quick, chosen_seed(seed), choices)), as_json)
+        return
     with TerminalWatcher(quiet=as_json) as watcher:
         if resume is not None:
-            if study is not None:
-                raise click.UsageError("--resume RUN goes on with the study that RUN holds; leave STUDY out")
             folder, summary = conduct.resume(resume, watcher)
         elif study is None:
             raise click.UsageError("name a study (dnsrig studies lists them), or --resume RUN")
@@ -202,11 +213,26 @@ def run(
     else:
         for answer in summary["answers"]:
             click.echo(f"{answer['claim']} ({answer['detail']}).")
+        if not summary["answers"]:
+            click.echo(f"No pair of cases answers the study's questions. {summary['unanswered']}".rstrip())
+        for warning in summary["taint_warnings"]:
+            click.echo(f"warning: {warning}", err=True)
         click.echo(f"report: {folder / 'report.html'}")
     if summary["status"] == "incomplete":
         raise SubjectFailedError(
             f"{summary['reason']}; the report says why under 'Not measured'. To try again: dnsrig run --resume {folder}"
         )
+
+
+def _print_plan(study: str, plan: Plan, as_json: bool) -> None:
+    if as_json:
+        print_json({"study": study, **plan.as_json()})
+        return
+    print_table(
+        ("case", "estimate [s]"),
+        [(case.case_id, short_number(case.later_s)) for case in plan.cases],
+    )
+    click.echo(f"{study}: {plan.sentence}")
 
 
 def _arguments(seed: int) -> list[str]:
@@ -303,4 +329,4 @@ def show(name: str, as_json: bool) -> None:
         for paragraph in paragraphs:
             click.echo(click.wrap_text(paragraph, width=100, initial_indent="  ", subsequent_indent="  "))
         click.echo()
-    click.echo(f"To run it: dnsrig run {name}    (--quick: about a minute a server)")
+    click.echo(f"To run it: dnsrig run {name}    (--quick: for a look; --dry-run: how long it takes)")

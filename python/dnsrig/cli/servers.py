@@ -8,7 +8,7 @@ from typing import Any, Literal
 import click
 
 from dnsrig import _core
-from dnsrig.cli.common import EXISTING_FILE, comma_list, json_option, print_json, print_table
+from dnsrig.cli.common import EXISTING_FILE, WholeNumber, comma_list, json_option, print_json, print_table
 from dnsrig.errors import InputError
 from dnsrig.servers.base import Installation, ServedZone, Server, ServerSettings
 from dnsrig.servers.certificates import CertificateKey, make_certificate
@@ -65,8 +65,8 @@ def _row(name: str, kind: type[Server], installation: Installation | None) -> di
 @click.argument("zonefile", type=EXISTING_FILE)
 @click.option("-o", "--origin", default=None, help="Name of the zone's apex, if the file does not say it.")
 @click.option("-a", "--address", default="127.0.0.1", show_default=True)
-@click.option("-p", "--port", type=click.IntRange(0, 65535), default=0, help="0 picks a free one.")
-@click.option("--threads", type=click.IntRange(1), default=1, show_default=True, help="Worker threads of the server.")
+@click.option("-p", "--port", type=WholeNumber(0, 65535), default=0, help="0 picks a free one.")
+@click.option("--threads", type=WholeNumber(1), default=1, show_default=True, help="Worker threads of the server.")
 @click.option("--answers", type=click.Choice(["server", "full"]), default="server", show_default=True)
 @click.option(
     "--encrypted",

@@ -1,5 +1,6 @@
 """`dnsrig sign`: sign a zone file."""
 
+import re
 import time
 from pathlib import Path
 from typing import Any, Literal
@@ -7,11 +8,20 @@ from typing import Any, Literal
 import click
 
 from dnsrig import _core
-from dnsrig.cli.common import KEY_BITS, Command, json_option, print_json
-from dnsrig.cli.keygen import TTL_S
+from dnsrig.cli.common import KEY_BITS, TTL_S, Command, WholeNumber, json_option, print_json
+from dnsrig.cli.file_lock import alone_with
 from dnsrig.cli.sections import SectionedCommand, section
-from dnsrig.cli.times import FORMS, parse_duration, present_s, signature_times
-from dnsrig.cli.zone_lock import alone_with
+from dnsrig.cli.sign_summary import key_lines
+from dnsrig.cli.streams import report_on
+from dnsrig.cli.times import (
+    FORMS,
+    check_validity,
+    parse_duration,
+    parse_time,
+    present_s,
+    shown_time,
+    signature_times,
+)
 from dnsrig.cli.zone_reading import (
     OUTPUT_FILE,
     ZONE_FILE,
@@ -45,7 +55,7 @@ OPTIONS = (
         show_default=True,
         help="The SOA record's serial number.",
     ),
-    click.option("-n", "--threads", type=click.IntRange(1, 1024), default=None, help="Threads that work [one a CPU]."),
+    click.option("-n", "--threads", type=WholeNumber(1, 1024), default=None, help="Threads that work [one a CPU]."),
     click.option(
         "--memory",
         type=Size(),
@@ -91,10 +101,11 @@ OPTIONS = (
         default=None,
         help="Expiration of signatures of DNSKEY, CDS and CDNSKEY records [-e].",
     ),
+    TIMES("--now", metavar="TIME", default=None, help="When it is signed, for these times and those of keys [now]."),
     TIMES("-j", "--jitter", metavar="DURATION", default=None, help="Spread expirations over so long before the end."),
     CHAIN("-3", "--nsec3-salt", "salt", metavar="SALT", default=None, help="NSEC3; hexadecimal, - for no salt."),
     CHAIN("--nsec", "nsec", is_flag=True, help="NSEC, also where ZONEFILE has NSEC3 [the chain it has; NSEC]."),
-    CHAIN("-H", "--iterations", type=click.IntRange(0, 65535), default=0, help="Additional iterations [0]."),
+    CHAIN("-H", "--iterations", type=WholeNumber(0, 65535), default=0, help="Additional iterations [0]."),
     CHAIN("-A", "--opt-out", is_flag=True, help="Leave insecure delegations out of the chain."),
     SIGNED(
         "-i", "--interval", metavar="DURATION", default=None, help="Renew what ends sooner [a quarter of what is left]."
@@ -102,9 +113,16 @@ OPTIONS = (
     SIGNED("--verify-kept", is_flag=True, help="Verify all signatures kept, also those the state file vouches for."),
     SIGNED(
         "--changes",
+        type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
+        default=None,
+        help="Change the zone by this file (- is standard input), records after - and +, and sign nothing else anew.",
+    ),
+    SIGNED(
+        "--previous",
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
         default=None,
-        help="Change the zone by this file, records after - and +, and sign nothing else anew.",
+        metavar="FILE",
+        help="Take the signatures, the chain and the state file of this signed earlier version; ZONEFILE has none.",
     ),
     SIGNED("--no-state", is_flag=True, help="Neither use nor write the state file, OUTPUT.state."),
     PIECES("--chain-only", is_flag=True, help="Put in keys and chain, without signatures."),
@@ -127,10 +145,10 @@ def sign_options(command: Command) -> Command:
 def sign(*, zonefile: Path, keys: tuple[Path, ...], as_json: bool, **options: Any) -> None:  # noqa: ANN401 (click passes what OPTIONS names)
     """Sign ZONEFILE with KEYS, the names of key files of dnssec-keygen or of dnsrig, PKCS#11 keys included.
 
-    Most options are those of dnssec-signzone; -a and -L mean something else here. Without KEYS those of the zone in the
-    folder of keys sign by their times, as with dnssec-signzone -S; if there are none, new ones are made there, a KSK
-    and a ZSK. ZONEFILE and the output may be - for standard input and output. The output is in canonical order, and has
-    its name only when it is complete.
+    Most options are those of dnssec-signzone; -a and -L mean something else here, and docs/guide/signing.md lists those
+    that are missing. Without KEYS those of the zone in the folder of keys sign by their times, as with dnssec-signzone
+    -S; if there are none, new ones are made there, a KSK and a ZSK. ZONEFILE and the output may be - for standard input
+    and output. The output is in canonical order, and has its name only when it is complete.
 
     Signatures of a signed ZONEFILE are kept while they are valid, last for the interval, and cover what the zone has;
     its chain is kept and repaired unless -3 or --nsec asks for another. A state file beside the output tells the next
@@ -142,35 +160,69 @@ def sign(*, zonefile: Path, keys: tuple[Path, ...], as_json: bool, **options: An
       dnsrig sign -3 - -f out.db example.db           NSEC3 without salt
       dnsrig sign example.db Kexample.test.+013+12345
       dnsrig sign -K keys -N increment -j 12h -f example.db.signed example.db.signed
+      dnsrig sign -K keys -f example.db.signed --previous example.db.signed new.db
     """
     output = options["output"] or Path("-" if str(zonefile) == "-" else f"{zonefile}.signed")
     claim_output(output, as_json)
     _check_fit(options)
-    if options["changes"] is not None and output.exists() and output.samefile(options["changes"]):
-        raise click.UsageError(f"{output} is the file of changes, which would be lost: name another output by -f")
+    _check_changes(zonefile, options["changes"], output)
     if options["smart"] and (keys or options["key_signing"]):
         raise click.UsageError("-S takes all keys of the folder: leave out KEYS and -k, or -S")
-    with alone_with(zonefile):
-        chosen = _choose_keys(zonefile, keys, output, options)
+    inputs = [zonefile] if options["previous"] is None else [zonefile, options["previous"]]
+    # Two at once would each make new keys for the zone, or one would undo the changes of the other.
+    with alone_with(inputs, "another signing"):
+        present = present_s()
+        now_s = present if options["now"] is None else parse_time(options["now"], "--now", present, present)
+        chosen = _choose_keys(zonefile, keys, output, now_s, options)
         if options["deterministic"]:
             chosen.keys.make_deterministic()
-        for warning in chosen.warnings:
+        signing = _signing(chosen, now_s, options)
+        for warning in (*chosen.warnings, *_time_doubts(signing.inception, present)):
             click.echo(f"warning: {warning}", err=True)
-        signing = _signing(chosen, options)
+        check_validity(signing)
         began = time.monotonic()
         with ZoneProgress("sign", [zonefile]) as progress:
             reading = Reading(options["origin"], options["memory"], options["threads"], progress.update)
             signed = _core.sign_zone(zonefile, output, chosen.keys, signing, reading)
         seconds = time.monotonic() - began
+    if options["chain_only"] or options["given_chain"]:
+        # The parent's records are of the zone, not of a piece of it: `dnsrig ds` makes them of the joined one.
+        signed["ds"] = []
     trouble = signed.pop("trouble")
     if trouble is not None:
         click.echo(f"warning: {trouble}", err=True)
-    _report(zonefile, output, signed, seconds, as_json)
+    lines = key_lines(chosen, signing, signed)
+    with report_on(f"{file_name(output)} is complete"):
+        _report(zonefile, output, signed, lines, seconds, as_json)
+
+
+def _check_changes(zonefile: Path, changes: Path | None, output: Path) -> None:
+    """Refuse a file of changes that is the output, or standard input where the zone comes from there."""
+    if changes is None:
+        return
+    if str(changes) == "-":
+        if str(zonefile) == "-":
+            raise click.UsageError("standard input is either the zone or its changes: name a file for one of them")
+    elif output.exists() and output.samefile(changes):
+        raise click.UsageError(f"{output} is the file of changes, which would be lost: name another output by -f")
+
+
+def _time_doubts(inception: int, present: int) -> list[str]:
+    """Say whether the signatures begin later than `present`; times of signatures wrap around."""
+    ahead_s = (inception - present) % 2**32
+    if not 0 < ahead_s < 2**31:
+        return []
+    return [
+        f"the signatures begin on {shown_time(present + ahead_s)}, in the future: "
+        "validators take the zone for bogus until then"
+    ]
 
 
 def _check_fit(options: dict[str, Any]) -> None:
     """Refuse options that contradict each other."""
     is_nsec3 = options["salt"] is not None
+    if is_nsec3 and re.match("-.", options["salt"]):
+        raise click.UsageError(f"-3 takes a salt, and {options['salt']} is an option: write '-3 -' for no salt")
     if not is_nsec3 and (options["opt_out"] or options["iterations"]):
         raise click.UsageError("-A and -H need NSEC3: add -3 SALT ('-3 -' for no salt)")
     if is_nsec3 and options["nsec"]:
@@ -182,29 +234,34 @@ def _check_fit(options: dict[str, Any]) -> None:
             "--given-chain keeps the chain as it is, but --cds and --changes need another: leave these out, or "
             "--given-chain"
         )
+    if options["previous"] is not None and (options["changes"] is not None or options["given_chain"]):
+        raise click.UsageError(
+            "--previous has the signatures for a new version of the zone: leave out --changes and --given-chain"
+        )
     if "none" in options["zonemd"] and len(options["zonemd"]) > 1:
         raise click.UsageError("--zonemd none leaves no digest: leave out the other --zonemd, or this")
     if options["no_state"] and options["verify_kept"]:
         raise click.UsageError("--no-state verifies all signatures kept anyway: leave out --verify-kept")
 
 
-def _choose_keys(zonefile: Path, keys: tuple[Path, ...], output: Path, options: dict[str, Any]) -> ChosenKeys:
+def _choose_keys(
+    zonefile: Path, keys: tuple[Path, ...], output: Path, now_s: int, options: dict[str, Any]
+) -> ChosenKeys:
     new = NewKeys(options["algorithm"], options["ksk_bits"], options["zsk_bits"])
     if keys or options["key_signing"]:
         if new.is_chosen or options["new_keys"]:
             raise click.UsageError(
                 "-a, --ksk-bits, --zsk-bits and --new-keys are for new keys: leave out KEYS, or these"
             )
-        return read_keys(keys, options["key_signing"], options["key_directory"])
+        return read_keys(keys, options["key_signing"], options["key_directory"], now_s=now_s)
     require_origin_of_stream(zonefile, options["origin"], "keys")
     is_file = str(output) != "-" and (output.is_file() or not output.exists())
     folder = options["key_directory"] or (output.parent if is_file else Path())
     origin = _core.zone_apex(zonefile, options["origin"])
-    return find_keys(folder, origin, new, replace=options["new_keys"], allow_sha1=options["allow_sha1"])
+    return find_keys(folder, origin, new, replace=options["new_keys"], allow_sha1=options["allow_sha1"], now_s=now_s)
 
 
-def _signing(chosen: ChosenKeys, options: dict[str, Any]) -> Signing:
-    now_s = present_s()
+def _signing(chosen: ChosenKeys, now_s: int, options: dict[str, Any]) -> Signing:
     inception, expiration = signature_times(options["start_time"], options["end_time"], now_s)
     interval = options["interval"]
     keys_end = options["dnskey_end_time"]
@@ -233,6 +290,7 @@ def _signing(chosen: ChosenKeys, options: dict[str, Any]) -> Signing:
         other_keys=chosen.other_keys,
         saves_keys_in=chosen.saves_keys_in,
         changes=options["changes"],
+        previous=options["previous"],
     )
 
 
@@ -260,7 +318,9 @@ def _chain_words(signed: dict[str, Any]) -> str:
     return f"NSEC3{' with opt-out' if signed['opt_out'] else ''}{iterations}{salt}"
 
 
-def _report(zonefile: Path, output: Path, signed: dict[str, Any], seconds: float, as_json: bool) -> None:
+def _report(
+    zonefile: Path, output: Path, signed: dict[str, Any], lines: list[str], seconds: float, as_json: bool
+) -> None:
     signatures = signed["made"] + signed["kept"]
     signatures_per_s = signed["made"] / seconds
     if as_json:
@@ -275,8 +335,8 @@ def _report(zonefile: Path, output: Path, signed: dict[str, Any], seconds: float
         f"{file_name(output)}: zone {signed['zone']}, serial {signed['serial']}, {_chain_words(signed)}, "
         f"{counted(signed['records'], 'record')}, {counted(signatures, 'signature')}: "
         f"{made} made, {kept} kept ({verified} verified), {dropped} dropped; "
-        f"{seconds:.2f} s, {signatures_per_s:,.0f} signatures/s",
+        f"{seconds:.2f} s" + (f", {signatures_per_s:,.0f} signatures/s" if signed["made"] else ""),
         err=to_error,
     )
-    for record in signed["ds"]:
-        click.echo(record, err=to_error)
+    for line in (*lines, *signed["ds"]):
+        click.echo(line, err=to_error)

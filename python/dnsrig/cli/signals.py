@@ -3,15 +3,19 @@
 A signal that the caller has set to be ignored stays ignored: so `nohup` works, and jobs in a script's background.
 """
 
+import math
 import os
 import signal
 import sys
+import time
 from contextlib import suppress
 from types import FrameType
 
 INTERRUPTED = 130
 """Exit code of an interrupted command."""
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_REPEATED_WITHIN_S = 1.0
+"""A signal so soon after another is the same wish, such as that of somebody who presses Ctrl-C twice."""
 
 
 def quit_on_signals() -> None:
@@ -31,7 +35,14 @@ def raise_on_signals() -> None:
             signal.signal(number, _interrupt)
 
 
+def ignore_signals() -> None:
+    """Have the signals do nothing: for the end, when all is done and the exit code is known."""
+    for number in _ENDING:
+        signal.signal(number, signal.SIG_IGN)
+
+
 def _quit(_number: int, _frame: FrameType | None) -> None:
+    ignore_signals()
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):
             stream.flush()
@@ -40,8 +51,20 @@ def _quit(_number: int, _frame: FrameType | None) -> None:
     os._exit(INTERRUPTED)
 
 
-def _interrupt(number: int, _frame: FrameType | None) -> None:
-    if number == signal.SIGHUP:
-        # It comes from the shell and from the kernel, and the second one would disturb putting things away.
-        signal.signal(number, signal.SIG_IGN)
-    raise KeyboardInterrupt
+class _Interrupt:
+    """The handler that raises KeyboardInterrupt; not twice in a moment, for things are being put away then."""
+
+    def __init__(self) -> None:
+        self._deaf_until_s = -math.inf
+
+    def __call__(self, number: int, _frame: FrameType | None) -> None:
+        if number == signal.SIGHUP:
+            # It comes from the shell and from the kernel, however far apart.
+            signal.signal(number, signal.SIG_IGN)
+        now_s = time.monotonic()
+        if now_s >= self._deaf_until_s:
+            self._deaf_until_s = now_s + _REPEATED_WITHIN_S
+            raise KeyboardInterrupt
+
+
+_interrupt = _Interrupt()

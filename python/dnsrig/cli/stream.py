@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from dnsrig import _core
-from dnsrig.cli.common import EXISTING_FILE, FiniteRange, chosen_seed, json_option, print_json, seed_option
+from dnsrig.cli.common import EXISTING_FILE, FiniteRange, WholeNumber, chosen_seed, json_option, print_json, seed_option
 from dnsrig.cli.streams import check_output_is_open, say
 
 MOST_QUERIES = 50_000_000
@@ -32,7 +32,7 @@ def stream() -> None:
 )
 @click.option("--skip-bad", is_flag=True, help="Leave out the log's bad lines instead of stopping at them.")
 @click.option(
-    "-n", "--number", type=click.IntRange(1, MOST_QUERIES), default=100_000, show_default=True, help="How many queries."
+    "-n", "--number", type=WholeNumber(1, MOST_QUERIES), default=100_000, show_default=True, help="How many queries."
 )
 @click.option(
     "--denial-share",

@@ -1,8 +1,10 @@
 """Standard streams that are closed, or that nothing can be written to any more."""
 
+import contextlib
 import io
 import os
 import sys
+from collections.abc import Iterator
 
 import click
 
@@ -27,6 +29,26 @@ def check_output_is_open() -> None:
     What writes a zone or a stream there by itself would write to what was opened in its place, and nobody would know.
     """
     sys.stdout.write("")
+
+
+@contextlib.contextmanager
+def report_on(done: str) -> Iterator[None]:
+    """Print the report on what is `done` in the block; where it cannot be printed, say that nothing else is missing.
+
+    Raises:
+        EnvironmentLacksError: standard output takes no more, or is closed.
+        BrokenPipeError: its reader has gone.
+
+    """
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except (OSError, EnvironmentLacksError) as error:
+        flush_output()
+        why = f"the report cannot be printed: {error.strerror}" if isinstance(error, OSError) else error
+        raise EnvironmentLacksError(f"{done}, but {why}") from error
 
 
 def occupy_closed_descriptors() -> None:

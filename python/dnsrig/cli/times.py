@@ -2,19 +2,17 @@
 
 import re
 import time
+from datetime import UTC, datetime
 
-from dnsrig.cli.key_times import UNIT_S, date_s, offset_s
+import click
+
+from dnsrig.dates import UNIT_S, NotATimeError, date_digits, option_time_s
 from dnsrig.errors import InputError
-from dnsrig.signing import INCEPTION_OFFSET_S, VALIDITY_S
+from dnsrig.signing import INCEPTION_OFFSET_S, VALIDITY_S, Signing
 
 FORMS = "YYYYMMDD[HHMMSS] (UTC), now, now+N, now-N or +N, with unit y mo w d h mi or none (seconds)"
 
-_TIME = re.compile(
-    r"(?P<date>now|[0-9]{8}|[0-9]{14}|[0-9]{10})?(?P<offset>[+-][0-9]{1,12}(?P<unit>y|mo|w|d|h|mi)?)?", re.IGNORECASE
-)
-_DURATION = re.compile(r"([0-9]{1,10})(y|mo|w|d|h|mi)?", re.IGNORECASE)
-SECONDS_DIGITS = 10
-"""Digits of a time in seconds since 1970; dates have more or fewer."""
+_DURATION = re.compile(r"([0-9]{1,10})(y|mo|w|d|h|mi)?", re.IGNORECASE | re.ASCII)
 
 
 def signature_times(start: str | None, end: str | None, now_s: int, end_option: str = "-e") -> tuple[int, int]:
@@ -28,24 +26,40 @@ def signature_times(start: str | None, end: str | None, now_s: int, end_option: 
     return inception % 2**32, expiration % 2**32
 
 
+def check_validity(signing: Signing) -> None:
+    """Raise InputError for signatures that would never be valid, and warn of those that have ended already."""
+    now_s = signing.now_s
+
+    def shown(time_s: int) -> str:
+        # Of the times that these 32 bits can mean, the one nearest to now.
+        return date_digits(now_s + (time_s - now_s + 2**31) % 2**32 - 2**31)
+
+    for option, end in (("-e", signing.expiration), ("-X", signing.keys_expiration)):
+        if end is None:
+            continue
+        length_s = (end - signing.inception) % 2**32
+        if not 0 < length_s < 2**31:
+            raise InputError(
+                f"{option}: signatures would begin at {shown(signing.inception)} (-s) and end at {shown(end)}, which "
+                "is not later; choose a later end, or an earlier beginning"
+            )
+        if length_s <= signing.jitter_s:
+            raise InputError(
+                f"-j: signatures would begin at {shown(signing.inception)} (-s), and some end {signing.jitter_s} s "
+                f"before {shown(end)} ({option}), which is not later; choose a smaller -j, or a later end"
+            )
+        if (end - now_s) % 2**32 >= 2**31:
+            click.echo(f"warning: {option}: signatures end at {shown(end)}, which is past: they are expired", err=True)
+
+
 def parse_time(text: str, option: str, now_s: int, plus_counts_from_s: int) -> int:
     """Give the time `text`, the value of `option`, in seconds since 1970."""
-    parts = _TIME.fullmatch(text)
-    if not text or parts is None:
-        raise InputError(f"{option} {text}: not a time; write {FORMS}")
-    date = parts["date"]
-    if date is None:
-        time_s = plus_counts_from_s
-    elif date.lower() == "now":
-        time_s = now_s
-    elif len(date) != SECONDS_DIGITS:
-        try:
-            time_s = date_s(date)
-        except ValueError as error:
-            raise InputError(f"{option} {text}: not a time: there is no such day, hour, minute or second") from error
-    else:
-        time_s = int(date)
-    time_s += offset_s(parts)
+    try:
+        time_s = option_time_s(text, now_s, plus_counts_from_s)
+    except NotATimeError as error:
+        raise InputError(f"{option} {text}: not a time; write {FORMS}") from error
+    except ValueError as error:
+        raise InputError(f"{option} {text}: not a time: there is no such day, hour, minute or second") from error
     # Further away, serial number arithmetic would take it for the past (RFC 4034 section 3.1.5).
     if abs(time_s - now_s) >= 2**31:
         raise InputError(f"{option} {text}: more than 68 years away, which signatures cannot express")
@@ -61,6 +75,11 @@ def parse_duration(text: str, option: str) -> int:
     if seconds >= 2**31:
         raise InputError(f"{option} {text}: longer than 68 years, which signatures cannot express")
     return seconds
+
+
+def shown_time(time_s: int) -> str:
+    """Show a time in seconds since 1970 as a date."""
+    return f"{datetime.fromtimestamp(time_s, UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def present_s() -> int:

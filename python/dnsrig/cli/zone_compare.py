@@ -1,5 +1,6 @@
 """`dnsrig zone compare`: what differs between two versions of a zone."""
 
+import contextlib
 from pathlib import Path
 
 import click
@@ -43,6 +44,7 @@ def compare(
       dnsrig zone compare yesterday.db today.db
       dnsrig zone compare bind.signed knot.signed --ignore-rrsig-times --ignore-serial
     """
+    _refuse_one_stream(a, b)
     reading = Reading(origin, memory, threads)
     found = work(
         "compare",
@@ -73,3 +75,15 @@ def compare(
         rows = [(name, f"{one['removed']:,}", f"{one['added']:,}") for name, one in found["types"].items()]
         print_table(("type", f"only in {a}", f"only in {b}"), rows, right=(1, 2))
     return 1 if differ else 0
+
+
+def _refuse_one_stream(a: Path, b: Path) -> None:
+    """Refuse one pipe or terminal as both zones: what is read as one is missing in the other, and both wait."""
+    hint = "cannot be read twice: name two files, or give one zone by another pipe"
+    inputs = [str(file) == "-" for file in (a, b)]
+    if all(inputs):
+        raise click.UsageError(f"standard input {hint}")
+    files = [Path("/dev/stdin") if is_input else file for file, is_input in zip((a, b), inputs, strict=True)]
+    with contextlib.suppress(OSError):
+        if not files[0].is_file() and files[0].samefile(files[1]):
+            raise click.UsageError(f"{b if inputs[0] else a} {hint}")

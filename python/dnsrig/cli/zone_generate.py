@@ -7,12 +7,13 @@ from typing import Any
 import click
 
 from dnsrig import _core
-from dnsrig.cli.common import chosen_seed, json_option, print_json, seed_option
+from dnsrig.cli.common import WholeNumber, chosen_seed, json_option, print_json, seed_option
 from dnsrig.cli.progress import WorkProgress
-from dnsrig.cli.zone_reading import claim_output
+from dnsrig.cli.streams import report_on
+from dnsrig.cli.zone_reading import claim_output, file_name
 
 NAMES_MAX = 200_000_000
-RECORDS = click.IntRange(40, 100_000)
+RECORDS = WholeNumber(40, 100_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ DEFAULTS = {
 )
 @click.option("-o", "--origin", default=None, help="Name of the zone's apex.  [default: the model's]")
 @click.option(
-    "--names", type=click.IntRange(1, NAMES_MAX), default=None, help="How many names, exactly.  [default: the model's]"
+    "--names", type=WholeNumber(1, NAMES_MAX), default=None, help="How many names, exactly.  [default: the model's]"
 )
 @click.option("--records", type=RECORDS, default=None, help="How many records, exactly; for small.  [default: 244]")
 @click.option(
@@ -65,16 +66,20 @@ def generate(
 ) -> None:
     """Write a synthetic zone to FILE, or to standard output if that is -.
 
-    The same seed gives the same file to the octet, on any machine. Models, and what their names are:
+    The same seed gives the same file to the octet, on any machine. Models, with the apex and the number of names that
+    they have unless -o and --names (for small: --records) say otherwise:
 
     \b
-      small       a small organisation in operation, as JPRS-2010 measured it
-                  (--records)
-      enterprise  the same of any size, most of it at sites (owner names)
-      tld         a registry's delegations, by default with as many records and
-                  RRsets as CA-2006's zone (delegations)
-      reverse     PTR records below in-addr.arpa or ip6.arpa (addresses)
-      flat        hosts side by side below the apex (hosts)
+      small       a small organisation in operation, as JPRS-2010 measured it:
+                  example.test., 244 records
+      enterprise  the same of any size, most of it at sites:
+                  example.test., 10,000 owner names
+      tld         a registry's delegations, in default size with as many records
+                  and RRsets as CA-2006's zone: xa., 550,000 delegations
+      reverse     PTR records below in-addr.arpa or ip6.arpa:
+                  10.in-addr.arpa., 10,000 addresses
+      flat        hosts side by side below the apex:
+                  example.test., 100,000 hosts
 
     \b
     Example:
@@ -97,7 +102,9 @@ def generate(
             unsorted=unsorted,
             on_progress=progress.update,
         )
-    _report(file, made, {"model": model, "seed": seed, "origin": _absolute(origin or default.origin)}, as_json)
+    settings = {"model": model, "seed": seed, "origin": _absolute(origin or default.origin)}
+    with report_on(f"{file_name(file)} is complete"):
+        _report(file, made, settings, as_json)
 
 
 def _check_fit(
@@ -123,7 +130,7 @@ def _report(file: Path, made: dict[str, Any], settings: dict[str, Any], as_json:
         return
     to_output = str(file) == "-"
     click.echo(
-        f"{'standard output' if to_output else file}: zone {settings['origin']}, {made['records']} records, "
+        f"{file_name(file)}: zone {settings['origin']}, {made['records']} records, "
         f"{made['rrsets']} RRsets, {made['octets']} octets (seed {settings['seed']})",
         err=to_output,
     )

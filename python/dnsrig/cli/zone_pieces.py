@@ -1,11 +1,14 @@
 """`dnsrig zone split` and `zone join`: the pieces of a zone."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
 from dnsrig import _core
 from dnsrig.cli.common import json_option, print_json, print_table
+from dnsrig.cli.streams import report_on
 from dnsrig.cli.zone_reading import (
     OUTPUT_FILE,
     ZONE_FILE,
@@ -13,6 +16,7 @@ from dnsrig.cli.zone_reading import (
     claim_output,
     file_name,
     reading_options,
+    require_folder,
     warn,
     work,
 )
@@ -68,7 +72,7 @@ def split(
         raise click.UsageError("give either -n, how many pieces, or --by-label-range.")
     if prefix is None and str(file) == "-":
         raise click.UsageError("give -f, the beginning of the pieces' file names: standard input has no name.")
-    _refuse_to_replace(file, prefix or file, pieces)
+    require_folder(prefix or file, "-f")
     reading = Reading(origin, memory, threads)
     done = work(
         "split",
@@ -76,6 +80,11 @@ def split(
         reading,
         lambda reading: _core.zone_split(file, prefix or file, reading, pieces=pieces, labels=labels),
     )
+    with report_on(f"{done['manifest']} and its pieces are complete"):
+        _report_split(file, done, as_json)
+
+
+def _report_split(file: Path, done: Mapping[str, Any], as_json: bool) -> None:
     if as_json:
         print_json({"file": str(file), **done})
         return
@@ -86,14 +95,6 @@ def split(
         for one in done["pieces"]
     ]
     print_table(("piece", "RRsets", "records", "first", "last"), rows, right=(1, 2))
-
-
-def _refuse_to_replace(file: Path, prefix: Path, pieces: int | None) -> None:
-    """Refuse a piece that would take the place of the zone file itself."""
-    number = file.suffix.removeprefix(".")
-    is_piece = file.with_suffix("").absolute() == prefix.absolute() and number.isdecimal()
-    if is_piece and pieces is not None and int(number) <= pieces:
-        raise click.UsageError(f"a piece would replace {file} itself: give another beginning of the names by -f.")
 
 
 @click.command()
@@ -136,10 +137,11 @@ def join(
     done = work(
         "join", files, reading, lambda reading: _core.zone_join(list(files), output, reading, manifest=manifest)
     )
-    if as_json:
-        print_json({"files": [str(file) for file in files], "output": str(output), **done})
-        return
-    warn(done)
-    if str(output) != "-":
-        counts = f"{done['pieces']} pieces, {done['names']:,} names, {done['records']:,} records"
-        click.echo(f"{file_name(output)}: zone {done['zone']}, {counts}")
+    with report_on(f"{file_name(output)} is complete"):
+        if as_json:
+            print_json({"files": [str(file) for file in files], "output": str(output), **done})
+            return
+        warn(done)
+        if str(output) != "-":
+            counts = f"{done['pieces']} pieces, {done['names']:,} names, {done['records']:,} records"
+            click.echo(f"{file_name(output)}: zone {done['zone']}, {counts}")

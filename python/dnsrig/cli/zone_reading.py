@@ -9,13 +9,13 @@ from typing import Any
 
 import click
 
-from dnsrig.cli.common import Command
+from dnsrig.cli.common import Command, WholeNumber
 from dnsrig.cli.progress import WorkProgress
 from dnsrig.cli.streams import check_output_is_open
 
 ZONE_FILE = click.Path(exists=True, dir_okay=False, readable=True, allow_dash=True, path_type=Path)
 OUTPUT_FILE = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
-MOST = click.IntRange(0, 10_000_000)
+MOST = WholeNumber(0, 10_000_000)
 _SIZE_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
@@ -51,7 +51,7 @@ class Size(click.ParamType[int]):
 def reading_options(command: Command) -> Command:
     """Add `--origin`, `--memory` and `--threads`."""
     for option in (
-        click.option("--threads", type=click.IntRange(1, 1024), help="Threads that work.  [default: one a CPU]"),
+        click.option("--threads", type=WholeNumber(1, 1024), help="Threads that work.  [default: one a CPU]"),
         click.option(
             "--memory",
             type=Size(),
@@ -115,17 +115,26 @@ def claim_output(output: Path, as_json: bool, name: str = "-f") -> None:
     """See to it that a zone can be written to `output`, which the option or argument `name` gives.
 
     Raises:
-        click.UsageError: standard output is to have both the zone and JSON; or the file is a key's.
+        click.UsageError: standard output is to have both the zone and JSON; the file is a key's; its folder is missing.
         EnvironmentLacksError: it is closed.
 
     """
     if KEY_FILE_NAME.fullmatch(output.name) and output.exists():
         raise click.UsageError(f"{output} is a key file, which would be lost: name another file by {name}.")
     if str(output) != "-":
+        require_folder(output, name)
         return
     if as_json:
-        raise click.UsageError(f"standard output takes either the zone or the JSON object: give {name} a file.")
+        raise click.UsageError(f"standard output takes either the zone or the JSON object: name a file by {name}.")
     check_output_is_open()
+
+
+def require_folder(file: Path, name: str) -> None:
+    """Refuse a file to be written, which the option or argument `name` gives, in a folder that is not there."""
+    folder = file.parent
+    if not folder.is_dir():
+        what = f"{folder} is not a folder: " if folder.exists() else f"the folder {folder} is missing: make it, or "
+        raise click.UsageError(f"{file}: {what}name another file by {name}.")
 
 
 def file_name(path: Path) -> str:

@@ -6,6 +6,7 @@ import click
 
 from dnsrig import _core
 from dnsrig.cli.common import json_option, print_json
+from dnsrig.cli.streams import report_on
 from dnsrig.cli.zone_reading import (
     OUTPUT_FILE,
     ZONE_FILE,
@@ -38,9 +39,10 @@ def sort(file: Path, output: Path, origin: str | None, memory: int | None, threa
     claim_output(output, as_json)
     reading = Reading(origin, memory, threads)
     done = work("sort", [file], reading, lambda reading: _core.zone_sort(file, output, reading))
-    if as_json:
-        print_json({"file": str(file), "output": str(output), **done})
-        return
-    warn(done)
-    if str(output) != "-":
-        click.echo(f"{file_name(output)}: zone {done['zone']}, {done['records']:,} records")
+    with report_on(f"{file_name(output)} is complete"):
+        if as_json:
+            print_json({"file": str(file), "output": str(output), **done})
+            return
+        warn(done)
+        if str(output) != "-":
+            click.echo(f"{file_name(output)}: zone {done['zone']}, {done['records']:,} records")

@@ -49,17 +49,19 @@ def verify(
     threads: int | None,
     as_json: bool,
 ) -> int:
-    """Verify the signed zone FILE: every RRSIG, and the whole chain of NSEC or NSEC3 records.
+    """Verify the signed zone FILE: every RRSIG, the whole chain of NSEC or NSEC3 records, and its digests (ZONEMD).
 
     Every RRset of the zone's own data has to be signed by every algorithm of the zone's keys, every signature has to
     be valid, and the chain has to have every name once, with its types, and to be closed. Each fault has its file, line
-    and column. With --ds the zone is also looked at as its parent does.
+    and column. A ZONEMD record of an unknown kind is a warning. With --ds the zone is also looked at as its parent
+    does.
 
     Exit code 1 if there are faults; a file that cannot be read as a zone is refused with 2.
 
     \b
     Example:
       dnsrig zone verify example.db.signed
+      dnsrig ds example.db.signed > dsset-example.test.
       dnsrig zone verify example.db.signed --ds dsset-example.test. --now now+7d
       dnsrig zone verify ca.signed --ds '12345 13 2 0123456789ABCDEF...' --most 20
     """
@@ -87,10 +89,11 @@ def _print(file: Path, found: Mapping[str, Any]) -> None:
         click.echo(f"{counted(left_out, 'more fault')}; --most prints more of them")
     name = "standard input" if str(file) == "-" else file
     chain = f", {counted(found['chain_names'], 'name')} in the {found['chain']} chain" if found["chain"] else ""
+    digests = f", digest by {' and '.join(map(str.upper, found['zonemd']))}" if found["zonemd"] else ""
     algorithms = f" of {', '.join(found['algorithms'])}" if found["algorithms"] else ""
     click.echo(
         f"{name}: zone {found['zone']}, {counted(found['records'], 'record')}: "
         f"{counted(found['signatures'], 'valid signature')}{algorithms} "
-        f"for {counted(found['rrsets'], 'RRset')}{chain}; "
+        f"for {counted(found['rrsets'], 'RRset')}{chain}{digests}; "
         f"{counted(found['fault_count'], 'fault') if found['fault_count'] else 'no fault'}"
     )

@@ -9,7 +9,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from dnsrig.report.cases import CaseResult, group_cases
+from dnsrig.report.cases import CaseResult, group_cases, shared_taints
 from dnsrig.report.figures import QPS, RESPONSE_BYTES
 from dnsrig.report.grid import Grid
 from dnsrig.report.latency import Percentiles, core_percentiles
@@ -43,7 +43,7 @@ def build_report(run: RunFolder, text: StudyText, percentiles_of: Percentiles = 
     """
     summary = summarise(run, text)
     grid = Grid(text, ordered_cases(group_cases(run.measurements()), text), int(run.manifest()["seed"]))
-    notes = Notes()
+    notes = Notes(shared=frozenset(shared_taints(grid.cases)))
     notes.reasons(grid.cases)
     sections = None if text.sections is None else text.sections(Findings(grid, notes, run.manifest()["facts"]))
     context = {

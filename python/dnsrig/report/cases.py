@@ -10,6 +10,8 @@ from dnsrig.report.statistics import Estimate, estimate
 
 INSTANCE_MARK = "#"
 """Separates a server's name from the number of its instance in a comparison with itself: `nsd#2`."""
+DISTURBED = "other programs used more than"
+"""What a reason for distrust begins with that is about the rest of the machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +129,22 @@ def group_cases(measurements: Iterable[Measurement]) -> list[CaseResult]:
         )
         for case_id, members in groups.items()
     ]
+
+
+def shared_taints(cases: Sequence[CaseResult]) -> list[str]:
+    """Return the reasons for distrust that each of several cases has in one of its repetitions or more.
+
+    Only where programs are run to their end: there a reason that all have is one of the machine, not of a case.
+    """
+    if len(cases) < 2 or not all(case.is_work for case in cases):
+        return []
+    shared = set.intersection(*({taint.reason for taint in case.taints} for case in cases))
+    return sorted(shared)
+
+
+def is_disturbed(reasons: Iterable[str]) -> bool:
+    """Say whether one of the reasons is that other programs used the machine."""
+    return any(reason.startswith(DISTURBED) for reason in reasons)
 
 
 def servers_of(cases: Sequence[CaseResult]) -> list[str]:

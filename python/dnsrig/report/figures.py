@@ -162,7 +162,10 @@ OUTPUT_OCTETS = Figure("output_octets", "Output", "", work_number("output_octets
 SIGNATURES = Figure("signatures", "Signatures in the output", "", work_number("signatures"), whole_number)
 SIGNATURES_MADE = Figure("signatures_made", "Signatures made", "", work_number("made"), whole_number)
 SIGNING_RATE = Figure("signing_rate", "Signatures per second", "", work_number("per_second"), short_number)
-WORK_FIGURES = (WALL, CPU_TIME, OUTPUT_OCTETS, SIGNATURES, SIGNATURES_MADE, SIGNING_RATE)
+SIGNING_CPU = Figure(
+    "signing_cpu_us", "CPU time of a signature", f"{MICRO}s", work_number("cpu_us_per_signature"), short_number
+)
+WORK_FIGURES = (WALL, CPU_TIME, OUTPUT_OCTETS, SIGNATURES, SIGNATURES_MADE, SIGNING_RATE, SIGNING_CPU)
 """What only programs have that are run to their end."""
 
 FIGURES: dict[str, Figure] = {

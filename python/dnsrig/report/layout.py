@@ -56,6 +56,7 @@ class RatioQuestion:
     the two cases, besides the server. `sentence` holds `{server}` and `{ratio}` ("2.1"), and may hold `{orders}`,
     the ratio's orders of magnitude ("0.3"); the report adds the interval. `no_difference` holds `{server}`, and is
     said when the run saw none. The answers to a study's first questions stand in the report's first lines.
+    `if_disturbed` is asked instead where other programs used the machine in every case.
     """
 
     figure: str
@@ -63,6 +64,7 @@ class RatioQuestion:
     to: Mapping[str, object]
     sentence: str
     no_difference: str
+    if_disturbed: RatioQuestion | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,7 @@ class StudyText:
         baseline: the value of `rows` that ratios refer to (such as `none`, the unsigned zone).
         baseline_label: its name in running text, such as "the unsigned zone".
         questions: what is answered in the first lines, server by server.
+        unanswered: where none of the questions can be answered, what to choose on the command line for that.
         published: figures to print beside the measured ones.
         published_note: what the reader must know before comparing them.
         limits: what this run cannot tell, one sentence or two each.
@@ -108,6 +111,7 @@ class StudyText:
     baseline: str
     baseline_label: str
     questions: tuple[RatioQuestion, ...] = ()
+    unanswered: str = ""
     published: tuple[PublishedFigures, ...] = ()
     published_note: str = ""
     limits: tuple[str, ...] = ()

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from string import ascii_lowercase
 
-from dnsrig.report.cases import CaseResult
+from dnsrig.report.cases import CaseResult, is_disturbed
 
 GENERATOR_BOUND = "generator"
 AT_LEAST = "\N{GREATER-THAN OR EQUAL TO}"
@@ -12,17 +12,27 @@ AT_LEAST = "\N{GREATER-THAN OR EQUAL TO}"
 
 @dataclass(slots=True)
 class Notes:
-    """Gives each reason for distrust one letter for a whole report; the same reason keeps its letter."""
+    """Gives each reason for distrust one letter for a whole report; the same reason keeps its letter.
+
+    Reasons that all cases share are said once, at the report's beginning, and mark no figure.
+    """
 
     letters: dict[str, str] = field(default_factory=dict)
+    shared: frozenset[str] = frozenset()
+
+    @property
+    def all_disturbed(self) -> bool:
+        """Whether other programs used the machine in every case, so that times tell little and no case stands out."""
+        return is_disturbed(self.shared)
 
     def mark(self, case: CaseResult) -> str:
         """Return the letters of a case's taints, such as `a,c`; "" for a case without."""
-        return ",".join(self._letter(taint.reason) for taint in case.taints)
+        return ",".join(self._letter(taint.reason) for taint in case.taints if taint.reason not in self.shared)
 
     def reasons(self, cases: Iterable[CaseResult]) -> list[tuple[str, str]]:
         """Return (letter, reason) of all taints of `cases`, by letter."""
-        found = {self._letter(taint.reason): taint.reason for case in cases for taint in case.taints}
+        reasons = dict.fromkeys(taint.reason for case in cases for taint in case.taints)
+        found = {self._letter(reason): reason for reason in reasons if reason not in self.shared}
         return sorted(found.items(), key=lambda entry: (len(entry[0]), entry[0]))
 
     def _letter(self, reason: str) -> str:

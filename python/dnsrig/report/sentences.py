@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dnsrig.report.cases import CaseResult, Taint, servers_of
+from dnsrig.report.cases import CaseResult, Taint, is_disturbed, servers_of, shared_taints
 from dnsrig.report.figures import FIGURES, ratio_text
 from dnsrig.report.identical import paired_in_run
 from dnsrig.report.layout import RatioQuestion, StudyText
@@ -23,12 +23,14 @@ class Answer:
     claim: str
     detail: str
     tainted: tuple[str, ...]
+    marked: tuple[str, ...]
+    """Those of `tainted` that not all cases of the run share."""
 
     @property
     def text(self) -> str:
-        """The answer as one sentence, with its interval, and a second one if it is tainted."""
+        """The answer as one sentence, with its interval, and a second one if it is marked as tainted."""
         sentence = f"{self.claim} ({self.detail})."
-        return f"{sentence} Tainted: {'; '.join(self.tainted)}." if self.tainted else sentence
+        return f"{sentence} Tainted: {'; '.join(self.marked)}." if self.marked else sentence
 
     def as_json(self) -> dict[str, Any]:
         """Return the answer as it stands in `summary.json`."""
@@ -45,6 +47,7 @@ class Answer:
             "detail": self.detail,
             "text": self.text,
             "tainted": list(self.tainted),
+            "marked": list(self.marked),
         }
 
 
@@ -54,15 +57,19 @@ def answers(text: StudyText, cases: Sequence[CaseResult], titles: Mapping[str, s
     `titles` gives the words for a server's label ("BIND 9"); labels without one are shown as they are.
     """
     found = []
-    for question in text.questions:
+    shared = shared_taints(cases)
+    for usual in text.questions:
+        question = usual.if_disturbed if usual.if_disturbed is not None and is_disturbed(shared) else usual
         for server in servers_of(cases):
-            answer = _answer(question, server, cases, titles.get(server, server))
+            answer = _answer(question, server, cases, titles.get(server, server), shared)
             if answer is not None:
                 found.append(answer)
     return found
 
 
-def _answer(question: RatioQuestion, server: str, cases: Sequence[CaseResult], title: str) -> Answer | None:
+def _answer(
+    question: RatioQuestion, server: str, cases: Sequence[CaseResult], title: str, shared: Sequence[str]
+) -> Answer | None:
     of = _pick(cases, server, question.of)
     to = _pick(cases, server, question.to)
     if of is None or to is None:
@@ -71,7 +78,9 @@ def _answer(question: RatioQuestion, server: str, cases: Sequence[CaseResult], t
     if ratio is None:
         return None
     claim, detail = _sentence(question, title, ratio)
-    return Answer(question, server, ratio, claim, detail, tuple(_merged([*of.taints, *to.taints])))
+    taints = [*of.taints, *to.taints]
+    marked = _merged(taint for taint in taints if taint.reason not in shared)
+    return Answer(question, server, ratio, claim, detail, tuple(_merged(taints)), tuple(marked))
 
 
 def _merged(taints: Iterable[Taint]) -> list[str]:

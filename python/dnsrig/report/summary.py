@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dnsrig.monitor import usage
-from dnsrig.report.cases import CaseResult, group_cases, servers_of
+from dnsrig.report.cases import CaseResult, group_cases, is_disturbed, servers_of, shared_taints
 from dnsrig.report.figures import SESSION_FIGURES, WALL, WORK_FIGURES, Measurement
 from dnsrig.report.identical import identical_pairs
 from dnsrig.report.layout import StudyText
@@ -29,18 +29,20 @@ def summarise(run: RunFolder, text: StudyText | None = None) -> dict[str, Any]:
     manifest = run.manifest()
     cases = ordered_cases(group_cases(run.measurements()), text)
     seed = int(manifest["seed"])
-    titles = server_titles(cases)
+    found = [] if text is None else [item.as_json() for item in answers(text, cases, server_titles(cases))]
     summary: dict[str, Any] = {
         "schema": SCHEMA,
         "study": manifest["study"],
         "run": run.path.name,
         "status": run.status,
         "reason": manifest.get("reason"),
-        "answers": [] if text is None else [item.as_json() for item in answers(text, cases, titles)],
+        "answers": found,
         "cases": [case_summary(case, seed) for case in cases],
         "not_measured": manifest["failures"],
         "identical_servers": [pair.as_json() for pair in identical_pairs(cases)],
         "warnings": warnings(run, cases),
+        "taint_warnings": taint_warnings(cases),
+        "unanswered": "" if text is None or found else text.unanswered,
     }
     rounded: dict[str, Any] = _rounded(summary)
     return rounded
@@ -166,9 +168,27 @@ def warnings(run: RunFolder, cases: Sequence[CaseResult]) -> list[str]:
     streams = run.manifest().get("facts", {}).get("inputs", {}).get("streams", {})
     for name, facts in streams.items():
         found.extend(_stream_warnings(name, facts))
-    tainted = sum(1 for case in cases if case.taints)
-    if tainted:
-        found.append(f"{tainted} of {len(cases)} cases are tainted; each is marked where its figures stand.")
+    return [*found, *taint_warnings(cases)]
+
+
+def taint_warnings(cases: Sequence[CaseResult]) -> list[str]:
+    """Say how many cases are tainted; a reason that all share is said here and nowhere else in a report."""
+    shared = shared_taints(cases)
+    found = []
+    for reason in shared:
+        measured = [item for case in cases for item in case.measurements]
+        tainted = sum(1 for item in measured if reason in item["tainted"])
+        found.append(
+            f"All {len(cases)} cases are tainted, {tainted:,} of {len(measured):,} measurements: {reason}. No "
+            "figure is marked for that."
+        )
+    if is_disturbed(shared):
+        found.append("So nothing is ranked, and CPU time stands before time. For more than that: a quieter machine.")
+    marked = sum(1 for case in cases if any(taint.reason not in shared for taint in case.taints))
+    if marked:
+        besides = "tainted for other reasons" if shared else "tainted"
+        verb = "is" if marked == 1 else "are"
+        found.append(f"{marked} of {len(cases)} cases {verb} {besides}; each is marked where its figures stand.")
     return found
 
 

@@ -10,10 +10,15 @@ from dnsrig.servers.base import ServedZone, Server, ServerSettings
 from dnsrig.studies.answer_check import check_answers
 from dnsrig.studies.base import Study
 from dnsrig.studies.bench import TIMEOUT_S, Bench, Outcome, judge, observe, require_answers, server_labels
-from dnsrig.studies.inputs import Inputs, Variant, prepare
+from dnsrig.studies.inputs import Inputs, Variant, prepare, variants
 from dnsrig.studies.placement import Placement, place
+from dnsrig.studies.plan import Plan, PlannedCase
 from dnsrig.studies.progress import Watcher
 from dnsrig.studies.settings import StudySettings, ZoneStudySettings
+
+AROUND_A_LOAD_S = 1.0
+"""What starting and stopping a server, looking at its answers and recording take, for each load."""
+PREPARING_S = 5.0
 
 
 class AuthoritativeStudy(Study[ZoneStudySettings]):
@@ -27,9 +32,22 @@ class AuthoritativeStudy(Study[ZoneStudySettings]):
         "stream_queries": 300_000,
     }
 
+    def plan(self, settings: ZoneStudySettings) -> Plan:
+        """Say what a run would measure."""
+        seconds = settings.warm_up_s + settings.load_s + AROUND_A_LOAD_S
+        blocks = [
+            ZoneBlock(label, name, variant)
+            for variant in variants(settings)
+            for label, name in server_labels(settings.servers)
+        ]
+        ids = [f"{block.file_name}-{stream}" for block in blocks for stream in settings.streams]
+        cases = tuple(PlannedCase(case_id, seconds, seconds) for case_id in ids)
+        return Plan(cases, settings.repetitions, preparing_s=PREPARING_S)
+
     def run(self, settings: ZoneStudySettings, run: RunFolder, watcher: Watcher) -> None:
         """Measure every case that `run` does not hold yet."""
         watcher.phase("making zones, keys and query streams")
+        watcher.note(self.plan(settings).sentence)
         inputs = prepare(settings, run)
         run.note(inputs=inputs.facts)
         AuthoritativeBench(settings, run, inputs, watcher).measure()

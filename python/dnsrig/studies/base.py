@@ -4,10 +4,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
-from dnsrig.errors import EnvironmentLacksError
+from dnsrig.errors import EnvironmentLacksError, InputError
 from dnsrig.report.layout import StudyText
 from dnsrig.runs.folder import RunFolder
 from dnsrig.servers.registry import driver, measured_by_default
+from dnsrig.studies.plan import Plan
 from dnsrig.studies.progress import Watcher
 from dnsrig.studies.settings import StudySettings
 
@@ -49,6 +50,13 @@ class Study(ABC, Generic[Settings]):
 
         Raises InputError, or EnvironmentLacksError where the servers lack what all cases need.
         """
+
+    def plan(self, settings: Settings) -> Plan:
+        """Say what a run with these settings would measure, without making anything.
+
+        Raises InputError where the study cannot say it before it runs.
+        """
+        raise InputError(f"{self.name} has no --dry-run: what it measures depends on what its servers can do")
 
     @abstractmethod
     def run(self, settings: Settings, run: RunFolder, watcher: Watcher) -> None:

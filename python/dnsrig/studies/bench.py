@@ -22,6 +22,7 @@ from dnsrig.errors import DnsrigError, SubjectFailedError
 from dnsrig.monitor.counters import read_counters, usage
 from dnsrig.monitor.sampler import Monitor
 from dnsrig.monitor.usage import other_cpu_share
+from dnsrig.report.cases import DISTURBED
 from dnsrig.runs.folder import RunFolder
 from dnsrig.servers.base import ServedZone, Server, ServerSettings
 from dnsrig.servers.registry import driver
@@ -88,7 +89,7 @@ class Observation:
         """Say what else kept the machine busy, in words that are the same for all repetitions."""
         if other_cpu_share(self.machine, self.server, self.generator) < DISTURBING_CPUS:
             return []
-        return [f"other programs used more than {DISTURBING_CPUS:g} CPUs during the load"]
+        return [f"{DISTURBED} {DISTURBING_CPUS:g} CPUs during the load"]
 
 
 @dataclass(frozen=True, slots=True)

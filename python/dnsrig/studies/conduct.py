@@ -10,6 +10,7 @@ from dnsrig.report.summary import summarise
 from dnsrig.runs.folder import RunFolder
 from dnsrig.studies.base import Study
 from dnsrig.studies.noted_signals import CTRL_C, NotedSignals
+from dnsrig.studies.plan import Plan
 from dnsrig.studies.progress import Watcher
 from dnsrig.studies.registry import study as find_study
 from dnsrig.studies.settings import StudySettings
@@ -37,6 +38,13 @@ def start(
     study.check(settings)
     run = RunFolder.create(parent, name, argv=argv, settings=settings.to_manifest(), seed=settings.seed)
     return _conduct(study, settings, run, watcher)
+
+
+def plan(name: str, settings: StudySettings) -> Plan:
+    """Say what `start` would measure; nothing is made. Raises as `start` does for settings that fit nothing."""
+    study = find_study(name)
+    study.check(settings)
+    return study.plan(settings)
 
 
 def resume(path: Path, watcher: Watcher) -> tuple[Path, dict[str, Any]]:

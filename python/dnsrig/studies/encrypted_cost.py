@@ -66,7 +66,7 @@ class EncryptedCost(Study[EncryptedSettings]):
         run.note(inputs=inputs.facts, kernel_tls=facts(before, before))
         bench = EncryptedBench(settings, run, inputs, watcher)
         bench.note_lacking()
-        watcher.phase(bench.plan())
+        watcher.note(bench.plan())
         bench.measure()
         run.note(kernel_tls=facts(before, kernel_tls()))
 

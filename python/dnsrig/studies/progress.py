@@ -16,6 +16,8 @@ class Step:
     qps: float | None = None
     server_cpu_us_per_query: float | None = None
     wall_s: float | None = None
+    left_s: float | None = None
+    """About how long the rest of the run takes, where the study can tell."""
 
 
 class Watcher(Protocol):
@@ -23,6 +25,9 @@ class Watcher(Protocol):
 
     def phase(self, text: str) -> None:
         """Hear what is being done now."""
+
+    def note(self, text: str) -> None:
+        """Hear, once, what is going to happen, such as how long it takes."""
 
     def step(self, step: Step) -> None:
         """Hear of a finished measurement."""

@@ -60,8 +60,9 @@ impl TimingEvent {
 
 /// The times of a key's events, in seconds since 1970, UTC.
 ///
-/// What follows from them is what `dnssec-signzone -S` (smart signing) makes of them. A key without any time but
-/// [`TimingEvent::Created`] is published and signs. Activation before publication makes signatures by a key that the
+/// What follows from them is what `dnssec-signzone -S` (smart signing) makes of them: so a key that was made and has no
+/// other time is not in use yet. A key without any time, as other tools than BIND's make them, is published and
+/// signs. Activation before publication makes signatures by a key that the
 /// zone does not have yet, as an algorithm rollover needs them (RFC 6781 section 4.1.4).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeyTiming {
@@ -99,10 +100,9 @@ impl KeyTiming {
             .filter_map(|event| self.get(event).map(|time_s| (event, time_s)))
     }
 
-    /// Whether any time is set, leaving aside when the key was made.
+    /// Whether any time is set.
     pub fn is_set(&self) -> bool {
-        self.events()
-            .any(|(event, _)| event != TimingEvent::Created)
+        self.events().next().is_some()
     }
 
     /// Whether the DNSKEY RRset of the zone has the key at `now_s`.
@@ -177,7 +177,7 @@ mod tests {
         // Times, and whether the key is published, signs, and is revoked.
         let cases: &[(Times<'_>, [bool; 3])] = &[
             (&[], [true, true, false]),
-            (&[(Created, future)], [true, true, false]),
+            (&[(Created, past)], [false, false, false]),
             (&[(Publish, past)], [true, false, false]),
             (&[(Publish, future)], [false, false, false]),
             (&[(Activate, past)], [true, true, false]),

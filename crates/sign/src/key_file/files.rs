@@ -64,11 +64,12 @@ pub(super) fn read_key_file(file: &Path) -> Result<Zeroizing<Vec<u8>>, SignError
 
 /// Reads a regular file of at most `octets_max` octets.
 pub(crate) fn read_wiped(file: &Path, octets_max: u64) -> io::Result<Zeroizing<Vec<u8>>> {
-    let mut open = File::open(file)?;
-    let metadata = open.metadata()?;
-    if !metadata.is_file() {
+    // Before it is opened: opening a FIFO waits for somebody who writes to it.
+    if !fs::metadata(file)?.is_file() {
         return Err(io::Error::other("it is not a regular file"));
     }
+    let mut open = File::open(file)?;
+    let metadata = open.metadata()?;
     if metadata.len() > octets_max {
         let what = format!(
             "it has {} octets, at most {octets_max} are read",

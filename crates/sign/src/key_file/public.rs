@@ -27,15 +27,15 @@ impl Dnskey {
     }
 }
 
-/// Reads what DS records are to be made of, at least one key: the key of a `.key` file or of the pair with this common
-/// path, else the keys at the apex of a zone file, of these only the ones that are secure entry points and not revoked
+/// Reads what DS records are to be made of, at least one key: the key of a `.key` file or, if `path` is no file, of the pair
+/// with this common path; else the keys at the apex of a zone file, of these only the ones that are secure entry points and not revoked
 /// unless `all` are asked for.
 pub fn read_dnskeys(path: &Path, all: bool) -> Result<Vec<Dnskey>, SignError> {
     let name = path.as_os_str().as_bytes();
     let is_key_file = [&b".key"[..], b".private"]
         .iter()
         .any(|end| name.ends_with(end));
-    if is_key_file || PairPaths::of(path).public.exists() {
+    if is_key_file || (!path.is_file() && PairPaths::of(path).public.exists()) {
         return Ok(vec![Dnskey::read(path)?]);
     }
     let zone = Zone::read(path, None)?;

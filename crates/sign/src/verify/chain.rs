@@ -1,7 +1,6 @@
 //! Which chain of denial a zone has.
 
 use super::Placed;
-use super::keys::apex_of;
 use dnsrig_zone::flow::Batch;
 use dnsrig_zone::lookup::Nsec3Params;
 use domain::base::iana::Rtype;
@@ -19,8 +18,8 @@ pub(super) enum ChainCheck {
 
 impl ChainCheck {
     /// Goes by what the apex has: an NSEC record, else an NSEC3PARAM record. Also what is wrong with the latter, and where.
-    pub fn new(apex: &[u8], first: Option<&Batch>) -> (Self, Vec<Placed>) {
-        let Some(name) = first.and_then(|batch| apex_of(apex, batch)) else {
+    pub fn new(first: Option<&Batch>) -> (Self, Vec<Placed>) {
+        let Some(name) = first.and_then(Batch::at_apex) else {
             return (Self::None, Vec::new());
         };
         let parameters = name

@@ -4,8 +4,7 @@ use super::{Placed, algorithm_name};
 use crate::key::{FLAG_REVOKE, FLAG_SEP, FLAG_ZONE};
 use crate::{PublicKey, key_tag};
 use aws_lc_rs::digest;
-use dnsrig_zone::flow::{Batch, OwnerGroup};
-use dnsrig_zone::same_name;
+use dnsrig_zone::flow::Batch;
 use domain::base::iana::Rtype;
 
 /// A key of the zone.
@@ -41,14 +40,14 @@ pub(super) struct ZoneKeys {
 
 impl ZoneKeys {
     /// Reads the DNSKEY RRset at the apex, which `first` begins with; also what is wrong with it.
-    pub fn new(apex: &[u8], first: Option<&Batch>) -> (Self, Vec<Placed>) {
+    pub fn new(first: Option<&Batch>) -> (Self, Vec<Placed>) {
         let mut keys = Self {
             keys: Vec::new(),
             algorithms: Vec::new(),
             rdatas: Vec::new(),
         };
         let mut faults = Vec::new();
-        let Some(name) = first.and_then(|batch| apex_of(apex, batch)) else {
+        let Some(name) = first.and_then(Batch::at_apex) else {
             return (keys, faults);
         };
         for record in name
@@ -110,7 +109,7 @@ impl ZoneKeys {
         if ds.is_empty() {
             return Vec::new();
         }
-        let Some(name) = apex_of(&first.apex, first) else {
+        let Some(name) = first.at_apex() else {
             return Vec::new();
         };
         let signs = |tag: u16, algorithm: u8| {
@@ -161,12 +160,6 @@ impl ZoneKeys {
         };
         (0..self.keys.len()).filter(move |&index| is_match(&self.keys[index]))
     }
-}
-
-/// The records of the apex, if the batch begins with it.
-pub(super) fn apex_of<'a>(apex: &[u8], batch: &'a Batch) -> Option<OwnerGroup<'a>> {
-    let name = batch.names().next()?;
-    same_name(name.owner(), apex).then_some(name)
 }
 
 /// Whether the data `ds` of a DS record is of a key (RFC 4034 section 5.1.4).

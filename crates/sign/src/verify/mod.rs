@@ -6,12 +6,14 @@ mod keys;
 mod names;
 mod nsec3;
 mod signatures;
+mod zonemd;
 
 use crate::{Algorithm, SignError};
 use chain::ChainCheck;
-use dnsrig_zone::flow::{Batch, Opening, ZoneFlow, over_names};
+use dnsrig_zone::flow::{Batch, Opening, RecordSorter, ZoneFlow, over_names};
 use dnsrig_zone::pool::{InOrder, Pool};
 use dnsrig_zone::text::shown_name;
+use dnsrig_zone::zonemd::ZonemdHash;
 use dnsrig_zone::{FilePlace, PackedRecord, PackedRecords, Position, Warning, ZoneError};
 use domain::base::iana::Rtype;
 use gathering::{Gathering, arrange};
@@ -20,6 +22,7 @@ use names::{Checked, check_batch, check_nsec3};
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
+use zonemd::Digests;
 
 /// How a zone is to be verified.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -76,16 +79,19 @@ pub struct Verified {
     pub chain: Option<&'static str>,
     /// The algorithms of the zone's keys.
     pub algorithms: Vec<String>,
+    /// The digests of the zone (RFC 8976) that are right.
+    pub digests: Vec<ZonemdHash>,
     /// The first faults.
     pub faults: Vec<Fault>,
     /// All faults.
     pub fault_count: u64,
-    /// The first warnings about the text.
+    /// The first warnings about the text, and those about ZONEMD records of unknown kinds.
     pub warnings: Vec<Warning>,
 }
 
 /// Verifies the signed zone file of `opening`: that every RRset that has to be signed is, by every algorithm of the zone's
-/// keys, that every signature is valid, and that the chain of denial has every name once, with its types, and is closed.
+/// keys, that every signature is valid, and that the chain of denial has every name once, with its types, and is closed. A
+/// zone with ZONEMD records is gone over once more for its digest.
 ///
 /// Faults are no error: see [`Verified::faults`].
 pub fn verify_file(
@@ -182,6 +188,7 @@ struct Verifying<'p> {
     nsec3: Gathering<'p>,
     found: Verified,
     first: Option<Batch>,
+    digests: Digests,
 }
 
 impl<'p> Verifying<'p> {
@@ -194,8 +201,8 @@ impl<'p> Verifying<'p> {
         let first = flow.next_batch()?;
         let apex = flow.apex();
         let files = flow.files();
-        let (keys, key_faults) = ZoneKeys::new(&apex, first.as_ref());
-        let (chain, chain_faults) = ChainCheck::new(&apex, first.as_ref());
+        let (keys, key_faults) = ZoneKeys::new(first.as_ref());
+        let (chain, chain_faults) = ChainCheck::new(first.as_ref());
         let mut zone = Zone {
             verification: verification.clone(),
             chain,
@@ -214,8 +221,12 @@ impl<'p> Verifying<'p> {
             let faults = zone.apex_faults(first, key_faults, chain_faults);
             found.take_faults(faults, verification);
         }
+        let digests = Digests::new(first.as_ref());
+        found.take_faults(digests.faults(&zone), verification);
+        found.warnings = digests.warnings(&zone);
         zone.keys.finish();
         Ok(Self {
+            digests,
             zone: Arc::new(zone),
             pool,
             checking: InOrder::default(),
@@ -232,7 +243,11 @@ impl<'p> Verifying<'p> {
         opening: &Opening<'_>,
     ) -> Result<Verified, SignError> {
         let mut next = self.first.take();
+        let mut hashes = RecordSorter::new(opening);
         while let Some(mut batch) = next {
+            if !self.digests.is_empty() {
+                hashes.push(batch.nsec3.clone(), self.pool)?;
+            }
             batch.nsec3 = self
                 .nsec3
                 .add(std::mem::take(&mut batch.nsec3), self.pool)?;
@@ -245,7 +260,16 @@ impl<'p> Verifying<'p> {
             self.take();
         }
         self.check_nsec3_chain(opening)?;
-        self.found.warnings = flow.warnings().0.to_vec();
+        let of_text = flow.warnings().0.iter().cloned();
+        self.found.warnings.splice(0..0, of_text);
+        if !self.digests.is_empty() {
+            flow.rewind()?;
+            let nsec3 = hashes.finish(self.pool)?;
+            let faults = self
+                .digests
+                .verify(flow, nsec3, &self.zone, &mut self.found)?;
+            self.found.take_faults(faults, &self.zone.verification);
+        }
         Ok(self.found)
     }
 

@@ -3,10 +3,14 @@
 use super::chain::nsec3_head;
 use super::given::check_nsec;
 use super::keys::{check_dnskeys, key_signing_keys};
+use super::offline::carried;
 use super::plan::{Chain, Digests, FileSigning};
+use super::previous::is_after;
+use super::warnings::asks_for_deletion;
 use crate::{DigestType, Dnskey, KeyPair, SignError};
 use dnsrig_zone::flow::{Batch, RecordRange};
 use dnsrig_zone::text::shown_name;
+use dnsrig_zone::tools::serial_of;
 use dnsrig_zone::zonemd::{SCHEME_SIMPLE, ZonemdHash};
 use dnsrig_zone::{FilePlace, PackedRecord, PackedRecords, same_name};
 use domain::base::iana::Rtype;
@@ -34,10 +38,13 @@ pub enum SerialPolicy {
 pub(super) struct Apex {
     pub records: PackedRecords,
     pub serial: u32,
+    pub dnskey_ttl_s: u32,
     /// Whether there is an NSEC record, in the input.
     pub has_nsec: bool,
     /// TTL of NSEC and NSEC3 records: the lesser of the SOA's minimum and TTL (RFC 9077 section 3).
     pub chain_ttl_s: u32,
+    /// The serial number of the earlier version of the zone, if that is known.
+    pub previous_serial: Option<u32>,
     /// The digests that the zone gets, in the order of their records; in `records` they are zero.
     pub digests: Vec<ZonemdHash>,
 }
@@ -46,9 +53,12 @@ impl Apex {
     pub fn new(
         apex: &[u8],
         first: Option<&Batch>,
+        previous: Option<&Batch>,
         keys: &[KeyPair],
         signing: &FileSigning,
     ) -> Result<Self, SignError> {
+        let previous = previous.and_then(Batch::at_apex);
+        let previous = previous.as_ref().map(|apex| &apex.records);
         let name = first.and_then(|batch| batch.names().next());
         let is_soa = |record: &PackedRecord<'_>| record.rtype == Rtype::SOA;
         let soa = name
@@ -68,7 +78,12 @@ impl Apex {
         let mut soa_rdata = soa.rdata.to_vec();
         let serial = &mut soa_rdata[serial_at..serial_at + 4];
         let old = u32::from_be_bytes([serial[0], serial[1], serial[2], serial[3]]);
-        let new = next_serial(old, signing.serial, signing.now);
+        let previous_serial = previous.and_then(|records| serial_of(records.iter()));
+        let latest = previous_serial.filter(|&earlier| is_after(earlier, old));
+        let new = match signing.serial {
+            SerialPolicy::Keep => old,
+            policy => next_serial(latest.unwrap_or(old), policy, signing.now),
+        };
         serial.copy_from_slice(&new.to_be_bytes());
 
         let mut records = PackedRecords::default();
@@ -81,7 +96,12 @@ impl Apex {
                 zone: shown_name(apex),
             });
         }
-        let digests = digests(&name.records, signing);
+        let digests = digests(
+            name.records
+                .iter()
+                .chain(previous.into_iter().flat_map(RecordRange::iter)),
+            signing,
+        );
         for record in name.records.iter() {
             let is_kept = match record.rtype {
                 Rtype::SOA => false,
@@ -103,13 +123,23 @@ impl Apex {
             rdata: &soa_rdata,
             ..soa
         });
-        let dnskey_ttl_s = signing.dnskey_ttl_s.unwrap_or_else(|| {
-            let dnskey = name
-                .records
-                .iter()
-                .find(|record| record.rtype == Rtype::DNSKEY);
-            dnskey.map_or(soa.ttl_s, |record| record.ttl_s)
-        });
+        let dnskey_ttl_s = signing
+            .dnskey_ttl_s
+            .or_else(|| dnskey_ttl_s(&name.records))
+            .or_else(|| dnskey_ttl_s(previous?))
+            .or_else(|| publication.published(keys).find_map(Dnskey::ttl_s))
+            .unwrap_or(soa.ttl_s);
+        for rdata in previous
+            .into_iter()
+            .flat_map(|records| carried(records, keys, publication))
+        {
+            records.push(&PackedRecord {
+                rtype: Rtype::DNSKEY,
+                ttl_s: dnskey_ttl_s,
+                rdata,
+                ..soa
+            });
+        }
         push_keys(&mut records, apex, keys, dnskey_ttl_s, signing);
         for hash in &digests {
             records.push(&PackedRecord {
@@ -135,22 +165,26 @@ impl Apex {
         Ok(Self {
             has_nsec: name.has(Rtype::NSEC),
             records: level_dnskey_ttls(records, dnskey_ttl_s),
+            dnskey_ttl_s,
             serial: new,
             chain_ttl_s: minimum.min(soa.ttl_s),
+            previous_serial,
             digests,
         })
     }
 }
 
 /// The digests that the zone gets whose apex has `records`.
-fn digests(records: &RecordRange<'_>, signing: &FileSigning) -> Vec<ZonemdHash> {
+fn digests<'r>(
+    records: impl Iterator<Item = PackedRecord<'r>>,
+    signing: &FileSigning,
+) -> Vec<ZonemdHash> {
     if !signing.makes_digests() {
         return Vec::new();
     }
     let mut hashes: Vec<ZonemdHash> = match &signing.digests {
         Digests::Of(hashes) => hashes.clone(),
         Digests::AsInZone if signing.publication.keeps(Rtype::ZONEMD) => records
-            .iter()
             .filter(|record| record.rtype == Rtype::ZONEMD)
             .filter(|record| record.rdata.get(4) == Some(&SCHEME_SIMPLE))
             .filter_map(|record| ZonemdHash::from_number(*record.rdata.get(5)?))
@@ -160,6 +194,13 @@ fn digests(records: &RecordRange<'_>, signing: &FileSigning) -> Vec<ZonemdHash> 
     hashes.sort_unstable();
     hashes.dedup();
     hashes
+}
+
+/// The TTL of the DNSKEY RRset among `records`.
+fn dnskey_ttl_s(records: &RecordRange<'_>) -> Option<u32> {
+    let mut records = records.iter();
+    let dnskey = records.find(|record| record.rtype == Rtype::DNSKEY);
+    dnskey.map(|record| record.ttl_s)
 }
 
 /// The data of a ZONEMD record (RFC 8976 section 2.2).
@@ -174,16 +215,6 @@ fn no_soa(apex: &[u8]) -> SignError {
     SignError::NoSoa {
         zone: shown_name(apex),
     }
-}
-
-/// Whether a CDS or CDNSKEY record asks the parent to remove all DS records: its algorithm is 0 (RFC 8078 section 4).
-fn asks_for_deletion(record: &PackedRecord<'_>) -> bool {
-    let algorithm = match record.rtype {
-        Rtype::CDS => record.rdata.get(2),
-        Rtype::CDNSKEY => record.rdata.get(3),
-        _ => None,
-    };
-    algorithm == Some(&0)
 }
 
 /// The keys that get CDS and CDNSKEY records; `None` leaves those that the zone has.
@@ -247,10 +278,9 @@ fn next_serial(old: u32, policy: SerialPolicy, now: u32) -> u32 {
             date.saturating_mul(100)
         }
     };
-    // Serial number arithmetic (RFC 1982): greater means less than half the circle ahead.
-    match wanted.wrapping_sub(old) {
-        1..0x8000_0000 => wanted,
-        _ => old.wrapping_add(1),
+    match is_after(wanted, old) {
+        true => wanted,
+        false => old.wrapping_add(1),
     }
 }
 

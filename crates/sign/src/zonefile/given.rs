@@ -22,6 +22,7 @@ pub(super) fn check_settings(signing: &FileSigning, has_changes: bool) -> Result
     let what = match (has_changes, signing.publishes_cds) {
         (true, _) => "changes to the zone (--changes)",
         (_, true) => "CDS and CDNSKEY records of its keys (--cds)",
+        _ if signing.previous.is_some() => "that of an earlier version of the zone (--previous)",
         (false, false) => return Ok(()),
     };
     Err(SignError::ChangesGivenChain { what })

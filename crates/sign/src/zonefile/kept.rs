@@ -4,21 +4,22 @@ use super::chain::FLAG_OPT_OUT;
 use super::plan::{Chain, FileSigning};
 use crate::{Nsec3Parameters, SignError};
 use data_encoding::HEXUPPER_PERMISSIVE;
-use dnsrig_zone::PackedRecord;
 use dnsrig_zone::flow::{Batch, Opening};
 use dnsrig_zone::lookup::Nsec3Params;
 use dnsrig_zone::text::shown_name;
+use dnsrig_zone::{PackedRecord, ZoneError};
 use domain::base::iana::Rtype;
 use std::fs::File;
 use std::io::{self, Read};
+use std::path::Path;
 
 /// Octets read at a time.
 const CHUNK: usize = 1 << 20;
 /// Octets that an NSEC3 record's first fields take at most: numbers and a salt of 255 octets.
 const FIELDS: usize = 1024;
 
-/// `signing` with the chain of the zone whose names begin with `first`: NSEC3 with its parameters where it has an NSEC3PARAM
-/// record, else NSEC.
+/// `signing` with the chain that the zone has or its earlier version had, given by its `first` names and how it is read: NSEC3 with
+/// the parameters of the NSEC3PARAM record there, else NSEC.
 pub(super) fn with_kept_chain(
     signing: &FileSigning,
     apex: &[u8],
@@ -31,12 +32,12 @@ pub(super) fn with_kept_chain(
     let chain = match nsec3param(first) {
         None => Chain::Nsec,
         Some(rdata) => {
-            // The NSEC3PARAM record does not tell (RFC 5155 section 4.1.2).
-            let parameters = Nsec3Params::from_rdata(rdata)
-                .and_then(|hashing| Some((flags_of_chain(opening, &hashing).ok()??, hashing)));
-            let (flags, hashing) = parameters.ok_or_else(|| SignError::KeptChain {
+            let unknown = || SignError::KeptChain {
                 zone: shown_name(apex),
-            })?;
+            };
+            // The NSEC3PARAM record does not tell (RFC 5155 section 4.1.2).
+            let hashing = Nsec3Params::from_rdata(rdata).ok_or_else(unknown)?;
+            let flags = flags_of_chain(opening, &hashing)?.ok_or_else(unknown)?;
             Chain::Nsec3(Nsec3Parameters {
                 iterations: hashing.iterations,
                 salt: hashing.salt.into(),
@@ -52,7 +53,7 @@ pub(super) fn with_kept_chain(
 
 /// The data of the record that has the parameters of the chain that servers use (RFC 5155 section 4).
 fn nsec3param(first: Option<&Batch>) -> Option<&[u8]> {
-    let apex = first?.names().next()?;
+    let apex = first?.at_apex()?;
     let mut records = apex.records.iter();
     let is_used = |record: &PackedRecord<'_>| {
         record.rtype == Rtype::NSEC3PARAM && record.rdata.get(1) == Some(&0)
@@ -61,14 +62,21 @@ fn nsec3param(first: Option<&Batch>) -> Option<&[u8]> {
 }
 
 /// The flags of the first NSEC3 record with these parameters in the text of the zone file.
-fn flags_of_chain(opening: &Opening<'_>, hashing: &Nsec3Params) -> io::Result<Option<u8>> {
+fn flags_of_chain(opening: &Opening<'_>, hashing: &Nsec3Params) -> Result<Option<u8>, SignError> {
     if let Some(text) = &opening.text {
         return Ok(find_flags(text, hashing));
     }
-    let mut file = File::open(opening.path)?;
-    if !file.metadata()?.is_file() {
-        return Ok(None);
+    let file = opening.path.to_path_buf();
+    // What is read once is gone; opening it again could wait for ever.
+    if !std::fs::metadata(opening.path).is_ok_and(|found| found.is_file()) {
+        return Err(SignError::KeptChainOfPipe { file });
     }
+    let found = find_in_file(opening.path, hashing);
+    found.map_err(|source| SignError::Zone(ZoneError::Read { file, source }))
+}
+
+fn find_in_file(path: &Path, hashing: &Nsec3Params) -> io::Result<Option<u8>> {
+    let mut file = File::open(path)?;
     let mut text = Vec::new();
     loop {
         // What a record at the end of the last chunk began with is looked at again.

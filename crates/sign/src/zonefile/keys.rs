@@ -75,6 +75,13 @@ pub fn key_signing_keys(keys: &[KeyPair]) -> impl Iterator<Item = &KeyPair> {
         .filter(|key| !key.public().is_revoked())
 }
 
+/// The keys that sign everything but the DNSKEY RRset: zone-signing keys; of an algorithm without these, all.
+pub fn zone_signing_keys(keys: &[KeyPair]) -> impl Iterator<Item = &KeyPair> {
+    signers(keys, Role::Zsk)
+        .into_iter()
+        .map(|index| &keys[index])
+}
+
 /// The keys of `role`; of an algorithm without such keys, all of them (RFC 4035 section 2.2: every algorithm in the DNSKEY
 /// RRset must sign everything). As indexes. Revoked keys sign the keys and nothing else (RFC 5011 section 2.1).
 pub(super) fn signers(keys: &[KeyPair], role: Role) -> Vec<usize> {

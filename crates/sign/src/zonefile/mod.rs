@@ -2,20 +2,27 @@
 
 mod apex;
 pub(crate) mod chain;
+mod changes;
 mod given;
 mod kept;
 mod keys;
 mod links;
 mod names;
+mod offline;
 mod plan;
+mod previous;
 mod refusals;
+mod rrsig;
 mod state;
 mod tasks;
+mod warnings;
 mod zonemd;
 
+use apex::Apex;
 pub use apex::SerialPolicy;
-pub use keys::{OtherKeys, Publication, key_signing_keys};
-pub use plan::{Chain, Digests, FileSigning, KEEPS_NONE};
+pub use keys::{OtherKeys, Publication, key_signing_keys, zone_signing_keys};
+pub use offline::OfflineKey;
+pub use plan::{Chain, Digests, FileSigning, KEEPS_NONE, RetiredKey};
 pub use state::state_path;
 
 use crate::{KeyPair, SignError};
@@ -29,10 +36,14 @@ use keys::SavedKeys;
 use links::Links;
 use names::{SignedBatch, sign_batch};
 use plan::{EndOfWork, Plan};
+use previous::{Previous, is_after, lost_keys, serial_remark, with_previous};
 use state::{State, StateWriter};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use zonemd::Placeholders;
+
+/// Warnings about names that are kept; of more, only the number is known.
+const WARNINGS_MAX: usize = 100;
 
 /// What was signed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,6 +52,8 @@ pub struct SignedFile {
     pub apex: Box<[u8]>,
     /// The serial number of the SOA record written.
     pub serial: u32,
+    /// The TTL of the DNSKEY records written.
+    pub dnskey_ttl_s: u32,
     /// Records written.
     pub records: u64,
     /// Octets written.
@@ -55,6 +68,10 @@ pub struct SignedFile {
     pub digests: Vec<ZonemdHash>,
     /// Why there is no state file of it, though there was to be one.
     pub trouble: Option<String>,
+    /// Key-signing keys whose private part is not at hand, and whose signature of the DNSKEY RRset was kept.
+    pub offline_keys: Vec<OfflineKey>,
+    /// What the settings leave to be desired.
+    pub remarks: Vec<String>,
     /// The first warnings.
     pub warnings: Vec<Warning>,
     /// All warnings.
@@ -72,6 +89,8 @@ pub struct Counts {
     pub verified: u64,
     /// In the input and not kept: expired or about to, of other keys, or over data that changed.
     pub dropped: u64,
+    /// The longest TTL of the signatures written.
+    pub ttl_max_s: u32,
 }
 
 impl Counts {
@@ -80,6 +99,7 @@ impl Counts {
         self.kept += other.kept;
         self.verified += other.verified;
         self.dropped += other.dropped;
+        self.ttl_max_s = self.ttl_max_s.max(other.ttl_max_s);
     }
 }
 
@@ -91,7 +111,8 @@ impl Counts {
 /// Where the input is signed already, signatures that are still valid, outlive the refresh interval and cover what the
 /// zone now has are kept, and the chain is repaired. That they are valid is known from the state file beside the input,
 /// which an earlier signing wrote, or else is verified. With changes ([`Opening::changes`]) signatures of names that these
-/// do not touch are kept without looking at what they sign.
+/// do not touch are kept without looking at what they sign. With an earlier version ([`FileSigning::previous`]) all this is taken
+/// from that, so that the input may be the zone without signatures.
 pub fn sign_file(
     opening: &Opening<'_>,
     pool: &Pool,
@@ -99,24 +120,20 @@ pub fn sign_file(
     signing: &FileSigning,
     target: &Path,
 ) -> Result<SignedFile, SignError> {
-    signing.check(opening.changes.is_some())?;
-    let state = State::load(opening.path, &keys, signing)?;
+    signing.check(opening.changes.as_deref())?;
+    let has_signatures = signing.previous.as_deref().unwrap_or(opening.path);
+    let state = State::load(has_signatures, &keys, signing)?;
     over_names(&opening_for(opening, signing), pool, |flow| {
-        let writer = StateWriter::new(signing, target, &state, opening.changes.is_some());
-        Signing::new(
-            flow,
-            keys.clone(),
-            signing,
-            state.clone(),
-            opening,
-            Targets {
+        with_previous(opening, pool, signing, flow, |flow, previous| {
+            let targets = Targets {
                 output: Box::new(|| TextOutput::create(target, opening, pool)),
                 path: target.to_path_buf(),
-                state: writer,
+                state: StateWriter::new(signing, target, &state, opening.changes.is_some()),
                 pool,
-            },
-        )?
-        .run(flow)
+            };
+            let input = Input { opening, previous };
+            Signing::new(flow, input, keys.clone(), signing, state.clone(), targets)?.run(flow)
+        })
     })
 }
 
@@ -127,7 +144,7 @@ pub fn sign_text(
     keys: &Arc<[KeyPair]>,
     signing: &FileSigning,
 ) -> Result<Vec<u8>, SignError> {
-    signing.check(opening.changes.is_some())?;
+    signing.check(opening.changes.as_deref())?;
     over_names(&opening_for(opening, signing), pool, |flow| {
         let mut text = Vec::new();
         let memory = &mut text;
@@ -140,7 +157,11 @@ pub fn sign_text(
             state: writer,
             pool,
         };
-        Signing::new(flow, keys, signing, state, opening, targets)?.run(flow)?;
+        let input = Input {
+            opening,
+            previous: None,
+        };
+        Signing::new(flow, input, keys, signing, state, targets)?.run(flow)?;
         Ok(text)
     })
 }
@@ -153,6 +174,12 @@ fn opening_for<'a>(opening: &Opening<'a>, signing: &FileSigning) -> Opening<'a> 
     }
 }
 
+/// What is signed beside the names that go by.
+struct Input<'p, 'f, 'a> {
+    opening: &'p Opening<'p>,
+    previous: Option<Previous<'f, 'a>>,
+}
+
 /// Where the signed zone and its state file go, and who does the work.
 struct Targets<'p> {
     /// Begins the zone file.
@@ -163,8 +190,9 @@ struct Targets<'p> {
 }
 
 /// A zone file being signed.
-struct Signing<'p> {
+struct Signing<'p, 'f, 'a> {
     opening: &'p Opening<'p>,
+    previous: Option<Previous<'f, 'a>>,
     plan: Arc<Plan>,
     output: TextOutput<'p>,
     target: PathBuf,
@@ -182,21 +210,36 @@ struct Signing<'p> {
     _end: EndOfWork,
 }
 
-impl<'p> Signing<'p> {
+impl<'p, 'f, 'a> Signing<'p, 'f, 'a> {
     fn new(
         flow: &mut ZoneFlow<'_>,
+        input: Input<'p, 'f, 'a>,
         keys: Arc<[KeyPair]>,
         signing: &FileSigning,
         state: Arc<State>,
-        opening: &'p Opening<'p>,
         targets: Targets<'p>,
     ) -> Result<Self, SignError> {
+        let Input { opening, previous } = input;
         let first = flow.next_batch()?;
+        let earlier = previous.as_ref().map(|previous| previous.first().clone());
+        let apex = flow.apex();
+        let signing = match &previous {
+            Some(previous) => {
+                with_kept_chain(signing, &apex, earlier.as_deref(), previous.opening())?
+            }
+            None => with_kept_chain(signing, &apex, first.as_ref(), opening)?,
+        };
         let changes = flow.changes();
-        let signing = with_kept_chain(signing, &flow.apex(), first.as_ref(), opening)?;
-        let plan = Plan::new(&flow.apex(), first.as_ref(), keys, &signing, state, changes)?;
+        let (first_names, earlier) = (first.as_ref(), earlier.as_deref());
+        let plan = Plan::new(&apex, first_names, keys, &signing, state, changes, earlier)?;
         let plan = Arc::new(plan);
+        let mut remarks = warnings::of_settings(&signing);
+        remarks.extend_from_slice(&plan.offline.remarks);
+        if let Some(earlier) = earlier {
+            remarks.extend(lost_keys(&plan, earlier)?);
+        }
         Ok(Self {
+            previous,
             _end: EndOfWork(plan.clone()),
             opening,
             placeholders: None,
@@ -209,7 +252,10 @@ impl<'p> Signing<'p> {
             signed: SignedFile {
                 apex: flow.apex()[..].into(),
                 serial: plan.apex.serial,
+                dnskey_ttl_s: plan.apex.dnskey_ttl_s,
                 chain: plan.signing.chain.clone(),
+                offline_keys: plan.offline.keys.clone(),
+                remarks,
                 ..SignedFile::default()
             },
             plan,
@@ -221,11 +267,24 @@ impl<'p> Signing<'p> {
     fn run(mut self, flow: &mut ZoneFlow<'_>) -> Result<SignedFile, SignError> {
         let mut next = self.first.take();
         while let Some(mut batch) = next {
-            self.nsec3.append(&batch.nsec3);
-            batch.nsec3 = PackedRecords::default();
+            let own = std::mem::take(&mut batch.nsec3);
+            let earlier = match &mut self.previous {
+                None => {
+                    self.nsec3.append(&own);
+                    None
+                }
+                Some(previous) => {
+                    let earlier = previous.beside(&batch)?;
+                    self.nsec3.append(&previous.take_nsec3());
+                    Some(earlier)
+                }
+            };
             let (plan, files) = (self.plan.clone(), flow.files());
-            self.submit(move || sign_batch(&plan, &batch, &files))?;
+            self.submit(move || sign_batch(&plan, &batch, earlier.as_deref(), &files))?;
             next = flow.next_batch()?;
+        }
+        if let Some(previous) = self.previous.take() {
+            self.nsec3.append(&previous.finish()?);
         }
         self.drain()?;
         self.nsec3_chain()?;
@@ -234,9 +293,7 @@ impl<'p> Signing<'p> {
             placeholders.fill(&self.plan, self.opening, self.pool, &mut self.output)?;
             self.signed.digests = self.plan.apex.digests.clone();
         }
-        let (warnings, warning_count) = flow.warnings();
-        self.signed.warnings = warnings.to_vec();
-        self.signed.warning_count = warning_count;
+        self.take_warnings(flow);
         let folder = &self.plan.signing.publication.saves_keys_in;
         let saved = SavedKeys::write(&self.plan.keys, folder.as_deref())?;
         let (octets, named) = self.output.rename()?;
@@ -251,6 +308,31 @@ impl<'p> Signing<'p> {
         let Counts { made, kept, .. } = self.signed.signatures;
         self.signed.trouble = self.state.finish(made + kept);
         Ok(self.signed)
+    }
+
+    /// Takes the warnings about the text, which come before those about what it says, and about the serial number.
+    fn take_warnings(&mut self, flow: &ZoneFlow<'_>) {
+        let (of_text, count) = flow.warnings();
+        self.signed.warnings.splice(0..0, of_text.iter().cloned());
+        self.signed.warning_count += count;
+        let Apex {
+            serial,
+            previous_serial,
+            ..
+        } = self.plan.apex;
+        if let (Some(path), Some(earlier)) = (&self.plan.signing.previous, previous_serial)
+            && !is_after(serial, earlier)
+            && (is_after(earlier, serial) || self.has_changed(path))
+        {
+            let remark = serial_remark(path, serial, earlier);
+            self.signed.remarks.push(remark);
+        }
+    }
+
+    /// Whether the zone is plainly not what the file `previous` has: changes that are not signed show in its length.
+    fn has_changed(&self, previous: &Path) -> bool {
+        let length = std::fs::metadata(previous).map(|found| found.len());
+        self.signed.signatures.made > 0 || length.ok() != Some(self.output.octets())
     }
 
     fn submit(
@@ -288,6 +370,11 @@ impl<'p> Signing<'p> {
         self.signed.records += batch.records;
         self.signed.chain_names += batch.chain_names;
         self.signed.signatures.add(batch.counts);
+        let room = WARNINGS_MAX.saturating_sub(self.signed.warnings.len());
+        self.signed.warning_count += batch.warnings.len() as u64;
+        self.signed
+            .warnings
+            .extend(batch.warnings.into_iter().take(room));
         self.links.add(batch.links);
         self.state.add(batch.digests);
         Ok(())

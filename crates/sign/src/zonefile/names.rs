@@ -4,12 +4,16 @@ use super::Counts;
 use super::chain::{Types, is_signed, types_at};
 use super::links::BatchLinks;
 use super::plan::{Chain, Plan};
+use super::previous::paired;
 use super::refusals::check_name;
 use super::tasks::{Rrset, Tasks};
+use super::warnings::{of_deletion, of_name, of_size};
 use crate::SignError;
 use dnsrig_zone::flow::{Batch, OwnerGroup, RecordRange};
 use dnsrig_zone::text::push_record;
-use dnsrig_zone::{FilePlace, NameKind, PackedRecord, empty_non_terminals, push_type_bitmap};
+use dnsrig_zone::{
+    FilePlace, NameKind, PackedRecord, Warning, empty_non_terminals, push_type_bitmap,
+};
 use domain::base::iana::Rtype;
 use std::ops::Range;
 use std::path::Path;
@@ -25,6 +29,7 @@ pub(super) struct SignedBatch {
     pub counts: Counts,
     pub links: BatchLinks,
     pub digests: Vec<u128>,
+    pub warnings: Vec<Warning>,
     /// The lines of the signatures of the apex's ZONEMD records, if the zone gets any.
     pub zonemd_signatures: Vec<u8>,
 }
@@ -42,13 +47,16 @@ struct Name<'a> {
     is_apex: bool,
 }
 
-/// Signs the names of `batch`, which come from `files`.
+/// Signs the names of `batch`, which come from `files`; `earlier` has the same names of an earlier version of the zone, if that
+/// is to have the signatures.
 pub(super) fn sign_batch(
     plan: &Plan,
     batch: &Batch,
+    earlier: Option<&[Arc<Batch>]>,
     files: &[Arc<Path>],
 ) -> Result<SignedBatch, SignError> {
     let mut work = Work {
+        files,
         plan,
         tasks: Tasks::new(plan),
         nsec: Vec::new(),
@@ -57,12 +65,18 @@ pub(super) fn sign_batch(
     };
     let names: Vec<OwnerGroup<'_>> = batch.names().collect();
     let next = next_owners(&names, batch);
+    let mut earlier = earlier.map(|earlier| paired(&names, earlier).into_iter());
     let mut looked_at = Vec::with_capacity(names.len());
     for (name, next) in names.into_iter().zip(next) {
         if name.kind != NameKind::BelowCut {
             check_name(plan, &name, files)?;
+            of_name(&name, files, &mut work.signed.warnings);
         }
-        looked_at.push(work.name(name, next));
+        let signed = match &mut earlier {
+            None => Signed::Here,
+            Some(earlier) => Signed::Earlier(earlier.next().flatten()),
+        };
+        looked_at.push(work.name(name, &signed, next));
     }
     if plan.hashing.is_some() {
         work.hash(batch);
@@ -97,8 +111,17 @@ fn next_owners<'a>(names: &[OwnerGroup<'a>], batch: &'a Batch) -> Vec<&'a [u8]> 
     owners
 }
 
+/// Where the signatures of a name are.
+enum Signed<'a> {
+    /// Among its own records.
+    Here,
+    /// Among the records that it had earlier, if it was there.
+    Earlier(Option<OwnerGroup<'a>>),
+}
+
 struct Work<'p> {
     plan: &'p Plan,
+    files: &'p [Arc<Path>],
     tasks: Tasks<'p>,
     /// Data of new NSEC records, one after another.
     nsec: Vec<u8>,
@@ -108,7 +131,7 @@ struct Work<'p> {
 
 impl<'p> Work<'p> {
     /// Looks at a name: what of it is signed, and its place in the chain.
-    fn name<'a>(&mut self, name: OwnerGroup<'a>, next: &[u8]) -> Name<'a>
+    fn name<'a>(&mut self, name: OwnerGroup<'a>, signed: &Signed<'_>, next: &[u8]) -> Name<'a>
     where
         'p: 'a,
     {
@@ -122,8 +145,20 @@ impl<'p> Work<'p> {
             records: records.clone(),
             kind: name.kind,
         };
-        let signatures = records.iter().filter(|record| record.rtype == Rtype::RRSIG);
+        let nothing = || OwnerGroup {
+            records: RecordRange::new(&plan.apex.records, 0..0),
+            kind: name.kind,
+        };
+        let signed = match signed {
+            Signed::Here => name.clone(),
+            Signed::Earlier(earlier) => earlier.clone().unwrap_or_else(nothing),
+        };
+        let signatures = signed.records.iter();
+        let signatures = signatures.filter(|record| record.rtype == Rtype::RRSIG);
         self.signed.counts.dropped += signatures.count() as u64;
+        if is_apex {
+            of_deletion(&records, self.files, &mut self.signed.warnings);
+        }
         let first = self.tasks.len();
         let mut nsec = None;
         let mut zonemd_tasks = 0..0;
@@ -132,9 +167,9 @@ impl<'p> Work<'p> {
                 nsec = Some(self.nsec_record(&name, next));
             }
             if plan.signing.signs {
-                zonemd_tasks = self.rrsets(&name, is_apex);
+                zonemd_tasks = self.rrsets(&name, &signed, is_apex);
                 if let Some(nsec) = nsec.clone() {
-                    self.nsec_signature(&name, nsec);
+                    self.nsec_signature(name.owner(), &signed, nsec);
                 }
             }
         }
@@ -149,7 +184,12 @@ impl<'p> Work<'p> {
     }
 
     /// Takes the RRsets of a name; the signatures of ZONEMD records that are to get their digests yet.
-    fn rrsets(&mut self, name: &OwnerGroup<'_>, is_apex: bool) -> Range<usize> {
+    fn rrsets(
+        &mut self,
+        name: &OwnerGroup<'_>,
+        signed: &OwnerGroup<'_>,
+        is_apex: bool,
+    ) -> Range<usize> {
         let plan = self.plan;
         let mut zonemd_tasks = 0..0;
         for rrset in name.rrsets() {
@@ -158,21 +198,27 @@ impl<'p> Work<'p> {
             if is_replaced || !is_signed(name.kind, first.rtype) {
                 continue;
             }
-            let keys = match first.rtype {
-                Rtype::DNSKEY | Rtype::CDNSKEY | Rtype::CDS if is_apex => &plan.key_keys,
-                _ => &plan.data_keys,
-            };
+            let is_of_keys =
+                is_apex && matches!(first.rtype, Rtype::DNSKEY | Rtype::CDNSKEY | Rtype::CDS);
+            let key_keys = is_of_keys.then(|| plan.key_keys(first.rtype));
+            let keys = key_keys.as_deref().unwrap_or(&plan.data_keys);
             let has_no_digest =
                 is_apex && first.rtype == Rtype::ZONEMD && !plan.apex.digests.is_empty();
             let what = Rrset {
                 owner: first.owner,
                 rtype: first.rtype,
                 ttl_s: first.ttl_s,
-                existing: (!has_no_digest).then(|| name.signatures(first.rtype)),
+                existing: (!has_no_digest).then(|| signed.signatures(first.rtype)),
             };
             let rdatas = rrset.iter().map(|record| record.rdata);
             let first_task = self.tasks.len();
             self.tasks.rrset(&what, keys, rdatas);
+            of_size(plan, &rrset, keys, self.files, &mut self.signed.warnings);
+            if is_of_keys {
+                for rrsig in plan.offline.signatures(first.rtype) {
+                    self.tasks.keep(rrsig);
+                }
+            }
             if has_no_digest {
                 zonemd_tasks = first_task..self.tasks.len();
             }
@@ -190,20 +236,18 @@ impl<'p> Work<'p> {
         start..self.nsec.len()
     }
 
-    fn nsec_signature(&mut self, name: &OwnerGroup<'_>, nsec: Range<usize>) {
+    fn nsec_signature(&mut self, owner: &[u8], signed: &OwnerGroup<'_>, nsec: Range<usize>) {
         let rdata = &self.nsec[nsec];
         let ttl_s = self.plan.apex.chain_ttl_s;
-        let old = name
-            .records
-            .iter()
-            .find(|record| record.rtype == Rtype::NSEC);
+        let mut old = signed.records.iter();
+        let old = old.find(|record| record.rtype == Rtype::NSEC);
         // A record that changed has no signature to keep.
         let is_same = old.is_some_and(|old| old.rdata == rdata && old.ttl_s == ttl_s);
         let what = Rrset {
-            owner: name.owner(),
+            owner,
             rtype: Rtype::NSEC,
             ttl_s,
-            existing: is_same.then(|| name.signatures(Rtype::NSEC)),
+            existing: is_same.then(|| signed.signatures(Rtype::NSEC)),
         };
         self.tasks
             .rrset(&what, &self.plan.data_keys, std::iter::once(rdata));

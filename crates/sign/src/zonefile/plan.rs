@@ -1,14 +1,18 @@
 //! What all batches of a zone that is being signed have in common.
 
 use super::apex::{Apex, SerialPolicy};
+use super::changes::{check_apex, check_types};
 use super::given::check_settings;
 use super::keys::{Publication, check_keys, signers};
+use super::offline::OfflineSignatures;
 use super::state::State;
 use crate::{KeyPair, Nsec3Parameters, Role, SignError};
-use dnsrig_zone::flow::{Batch, Changes};
+use dnsrig_zone::flow::{Batch, Changes, RecordRange};
 use dnsrig_zone::lookup::Nsec3Params;
 use dnsrig_zone::zonemd::ZonemdHash;
 use dnsrig_zone::{ZoneError, label_count};
+use domain::base::iana::Rtype;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -63,7 +67,8 @@ pub struct FileSigning {
     pub has_state: bool,
     /// What becomes of the SOA record's serial number.
     pub serial: SerialPolicy,
-    /// TTL of the DNSKEY records; else that of those in the zone, else that of the SOA record.
+    /// TTL of the DNSKEY records; else that of those in the zone, or in its earlier version, else that of the files of its
+    /// keys, else that of the SOA record.
     pub dnskey_ttl_s: Option<u32>,
     /// Signs with keys of algorithms with SHA-1.
     pub allows_sha1: bool,
@@ -74,7 +79,30 @@ pub struct FileSigning {
     pub digests: Digests,
     /// Which keys the zone shows besides.
     pub publication: Publication,
+    /// Keys that do not sign any more, and whose signatures of data are kept.
+    pub retired: Vec<RetiredKey>,
+    /// A signed zone file with an earlier version of the zone, whose signatures and NSEC or NSEC3 records are taken for those of
+    /// the zone; the zone's own are not looked at. Its chain is kept, and its digests are made anew.
+    pub previous: Option<PathBuf>,
 }
+
+/// A key that is published and does not sign: until it goes, its signatures are as good as those of the key after it.
+#[derive(Clone, Debug)]
+pub struct RetiredKey {
+    /// The key.
+    pub key: KeyPair,
+    /// When its DNSKEY record goes, in seconds since 1970 modulo 2^32. Signatures that end later are not kept: resolvers that
+    /// have them would miss the key.
+    pub until: u32,
+}
+
+impl PartialEq for RetiredKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.key.public() == other.key.public() && self.until == other.until
+    }
+}
+
+impl Eq for RetiredKey {}
 
 impl FileSigning {
     /// An NSEC chain and fresh signatures of everything, without state file.
@@ -96,6 +124,8 @@ impl FileSigning {
             publishes_cds: false,
             digests: Digests::AsInZone,
             publication: Publication::default(),
+            retired: Vec::new(),
+            previous: None,
         }
     }
 
@@ -135,8 +165,12 @@ impl FileSigning {
     }
 
     /// Refuses times and parameters that make no sense.
-    pub(super) fn check(&self, has_changes: bool) -> Result<(), SignError> {
-        check_settings(self, has_changes)?;
+    pub(super) fn check(&self, changes: Option<&Changes>) -> Result<(), SignError> {
+        check_settings(self, changes.is_some())?;
+        if self.previous.is_some() && changes.is_some() {
+            return Err(SignError::PreviousAndChanges);
+        }
+        changes.map_or(Ok(()), check_types)?;
         for expiration in self.expirations() {
             // Serial number arithmetic (RFC 1982).
             let length = expiration.wrapping_sub(self.inception);
@@ -167,25 +201,29 @@ impl FileSigning {
 /// A key that signs, with what every signature of it begins with.
 #[derive(Debug)]
 pub(super) struct SigningKey {
-    /// Index into [`Plan::keys`].
-    pub key: usize,
     pub algorithm: u8,
     pub tag: u16,
     /// Of each signature by the key.
     pub signature_octets: usize,
     pub secret: Option<aws_lc_rs::hmac::Key>,
     pub public: crate::PublicKey,
+    /// Set if the key is retired: its signatures are kept that do not end later.
+    pub until: Option<u32>,
 }
 
 /// What all batches have in common.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub signing: FileSigning,
+    /// The keys that sign.
     pub keys: Arc<[KeyPair]>,
+    /// The same, followed by retired ones.
     pub signing_keys: Vec<SigningKey>,
     /// The keys that sign data, and those that sign the zone's keys, as indexes into `signing_keys`.
     pub data_keys: Vec<usize>,
-    pub key_keys: Vec<usize>,
+    key_keys: Vec<usize>,
+    /// What other key-signing keys signed elsewhere.
+    pub offline: OfflineSignatures,
     pub apex: Apex,
     pub apex_labels: usize,
     /// The apex in lower case, as signatures name the signer.
@@ -209,6 +247,30 @@ impl Drop for EndOfWork {
 }
 
 impl Plan {
+    /// The retired keys that stand in for the signing key number `key`, which signs data.
+    pub fn predecessors(&self, key: usize) -> impl Iterator<Item = usize> + '_ {
+        let algorithm = self.signing_keys[key].algorithm;
+        let is_first = self.successor(algorithm) == Some(key);
+        let retired = self.keys.len()..self.signing_keys.len();
+        retired
+            .filter(move |&retired| is_first && self.signing_keys[retired].algorithm == algorithm)
+    }
+
+    /// The key that signs data by `algorithm` instead of retired ones: one of several, so that no signature is taken twice.
+    pub fn successor(&self, algorithm: u8) -> Option<usize> {
+        let mut keys = self.data_keys.iter().copied();
+        keys.find(|&key| self.signing_keys[key].algorithm == algorithm)
+    }
+
+    /// The keys that sign the RRset of the zone's keys that is of `rtype`. Zone-signing keys do where there are no others.
+    pub fn key_keys(&self, rtype: Rtype) -> Vec<usize> {
+        let is_wanted = |&key: &usize| {
+            let stands_in = self.keys[key].role() == Role::Zsk;
+            !(stands_in && self.offline.signs(rtype, self.signing_keys[key].algorithm))
+        };
+        self.key_keys.iter().copied().filter(is_wanted).collect()
+    }
+
     /// Fails when nobody waits for the work any more.
     pub fn check_end(&self) -> Result<(), SignError> {
         match self.has_ended.load(Ordering::Relaxed) {
@@ -225,12 +287,16 @@ impl Plan {
         signing: &FileSigning,
         state: Arc<State>,
         changes: Option<Arc<Changes>>,
+        previous: Option<&Batch>,
     ) -> Result<Self, SignError> {
         check_keys(apex, &keys, signing)?;
-        let mut signing_keys = Vec::with_capacity(keys.len());
-        for (index, key) in keys.iter().enumerate() {
+        let retired = signing.retired.iter();
+        let of_all = keys.iter().map(|key| (key, None));
+        let of_all = of_all.chain(retired.map(|retired| (&retired.key, Some(retired.until))));
+        let mut signing_keys = Vec::with_capacity(keys.len() + signing.retired.len());
+        for (index, (key, until)) in of_all.enumerate() {
             signing_keys.push(SigningKey {
-                key: index,
+                until,
                 algorithm: key.algorithm().number(),
                 tag: key.tag(),
                 signature_octets: key.public().signature_octets().unwrap_or(0),
@@ -245,9 +311,17 @@ impl Plan {
             }),
             _ => None,
         };
+        let apex_records = Apex::new(apex, first, previous, &keys, signing)?;
+        if let Some(changes) = &changes {
+            check_apex(changes, apex, &apex_records.records)?;
+        }
+        let earlier = previous.and_then(Batch::at_apex);
+        let own = RecordRange::new(&apex_records.records, 0..apex_records.records.len());
+        let existing = earlier.map_or(own, |earlier| earlier.records);
+        let offline = OfflineSignatures::find(&apex_records.records, &existing, &keys, signing)?;
         let (data_keys, key_keys) = (signers(&keys, Role::Zsk), signers(&keys, Role::Ksk));
         Ok(Self {
-            apex: Apex::new(apex, first, &keys, signing)?,
+            apex: apex_records,
             apex_labels: label_count(apex),
             signer: apex.to_ascii_lowercase().into(),
             opt_out: matches!(&signing.chain, Chain::Nsec3(parameters) if parameters.opt_out),
@@ -255,6 +329,7 @@ impl Plan {
             signing_keys,
             data_keys,
             key_keys,
+            offline,
             keys,
             hashing,
             changes: changes.filter(|_| !state.is_mostly_stale()),

@@ -45,7 +45,7 @@ pub(super) fn check_name(
     Ok(())
 }
 
-fn position(files: &[Arc<Path>], record: &PackedRecord<'_>) -> Position {
+pub(super) fn position(files: &[Arc<Path>], record: &PackedRecord<'_>) -> Position {
     let file = files
         .get(usize::from(record.place.file))
         .or(files.first())

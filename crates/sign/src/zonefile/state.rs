@@ -12,8 +12,8 @@ use super::plan::FileSigning;
 use crate::crypto::move_secret;
 use crate::{KeyPair, SignError};
 use aws_lc_rs::hmac;
-use std::fs;
-use std::io::{self, BufWriter, Write};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use zeroize::Zeroizing;
@@ -21,6 +21,8 @@ use zeroize::Zeroizing;
 /// What a state file begins with; the number of signatures of the zone, the number of digests and the digests in
 /// ascending order follow.
 const MAGIC: &[u8; 16] = b"dnsrig signed 2\n";
+/// What state files of all versions begin with.
+const MAGIC_OF_ALL: &[u8] = b"dnsrig signed ";
 /// Separates this use of a private key from any other.
 const PURPOSE: &[u8] = b"dnsrig: digests of signatures known to be valid, version 2";
 const DIGEST_OCTETS: usize = 16;
@@ -38,7 +40,7 @@ pub fn state_path(path: &Path) -> PathBuf {
 
 /// What is known of the input's signatures.
 pub(super) struct State {
-    /// One for each key, if its private part can be read.
+    /// One for each key, the retired ones last, if its private part can be read.
     secrets: Vec<Option<hmac::Key>>,
     known: Known,
 }
@@ -71,7 +73,8 @@ impl State {
         if !signing.has_state {
             return Ok(Arc::new(Self::none(keys.len())));
         }
-        let secrets = keys.iter().map(secret_of).collect();
+        let retired = signing.retired.iter().map(|retired| &retired.key);
+        let secrets = keys.iter().chain(retired).map(secret_of).collect();
         let known = match signing.verifies_kept {
             true => Known::default(),
             false => read_state(&state_path(path)).unwrap_or_default(),
@@ -188,6 +191,12 @@ impl StateWriter {
             signatures,
             digests: self.digests,
         };
+        if !is_replaceable(&path) {
+            return Some(format!(
+                "{}: this is no state file, so it is left as it is, and the next signing verifies the signatures that it keeps; move it away, or name the output otherwise",
+                path.display()
+            ));
+        }
         let error = write_state(&path, &known).err()?;
         Some(format!(
             "{}: the state file cannot be written: {error}; the next signing verifies the signatures that it keeps",
@@ -201,6 +210,21 @@ fn read_state(path: &Path) -> Option<Known> {
     let is_file = fs::metadata(path).is_ok_and(|found| found.is_file());
     let octets = is_file.then(|| fs::read(path).ok())??;
     known_of(&octets)
+}
+
+/// Whether there is nothing under the name of a state file that may be somebody's: no file, an empty one, or a state file.
+fn is_replaceable(path: &Path) -> bool {
+    let mut head = Vec::new();
+    match fs::metadata(path) {
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+        Ok(found) if !found.is_file() => false,
+        Ok(found) if found.len() == 0 => true,
+        Ok(_) => {
+            let read = File::open(path)
+                .and_then(|file| file.take(MAGIC_OF_ALL.len() as u64).read_to_end(&mut head));
+            read.is_ok() && head == MAGIC_OF_ALL
+        }
+    }
 }
 
 fn write_state(path: &Path, known: &Known) -> io::Result<()> {

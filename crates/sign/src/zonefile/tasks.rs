@@ -2,24 +2,25 @@
 
 use super::Counts;
 use super::plan::{Plan, SigningKey};
+use super::rrsig::{HEAD, expiration_of, lasts, push_canonical_record, spread};
 use super::state::digest_of;
 use crate::SignError;
 use dnsrig_zone::flow::RecordRange;
 use dnsrig_zone::text::push_record;
-use dnsrig_zone::{FilePlace, PackedRecord, label_count, push_canonical_rdata, same_name};
+use dnsrig_zone::{FilePlace, PackedRecord, label_count, same_name};
 use domain::base::iana::Rtype;
 use std::ops::Range;
 
-/// Octets of an RRSIG's data before the signer's name (RFC 4034 section 3.1).
-const HEAD: usize = 18;
-const CLASS_IN: [u8; 2] = [0, 1];
 /// Signatures between two looks whether they are still wanted: half a second of RSA with 4096 bits.
 const MAKE_AT_ONCE: usize = 64;
+
+/// The number of a key that signs nothing here.
+const ELSEWHERE: usize = usize::MAX;
 
 /// One signature.
 #[derive(Debug)]
 struct Task {
-    /// Index into the plan's signing keys.
+    /// Index into the plan's signing keys, or [`ELSEWHERE`].
     key: usize,
     /// What is signed, in [`Tasks::data`]: the RRSIG's own fields, then the RRset in canonical form.
     data: Range<usize>,
@@ -84,25 +85,35 @@ impl<'p> Tasks<'p> {
         rdatas: impl Iterator<Item = &'a [u8]> + Clone,
     ) {
         let expiration = self.expiration(rrset);
+        self.counts.ttl_max_s = self.counts.ttl_max_s.max(rrset.ttl_s);
         for &key in keys {
             let start = self.data.len();
             self.push_head(rrset, &self.plan.signing_keys[key], expiration);
-            if let Some(task) = self.untouched(rrset, key, start) {
-                self.tasks.push(task);
+            let lasting = self.lasting(rrset, key, start);
+            if let Some((key, found)) = lasting
+                && self.is_untouched(rrset)
+            {
+                let signature = self.take_existing(start, &found);
+                self.counts.kept += 1;
+                self.push_done(key, start, signature);
                 continue;
             }
             for rdata in rdatas.clone() {
-                self.push_record(rrset, rdata);
+                let (owner, rtype, ttl_s) = (rrset.owner, rrset.rtype, rrset.ttl_s);
+                push_canonical_record(owner, rtype, ttl_s, rdata, &mut self.data);
             }
             let data = start..self.data.len();
-            let task = self.existing(rrset, key, data.clone()).unwrap_or(Task {
-                key,
-                data,
-                signature: 0..0,
-                state: TaskState::Missing,
-                digest: None,
-                expiration,
-            });
+            let task = match lasting {
+                Some((key, found)) => self.existing(key, data, &found, expiration),
+                None => Task {
+                    key,
+                    data,
+                    signature: 0..0,
+                    state: TaskState::Missing,
+                    digest: None,
+                    expiration,
+                },
+            };
             self.tasks.push(task);
         }
     }
@@ -110,10 +121,8 @@ impl<'p> Tasks<'p> {
     /// The end of the validity of new signatures of `rrset`: earlier by its share of the jitter.
     fn expiration(&self, rrset: &Rrset<'_>) -> u32 {
         let signing = &self.plan.signing;
-        let is_of_keys = matches!(rrset.rtype, Rtype::DNSKEY | Rtype::CDS | Rtype::CDNSKEY)
-            && rrset.owner.len() == self.plan.signer.len();
         let latest = match signing.keys_expiration {
-            Some(expiration) if is_of_keys => expiration,
+            Some(expiration) if self.is_of_keys(rrset) => expiration,
             _ => signing.expiration,
         };
         match signing.jitter_s {
@@ -123,6 +132,12 @@ impl<'p> Tasks<'p> {
                 latest.wrapping_sub(share as u32)
             }
         }
+    }
+
+    /// Whether `rrset` is one that keys sign which are marked for that.
+    fn is_of_keys(&self, rrset: &Rrset<'_>) -> bool {
+        matches!(rrset.rtype, Rtype::DNSKEY | Rtype::CDS | Rtype::CDNSKEY)
+            && rrset.owner.len() == self.plan.signer.len()
     }
 
     fn push_head(&mut self, rrset: &Rrset<'_>, key: &SigningKey, expiration: u32) {
@@ -138,83 +153,113 @@ impl<'p> Tasks<'p> {
         self.data.extend_from_slice(&self.plan.signer);
     }
 
-    /// Appends a record in canonical form (RFC 4034 section 6.2).
-    fn push_record(&mut self, rrset: &Rrset<'_>, rdata: &[u8]) {
-        let start = self.data.len();
-        self.data.extend_from_slice(rrset.owner);
-        // Length octets are below the letters.
-        self.data[start..].make_ascii_lowercase();
-        self.data.extend(rrset.rtype.to_int().to_be_bytes());
-        self.data.extend(CLASS_IN);
-        self.data.extend(rrset.ttl_s.to_be_bytes());
-        self.data.extend((rdata.len() as u16).to_be_bytes());
-        push_canonical_rdata(rrset.rtype, rdata, &mut self.data);
-    }
-
-    /// A signature of the input by `key` that has the right fields, whose new form begins at `start`, and lasts.
-    fn lasting<'a>(&self, rrset: &Rrset<'a>, key: usize, start: usize) -> Option<PackedRecord<'a>> {
-        let plan = self.plan;
-        let octets = plan.signing_keys[key].signature_octets;
-        let head = &self.data[start..start + HEAD];
-        rrset.existing.as_ref()?.iter().find(|record| {
-            let fields = record.rdata;
-            fields.len() == HEAD + plan.signer.len() + octets
-                && fields[..8] == head[..8]
-                && fields[16..HEAD] == head[16..HEAD]
-                && same_name(&fields[HEAD..HEAD + plan.signer.len()], &plan.signer)
-                && lasts(fields, plan)
+    /// A signature of the input by `key`, or by a retired one that it comes after, that has the right fields and lasts; what its
+    /// new form begins with is at `start`. With the key's number.
+    fn lasting<'a>(
+        &self,
+        rrset: &Rrset<'a>,
+        key: usize,
+        start: usize,
+    ) -> Option<(usize, PackedRecord<'a>)> {
+        let existing = rrset.existing.as_ref()?;
+        let by_key = |key: usize| {
+            let mut records = existing.iter();
+            let found = records.find(|record| self.is_lasting(record.rdata, key, start))?;
+            Some((key, found))
+        };
+        let mut predecessors = self.plan.predecessors(key);
+        by_key(key).or_else(|| match self.is_of_keys(rrset) {
+            true => None,
+            false => predecessors.find_map(by_key),
         })
     }
 
-    /// A signature of the input over what the changes do not touch: taken as it is, without looking at what it signs.
-    fn untouched(&mut self, rrset: &Rrset<'_>, key: usize, start: usize) -> Option<Task> {
-        let changes = self.plan.changes.as_ref()?;
+    fn is_lasting(&self, fields: &[u8], key: usize, start: usize) -> bool {
+        let plan = self.plan;
+        let SigningKey {
+            tag,
+            signature_octets,
+            until,
+            ..
+        } = &plan.signing_keys[key];
+        let head = &self.data[start..start + HEAD];
+        fields.len() == HEAD + plan.signer.len() + signature_octets
+            && fields[..8] == head[..8]
+            && fields[16..HEAD] == tag.to_be_bytes()
+            && same_name(&fields[HEAD..HEAD + plan.signer.len()], &plan.signer)
+            && lasts(fields, &plan.signing)
+            && until.is_none_or(|until| until.wrapping_sub(expiration_of(fields)) as i32 >= 0)
+    }
+
+    /// Whether signatures of `rrset` are taken as they are, without looking at what they sign, since no change touches it.
+    fn is_untouched(&self, rrset: &Rrset<'_>) -> bool {
         // Signing itself changes the apex: serial number, keys, CDS, parameters of the chain.
         let is_apex = rrset.owner.len() == self.plan.signer.len();
-        if is_apex || self.plan.signing.verifies_kept || changes.touches(rrset.owner) {
-            return None;
-        }
-        let found = self.lasting(rrset, key, start)?;
-        self.data[start + 8..start + 16].copy_from_slice(&found.rdata[8..16]);
-        let signature = self.signatures.len();
-        self.signatures
-            .extend_from_slice(&found.rdata[HEAD + self.plan.signer.len()..]);
-        self.counts.kept += 1;
-        Some(Task {
+        let changes = self.plan.changes.as_ref();
+        changes.is_some_and(|changes| {
+            !is_apex && !self.plan.signing.verifies_kept && !changes.touches(rrset.owner)
+        })
+    }
+
+    /// Takes a signature by `key` whose fields begin at `start`, the last of [`Tasks::data`], as valid.
+    fn push_done(&mut self, key: usize, start: usize, signature: Range<usize>) {
+        self.tasks.push(Task {
             key,
             data: start..self.data.len(),
-            signature: signature..self.signatures.len(),
+            signature,
             state: TaskState::Done,
             digest: None,
             expiration: 0,
-        })
+        });
     }
 
-    /// A signature of the input by `key` that has the right fields and lasts.
-    fn existing(&mut self, rrset: &Rrset<'_>, key: usize, data: Range<usize>) -> Option<Task> {
-        let plan = self.plan;
-        let found = self.lasting(rrset, key, data.start)?;
-        let head = &self.data[data.start..data.start + HEAD];
-        let expiration = u32::from_be_bytes([head[8], head[9], head[10], head[11]]);
-        // Verified with the times that it has.
-        self.data[data.start + 8..data.start + 16].copy_from_slice(&found.rdata[8..16]);
-        let start = self.signatures.len();
+    /// Takes the data of an RRSIG record of which it is known that it is valid, by a key that signs nothing here.
+    pub fn keep(&mut self, rdata: &[u8]) {
+        let (start, first) = (self.data.len(), self.signatures.len());
+        let (head, signature) = rdata.split_at(HEAD + self.plan.signer.len());
+        self.data.extend_from_slice(head);
+        self.signatures.extend_from_slice(signature);
+        self.counts.kept += 1;
+        self.counts.verified += 1;
+        let signature = first..self.signatures.len();
+        self.push_done(ELSEWHERE, start, signature);
+    }
+
+    /// Puts the times and the tag that a signature of the input has into the form that begins at `start`; where it is kept.
+    fn take_existing(&mut self, start: usize, found: &PackedRecord<'_>) -> Range<usize> {
+        self.data[start + 8..start + HEAD].copy_from_slice(&found.rdata[8..HEAD]);
+        let signature = self.signatures.len();
         self.signatures
-            .extend_from_slice(&found.rdata[HEAD + plan.signer.len()..]);
+            .extend_from_slice(&found.rdata[HEAD + self.plan.signer.len()..]);
+        signature..self.signatures.len()
+    }
+
+    /// A signature of the input by `key` over `data`, verified unless the state file knows it.
+    fn existing(
+        &mut self,
+        key: usize,
+        data: Range<usize>,
+        found: &PackedRecord<'_>,
+        expiration: u32,
+    ) -> Task {
+        let signature = self.take_existing(data.start, found);
         let mut task = Task {
             key,
             data,
-            signature: start..self.signatures.len(),
+            signature,
             state: TaskState::Candidate,
             digest: None,
             expiration,
         };
         task.digest = self.digest(&task);
-        if task.digest.is_some_and(|digest| plan.state.knows(digest)) {
+        if task
+            .digest
+            .is_some_and(|digest| self.plan.state.knows(digest))
+        {
             task.state = TaskState::Done;
             self.counts.kept += 1;
         }
-        Some(task)
+        task
     }
 
     fn digest(&self, task: &Task) -> Option<u128> {
@@ -227,9 +272,9 @@ impl<'p> Tasks<'p> {
     pub fn resolve(&mut self) -> Result<(), SignError> {
         for key in 0..self.plan.signing_keys.len() {
             self.verify(key);
-            self.make(key)?;
         }
-        Ok(())
+        // Those that were found not to be valid too.
+        (0..self.plan.keys.len()).try_for_each(|key| self.make(key))
     }
 
     /// The signatures by one key that are in `state`.
@@ -269,9 +314,18 @@ impl<'p> Tasks<'p> {
             }
             task.state = TaskState::Missing;
             task.digest = None;
+            // Retired keys make none.
+            let algorithm = self.plan.signing_keys[key].algorithm;
+            if key >= self.plan.keys.len()
+                && let Some(successor) = self.plan.successor(algorithm)
+            {
+                task.key = successor;
+            }
             let times = [task.expiration, self.plan.signing.inception].map(u32::to_be_bytes);
-            let start = task.data.start + 8;
-            self.data[start..start + 8].copy_from_slice(times.as_flattened());
+            let tag = self.plan.signing_keys[task.key].tag.to_be_bytes();
+            let start = task.data.start;
+            self.data[start + 8..start + 16].copy_from_slice(times.as_flattened());
+            self.data[start + 16..start + HEAD].copy_from_slice(&tag);
         }
     }
 
@@ -290,7 +344,7 @@ impl<'p> Tasks<'p> {
             .map(|&index| &self.data[self.tasks[index].data.clone()])
             .collect();
         let first = self.signatures.len();
-        let pair = &self.plan.keys[self.plan.signing_keys[key].key];
+        let pair = &self.plan.keys[key];
         pair.sign_batch(&data, &mut self.signatures)?;
         let octets = (self.signatures.len() - first) / missing.len();
         for (number, &index) in missing.iter().enumerate() {
@@ -338,27 +392,4 @@ impl<'p> Tasks<'p> {
     pub fn digests(&self) -> Vec<u128> {
         self.tasks.iter().filter_map(|task| task.digest).collect()
     }
-}
-
-/// Whether a signature is valid now and for longer than the refresh interval; times wrap around (RFC 4034 section 3.1.5).
-fn lasts(fields: &[u8], plan: &Plan) -> bool {
-    let time = |at: usize| {
-        u32::from_be_bytes([fields[at], fields[at + 1], fields[at + 2], fields[at + 3]])
-    };
-    let signing = &plan.signing;
-    let left = time(8).wrapping_sub(signing.now) as i32;
-    let age = signing.now.wrapping_sub(time(12)) as i32;
-    age >= 0 && i64::from(left) > i64::from(signing.refresh_s)
-}
-
-/// A number that is the same for the same RRset in any version and on any machine, and evenly spread (FNV-1a).
-fn spread(owner: &[u8], rtype: Rtype) -> u64 {
-    let octets = owner.iter().map(u8::to_ascii_lowercase);
-    let hash = octets
-        .chain(rtype.to_int().to_be_bytes())
-        .fold(0xCBF2_9CE4_8422_2325u64, |hash, octet| {
-            (hash ^ u64::from(octet)).wrapping_mul(0x0100_0000_01B3)
-        });
-    // The low bits of FNV-1a alone are not even enough.
-    hash ^ hash >> 32
 }

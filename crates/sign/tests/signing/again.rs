@@ -182,3 +182,22 @@ fn the_state_file_does_not_grow_without_end() {
     let again = bench.sign(&signed, "again", &at).unwrap().signatures;
     assert_eq!((again.made, again.verified), (0, 0));
 }
+
+#[test]
+fn a_file_that_is_no_state_file_is_left_as_it_is() {
+    let bench = Bench::new(Algorithm::Ed25519);
+    let zone = bench.zone("zone", 60, 29);
+    let state = state_path(&bench.path("signed"));
+    fs::write(&state, "hello\n").unwrap();
+    let done = bench.sign(&zone, "signed", &signing(Chain::Nsec)).unwrap();
+    let trouble = done.trouble.unwrap();
+    assert!(trouble.contains("no state file"), "{trouble}");
+    assert_eq!(fs::read(&state).unwrap(), b"hello\n");
+    assert_eq!(bench.verify(&bench.path("signed")).faults, []);
+    for old in [&b""[..], b"dnsrig signed 1\nand more"] {
+        fs::write(&state, old).unwrap();
+        let done = bench.sign(&zone, "signed", &signing(Chain::Nsec)).unwrap();
+        assert_eq!(done.trouble, None);
+        assert!(fs::read(&state).unwrap().starts_with(b"dnsrig signed 2\n"));
+    }
+}

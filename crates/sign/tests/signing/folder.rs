@@ -63,7 +63,7 @@ impl Bench {
     pub fn new(algorithm: Algorithm) -> Self {
         Self {
             folder: tempfile::tempdir().unwrap(),
-            pool: Pool::new(NonZeroUsize::new(2).unwrap()),
+            pool: Pool::new(NonZeroUsize::new(2).unwrap()).unwrap(),
             keys: keys(algorithm),
         }
     }

@@ -91,6 +91,76 @@ fn a_changed_zone_has_another_digest() {
 }
 
 #[test]
+fn verifying_looks_at_the_digests() {
+    let bench = Bench::new(Algorithm::Ed25519);
+    let zone = bench.zone("zone", 300, 27);
+    for chain in chains() {
+        let signing = digested(chain, &[Sha384, Sha512]);
+        bench.sign(&zone, "signed", &signing).unwrap();
+        let path = bench.path("signed");
+        assert_eq!(bench.verify(&path).digests, [Sha384, Sha512]);
+        let text = fs::read_to_string(&path).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        // NSEC3 records lie where they hash to in the digest, wherever they stand.
+        let mut mixed = lines.clone();
+        mixed[1..].reverse();
+        fs::write(&path, mixed.join("\n") + "\n").unwrap();
+        assert_eq!(bench.verify(&path).digests, [Sha384, Sha512]);
+        assert_eq!(bench.verify(&path).faults, []);
+        // What is wrong with one says its own line; the signature of both is wrong too.
+        let at = lines
+            .iter()
+            .position(|line| line.contains(" ZONEMD 2025010101 1 1 "))
+            .unwrap();
+        let changed = |old: &str, new: &str| {
+            let mut lines: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
+            lines[at] = lines[at].replacen(old, new, 1);
+            assert_ne!(lines[at], text.lines().nth(at).unwrap());
+            fs::write(&path, lines.join("\n") + "\n").unwrap();
+            let found = bench.verify(&path);
+            let of_digest = found
+                .faults
+                .iter()
+                .filter(|fault| fault.rtype == Rtype::ZONEMD && !fault.what.contains("ED25519"));
+            let said: Vec<String> = of_digest.map(ToString::to_string).collect();
+            (said, found.digests, found.warnings)
+        };
+        let digit = lines[at].chars().next_back().unwrap();
+        let other = if digit == '0' { "1" } else { "0" };
+        let last = &lines[at][lines[at].len() - 8..];
+        let flipped = format!("{}{other}", &last[..7]);
+        for (old, new, expected) in [
+            (last, &*flipped, "is not that of the zone"),
+            (" ZONEMD 2025010101 ", " ZONEMD 7 ", "has the serial 7"),
+            (last, "", "has 44 octets"),
+        ] {
+            let (said, digests, warnings) = changed(old, new);
+            assert_eq!((said.len(), warnings.len()), (1, 0), "{said:?}");
+            assert!(
+                said[0].contains(&format!("signed:{}:1: example.test. ZONEMD: ", at + 1)),
+                "{said:?}"
+            );
+            assert!(said[0].contains(expected), "{said:?}");
+            assert_eq!(digests, [Sha512]);
+        }
+        for unknown in [" ZONEMD 2025010101 9 1 ", " ZONEMD 2025010101 1 9 "] {
+            let (said, digests, warnings) = changed(" ZONEMD 2025010101 1 1 ", unknown);
+            assert_eq!((said, digests), (vec![], vec![Sha512]));
+            assert!(warnings[0].what.contains("is unknown"), "{}", warnings[0]);
+        }
+        // Of two digests by one hash neither counts.
+        let double = lines[at].replacen(last, &flipped, 1);
+        fs::write(&path, format!("{text}{double}\n")).unwrap();
+        let found = bench.verify(&path);
+        let several = found
+            .faults
+            .iter()
+            .filter(|fault| fault.what.contains("several ZONEMD"));
+        assert_eq!((several.count(), found.digests), (2, vec![Sha512]));
+    }
+}
+
+#[test]
 fn ldns_verifies_the_digests() {
     let zone = nasty_zone();
     let soa = zone.soa().unwrap();

@@ -57,6 +57,12 @@ impl Batch {
         })
     }
 
+    /// The apex, if the batch begins with it.
+    pub fn at_apex(&self) -> Option<OwnerGroup<'_>> {
+        let first = self.names().next()?;
+        same_name(first.owner(), &self.apex).then_some(first)
+    }
+
     /// All records, sorted by owner, type and data.
     pub fn records(&self) -> &PackedRecords {
         &self.records

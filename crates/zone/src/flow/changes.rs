@@ -26,7 +26,7 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Reads the changes in `path`: one record a line, after `-` for those that go and `+` for those that come, as
+    /// Reads the changes in `path`, `-` for standard input: one record a line, after `-` for those that go and `+` for those that come, as
     /// `dnsrig zone compare` prints them. Empty lines and comments are left aside.
     pub fn read(path: &Path, origin: Option<&Name>) -> Result<Self, ZoneError> {
         let failed = |source| ZoneError::Read {
@@ -70,9 +70,43 @@ impl Changes {
         &self.file
     }
 
+    /// The records that go.
+    pub fn removed(&self) -> &PackedRecords {
+        &self.removed
+    }
+
+    /// The records that come.
+    pub fn added(&self) -> &PackedRecords {
+        &self.added
+    }
+
+    /// The records of `owner` that go, and those that come, each sorted by type and data.
+    pub fn at(&self, owner: &[u8]) -> (RecordRange<'_>, RecordRange<'_>) {
+        (
+            records_of(&self.removed, owner),
+            records_of(&self.added, owner),
+        )
+    }
+
+    /// Why the change that has `record` cannot be made.
+    pub fn refusal(&self, record: &PackedRecord<'_>, what: &str, hint: &'static str) -> ZoneError {
+        ZoneError::Change {
+            at: Position {
+                file: Arc::from(&*self.file),
+                line: record.place.line,
+                column: 1,
+            },
+            owner: shown_name(record.owner),
+            rtype: record.rtype.to_string(),
+            what: what.into(),
+            hint,
+        }
+    }
+
     /// Whether a record of `owner` goes or comes.
     pub fn touches(&self, owner: &[u8]) -> bool {
-        has_owner(&self.removed, owner) || has_owner(&self.added, owner)
+        let (removed, added) = self.at(owner);
+        !removed.is_empty() || !added.is_empty()
     }
 
     /// The number of records that go and come.
@@ -127,9 +161,13 @@ fn first_not_before(records: &PackedRecords, owner: &[u8]) -> usize {
     low
 }
 
-fn has_owner(records: &PackedRecords, owner: &[u8]) -> bool {
-    let index = first_not_before(records, owner);
-    index < records.len() && same_name(records.get(index).owner, owner)
+fn records_of<'a>(records: &'a PackedRecords, owner: &[u8]) -> RecordRange<'a> {
+    let first = first_not_before(records, owner);
+    let mut end = first;
+    while end < records.len() && same_name(records.get(end).owner, owner) {
+        end += 1;
+    }
+    RecordRange::new(records, first..end)
 }
 
 /// Applies changes to the names of a zone as they go by in canonical order.
@@ -230,16 +268,8 @@ impl Applying {
     }
 
     fn wrong(&self, record: &PackedRecord<'_>, what: &str) -> ZoneError {
-        ZoneError::Change {
-            at: Position {
-                file: Arc::from(&*self.changes.file),
-                line: record.place.line,
-                column: 1,
-            },
-            owner: shown_name(record.owner),
-            rtype: record.rtype.to_string(),
-            what: what.into(),
-        }
+        let hint = "make the changes from this version of the zone";
+        self.changes.refusal(record, what, hint)
     }
 }
 

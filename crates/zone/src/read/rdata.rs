@@ -14,6 +14,9 @@ use domain::dep::octseq::Parser;
 use domain::rdata::ZoneRecordData;
 use domain::zonefile::inplace;
 
+/// Octets of a ZONEMD record's data: serial number, scheme, hash algorithm, and the shortest digest (RFC 8976 section 2.2).
+const ZONEMD_OCTETS_MIN: usize = 6 + 12;
+
 /// What is wrong with RDATA.
 #[derive(Debug)]
 pub(super) struct RdataError {
@@ -150,6 +153,13 @@ impl RdataScanner {
             ));
         }
         let rdata = self.scan_by_domain(scanned_as(rtype), rtype, tokens)?;
+        if rtype == Rtype::ZONEMD && rdata.len() < ZONEMD_OCTETS_MIN {
+            return Err(RdataError::new(
+                3,
+                rtype,
+                "a digest shorter than 12 octets (RFC 8976 section 2.2.4)",
+            ));
+        }
         if is_generic && !fits(rtype, &rdata) {
             return Err(RdataError::new(
                 1,

@@ -46,8 +46,30 @@ pub struct Piece {
     pub records: u64,
     /// RRsets, those of the apex included; RRSIG records form none.
     pub rrsets: u64,
+    /// Records below the apex other than RRSIG and NSEC records, those of an NSEC3 chain left out: signing changes nothing
+    /// in it.
+    pub data_records: u64,
     /// Records of an NSEC3 chain and their signatures, which are among `records`.
     pub nsec3_records: u64,
+}
+
+/// How much there is in a piece of what signing does not change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Content {
+    /// [`Piece::names`].
+    pub names: u64,
+    /// [`Piece::data_records`].
+    pub data_records: u64,
+}
+
+impl Piece {
+    /// What a piece has to have whether it was signed or not.
+    pub(crate) fn content(&self) -> Content {
+        Content {
+            names: self.names,
+            data_records: self.data_records,
+        }
+    }
 }
 
 impl Manifest {

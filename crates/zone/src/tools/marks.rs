@@ -1,5 +1,6 @@
 //! The comments by which a piece of a zone tells, without its manifest, that it is one and whether it is whole.
 
+use super::manifest::Content;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -16,8 +17,8 @@ pub(crate) struct Marks {
     pub number: usize,
     /// The number of pieces.
     pub of: usize,
-    /// Owner names below the apex, those of NSEC3 records left out; none if the last line is missing.
-    pub names: Option<u64>,
+    /// What the piece was made with; none if the last line is missing.
+    pub content: Option<Content>,
 }
 
 /// What the ends of a file say.
@@ -37,8 +38,14 @@ pub(super) fn first_line(number: usize, of: usize, zone: &str) -> String {
 }
 
 /// The last line of piece `number` of `of`.
-pub(super) fn last_line(number: usize, of: usize, names: u64) -> String {
-    format!("{LAST}{number} of {of}, {names} names\n")
+pub(super) fn last_line(number: usize, of: usize, content: Content) -> String {
+    let Content {
+        names,
+        data_records,
+    } = content;
+    format!(
+        "{LAST}{number} of {of}, {names} names, {data_records} records but for RRSIG and NSEC\n"
+    )
 }
 
 /// Looks at both ends of the file `path`; of what is no regular file nothing is known.
@@ -67,11 +74,11 @@ pub(crate) fn ends(head: &[u8], tail: &[u8]) -> Ends {
         .and_then(read_first)
         .map(|(number, of)| {
             let last = tail.lines().next_back().and_then(read_last);
-            let names = last.filter(|(same, total, _)| (*same, *total) == (number, of));
+            let last = last.filter(|(same, total, _)| (*same, *total) == (number, of));
             Marks {
                 number,
                 of,
-                names: names.map(|(.., names)| names),
+                content: last.map(|(.., content)| content),
             }
         });
     Ends {
@@ -90,11 +97,16 @@ fn read_first(line: &str) -> Option<(usize, usize)> {
     (1..=of).contains(&number).then_some((number, of))
 }
 
-fn read_last(line: &str) -> Option<(usize, usize, u64)> {
-    let (numbers, names) = line.strip_prefix(LAST)?.split_once(", ")?;
+fn read_last(line: &str) -> Option<(usize, usize, Content)> {
+    let (numbers, content) = line.strip_prefix(LAST)?.split_once(", ")?;
     let (number, of) = numbers.split_once(" of ")?;
-    let names = names.strip_suffix(" names")?;
-    Some((number.parse().ok()?, of.parse().ok()?, names.parse().ok()?))
+    let (names, records) = content.split_once(" names, ")?;
+    let records = records.strip_suffix(" records but for RRSIG and NSEC")?;
+    let content = Content {
+        names: names.parse().ok()?,
+        data_records: records.parse().ok()?,
+    };
+    Some((number.parse().ok()?, of.parse().ok()?, content))
 }
 
 #[cfg(test)]
@@ -103,12 +115,17 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        let text = first_line(2, 11, "example.") + "x. 5 IN A 192.0.2.1\n" + &last_line(2, 11, 7);
+        let content = Content {
+            names: 7,
+            data_records: 19,
+        };
+        let text =
+            first_line(2, 11, "example.") + "x. 5 IN A 192.0.2.1\n" + &last_line(2, 11, content);
         let found = ends(text.as_bytes(), text.as_bytes());
         let marks = Marks {
             number: 2,
             of: 11,
-            names: Some(7),
+            content: Some(content),
         };
         assert_eq!(found.marks, Some(marks));
         assert!(found.is_ended);
@@ -118,7 +135,7 @@ mod tests {
     fn what_is_cut_is_noticed() {
         let text = first_line(2, 3, "example.") + "x. 5 IN A 192.0.2.1";
         let found = ends(text.as_bytes(), text.as_bytes());
-        assert_eq!(found.marks.map(|marks| marks.names), Some(None));
+        assert_eq!(found.marks.map(|marks| marks.content), Some(None));
         assert!(!found.is_ended);
         for text in [
             "",

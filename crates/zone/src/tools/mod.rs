@@ -19,11 +19,18 @@ pub use split::{Cutting, LabelRanges, PIECES_MAX, Split, split};
 pub use statistics::statistics;
 pub use survey::{Nsec3Use, Survey, Tally, survey};
 
+use crate::flow::OwnerGroup;
 use crate::packed::PackedRecord;
 use domain::base::iana::Rtype;
 
-/// The serial of the SOA record among `records`.
-fn serial_of<'a>(mut records: impl Iterator<Item = PackedRecord<'a>>) -> Option<u32> {
+/// Records of a name below the apex that signing neither adds nor takes away.
+fn data_records(name: &OwnerGroup<'_>) -> u64 {
+    let is_data = |record: &PackedRecord<'_>| !matches!(record.rtype, Rtype::RRSIG | Rtype::NSEC);
+    name.records.iter().filter(is_data).count() as u64
+}
+
+/// The serial number of the SOA record among `records`; `None` if there is none, or its data is too short.
+pub fn serial_of<'a>(mut records: impl Iterator<Item = PackedRecord<'a>>) -> Option<u32> {
     let soa = records.find(|record| record.rtype == Rtype::SOA)?;
     // The last five fields of an SOA record have four octets each.
     let serial = soa.rdata.len().checked_sub(20)?;

@@ -11,7 +11,7 @@ use std::num::NonZeroUsize;
 use std::str::FromStr;
 
 pub fn pool(threads: usize) -> Pool {
-    Pool::new(NonZeroUsize::new(threads).unwrap())
+    Pool::new(NonZeroUsize::new(threads).unwrap()).unwrap()
 }
 
 /// The text of a zone example.test.; with an NSEC chain for a `denial` of 1 and an NSEC3 chain for 2, of which the signatures and

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import click
 
-from dnsrig.cli.common import CLIENTS, COUNT, OUTSTANDING, RATE, SECONDS, Command, FiniteRange
+from dnsrig.cli.common import CLIENTS, COUNT, OUTSTANDING, RATE, SECONDS, Command, FiniteRange, WholeNumber
 from dnsrig.cli.load.values import client_subnet, edns_options
 from dnsrig.cli.sections import section
 from dnsrig.loads import TRANSPORTS
@@ -20,9 +20,9 @@ search = section("Search for the breaking point")
 generator = section("The generator")
 output = section("Output")
 
-PORT = click.IntRange(1, 65_535)
+PORT = WholeNumber(1, 65_535)
 TIMEOUT_S = FiniteRange(min=0.001, max=600)
-GENERATED = click.IntRange(1, 100_000_000)
+GENERATED = WholeNumber(1, 100_000_000)
 """Queries that can be generated: they are kept in memory, 50 octets or so each."""
 
 OPTIONS: tuple[Callable[[Command], Command], ...] = (
@@ -86,9 +86,7 @@ OPTIONS: tuple[Callable[[Command], Command], ...] = (
     queries("--skip-bad", is_flag=True, help="Leave out bad lines of the query file instead of stopping at them."),
     messages("-e", "--edns", is_flag=True, help="Add EDNS."),
     messages("-D", "--dnssec", is_flag=True, help="Set the DO bit (implies -e)."),
-    messages(
-        "--edns-size", type=click.IntRange(512, 65_535), default=4096, show_default=True, help="UDP size in EDNS."
-    ),
+    messages("--edns-size", type=WholeNumber(512, 65_535), default=4096, show_default=True, help="UDP size in EDNS."),
     messages("--cd", is_flag=True, help="Set CD."),
     messages("--ad", is_flag=True, help="Set AD."),
     messages("--no-rd", is_flag=True, help="Clear RD."),
@@ -103,7 +101,7 @@ OPTIONS: tuple[Callable[[Command], Command], ...] = (
         callback=edns_options,
         help="An EDNS option. Repeatable.",
     ),
-    messages("--padding", type=click.IntRange(1, 4096), metavar="BLOCK", help="Pad to a multiple of so many octets."),
+    messages("--padding", type=WholeNumber(1, 4096), metavar="BLOCK", help="Pad to a multiple of so many octets."),
     messages("--cookies", is_flag=True, help="Send cookies, and learn the server's (RFC 7873); implies -e."),
     messages("--0x20", "randomise_case", is_flag=True, help="Random letter case; answers with other case are counted."),
     messages("-y", "--tsig", metavar="[ALG:]NAME:SECRET", help="Sign queries (TSIG) and verify answers."),
@@ -152,7 +150,7 @@ OPTIONS: tuple[Callable[[Command], Command], ...] = (
     search("--p99", "p99_ms", type=FiniteRange(0, 60_000, min_open=True), help="99th percentile permitted, in ms."),
     search("--from", "min_qps", type=RATE, default=1_000.0, show_default=True, help="Lowest rate."),
     search("--to", "max_qps", type=RATE, default=2_000_000.0, show_default=True, help="Highest rate."),
-    generator("-T", "--threads", type=click.IntRange(1, 1024), help="Generator threads [one, or one a processor]."),
+    generator("-T", "--threads", type=WholeNumber(1, 1024), help="Generator threads [one, or one a processor]."),
     generator("--cpus", help="Processors for the generator's threads, such as 1 or 2,3."),
     output("--jsonl", type=click.Path(), help="Write each second as JSON Lines in DNS-OARC's dns-metrics form."),
     output("--csv", type=click.Path(), help="Write each second as CSV."),

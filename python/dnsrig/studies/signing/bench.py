@@ -1,5 +1,6 @@
 """Measures the cases of the study signing."""
 
+import json
 import os
 import shutil
 import sys
@@ -9,10 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dnsrig import __version__
 from dnsrig.errors import DnsrigError, SubjectFailedError
 from dnsrig.runs.folder import RunFolder
 from dnsrig.studies.interleave import interleaved
+from dnsrig.studies.plan import Plan, TimeLeft, about
 from dnsrig.studies.progress import Step, Watcher
 from dnsrig.studies.signing.cases import BOUND, Action, Case, all_cases
 from dnsrig.studies.signing.check import verify
@@ -23,7 +24,11 @@ from dnsrig.studies.signing.signatures import read_signatures
 from dnsrig.studies.signing.signers.base import Signer, date
 from dnsrig.studies.signing.signers.registry import signer
 
-BOUND_TITLE = "signing alone (AWS-LC)"
+BOUND_TITLE = "signing alone"
+BOUND_REMARKS = (
+    "signatures of short texts with the code that dnsrig signs with: AWS-LC, and with P-256 also RustCrypto's "
+    "arithmetic, 64 signatures at a time",
+)
 SHARE_TOLERANCE = 0.02
 """Of all signatures: by so much the share made anew may differ from that asked for, since pieces are not equal."""
 OTHER_SHARE = "it made another share of the signatures anew than it was asked for"
@@ -44,7 +49,7 @@ class Done:
 class SigningBench:
     """Runs every case of the study into a run's folder."""
 
-    def __init__(self, settings: SigningSettings, run: RunFolder, inputs: Inputs, watcher: Watcher) -> None:
+    def __init__(self, settings: SigningSettings, run: RunFolder, inputs: Inputs, plan: Plan, watcher: Watcher) -> None:
         self._settings = settings
         self._run = run
         self._inputs = inputs
@@ -55,6 +60,14 @@ class SigningBench:
         self._order = max((item["order"] + 1 for item in measured), default=0)
         self._first_error: DnsrigError | None = None
         self._programs = _programs(self._cases)
+        self._plan = plan
+        self._time_left = TimeLeft(plan)
+        self._waiting = {
+            (case.case_id, repetition)
+            for case in self._cases
+            for repetition in range(settings.repetitions)
+            if not run.done(case.case_id, repetition)
+        }
         self._actions: Mapping[Action, Callable[[Case, int, Path], Done]] = {
             "sign": self._sign,
             "split": self._split,
@@ -63,9 +76,10 @@ class SigningBench:
         }
 
     def plan(self) -> str:
-        """Say how many measurements the run is made of."""
-        names = self._inputs.statistics.get("records", 0)
-        return f"{len(self._cases)} cases, {self._settings.repetitions} times, with a zone of {names:,} records"
+        """Say how many measurements the run is made of, and about how long those take that it does not hold yet."""
+        records = self._inputs.statistics.get("records", 0)
+        done = f"; {self._done} of them are there, the rest takes {about(self._left_s())}" if self._done else ""
+        return f"{self._plan.sentence}, with a zone of {records:,} records{done}"
 
     def measure(self) -> None:
         """Measure what the run does not hold yet; a measurement that fails is recorded with the reason.
@@ -75,6 +89,8 @@ class SigningBench:
         for repetition, case in interleaved(self._cases, self._settings.repetitions):
             if self._run.done(case.case_id, repetition):
                 continue
+            began = time.monotonic()
+            self._waiting.discard((case.case_id, repetition))
             self._watcher.phase(f"{case.case_id}, repetition {repetition + 1}")
             folder = self._inputs.scratch / "work"
             shutil.rmtree(folder, ignore_errors=True)
@@ -84,11 +100,15 @@ class SigningBench:
             except DnsrigError as error:
                 self._failed(case, repetition, error)
             else:
+                self._time_left.took(case.case_id, repetition, time.monotonic() - began)
                 self._record(case, repetition, done)
             finally:
                 shutil.rmtree(folder, ignore_errors=True)
         if self._first_error is not None and self._done == 0:
             raise self._first_error
+
+    def _left_s(self) -> float:
+        return self._time_left.left_s(self._waiting)
 
     def _sign(self, case: Case, repetition: int, folder: Path) -> Done:
         program, inputs = signer(case.program)(), self._inputs
@@ -181,7 +201,7 @@ class SigningBench:
         command = [sys.executable, "-m", module, kind.algorithm, bits]
         command += [str(case.threads), str(self._settings.bound_s)]
         used = run_measured(command, folder, cpus=_processors(case.threads))
-        return Done(used, {"per_second": float(used.said.split()[-1])})
+        return Done(used, json.loads(used.said.splitlines()[-1]), remarks=BOUND_REMARKS)
 
     def _failed(self, case: Case, repetition: int, error: DnsrigError) -> None:
         self._first_error = self._first_error or error
@@ -216,6 +236,7 @@ class SigningBench:
                 repetition=repetition,
                 tainted=bool(tainted),
                 wall_s=used.program["wall_us"] / 1e6,
+                left_s=self._left_s(),
             )
         )
 
@@ -240,4 +261,4 @@ def _programs(cases: list[Case]) -> dict[tuple[str, Action], tuple[str, str]]:
 
 
 def _program(kind: type[Signer] | None) -> tuple[str, str]:
-    return (BOUND_TITLE, __version__) if kind is None else (kind.title, kind.version())
+    return (BOUND_TITLE, "") if kind is None else (kind.title, kind.version())

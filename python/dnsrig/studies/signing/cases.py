@@ -1,7 +1,8 @@
 """The cases of the study signing."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, Literal
 
 from dnsrig.studies.bench import server_labels
@@ -110,7 +111,7 @@ def all_cases(settings: SigningSettings) -> list[Case]:
         found.extend(_threads(settings, labels))
     for case in _needed(settings, labels, found):
         found.append(case)
-    return [*dict.fromkeys(found), *_bounds(settings, found)]
+    return list(_with_bounds(dict.fromkeys(found)))
 
 
 def _full(settings: SigningSettings, labels: Sequence[tuple[str, str]]) -> Iterator[Case]:
@@ -180,12 +181,16 @@ def _needed(settings: SigningSettings, labels: Sequence[tuple[str, str]], found:
         yield from full(RESIGNED_CHAIN, key)
 
 
-def _bounds(settings: SigningSettings, found: Sequence[Case]) -> Iterator[Case]:
-    """Give signing alone for each key and number of threads with which a whole zone is signed."""
-    wanted = dict.fromkeys(
-        (case.part, case.key, case.threads)
-        for case in found
-        if case.action == "sign" and case.part in {"full", "threads"}
-    )
-    for part, key, threads in wanted:
-        yield Case(BOUND, BOUND, "bound", part, bound_kind(threads), key, NO_KEY, threads)
+def _with_bounds(found: Iterable[Case]) -> Iterator[Case]:
+    """Put signing alone after the first cases of a key and number of threads in which a whole zone is signed.
+
+    Next to them, because a machine that is busier at another time gives another limit.
+    """
+    known: set[tuple[str, int]] = set()
+    for (part, _, key, threads), group in groupby(found, lambda case: (case.part, case.kind, case.key, case.threads)):
+        cases = list(group)
+        yield from cases
+        is_whole = part in {"full", "threads"} and cases[0].action == "sign"
+        if is_whole and (key, threads) not in known:
+            known.add((key, threads))
+            yield Case(BOUND, BOUND, "bound", part, bound_kind(threads), key, NO_KEY, threads)

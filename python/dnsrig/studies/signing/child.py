@@ -18,6 +18,7 @@ from dnsrig.hosts.local import LocalHost, LocalProcess
 from dnsrig.monitor.counters import read_counters, usage
 from dnsrig.monitor.sampler import Monitor
 from dnsrig.monitor.usage import other_cpu_share
+from dnsrig.report.cases import DISTURBED
 
 MEASURED = Path(__file__).with_name("measured.py")
 DNSRIG = (sys.executable, "-m", "dnsrig")
@@ -49,7 +50,7 @@ class Used:
         """Say what else kept the machine busy, in words that are the same for all repetitions."""
         if other_cpu_share(self.machine, self.program, self.generator) < DISTURBING_CPUS:
             return []
-        return [f"other programs used more than {DISTURBING_CPUS:g} CPUs meanwhile"]
+        return [f"{DISTURBED} {DISTURBING_CPUS:g} CPUs meanwhile"]
 
 
 def run_measured(command: Sequence[str], folder: Path, *, cpus: frozenset[int]) -> Used:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dnsrig.report.cases import CaseResult
-from dnsrig.report.figures import SIGNATURES_MADE, SIGNING_RATE, WALL, Figure, ratio_text
+from dnsrig.report.figures import CPU_TIME, SIGNATURES_MADE, SIGNING_CPU, SIGNING_RATE, WALL, Figure, ratio_text
 from dnsrig.report.identical import paired_in_run
 from dnsrig.report.sections import Findings
 from dnsrig.report.statistics import Estimate, estimate
@@ -64,7 +64,7 @@ class CaseFinder:
             return MISSING
         return Cell(figure.text(found.median), _interval(found, figure.text), self.findings.notes.mark(case))
 
-    def ratio_cell(self, of: CaseResult | None, to: CaseResult | None, figure: Figure = WALL) -> Cell:
+    def ratio_cell(self, of: CaseResult | None, to: CaseResult | None, figure: Figure) -> Cell:
         """Print a figure's ratio, repetition by repetition, with its interval."""
         ratio = None if of is None or to is None else paired_in_run(of, to, figure)
         if of is None or to is None or ratio is None:
@@ -81,23 +81,46 @@ class CaseFinder:
         marks = ",".join(letter for letter, _ in self.findings.notes.reasons(cases))
         return Cell(text(found.median), _interval(found, text), marks)
 
-    def limit_cell(self, case: CaseResult | None, threads: int) -> Cell:
-        """Print by how many times a case exceeds the time of making its signatures alone, on as many threads."""
-        if case is None:
-            return MISSING
-        bound = self.case(BOUND, bound_kind(threads), str(case.case["key"]))
+    @property
+    def disturbed(self) -> bool:
+        """Whether other programs used the machine in every case; CPU time then tells more than time."""
+        return self.findings.notes.all_disturbed
+
+    @property
+    def main(self) -> Figure:
+        """What the signers are compared by: time, or CPU time on a disturbed machine."""
+        return CPU_TIME if self.disturbed else WALL
+
+    @property
+    def times(self) -> tuple[Figure, Figure]:
+        """Time and CPU time, the one that tells more first."""
+        return (CPU_TIME, WALL) if self.disturbed else (WALL, CPU_TIME)
+
+    def bound(self, key: str, threads: int) -> CaseResult | None:
+        """Return the case of signing alone with a key on a number of threads."""
+        return self.case(BOUND, bound_kind(threads), key)
+
+    def limits(self, case: CaseResult, figure: Figure, threads: int) -> dict[int, float]:
+        """Return the time or CPU time, in seconds, of a case's signatures alone, by repetition."""
+        bound = self.bound(str(case.case["key"]), threads)
         if bound is None:
+            return {}
+        if figure is CPU_TIME:
+            seconds = {number: cpu_us / 1e6 for number, cpu_us in bound.by_repetition(SIGNING_CPU).items()}
+        else:
+            seconds = {number: 1 / rate for number, rate in bound.by_repetition(SIGNING_RATE).items()}
+        made = case.by_repetition(SIGNATURES_MADE)
+        return {number: made[number] * each for number, each in seconds.items() if made.get(number)}
+
+    def limit_cell(self, case: CaseResult | None, figure: Figure, threads: int) -> Cell:
+        """Print by how many times a case exceeds what its signatures alone take, repetition by repetition."""
+        limits = {} if case is None else self.limits(case, figure, threads)
+        bound = None if case is None else self.bound(str(case.case["key"]), threads)
+        if case is None or bound is None or not limits:
             return MISSING
-        rates, made = bound.by_repetition(SIGNING_RATE), case.by_repetition(SIGNATURES_MADE)
-        ratios = [
-            wall_s * rates[repetition] / made[repetition]
-            for repetition, wall_s in case.by_repetition(WALL).items()
-            if repetition in rates and made.get(repetition)
-        ]
-        if not ratios:
-            return MISSING
-        found = estimate(ratios, self.findings.grid.seed)
-        return Cell(ratio_text(found.median), _interval(found, ratio_text), self.findings.notes.mark(case))
+        values = case.by_repetition(figure)
+        ratios = [values[number] / limit for number, limit in limits.items() if number in values]
+        return self.sum_cell(ratios, ratio_text, [case, bound])
 
     def by_signer(self, title: str, first: str, lines: Sequence[Line], figure: Figure) -> Table:
         """Lay a figure out with a line for each `Line` and a column for each signer."""
@@ -117,8 +140,10 @@ class CaseFinder:
         """Say in which lines which signer has the least of a figure beyond noise; "" where there is one signer only.
 
         A signer has the least where the ratio of every other's to its own, repetition by repetition, is above 1 with
-        the whole of its interval.
+        the whole of its interval. On a machine that was disturbed in every case nothing is ranked.
         """
+        if self.disturbed:
+            return ""
         found: dict[str, list[str]] = {}
         undecided, tainted = [], []
         for line in lines:

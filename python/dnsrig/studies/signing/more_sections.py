@@ -43,7 +43,7 @@ def pieces_section(finder: CaseFinder, published: Published) -> Section | None:
             Cell(labels[kind]),
             Cell(ratio_text(known / full_s)),
             *(
-                finder.ratio_cell(case, finder.case(server, RESIGNED_CHAIN, key))
+                finder.ratio_cell(case, finder.case(server, RESIGNED_CHAIN, key), WALL)
                 for server, case in zip(finder.signers, _cases(finder, kind, name), strict=True)
             ),
         )
@@ -62,6 +62,7 @@ def pieces_section(finder: CaseFinder, published: Published) -> Section | None:
             f"Split and join are those of {names}. The reckoned time is that of {PIECES} machines, or of as many "
             "processors, that sign a piece each with one thread; a signer without tools of its own is reckoned with "
             "dnsrig's. The published authors had no machines for it, and neither had this run.",
+            *_too_long(finder),
         ),
         tables=(
             finder.table("Time in seconds", header, seconds),
@@ -111,7 +112,7 @@ def threads_section(finder: CaseFinder, published: Published) -> Section | None:
     limits = [
         (
             Cell(line.label),
-            *(finder.limit_cell(finder.case(server, line.kind, key), int(line.label)) for server in signers),
+            *(finder.limit_cell(finder.case(server, line.kind, key), WALL, int(line.label)) for server in signers),
         )
         for line in lines
     ]
@@ -121,6 +122,7 @@ def threads_section(finder: CaseFinder, published: Published) -> Section | None:
         (
             f"One process, the whole zone. The published authors reckoned {whole / published.parallel_s:.1f} times the "
             f"speed from {PIECES} pieces on {PIECES} machines, split and join included.",
+            *_too_long(finder),
         ),
         tables=(
             finder.table("Time in seconds", header, seconds),
@@ -130,8 +132,15 @@ def threads_section(finder: CaseFinder, published: Published) -> Section | None:
     )
 
 
+def _too_long(finder: CaseFinder) -> tuple[str, ...]:
+    """Say of times, where CPU times could not stand for them, that other programs are in them."""
+    if not finder.disturbed:
+        return ()
+    return ("Other programs used the machine in every case: these times are too long, each by another part.",)
+
+
 def _gain(finder: CaseFinder, server: str, first: Line, line: Line) -> Cell:
-    return finder.ratio_cell(finder.case(server, first.kind, first.key), finder.case(server, line.kind, line.key))
+    return finder.ratio_cell(finder.case(server, first.kind, first.key), finder.case(server, line.kind, line.key), WALL)
 
 
 def unsorted_section(finder: CaseFinder) -> Section | None:
@@ -142,14 +151,18 @@ def unsorted_section(finder: CaseFinder) -> Section | None:
     rows: list[Sequence[Cell]] = []
     for server in finder.signers:
         ordered, unordered = finder.case(server, chain, key), finder.case(server, UNSORTED, key)
-        times = [finder.cell(case, WALL) for case in (ordered, unordered)]
+        times = [finder.cell(case, finder.main) for case in (ordered, unordered)]
         memory = [finder.cell(case, MEMORY) for case in (ordered, unordered)]
-        rows.append((Cell(finder.title(server)), *times, finder.ratio_cell(unordered, ordered), *memory))
+        rows.append((Cell(finder.title(server)), *times, finder.ratio_cell(unordered, ordered, finder.main), *memory))
     header = ("signer", "sorted [s]", "unsorted [s]", "ratio", "memory, sorted", "memory, unsorted")
     return Section(
         f"Input in no order, {KEYS[key].label}",
         ("CA-2006 found that signing an unsorted zone took unacceptably long, and gave no figure.",),
-        tables=(finder.table("Sorted and unsorted input", header, [tuple(row) for row in rows]),),
+        tables=(
+            finder.table(
+                f"{finder.main.title} and memory, sorted and unsorted input", header, [tuple(row) for row in rows]
+            ),
+        ),
     )
 
 

@@ -2,14 +2,25 @@
 
 from collections.abc import Iterator
 
-from dnsrig.report.figures import CPU_TIME, MEMORY, OUTPUT_OCTETS, SIGNING_RATE, WALL, ratio_text, short_number
+from dnsrig.report.figures import (
+    CPU_TIME,
+    MEMORY,
+    OUTPUT_OCTETS,
+    SIGNING_CPU,
+    SIGNING_RATE,
+    WALL,
+    Figure,
+    ratio_text,
+    short_number,
+)
 from dnsrig.report.sections import Section
-from dnsrig.report.tables import Cell
-from dnsrig.studies.signing.cases import BOUND, RESIGNED_CHAIN, bound_kind, resign_kind
-from dnsrig.studies.signing.drawings import resigning, time_by_key
+from dnsrig.report.tables import Cell, Table
+from dnsrig.studies.signing.cases import RESIGNED_CHAIN, resign_kind
+from dnsrig.studies.signing.drawings import in_sentence, resigning, time_by_key
 from dnsrig.studies.signing.finder import MISSING, CaseFinder, Line
 from dnsrig.studies.signing.published import Published
 from dnsrig.studies.signing.settings import CHAINS, KEYS, PUBLISHED_KEY
+from dnsrig.wording import counted
 
 PUBLISHED = "CA-2006 (published)"
 
@@ -37,8 +48,7 @@ def full_section(finder: CaseFinder) -> Section:
         ),
         drawings=(time_by_key(finder, lines),),
         tables=(
-            finder.by_signer("Time in seconds", "zone-signing key", lines, WALL),
-            finder.by_signer("CPU time in seconds", "zone-signing key", lines, CPU_TIME),
+            *(finder.by_signer(f"{what.title} in seconds", "zone-signing key", lines, what) for what in finder.times),
             finder.by_signer("Peak memory", "zone-signing key", lines, MEMORY),
         ),
     )
@@ -55,7 +65,9 @@ def published_section(finder: CaseFinder, published: Published) -> Section:
             Cell(KEYS[key].label),
             Cell(ratio_text(published.full[key].seconds / base.seconds)) if key in published.full else MISSING,
             *(
-                finder.ratio_cell(finder.case(server, chain, key), finder.case(server, chain, PUBLISHED_KEY))
+                finder.ratio_cell(
+                    finder.case(server, chain, key), finder.case(server, chain, PUBLISHED_KEY), finder.main
+                )
                 for server in signers
             ),
         )
@@ -70,7 +82,7 @@ def published_section(finder: CaseFinder, published: Published) -> Section:
             "writes it: on one line or several, with or without the owner's name.",
         ),
         tables=(
-            finder.table("Time as a ratio to RSA-1024", header, times if PUBLISHED_KEY in keys else []),
+            finder.table(f"{finder.main.title} as a ratio to RSA-1024", header, times if PUBLISHED_KEY in keys else []),
             finder.table("Size of the signed zone, with its growth", header, _growth_rows(finder, published)),
         ),
     )
@@ -100,8 +112,7 @@ def chains_section(finder: CaseFinder) -> Section | None:
         f"Chains of denial, {KEYS[key].label}",
         _sentences(finder.least(lines, WALL, "time"), finder.least(lines, MEMORY, "memory")),
         tables=(
-            finder.by_signer("Time in seconds", "chain", lines, WALL),
-            finder.by_signer("CPU time in seconds", "chain", lines, CPU_TIME),
+            *(finder.by_signer(f"{what.title} in seconds", "chain", lines, what) for what in finder.times),
             finder.by_signer("Peak memory", "chain", lines, MEMORY),
             finder.by_signer("Size of the signed zone", "chain", lines, OUTPUT_OCTETS),
         ),
@@ -110,47 +121,56 @@ def chains_section(finder: CaseFinder) -> Section | None:
 
 def limit_section(finder: CaseFinder) -> Section:
     """Show the distance of each signer to what its signatures alone take."""
-    threads, signers = finder.settings.all_threads, finder.signers
-    rows = [
-        (
-            Cell(line.label),
-            finder.cell(finder.case(BOUND, bound_kind(threads), line.key), SIGNING_RATE),
-            *(finder.limit_cell(finder.case(server, line.kind, line.key), threads) for server in signers),
-        )
-        for line in key_lines(finder)
-    ]
+    threads = finder.settings.all_threads
     return Section(
         "Distance to the limit",
         (
-            f"A signer that did nothing but make its signatures, on {threads} threads at the rate in the first "
-            "column, would show 1. Reading, sorting, chaining and writing are above that; so are one thread where "
-            "there could be several, and a slower library.",
+            "A signer that did nothing but make its signatures, with the code that dnsrig has for that and on "
+            f"{counted(threads, 'thread')}, would show 1. Reading, sorting, chaining and writing are above that; so "
+            "are a slower library, signing one by one what can be signed in batches, and, in time, one "
+            "thread where there could be several.",
+            "The limit is measured beside the signers of each key, for a moment at a time. Where other programs take "
+            "a part of that moment and none of a signer's time, the ratio of times comes out too small, also below 1. "
+            "That of CPU times moves far less; where two processors share a core it moves too. Below 1 in CPU time "
+            "with its whole interval, a signer's library makes such signatures with less work than dnsrig's.",
             *_slower_smaller_keys(finder),
         ),
         tables=(
-            finder.table(
-                "Time as a ratio to that of the signatures alone",
-                ("zone-signing key", "signing alone [1/s]", *map(finder.title, signers)),
-                rows,
-            ),
+            _limit_table(finder, CPU_TIME, SIGNING_CPU, f"a signature alone [{SIGNING_CPU.unit}]"),
+            _limit_table(finder, WALL, SIGNING_RATE, "signatures alone [1/s]"),
         ),
     )
 
 
+def _limit_table(finder: CaseFinder, figure: Figure, alone: Figure, column: str) -> Table:
+    """Give ratios to the limit by key; `alone` is printed in the first column, which is called `column`."""
+    threads, signers = finder.settings.all_threads, finder.signers
+    rows = [
+        (
+            Cell(line.label),
+            finder.cell(finder.bound(line.key, threads), alone),
+            *(finder.limit_cell(finder.case(server, line.kind, line.key), figure, threads) for server in signers),
+        )
+        for line in key_lines(finder)
+    ]
+    title = f"{figure.title} as a ratio to that of the signatures alone"
+    return finder.table(title, ("zone-signing key", column, *map(finder.title, signers)), rows)
+
+
 def _slower_smaller_keys(finder: CaseFinder) -> Iterator[str]:
-    """Say which RSA keys sign slower than a larger one, against what their sizes suggest."""
+    """Say which RSA keys cost more CPU time a signature than a larger one, against what their sizes suggest."""
     threads = finder.settings.all_threads
     found: list[tuple[int, str, float]] = []
     for key in finder.settings.keys:
-        rate = finder.estimate(finder.case(BOUND, bound_kind(threads), key), SIGNING_RATE)
+        cpu_us = finder.estimate(finder.bound(key, threads), SIGNING_CPU)
         bits = KEYS[key].bits
-        if rate is not None and bits is not None:
-            found.append((bits, KEYS[key].label, rate.median))
-    for bits, label, rate_per_s in sorted(found):
-        larger = [name for others, name, other_per_s in sorted(found) if others > bits and other_per_s > rate_per_s]
+        if cpu_us is not None and bits is not None:
+            found.append((bits, KEYS[key].label, cpu_us.median))
+    for bits, label, cpu_us_each in sorted(found):
+        larger = [name for others, name, other_us in sorted(found) if others > bits and other_us < cpu_us_each]
         if larger:
             yield (
-                f"{label} makes fewer signatures a second than {' and '.join(larger)}: for the usual sizes libraries "
+                f"A signature by {label} costs more than one by {' and '.join(larger)}: for the usual sizes libraries "
                 "have code of their own that needs wide vector units, and for others they have not."
             )
 
@@ -172,13 +192,14 @@ def incremental_section(finder: CaseFinder, published: Published) -> Section | N
     ]
     both = {server for server, verified in columns if verified}
     titles = [_column_title(finder, server, verified, both) for server, verified in columns]
+    what = in_sentence(finder.main)
     named = [(*column, title) for column, title in zip(columns, titles, strict=True)]
     for key in finder.settings.resigned_keys:
         label, shares = KEYS[key].label, finder.settings.regenerated
         seconds = [
             (
                 Cell(f"{share} %"),
-                *(finder.cell(finder.case(server, resign_kind(share, verified=verified), key), WALL)
+                *(finder.cell(finder.case(server, resign_kind(share, verified=verified), key), finder.main)
                   for server, verified in columns),
             )
             for share in shares
@@ -191,22 +212,28 @@ def incremental_section(finder: CaseFinder, published: Published) -> Section | N
                     finder.ratio_cell(
                         finder.case(server, resign_kind(share, verified=verified), key),
                         finder.case(server, RESIGNED_CHAIN, key),
+                        finder.main,
                     )
                     for server, verified in columns
                 ),
             )
             for share in shares
         ]
-        tables.append(finder.table(f"{label}: time in seconds", ("made anew", *titles), seconds))
-        ratio_title = f"{label}: time as a ratio to the same signer's full signing, {CHAINS[RESIGNED_CHAIN]}"
+        tables.append(finder.table(f"{label}: {what} in seconds", ("made anew", *titles), seconds))
+        ratio_title = f"{label}: {what} as a ratio to the same signer's full signing, {CHAINS[RESIGNED_CHAIN]}"
         tables.append(finder.table(ratio_title, ("made anew", PUBLISHED, *titles), ratios))
     return Section(
         "Re-signing: table 2",
         (
-            "Above 1, re-signing takes longer than signing afresh would. A signer that verifies each signature it "
+            "Above 1, re-signing takes more than signing afresh would. A signer that verifies each signature it "
             "keeps pays what its library takes to verify; with RSA that is a small part of what signing takes.",
         ),
-        drawings=tuple(resigning(finder, named, key) for key in finder.settings.resigned_keys) if columns else (),
+        drawings=tuple(
+            resigning(finder, named, key, published.resigned if key == PUBLISHED_KEY else {})
+            for key in finder.settings.resigned_keys
+        )
+        if columns
+        else (),
         tables=tuple(tables),
     )
 

@@ -4,16 +4,19 @@ import shutil
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from dnsrig import _core
 from dnsrig.report.layout import Axis, StudyText
 from dnsrig.report.sections import Findings, Section
 from dnsrig.runs.folder import RunFolder
 from dnsrig.studies.base import Study
+from dnsrig.studies.plan import Plan
 from dnsrig.studies.progress import Watcher
 from dnsrig.studies.settings import StudySettings
 from dnsrig.studies.signing import words
 from dnsrig.studies.signing.bench import SigningBench
 from dnsrig.studies.signing.cases import key_labels, kind_labels
 from dnsrig.studies.signing.finder import CaseFinder
+from dnsrig.studies.signing.forecast import expected_of_names, expected_signatures, forecast, look
 from dnsrig.studies.signing.inputs import Inputs
 from dnsrig.studies.signing.more_sections import (
     pieces_section,
@@ -46,7 +49,7 @@ class Signing(Study[SigningSettings]):
         "names": 2_000,
         "keys": ("rsa1024", "p256"),
         "regenerated": (0, 100),
-        "bound_s": 0.2,
+        "bound_s": 0.5,
     }
     subject: ClassVar[Any] = "signer"
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = {
@@ -68,14 +71,22 @@ class Signing(Study[SigningSettings]):
         """Refuse what could not be measured."""
         settings.check()
 
+    def plan(self, settings: SigningSettings) -> Plan:
+        """Say what a run would measure."""
+        if settings.zone is None:
+            return _forecast(settings, expected_of_names(settings.names))
+        zone = _core.Zone.read(settings.zone, settings.origin).without_dnssec()
+        return _forecast(settings, expected_signatures(zone.statistics()))
+
     def run(self, settings: SigningSettings, run: RunFolder, watcher: Watcher) -> None:
         """Measure every case that `run` does not hold yet."""
         watcher.phase("making the zone and its keys")
         inputs = Inputs(settings, run)
         try:
             run.note(**inputs.facts())
-            bench = SigningBench(settings, run, inputs, watcher)
-            watcher.phase(bench.plan())
+            plan = _forecast(settings, expected_signatures(inputs.statistics))
+            bench = SigningBench(settings, run, inputs, plan, watcher)
+            watcher.note(bench.plan())
             self._note_missing(settings, run, watcher)
             bench.measure()
         finally:
@@ -114,7 +125,12 @@ class Signing(Study[SigningSettings]):
             baseline=settings.main_chain,
             baseline_label=CHAINS[settings.main_chain],
             questions=words.questions(settings, published),
+            unanswered=words.UNANSWERED,
             limits=words.limits(settings),
             sections=sections,
             subject="signer",
         )
+
+
+def _forecast(settings: SigningSettings, signatures: int) -> Plan:
+    return forecast(settings, look(signatures, settings.keys))

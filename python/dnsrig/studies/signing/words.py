@@ -1,5 +1,7 @@
 """The words of the study's report."""
 
+from collections.abc import Mapping
+
 from dnsrig.report.layout import RatioQuestion
 from dnsrig.studies.signing.cases import RESIGNED_CHAIN, UNSORTED, resign_kind
 from dnsrig.studies.signing.published import Published
@@ -10,6 +12,11 @@ QUESTION = (
     "What does it take to sign a registry's zone: time, CPU time, memory and octets, by key, by chain of denial, by "
     "the share of signatures that are made anew, in pieces, from unsorted input, and by threads? How far is "
     "each signer from the time that nothing but making the signatures takes?"
+)
+UNANSWERED = (
+    f"To have them answered, run with --key {PUBLISHED_KEY} and other sizes (what a larger key takes), with --part "
+    "incremental (what re-signing takes), or with --part unsorted (what input in no order takes). The report has "
+    "what was measured."
 )
 
 
@@ -53,55 +60,63 @@ def _measuring(settings: SigningSettings) -> str:
         "Each signing is a process of its own; its time, CPU time and peak memory are the kernel's account of it "
         f"(wait4). Every case is measured {settings.repetitions} times; in each repetition all cases follow one "
         "another, signers by turns, and every other repetition goes backwards (A B B A), so that a drift of the "
-        "machine burdens all alike. Signing alone is measured in the same repetitions: a key signs as many different "
-        "short texts as it can, on as many threads. A signer's distance to the limit is its time divided by what its "
-        "signatures take at that rate."
+        "machine burdens all alike. Signing alone is measured beside the signers of each key, in every repetition: a "
+        f"key signs as many different short texts as it can in {settings.bound_s:g} s, on as many threads. A signer's "
+        "distance to the limit is its CPU time, or time, divided by what its signatures take at that rate."
     )
 
 
 def questions(settings: SigningSettings, published: Published) -> tuple[RatioQuestion, ...]:
     """Give what the report answers first, signer by signer."""
-    chain, found = settings.main_chain, []
+    chain = settings.main_chain
     base = published.full[PUBLISHED_KEY]
+    found = []
     for key, row in published.full.items():
         if key != PUBLISHED_KEY:
-            found.append(
-                RatioQuestion(
-                    figure="wall_s",
-                    of={"kind": chain, "key": key},
-                    to={"kind": chain, "key": PUBLISHED_KEY},
-                    sentence=f"{{server}}: {KEYS[key].label} takes {{ratio}} times as long as RSA-1024; published: "
-                    f"{row.seconds / base.seconds:.2f}",
-                    no_difference=f"{{server}}: no difference in time was seen between {KEYS[key].label} and RSA-1024",
-                )
-            )
+            places = ({"kind": chain, "key": key}, {"kind": chain, "key": PUBLISHED_KEY})
+            ratio = row.seconds / base.seconds
+            found.append(_question(*places, KEYS[key].label, KEYS[PUBLISHED_KEY].label, published=ratio))
     for key in settings.resigned_keys:
-        found.append(_resigning(key, published))
-    main = KEYS[settings.main_key].label
-    found.append(
-        RatioQuestion(
-            figure="wall_s",
-            of={"kind": UNSORTED, "key": settings.main_key},
-            to={"kind": chain, "key": settings.main_key},
-            sentence=f"{{server}}: input in no order takes {{ratio}} times as long as sorted input, with {main}",
-            no_difference="{server}: no difference in time was seen between sorted input and input in no order",
+        places = ({"kind": resign_kind(0), "key": key}, {"kind": RESIGNED_CHAIN, "key": key})
+        found.append(
+            _question(
+                *places,
+                "re-signing that keeps all signatures",
+                "signing afresh",
+                with_key=key,
+                published=published.resigned[0] / published.resigned[100] if key == PUBLISHED_KEY else None,
+            )
         )
-    )
+    key = settings.main_key
+    places = ({"kind": UNSORTED, "key": key}, {"kind": chain, "key": key})
+    found.append(_question(*places, "input in no order", "sorted input", with_key=key))
     return tuple(found)
 
 
-def _resigning(key: str, published: Published) -> RatioQuestion:
-    label = KEYS[key].label
-    said = f"; published: {published.resigned[0] / published.resigned[100]:.2f}" if key == PUBLISHED_KEY else ""
-    return RatioQuestion(
-        figure="wall_s",
-        of={"kind": resign_kind(0), "key": key},
-        to={"kind": RESIGNED_CHAIN, "key": key},
-        sentence=f"{{server}}: re-signing that keeps all signatures takes {{ratio}} times as long as signing afresh, "
-        f"with {label}{said}",
-        no_difference=f"{{server}}: no difference in time was seen between re-signing that keeps all signatures and "
-        f"signing afresh, with {label}",
-    )
+def _question(
+    of: Mapping[str, object],
+    to: Mapping[str, object],
+    one: str,
+    other: str,
+    *,
+    with_key: str | None = None,
+    published: float | None = None,
+) -> RatioQuestion:
+    """Ask how many times the time of `other` `one` takes; on a disturbed machine, the CPU time."""
+    key = "" if with_key is None else f", with {KEYS[with_key].label}"
+
+    def ask(figure: str, what: str, published_as: str, if_disturbed: RatioQuestion | None = None) -> RatioQuestion:
+        more = key if published is None else f"{key}; {published_as}: {published:.2f}"
+        return RatioQuestion(
+            figure=figure,
+            of=of,
+            to=to,
+            sentence=f"{{server}}: {one} takes {{ratio}} times the {what} of {other}{more}",
+            no_difference=f"{{server}}: no difference in {what} was seen between {one} and {other}{more}",
+            if_disturbed=if_disturbed,
+        )
+
+    return ask("wall_s", "time", "published", if_disturbed=ask("cpu_s", "CPU time", "published, in time"))
 
 
 def limits(settings: SigningSettings) -> tuple[str, ...]:
@@ -111,8 +126,8 @@ def limits(settings: SigningSettings) -> tuple[str, ...]:
         "disk (fsync) before they end, and that is in their times; the others leave it to the system.",
         "The published times belong to a dual Pentium III of 1400 MHz and to BIND 9.3.1: compare ratios and "
         "shapes. Its RSA keys were of RSASHA1, which signs as fast.",
-        "Signing alone is measured with the library that dnsrig uses. A signer with a faster one could be nearer to "
-        "its limit than 1.",
+        "Signing alone is measured with the code that dnsrig uses. A signer with a faster library could be nearer to "
+        "the limit than 1, and one with a slower library cannot reach it.",
         f"The published time of parallel signing was reckoned, not measured: one of {PIECES} pieces, split and join. "
         "It is reckoned here in the same way, from measured parts; no cluster was used.",
     ]

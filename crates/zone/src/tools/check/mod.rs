@@ -13,6 +13,7 @@ pub use rules::{Finding, Rule, Severity};
 use crate::error::ZoneError;
 use crate::flow::{Batch, Opening, RecordSorter, ZoneFlow, over_names};
 use crate::pool::{InOrder, Pool};
+use crate::zonemd::Claim;
 use domain::base::iana::Rtype;
 use findings::Findings;
 use names::Cut;
@@ -20,7 +21,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use targets::{NameHasher, Targets, Wanted};
-use zonemd::Zonemd;
 
 /// What was found in a zone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -114,7 +114,7 @@ fn note_warnings(warnings: &[crate::error::Warning], count: u64, findings: &mut 
 struct Checking<'a> {
     findings: Findings,
     targets: Targets,
-    zonemd: Vec<Zonemd>,
+    zonemd: Vec<Claim>,
     nsec3: RecordSorter<'a>,
     records: u64,
 }

@@ -4,15 +4,16 @@ use super::refuse;
 use crate::error::ZoneError;
 use crate::flow::Head;
 use crate::text::shown_name;
-use crate::tools::manifest::Manifest;
+use crate::tools::manifest::{Content, Manifest};
 use crate::tools::marks::{self, Marks};
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// What is expected of a piece.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Expected {
-    /// Owner names below the apex.
-    pub names: Option<u64>,
+    /// What the piece was made with.
+    pub content: Option<Content>,
     /// The last owner.
     pub last: Option<String>,
 }
@@ -24,8 +25,9 @@ pub(super) fn by_marks(
     has_manifest: bool,
 ) -> Result<Vec<Option<Marks>>, ZoneError> {
     let mut found = Vec::with_capacity(paths.len());
-    for (index, path) in paths.iter().enumerate() {
-        if paths[..index].contains(path) {
+    let mut seen = HashSet::with_capacity(paths.len());
+    for path in paths {
+        if !seen.insert(path) {
             let what = "the piece is here twice".into();
             return Err(refuse(path, what, "give each piece once"));
         }
@@ -47,7 +49,7 @@ pub(super) fn by_marks(
         if let Some(Marks {
             number,
             of,
-            names: None,
+            content: None,
         }) = ends.marks
         {
             return Err(refuse(
@@ -197,7 +199,7 @@ fn file_numbers(paths: &[&Path]) -> Option<Vec<u64>> {
 /// What the comments of the pieces tell of each.
 pub(super) fn by_marks_alone(marks: &[Option<Marks>]) -> Vec<Expected> {
     let expected = |mark: &Option<Marks>| Expected {
-        names: mark.and_then(|mark| mark.names),
+        content: mark.and_then(|mark| mark.content),
         last: None,
     };
     marks.iter().map(expected).collect()
@@ -222,20 +224,17 @@ pub(super) fn by_manifest(
             "give the manifest of these pieces",
         ));
     }
-    let same = |a: &Option<String>, b: &Option<String>| match (a, b) {
-        (Some(a), Some(b)) => a.eq_ignore_ascii_case(b),
-        (None, None) => true,
-        _ => false,
-    };
+    let lower = |name: &Option<String>| name.as_ref().map(|name| name.to_ascii_lowercase());
+    // The first of several that begin alike, which manifests of other hands may have.
+    let entries = manifest.pieces.iter().enumerate().rev();
+    let entries: HashMap<Option<String>, usize> = entries
+        .map(|(number, piece)| (lower(&piece.first), number))
+        .collect();
     let mut found: Vec<Option<usize>> = vec![None; manifest.pieces.len()];
     let mut expected = Vec::with_capacity(paths.len());
     for (index, head) in heads.iter().enumerate() {
         let first = head.first.as_deref().map(shown_name);
-        let entry = manifest
-            .pieces
-            .iter()
-            .position(|piece| same(&piece.first, &first));
-        let Some(entry) = entry else {
+        let Some(&entry) = entries.get(&lower(&first)) else {
             let begins = first.unwrap_or_else(|| "nothing".into());
             return Err(refuse(
                 paths[index],
@@ -254,7 +253,7 @@ pub(super) fn by_manifest(
             ));
         }
         expected.push(Expected {
-            names: Some(manifest.pieces[entry].names),
+            content: Some(manifest.pieces[entry].content()),
             last: manifest.pieces[entry].last.clone(),
         });
     }
@@ -311,7 +310,7 @@ mod tests {
         let mark = |number| Marks {
             number,
             of,
-            names: Some(1),
+            content: Some(Content::default()),
         };
         let marks: Vec<_> = marks.iter().map(|number| number.map(mark)).collect();
         check_numbers(&paths, &marks)

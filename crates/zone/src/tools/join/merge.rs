@@ -10,6 +10,8 @@ use crate::flow::{Batch, FlowOfSeveral, Head, OwnerGroup, RecordRange, RecordSor
 use crate::output::{TextOutput, push_name_records};
 use crate::packed::PackedRecords;
 use crate::text::shown_name;
+use crate::tools::data_records;
+use crate::tools::manifest::Content;
 use domain::base::iana::Rtype;
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -38,9 +40,11 @@ struct Cursor<'s, 'a> {
     piece: usize,
     flow: FlowOfSeveral<'s, 'a>,
     batch: Arc<Batch>,
+    /// Whether the batch begins with the apex, as the first does.
+    has_apex: bool,
     at: usize,
-    /// Names below the apex so far, those at hand not counted.
-    names: u64,
+    /// What is below the apex so far, those at hand not counted.
+    content: Content,
     last: Option<String>,
 }
 
@@ -148,7 +152,7 @@ impl<'m, 'a> Merge<'m, 'a> {
     fn open_piece(&mut self, piece: usize, nsec3: &mut RecordSorter<'_>) -> Result<(), ZoneError> {
         let mut flow = self.several.open(piece)?;
         let Some(mut batch) = flow.next_batch()? else {
-            return self.check_whole(piece, 0, None);
+            return self.check_whole(piece, Content::default(), None);
         };
         let pool = flow.pool();
         nsec3.push(std::mem::take(&mut batch.nsec3), pool)?;
@@ -156,9 +160,10 @@ impl<'m, 'a> Merge<'m, 'a> {
             piece,
             flow,
             batch: Arc::new(batch),
+            has_apex: true,
             // The apex was written already.
             at: 1,
-            names: 0,
+            content: Content::default(),
             last: None,
         });
         self.advance(self.open.len() - 1, nsec3)
@@ -171,7 +176,10 @@ impl<'m, 'a> Merge<'m, 'a> {
             if let Some(last) = cursor.batch.names().next_back() {
                 cursor.last = Some(shown_name(last.owner()));
             }
-            cursor.names += cursor.batch.names().len() as u64;
+            let below = cursor.batch.names().skip(usize::from(cursor.has_apex));
+            cursor.content.names += below.len() as u64;
+            cursor.content.data_records += below.map(|name| data_records(&name)).sum::<u64>();
+            cursor.has_apex = false;
             let Some(mut batch) = cursor.flow.next_batch()? else {
                 let cursor = self.open.swap_remove(index);
                 let (warnings, count) = cursor.flow.warnings();
@@ -179,7 +187,7 @@ impl<'m, 'a> Merge<'m, 'a> {
                 self.warnings.extend(warnings.iter().take(room).cloned());
                 self.warning_count += count;
                 cursor.flow.close();
-                return self.check_whole(cursor.piece, cursor.names - 1, cursor.last);
+                return self.check_whole(cursor.piece, cursor.content, cursor.last);
             };
             let pool = cursor.flow.pool();
             nsec3.push(std::mem::take(&mut batch.nsec3), pool)?;
@@ -189,16 +197,29 @@ impl<'m, 'a> Merge<'m, 'a> {
         Ok(())
     }
 
-    /// Refuses a piece that has not the names that it should have.
-    fn check_whole(&self, piece: usize, names: u64, last: Option<String>) -> Result<(), ZoneError> {
+    /// Refuses a piece that has not what it should have.
+    fn check_whole(
+        &self,
+        piece: usize,
+        found: Content,
+        last: Option<String>,
+    ) -> Result<(), ZoneError> {
         let expected = &self.expected[piece];
-        let what = if expected.names.is_some_and(|wanted| wanted != names) {
-            let wanted = expected.names.unwrap_or(0);
-            format!("{names} names below the apex, but the piece was made with {wanted}")
+        let wanted = expected.content.unwrap_or(found);
+        let what = if wanted.names != found.names {
+            format!(
+                "{} names below the apex, but the piece was made with {}",
+                found.names, wanted.names
+            )
         } else if let (Some(wanted), Some(last)) = (&expected.last, &last)
             && !wanted.eq_ignore_ascii_case(last)
         {
             format!("the last name is {last}, but the piece was made with {wanted}")
+        } else if wanted.data_records != found.data_records {
+            format!(
+                "{} records below the apex other than RRSIG and NSEC, but the piece was made with {}",
+                found.data_records, wanted.data_records
+            )
         } else {
             return Ok(());
         };
@@ -327,7 +348,7 @@ impl<'m, 'a> Merge<'m, 'a> {
             .filter(|piece| self.open.iter().any(|cursor| cursor.piece == **piece));
         let is_marked = pieces
             .iter()
-            .any(|&piece| self.expected[piece].names.is_some());
+            .any(|&piece| self.expected[piece].content.is_some());
         if left.count() > 1 || is_marked {
             let what = format!(
                 "{} is also in {}",

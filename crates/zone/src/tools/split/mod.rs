@@ -2,6 +2,8 @@
 
 mod label_ranges;
 mod plan;
+mod publish;
+mod replaced;
 mod write;
 
 pub use label_ranges::LabelRanges;
@@ -13,8 +15,9 @@ use crate::error::{Warning, ZoneError};
 use crate::flow::{Opening, RecordSorter, ZoneFlow, over_names};
 use crate::pool::{InOrder, Pool};
 use crate::text::shown_name;
-use crate::whole_file::CompleteFile;
 use plan::{BatchCounts, Cutter};
+use publish::publish;
+use replaced::check_replaced;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use write::Pieces;
@@ -44,7 +47,7 @@ pub struct Split {
 /// names. The records of an NSEC3 chain are cut into as many equal parts in the order of their hashes, since these have nothing to do
 /// with the order of names. The records of all pieces together, the apex counted once, are those of the zone.
 ///
-/// The files get their names together, after all are on disk.
+/// The files get their names together, after all are on disk. None replaces what the zone is read from.
 pub fn split(
     opening: &Opening<'_>,
     pool: &Pool,
@@ -55,9 +58,15 @@ pub fn split(
         let what = "this is no beginning of file names".into();
         return Err(refuse(prefix, what, "give one such as pieces/example"));
     }
+    // Before anything is written, for the manifest, which is JSON, comes last.
+    if prefix.to_str().is_none() {
+        let what = "not UTF-8, in which the manifest gives file names".into();
+        return Err(refuse(prefix, what, "name the pieces otherwise (-f)"));
+    }
     over_names(opening, pool, |flow| {
         let mut nsec3 = RecordSorter::new(opening);
         let batches = count(flow, opening, cutting, &mut nsec3)?;
+        check_replaced(&flow.files(), prefix, cutting.pieces())?;
         flow.rewind()?;
         let mut pieces = Pieces::new(opening, prefix, cutting.pieces(), pool, nsec3)?;
         let mut cutter = Cutter::new(cutting, &batches);
@@ -82,7 +91,7 @@ pub fn split(
             pieces: written.entries,
         };
         let manifest_path = beside(prefix, MANIFEST_SUFFIX);
-        publish(written.files, &manifest, &manifest_path)?;
+        publish(written.files, &manifest, &manifest_path, opening.cancel)?;
         let (warnings, warning_count) = flow.warnings();
         Ok(Split {
             manifest,
@@ -105,6 +114,12 @@ fn refuse(file: &Path, what: String, hint: &str) -> ZoneError {
         what,
         hint: hint.into(),
     }
+}
+
+/// Where the piece `number`, counted from 1, of `count` is written.
+fn piece_path(prefix: &Path, number: usize, count: usize) -> PathBuf {
+    let digits = count.to_string().len();
+    beside(prefix, &format!("{number:0digits$}"))
 }
 
 /// `prefix` with a dot and `suffix`.
@@ -166,17 +181,4 @@ fn check(batches: &[BatchCounts], zone: &Path, cutting: &Cutting) -> Result<(), 
             ranges.check_names(&names, zone)
         }
     }
-}
-
-/// Gives all files their names, the manifest last.
-fn publish(
-    files: Vec<(PathBuf, CompleteFile)>,
-    manifest: &Manifest,
-    manifest_path: &Path,
-) -> Result<(), ZoneError> {
-    for (path, file) in files {
-        file.publish()
-            .map_err(|source| ZoneError::Write { file: path, source })?;
-    }
-    manifest.write(manifest_path)
 }

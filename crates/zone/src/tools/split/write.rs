@@ -1,9 +1,9 @@
 //! Writing pieces one after the other.
 
 use super::super::manifest::Piece;
-use super::super::marks;
 use super::super::sort::push_records;
-use super::{beside, serial_of};
+use super::super::{data_records, marks};
+use super::{piece_path, serial_of};
 use crate::error::ZoneError;
 use crate::flow::{Batch, Opening, RecordSorter, SortedRecords};
 use crate::output::push_name_records;
@@ -16,7 +16,6 @@ use std::io::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// The pieces of a zone being written.
 pub(super) struct Pieces<'a> {
@@ -44,7 +43,7 @@ pub(super) struct Written {
     pub serial: u32,
     /// What the manifest tells of them.
     pub entries: Vec<Piece>,
-    /// The files, which have no names yet.
+    /// The files, which are not on disk and have no names yet.
     pub files: Vec<(PathBuf, CompleteFile)>,
 }
 
@@ -123,8 +122,7 @@ impl<'a> Pieces<'a> {
 
     fn begin(&mut self) -> Result<(), ZoneError> {
         let number = self.entries.len() + 1;
-        let digits = self.count.to_string().len();
-        let path = beside(self.prefix, &format!("{number:0digits$}"));
+        let path = piece_path(self.prefix, number, self.count);
         self.entries.push(Piece {
             file: path.file_name().map(PathBuf::from).unwrap_or_default(),
             first: None,
@@ -133,6 +131,7 @@ impl<'a> Pieces<'a> {
             names: 0,
             records: self.apex_counts.0,
             rrsets: self.apex_counts.1,
+            data_records: 0,
             nsec3_records: 0,
         });
         let head = marks::first_line(number, self.count, &shown_name(&self.zone));
@@ -160,6 +159,7 @@ impl<'a> Pieces<'a> {
         for name in names() {
             piece.records += name.records.len() as u64;
             piece.rrsets += name.rrsets().count() as u64;
+            piece.data_records += data_records(&name);
         }
         if let (Some(before), Some(first)) = (before, begun) {
             self.entries[before].next = first;
@@ -193,8 +193,9 @@ impl<'a> Pieces<'a> {
                 text
             })?;
         }
-        let names = self.entries.last().map_or(0, |piece| piece.names);
-        self.put(marks::last_line(number, self.count, names).into_bytes())
+        let content = self.entries.last().map(Piece::content);
+        let line = marks::last_line(number, self.count, content.unwrap_or_default());
+        self.put(line.into_bytes())
     }
 
     fn put(&mut self, text: Vec<u8>) -> Result<(), ZoneError> {
@@ -237,13 +238,13 @@ impl<'a> Pieces<'a> {
         self.prefix.parent().unwrap_or(Path::new("")).join(name)
     }
 
-    /// Brings the open piece to disk.
+    /// Closes the open piece.
     fn complete(&mut self) -> Result<(), ZoneError> {
         let Some(file) = self.file.take() else {
             return Ok(());
         };
         let path = self.path(self.complete.len() + 1);
-        match file.complete() {
+        match file.close() {
             Ok(complete) => self.complete.push((path, complete)),
             Err(source) => return Err(ZoneError::Write { file: path, source }),
         }
@@ -260,10 +261,6 @@ impl<'a> Pieces<'a> {
         self.end()?;
         while self.write_next()? {}
         self.complete()?;
-        // Looked at last, for bringing much to disk takes its time.
-        if self.opening.cancel.load(Ordering::Relaxed) {
-            return Err(ZoneError::Cancelled);
-        }
         Ok(Written {
             serial: self.serial,
             entries: self.entries,

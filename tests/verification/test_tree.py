@@ -117,7 +117,7 @@ def test_wildcards_come_with_proof(server: TreeServer) -> None:
 
 
 def test_referrals_and_ds(tree: Tree) -> None:
-    zones = TreeServer(tree)._zones_of[1]
+    zones = TreeServer(tree).zones_of[1]
     query = dns.message.make_query("www.secure.nsec.", "A", want_dnssec=True)
     referral = answer(query, zones)
     assert not referral.flags & dns.flags.AA
@@ -138,23 +138,23 @@ def test_dname_is_followed_by_a_cname(server: TreeServer) -> None:
 
 def test_misbehaviour_is_bound_to_names_and_addresses(server: TreeServer) -> None:
     wire = dns.message.make_query("www.wrong-id.nsec.", "A").to_wire()
-    right, _ = server.respond(wire, "udp", 2, ("127.0.0.1", 1))
-    wrong, _ = server.respond(wire, "udp", 3, ("127.0.0.1", 1))
+    right = server.respond(wire, "udp", 2, ("127.0.0.1", 1)).messages
+    wrong = server.respond(wire, "udp", 3, ("127.0.0.1", 1)).messages
     assert right[0][:2] == wire[:2]
     assert wrong[0][:2] != wire[:2]
     silent = dns.message.make_query("www.silent.nsec.", "A").to_wire()
-    assert server.respond(silent, "udp", 3, ("127.0.0.1", 1))[0] == []
-    assert len(server.respond(silent, "udp", 2, ("127.0.0.1", 1))[0]) == 1
-    flood = dns.message.make_query("www.spoof-flood.nsec.", "A").to_wire()
-    sent, _ = server.respond(flood, "udp", 2, ("127.0.0.1", 1))
+    assert not server.respond(silent, "udp", 3, ("127.0.0.1", 1)).messages
+    assert len(server.respond(silent, "udp", 2, ("127.0.0.1", 1)).messages) == 1
+    flood = dns.message.make_query("www.spoof-id.unsigned.", "A").to_wire()
+    sent = server.respond(flood, "udp", 2, ("127.0.0.1", 1)).messages
     assert len(sent) > 200
     assert [message[:2] for message in sent if message[:2] == flood[:2]] == [flood[:2]]
 
 
 def test_what_is_no_query_gets_no_answer(server: TreeServer) -> None:
     for wire in (b"", b"\0" * 11, dns.message.make_response(dns.message.make_query(".", "NS")).to_wire()):
-        assert server.respond(wire, "udp", 0, ("127.0.0.1", 1))[0] == []
-    garbled, _ = server.respond(b"\x12\x34\x01\x00\x00\x01" + bytes(6) + b"\xff", "udp", 0, ("127.0.0.1", 1))
+        assert not server.respond(wire, "udp", 0, ("127.0.0.1", 1)).messages
+    garbled = server.respond(b"\x12\x34\x01\x00\x00\x01" + bytes(6) + b"\xff", "udp", 0, ("127.0.0.1", 1)).messages
     assert garbled[0][:2] == b"\x12\x34"
     assert garbled[0][3] & 0xF == dns.rcode.FORMERR
 
@@ -197,3 +197,25 @@ def test_serve_tree_tells_what_to_point_a_resolver_at(
 
 def test_the_table_says_what_is_bogus() -> None:
     assert sum(case.right == BOGUS for plan in PLANS for case in plan.cases) > 60
+
+
+def test_upper_case_stays_on_the_wire(server: TreeServer) -> None:
+    query = dns.message.make_query("www.mixed-case.nsec.", "A", want_dnssec=True)
+    (wire,) = server.respond(query.to_wire(), "udp", 2, ("127.0.0.1", 1)).messages
+    response = dns.message.from_wire(wire)
+    assert {rrset.name.labels[0] for rrset in response.answer} == {b"WWW"}
+    assert response.question[0].name.labels[0] == b"www"
+    assert response.ednsflags & dns.flags.DO
+    assert len(response.answer) == 2
+
+
+def test_what_is_told_of_other_zones(server: TreeServer) -> None:
+    told = {}
+    for section in ("answer", "additional", "alias", "servers"):
+        query = dns.message.make_query(f"x.{section}.bailiwick.unsigned.", "A")
+        told[section] = dns.message.from_wire(server.respond(query.to_wire(), "udp", 2, ("127.0.0.1", 1)).messages[0])
+    victim = dns.name.from_text("x.victim.unsigned.")
+    assert [rrset.name for rrset in told["answer"].answer][1:] == [victim]
+    assert [rrset.name for rrset in told["additional"].additional] == [victim]
+    assert [rrset.rdtype for rrset in told["alias"].answer] == [RdataType.CNAME, RdataType.A]
+    assert str(told["servers"].authority[0].name) == "hijacked.unsigned."

@@ -16,11 +16,14 @@ from dnsrig.items.resolver._table import ask_row, complaint, status_of
 from dnsrig.servers.resolvers.registry import found_resolvers, resolver_driver, resolver_drivers
 from dnsrig.servers.resolvers.settings import ResolverSettings
 from dnsrig.verification.asker import Asker
+from dnsrig.verification.deviations import deviating_items
 from dnsrig.verification.exchange import Endpoint, Exchange
 from dnsrig.verification.faults.fault import Fault
 from dnsrig.verification.faults.messages import FAULTS as MESSAGE_FAULTS
 from dnsrig.verification.faults.relay import NO_FAULT, Relay
+from dnsrig.verification.faults.resolver_answers import FAULTS as ANSWER_FAULTS
 from dnsrig.verification.faults.resolvers import resolver_faults
+from dnsrig.verification.faults.weaknesses import all_weaknesses
 from dnsrig.verification.queries import Query
 from dnsrig.verification.resolver_targets import TREE_PREFIX
 from dnsrig.verification.runner import Result, run_items
@@ -49,6 +52,8 @@ BIND 9.18 keeps an NXDOMAIN without records of the zone that came for a query wi
 """
 ASKED_WITH_CD = {f"accepts-{item.removeprefix('F-')}" for item in FORGED}
 """Faults that are made by CD, for these names."""
+ONLY_AT_FIRST = {"F-retries"}
+"""Items that are not for a resolver that was asked the same before: it knows by then which servers are silent."""
 NOT_SHOWN = {("unbound", "clears-tc"): {"F-86", "F-87"}}
 """As it ships, Unbound 1.17 sends 4096 octets by UDP."""
 WAITS_S = (8.0, 8.0)
@@ -60,6 +65,7 @@ AT_ONCE = 24
 FAULTS_AT_ONCE = 12
 MATRIX_FAULTS = (
     *resolver_faults(),
+    *ANSWER_FAULTS,
     *(fault for fault in MESSAGE_FAULTS if any(fault.name in known.item.faults for known in items("resolver"))),
 )
 
@@ -80,7 +86,10 @@ class Running:
 
     def known_items(self) -> set[str]:
         """Give the items that this resolver is known to fail."""
-        return {row.case.item for row in self.tree_server.tree.table if row.known_status(self.server, self.version)}
+        table = self.tree_server.tree.table
+        listed = {row.case.item for row in table if row.known_status(self.server, self.version)}
+        run = {known.item.id for known in items("resolver") if not known.item.is_slow}
+        return listed | (set(deviating_items(self.server, self.version)) & run)
 
     def faults(self) -> list[Fault]:
         """Give the faults that are put before this resolver."""
@@ -94,10 +103,11 @@ class Running:
 
     def verify(self, fault: Fault, address: str = f"{FAULTY_PREFIX}1") -> list[Result]:
         """Run the items through a relay with a fault; those about cost only where the fault is about them."""
-        chosen = items("resolver")
+        chosen = tuple(known for known in items("resolver") if not known.item.is_slow)
         if fault is not NO_FAULT:
             about_cost = [known for known in chosen if known.item.runs_alone and fault.name in known.item.faults]
-            chosen = tuple(about_cost or [known for known in chosen if not known.item.runs_alone])
+            others = [one for one in chosen if not one.item.runs_alone and one.item.id not in ONLY_AT_FIRST]
+            chosen = tuple(about_cost or others)
         waits_s = SILENT_S if fault.name in SILENT else PATIENT_S
         with Relay(RESOLVER, fault, address=address, port=53, make_socket=self.host.make_socket) as relay:
             asker = Asker(relay.endpoint, make_socket=self.host.make_socket, udp_waits_s=waits_s)
@@ -193,7 +203,7 @@ def test_each_fault_fails_the_items_that_name_it(running: Running) -> None:
 
 def test_items_name_known_faults() -> None:
     named = {fault for known in items("resolver") for fault in known.item.faults}
-    assert named == {fault.name for fault in MATRIX_FAULTS}
+    assert named == {fault.name for fault in (*MATRIX_FAULTS, *all_weaknesses())}
 
 
 def test_queries_upstream_are_seen_as_they_were(running: Running) -> None:

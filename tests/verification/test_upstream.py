@@ -8,7 +8,7 @@ import dns.message
 import dns.rcode
 import pytest
 from dns.rdatatype import RdataType
-from dnsrig.items.proxy._chance import pattern
+from dnsrig.items._chance import pattern
 from dnsrig.verification import transparency
 from dnsrig.verification.queries import Query
 from dnsrig.verification.upstream import names

@@ -9,6 +9,7 @@ from dnsrig.errors import InputError, SubjectFailedError
 from dnsrig.hosts.network.topologies import resolver_network
 from dnsrig.servers.resolvers.registry import resolver_driver, resolver_drivers
 from dnsrig.servers.resolvers.settings import ResolverSettings
+from dnsrig.verification.anchor_trials import anchor_trials
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.subjects.resolver import ResolverSubject
@@ -57,14 +58,20 @@ def resolver_target(target: str, port: int, tree_folder: Path | None, folder: Pa
     settings = ResolverSettings(
         addresses=(CLIENT_ADDRESS,), port=PORT, root_hints=tree.root_hints, trust_anchors=tree.trust_anchor_ds
     )
+    kind = resolver_driver(target)
     with (
         resolver_network(tree.addresses) as network,
         TreeServer(tree, network.tree.make_socket) as served,
-        resolver_driver(target)(settings, folder / "server", network.resolver) as server,
+        kind(settings, folder / "server", network.resolver) as server,
     ):
         asker = Asker(Endpoint(CLIENT_ADDRESS, PORT), network.resolver.make_socket, udp_waits_s=WAITS_S)
         version = f"{server.title} {server.version}"
-        yield ResolverTarget(version, ResolverSubject(asker, tree, served.seen, version))
+        subject = ResolverSubject(asker, tree, served.seen, version)
+        if kind.can_manage_anchors:
+            subject.trials = anchor_trials(kind, folder)
+        else:
+            subject.no_trials = f"{kind.title} does not keep its trust anchors up to date (RFC 5011)."
+        yield ResolverTarget(version, subject)
 
 
 def _opened(folder: Path) -> Tree:

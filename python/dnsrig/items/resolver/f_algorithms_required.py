@@ -18,7 +18,7 @@ ITEM = Item(
     procedure=PROCEDURE + "Zones signed by algorithms 8, 10 and 13: the records, AD.",
     dig=("dig @{server} -p {port} www.algorithm-8.nsec. A +dnssec",),
     needs=("validates",),
-    faults=("fails-algorithms-required",),
+    faults=("fails-algorithms-required", "lacks-rsa-sha2"),
 )
 
 

@@ -2,15 +2,17 @@
 
 import random
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, TypeVar
 
 import dns.flags
 import dns.name
 import dns.rcode
 from dns.rdatatype import RdataType
 
+from dnsrig.verification.anchor_trials import AnchorTrials
 from dnsrig.verification.asker import Asker, random_label
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.queries import Query
@@ -27,9 +29,13 @@ CONTROL_FRESH = dns.name.from_text("fresh.control.nsec.")
 BOGUS_FRESH = dns.name.from_text("fresh.control-bogus.nsec.")
 """Any name below is bogus, made from a wildcard."""
 UNSIGNED = dns.name.from_text("www.control.unsigned.")
+UNSIGNED_FRESH = dns.name.from_text("fresh.control.unsigned.")
+"""Any name below is insecure, and nothing of it can be derived from what is in the cache."""
 HOSTS = dns.name.from_text("secure.nsec.")
 """It has the names h0, h1 and so on. Names from wildcards a resolver may make itself (RFC 8198 section 5.3)."""
 POINT_AT_TREE = "point it there as dnsrig verify serve-tree says"
+
+Found = TypeVar("Found")
 
 
 @dataclass
@@ -43,8 +49,14 @@ class ResolverSubject:
     """What the tree's servers were asked; None where another process serves the tree."""
     title: str = ""
     """The resolver's name and version, where the rig started it."""
+    trials: AnchorTrials | None = None
+    """Makes resolvers of the same kind whose trust anchors follow the root's keys (RFC 5011)."""
+    no_trials: str = "Trust anchors are judged where the rig starts the resolver and shortens its clock."
+    """Why there are none."""
     _hosts: list[int] = field(default_factory=lambda: random.sample(range(FRESH_HOSTS), FRESH_HOSTS), repr=False)
     _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
+    _found: dict[str, Any] = field(default_factory=dict, repr=False)
+    _finding: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def rows(self, item_id: str) -> Sequence[TableRow]:
         """Give the questions of the tree's table that an item asks."""
@@ -63,6 +75,14 @@ class ResolverSubject:
     def seen_of(self, name: dns.name.Name) -> Sequence[SeenQuery]:
         """Give what the tree was asked for a name, whatever its case."""
         return [] if self.seen is None else [query for query in self.seen.since(0) if query.name == name]
+
+    def once(self, what: str, find: Callable[[], Found]) -> Found:
+        """Give what items share, found by the first that asks for it."""
+        with self._finding:
+            if what not in self._found:
+                self._found[what] = find()
+            found: Found = self._found[what]
+            return found
 
     @cached_property
     def control(self) -> Exchange:
@@ -99,6 +119,8 @@ class ResolverSubject:
                 return self._lacks_upstream()
             case "seen":
                 return None if self.seen is not None else "What the resolver asks upstream cannot be seen from here."
+            case "rfc5011":
+                return None if self.trials is not None else self.no_trials
             case "dnssec":
                 return self._lacks_upstream() or self._lacks_dnssec()
             case "validates":

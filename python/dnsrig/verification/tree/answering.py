@@ -24,6 +24,9 @@ def answer(query: dns.message.Message, zones: Zones) -> dns.message.Message:
     """Answer a query from the zones of one address."""
     response = dns.message.make_response(query, our_payload=SERVER_PAYLOAD)
     response.flags &= ~dns.flags.CD
+    if query.edns >= 0:
+        # RFC 3225 section 3.
+        response.want_dnssec(bool(query.ednsflags & dns.flags.DO))
     if query.edns > 0:
         response.set_rcode(dns.rcode.BADVERS)
         return response

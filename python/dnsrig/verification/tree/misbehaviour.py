@@ -1,7 +1,8 @@
 """What a server of the tree does wrong, for some names: changes of its responses."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import dns.message
 import dns.name
@@ -40,9 +41,27 @@ class Misbehaviour:
     """Changes the response's octets."""
     ahead: Callable[[Scene], list[bytes]] | None = None
     """Gives messages that come by UDP before the response, as an attacker's would."""
+    ahead_from: Literal["server", "address", "port"] = "server"
+    """Where those come from: where the response comes from, another address of the tree, or another port."""
     delay_s: float = 0.0
+    """The response is held back for so long, what comes ahead of it is not."""
     refuses_tcp: bool = False
     """Connections are closed without a response."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What is sent for a query."""
+
+    ahead: Sequence[bytes]
+    """Before the response, by UDP."""
+    response: bytes | None
+    wrong: Misbehaviour
+
+    @property
+    def messages(self) -> Sequence[bytes]:
+        """All of it, in the order in which it is sent."""
+        return self.ahead if self.response is None else [*self.ahead, self.response]
 
 
 @dataclass(frozen=True, slots=True)

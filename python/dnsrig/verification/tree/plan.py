@@ -9,6 +9,7 @@ from dnsrig.verification.tree import (
     zones_good,
     zones_serving,
     zones_signatures,
+    zones_spoofing,
 )
 from dnsrig.verification.tree.cases import ZonePlan
 
@@ -21,4 +22,5 @@ PLANS: tuple[ZonePlan, ...] = (
     *zones_chains.PLANS,
     *zones_costly.PLANS,
     *zones_serving.PLANS,
+    *zones_spoofing.PLANS,
 )

@@ -21,7 +21,7 @@ from dnsrig.verification.exchange import HEADER_OCTETS, Transport
 from dnsrig.verification.tree.answering import answer, truncated, udp_limit
 from dnsrig.verification.tree.loaded import LoadedZone
 from dnsrig.verification.tree.making import PREFIX, Tree, make_tree
-from dnsrig.verification.tree.misbehaviour import Bound, Misbehaviour, Scene
+from dnsrig.verification.tree.misbehaviour import Bound, Misbehaviour, Reply, Scene
 from dnsrig.verification.tree.seen import SeenQueries
 
 PORT = 53
@@ -63,15 +63,20 @@ class TreeServer:
         self.bound: list[Bound] = [bound for zone in tree.zones for bound in zone.plan.bound]
         """What is done wrong, for which names; items and tests may add to it, the first that fits counts."""
         loaded: dict[dns.name.Name, LoadedZone] = {}
-        self.zones = ZoneFiles({zone.plan.origin: zone.path for zone in tree.zones}, loaded)
-        self._zones_of = [
+        self.zones: Mapping[dns.name.Name, LoadedZone] = ZoneFiles(
+            {zone.plan.origin: zone.path for zone in tree.zones}, loaded
+        )
+        self.zones_of: list[Mapping[dns.name.Name, LoadedZone]] = [
             ZoneFiles({zone.plan.origin: zone.path for zone in tree.zones if index in zone.plan.servers}, loaded)
             for index, _ in enumerate(tree.addresses)
         ]
+        """The zones of each address."""
         self._make_socket = make_socket
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="tree", daemon=True)
         self._datagrams: list[asyncio.DatagramTransport] = []
+        self._other_ports: list[asyncio.DatagramTransport] = []
+        """On the same addresses; only forged responses come from these."""
         self._servers: list[asyncio.Server] = []
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -100,26 +105,29 @@ class TreeServer:
             udp = self._bound_socket(address, socket.SOCK_DGRAM)
             datagrams, _ = await self._loop.create_datagram_endpoint(self._protocol(index), sock=udp)
             self._datagrams.append(datagrams)
+            other = self._bound_socket(address, socket.SOCK_DGRAM, 0)
+            other_port, _ = await self._loop.create_datagram_endpoint(asyncio.DatagramProtocol, sock=other)
+            self._other_ports.append(other_port)
             tcp = self._bound_socket(address, socket.SOCK_STREAM)
             self._servers.append(await asyncio.start_server(self._connection(index), sock=tcp))
 
     def _protocol(self, index: int) -> "Callable[[], _Datagrams]":
         return lambda: _Datagrams(self, index)
 
-    def _bound_socket(self, address: str, kind: socket.SocketKind) -> socket.socket:
+    def _bound_socket(self, address: str, kind: socket.SocketKind, port: int | None = None) -> socket.socket:
         channel = self._make_socket(socket.AF_INET, kind)
         try:
             channel.setblocking(False)
             if kind == socket.SOCK_STREAM:
                 channel.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            channel.bind((address, self.port))
+            channel.bind((address, self.port if port is None else port))
         except BaseException:
             channel.close()
             raise
         return channel
 
     async def _close(self) -> None:
-        for datagrams in self._datagrams:
+        for datagrams in (*self._datagrams, *self._other_ports):
             datagrams.close()
         for server in self._servers:
             server.close()
@@ -132,39 +140,44 @@ class TreeServer:
         """Say what an address does wrong with a name."""
         return next((one.misbehaviour for one in self.bound if one.fits(index, name)), NORMAL)
 
-    def respond(
-        self, wire: bytes, transport: Transport, index: int, source: tuple[str, int]
-    ) -> tuple[list[bytes], Misbehaviour]:
-        """Give the messages that answer a query, the response last, and what is wrong with the server."""
+    def respond(self, wire: bytes, transport: Transport, index: int, source: tuple[str, int]) -> Reply:
+        """Give what is sent for a query."""
         try:
             query = dns.message.from_wire(wire)
         except dns.exception.DNSException:
-            return [_format_error(wire)] if len(wire) >= HEADER_OCTETS and not wire[2] & 0x80 else [], NORMAL
+            is_query = len(wire) >= HEADER_OCTETS and not wire[2] & 0x80
+            return Reply((), _format_error(wire) if is_query else None, NORMAL)
         if query.flags & dns.flags.QR:
-            return [], NORMAL
+            return Reply((), None, NORMAL)
         if len(query.question) != 1:
-            return [answer(query, self._zones_of[index]).to_wire()], NORMAL
+            return Reply((), answer(query, self.zones_of[index]).to_wire(), NORMAL)
         self.seen.add(query, wire, transport, self.tree.addresses[index], source)
         wrong = self.misbehaviour(index, query.question[0].name)
-        scene = Scene(query, answer(query, self._zones_of[index]), transport, self.zones)
-        sent = wrong.ahead(scene) if wrong.ahead and transport == "udp" else []
+        scene = Scene(query, answer(query, self.zones_of[index]), transport, self.zones)
+        ahead = wrong.ahead(scene) if wrong.ahead and transport == "udp" else []
         response = wrong.change(scene) if wrong.change else scene.response
         if response is None or (transport == "tcp" and wrong.refuses_tcp):
-            return sent, wrong
+            return Reply(ahead, None, wrong)
         limit = udp_limit(query) if transport == "udp" else 65_535
         made = truncated(response, limit)
-        return [*sent, wrong.mangle(made) if wrong.mangle else made], wrong
+        return Reply(ahead, wrong.mangle(made) if wrong.mangle else made, wrong)
 
     def answer_datagram(
         self, wire: bytes, index: int, source: tuple[str, int], channel: asyncio.DatagramTransport
     ) -> None:
         """Answer a datagram, later where the server is slow."""
-        sent, wrong = self.respond(wire, "udp", index, source)
-        for message in sent:
-            if wrong.delay_s:
-                self._loop.call_later(wrong.delay_s, channel.sendto, message, source)
-            else:
-                channel.sendto(message, source)
+        reply = self.respond(wire, "udp", index, source)
+        match reply.wrong.ahead_from:
+            case "address":
+                forging = self._datagrams[(index + 1) % len(self._datagrams)]
+            case "port":
+                forging = self._other_ports[index]
+            case _:
+                forging = channel
+        for message in reply.ahead:
+            forging.sendto(message, source)
+        if reply.response is not None:
+            self._loop.call_later(reply.wrong.delay_s, channel.sendto, reply.response, source)
 
     def _connection(self, index: int) -> "Callable[[asyncio.StreamReader, asyncio.StreamWriter], asyncio.Future[None]]":
         def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> asyncio.Future[None]:
@@ -182,11 +195,11 @@ class TreeServer:
                 while True:
                     length = await asyncio.wait_for(reader.readexactly(2), IDLE_S)
                     wire = await asyncio.wait_for(reader.readexactly(struct.unpack("!H", length)[0]), IDLE_S)
-                    sent, wrong = self.respond(wire, "tcp", index, source)
-                    if not sent:
+                    reply = self.respond(wire, "tcp", index, source)
+                    if reply.response is None:
                         return
-                    await asyncio.sleep(wrong.delay_s)
-                    writer.write(b"".join(struct.pack("!H", len(message)) + message for message in sent))
+                    await asyncio.sleep(reply.wrong.delay_s)
+                    writer.write(struct.pack("!H", len(reply.response)) + reply.response)
                     await writer.drain()
         finally:
             writer.close()

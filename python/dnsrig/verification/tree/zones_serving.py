@@ -1,6 +1,5 @@
 """Zones that are right, whose servers are not: one of two, or all."""
 
-import secrets
 import time
 
 import dns.flags
@@ -14,12 +13,6 @@ from dnsrig.verification.tree.cases import INSECURE, SECURE, Case, ZonePlan
 from dnsrig.verification.tree.misbehaviour import Bound, Misbehaviour, Scene
 from dnsrig.verification.tree.zones_good import USUAL
 
-FORGED_HOST = "192.0.2.66"
-"""The address in whatever is forged: where it shows, a forgery was believed."""
-FLOOD = 300
-"""Forged messages ahead of a response."""
-VICTIM = "www.plain.unsigned."
-"""The name that records out of bailiwick are about."""
 SLOW_S = 1.0
 
 
@@ -108,12 +101,20 @@ def _serve_stale(scene: Scene) -> dns.message.Message:
     return scene.response
 
 
-def _mix_case(scene: Scene) -> dns.message.Message:
-    """Give owner names in upper case, the question as it was asked."""
-    for section in (scene.response.answer, scene.response.authority, scene.response.additional):
-        for rrset in section:
-            rrset.name = dns.name.Name([label.upper() for label in rrset.name.labels])
-    return scene.response
+def _raise_case(wire: bytes) -> bytes:
+    """Give owner names in upper case, the question as it was asked; without compression, which would hide the case."""
+    message = dns.message.from_wire(wire)
+    out = wire[: 12 + len(message.question[0].name.to_wire() or b"") + 4]
+    opt = [message.opt] if message.opt is not None else []
+    for rrset in (*message.answer, *message.authority, *message.additional, *opt):
+        owner = dns.name.Name([label.upper() for label in rrset.name.labels]).to_wire() or b""
+        # The TTL field of OPT is flags, the class a size (RFC 6891 section 6.1.2).
+        rdclass = rrset[0].payload if rrset.rdtype == RdataType.OPT else rrset.rdclass
+        fixed = int(rrset.rdtype).to_bytes(2) + int(rdclass).to_bytes(2) + rrset.ttl.to_bytes(4)
+        for rdata in rrset:
+            data = rdata.to_wire() or b""
+            out += owner + fixed + len(data).to_bytes(2) + data
+    return out
 
 
 def _lower_question(scene: Scene) -> dns.message.Message:
@@ -122,28 +123,8 @@ def _lower_question(scene: Scene) -> dns.message.Message:
     return scene.response
 
 
-def _leave_bailiwick(scene: Scene) -> dns.message.Message:
-    """Tell of names elsewhere, in all sections."""
-    forged = dns.rrset.from_text(VICTIM, 3600, "IN", "A", FORGED_HOST)
-    zone = dns.name.from_text(VICTIM).parent()
-    server = dns.name.from_text("ns-forged", zone)
-    scene.response.authority.append(dns.rrset.from_text(zone, 3600, "IN", "NS", str(server)))
-    scene.response.additional += [forged, dns.rrset.from_text(server, 3600, "IN", "A", FORGED_HOST)]
-    if scene.query.question[0].rdtype == RdataType.A:
-        scene.response.answer.append(forged)
-    return scene.response
-
-
-def _flood(scene: Scene) -> list[bytes]:
-    """Forge responses with IDs that are guessed; the right one is not among them."""
-    if scene.query.question[0].rdtype != RdataType.A:
-        return []
-    forged = dns.message.make_response(scene.query)
-    forged.flags |= dns.flags.AA
-    forged.answer = [dns.rrset.from_text(scene.name, 3600, "IN", "A", FORGED_HOST)]
-    wire = forged.to_wire()
-    drawn = [secrets.randbelow(65_536) for _ in range(FLOOD)]
-    return [number.to_bytes(2) + wire[2:] for number in drawn if number != scene.query.id]
+def _servfail_or_refuse(scene: Scene) -> dns.message.Message:
+    return _servfail(scene) if scene.name.labels[0].startswith(b"servfail") else _refuse(scene)
 
 
 _DROPS_EDNS = Misbehaviour(name="drops-edns", does="drops queries with EDNS", change=_drop_edns)
@@ -162,24 +143,31 @@ ONE_OF_TWO = (
 )
 """Each is the second server of a zone whose first one is right."""
 ALL_SERVERS = (
-    Misbehaviour(name="truncates", does="truncates every response by UDP", change=_truncate),
-    Misbehaviour(name="slow", does=f"answers after {SLOW_S:g} s", delay_s=SLOW_S),
-    Misbehaviour(name="mixed-case", does="gives owner names in upper case", change=_mix_case),
-    Misbehaviour(name="out-of-bailiwick", does="tells of names of other zones", change=_leave_bailiwick),
-    Misbehaviour(name="spoof-flood", does="is preceded by forged responses with other IDs", ahead=_flood),
+    (Misbehaviour(name="truncates", does="truncates every response by UDP", change=_truncate), "F-tcp-upstream"),
+    (Misbehaviour(name="slow", does=f"answers after {SLOW_S:g} s", delay_s=SLOW_S), "F-slow-server"),
+    (Misbehaviour(name="mixed-case", does="gives owner names in upper case", mangle=_raise_case), "F-answer-case"),
 )
 UNSIGNED = (
-    Misbehaviour(name="unsigned-flood", does="is preceded by forged responses with other IDs", ahead=_flood),
-    Misbehaviour(name="unsigned-bailiwick", does="tells of names of other zones", change=_leave_bailiwick),
-    Misbehaviour(name="no-edns-formerr", does="answers queries with EDNS with FORMERR", change=_formerr_edns),
-    Misbehaviour(name="no-opt", does="leaves the OPT record out", change=_strip_opt),
-    Misbehaviour(name="lower-cases", does="gives the question back in lower case", change=_lower_question),
+    (
+        Misbehaviour(name="no-edns-formerr", does="answers queries with EDNS with FORMERR", change=_formerr_edns),
+        "F-edns-upstream",
+    ),
+    (Misbehaviour(name="no-opt", does="leaves the OPT record out", change=_strip_opt), "F-edns-upstream"),
+    (
+        Misbehaviour(name="lower-cases", does="gives the question back in lower case", change=_lower_question),
+        "F-answer-case",
+    ),
 )
 """Servers of unsigned zones: what protects the data is not DNSSEC, or what they do rules DNSSEC out."""
 DEAD = Misbehaviour(name="dead", does="does not answer", change=_stay_silent, refuses_tcp=True)
+FAILS = Misbehaviour(name="fails", does="answers with REFUSED or SERVFAIL", change=_servfail_or_refuse)
+ONE_RIGHT, WRONG = 2, 3
+"""The addresses of the right and of the wrong server, where one of two is wrong."""
 
 
-def _plan(misbehaviour: Misbehaviour, parent: str, servers: tuple[int, ...], wrong: frozenset[int]) -> ZonePlan:
+def _plan(
+    misbehaviour: Misbehaviour, parent: str, servers: tuple[int, ...], wrong: frozenset[int], item: str = ""
+) -> ZonePlan:
     zone = f"{misbehaviour.name}.{parent}."
     which = "one of its servers" if len(servers) > len(wrong) else "its server"
     what = f"{which} {misbehaviour.does}"
@@ -190,15 +178,15 @@ def _plan(misbehaviour: Misbehaviour, parent: str, servers: tuple[int, ...], wro
         chain="nsec" if signed else "",
         records=("*.fresh IN A 192.0.2.85", *USUAL),
         servers=servers,
-        cases=(Case(name="www", right=SECURE if signed else INSECURE, what=what),),
+        cases=(Case(name="www", right=SECURE if signed else INSECURE, what=what, item=item),),
         bound=(Bound(misbehaviour, zone, wrong),),
     )
 
 
 PLANS = (
-    *(_plan(one, "nsec", (2, 3), frozenset({3})) for one in ONE_OF_TWO),
-    *(_plan(one, "nsec", (2,), frozenset({2})) for one in ALL_SERVERS),
-    *(_plan(one, "unsigned", (2,), frozenset({2})) for one in UNSIGNED),
+    *(_plan(one, "nsec", (ONE_RIGHT, WRONG), frozenset({WRONG})) for one in ONE_OF_TWO),
+    *(_plan(one, "nsec", (2,), frozenset({2}), item) for one, item in ALL_SERVERS),
+    *(_plan(one, "unsigned", (2,), frozenset({2}), item) for one, item in UNSIGNED),
     ZonePlan(
         name="no-edns-drop.unsigned.",
         # Since 2019 resolvers do not try without EDNS any more where nothing comes back (DNS flag day 2019).
@@ -206,6 +194,12 @@ PLANS = (
         chain="",
         records=USUAL,
         bound=(Bound(_DROPS_EDNS, "no-edns-drop.unsigned.", frozenset({2})),),
+    ),
+    ZonePlan(
+        name="fails.unsigned.",
+        what="its server answers with REFUSED, or SERVFAIL for names that begin so",
+        chain="",
+        bound=(Bound(FAILS, "fails.unsigned.", frozenset({2})),),
     ),
     ZonePlan(
         name="dead.nsec.",

@@ -220,7 +220,7 @@ PLANS = (
         name="control.unsigned.",
         what="not signed, for finding out whether a resolver resolves from the tree",
         chain="",
-        records=USUAL,
+        records=(*USUAL, "*.fresh IN A 192.0.2.85"),
         cases=(Case(name="www", right=INSECURE, what="an address"),),
     ),
 )

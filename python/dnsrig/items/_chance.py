@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Sequence
 
 NEAR = 256
-"""Steps of a counter that other clients of the proxy move too."""
+"""Steps of a counter that other clients move too."""
 NUMBERS = 65_536
 
 

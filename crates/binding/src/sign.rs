@@ -246,13 +246,7 @@ fn by_times(
     if parameters.signs {
         check_active(keys, &active, now_s)?;
     }
-    if parameters.publishes_cds && !last.is_empty() {
-        // The parent has no DS records of keys that are on their way out, or is to have none any more.
-        let lasts = |key: &&KeyPair| !last.iter().any(|last| last.public() == key.public());
-        let lasting = key_signing_keys(&active).filter(lasts);
-        parameters.publication.synchronised =
-            Some(lasting.map(|key| key.public().clone()).collect());
-    }
+    parameters.publication.leaving = last.iter().map(|key| key.public().clone()).collect();
     let has_times = |key: &KeyPair| key.timing().get(TimingEvent::SyncPublish).is_some();
     if keys.iter().any(has_times) && !parameters.publishes_cds {
         parameters.publication.synchronised = Some(synchronised);
@@ -377,7 +371,9 @@ fn summary<'py>(
         .map(|offline| offline_key(py, offline, now_s))
         .collect();
     found.set_item("offline_keys", offline?)?;
+    let leaving = &parameters.publication.leaving;
     let with_ds = key_signing.iter().map(|key| key.public());
+    let with_ds = with_ds.filter(|key| !leaving.contains(key));
     let ds: Vec<String> = with_ds
         .chain(signed.offline_keys.iter().map(|offline| &offline.key))
         .map(|key| ds_line(key, DigestType::Sha256, Some(signed.dnskey_ttl_s), false))

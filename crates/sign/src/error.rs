@@ -52,7 +52,7 @@ pub enum SignError {
     },
     /// A key-signing key that nothing can be signed with here would have to sign the DNSKEY RRset.
     #[error(
-        "the DNSKEY RRset of {zone} needs a signature by the key-signing key with tag {tag}, whose private key is not at hand, and {why}; give its key files, or put a signature that it made of this RRset into the zone, or remove its DNSKEY record if the parent zone has no DS record of it"
+        "the DNSKEY RRset of {zone} needs a signature by the key-signing key with tag {tag}, whose private key is not at hand, and {why}; give its key files, or put a signature of this RRset by it into the zone; if the parent zone has no DS record of it, remove its DNSKEY record, or name the key that signs instead (-k)"
     )]
     OfflineKey {
         /// The zone.

@@ -2,8 +2,8 @@
 
 use super::chain::nsec3_head;
 use super::given::check_nsec;
-use super::keys::{check_dnskeys, key_signing_keys};
-use super::offline::carried;
+use super::keys::check_dnskeys;
+use super::offline::{self, carried};
 use super::plan::{Chain, Digests, FileSigning};
 use super::previous::is_after;
 use super::warnings::asks_for_deletion;
@@ -89,13 +89,6 @@ impl Apex {
         let mut records = PackedRecords::default();
         let is_given = signing.chain == Chain::Given;
         let publication = &signing.publication;
-        let synchronised = synchronised(keys, signing);
-        let is_conflict = synchronised.as_ref().is_some_and(|keys| !keys.is_empty());
-        if is_conflict && name.records.iter().any(|record| asks_for_deletion(&record)) {
-            return Err(SignError::DeletionConflict {
-                zone: shown_name(apex),
-            });
-        }
         let digests = digests(
             name.records
                 .iter()
@@ -110,7 +103,7 @@ impl Apex {
                 Rtype::NSEC3PARAM => is_given,
                 Rtype::DNSKEY => publication.keeps_dnskey(record.rdata),
                 Rtype::CDS | Rtype::CDNSKEY if asks_for_deletion(&record) => true,
-                Rtype::CDS | Rtype::CDNSKEY if synchronised.is_some() => false,
+                Rtype::CDS | Rtype::CDNSKEY if signing.publishes_cds => false,
                 // A digest of what the zone was.
                 Rtype::ZONEMD => is_given,
                 rtype => publication.keeps(rtype),
@@ -140,7 +133,7 @@ impl Apex {
                 ..soa
             });
         }
-        push_keys(&mut records, apex, keys, dnskey_ttl_s, signing);
+        push_keys(&mut records, apex, keys, dnskey_ttl_s, signing)?;
         for hash in &digests {
             records.push(&PackedRecord {
                 rtype: Rtype::ZONEMD,
@@ -217,15 +210,12 @@ fn no_soa(apex: &[u8]) -> SignError {
     }
 }
 
-/// The keys that get CDS and CDNSKEY records; `None` leaves those that the zone has.
-fn synchronised(keys: &[KeyPair], signing: &FileSigning) -> Option<Vec<Dnskey>> {
+/// The keys that get CDS and CDNSKEY records, beside those that the apex has already; `records` have its DNSKEY records.
+fn synchronised(records: &PackedRecords, keys: &[KeyPair], signing: &FileSigning) -> Vec<Dnskey> {
     match &signing.publication.synchronised {
-        None if signing.publishes_cds => Some(
-            key_signing_keys(keys)
-                .map(|key| key.public().clone())
-                .collect(),
-        ),
-        synchronised => synchronised.clone(),
+        Some(synchronised) => synchronised.clone(),
+        None if signing.publishes_cds => offline::synchronised(records, keys, &signing.publication),
+        None => Vec::new(),
     }
 }
 
@@ -235,8 +225,8 @@ fn push_keys(
     keys: &[KeyPair],
     ttl_s: u32,
     signing: &FileSigning,
-) {
-    let mut push = |rtype: Rtype, rdata: &[u8]| {
+) -> Result<(), SignError> {
+    let push = |records: &mut PackedRecords, rtype: Rtype, rdata: &[u8]| {
         records.push(&PackedRecord {
             owner: apex,
             rtype,
@@ -246,12 +236,20 @@ fn push_keys(
         });
     };
     for key in signing.publication.published(keys) {
-        push(Rtype::DNSKEY, key.rdata());
+        push(records, Rtype::DNSKEY, key.rdata());
     }
-    for key in synchronised(keys, signing).iter().flatten() {
-        push(Rtype::CDNSKEY, key.rdata());
-        push(Rtype::CDS, &key.cds(DigestType::Sha256, ttl_s).rdata);
+    let synchronised = synchronised(records, keys, signing);
+    if !synchronised.is_empty() && records.iter().any(|record| asks_for_deletion(&record)) {
+        return Err(SignError::DeletionConflict {
+            zone: shown_name(apex),
+        });
     }
+    for key in &synchronised {
+        push(records, Rtype::CDNSKEY, key.rdata());
+        let cds = key.cds(DigestType::Sha256, ttl_s);
+        push(records, Rtype::CDS, &cds.rdata);
+    }
+    Ok(())
 }
 
 /// The records with one TTL for all DNSKEY records, those that the zone had and those of the keys.

@@ -21,6 +21,8 @@ pub struct Publication {
     pub others: OtherKeys,
     /// Keys that get CDS and CDNSKEY records (RFC 7344), in place of all that the zone has; `None` leaves those.
     pub synchronised: Option<Vec<Dnskey>>,
+    /// Signing keys that are about to go: CDS and CDNSKEY records are made of the others.
+    pub leaving: Vec<Dnskey>,
     /// Where the files of the signing keys are written before the zone gets its name: for keys that were made for it.
     pub saves_keys_in: Option<PathBuf>,
 }

@@ -1,6 +1,6 @@
 //! Key-signing keys of the zone whose private part is elsewhere: what they signed is kept, since nothing can make it anew here.
 
-use super::keys::{OtherKeys, Publication};
+use super::keys::{OtherKeys, Publication, key_signing_keys};
 use super::plan::FileSigning;
 use super::rrsig::{HEAD, expiration_of, lasts, push_canonical_record};
 use crate::key::{FLAG_REVOKE, FLAG_SEP, FLAG_ZONE};
@@ -84,11 +84,8 @@ impl OfflineSignatures {
     fn keep_key(&mut self, dnskey: &PackedRecord<'_>, rrsig: &[u8]) {
         self.kept
             .push((Rtype::DNSKEY, dnskey.rdata[3], rrsig.to_vec()));
-        // The bytes of a zone file's names are a name.
-        let owner = Name::from_octets(bytes::Bytes::copy_from_slice(dnskey.owner));
-        let flags = u16::from_be_bytes([dnskey.rdata[0], dnskey.rdata[1]]);
-        self.keys.extend(owner.map(|owner| OfflineKey {
-            key: Dnskey::new(owner, flags, dnskey.rdata[3], &dnskey.rdata[4..]),
+        self.keys.extend(dnskey_of(dnskey).map(|key| OfflineKey {
+            key,
             until: expiration_of(rrsig),
         }));
     }
@@ -127,6 +124,39 @@ pub(super) fn carried<'a>(
     dnskeys
         .map(|record| record.rdata)
         .filter(move |rdata| is_carried(rdata))
+}
+
+/// The keys of which CDS and CDNSKEY records are made where these are to be of all key-signing keys: those of `keys`, and offline
+/// ones in `records`, for which zone-signing keys stand in.
+pub(super) fn synchronised(
+    records: &PackedRecords,
+    keys: &[KeyPair],
+    publication: &Publication,
+) -> Vec<Dnskey> {
+    let offline: Vec<Dnskey> = records
+        .iter()
+        .filter(|record| record.rtype == Rtype::DNSKEY)
+        .filter(|record| is_offline(record.rdata, keys, publication))
+        .filter(|record| !has_key_signing(keys, record.rdata[3]))
+        .filter_map(|record| dnskey_of(&record))
+        .collect();
+    let stands_in = |key: &&KeyPair| {
+        let is_same = |one: &Dnskey| one.algorithm_number() == key.algorithm().number();
+        key.role() == Role::Zsk && offline.iter().any(is_same)
+    };
+    let own = key_signing_keys(keys).filter(|key| !stands_in(key));
+    let own = own.map(KeyPair::public);
+    let lasting = own.filter(|key| !publication.leaving.contains(key));
+    lasting.chain(&offline).cloned().collect()
+}
+
+/// The key of a DNSKEY record.
+fn dnskey_of(record: &PackedRecord<'_>) -> Option<Dnskey> {
+    let (&[high, low, _, algorithm], public_key) = record.rdata.split_first_chunk()?;
+    // The bytes of a zone file's names are a name.
+    let owner = Name::from_octets(bytes::Bytes::copy_from_slice(record.owner)).ok()?;
+    let flags = u16::from_be_bytes([high, low]);
+    Some(Dnskey::new(owner, flags, algorithm, public_key))
 }
 
 /// Whether a DNSKEY record is of a key-signing key whose private part is not at hand.

@@ -77,6 +77,21 @@ fn their_signatures_stay() {
         assert_eq!(done.offline_keys[0].until, NOW + DAYS_OF_KEYS * DAY);
         assert_eq!(done.remarks, Vec::<String>::new());
         assert_eq!(bench.verify_at(later.now, &again).faults, []);
+        // Of the key that is not at hand.
+        let synchronised = FileSigning {
+            publishes_cds: true,
+            ..later
+        };
+        let alone = std::slice::from_ref(zsk);
+        sign_with(&bench, alone, "signed", &synchronised).unwrap();
+        assert_eq!(signers(&again, "CDS"), [ksk.tag()]);
+        let after = FileSigning {
+            previous: Some(bench.path("signed")),
+            ..synchronised
+        };
+        let done = sign_with(&bench, alone, "zone", &after).unwrap();
+        assert_eq!((done.signatures.verified, done.remarks.len()), (3, 0));
+        assert_eq!(bench.verify_at(after.now, &again).faults, []);
     }
 }
 

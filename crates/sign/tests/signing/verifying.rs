@@ -273,6 +273,8 @@ fn a_key_with_the_sep_flag_signs_the_keys() {
     let zone = bench.path("zone");
     let text = fs::read_to_string(&zone).unwrap() + &PresentationRecord(&standby).to_string();
     fs::write(&zone, text + "\n").unwrap();
+    let key = bench.keys[0].clone().with_role(Role::Ksk);
+    bench.keys = [key].into();
     bench.sign(&zone, "signed", &signing(Chain::Nsec)).unwrap();
     let lines = read(&bench.path("signed"));
     let found = faults(&bench, &lines);

@@ -10,6 +10,7 @@ from dnsrig.cli.app import cli
 from dnsrig.items.catalogue import all_items
 from dnsrig.verification.faults.catalogue import faults_of
 from dnsrig.verification.faults.paths import PATH_FAULTS
+from dnsrig.verification.faults.weaknesses import all_weaknesses
 from dnsrig.verification.faults.zone_catalogue import zone_faults
 from dnsrig.verification.item import ROLES, Item
 
@@ -121,6 +122,7 @@ def fault_page(note: str) -> str:
         ("authoritative", "Servers", "The server", faults_of("authoritative")),
         ("authoritative", "Zones", "The zone", zone_faults()),
         ("resolver", "Resolvers", "The resolver", faults_of("resolver")),
+        ("resolver", "Resolvers, towards the servers that they ask", "The resolver", all_weaknesses()),
         ("proxy", "Proxies", "The proxy", faults_of("proxy")),
         ("path", "Paths", "The router", PATH_FAULTS),
     ]

@@ -31,9 +31,10 @@ from dnsrig.verification.asker import SocketMaker
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.faults.weaknesses import Weakness
 
-WAIT_S = 3.0
+WAIT_S = 2.5
 HURRIED_WAIT_S = 0.7
-TRIES = 2
+MANY_WAITS_S = 1.5
+TRIES = 1
 MANY_TRIES = 5
 STEPS = 20
 """Referrals and aliases that are followed."""
@@ -189,7 +190,7 @@ class WeakResolver:
         """Ask the servers of a zone until one gives a usable response."""
         servers = [*self._cache.servers[zone]]
         random.shuffle(servers)
-        tries = MANY_TRIES if self._is("retries-often") else 1 if self._is("hurries") else TRIES
+        tries = MANY_TRIES if self._is("retries-often") else TRIES
         for server in servers:
             for _ in range(tries):
                 response = self._ask(server, name, rtype)
@@ -219,7 +220,8 @@ class WeakResolver:
         query.id = self._message_id()
         if self._is("mixes-case-alike"):
             query.question[0].name = _every_other_capital(query.question[0].name)
-        deadline = time.monotonic() + (HURRIED_WAIT_S if self._is("hurries") else WAIT_S)
+        waits_s = {"hurries": HURRIED_WAIT_S, "retries-often": MANY_WAITS_S}
+        deadline = time.monotonic() + waits_s.get(self._weakness, WAIT_S)
         with self._sending_socket() as channel:
             channel.sendto(query.to_wire(), (server, UPSTREAM_PORT))
             while (left_s := deadline - time.monotonic()) > 0:

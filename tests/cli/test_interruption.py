@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -158,8 +157,7 @@ def test_a_terminal_that_is_closed_ends_a_load_with_its_report_and_files(served,
 def wait_for_a_second(started, lines):
     """Wait until the first second of a load has ended: then the second line is written."""
     partial = lines.with_name(f"{lines.name}.partial")
-    while started.poll() is None and not (partial.exists() and partial.read_bytes().count(b"\n") > 1):
-        time.sleep(0.05)
+    wait_until(lambda: partial.exists() and partial.read_bytes().count(b"\n") > 1, started)
 
 
 def test_a_signal_that_is_ignored_stays_ignored(silent, tmp_path):

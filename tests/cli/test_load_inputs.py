@@ -6,10 +6,10 @@ import signal
 import struct
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from waiting import wait_until
 
 DEADLINE_S = 60
 LITTLE_MEMORY_KIB = 600_000
@@ -36,11 +36,7 @@ def test_a_pipe_without_a_writer_can_be_left(tmp_path, option, signal_number):
 
 def wait_until_open(process, path):
     """Wait until the process has `path` open."""
-    deadline = time.monotonic() + DEADLINE_S
-    while path not in open_files(process.pid):
-        assert process.poll() is None, process.stderr.read()
-        assert time.monotonic() < deadline, f"{path} was never opened"
-        time.sleep(0.02)
+    wait_until(lambda: path in open_files(process.pid), process)
 
 
 def open_files(pid):

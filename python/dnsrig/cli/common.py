@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -49,6 +50,17 @@ EXISTING_FILE = click.Path(exists=True, dir_okay=False, readable=True)
 def json_option(command: Command) -> Command:
     """Add `--json`."""
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")(command)
+
+
+def key_directory_option(command: Command) -> Command:
+    """Add `-K`, the folder in which keys that are named are looked for."""
+    return click.option(
+        "-K",
+        "--key-directory",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        default=None,
+        help="Folder of the keys [.].",
+    )(command)
 
 
 def seed_option(command: Command) -> Command:

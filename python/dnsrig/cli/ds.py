@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from dnsrig import _core
-from dnsrig.cli.common import TTL_S, json_option, print_json
+from dnsrig.cli.common import TTL_S, json_option, key_directory_option, print_json
 from dnsrig.errors import InputError
 from dnsrig.key_files import REVOKE_FLAG, SEP_FLAG, is_key_name, key_flags, located
 
@@ -20,13 +20,7 @@ from dnsrig.key_files import REVOKE_FLAG, SEP_FLAG, is_key_name, key_flags, loca
     metavar="TYPE",
     help="Digest type: 2 (SHA-256) [default], 4 (SHA-384), or 1 (SHA-1) with --allow-sha1; may be repeated.",
 )
-@click.option(
-    "-K",
-    "--key-directory",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    default=None,
-    help="Folder of the keys [.].",
-)
+@key_directory_option
 @click.option("--allow-sha1", is_flag=True, help="Allow digest type 1, which validators may ignore (RFC 9905).")
 @click.option("-C", "--cds", is_flag=True, help="CDS records, by which the zone tells its parent (RFC 7344).")
 @click.option("-A", "--all-keys", is_flag=True, help="All keys of a zone file, not just those with the SEP flag.")

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from dnsrig.cli.common import json_option, print_json
+from dnsrig.cli.common import json_option, key_directory_option, print_json
 from dnsrig.cli.file_lock import alone_with
 from dnsrig.cli.key_times import SECTION, TimedCommand, given_times, noted, oddities, timing_options
 from dnsrig.errors import InputError
@@ -50,13 +50,7 @@ def _shown(_context: click.Context, _parameter: click.Parameter, value: str | No
     expose_value=False,
     help="The parent zone has its DS record; also -P ds DATE.",
 )
-@click.option(
-    "-K",
-    "--key-directory",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    default=None,
-    help="Folder of the keys [.].",
-)
+@key_directory_option
 @click.option(
     "-p",
     "--print",

@@ -23,17 +23,6 @@ SHORT_WAITS_S = (0.5, 0.5)
 LONG_WAITS_S = (1.0, 2.0, 3.0)
 SHORT_TCP_WAIT_S = 1.0
 LONG_TCP_WAIT_S = 5.0
-DNSSEC_DEVIATIONS = {
-    ("powerdns", "nsec"): {"A-zonemd"},
-    ("powerdns", "nsec3"): {"A-zonemd", "A-original-ttl"},
-    ("powerdns", "opt-out"): {"A-zonemd", "A-original-ttl"},
-    ("powerdns", "algorithms"): {"A-zonemd"},
-}
-"""What servers fail, by the variant of the rig's zone.
-
-PowerDNS 4.7 keeps names in lower case, the Next Domain Name of NSEC records too, and gives NSEC3PARAM the TTL of
-denials: what it serves is not what was signed and digested.
-"""
 
 
 @dataclass(frozen=True)

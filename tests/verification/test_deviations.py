@@ -12,5 +12,13 @@ def test_versions_match_by_whole_numbers() -> None:
     assert not known.applies_to("nsd", "9.1.7")
 
 
+def test_zones_matter_where_both_sides_name_them() -> None:
+    known = Deviation("A-x", "bind", (), "A reason.", ("nsec3",))
+    assert known.applies_to("bind", "9.18")
+    assert known.applies_to("bind", "9.18", "nsec3")
+    assert not known.applies_to("bind", "9.18", "nsec")
+    assert Deviation("A-x", "bind", (), "A reason.").applies_to("bind", "9.18", "nsec")
+
+
 def test_without_versions_all_deviate() -> None:
     assert Deviation("A-x", "bind", (), "A reason.").applies_to("bind", "9.99")

@@ -2,6 +2,7 @@
 
 import json
 from importlib import resources
+from types import MappingProxyType
 from xml.etree import ElementTree as ET
 
 import click
@@ -15,12 +16,15 @@ from dnsrig.verification.output.as_json import comparison_as_json, verification_
 from dnsrig.verification.output.comparison import Comparison
 from dnsrig.verification.output.junit import junit_xml
 from dnsrig.verification.output.page import page
+from dnsrig.verification.output.terminal import print_comparison, print_verification
 from dnsrig.verification.runner import Result
 from dnsrig.verification.verdicts import Evidence, Severity, Verdict, failed, inconclusive, not_applicable, passed
 from dnsrig.verification.verification import Verification
 
+KNOWN = "It does so <as shipped>."
 
-def some(target="192.0.2.1"):
+
+def some(target="192.0.2.1", known=MappingProxyType({})):
     """Give a verification with every kind of end, in the first items there are."""
     outcomes = (
         failed("It said <no> & \x07.", Evidence("soa", "$ dig <script>\n;; \x00")),
@@ -28,9 +32,14 @@ def some(target="192.0.2.1"):
         not_applicable("There is none."),
         inconclusive("Nothing came."),
     )
-    known = items("authoritative")[: len(outcomes)]
-    results = [Result(one.item, outcome) for one, outcome in zip(known, outcomes, strict=True)]
-    return Verification("authoritative", target, None, "example.", results, 1.25)
+    first = items("authoritative")[: len(outcomes)]
+    results = [Result(one.item, outcome) for one, outcome in zip(first, outcomes, strict=True)]
+    return Verification("authoritative", target, None, "example.", results, 1.25, known)
+
+
+def some_known(target="192.0.2.1"):
+    """The same, of a server that is known to fail what it failed, and to fail what it passed."""
+    return some(target, {result.item.id: KNOWN for result in some().results})
 
 
 def test_json_is_as_its_schema_says():
@@ -47,6 +56,24 @@ def test_junit_can_be_read_whatever_servers_say():
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("4", "1", "2")
     failure = suite.find("testcase/failure")
     assert "<no> &" in failure.get("message") and "dig <script>" in failure.text
+
+
+def test_known_deviations_stand_beside_failures_and_nowhere_else(capsys):
+    verification = some_known()
+    print_verification(verification)
+    told = capsys.readouterr().out
+    assert told.count(f"known: {KNOWN}") == 1
+    assert "fail (1, 1 known of this version)" in told and ": 1 fail (1 known), 1 inconclusive" in told
+    print_comparison(Comparison([some_known("nsd"), some("bind")]))
+    told = capsys.readouterr().out
+    assert told.count("FAIL (known)") == 2 and told.count(f"known: {KNOWN}") == 1 and told.count("FAIL") == 4
+    found = verification_as_json(verification)["items"]
+    assert [item["known_deviation"] for item in found] == [KNOWN, None, None, None]
+    assert page([some_known("nsd"), some("bind")]).count("Known of this version: It does so &lt;as shipped&gt;.") == 1
+    failure = ET.fromstring(junit_xml([verification], Severity.NOTICE))[0].find("testcase/failure")
+    assert f"known: {KNOWN}" in failure.text
+    # A known failure is a failure.
+    assert verification.fails_at(verification.of(Verdict.FAIL)[0].item.severity)
 
 
 def test_failures_below_the_threshold_do_not_count():

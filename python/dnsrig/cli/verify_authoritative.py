@@ -67,4 +67,5 @@ def _verified(target: str, port: int, told: Told, wishes: Wishes) -> Verificatio
         zones = [subject.origin.to_text() for subject in found.subjects]
     results = merged(items, by_zone, zones)
     zone = zones[0] if len(zones) == 1 else None
-    return Verification("authoritative", target, found.version, zone, results, time.monotonic() - began)
+    elapsed_s = time.monotonic() - began
+    return Verification("authoritative", target, found.version, zone, results, elapsed_s, found.known)

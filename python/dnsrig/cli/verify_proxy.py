@@ -78,7 +78,8 @@ def _verified(target: str, device: Device, wishes: Wishes) -> Verification:
         proxy_target(target, device, Path(folder)) as found,
     ):
         results = run_items(items, found.subject)
-    return Verification("proxy", target, found.version, None, results, time.monotonic() - began)
+    elapsed_s = time.monotonic() - began
+    return Verification("proxy", target, found.version, None, results, elapsed_s, found.known)
 
 
 def _address(text: str, option: str) -> str:

@@ -61,7 +61,8 @@ def _verified(target: str, port: int, tree: Path | None, wishes: Wishes) -> Veri
         resolver_target(target, port, tree, Path(folder)) as found,
     ):
         results = run_items(items, found.subject)
-    return Verification("resolver", target, found.version, None, results, time.monotonic() - began)
+    elapsed_s = time.monotonic() - began
+    return Verification("resolver", target, found.version, None, results, elapsed_s, found.known)
 
 
 @click.command("serve-tree")

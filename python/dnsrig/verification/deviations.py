@@ -5,6 +5,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from dnsrig.verification.item import Role
+from dnsrig.verification.tree.cases import TableRow
+from dnsrig.verification.tree.plan import PLANS
+
 PATH = Path(__file__).with_name("deviations.toml")
 
 
@@ -19,12 +23,15 @@ class Deviation:
     versions: tuple[str, ...]
     """Beginnings of the versions that deviate, such as `4.7` for 4.7.3; empty for all."""
     reason: str
+    zones: tuple[str, ...] = ()
+    """The variants of the rig's zone (`zones/making.py`) in which alone it shows; empty where that does not matter."""
 
-    def applies_to(self, server: str, version: str) -> bool:
-        """Say whether a server of this name and version deviates."""
+    def applies_to(self, server: str, version: str, zone: str | None = None) -> bool:
+        """Say whether a server of this name and version deviates, in `zone` where one is given."""
         numbers = version.split(".")
         begins = any(numbers[: len(parts)] == parts for parts in (known.split(".") for known in self.versions))
-        return server == self.server and (begins or not self.versions)
+        shows = zone is None or not self.zones or zone in self.zones
+        return server == self.server and (begins or not self.versions) and shows
 
 
 @cache
@@ -33,10 +40,24 @@ def deviations() -> tuple[Deviation, ...]:
     with PATH.open("rb") as file:
         entries = tomllib.load(file)["deviation"]
     return tuple(
-        Deviation(entry["item"], entry["server"], tuple(entry["versions"]), entry["reason"]) for entry in entries
+        Deviation(
+            entry["item"], entry["server"], tuple(entry["versions"]), entry["reason"], tuple(entry.get("zones", ()))
+        )
+        for entry in entries
     )
 
 
-def deviating_items(server: str, version: str) -> dict[str, str]:
-    """Map the ids of the items that a server fails to the reasons."""
-    return {known.item: known.reason for known in deviations() if known.applies_to(server, version)}
+def deviating_items(server: str, version: str, zone: str | None = None) -> dict[str, str]:
+    """Map the ids of the items that a server fails to the reasons, for all zones or for one variant of the rig's."""
+    return {known.item: known.reason for known in deviations() if known.applies_to(server, version, zone)}
+
+
+def known_deviations(role: Role, server: str, version: str) -> dict[str, str]:
+    """Map the items that a version of a server is known to fail to the reasons; resolvers' stand in the tree too."""
+    found = deviating_items(server, version)
+    if role == "resolver":
+        for row in (TableRow(zone, case) for zone in PLANS for case in zone.cases):
+            known = row.known_status(server, version)
+            if known is not None and row.case.item:
+                found[row.case.item] = known.sentence
+    return found

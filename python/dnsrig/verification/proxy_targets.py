@@ -1,8 +1,8 @@
 """What a TARGET of `dnsrig verify proxy` means: a proxy that the rig starts, or a device at an address."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from dnsrig.errors import EnvironmentLacksError, SubjectFailedError
@@ -10,6 +10,7 @@ from dnsrig.hosts.network.topologies import INNER, OUTER, path_network
 from dnsrig.servers.resolvers.registry import resolver_driver, resolver_drivers
 from dnsrig.servers.resolvers.settings import Forwarder, ResolverSettings
 from dnsrig.verification.asker import Asker
+from dnsrig.verification.deviations import known_deviations
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.subjects.proxy import ProxySubject
 from dnsrig.verification.targets import address_of
@@ -26,6 +27,8 @@ class ProxyTarget:
 
     version: str | None
     subject: ProxySubject
+    known: Mapping[str, str] = field(default_factory=dict)
+    """What this version is known to fail; see `Verification`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,8 @@ def _started(name: str, folder: Path) -> Iterator[ProxyTarget]:
             asker = Asker(Endpoint(INNER.ipv4, PORT), network.client.make_socket)
             wan = Asker(Endpoint(OUTER.ipv4, PORT), network.server.make_socket, OUTER_WAITS_S)
             version = f"{server.title} {server.version}"
-            yield ProxyTarget(version, ProxySubject(asker, up, wan, version))
+            known = known_deviations("proxy", server.name, server.version)
+            yield ProxyTarget(version, ProxySubject(asker, up, wan, version), known)
 
 
 @contextmanager

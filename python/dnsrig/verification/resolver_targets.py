@@ -1,8 +1,8 @@
 """What a TARGET of `dnsrig verify resolver` means: a resolver of the rig with the rig's tree, or one at an address."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from dnsrig.errors import InputError, SubjectFailedError
@@ -11,6 +11,7 @@ from dnsrig.servers.resolvers.registry import resolver_driver, resolver_drivers
 from dnsrig.servers.resolvers.settings import ResolverSettings
 from dnsrig.verification.anchor_trials import anchor_trials
 from dnsrig.verification.asker import Asker
+from dnsrig.verification.deviations import known_deviations
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.targets import address_of
@@ -31,6 +32,8 @@ class ResolverTarget:
 
     version: str | None
     subject: ResolverSubject
+    known: Mapping[str, str] = field(default_factory=dict)
+    """What this version is known to fail; see `Verification`."""
 
 
 @contextmanager
@@ -71,7 +74,7 @@ def resolver_target(target: str, port: int, tree_folder: Path | None, folder: Pa
             subject.trials = anchor_trials(kind, folder)
         else:
             subject.no_trials = f"{kind.title} does not keep its trust anchors up to date (RFC 5011)."
-        yield ResolverTarget(version, subject)
+        yield ResolverTarget(version, subject, known_deviations("resolver", server.name, server.version))
 
 
 def _opened(folder: Path) -> Tree:

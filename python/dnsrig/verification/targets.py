@@ -2,9 +2,9 @@
 
 import ipaddress
 import socket
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import dns.exception
@@ -19,6 +19,7 @@ from dnsrig.servers.base import ServedZone
 from dnsrig.servers.registry import driver, drivers
 from dnsrig.servers.settings import ServerSettings
 from dnsrig.verification.asker import Asker
+from dnsrig.verification.deviations import known_deviations
 from dnsrig.verification.discovery import discover
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.item import KnownItem
@@ -35,6 +36,8 @@ class AuthoritativeTarget:
 
     version: str | None
     subjects: Sequence[AuthoritativeSubject]
+    known: Mapping[str, str] = field(default_factory=dict)
+    """What this version is known to fail; see `Verification`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,8 @@ def authoritative_target(target: str, port: int, told: Told, folder: Path) -> It
     with driver(target)(served, ServerSettings(), folder / "server") as server:
         asker = Asker(Endpoint(*server.address))
         subjects = [AuthoritativeSubject(asker, one.landmarks, peers, given_ds=one.ds or None) for one in zones]
-        yield AuthoritativeTarget(f"{server.title} {server.version}", subjects)
+        known = known_deviations("authoritative", server.name, server.version)
+        yield AuthoritativeTarget(f"{server.title} {server.version}", subjects, known)
 
 
 def _zones(told: Told, folder: Path) -> Sequence[RigZone]:

@@ -1,8 +1,8 @@
 """One verification: a target, and what became of each item."""
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from dnsrig.verification.item import Role
 from dnsrig.verification.runner import Result
@@ -30,6 +30,8 @@ class Verification:
     zone: str | None
     results: Sequence[Result]
     elapsed_s: float
+    known: Mapping[str, str] = field(default_factory=dict)
+    """The items that this version of the server is known to fail (`deviations.py`), with reasons."""
 
     def of(self, verdict: Verdict) -> list[Result]:
         """Give the results with a verdict, the severest items first."""
@@ -42,6 +44,15 @@ class Verification:
         counts = Counter(result.outcome.verdict for result in self.results)
         return {verdict: counts[verdict] for verdict in Verdict}
 
+    def known_deviation(self, result: Result) -> str | None:
+        """Give the reason of a failure that is known of this version; None for other failures and verdicts."""
+        return self.known.get(result.item.id) if result.outcome.verdict == Verdict.FAIL else None
+
+    @property
+    def known_failures(self) -> int:
+        """How many items failed that this version is known to fail."""
+        return sum(self.known_deviation(result) is not None for result in self.results)
+
     def fails_at(self, least: Severity) -> bool:
-        """Say whether an item of at least this severity failed."""
+        """Say whether an item of at least this severity failed, be it known or not."""
         return any(result.item.severity.rank >= least.rank for result in self.of(Verdict.FAIL))

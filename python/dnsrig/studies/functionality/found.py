@@ -6,10 +6,8 @@ from typing import Any
 
 from dnsrig.runs.folder import RunFolder
 from dnsrig.studies.functionality.published import PublishedItem, published_items
-from dnsrig.verification.deviations import deviating_items
+from dnsrig.verification.deviations import known_deviations
 from dnsrig.verification.item import ROLES, Role
-from dnsrig.verification.tree.cases import TableRow
-from dnsrig.verification.tree.plan import PLANS
 from dnsrig.verification.verdicts import Severity, Verdict
 from dnsrig.verification.verification import ORDER
 
@@ -112,17 +110,6 @@ def read_targets(run: RunFolder) -> list[Target]:
     for measurement in run.measurements():
         by_case.setdefault(measurement["case_id"], []).append(measurement)
     return [_target(case_id, repetitions) for case_id, repetitions in by_case.items()]
-
-
-def known_deviations(role: Role, server: str, version: str) -> dict[str, str]:
-    """Map the items that a version of a server is known to fail to the reasons; resolvers' stand in the tree."""
-    found = deviating_items(server, version)
-    if role == "resolver":
-        for row in (TableRow(zone, case) for zone in PLANS for case in zone.cases):
-            known = row.known_status(server, version)
-            if known is not None and row.case.item:
-                found[row.case.item] = f"{known.reason[0].upper()}{known.reason[1:]}."
-    return found
 
 
 def _target(case_id: str, repetitions: Sequence[Mapping[str, Any]]) -> Target:

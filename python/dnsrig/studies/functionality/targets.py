@@ -1,7 +1,7 @@
 """Verifies one case: starts what it names, runs the items, and ends it."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -28,19 +28,21 @@ def verified(case: Case, items: Sequence[KnownItem], folder: Path) -> Verificati
     """
     began = time.monotonic()
     zone = None
+    known: Mapping[str, str] = {}
     with ExitStack() as stack:
         if case.role == "authoritative":
             server = stack.enter_context(authoritative_target(case.target, PORT, Told(), folder))
             zones = [subject.origin.to_text() for subject in server.subjects]
             results = merged(items, run_on_each(items, server.subjects), zones)
-            version, zone = server.version, zones[0] if len(zones) == 1 else None
+            version, known, zone = server.version, server.known, zones[0] if len(zones) == 1 else None
         elif case.role == "resolver":
             resolver = stack.enter_context(resolver_target(case.target, PORT, None, folder))
-            version, results = resolver.version, run_items(items, resolver.subject)
+            version, known, results = resolver.version, resolver.known, run_items(items, resolver.subject)
         elif case.role == "proxy":
             proxy = stack.enter_context(proxy_target(case.target, Device(), folder))
-            version, results = proxy.version, run_items(items, proxy.subject)
+            version, known, results = proxy.version, proxy.known, run_items(items, proxy.subject)
         else:
             path = stack.enter_context(path_target(case.target, OwnPath(), Ends()))
             version, results = path.version, run_items(items, path.subject)
-    return Verification(case.role, case.target, version, zone, results, time.monotonic() - began)
+    elapsed_s = time.monotonic() - began
+    return Verification(case.role, case.target, version, zone, results, elapsed_s, known)

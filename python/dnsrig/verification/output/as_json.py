@@ -20,7 +20,7 @@ def verification_as_json(verification: Verification) -> dict[str, Any]:
         "server_version": verification.server_version,
         "zone": verification.zone,
         "elapsed_s": round(verification.elapsed_s, 3),
-        "items": [_result(result) for result in verification.results],
+        "items": [_result(verification, result) for result in verification.results],
         "summary": {str(verdict): count for verdict, count in verification.summary.items()},
     }
 
@@ -47,7 +47,7 @@ def comparison_as_json(verifications: Sequence[Verification], not_verified: Mapp
     }
 
 
-def _result(result: Result) -> dict[str, Any]:
+def _result(verification: Verification, result: Result) -> dict[str, Any]:
     return {
         "id": result.item.id,
         "group": result.item.group,
@@ -55,6 +55,7 @@ def _result(result: Result) -> dict[str, Any]:
         "verdict": str(result.outcome.verdict),
         "severity": str(result.item.severity),
         "reason": result.outcome.reason,
+        "known_deviation": verification.known_deviation(result),
         "consequence": result.item.consequence,
         "references": list(result.item.references),
         "evidence": [{"title": one.title, "text": one.text} for one in result.outcome.evidence],

@@ -43,10 +43,12 @@ def _case(suite: ET.Element, verification: Verification, result: Result, fail_on
     classname = f"dnsrig.{verification.role}.{verification.target}"
     case = ET.SubElement(suite, "testcase", classname=classname, name=f"{item.id} {item.requirement}")
     case.set("time", f"{result.elapsed_s:.3f}")
+    known = verification.known_deviation(result)
+    told = f"{item.consequence}\n{', '.join(item.references)}" + ("" if known is None else f"\nknown: {known}")
     evidence = "\n\n".join(one.text for one in outcome.evidence)
     if outcome.verdict == Verdict.FAIL and _counts(result, fail_on):
         failure = ET.SubElement(case, "failure", type=str(item.severity), message=_text(outcome.reason))
-        failure.text = _text(f"{item.consequence}\n{', '.join(item.references)}\n\n{evidence}")
+        failure.text = _text(f"{told}\n\n{evidence}")
     elif outcome.verdict in {Verdict.NOT_APPLICABLE, Verdict.INCONCLUSIVE}:
         ET.SubElement(case, "skipped", message=_text(f"{outcome.verdict.value}: {outcome.reason}"))
     else:

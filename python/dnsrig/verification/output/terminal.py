@@ -35,8 +35,8 @@ def print_verification(verification: Verification, *, shows_evidence: bool = Fal
         results = verification.of(verdict)
         if not results:
             continue
-        console.print(Text(f"{LABELS[verdict]} ({len(results)})", style=STYLES[verdict]))
-        console.print(_table(results, verdict))
+        console.print(Text(_heading(verification, verdict, len(results)), style=STYLES[verdict]))
+        console.print(_table(verification, results, verdict))
         if shows_evidence and verdict in {Verdict.FAIL, Verdict.INCONCLUSIVE}:
             for result in results:
                 _print_evidence(console, result, result.item.id)
@@ -50,7 +50,17 @@ def _print_evidence(console: Console, result: Result, title: str) -> None:
         console.print()
 
 
-def _table(results: Sequence[Result], verdict: Verdict) -> Table:
+def _heading(verification: Verification, verdict: Verdict, count: int) -> str:
+    known = verification.known_failures if verdict == Verdict.FAIL else 0
+    return f"{LABELS[verdict]} ({count}, {known} known of this version)" if known else f"{LABELS[verdict]} ({count})"
+
+
+def _known(verification: Verification, result: Result) -> str:
+    reason = verification.known_deviation(result)
+    return "" if reason is None else f"\nknown: {reason}"
+
+
+def _table(verification: Verification, results: Sequence[Result], verdict: Verdict) -> Table:
     table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True)
     if verdict in {Verdict.FAIL, Verdict.INCONCLUSIVE}:
@@ -60,6 +70,7 @@ def _table(results: Sequence[Result], verdict: Verdict) -> Table:
         item, outcome = result.item, result.outcome
         if verdict == Verdict.FAIL:
             text = f"{item.requirement}\n{outcome.reason}\n{item.consequence}\n{item.references[0]}"
+            text += _known(verification, result)
             table.add_row(f"  {item.id}", str(item.severity), text)
         elif verdict == Verdict.INCONCLUSIVE:
             table.add_row(f"  {item.id}", str(item.severity), f"{item.requirement}\n{outcome.reason}")
@@ -72,7 +83,10 @@ def _table(results: Sequence[Result], verdict: Verdict) -> Table:
 
 def summary_line(verification: Verification) -> str:
     """Say how many items ended how."""
-    counts = ", ".join(f"{count} {LABELS[verdict]}" for verdict in ORDER if (count := verification.summary[verdict]))
+    labels = dict(LABELS)
+    if verification.known_failures:
+        labels[Verdict.FAIL] += f" ({verification.known_failures} known)"
+    counts = ", ".join(f"{count} {labels[verdict]}" for verdict in ORDER if (count := verification.summary[verdict]))
     version = f" ({verification.server_version})" if verification.server_version else ""
     return f"{verification.role} {verification.target}{version}: {counts or 'no items'}; {verification.elapsed_s:.1f} s"
 
@@ -80,6 +94,7 @@ def summary_line(verification: Verification) -> str:
 def print_comparison(comparison: Comparison, *, shows_evidence: bool = False) -> None:
     """Print the items with a column for each target, those first in which they differ; then why what fails does."""
     console = Console(highlight=False, markup=False)
+    by_name = dict(zip(comparison.columns, comparison.verifications, strict=True))
     for title, rows in (("targets differ", comparison.differing), ("targets are alike", comparison.alike)):
         if rows:
             console.print(Text(f"{title} ({len(rows)})", style="bold"))
@@ -91,9 +106,9 @@ def print_comparison(comparison: Comparison, *, shows_evidence: bool = False) ->
             table.add_column(no_wrap=True)
         table.add_column(overflow="fold")
         for name, result in reasons:
-            verdict = result.outcome.verdict
-            told = Text(SHORT[verdict], style=STYLES[verdict])
-            table.add_row(f"  {result.item.id}", name, told, result.outcome.reason)
+            verification = by_name[name]
+            reason = f"{result.outcome.reason}{_known(verification, result)}"
+            table.add_row(f"  {result.item.id}", name, _cell(verification, result), reason)
         console.print(table)
         for name, result in reasons if shows_evidence else ():
             _print_evidence(console, result, f"{result.item.id}, {name}")
@@ -109,9 +124,16 @@ def _side_by_side(comparison: Comparison, rows: Sequence[Row]) -> Table:
         table.add_column(name, overflow="fold")
     table.add_column("requirement", overflow="fold", ratio=1, min_width=30)
     for row in rows:
-        cells = [Text(SHORT[verdict], style=STYLES[verdict]) if verdict else Text("") for verdict in row.verdicts]
+        found = zip(comparison.verifications, row.results, strict=True)
+        cells = [_cell(verification, result) if result else Text("") for verification, result in found]
         table.add_row(f"  {row.item.id}", *cells, f"{row.item.requirement} ({row.item.severity})")
     return table
+
+
+def _cell(verification: Verification, result: Result) -> Text:
+    verdict = result.outcome.verdict
+    known = "" if verification.known_deviation(result) is None else " (known)"
+    return Text(f"{SHORT[verdict]}{known}", style=STYLES[verdict])
 
 
 def print_items(items: Sequence[Item]) -> None:

@@ -44,6 +44,12 @@ class Deviation:
     """A regular expression of the versions that do so."""
     gives: Status
     reason: str
+    """In words that go on after a colon."""
+
+    @property
+    def sentence(self) -> str:
+        """The reason as a sentence."""
+        return f"{self.reason[0].upper()}{self.reason[1:]}."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,7 +29,8 @@ from dnsrig.verification.verdicts import Verdict
 WAITS_S = (8.0, 8.0)
 RESOLVER = "127.0.2.1"
 GROUPS = ("Spoofing and bailiwick", "Servers that are wrong")
-"""Those of the items that a resolver without DNSSEC can pass."""
+"""Those of the items that a resolver without a chain of trust can pass."""
+OTHERS = ("F-do-upstream",)
 WITHOUT = Weakness("none", "does nothing wrong")
 
 
@@ -51,7 +52,7 @@ class Place:
         endpoint = Endpoint(address)
         with WeakResolver(endpoint, tree.addresses[:1], weakness, self.host.make_socket):
             asker = Asker(endpoint, self.host.make_socket, WAITS_S)
-            chosen = [known for known in items("resolver") if known.item.group in GROUPS]
+            chosen = [known for known in items("resolver") if known.item.group in GROUPS or known.item.id in OTHERS]
             results = run_items(chosen, ResolverSubject(asker, tree, self.served.seen))
         failures = {one.item.id: one.outcome.reason for one in results if one.outcome.verdict == Verdict.FAIL}
         expected = {known.item.id for known in chosen if weakness.name in known.item.faults}
@@ -88,6 +89,13 @@ class EarlyTrust(UnboundResolver):
         return _changed(super().render(), f"add-holddown: {managed.hold_down_s}", "add-holddown: 1")
 
 
+class MissingDropped(UnboundResolver):
+    """Gives up keys that have been missing for a second."""
+
+    def render(self) -> dict[str, str]:
+        return _changed(super().render(), "permit-small-holddown: yes", "permit-small-holddown: yes\n    keep-missing: 1")
+
+
 def _changed(files: dict[str, str], old: str, new: str) -> dict[str, str]:
     assert old in files["unbound.conf"]
     return files | {"unbound.conf": files["unbound.conf"].replace(old, new)}
@@ -110,6 +118,7 @@ def _with_successor(trials: AnchorTrials, monkeypatch: pytest.MonkeyPatch) -> An
         ("keeps-anchors-fixed", FixedAnchors),
         ("trusts-new-keys-early", EarlyTrust),
         ("trusts-any-new-key", FixedAnchors),
+        ("drops-missing-keys", MissingDropped),
     ],
 )
 def test_each_weakness_about_anchors_fails_its_items(

@@ -1,12 +1,11 @@
 """What most items share: questions of the tree's table, and whether the answers are what a right validator gives."""
 
-import time
-
 import dns.flags
 import dns.rcode
 
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.queries import Query
+from dnsrig.verification.stopping import pause
 from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.tree.cases import BOGUS, Status, TableRow
 from dnsrig.verification.verdicts import Outcome, failed, inconclusive, passed
@@ -96,7 +95,7 @@ def check_table(subject: ResolverSubject, item_id: str) -> Outcome:
     for pause_s in PAUSES_S:
         if not any(_fails_wrongly(row, exchange) for row, exchange in wrong):
             break
-        time.sleep(pause_s)
+        pause(pause_s)
         wrong, late = _asked_again(subject, wrong)
         right += late
     if wrong:

@@ -21,6 +21,7 @@ ITEM = Item(
     ),
     dig=("dig @{server} -p {port} h17.secure.nsec. A +noedns   # and look at what comes to the tree's servers",),
     needs=("dnssec", "seen"),
+    faults=("asks-without-do",),
 )
 
 

@@ -26,6 +26,7 @@ ITEM = Item(
         ),
     ),
     needs=("validates", "seen"),
+    faults=("forgets-bogus",),
 )
 
 

@@ -160,4 +160,19 @@ def _plans(tld: str) -> tuple[ZonePlan, ...]:
     )
 
 
-PLANS = (*_plans("nsec"), *_plans("nsec3"))
+def _fresh(name: str, what: str, change: Change) -> ZonePlan:
+    """Make a zone in which every name below `fresh` exists and is denied, so that none need be asked for twice."""
+    misbehaviour = Misbehaviour(name=name.split(".", 1)[0], does=what, change=change)
+    return ZonePlan(
+        name=name,
+        what=what,
+        records=(*USUAL, "*.fresh IN A 192.0.2.86"),
+        bound=(Bound(misbehaviour, f"fresh.{name}", frozenset({2})),),
+    )
+
+
+FRESH_DENIALS = (
+    _fresh("fresh-forged.nsec.", "each name below fresh is denied with the proof for another", _forge_name),
+    _fresh("fresh-ancestor.nsec.", "each name below fresh is denied with the parent zone's records", _deny_from_above),
+)
+PLANS = (*_plans("nsec"), *_plans("nsec3"), *FRESH_DENIALS)

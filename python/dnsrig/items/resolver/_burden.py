@@ -9,7 +9,8 @@ from dns.rdatatype import RdataType
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.queries import Query
 from dnsrig.verification.stopping import thread_pool
-from dnsrig.verification.subjects.resolver import UNSIGNED, ResolverSubject
+from dnsrig.verification.subjects.known_names import UNSIGNED
+from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.verdicts import Evidence, Outcome, failed, inconclusive, passed
 
 LONGEST_S = 2.0

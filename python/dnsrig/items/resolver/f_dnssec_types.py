@@ -1,20 +1,12 @@
 """F-dnssec-types: records of DNSSEC types to those who ask for the type."""
 
-import dns.name
 import dns.rcode
-from dns.rdatatype import RdataType
 
 from dnsrig.verification.item import Item
-from dnsrig.verification.queries import Query
+from dnsrig.verification.subjects.known_names import RIG_NAMES
 from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
 
-QUESTIONS = (
-    ("secure.nsec.", RdataType.DNSKEY),
-    ("secure.nsec.", RdataType.DS),
-    ("secure.nsec.", RdataType.NSEC),
-    ("secure.nsec3.", RdataType.NSEC3PARAM),
-)
 ITEM = Item(
     id="F-dnssec-types",
     role="resolver",
@@ -27,8 +19,8 @@ ITEM = Item(
         "DNSKEY, DS, NSEC and NSEC3PARAM records of zones are asked for with RD, without EDNS: the records come, "
         "without their signatures."
     ),
-    dig=tuple(f"dig @{{server}} -p {{port}} {name} {rtype.name} +noedns" for name, rtype in QUESTIONS),
-    needs=("upstream", "dnssec"),
+    dig=tuple(f"dig @{{server}} -p {{port}} {question} +noedns" for question in RIG_NAMES.typed),
+    needs=("dnssec",),
     faults=("strips-asked-types",),
 )
 
@@ -36,16 +28,16 @@ ITEM = Item(
 def check(subject: ResolverSubject) -> Outcome:
     """Ask for each type."""
     exchanges = []
-    for name, rtype in QUESTIONS:
-        query = Query(name=dns.name.from_text(name), rtype=rtype, rd=True, payload=None)
+    for question in subject.names.typed:
+        query = question.plain
         exchange = subject.asker.ask(query)
         if exchange.rcode == dns.rcode.SERVFAIL:
             # A message upstream may have been lost.
             exchange = subject.asker.ask(query)
         if exchange.message is None:
             return subject.unanswered(exchange)
-        if not any(rrset.rdtype == rtype for rrset in exchange.message.answer):
+        if not any(rrset.rdtype == question.rtype for rrset in exchange.message.answer):
             said = dns.rcode.to_text(exchange.message.rcode())
-            return failed(f"{name} {rtype.name} is answered with {said} and without the records.", exchange)
+            return failed(f"{question} is answered with {said} and without the records.", exchange)
         exchanges.append(exchange)
     return passed(f"{len(exchanges)} types of DNSSEC come without DO where they are asked for.", *exchanges[:1])

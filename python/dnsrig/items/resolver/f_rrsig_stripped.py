@@ -1,14 +1,13 @@
 """F-rrsig-stripped: no DNSSEC records to those who did not ask for them."""
 
-import dns.name
+from dataclasses import replace
+
 from dns.rdatatype import RdataType
 
 from dnsrig.verification.item import Item
-from dnsrig.verification.queries import Query
-from dnsrig.verification.subjects.resolver import CONTROL, ResolverSubject
+from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
 
-ABSENT = tuple(dns.name.from_text(name) for name in ("absent.control.nsec.", "absent.secure.nsec3."))
 DNSSEC_TYPES = {RdataType.RRSIG, RdataType.NSEC, RdataType.NSEC3}
 ITEM = Item(
     id="F-rrsig-stripped",
@@ -36,10 +35,10 @@ ITEM = Item(
 def check(subject: ResolverSubject) -> Outcome:
     """Ask without DO."""
     exchanges = []
-    for name in (CONTROL, *ABSENT):
-        subject.asker.ask(Query(name=name, rtype=RdataType.A, rd=True, do=True))
-        for payload in (None, 1232):
-            exchange = subject.asker.ask(Query(name=name, rtype=RdataType.A, rd=True, payload=payload))
+    for question in (subject.names.secure, *subject.names.denied):
+        subject.asker.ask(question.with_do)
+        for query in (question.plain, replace(question.with_do, do=False)):
+            exchange = subject.asker.ask(query)
             if exchange.message is None:
                 return subject.unanswered(exchange)
             rrsets = [*exchange.message.answer, *exchange.message.authority, *exchange.message.additional]

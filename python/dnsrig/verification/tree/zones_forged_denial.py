@@ -162,7 +162,12 @@ def _plans(tld: str) -> tuple[ZonePlan, ...]:
 
 def _fresh(name: str, what: str, change: Change) -> ZonePlan:
     """Make a zone in which every name below `fresh` exists and is denied, so that none need be asked for twice."""
-    misbehaviour = Misbehaviour(name=name.split(".", 1)[0], does=what, change=change)
+
+    def below(scene: Scene) -> dns.message.Message | None:
+        # What stands between is asked for by resolvers that minimise names (RFC 9156).
+        return scene.response if scene.name == dns.name.from_text(f"fresh.{name}") else change(scene)
+
+    misbehaviour = Misbehaviour(name=name.split(".", 1)[0], does=what, change=below)
     return ZonePlan(
         name=name,
         what=what,

@@ -93,7 +93,9 @@ class MissingDropped(UnboundResolver):
     """Gives up keys that have been missing for a second."""
 
     def render(self) -> dict[str, str]:
-        return _changed(super().render(), "permit-small-holddown: yes", "permit-small-holddown: yes\n    keep-missing: 1")
+        return _changed(
+            super().render(), "permit-small-holddown: yes", "permit-small-holddown: yes\n    keep-missing: 1"
+        )
 
 
 def _changed(files: dict[str, str], old: str, new: str) -> dict[str, str]:

@@ -116,8 +116,9 @@ def verify_each(
 ) -> int:
     """Verify the targets one after another, report, and give the exit code.
 
-    A target may give several verifications, such as one without it, each a column of its own. Of several targets, one that is not installed or does not answer leaves the others their results. Where none could
-    be verified, the first reason is raised.
+    A target may give several verifications, such as one without it, each a column of its own. Of several targets, one
+    that is not installed or does not answer leaves the others their results. Where none could be verified, the first
+    reason is raised.
     """
     if wishes.compare and len(targets) < 2 and not wishes.direct:
         raise click.UsageError("--compare: name two TARGETs or more")

@@ -66,6 +66,6 @@ def _verified(target: str, own: OwnPath, ends: Ends, wishes: Wishes) -> Sequence
     began = time.monotonic()
     with path_target(target, own, ends) as found:
         direct = direct_beside("path", target, found.subject.without, wishes)
-        began = time.monotonic() if direct else began
         results = run_items(wishes.items(), found.subject)
-    return [*direct, Verification("path", target, found.version, None, results, time.monotonic() - began)]
+    elapsed_s = time.monotonic() - began - sum(one.elapsed_s for one in direct)
+    return [*direct, Verification("path", target, found.version, None, results, elapsed_s)]

@@ -69,12 +69,16 @@ def held_namespaces() -> set[int]:
     return found
 
 
-def namespaces_in_use() -> set[int]:
-    """Those of all processes, of other users of the machine too, and those that this process holds."""
-    found = held_namespaces()
+def processes_inside(inode: int) -> set[int]:
+    """Those in a namespace, of other users of the machine too.
+
+    A number is given to another namespace once the first is gone, so a test that others run beside asks for processes.
+    """
+    found = set()
     for pid in processes.parents():
         try:
-            found.add((Path("/proc") / str(pid) / "ns" / "net").stat().st_ino)
+            if (Path("/proc") / str(pid) / "ns" / "net").stat().st_ino == inode:
+                found.add(pid)
         except OSError:
             continue
     return found
@@ -147,8 +151,11 @@ def test_programs_run_inside_and_end_with_it(tmp_path: Path) -> None:
         assert inside == identity(namespace.descriptor)
         with pytest.raises(EnvironmentLacksError, match=r"no-such-program could not be started: No such file"):
             namespace.spawn(["no-such-program"], folder=tmp_path, log=tmp_path / "log", cpus=None)
+        below = processes_inside(inside)
+        assert process.pid in below
     assert not process.alive()
-    assert inside not in namespaces_in_use()
+    wait_until(lambda: not any(processes.is_live(pid) for pid in below), "the end of what ran in the namespace")
+    assert inside not in held_namespaces()
     namespace.close()
     with pytest.raises(RuntimeError, match="closed"):
         namespace.make_socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -364,11 +371,11 @@ def test_nothing_outlives_dnsrig(number: signal.Signals, tmp_path: Path) -> None
     assert child.stdout is not None
     with child, child.stdout as said:
         pid, inode = map(int, said.readline().split())
-        assert inode in namespaces_in_use()
+        below = processes_inside(inode)
+        assert pid in below
         child.send_signal(number)
         child.wait(DEADLINE_S)
-    wait_until(lambda: not processes.is_live(pid), "the end of what ran in the namespace")
-    wait_until(lambda: inode not in namespaces_in_use(), "the end of the namespace")
+    wait_until(lambda: not any(processes.is_live(pid) for pid in below), "the end of what ran in the namespace")
 
 
 AS_ANYONE = textwrap.dedent("""

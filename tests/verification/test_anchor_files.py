@@ -8,7 +8,7 @@ from dnsrig.verification.anchor_files import read_anchor_file
 from hypothesis import given
 from hypothesis import strategies as st
 
-KEY = "AwEAAag/rrsig+key/of+no+one+at+all=="
+KEY = "AwEAAag/rrsig+key/of+no+one+at+alg=="
 DIGEST = "E06D44B80B8F1D39A95C0B0D7C65D08458E880409BBC683457104237C7F8EC8D"
 DS = f". IN DS 20326 8 2 {DIGEST}"
 DNSKEY = f". IN DNSKEY 257 3 8 {KEY}"

@@ -1,10 +1,10 @@
-"""Which servers a fault is put before: every pair of both takes many minutes."""
+"""Which servers a fault is put before, and which items: every pair takes many minutes."""
 
 import os
 from collections.abc import Sequence
 
 EVERY_PAIR = bool(os.environ.get("DNSRIG_EVERY_PAIR"))
-"""Whether every fault is put before every server, as is to be done before a release."""
+"""Whether every fault is put before every server and every item, as is to be done before a release."""
 
 
 def in_turn(place: int, servers: Sequence[str]) -> Sequence[str]:

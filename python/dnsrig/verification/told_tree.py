@@ -141,7 +141,8 @@ def _refuse_other_anchor(path: Path, apex: _Apex, anchors: Sequence[Anchor]) -> 
 def _is_of(anchor: Anchor, key: DNSKEY) -> bool:
     """Say whether a trust anchor is for a key, whatever the key's flags are: it may have been revoked."""
     if isinstance(anchor.rdata, DNSKEY):
-        return (anchor.rdata.algorithm, anchor.rdata.key) == (key.algorithm, key.key)
+        same: bool = (anchor.rdata.algorithm, anchor.rdata.key) == (key.algorithm, key.key)
+        return same
     try:
         made = dns.dnssec.make_ds(anchor.owner, key, anchor.rdata.digest_type, policy=dns.dnssec.allow_all_policy)
     except (dns.exception.DNSException, ValueError):

@@ -43,8 +43,6 @@ class ResolverSubject:
     asker: Asker
     tree: Tree | None = None
     """The rig's tree, if it resolves from that; None: the rig has no control of its upstream."""
-    told: KnownNames | None = None
-    """What is known of another tree that it resolves from."""
     seen: SeenQueries | None = None
     """What the tree's servers were asked; None where another process serves the tree."""
     title: str = ""
@@ -53,6 +51,8 @@ class ResolverSubject:
     """Makes resolvers of the same kind whose trust anchors follow the root's keys (RFC 5011)."""
     no_trials: str = "Trust anchors are judged where the rig starts the resolver and shortens its clock."
     """Why there are none."""
+    told: KnownNames | None = None
+    """What is known of another tree that it resolves from."""
     _hosts: list[int] = field(default_factory=lambda: random.sample(range(FRESH_HOSTS), FRESH_HOSTS), repr=False)
     _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
     _found: dict[str, Any] = field(default_factory=dict, repr=False)

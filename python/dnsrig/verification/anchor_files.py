@@ -15,7 +15,7 @@ KINDS = {"static-key": "DNSKEY", "initial-key": "DNSKEY", "static-ds": "DS", "in
 UNBOUND_OPTION = re.compile(r"^\s*trust-anchor:\s*\"([^\"\n]*)\"", re.MULTILINE)
 """Of unbound.conf(5)."""
 OTHER_FILE = re.compile(r"^\s*(?:auto-)?trust-anchor-file:\s*\"?([^\"\s]+)", re.MULTILINE)
-NOT_TRUSTED = re.compile(r"^[^;\n]*;;state=[0145]\b[^\n]*$", re.MULTILINE)
+NOT_TRUSTED = re.compile(r"^[^\n]*;;state=[0145]\b[^\n]*$", re.MULTILINE)
 """Unbound notes the states of keys (RFC 5011 section 4) behind them: 2 is Valid, 3 Missing, others are not trusted."""
 NUMBERS = 3
 """A key's flags, protocol and algorithm, or a DS record's tag, algorithm and digest type."""

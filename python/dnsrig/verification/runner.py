@@ -53,7 +53,8 @@ def run_on_each(
     Where it is interrupted, what items wait for is given up, and they put away what they had started.
     """
     results: dict[tuple[int, str], Result] = {}
-    with Stop() as stop, thread_pool(AT_ONCE * len(subjects), "item", stop) as pool:
+    stop = Stop()
+    with thread_pool(AT_ONCE * len(subjects), "item", stop) as pool:
         try:
             for together in _in_turn(items, len(subjects)):
                 waiting: dict[Future[Result], tuple[int, str]] = {

@@ -7,9 +7,9 @@ import os
 import select
 import threading
 import time
+import weakref
 from concurrent.futures import ThreadPoolExecutor
-from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol
 
 
 class StoppedError(Exception):
@@ -25,20 +25,13 @@ class HasDescriptor(Protocol):
 
 
 class Stop:
-    """Says to all threads of a run that it is over; a context manager that owns two descriptors."""
+    """Says to all threads of a run that it is over."""
 
     def __init__(self) -> None:
         self._event = threading.Event()
         self._reader, self._writer = os.pipe()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        os.close(self._reader)
-        os.close(self._writer)
+        # Not sooner: an interruption may leave a thread that nobody waits for, and that still looks at them.
+        weakref.finalize(self, _close, self._reader, self._writer)
 
     def fileno(self) -> int:
         """Give a descriptor that can be read from once the run is stopped."""
@@ -63,6 +56,11 @@ class Stop:
         """
         if self._event.wait(seconds):
             raise StoppedError
+
+
+def _close(*descriptors: int) -> None:
+    for descriptor in descriptors:
+        os.close(descriptor)
 
 
 _of_thread = threading.local()
@@ -119,6 +117,8 @@ def wait_writable(channel: HasDescriptor, seconds: float) -> bool:
 
 def _wait(channel: HasDescriptor, event: int, seconds: float) -> bool:
     stop = _current()
+    if stop is not None and stop.is_set():
+        raise StoppedError
     # Not select(): with many sockets descriptors have numbers that it cannot take.
     poll = select.poll()
     poll.register(channel, event)

@@ -141,8 +141,7 @@ def _refuse_other_anchor(path: Path, apex: _Apex, anchors: Sequence[Anchor]) -> 
 def _is_of(anchor: Anchor, key: DNSKEY) -> bool:
     """Say whether a trust anchor is for a key, whatever the key's flags are: it may have been revoked."""
     if isinstance(anchor.rdata, DNSKEY):
-        same: bool = (anchor.rdata.algorithm, anchor.rdata.key) == (key.algorithm, key.key)
-        return same
+        return bytes(anchor.rdata.key) == bytes(key.key) and int(anchor.rdata.algorithm) == int(key.algorithm)
     try:
         made = dns.dnssec.make_ds(anchor.owner, key, anchor.rdata.digest_type, policy=dns.dnssec.allow_all_policy)
     except (dns.exception.DNSException, ValueError):

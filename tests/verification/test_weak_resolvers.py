@@ -6,6 +6,7 @@ all of them. That a weakness fails no others takes minutes, and is tried where D
 
 import shutil
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -14,7 +14,8 @@ PLACES = (
     ("no-proofs.nsec.", "without proof"),
     ("spoiled-proofs.nsec.", "with wrong signatures"),
     ("fresh.fresh-forged.nsec.", "with the proof for another name"),
-    ("fresh.fresh-ancestor.nsec.", "with records of the parent zone"),
+    ("fresh.fresh-ancestor.nsec.", "with NSEC records of the parent zone"),
+    ("fresh.fresh-ancestor.nsec3.", "with NSEC3 records of the parent zone"),
 )
 """Below these each name is denied, and how."""
 SHOWN = 2
@@ -32,8 +33,8 @@ ITEM = Item(
         "denied to those who ask without CD first, too, it is not for this item."
     ),
     dig=(
-        "dig @{server} -p {port} any.fresh.fresh-ancestor.nsec. A +dnssec +cd",
-        "dig @{server} -p {port} any.fresh.fresh-ancestor.nsec. A +dnssec",
+        "dig @{server} -p {port} any.fresh.fresh-ancestor.nsec3. A +dnssec +cd",
+        "dig @{server} -p {port} any.fresh.fresh-ancestor.nsec3. A +dnssec",
     ),
     needs=("upstream", "validates"),
     faults=("leaks-bogus-after-cd", "leaks-denials-after-cd"),

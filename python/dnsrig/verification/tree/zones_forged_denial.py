@@ -171,13 +171,20 @@ def _fresh(name: str, what: str, change: Change) -> ZonePlan:
     return ZonePlan(
         name=name,
         what=what,
+        chain="nsec3" if name.endswith(".nsec3.") else "nsec",
         records=(*USUAL, "*.fresh IN A 192.0.2.86"),
         bound=(Bound(misbehaviour, f"fresh.{name}", frozenset({2})),),
     )
 
 
-FRESH_DENIALS = (
+PLANS = (
+    *_plans("nsec"),
+    *_plans("nsec3"),
     _fresh("fresh-forged.nsec.", "each name below fresh is denied with the proof for another", _forge_name),
-    _fresh("fresh-ancestor.nsec.", "each name below fresh is denied with the parent zone's records", _deny_from_above),
+    *(
+        _fresh(
+            f"fresh-ancestor.{tld}.", "each name below fresh is denied with the parent zone's proof", _deny_from_above
+        )
+        for tld in ("nsec", "nsec3")
+    ),
 )
-PLANS = (*_plans("nsec"), *_plans("nsec3"), *FRESH_DENIALS)

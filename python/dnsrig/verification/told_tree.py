@@ -146,7 +146,7 @@ def _is_of(anchor: Anchor, key: DNSKEY) -> bool:
         made = dns.dnssec.make_ds(anchor.owner, key, anchor.rdata.digest_type, policy=dns.dnssec.allow_all_policy)
     except (dns.exception.DNSException, ValueError):
         # Of a digest that is not known here nothing can be told.
-        return anchor.rdata.key_tag == dns.dnssec.key_id(key)
+        return int(anchor.rdata.key_tag) == int(dns.dnssec.key_id(key))
     return bool(made.digest == anchor.rdata.digest)
 
 

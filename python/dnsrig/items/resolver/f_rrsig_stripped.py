@@ -25,7 +25,7 @@ ITEM = Item(
     dig=(
         "dig @{server} -p {port} www.control.nsec. A +noedns",
         "dig @{server} -p {port} absent.control.nsec. A +noedns",
-        "dig @{server} -p {port} absent.secure.nsec3. A +noedns",
+        "dig @{server} -p {port} none.secure.nsec3. A +noedns",
     ),
     needs=("dnssec",),
     faults=("keeps-rrsig-without-do", "keeps-nsec-without-do"),

@@ -61,12 +61,12 @@ def _question(name: str, rtype: RdataType) -> Question:
 
 RIG_NAMES = KnownNames(
     secure=Question(CONTROL, RdataType.A),
-    denied=(_question("absent.control.nsec.", RdataType.A), _question("absent.secure.nsec3.", RdataType.A)),
+    denied=(_question("absent.control.nsec.", RdataType.A), _question("none.secure.nsec3.", RdataType.A)),
     typed=(
-        _question("secure.nsec.", RdataType.DNSKEY),
-        _question("secure.nsec.", RdataType.DS),
-        _question("secure.nsec.", RdataType.NSEC),
-        _question("secure.nsec3.", RdataType.NSEC3PARAM),
+        _question("control.nsec.", RdataType.DNSKEY),
+        _question("control.nsec.", RdataType.DS),
+        _question("control.nsec.", RdataType.NSEC),
+        _question("iterations-0.nsec3.", RdataType.NSEC3PARAM),
     ),
     unsigned=Question(UNSIGNED, RdataType.A),
     large={
@@ -75,4 +75,4 @@ RIG_NAMES = KnownNames(
         4000: _question("large4000.secure.nsec.", RdataType.TXT),
     },
 )
-"""Those of the rig's tree, which has bogus names without end."""
+"""Those of the rig's tree, which has bogus names without end; none is in its table, where faults would show twice."""

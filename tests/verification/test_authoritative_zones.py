@@ -57,7 +57,7 @@ def test_servers_that_are_right_are_not_accused(
         pytest.skip(f"{kind.title} is not installed: install the Debian package {kind.package}")
     served = [ServedZone(origin, path) for origin, (path, _) in zones.items()]
     with kind(served, ServerSettings(), tmp_path) as server:
-        expected = set(deviating_items(name, server.version))
+        expected = set(deviating_items("authoritative", name, server.version))
         asker = Asker(Endpoint(*server.address), udp_waits_s=UDP_WAITS_S)
 
         def accused(known: Landmarks) -> list[tuple[str, str, str]]:

@@ -72,7 +72,8 @@ class Started:
 
     def deviating(self, variant: str) -> set[str]:
         """Give the items about DNSSEC that the server is known to fail in a variant of the rig's zone."""
-        return deviating_items(self.kind, self.version, variant).keys() & {known.item.id for known in dnssec_items()}
+        known = deviating_items("authoritative", self.kind, self.version, variant)
+        return known.keys() & {one.item.id for one in dnssec_items()}
 
     def subject(self, zone: RigZone, peer: Endpoint | None = None) -> AuthoritativeSubject:
         return AuthoritativeSubject(

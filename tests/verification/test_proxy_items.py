@@ -87,7 +87,7 @@ def said(outcomes: Outcomes, ids: set[str]) -> str:
 
 
 def test_right_proxy_fails_only_by_known_deviations(bed: Bed, right: Outcomes) -> None:
-    known = set(deviating_items(bed.server, bed.version))
+    known = set(deviating_items("proxy", bed.server, bed.version))
     failed = of_verdict(right, "fail")
     assert failed == known, f"{bed.server} {bed.version}\n{said(right, failed ^ known)}"
     assert not of_verdict(right, "inconclusive") | of_verdict(right, "not_applicable"), said(right, ALL)

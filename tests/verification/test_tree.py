@@ -167,7 +167,9 @@ def test_served_on_loopback_and_seen(tree: Tree, free_udp_and_tcp_port: int) -> 
         assert asker.udp(query).is_truncated
         assert asker.tcp(query).octets > 3600
         seen = server.seen.since(0)
-    assert [(one.transport, one.name.labels[0], one.do, one.payload) for one in seen] == [
+    # A query is sent again where a busy machine is slow to answer.
+    once = dict.fromkeys((one.transport, one.name.labels[0], one.do, one.payload) for one in seen)
+    assert list(once) == [
         ("udp", b"LARGE4000", True, 1232),
         ("tcp", b"LARGE4000", True, 1232),
     ]

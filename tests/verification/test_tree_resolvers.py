@@ -89,7 +89,7 @@ class Running:
         table = self.tree_server.tree.table
         listed = {row.case.item for row in table if row.known_status(self.server, self.version)}
         run = {known.item.id for known in items("resolver") if not known.item.is_slow}
-        return listed | (set(deviating_items(self.server, self.version)) & run)
+        return listed | (set(deviating_items("resolver", self.server, self.version)) & run)
 
     def faults(self) -> list[Fault]:
         """Give the faults that are put before this resolver."""

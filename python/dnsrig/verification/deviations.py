@@ -18,6 +18,8 @@ class Deviation:
 
     item: str
     """The item's id."""
+    role: Role
+    """The item's role; a server may be known in several."""
     server: str
     """The driver's name."""
     versions: tuple[str, ...]
@@ -41,20 +43,26 @@ def deviations() -> tuple[Deviation, ...]:
         entries = tomllib.load(file)["deviation"]
     return tuple(
         Deviation(
-            entry["item"], entry["server"], tuple(entry["versions"]), entry["reason"], tuple(entry.get("zones", ()))
+            entry["item"],
+            entry["role"],
+            entry["server"],
+            tuple(entry["versions"]),
+            entry["reason"],
+            tuple(entry.get("zones", ())),
         )
         for entry in entries
     )
 
 
-def deviating_items(server: str, version: str, zone: str | None = None) -> dict[str, str]:
-    """Map the ids of the items that a server fails to the reasons, for all zones or for one variant of the rig's."""
-    return {known.item: known.reason for known in deviations() if known.applies_to(server, version, zone)}
+def deviating_items(role: Role, server: str, version: str, zone: str | None = None) -> dict[str, str]:
+    """Map the ids of a role's items that a server fails to the reasons, for all zones or one variant of the rig's."""
+    found = [known for known in deviations() if known.role == role and known.applies_to(server, version, zone)]
+    return {known.item: known.reason for known in found}
 
 
 def known_deviations(role: Role, server: str, version: str) -> dict[str, str]:
     """Map the items that a version of a server is known to fail to the reasons; resolvers' stand in the tree too."""
-    found = deviating_items(server, version)
+    found = deviating_items(role, server, version)
     if role == "resolver":
         for row in (TableRow(zone, case) for zone in PLANS for case in zone.cases):
             known = row.known_status(server, version)

@@ -6,6 +6,7 @@ import shutil
 import socket
 
 import pytest
+from dnsrig.cli import verify_resolver
 from dnsrig.cli.app import run_command_line
 from dnsrig.hosts.network import users
 from dnsrig.servers.registry import driver
@@ -14,6 +15,8 @@ from dnsrig.servers.settings import ServedZone, ServerSettings
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.faults.catalogue import fault_named
 from dnsrig.verification.faults.relay import NO_FAULT, Relay
+from dnsrig.verification.tree.making import make_tree
+from dnsrig.verification.tree.serve import TreeServer
 from dnsrig.verification.zones.making import VARIANTS, make_zone
 
 NO_TCP = """\
@@ -101,9 +104,86 @@ def test_router_with_rules(capsys, namespaces, tmp_path):
     assert f"--rules {rules}: in the namespace router" in capsys.readouterr().err
 
 
+def test_path_with_the_router_and_without(capsys, namespaces, tmp_path):
+    page = tmp_path / "page.html"
+    command = ["verify", "path", "router", "--direct", "--item", "N-tcp", "--item", "N-86", "--html", str(page)]
+    rules = tmp_path / "rules.nft"
+    rules.write_text(NO_TCP)
+    assert run_command_line([*command, "--rules", str(rules), "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert [one["target"] for one in found["verifications"]] == ["router (direct)", "router"]
+    assert {row["id"]: (row["differs"], row["verdicts"]) for row in found["comparison"]} == {
+        "N-tcp": (True, {"router (direct)": "pass", "router": "fail"}),
+        "N-86": (False, {"router (direct)": "pass", "router": "pass"}),
+    }
+    assert '<th scope="col">router (direct)</th><th scope="col">router</th>' in page.read_text()
+    assert run_command_line([*command, "--rules", str(rules)]) == 1
+    shown = capsys.readouterr().out
+    assert "targets differ (1)" in shown and "router (direct)" in shown
+
+
+@pytest.mark.parametrize("fault", [NO_FAULT, "clears-do"])
+def test_device_with_the_proxy_and_without(capsys, fault):
+    upstream = Endpoint("127.0.0.1", free_port())
+    with Relay(upstream, fault if fault is NO_FAULT else fault_named(fault)) as device:
+        command = ["verify", "proxy", device.endpoint.address, "-p", str(device.endpoint.port), "--json", "--direct"]
+        command += ["--upstream", upstream.address, "--upstream-port", str(upstream.port), "--item", "P-1"]
+        assert run_command_line(command) == int(fault is not NO_FAULT)
+    verdict = "pass" if fault is NO_FAULT else "fail"
+    assert list(json.loads(capsys.readouterr().out)["comparison"][0]["verdicts"].values()) == ["pass", verdict]
+
+
+@pytest.fixture
+def root_server(tmp_path):
+    """Serve the root of the rig's tree: it answers with signatures, and does not validate."""
+    tree = make_tree(tmp_path / "tree")
+    with TreeServer(tree, port=free_port()) as server:
+        yield server
+
+
+def test_resolver_of_another_tree(capsys, tmp_path, root_server):
+    anchor = tmp_path / "root.ds"
+    anchor.write_text(root_server.tree.trust_anchor_ds)
+    command = ["verify", "resolver", root_server.tree.addresses[0], "-p", str(root_server.port), "--json"]
+    chosen = [word for id_ in ("F-do", "F-validates", "F-cd-data", "F-lame") for word in ("--item", id_)]
+    assert run_command_line([*command, "--trust-anchor", str(anchor), *chosen]) == 1
+    assert verdicts(capsys) == {
+        "F-do": "pass",
+        "F-validates": "fail",
+        "F-cd-data": "not_applicable",
+        "F-lame": "not_applicable",
+    }
+    anchor.write_text(". IN DS 1 13 2 " + "00" * 32 + "\n")
+    assert run_command_line([*command, "--trust-anchor", str(anchor)]) == 2
+    assert "its keys of . (key tag 1) are not among those that the resolver gives" in capsys.readouterr().err
+    assert run_command_line([*command, *chosen]) == 0
+    assert set(verdicts(capsys).values()) == {"not_applicable"}
+
+
+def test_without_any_resolver_the_packages_are_named(capsys, monkeypatch):
+    monkeypatch.setattr(verify_resolver, "found_resolvers", lambda _: {})
+    assert run_command_line(["verify", "resolver"]) == 3
+    said = capsys.readouterr().err
+    assert "no resolver is installed" in said
+    assert all(f"{kind.package} ({name})" in said for name, kind in resolver_drivers("resolver").items())
+
+
 @pytest.mark.parametrize(
     ("command", "said"),
     [
+        (["resolver", "127.0.0.1", "--bogus", "example"], "are names of the tree of a --trust-anchor"),
+        (["resolver", "127.0.0.1", "--tree", "x", "--trust-anchor", __file__], "leave one out"),
+        (["resolver", "unbound", "--trust-anchor", __file__], "unbound is started by the rig"),
+        (
+            ["resolver", "127.0.0.1", "--secure", "a..b", "--trust-anchor", __file__],
+            "--secure a..b: no name with a type",
+        ),
+        (
+            ["resolver", "127.0.0.1", "--secure", "a/B!", "--trust-anchor", __file__],
+            "--secure a/B!: no name with a type",
+        ),
+        (["resolver", "127.0.0.1", "--trust-anchor", __file__], f"--trust-anchor {__file__}: "),
+        (["proxy", "127.0.0.1", "--direct"], "only with --upstream"),
         (["proxy"], "name a TARGET: one of dnsmasq"),
         (["proxy", "127.0.0.1", "--upstream", "here"], "--upstream here: it is no IPv4 or IPv6 address"),
         (["proxy", "127.0.0.1", "--outer", "there"], "--outer there: it is no IPv4 or IPv6 address"),

@@ -1,5 +1,6 @@
 """What the commands of `dnsrig verify` share: which items, and where the outcome goes."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from dnsrig.verification.output.comparison import Comparison
 from dnsrig.verification.output.junit import junit_xml
 from dnsrig.verification.output.page import page
 from dnsrig.verification.output.terminal import print_comparison, print_item, print_items, print_verification
+from dnsrig.verification.runner import Subject, run_items
 from dnsrig.verification.verdicts import Severity
 from dnsrig.verification.verification import Verification
 
@@ -51,6 +53,8 @@ class Wishes:
     junit: Path | None
     as_json: bool
     compare: bool = False
+    direct: bool = False
+    """Paths and proxies: beside each, the same without it."""
 
     def items(self) -> Sequence[KnownItem]:
         """Give the items to run; slow ones only if they are named."""
@@ -79,6 +83,7 @@ def wishes_of(role: Role, options: dict[str, Any]) -> Wishes | None:
         options.pop("junit"),
         as_json,
         options.pop("compare"),
+        options.pop("direct", False),
     )
     if explain is not None:
         known = chosen(role, [explain])[0]
@@ -91,19 +96,38 @@ def wishes_of(role: Role, options: dict[str, Any]) -> Wishes | None:
     return wishes
 
 
-def verify_each(targets: Sequence[str], verify: Callable[[str], Verification], wishes: Wishes) -> int:
+def direct_option(command: Command) -> Command:
+    """Add the option of paths and proxies for the comparison without them."""
+    text = "Beside it, the same items without it: the rig's server asked directly."
+    return click.option("--direct", is_flag=True, help=text)(command)
+
+
+def direct_beside(role: Role, target: str, without: Callable[[], Subject], wishes: Wishes) -> Sequence[Verification]:
+    """Verify the same without the target, if that was asked for: one verification, or none."""
+    if not wishes.direct:
+        return []
+    began = time.monotonic()
+    results = run_items(wishes.items(), without())
+    return [Verification(role, f"{target} (direct)", None, None, results, time.monotonic() - began)]
+
+
+def verify_each(
+    targets: Sequence[str], verify: Callable[[str], Verification | Sequence[Verification]], wishes: Wishes
+) -> int:
     """Verify the targets one after another, report, and give the exit code.
 
-    Of several targets, one that is not installed or does not answer leaves the others their results. Where none could
-    be verified, the first reason is raised.
+    A target may give several verifications, such as one without it, each a column of its own. Of several targets, one
+    that is not installed or does not answer leaves the others their results. Where none could be verified, the first
+    reason is raised.
     """
-    if wishes.compare and len(targets) < 2:
+    if wishes.compare and len(targets) < 2 and not wishes.direct:
         raise click.UsageError("--compare: name two TARGETs or more")
     found: list[Verification] = []
     errors: dict[str, DnsrigError] = {}
     for target in targets:
         try:
-            found.append(verify(target))
+            made = verify(target)
+            found += [made] if isinstance(made, Verification) else made
         except (EnvironmentLacksError, SubjectFailedError) as error:
             if len(targets) == 1:
                 raise

@@ -1,13 +1,14 @@
 """`dnsrig verify path`."""
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 from dnsrig.cli.common import EXISTING_FILE
-from dnsrig.cli.verify_options import Wishes, verify_each, verify_options, wishes_of
+from dnsrig.cli.verify_options import Wishes, direct_beside, direct_option, verify_each, verify_options, wishes_of
 from dnsrig.hosts.network.users import enter_user_namespace
 from dnsrig.verification.path_targets import OWN_PATHS, Ends, OwnPath, path_target
 from dnsrig.verification.runner import run_items
@@ -24,6 +25,7 @@ LEAST_MTU = 68
 @click.option("--server-namespace", default=None, metavar="NETNS", help="Network namespace that has the address.")
 @click.option("--client-namespace", default=None, metavar="NETNS", help="Where to ask from; else this machine.")
 @click.option("--nowhere", default=None, metavar="ADDRESS", help="Beyond the path; nothing answers DNS there.")
+@direct_option
 @verify_options
 def path(
     targets: tuple[str, ...],
@@ -44,6 +46,7 @@ def path(
     \b
     Examples:
       dnsrig verify path router --rules firewall.nft      try nftables rules (devices: inner, outer)
+      dnsrig verify path router --mtu 1280 --direct       with the router and without it, side by side
       ip netns add beyond; ip link set eth1 netns beyond  a device between eth0 and eth1 of this machine
       dnsrig verify path 198.18.53.1 --server-namespace beyond
     """
@@ -59,9 +62,10 @@ def path(
     return verify_each(targets, lambda target: _verified(target, own, ends, wishes), wishes)
 
 
-def _verified(target: str, own: OwnPath, ends: Ends, wishes: Wishes) -> Verification:
-    items = wishes.items()
+def _verified(target: str, own: OwnPath, ends: Ends, wishes: Wishes) -> Sequence[Verification]:
     began = time.monotonic()
     with path_target(target, own, ends) as found:
-        results = run_items(items, found.subject)
-    return Verification("path", target, found.version, None, results, time.monotonic() - began)
+        direct = direct_beside("path", target, found.subject.without, wishes)
+        results = run_items(wishes.items(), found.subject)
+    elapsed_s = time.monotonic() - began - sum(one.elapsed_s for one in direct)
+    return [*direct, Verification("path", target, found.version, None, results, elapsed_s)]

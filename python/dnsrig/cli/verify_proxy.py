@@ -3,12 +3,13 @@
 import ipaddress
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from dnsrig.cli.verify_options import Wishes, verify_each, verify_options, wishes_of
+from dnsrig.cli.verify_options import Wishes, direct_beside, direct_option, verify_each, verify_options, wishes_of
 from dnsrig.errors import InputError
 from dnsrig.hosts.network.users import enter_user_namespace
 from dnsrig.servers.resolvers.registry import resolver_drivers
@@ -33,6 +34,7 @@ PORT = click.IntRange(1, 65_535)
 @click.option(
     "--outer", default=None, metavar="ADDRESS", help="The proxy's outer address, where nobody is to be served."
 )
+@direct_option
 @verify_options
 def proxy(
     targets: tuple[str, ...],
@@ -52,6 +54,7 @@ def proxy(
     \b
     Examples:
       dnsrig verify proxy dnsmasq dnsdist
+      dnsrig verify proxy dnsmasq --direct                with the proxy and without it, side by side
       dnsrig verify proxy 192.168.1.1 --upstream 192.168.1.10 --outer 203.0.113.7
     """
     wishes = wishes_of("proxy", options)
@@ -65,21 +68,23 @@ def proxy(
         None if upstream is None else Endpoint(_address(upstream, "--upstream"), upstream_port),
         None if outer is None else _address(outer, "--outer"),
     )
+    if wishes.direct and upstream is None and not all(target in known for target in targets):
+        raise click.UsageError("--direct: what a proxy of yours forwards to is the rig's server only with --upstream")
     if any(target in known for target in targets):
         enter_user_namespace()
     return verify_each(targets, lambda target: _verified(target, device, wishes), wishes)
 
 
-def _verified(target: str, device: Device, wishes: Wishes) -> Verification:
-    items = wishes.items()
+def _verified(target: str, device: Device, wishes: Wishes) -> Sequence[Verification]:
     began = time.monotonic()
     with (
         tempfile.TemporaryDirectory(prefix="dnsrig-verify-") as folder,
         proxy_target(target, device, Path(folder)) as found,
     ):
-        results = run_items(items, found.subject)
-    elapsed_s = time.monotonic() - began
-    return Verification("proxy", target, found.version, None, results, elapsed_s, found.known)
+        direct = direct_beside("proxy", target, found.subject.without, wishes)
+        results = run_items(wishes.items(), found.subject)
+    elapsed_s = time.monotonic() - began - sum(one.elapsed_s for one in direct)
+    return [*direct, Verification("proxy", target, found.version, None, results, elapsed_s, found.known)]
 
 
 def _address(text: str, option: str) -> str:

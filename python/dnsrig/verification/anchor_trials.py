@@ -18,6 +18,7 @@ from dnsrig.servers.resolvers.settings import ManagedAnchors, ResolverSettings
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.exchange import Endpoint, Exchange
 from dnsrig.verification.queries import Query
+from dnsrig.verification.stopping import pause
 from dnsrig.verification.tree.making import Tree
 from dnsrig.verification.tree.rolling_root import TTL_S, RollingRoot
 from dnsrig.verification.tree.serve import TreeServer
@@ -59,29 +60,29 @@ class AnchorTrial:
             exchange = self.ask()
             if is_secure(exchange):
                 return exchange
-            time.sleep(POLL_S)
+            pause(POLL_S)
         return None
 
     def never_secure(self) -> tuple[bool, Exchange]:
         """Ask for some seconds; say whether no name is secure once what is in the cache has expired, and show one."""
-        time.sleep(TTL_S + 1)
+        pause(TTL_S + 1)
         deadline = time.monotonic() + 2 * TTL_S
         exchange = self.ask()
         while time.monotonic() < deadline and not is_secure(exchange):
-            time.sleep(POLL_S)
+            pause(POLL_S)
             exchange = self.ask()
         return not is_secure(exchange), exchange
 
     def let_probe(self, at_least_s: float = 0.0) -> None:
         """Wait so long, and then until the resolver has asked for the root's keys some times."""
-        time.sleep(at_least_s)
+        pause(at_least_s)
         began = len(self.served.seen)
         deadline = time.monotonic() + PROBING_S
         while time.monotonic() < deadline:
             seen = self.served.seen.below(dns.name.root, began)
             if sum(one.rtype == RdataType.DNSKEY and one.name == dns.name.root for one in seen) >= PROBES:
                 return
-            time.sleep(POLL_S)
+            pause(POLL_S)
 
     def adopt_successor(self) -> None:
         """Publish a new key beside the others for the hold-down time and some probes."""

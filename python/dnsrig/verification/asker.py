@@ -1,9 +1,10 @@
 """Asking a server, so that a lost message is not taken for a fault."""
 
 import contextlib
+import errno
+import os
 import random
 import secrets
-import select
 import socket
 import struct
 import time
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 
 from dnsrig.verification.exchange import HEADER_OCTETS, Endpoint, Exchange, Transport
 from dnsrig.verification.queries import Query
+from dnsrig.verification.stopping import pause, wait_readable, wait_writable
 
 UDP_WAITS_S = (1.0, 2.0, 3.0)
 """How long each try by UDP waits; a response to an earlier try counts too."""
@@ -148,7 +150,7 @@ class Asker:
             with self._socket(socket.SOCK_STREAM, self.tcp_wait_s) as channel:
                 for query in queries:
                     if exchanges:
-                        time.sleep(idle_s)
+                        pause(idle_s)
                     message_id = _new_id({})
                     message, at = query.wire(message_id), time.monotonic()
                     channel.sendall(struct.pack("!H", len(message)) + message)
@@ -173,8 +175,10 @@ class Asker:
     def _socket(self, kind: socket.SocketKind, wait_s: float | None = None) -> socket.socket:
         channel = self.make_socket(self._family, kind)
         try:
+            if wait_s is not None:
+                channel.settimeout(0)
+            _connect(channel, (self.server.address, self.server.port), wait_s)
             channel.settimeout(wait_s)
-            channel.connect((self.server.address, self.server.port))
         except BaseException:
             channel.close()
             raise
@@ -192,6 +196,17 @@ class Asker:
         strays: Sequence[bytes],
     ) -> Exchange:
         return Exchange(self.server, transport, query, sent, response, tries, elapsed_ms, silence, tuple(strays))
+
+
+def _connect(channel: socket.socket, address: tuple[str, int], wait_s: float | None) -> None:
+    """Connect; a socket that does not block waits here, where the wait can be ended."""
+    failure = channel.connect_ex(address)
+    if failure == errno.EINPROGRESS and wait_s is not None:
+        if not wait_writable(channel, wait_s):
+            raise TimeoutError
+        failure = channel.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+    if failure:
+        raise OSError(failure, os.strerror(failure))
 
 
 def _new_id(taken: dict[int, tuple[bytes, float]]) -> int:
@@ -214,7 +229,7 @@ def _try_datagram(
         channel.send(message)
         return _receive_datagram(channel, sent, strays, deadline), ""
     except OSError as error:
-        time.sleep(wait_s / 10)
+        pause(wait_s / 10)
         return None, _said(error)
 
 
@@ -222,8 +237,7 @@ def _receive_datagram(
     channel: socket.socket, sent: dict[int, tuple[bytes, float]], strays: list[bytes], deadline: float
 ) -> bytes | None:
     while (left_s := deadline - time.monotonic()) > 0:
-        readable, _, _ = select.select([channel], [], [], left_s)
-        if not readable:
+        if not wait_readable(channel, left_s):
             return None
         message = channel.recv(LARGEST_MESSAGE)
         if _is_response(message, sent):
@@ -236,8 +250,7 @@ def _receive_from(
     channel: socket.socket, sent: dict[int, tuple[bytes, float]], deadline: float
 ) -> tuple[bytes | None, Endpoint | None]:
     while (left_s := deadline - time.monotonic()) > 0:
-        readable, _, _ = select.select([channel], [], [], left_s)
-        if not readable:
+        if not wait_readable(channel, left_s):
             break
         message, sender = channel.recvfrom(LARGEST_MESSAGE)
         if _is_response(message, sent):
@@ -254,9 +267,8 @@ def _receive_exactly(channel: socket.socket, octets: int, deadline: float) -> by
     found = b""
     while len(found) < octets:
         left_s = deadline - time.monotonic()
-        if left_s <= 0:
+        if left_s <= 0 or not wait_readable(channel, left_s):
             raise TimeoutError
-        channel.settimeout(left_s)
         part = channel.recv(octets - len(found))
         if not part:
             cut = "in the middle of a message" if found else "without a response"

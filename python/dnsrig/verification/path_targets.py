@@ -95,7 +95,8 @@ def _own_path(kind: Literal["router", "bridge"], own: OwnPath) -> Iterator[PathT
             _set_rules(network, own.rules, rules)
         nowhere = Asker(Endpoint(NOWHERE, PORT), network.client.make_socket)
         version = f"Linux {platform.release()} as {kind}"
-        yield PathTarget(version, PathSubject(ways, nowhere, version))
+        nowhere_direct = Asker(Endpoint(NOWHERE, PORT), network.server.make_socket)
+        yield PathTarget(version, PathSubject(ways, nowhere, version, nowhere_direct))
 
 
 @contextmanager

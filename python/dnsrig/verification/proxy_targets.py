@@ -67,7 +67,8 @@ def proxy_target(target: str, device: Device, folder: Path) -> Iterator[ProxyTar
         yield ProxyTarget(None, _answering(target, ProxySubject(asker, None, wan)))
         return
     with _upstream(device.upstream) as upstream:
-        yield ProxyTarget(None, _answering(target, ProxySubject(asker, upstream, wan)))
+        subject = ProxySubject(asker, upstream, wan, direct=Asker(upstream.endpoint))
+        yield ProxyTarget(None, _answering(target, subject))
 
 
 @contextmanager
@@ -82,7 +83,8 @@ def _started(name: str, folder: Path) -> Iterator[ProxyTarget]:
             wan = Asker(Endpoint(OUTER.ipv4, PORT), network.server.make_socket, OUTER_WAITS_S)
             version = f"{server.title} {server.version}"
             known = known_deviations("proxy", server.name, server.version)
-            yield ProxyTarget(version, ProxySubject(asker, up, wan, version), known)
+            direct = Asker(up.endpoint, network.server.make_socket)
+            yield ProxyTarget(version, ProxySubject(asker, up, wan, version, direct), known)
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from dnsrig.verification.deviations import known_deviations
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.targets import address_of
+from dnsrig.verification.told_tree import ToldTree, find_names
 from dnsrig.verification.tree.making import Tree, make_tree
 from dnsrig.verification.tree.serve import TreeServer
 
@@ -37,14 +38,17 @@ class ResolverTarget:
 
 
 @contextmanager
-def resolver_target(target: str, port: int, tree_folder: Path | None, folder: Path) -> Iterator[ResolverTarget]:
+def resolver_target(
+    target: str, port: int, tree_folder: Path | None, folder: Path, told: ToldTree | None = None
+) -> Iterator[ResolverTarget]:
     """Start the resolver that `target` names in `folder`, or find the one at an address or of a host name.
 
     A resolver that the rig starts resolves from the rig's tree, in a network namespace. One at an address resolves from
-    the tree in `tree_folder`, which `dnsrig verify serve-tree` serves, or from who knows what.
+    the tree in `tree_folder`, which `dnsrig verify serve-tree` serves, from the tree that the user tells of, or from
+    who knows what.
 
     Raises:
-        InputError: no such resolver, address or host; no tree in the folder.
+        InputError: no such resolver, address or host; no tree in the folder; a trust anchor of another tree.
         EnvironmentLacksError: namespaces cannot be made, or the resolver is not installed.
         SubjectFailedError: it does not answer.
 
@@ -55,6 +59,8 @@ def resolver_target(target: str, port: int, tree_folder: Path | None, folder: Pa
         subject = ResolverSubject(asker, tree)
         if silence := subject.silence():
             raise SubjectFailedError(f"{target}: {silence}; is a resolver there, and may this host ask it?")
+        if told is not None:
+            subject.told = find_names(asker, told)
         yield ResolverTarget(None, subject)
         return
     tree = make_tree(folder, TREE_PREFIX)

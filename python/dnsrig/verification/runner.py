@@ -1,13 +1,14 @@
 """Running items against a subject."""
 
-import threading
+import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from typing import Protocol
 
 from dnsrig.verification.item import Item, KnownItem
-from dnsrig.verification.verdicts import Outcome, inconclusive, not_applicable
+from dnsrig.verification.stopping import Stop, thread_pool
+from dnsrig.verification.verdicts import Outcome, not_applicable
 
 AT_ONCE = 8
 """Items that run at a time: most of their time is spent waiting."""
@@ -47,26 +48,29 @@ def run_items(
 def run_on_each(
     items: Sequence[KnownItem], subjects: Sequence[Subject], tell: Callable[[Result], None] = lambda _: None
 ) -> list[list[Result]]:
-    """Run the items on subjects of one target, such as its zones, at the same time; give the results of each."""
+    """Run the items on subjects of one target, such as its zones, at the same time; give the results of each.
+
+    Where it is interrupted, what items wait for is given up, and they put away what they had started.
+    """
     results: dict[tuple[int, str], Result] = {}
-    stop = threading.Event()
-    pool = ThreadPoolExecutor(AT_ONCE * len(subjects), thread_name_prefix="item")
-    try:
-        for together in _in_turn(items, len(subjects)):
-            waiting: dict[Future[Result], tuple[int, str]] = {
-                pool.submit(_run_unless, stop, known, subjects[place]): (place, known.item.id)
-                for place, known in together
-            }
-            while waiting:
-                # A time-out lets signals through.
-                done, _ = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
-                for future in done:
-                    key = waiting.pop(future)
-                    results[key] = future.result()
-                    tell(results[key])
-    finally:
-        stop.set()
-        pool.shutdown(wait=False, cancel_futures=True)
+    stop = Stop()
+    with thread_pool(AT_ONCE * len(subjects), "item", stop) as pool:
+        try:
+            for together in _in_turn(items, len(subjects)):
+                waiting: dict[Future[Result], tuple[int, str]] = {
+                    pool.submit(run_item, known, subjects[place]): (place, known.item.id) for place, known in together
+                }
+                while waiting:
+                    # A time-out lets signals through.
+                    done, _ = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
+                    for future in done:
+                        key = waiting.pop(future)
+                        results[key] = future.result()
+                        tell(results[key])
+        except BaseException:
+            stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
     return [[results[place, known.item.id] for known in items] for place in range(len(subjects))]
 
 
@@ -77,16 +81,11 @@ def _in_turn(items: Sequence[KnownItem], subjects: int) -> Sequence[Sequence[tup
     return [together, *([(place, known)] for place, known in pairs if known.item.runs_alone)]
 
 
-def _run_unless(stop: threading.Event, known: KnownItem, subject: Subject) -> Result:
-    if stop.is_set():
-        return Result(known.item, inconclusive("It was interrupted."))
-    return run_item(known, subject)
-
-
 def run_item(known: KnownItem, subject: Subject) -> Result:
     """Run one item."""
+    began = time.monotonic()
     for need in known.item.needs:
         lacking = subject.lacks(need)
         if lacking is not None:
             return Result(known.item, not_applicable(lacking))
-    return Result(known.item, known.check(subject))
+    return Result(known.item, known.check(subject), time.monotonic() - began)

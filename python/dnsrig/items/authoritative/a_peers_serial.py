@@ -1,11 +1,10 @@
 """A-peers-serial: servers that agree on the serial."""
 
-import time
-
 from dns.rdatatype import RdataType
 
 from dnsrig.items.authoritative._probes import soa_query
 from dnsrig.verification.item import Item
+from dnsrig.verification.stopping import pause
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject, rrset_of
 from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed
 
@@ -31,7 +30,7 @@ ITEM = Item(
 def check(subject: AuthoritativeSubject) -> Outcome:
     """Ask each server."""
     for wait_s in PATIENCE_S:
-        time.sleep(wait_s)
+        pause(wait_s)
         exchanges = [asker.ask(soa_query(subject)) for asker in (subject.asker, *subject.peers)]
         serials = {}
         for exchange in exchanges:

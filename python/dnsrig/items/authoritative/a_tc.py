@@ -1,11 +1,10 @@
 """A-tc: TC without need."""
 
-import time
-
 from dns.rdatatype import RdataType
 
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
+from dnsrig.verification.stopping import pause
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
 
@@ -39,7 +38,7 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         questions.append((subject.landmarks.host.name, RdataType.A))
     exchanges = []
     for pause_s in PAUSES_S:
-        time.sleep(pause_s)
+        pause(pause_s)
         for name, rtype in questions:
             exchange = subject.asker.udp(Query(name=name, rtype=rtype, payload=None))
             if exchange.response is None:

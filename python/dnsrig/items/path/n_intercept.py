@@ -13,7 +13,7 @@ ITEM = Item(
     role="path",
     group="Changes",
     requirement="Queries to an address come to the server at that address and to no other one.",
-    references=("RFC 5625 section 3", "RFC 7754 section 4.3"),
+    references=("RFC 5625 section 3",),
     severity=Severity.ERROR,
     consequence=(
         "Clients cannot choose their resolver, and servers are asked by whom nobody knows; faults of the "

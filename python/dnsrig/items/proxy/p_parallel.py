@@ -1,12 +1,12 @@
 """P-parallel: queries at the same time."""
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from dns.rdatatype import RdataType
 
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
+from dnsrig.verification.stopping import thread_pool
 from dnsrig.verification.subjects.proxy import ProxySubject
 from dnsrig.verification.upstream import names
 from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed
@@ -38,7 +38,7 @@ def check(subject: ProxySubject) -> Outcome:
         queries = [
             Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, payload=None) for _ in range(QUERIES)
         ]
-        with ThreadPoolExecutor(QUERIES, thread_name_prefix="parallel") as pool:
+        with thread_pool(QUERIES, "parallel") as pool:
             exchanges = list(pool.map(hasty.udp, queries))
         missing = sum(exchange.message is None for exchange in exchanges)
         if missing * 10 < QUERIES:

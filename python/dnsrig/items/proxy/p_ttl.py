@@ -1,12 +1,11 @@
 """P-ttl: the age of cached records."""
 
-import time
-
 from dns.rdatatype import RdataType
 
 from dnsrig.items.proxy._through import compare
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
+from dnsrig.verification.stopping import pause
 from dnsrig.verification.subjects.proxy import ProxySubject
 from dnsrig.verification.transparency import raised_ttls
 from dnsrig.verification.upstream import names
@@ -40,7 +39,7 @@ def check(subject: ProxySubject) -> Outcome:
     first = compare(subject, query, of_response=raised_ttls)
     if isinstance(first, Outcome):
         return first
-    time.sleep(PAUSE_S)
+    pause(PAUSE_S)
     second = subject.ask(query)
     if first.client.message is None or second.client.message is None:
         return subject.unanswered(second)

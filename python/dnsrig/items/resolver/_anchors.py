@@ -4,7 +4,9 @@ from contextlib import AbstractContextManager
 
 from dnsrig.verification.anchor_trials import AnchorTrial
 from dnsrig.verification.exchange import Exchange
+from dnsrig.verification.stopping import pause
 from dnsrig.verification.subjects.resolver import ResolverSubject
+from dnsrig.verification.tree.rolling_root import TTL_S
 from dnsrig.verification.verdicts import Outcome, Shown, failed, inconclusive, passed
 
 DIG = ("dig @{server} -p {port} . DNSKEY +dnssec +multi   # and the resolver's own list of trust anchors",)
@@ -29,7 +31,8 @@ def not_secure_at_first(trial: AnchorTrial) -> Outcome | None:
 
 
 def secure_or_fail(trial: AnchorTrial, good: str, bad: str) -> Outcome:
-    """Judge what is to be secure."""
+    """Judge what is to be secure by the keys that are published now, once older ones are not in the cache any more."""
+    pause(TTL_S + 1)
     exchange = trial.secure()
     if exchange is None:
         return failed(bad, trial.ask(), trial.states())

@@ -3,13 +3,14 @@
 import statistics
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 from dns.rdatatype import RdataType
 
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.queries import Query
-from dnsrig.verification.subjects.resolver import UNSIGNED, ResolverSubject
+from dnsrig.verification.stopping import thread_pool
+from dnsrig.verification.subjects.known_names import UNSIGNED
+from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.verdicts import Evidence, Outcome, failed, inconclusive, passed
 
 LONGEST_S = 2.0
@@ -30,7 +31,7 @@ def check_burden(subject: ResolverSubject, item_id: str) -> Outcome:
     if calm_s > USUAL_S:
         return inconclusive(f"The resolver takes {calm_s:.1f} s for cached data even without burden.")
     over = threading.Event()
-    with ThreadPoolExecutor(len(rows) + 1, thread_name_prefix="burden") as pool:
+    with thread_pool(len(rows) + 1, "burden") as pool:
         meanwhile = pool.submit(_watch, subject, over)
         queries = [Query(name=row.name, rtype=row.case.rtype, rd=True, do=True) for row in rows]
         costly = list(pool.map(subject.asker.ask, queries))

@@ -1,13 +1,13 @@
 """What items about zones with one server of two that is wrong share."""
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 import dns.name
 import dns.rcode
 
 from dnsrig.items.resolver._forged import ask_plainly, fresh_in
 from dnsrig.verification.exchange import Exchange
+from dnsrig.verification.stopping import thread_pool
 from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.tree.zones_serving import WRONG
 from dnsrig.verification.verdicts import Evidence, Outcome, failed, inconclusive, passed
@@ -25,7 +25,7 @@ def has_records(exchange: Exchange) -> bool:
 
 def check_zones(subject: ResolverSubject, zones: Sequence[str]) -> Outcome:
     """Ask for names of zones, all zones at once; a name that is not answered well is asked for once more."""
-    with ThreadPoolExecutor(len(zones), thread_name_prefix="zone") as pool:
+    with thread_pool(len(zones), "zone") as pool:
         found = list(pool.map(lambda zone: _check_zone(subject, zone), zones))
     wrong = [exchange for exchange, _ in found if exchange is not None]
     shown = Evidence("zones", "\n".join(line for _, line in found))

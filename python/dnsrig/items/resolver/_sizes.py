@@ -1,25 +1,33 @@
 """What F-86 and F-87 share: a response of a certain size by UDP."""
 
-import dns.name
-from dns.rdatatype import RdataType
+from dataclasses import replace
 
 from dnsrig.verification.queries import Query
+from dnsrig.verification.subjects.known_names import Question
 from dnsrig.verification.subjects.resolver import ResolverSubject
-from dnsrig.verification.verdicts import Outcome, failed, inconclusive, passed, passed_by_tcp
+from dnsrig.verification.verdicts import Outcome, failed, inconclusive, not_applicable, passed, passed_by_tcp
 
 LARGE_PAYLOAD = 4096
 
 
-def large_query(label: str, payload: int = LARGE_PAYLOAD) -> Query:
-    """Ask for an RRset of the tree that is large, with DO."""
-    return Query(
-        name=dns.name.from_text(f"{label}.secure.nsec."), rtype=RdataType.TXT, rd=True, do=True, payload=payload
+def large_query(question: Question, payload: int = LARGE_PAYLOAD) -> Query:
+    """Ask with DO by a payload size."""
+    return replace(question.with_do, payload=payload)
+
+
+def none_so_large(octets: int) -> Outcome:
+    """Say that no RRset of the user's tree is known whose response is longer."""
+    return not_applicable(
+        f"No name with a response of more than {octets} octets is known; --secure NAME/TYPE names one."
     )
 
 
-def check_size(subject: ResolverSubject, label: str, octets: int) -> Outcome:
+def check_size(subject: ResolverSubject, octets: int) -> Outcome:
     """Ask by UDP for a response of more than `octets`; by TCP where it is truncated."""
-    query = large_query(label)
+    question = subject.names.large.get(octets)
+    if question is None:
+        return none_so_large(octets)
+    query = large_query(question)
     by_udp = subject.asker.udp(query)
     if by_udp.message is None:
         return subject.unanswered(by_udp)

@@ -1,15 +1,14 @@
 """What most items share: questions of the tree's table, and whether the answers are what a right validator gives."""
 
-import time
-
 import dns.flags
 import dns.rcode
 
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.queries import Query
-from dnsrig.verification.subjects.resolver import ResolverSubject
+from dnsrig.verification.stopping import pause
+from dnsrig.verification.subjects.resolver import POINT_AT_TREE, ResolverSubject
 from dnsrig.verification.tree.cases import BOGUS, Status, TableRow
-from dnsrig.verification.verdicts import Outcome, failed, inconclusive, passed
+from dnsrig.verification.verdicts import Outcome, failed, inconclusive, not_applicable, passed
 
 PROCEDURE = "Each name is asked for with RD and DO. "
 RCODES = {"": dns.rcode.NOERROR, "type": dns.rcode.NOERROR, "name": dns.rcode.NXDOMAIN}
@@ -81,6 +80,8 @@ def check_table(subject: ResolverSubject, item_id: str) -> Outcome:
     wrong: list[tuple[TableRow, Exchange]] = []
     right: list[Exchange] = []
     rows = subject.rows(item_id)
+    if not rows:
+        return _nothing_to_ask(subject)
     for row in rows:
         exchange = ask_row(subject, row)
         if exchange.response is None and row.case.right == BOGUS and not subject.silence():
@@ -96,7 +97,7 @@ def check_table(subject: ResolverSubject, item_id: str) -> Outcome:
     for pause_s in PAUSES_S:
         if not any(_fails_wrongly(row, exchange) for row, exchange in wrong):
             break
-        time.sleep(pause_s)
+        pause(pause_s)
         wrong, late = _asked_again(subject, wrong)
         right += late
     if wrong:
@@ -104,9 +105,13 @@ def check_table(subject: ResolverSubject, item_id: str) -> Outcome:
         more = f"; {len(wrong) - SHOWN} more" if len(wrong) > SHOWN else ""
         evidence = [exchange for _, exchange in wrong[:SHOWN]]
         return failed(f"Of {len(rows)} questions, {len(wrong)}: {said}{more}.", *evidence)
-    if not rows:
-        return inconclusive("The tree has no question for this.")
     return passed(f"{_counted(right)}, as is right.", *right[:1])
+
+
+def _nothing_to_ask(subject: ResolverSubject) -> Outcome:
+    if subject.tree is None:
+        return not_applicable(f"This takes the rig's tree, or names of yours for it; {POINT_AT_TREE}.")
+    return inconclusive("The tree has no question for this.")
 
 
 def _asked_again(

@@ -21,6 +21,7 @@ ITEM = Item(
     ),
     dig=DIG,
     needs=("rfc5011",),
+    faults=("drops-missing-keys",),
     is_slow=True,
 )
 

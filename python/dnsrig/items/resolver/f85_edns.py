@@ -2,14 +2,12 @@
 
 from dns.rdatatype import RdataType
 
-from dnsrig.items.resolver._sizes import large_query
+from dnsrig.items.resolver._sizes import large_query, none_so_large
 from dnsrig.verification.item import Item
-from dnsrig.verification.queries import Query
-from dnsrig.verification.subjects.resolver import UNSIGNED, ResolverSubject
+from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
 
 OLD_LIMIT = 512
-LABEL = "large700"
 ITEM = Item(
     id="F-85",
     role="resolver",
@@ -31,7 +29,7 @@ ITEM = Item(
         "dig @{server} -p {port} large700.secure.nsec. TXT +dnssec +bufsize=512 +ignore",
         "dig @{server} -p {port} www.control.unsigned. A +dnssec",
     ),
-    needs=("upstream",),
+    needs=("names",),
     faults=(
         "strips-opt",
         "ignores-edns",
@@ -46,21 +44,24 @@ ITEM = Item(
 
 def check(subject: ResolverSubject) -> Outcome:
     """Ask with a large payload size and with a small one, and for unsigned data."""
-    by_udp = subject.asker.udp(large_query(LABEL))
+    question = subject.names.large.get(OLD_LIMIT)
+    if question is None:
+        return none_so_large(OLD_LIMIT)
+    by_udp = subject.asker.udp(large_query(question))
     if by_udp.message is None:
         return subject.unanswered(by_udp)
     if by_udp.octets <= OLD_LIMIT:
         return failed(f"By UDP with a payload size of 4096 a response of {by_udp.octets} octets comes.", by_udp)
     if by_udp.message.edns < 0:
         return failed("The response has no OPT record, though the query had one.", by_udp)
-    small = subject.asker.udp(large_query(LABEL, OLD_LIMIT))
+    small = subject.asker.udp(large_query(question, OLD_LIMIT))
     if small.message is None:
         return subject.unanswered(small)
     if small.octets > OLD_LIMIT:
         return failed(f"A response of {small.octets} octets comes to a client that takes 512.", small)
     if not small.is_truncated:
         return failed(f"The response is cut to {small.octets} octets without TC.", small, by_udp)
-    by_tcp = subject.asker.tcp(large_query(LABEL, OLD_LIMIT))
+    by_tcp = subject.asker.tcp(large_query(question, OLD_LIMIT))
     if by_tcp.message is None:
         return failed("The response is truncated by UDP, and there is none by TCP.", small, by_tcp)
     if len(by_tcp.message.answer) < len(by_udp.message.answer):
@@ -71,7 +72,9 @@ def check(subject: ResolverSubject) -> Outcome:
 
 
 def _unsigned(subject: ResolverSubject) -> Outcome | None:
-    exchange = subject.asker.ask(Query(name=UNSIGNED, rtype=RdataType.A, rd=True, do=True))
+    if subject.names.unsigned is None:
+        return None
+    exchange = subject.asker.ask(subject.names.unsigned.with_do)
     if exchange.message is None:
         return subject.unanswered(exchange)
     if exchange.message.edns < 0:

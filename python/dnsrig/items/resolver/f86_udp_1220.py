@@ -25,4 +25,4 @@ ITEM = Item(
 
 def check(subject: ResolverSubject) -> Outcome:
     """Ask for such an RRset."""
-    return check_size(subject, "large1220", 1220)
+    return check_size(subject, 1220)

@@ -25,4 +25,4 @@ ITEM = Item(
 
 def check(subject: ResolverSubject) -> Outcome:
     """Ask for such an RRset."""
-    return check_size(subject, "large4000", 4000)
+    return check_size(subject, 4000)

@@ -1,11 +1,11 @@
 """F-ad-asked: AD to those who ask for it, and to no others."""
 
+from dataclasses import replace
+
 import dns.flags
-from dns.rdatatype import RdataType
 
 from dnsrig.verification.item import Item
-from dnsrig.verification.queries import Query
-from dnsrig.verification.subjects.resolver import CONTROL, ResolverSubject
+from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.verdicts import Outcome, Severity, failed, not_applicable, passed
 
 ITEM = Item(
@@ -37,7 +37,7 @@ def check(subject: ResolverSubject) -> Outcome:
         return not_applicable("The resolver never sets AD (see F-secure-data).", subject.control)
     exchanges = []
     for ad in (True, False):
-        exchange = subject.asker.ask(Query(name=CONTROL, rtype=RdataType.A, rd=True, ad=ad, payload=None))
+        exchange = subject.asker.ask(replace(subject.names.secure.plain, ad=ad))
         if exchange.message is None:
             return subject.unanswered(exchange)
         if exchange.has_flag(dns.flags.AD) != ad:

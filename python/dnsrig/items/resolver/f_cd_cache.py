@@ -1,11 +1,11 @@
 """F-cd-cache: what came with CD does not leak."""
 
+from dataclasses import replace
+
 import dns.rcode
-from dns.rdatatype import RdataType
 
 from dnsrig.verification.item import Item
-from dnsrig.verification.queries import Query
-from dnsrig.verification.subjects.resolver import BOGUS_FRESH, ResolverSubject
+from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed
 
 ITEM = Item(
@@ -24,22 +24,21 @@ ITEM = Item(
         "dig @{server} -p {port} any.fresh.control-bogus.nsec. A +dnssec +cd",
         "dig @{server} -p {port} any.fresh.control-bogus.nsec. A +dnssec",
     ),
-    needs=("validates",),
+    needs=("validates", "bogus"),
     faults=("leaks-bogus-after-cd",),
 )
 
 
 def check(subject: ResolverSubject) -> Outcome:
     """Ask with CD, then without."""
-    name = subject.fresh_name(BOGUS_FRESH)
-    first = subject.asker.ask(Query(name=name, rtype=RdataType.A, rd=True, do=True, cd=True))
-    control = subject.asker.ask(Query(name=subject.fresh_name(BOGUS_FRESH), rtype=RdataType.A, rd=True, do=True))
+    question, other = subject.bogus_question(), subject.bogus_question()
+    if question is None or other is None:
+        return inconclusive("No bogus name is known.")
+    control = subject.asker.ask(other.with_do)
     if control.rcode != dns.rcode.SERVFAIL:
         return inconclusive("The resolver does not keep such data back even where nobody asked with CD.", control)
-    for query in (
-        Query(name=name, rtype=RdataType.A, rd=True, do=True),
-        Query(name=name, rtype=RdataType.A, rd=True, payload=None),
-    ):
+    first = subject.asker.ask(replace(question.with_do, cd=True))
+    for query in (question.with_do, question.plain):
         exchange = subject.asker.ask(query)
         if exchange.message is None:
             return subject.unanswered(exchange)

@@ -1,11 +1,11 @@
 """F-cd-copied: CD in responses."""
 
+from dataclasses import replace
+
 import dns.flags
-from dns.rdatatype import RdataType
 
 from dnsrig.verification.item import Item
-from dnsrig.verification.queries import Query
-from dnsrig.verification.subjects.resolver import CONTROL, ResolverSubject
+from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
 
 ITEM = Item(
@@ -29,7 +29,7 @@ def check(subject: ResolverSubject) -> Outcome:
     """Ask with CD and without."""
     exchanges = []
     for cd in (True, False):
-        exchange = subject.asker.ask(Query(name=CONTROL, rtype=RdataType.A, rd=True, do=True, cd=cd))
+        exchange = subject.asker.ask(replace(subject.names.secure.with_do, cd=cd))
         if exchange.message is None:
             return subject.unanswered(exchange)
         if exchange.has_flag(dns.flags.CD) != cd:

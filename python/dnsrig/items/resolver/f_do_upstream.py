@@ -20,7 +20,8 @@ ITEM = Item(
         "tree's servers have EDNS and DO."
     ),
     dig=("dig @{server} -p {port} h17.secure.nsec. A +noedns   # and look at what comes to the tree's servers",),
-    needs=("dnssec", "seen"),
+    needs=("upstream", "dnssec", "seen"),
+    faults=("asks-without-do",),
 )
 
 

@@ -25,7 +25,7 @@ ITEM = Item(
         "to secure names have none of these but 0. The evidence has the codes."
     ),
     dig=("dig @{server} -p {port} www.expired.nsec. A +dnssec   # EDE",),
-    needs=("validates",),
+    needs=("upstream", "validates"),
     faults=("accuses-the-network",),
 )
 ITEMS = ("F-expired", "F-future", "F-missing-rrsig", "F-ds-mismatch", "F-missing-dnskey", "F-secure-data")

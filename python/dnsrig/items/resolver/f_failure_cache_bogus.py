@@ -25,7 +25,8 @@ ITEM = Item(
             "tree's servers"
         ),
     ),
-    needs=("validates", "seen"),
+    needs=("upstream", "validates", "seen"),
+    faults=("forgets-bogus",),
 )
 
 

@@ -23,7 +23,7 @@ ITEM = Item(
         "dig @{server} -p {port} absent.iterations-0.nsec3. A +dnssec",
         "dig @{server} -p {port} absent.iterations-150.nsec3. A +dnssec",
     ),
-    needs=("validates",),
+    needs=("upstream", "validates"),
     faults=("fails-iterations",),
 )
 

@@ -21,7 +21,7 @@ ITEM = Item(
         "or SERVFAIL."
     ),
     dig=("dig @{server} -p {port} absent.iterations-2500.nsec3. A +dnssec",),
-    needs=("validates",),
+    needs=("upstream", "validates"),
     faults=("validates-any-iterations", "sets-ad-always"),
 )
 

@@ -18,7 +18,7 @@ ITEM = Item(
         "meanwhile a name that is in the cache is asked for again and again: it is answered within 2 s."
     ),
     dig=("dig @{server} -p {port} trap0.keytrap.nsec. A +dnssec",),
-    needs=("validates",),
+    needs=("upstream", "validates"),
     runs_alone=True,
     faults=("stalls-on-keytrap",),
 )

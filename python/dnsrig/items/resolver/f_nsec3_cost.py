@@ -18,7 +18,7 @@ ITEM = Item(
         "name that is in the cache is asked for again and again: it is answered within 2 s."
     ),
     dig=("dig @{server} -p {port} x.x.x.deep0.deep.nsec3. A +dnssec",),
-    needs=("validates",),
+    needs=("upstream", "validates"),
     runs_alone=True,
     faults=("stalls-on-nsec3",),
 )

@@ -1,43 +1,44 @@
 """F-rrsig-stripped: no DNSSEC records to those who did not ask for them."""
 
-import dns.name
+from dataclasses import replace
+
 from dns.rdatatype import RdataType
 
 from dnsrig.verification.item import Item
-from dnsrig.verification.queries import Query
-from dnsrig.verification.subjects.resolver import CONTROL, ResolverSubject
+from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
 
-ABSENT = dns.name.from_text("absent.control.nsec.")
 DNSSEC_TYPES = {RdataType.RRSIG, RdataType.NSEC, RdataType.NSEC3}
 ITEM = Item(
     id="F-rrsig-stripped",
     role="resolver",
     group="DNSSEC records and flags",
-    requirement="The resolver leaves DNSSEC records out where they were not asked for.",
+    requirement="The resolver gives signatures and proofs of denial only to clients that set DO.",
     references=("RFC 4035 section 3.2.1", "RFC 3225 section 3"),
     severity=Severity.WARNING,
     consequence="Old stubs and routers that cannot take large responses, or records that they do not know, fail.",
     procedure=(
-        "A secure name and one that does not exist are asked for with RD and without EDNS, and with EDNS but "
-        "without DO, after queries with DO filled the cache: no RRSIG, NSEC or NSEC3 records."
+        "A secure name, and two that do not exist, in a zone with NSEC and in one with NSEC3, are asked for with RD "
+        "and without EDNS, and with EDNS but without DO, after queries with DO filled the cache: no RRSIG, NSEC or "
+        "NSEC3 records."
     ),
     dig=(
         "dig @{server} -p {port} www.control.nsec. A +noedns",
         "dig @{server} -p {port} absent.control.nsec. A +noedns",
+        "dig @{server} -p {port} none.secure.nsec3. A +noedns",
     ),
     needs=("dnssec",),
-    faults=("keeps-rrsig-without-do",),
+    faults=("keeps-rrsig-without-do", "keeps-nsec-without-do"),
 )
 
 
 def check(subject: ResolverSubject) -> Outcome:
     """Ask without DO."""
     exchanges = []
-    for name in (CONTROL, ABSENT):
-        subject.asker.ask(Query(name=name, rtype=RdataType.A, rd=True, do=True))
-        for payload in (None, 1232):
-            exchange = subject.asker.ask(Query(name=name, rtype=RdataType.A, rd=True, payload=payload))
+    for question in (subject.names.secure, *subject.names.denied):
+        subject.asker.ask(question.with_do)
+        for query in (question.plain, replace(question.with_do, do=False)):
+            exchange = subject.asker.ask(query)
             if exchange.message is None:
                 return subject.unanswered(exchange)
             rrsets = [*exchange.message.answer, *exchange.message.authority, *exchange.message.additional]

@@ -21,7 +21,7 @@ ITEM = Item(
         "dig @{server} -p {port} www.algorithm-8.nsec. A +dnssec",
         "dig @{server} -p {port} www.algorithm-10.nsec. A +dnssec",
     ),
-    needs=("validates",),
+    needs=("upstream", "validates"),
     faults=("lacks-rsa-sha2", "fails-algorithms-required"),
 )
 

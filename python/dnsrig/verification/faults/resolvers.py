@@ -17,6 +17,7 @@ from dnsrig.verification.tree.plan import PLANS
 Question = tuple[dns.name.Name, RdataType]
 STALL_S = 1.0
 """The items ask for several names at once, so that a stall takes some seconds."""
+DNSSEC_TYPES = {RdataType.DNSKEY, RdataType.DS, RdataType.NSEC, RdataType.NSEC3PARAM, RdataType.RRSIG}
 BURDENS = {"F-keytrap", "F-nsec3-cost"}
 """Items that are not about what is answered."""
 
@@ -92,24 +93,42 @@ def _keep_records(passage: Passage) -> bytes:
 
 
 class _LeakingCache:
-    """Remembers what was asked with CD, and then takes it for validated."""
+    """Remembers what came for queries with CD, and then takes it for validated."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, denials_only: bool = False) -> None:
         self._leaked: set[Question] = set()
+        self._denials_only = denials_only
 
     def on_query(self, passage: Passage) -> bytes:
-        asked = passage.asked
-        question = _question(asked)
-        if question is None:
-            return passage.query
-        if asked.flags & dns.flags.CD:
-            self._leaked.add(question)
-        return _check_nothing(passage) if question in self._leaked else passage.query
+        return _check_nothing(passage) if _question(passage.asked) in self._leaked else passage.query
 
-    @staticmethod
-    def on_response(passage: Passage) -> bytes:
+    def on_response(self, passage: Passage) -> bytes:
+        answer, question = passage.answer, _question(passage.asked)
         cd = _asked_flag(passage, dns.flags.CD)
-        return _with_flags(passage.answer, off=dns.flags.CD & ~cd)
+        if question is not None and cd and not (self._denials_only and answer.answer):
+            self._leaked.add(question)
+        return _with_flags(answer, off=dns.flags.CD & ~cd)
+
+
+def _keep_denials(passage: Passage) -> bytes:
+    """As `_keep_records`, but for the signatures."""
+    answer = dns.message.from_wire(_keep_records(passage))
+    if not _asked_do(passage):
+        for section in (answer.answer, answer.authority):
+            section[:] = [rrset for rrset in section if rrset.rdtype != RdataType.RRSIG]
+    return wire_of(answer)
+
+
+def _strip_asked_types(passage: Passage) -> bytes:
+    answer = passage.answer
+    if not _asked_do(passage):
+        answer.answer = [rrset for rrset in answer.answer if rrset.rdtype not in DNSSEC_TYPES]
+    return wire_of(answer)
+
+
+def _asked_do(passage: Passage) -> bool:
+    asked = passage.asked
+    return asked.edns >= 0 and bool(asked.ednsflags & dns.flags.DO)
 
 
 def _only(questions: Iterable[Question], change: Callable[[Passage], bytes]) -> Change:
@@ -173,7 +192,7 @@ def _table_faults() -> Iterable[Fault]:
 
 def resolver_faults() -> tuple[Fault, ...]:
     """Give the faults, with fresh memories where they have any."""
-    leaking = _LeakingCache()
+    leaking, leaking_denials = _LeakingCache(), _LeakingCache(denials_only=True)
     plain: tuple[tuple[str, str, Change | None, Change | None], ...] = (
         ("does-not-validate", "does not validate", _check_nothing, _as_if_without_cd),
         ("never-sets-ad", "never sets AD", None, _clear_ad),
@@ -188,7 +207,20 @@ def resolver_faults() -> tuple[Fault, ...]:
             leaking.on_query,
             leaking.on_response,
         ),
+        (
+            "leaks-denials-after-cd",
+            "gives denials that were fetched with CD to all",
+            leaking_denials.on_query,
+            leaking_denials.on_response,
+        ),
         ("keeps-rrsig-without-do", "gives DNSSEC records without DO", _ask_with_do, _keep_records),
+        ("keeps-nsec-without-do", "gives NSEC and NSEC3 records without DO", _ask_with_do, _keep_denials),
+        (
+            "strips-asked-types",
+            "leaves records of DNSSEC types out without DO also where their type is asked for",
+            None,
+            _strip_asked_types,
+        ),
     )
     made = [
         Fault(

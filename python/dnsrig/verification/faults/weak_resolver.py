@@ -1,7 +1,8 @@
 """A small resolver that leaves out, on demand, one of the cares that a resolver takes: it proves items about those.
 
-It resolves from root servers that it is told, follows referrals and aliases, and does not validate. It is for the rig's
-tree and for nothing else.
+It resolves from root servers that it is told, and follows referrals and aliases. Signatures must fit the data, but no
+chain of trust is followed: that is enough to tell data with wrong signatures. It is for the rig's tree and for nothing
+else.
 """
 
 import contextlib
@@ -29,6 +30,7 @@ from dns.rdatatype import RdataType
 
 from dnsrig.verification.asker import SocketMaker
 from dnsrig.verification.exchange import Endpoint
+from dnsrig.verification.faults.weak_signatures import has_wrong_signature, without_signatures
 from dnsrig.verification.faults.weaknesses import Weakness
 
 WAIT_S = 2.5
@@ -45,11 +47,17 @@ FAILURE_S = 5.0
 UPSTREAM_PORT = 53
 FIRST_PORT = 20_000
 FEW_PORTS = 8
-Question = tuple[dns.name.Name, RdataType]
+Question = tuple[dns.name.Name, RdataType, bool]
+"""Name and type, and whether DNSSEC records are asked for upstream."""
+Answer = tuple[dns.rcode.Rcode, list[dns.rrset.RRset]]
 
 
 class _FailureError(Exception):
     """The question cannot be resolved."""
+
+
+class _BogusError(_FailureError):
+    """What was found has wrong signatures."""
 
 
 @dataclass
@@ -60,6 +68,8 @@ class _Cache:
     failures: dict[Question, float] = field(default_factory=dict)
     servers: dict[dns.name.Name, list[str]] = field(default_factory=dict)
     """Addresses of the name servers of each zone."""
+    answered: dict[dns.name.Name, str] = field(default_factory=dict)
+    """The one of them that has answered last."""
 
 
 class WeakResolver:
@@ -117,10 +127,13 @@ class WeakResolver:
             return
         response = dns.message.make_response(query, recursion_available=True, our_payload=PAYLOAD)
         question = query.question[0]
+        wants_signatures = query.edns >= 0 and bool(query.ednsflags & dns.flags.DO)
+        with_do = wants_signatures or not self._is("asks-without-do")
         try:
-            rcode, response.answer = self._resolve(question.name, RdataType.make(question.rdtype))
+            rcode, answer = self._resolve(question.name, RdataType.make(question.rdtype), with_do)
         except _FailureError:
-            rcode = dns.rcode.SERVFAIL
+            rcode, answer = dns.rcode.SERVFAIL, []
+        response.answer = answer if wants_signatures else without_signatures(answer)
         response.set_rcode(rcode)
         with contextlib.suppress(OSError, dns.exception.DNSException):
             self._channel.sendto(response.to_wire(), client)
@@ -128,11 +141,11 @@ class WeakResolver:
     def _is(self, name: str) -> bool:
         return self._weakness == name
 
-    def _resolve(self, name: dns.name.Name, rtype: RdataType) -> tuple[dns.rcode.Rcode, list[dns.rrset.RRset]]:
+    def _resolve(self, name: dns.name.Name, rtype: RdataType, with_do: bool) -> Answer:
         """Give rcode and answer, of what is known or of the servers; follow aliases."""
         found: list[dns.rrset.RRset] = []
         for _ in range(STEPS):
-            rcode, records = self._known_or_asked(name, rtype)
+            rcode, records = self._known_or_asked((name, rtype, with_do))
             found += records
             aliases = [rrset for rrset in records if rrset.rdtype == RdataType.CNAME and rrset.name == name]
             if not aliases or rtype == RdataType.CNAME:
@@ -140,71 +153,87 @@ class WeakResolver:
             name = aliases[0][0].target
         raise _FailureError
 
-    def _known_or_asked(self, name: dns.name.Name, rtype: RdataType) -> tuple[dns.rcode.Rcode, list[dns.rrset.RRset]]:
-        question = (name, rtype)
+    def _known_or_asked(self, question: Question) -> Answer:
         now_s = time.monotonic()
         known = self._cache.answers.get(question)
         if known is not None and known[0] > now_s:
             return known[1], known[2]
-        if self._cache.failures.get(question, 0.0) > now_s and not self._is("forgets-failures"):
+        if self._cache.failures.get(question, 0.0) > now_s:
             raise _FailureError
         try:
-            return self._ask_downwards(name, rtype)
-        except _FailureError:
-            self._cache.failures[question] = time.monotonic() + FAILURE_S
+            return self._ask_downwards(question)
+        except _FailureError as error:
+            if not self._is("forgets-bogus" if isinstance(error, _BogusError) else "forgets-failures"):
+                self._cache.failures[question] = time.monotonic() + FAILURE_S
             raise
 
-    def _ask_downwards(self, name: dns.name.Name, rtype: RdataType) -> tuple[dns.rcode.Rcode, list[dns.rrset.RRset]]:
+    def _ask_downwards(self, question: Question) -> Answer:
         """Ask from the nearest zone that is known down to the one that answers."""
+        name = question[0]
         for _ in range(STEPS):
             zone = name
             while zone not in self._cache.servers:
                 zone = zone.parent()
-            response = self._ask_servers(zone, name, rtype)
+            response = self._ask_servers(zone, question)
             lower = _referral(response, zone, name)
             if lower is None:
-                return self._learn(response, zone, name, rtype)
+                return self._learn(response, zone, question)
             self._cache.servers[lower] = _glue(response, lower)
         raise _FailureError
 
-    def _learn(
-        self, response: dns.message.Message, zone: dns.name.Name, name: dns.name.Name, rtype: RdataType
-    ) -> tuple[dns.rcode.Rcode, list[dns.rrset.RRset]]:
+    def _learn(self, response: dns.message.Message, zone: dns.name.Name, question: Question) -> Answer:
         """Keep what a response says, and give what of it answers the question."""
         end_s = time.monotonic() + 60
-        mine = [rrset for rrset in response.answer if rrset.name == name and rrset.rdtype in {rtype, RdataType.CNAME}]
+        mine = _answering(response, question)
         if self._is("compares-case"):
-            mine = [rrset for rrset in mine if rrset.name.labels == name.labels]
-        self._cache.answers[name, rtype] = (end_s, response.rcode(), mine)
+            mine = [rrset for rrset in mine if rrset.name.labels == question[0].labels]
+        self._cache.answers[question] = (end_s, response.rcode(), mine)
         if self._is("takes-any-name"):
             for rrset in (*response.answer, *response.additional):
                 if rrset.rdtype == RdataType.A and not rrset.name.is_subdomain(zone):
-                    self._cache.answers[rrset.name, RdataType.A] = (end_s, dns.rcode.NOERROR, [rrset])
+                    victim = (rrset.name, RdataType.A, question[2])
+                    self._cache.answers[victim] = (end_s, dns.rcode.NOERROR, [rrset])
         if self._is("takes-any-delegation"):
             for rrset in response.authority:
                 if rrset.rdtype == RdataType.NS and (servers := _glue(response, rrset.name)):
                     self._cache.servers[rrset.name] = servers
         return response.rcode(), mine
 
-    def _ask_servers(self, zone: dns.name.Name, name: dns.name.Name, rtype: RdataType) -> dns.message.Message:
+    def _ask_servers(self, zone: dns.name.Name, question: Question) -> dns.message.Message:
         """Ask the servers of a zone until one gives a usable response."""
+        failure: type[_FailureError] = _FailureError
         servers = [*self._cache.servers[zone]]
         random.shuffle(servers)
+        if question[1] == RdataType.DNSKEY:
+            # Keys are asked for because of an answer that has just come: not of a server that is silent.
+            servers.sort(key=lambda server: server != self._cache.answered.get(zone))
         tries = MANY_TRIES if self._is("retries-often") else TRIES
         for server in servers:
             for _ in range(tries):
-                response = self._ask(server, name, rtype)
+                response = self._ask(server, question)
                 if response is not None:
                     break
-            if response is not None and _is_usable(response, zone, name):
-                return response
+            if response is not None and _is_usable(response, zone, question[0]):
+                self._cache.answered[zone] = server
+                if not self._is_bogus(response, question):
+                    return response
+                failure = _BogusError
             if self._is("gives-up-at-once"):
                 break
-        raise _FailureError
+        raise failure
 
-    def _ask(self, server: str, name: dns.name.Name, rtype: RdataType) -> dns.message.Message | None:
+    def _is_bogus(self, response: dns.message.Message, question: Question) -> bool:
+        """Say whether the answer has wrong signatures; keys are taken as they come."""
+        if question[1] == RdataType.DNSKEY:
+            return False
+        return has_wrong_signature(
+            _answering(response, question), lambda zone: self._known_or_asked((zone, RdataType.DNSKEY, True))[1]
+        )
+
+    def _ask(self, server: str, question: Question) -> dns.message.Message | None:
         """Ask one server, without EDNS where it does not know that, by TCP where it truncates."""
-        query = dns.message.make_query(name, rtype, use_edns=0, payload=PAYLOAD)
+        name, rtype, with_do = question
+        query = dns.message.make_query(name, rtype, want_dnssec=with_do, use_edns=0, payload=PAYLOAD)
         query.flags &= ~int(dns.flags.RD)
         response = self._by_udp(server, query)
         if response is not None and response.rcode() == dns.rcode.FORMERR and not self._is("insists-on-edns"):
@@ -300,6 +329,17 @@ def _bind_anywhere(channel: socket.socket) -> None:
         with contextlib.suppress(OSError):
             channel.bind(("", 40_000 + secrets.randbelow(25_000)))
             return
+
+
+def _answering(response: dns.message.Message, question: Question) -> list[dns.rrset.RRset]:
+    """Give the records that answer a question, or an alias in their place, with their signatures."""
+    name, rtype, _ = question
+    types = {rtype, RdataType.CNAME}
+    return [
+        rrset
+        for rrset in response.answer
+        if rrset.name == name and (rrset.covers if rrset.rdtype == RdataType.RRSIG else rrset.rdtype) in types
+    ]
 
 
 def _referral(response: dns.message.Message, zone: dns.name.Name, name: dns.name.Name) -> dns.name.Name | None:

@@ -26,6 +26,8 @@ WEAKNESSES = (
     Weakness("hurries", "waits 0.7 s for a response, once"),
     Weakness("compares-case", "takes names in another case for others"),
     Weakness("forgets-failures", "does not remember that a name could not be resolved"),
+    Weakness("forgets-bogus", "does not remember that a name is bogus"),
+    Weakness("asks-without-do", "asks for DNSSEC records only where its client does"),
     Weakness("retries-often", "asks a silent server five times"),
     Weakness("few-ports", "asks from eight ports"),
     Weakness("counts-ports", "takes one port after the other"),
@@ -37,6 +39,7 @@ WEAKNESSES = (
 ANCHOR_WEAKNESSES = (
     Weakness("keeps-anchors-fixed", "does not follow the keys of its trust anchors' zone"),
     Weakness("trusts-new-keys-early", "trusts a new key after a second"),
+    Weakness("drops-missing-keys", "gives up a trust anchor that its zone has not had for a second"),
     Weakness("trusts-any-new-key", "trusts a new key whoever has signed it"),
 )
 """Those of RFC 5011; real resolvers are set up so."""

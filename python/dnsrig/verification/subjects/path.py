@@ -1,7 +1,7 @@
 """A network path between a client and a server of the rig, and the same server asked without the path."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from dns.rdatatype import RdataType
@@ -37,6 +37,13 @@ class PathSubject:
     nowhere: Asker | None = None
     """Asks, through the path, an address that is routed and where nothing answers DNS."""
     title: str = ""
+    nowhere_direct: Asker | None = None
+    """Asks that address from beyond the router or firewall."""
+
+    def without(self) -> "PathSubject":
+        """Give what the same items find where nothing is between client and server."""
+        ways = {family: replace(way, asker=way.direct) for family, way in self.ways.items()}
+        return PathSubject(ways, self.nowhere_direct, self.title)
 
     def way(self, family: Family) -> Way:
         """Give the way that `lacks` has found to be there."""

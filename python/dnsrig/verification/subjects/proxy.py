@@ -45,7 +45,20 @@ class ProxySubject:
     """Asks the proxy at its outer address, from the outer side."""
     title: str = ""
     """The proxy's name and version, where the rig started it."""
+    direct: Asker | None = None
+    """Asks the upstream without the proxy; None where there is no upstream of the rig's."""
     _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
+
+    def without(self) -> "ProxySubject":
+        """Give what the same items find where the upstream is asked itself.
+
+        Raises:
+            ValueError: the upstream is not the rig's.
+
+        """
+        if self.direct is None:
+            raise ValueError("there is no upstream that could be asked without the proxy")
+        return ProxySubject(self.direct, self.upstream, None, self.title, self.direct)
 
     def ask(self, query: Query, transport: Transport = "udp") -> Through:
         """Ask the proxy by one transport, without going on by TCP."""

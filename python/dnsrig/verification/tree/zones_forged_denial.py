@@ -160,4 +160,26 @@ def _plans(tld: str) -> tuple[ZonePlan, ...]:
     )
 
 
-PLANS = (*_plans("nsec"), *_plans("nsec3"))
+def _fresh(name: str, what: str, change: Change) -> ZonePlan:
+    """Make a zone in which every name below `fresh` exists and is denied, so that none need be asked for twice."""
+
+    def below(scene: Scene) -> dns.message.Message | None:
+        # What stands between is asked for by resolvers that minimise names (RFC 9156).
+        return scene.response if scene.name == dns.name.from_text(f"fresh.{name}") else change(scene)
+
+    misbehaviour = Misbehaviour(name=name.split(".", 1)[0], does=what, change=below)
+    return ZonePlan(
+        name=name,
+        what=what,
+        chain="nsec3" if name.endswith(".nsec3.") else "nsec",
+        records=(*USUAL, "*.fresh IN A 192.0.2.86"),
+        bound=(Bound(misbehaviour, f"fresh.{name}", frozenset({2})),),
+    )
+
+
+PLANS = (
+    *_plans("nsec"),
+    *_plans("nsec3"),
+    _fresh("fresh-forged.nsec.", "each name below fresh is denied with the proof for another", _forge_name),
+    _fresh("fresh-ancestor.nsec3.", "each name below fresh is denied with the parent zone's proof", _deny_from_above),
+)

@@ -10,6 +10,8 @@ from dnsrig.verification.tree.zones_good import USUAL
 
 DAY_S = 86_400
 RSASHA256 = 8
+PRIVATE_TYPE = RdataType.make(65_280)
+PRIVATE_RECORD = r"typed IN TYPE65280 \# 4 0a000001"
 
 
 def _spoil_www(edit: ZoneEdit) -> None:
@@ -210,11 +212,21 @@ PLANS = (
         cases=(Case(name="www", what="an address"),),
     ),
     ZonePlan(
+        name="private-type.nsec.",
+        what="right, with records of a type for private use (RFC 6895 section 3.1)",
+        records=(*USUAL, PRIVATE_RECORD),
+        cases=(Case(name="typed", rtype=PRIVATE_TYPE, what="a type for private use", item="F-unknown-type"),),
+    ),
+    ZonePlan(
         name="control-bogus.nsec.",
         what="names made from a wildcard with a wrong signature: as many bogus names as are asked for",
         records=(*USUAL, "*.fresh IN A 192.0.2.85"),
         edit=_spoil_fresh,
-        cases=(Case(name="any.fresh", right=BOGUS, what="a name made from a wildcard with a wrong signature"),),
+        cases=(
+            Case(
+                name="any.fresh", right=BOGUS, what="a name made from a wildcard with a wrong signature", item="F-bogus"
+            ),
+        ),
     ),
     ZonePlan(
         name="control.unsigned.",

@@ -50,8 +50,10 @@ FORGED = {"F-ancestor-denial", "F-forged-denial", "F-hidden-wildcard"}
 
 BIND 9.18 keeps an NXDOMAIN without records of the zone that came for a query with CD, and gives it to all for a while.
 """
-ASKED_WITH_CD = {f"accepts-{item.removeprefix('F-')}" for item in FORGED}
-"""Faults that are made by CD, for these names."""
+ASKED_WITH_CD = {f"accepts-{item.removeprefix('F-')}" for item in FORGED} | {"leaks-denials-after-cd"}
+"""Faults that are made by CD, for these names, and one that BIND has itself."""
+UNSTEADY = {"bind": {"F-cd-denial"}}
+"""Known failures that do not show where messages are lost, as in the crowd of faults: BIND fetches anew then."""
 ONLY_AT_FIRST = {"F-retries"}
 """Items that are not for a resolver that was asked the same before: it knows by then which servers are silent."""
 NOT_SHOWN = {("unbound", "clears-tc"): {"F-86", "F-87"}}
@@ -190,7 +192,8 @@ def wrong_with(running: Running, fault: Fault, address: str) -> str:
     run = {result.item.id for result in results if result.outcome.verdict != Verdict.NOT_APPLICABLE}
     named = {known.item.id for known in items("resolver") if fault.name in known.item.faults}
     expected = (named - NOT_SHOWN.get((running.server, fault.name), set())) | (running.known_items() & run)
-    return f"{fault.name}: expected {sorted(expected)}, found {failures}" if set(failures) != expected else ""
+    differing = (set(failures) ^ expected) - UNSTEADY.get(running.server, set())
+    return f"{fault.name}: expected {sorted(expected)}, found {failures}" if differing else ""
 
 
 @pytest.mark.parametrize("running", STEADY, indirect=True)

@@ -201,7 +201,11 @@ def test_each_fault_fails_the_items_that_name_it(running: Running) -> None:
     addresses = [f"{FAULTY_PREFIX}{number}" for number in range(1, len(MATRIX_FAULTS) + 1)]
     with ThreadPoolExecutor(FAULTS_AT_ONCE) as pool:
         found = list(pool.map(lambda fault, address: wrong_with(running, fault, address), running.faults(), addresses))
-    assert [said for said in found if said] == []
+    # Many at once on few processors make some wait beyond a resolver's patience: what seems wrong is tried alone.
+    doubtful = [
+        (fault, address) for fault, address, said in zip(running.faults(), addresses, found, strict=False) if said
+    ]
+    assert [said for fault, address in doubtful if (said := wrong_with(running, fault, address))] == []
 
 
 def test_items_name_known_faults() -> None:

@@ -35,7 +35,7 @@ def discover(asker: Asker, origin: dns.name.Name) -> Landmarks:
         if time.monotonic() > deadline:
             break
         found += _asked(asker, name, rtype)
-    return find_landmarks(origin, _unique(found))
+    return find_landmarks(origin, _unique(found), is_whole=False)
 
 
 def _usual(asker: Asker, origin: dns.name.Name) -> Iterator[tuple[dns.name.Name, RdataType]]:

@@ -1,11 +1,16 @@
 """A-proof-ds: denial of DS records."""
 
+from functools import partial
+
+import dns.name
+import dns.rcode
 from dns.rdatatype import RdataType
 
-from dnsrig.items.authoritative._denials import judge, unusable
+from dnsrig.items.authoritative._denials import answer_rrsets, judge, unusable
+from dnsrig.verification.denial import DenialRecords, Proof
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
-from dnsrig.verification.verdicts import Outcome, Severity, inconclusive
+from dnsrig.verification.verdicts import Outcome, Severity, Verdict, inconclusive
 
 ITEM = Item(
     id="A-proof-ds",
@@ -16,7 +21,7 @@ ITEM = Item(
     severity=Severity.ERROR,
     consequence="Validators cannot tell that the zone below is not signed: its names do not resolve for their users.",
     procedure=(
-        "DS records of an insecure delegation are asked for with DO. A record matches the delegation: its bitmap has"
+        "DS records of every insecure delegation that is known are asked for with DO. A record matches the delegation: its bitmap has"
         " NS, and neither DS nor SOA; or an NSEC3 record with the Opt-Out flag covers the next closer name."
     ),
     dig=("dig @{server} -p {port} {delegation} DS +norec +dnssec",),
@@ -34,4 +39,14 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         return outcome or inconclusive("There is no response.", exchange)
     if exchange.message.answer:
         return inconclusive(f"{name} has DS records now.", exchange)
-    return judge(subject, exchange, lambda records: records.no_ds(name), f"that {name} has no DS")
+    outcome = judge(subject, exchange, lambda records: records.no_ds(name), f"that {name} has no DS")
+    for (cut, rtype), further in subject.survey.asked.items():
+        is_denial = rtype == RdataType.DS and further.rcode == dns.rcode.NOERROR and not answer_rrsets(further, rtype)
+        if outcome.verdict == Verdict.PASS and is_denial and cut in subject.survey.cuts and not further.is_truncated:
+            judged = judge(subject, further, partial(_prove, cut), f"that {cut} has no DS")
+            outcome = judged if judged.verdict == Verdict.FAIL else outcome
+    return outcome
+
+
+def _prove(cut: dns.name.Name, records: DenialRecords) -> Proof:
+    return records.no_ds(cut)

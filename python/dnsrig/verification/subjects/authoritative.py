@@ -5,6 +5,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import dns.flags
 import dns.name
@@ -15,9 +16,10 @@ from dns.rdtypes.ANY.DS import DS
 
 from dnsrig.verification.asker import Asker, random_label
 from dnsrig.verification.exchange import Exchange
-from dnsrig.verification.landmarks import Landmarks, Place
+from dnsrig.verification.landmarks import Landmarks, Place, find_landmarks
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.answers import Answers
+from dnsrig.verification.subjects.survey import Survey
 from dnsrig.verification.transfer import Transfer, transfer
 from dnsrig.verification.verdicts import Outcome, failed, inconclusive
 
@@ -51,6 +53,8 @@ class AuthoritativeSubject:
     """Asks a server of the parent zone, if one is known."""
     now_s: float = field(default_factory=time.time)
     """The time by which signatures are judged, in seconds since 1970."""
+    kept: dict[str, Any] = field(default_factory=dict, repr=False)
+    """What items work out of the answers once for all of them, by names of their choice."""
     _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
     @property
@@ -66,6 +70,25 @@ class AuthoritativeSubject:
     def answers(self) -> Answers:
         """What the server says to questions that several items ask."""
         return Answers(self.asker, self._large)
+
+    @cached_property
+    def known_data(self) -> Landmarks:
+        """The landmarks, or if those were found by asking and the server transfers the zone, the landmarks in that."""
+        if self.landmarks.is_whole or self.transfer.zone is None:
+            return self.landmarks
+        nodes = self.transfer.zone.nodes.items()
+        return find_landmarks(
+            self.origin, ((name, rdataset.rdtype, rdataset) for name, node in nodes for rdataset in node.rdatasets)
+        )
+
+    @cached_property
+    def survey(self) -> Survey:
+        """What the server says to questions all over the zone."""
+        with self._lock:
+            known = self.known_data
+            marks = (self.landmarks.delegation, self.landmarks.secure_delegation)
+            cuts = known.cuts | {cut for cut in marks if cut is not None}
+            return Survey(self.answers, self.origin, known.places, cuts, self.is_signed and not self.uses_nsec3)
 
     @cached_property
     def transfer(self) -> Transfer:

@@ -25,7 +25,8 @@ ITEM = Item(
     consequence="Data that exist can be denied with a valid proof: resolvers that use RFC 8198 lose them.",
     procedure=(
         "For the apex, a host and a wildcard the types in the bitmap of the record are asked for, as are usual types"
-        " that are not in it; for other names that are known, the types that are known. Records made on the fly for one query are left out."
+        " that are not in it; for other names that are known, the types that are known."
+        " Records made on the fly for one query are left out."
     ),
     dig=("dig @{server} -p {port} {zone} LOC +norec +dnssec   # and each type in the bitmap",),
     needs=("signatures",),

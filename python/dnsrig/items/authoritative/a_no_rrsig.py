@@ -17,7 +17,9 @@ ITEM = Item(
     references=("RFC 4035 section 3.1", "RFC 3225 section 3"),
     severity=Severity.WARNING,
     consequence="Clients that cannot use them get larger responses, some of them more than they take.",
-    procedure="The SOA record, a name that does not exist, and a host are asked for without EDNS, then with EDNS and DO=0.",
+    procedure=(
+        "The SOA record, a name that does not exist, and a host are asked for without EDNS, then with EDNS and DO=0."
+    ),
     dig=(
         "dig @{server} -p {port} {zone} SOA +norec +noedns",
         "dig @{server} -p {port} absent.{zone} A +norec +nodnssec",

@@ -3,6 +3,7 @@
 import dns.rcode
 from dns.rdatatype import RdataType
 
+from dnsrig.items.authoritative._below import wrong_below
 from dnsrig.items.authoritative._places import wrong_denial
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
@@ -22,10 +23,13 @@ ITEM = Item(
         "Resolvers cannot cache the denial, and ask again for each query: the server bears the load of every "
         "random name."
     ),
-    procedure="A name directly below the apex that does not exist is asked for.",
+    procedure=(
+        "A name directly below the apex that does not exist is asked for, then names below a host, an alias and an "
+        "empty non-terminal."
+    ),
     dig=("dig @{server} -p {port} absent.{zone} A +norec +noedns",),
     needs=("zone",),
-    faults=("no-soa-in-denial", "other-soa-in-denial", "noerror-for-nxdomain"),
+    faults=("no-soa-in-denial", "other-soa-in-denial", "noerror-for-nxdomain", "noerror-below-names"),
 )
 
 
@@ -37,4 +41,5 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     exchange = subject.asker.ask(Query(name=subject.absent_name(), rtype=RdataType.A, payload=None))
     if exchange.message is not None and exchange.message.answer and exchange.rcode == dns.rcode.NOERROR:
         return not_applicable("A random name has an answer, so the zone has a wildcard at its apex.", exchange)
-    return wrong_denial(subject, exchange, dns.rcode.NXDOMAIN) or passed("NXDOMAIN with the SOA record.", exchange)
+    wrong = wrong_denial(subject, exchange, dns.rcode.NXDOMAIN) or wrong_below(subject)
+    return wrong or passed("NXDOMAIN with the SOA record.", exchange)

@@ -18,7 +18,9 @@ ITEM = Item(
         "Clients and scanners take the server for an open resolver; some resolvers take its answers for another's "
         "cache."
     ),
-    procedure="The SOA record is asked for with RD=1, then with RD=0; the response is NOERROR with the record, and RA=0.",
+    procedure=(
+        "The SOA record is asked for with RD=1, then with RD=0; the response is NOERROR with the record, and RA=0."
+    ),
     dig=("dig @{server} -p {port} {zone} SOA +rec +noedns",),
     needs=("zone",),
     faults=("sets-ra", "sets-ra-without-rd", "drops-rd"),

@@ -14,7 +14,9 @@ ITEM = Item(
     references=("RFC 6891 section 6.2.3",),
     severity=Severity.WARNING,
     consequence="Clients whose EDNS is set up that way, or whose size was changed on the way, get errors or nothing.",
-    procedure="The SOA record is asked for with payload sizes of 0, 256 and 511; the responses are NOERROR with the record.",
+    procedure=(
+        "The SOA record is asked for with payload sizes of 0, 256 and 511; the responses are NOERROR with the record."
+    ),
     dig=("dig @{server} -p {port} {zone} SOA +norec +bufsize=256 +nocookie",),
     needs=("zone", "edns"),
     faults=("formerr-to-small-payloads",),

@@ -20,8 +20,8 @@ ITEM = Item(
     severity=Severity.ERROR,
     consequence="Validators that go on by TCP after a truncated response lack signatures or proofs: names are bogus.",
     procedure=(
-        "The SOA record, the keys and a name that does not exist are asked for with DO by UDP, then by TCP. The response"
-        " by TCP has as many records of each type in answer and authority section, NS left out."
+        "The SOA record, the keys and a name that does not exist are asked for with DO by UDP, then by TCP. The "
+        "response by TCP has as many records of each type in answer and authority section, NS left out."
     ),
     dig=("dig @{server} -p {port} {zone} SOA +norec +dnssec", "dig @{server} -p {port} {zone} SOA +norec +dnssec +tcp"),
     needs=("zone", "edns"),

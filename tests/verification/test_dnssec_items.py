@@ -42,6 +42,10 @@ CHAIN_FAULTS = {
     "chain-points-nowhere",
     "long-denial-ttl",
     "nsec3-flags",
+    "one-expired-denial",
+    "one-missing-nsec",
+    "chain-ends-early",
+    "one-bitmap-denies-type",
 }
 SHOWS_OTHERWISE = {
     # Knot gives signatures their Original TTL as TTL.

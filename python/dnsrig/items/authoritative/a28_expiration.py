@@ -20,7 +20,12 @@ ITEM = Item(
     ),
     dig=("dig @{server} -p {port} {zone} SOA +norec +dnssec",),
     needs=("signatures",),
-    faults=("expired",),
+    faults=(
+        "expired",
+        "one-expired-signature",
+        "one-expired-denial",
+        "one-expired-ds",
+    ),
 )
 
 

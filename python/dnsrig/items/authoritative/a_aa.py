@@ -19,8 +19,8 @@ ITEM = Item(
     severity=Severity.CRITICAL,
     consequence="Resolvers take the server to be lame for the zone, and its names do not resolve.",
     procedure=(
-        "The SOA record, a name that does not exist, a host, an alias and a wildcard are asked for, and with DO a sample"
-        " of all names that are known; answers and denials have AA."
+        "The SOA record, a name that does not exist, a host, an alias and a wildcard are asked for, and with DO a "
+        "sample of all names that are known; answers and denials have AA."
     ),
     dig=("dig @{server} -p {port} {zone} SOA +norec", "dig @{server} -p {port} absent.{zone} A +norec"),
     needs=("zone",),

@@ -28,8 +28,8 @@ ITEM = Item(
     consequence="Secondaries do not get the zone, or serve another one than the primary, without signatures or names.",
     procedure=(
         "The zone is asked for by AXFR, where the server allows it: it begins and ends with the same SOA record. The"
-        " RRsets of a sample of answers, their signatures, NSEC and NSEC3 records are looked for in it. The signatures in "
-        "it, or 500 of them, are verified."
+        " RRsets of a sample of answers, their signatures, NSEC and NSEC3 records are looked for in it. The signatures"
+        " in it, or 500 of them, are verified."
     ),
     dig=("dig @{server} -p {port} {zone} AXFR",),
     needs=("transfer",),
@@ -44,6 +44,8 @@ ITEM = Item(
         "wrong-nsec3param",
         "cname-at-apex",
         "other-ns",
+        "one-bad-signature",
+        "ns-alias",
     ),
 )
 

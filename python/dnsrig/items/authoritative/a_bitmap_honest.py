@@ -37,6 +37,10 @@ ITEM = Item(
         "nsec3-bitmap-invents-type",
         "hides-nsec3param",
         "no-ns",
+        "one-bitmap-denies-type",
+        "servfail-to-mx",
+        "ns-alias",
+        "no-ns-address",
     ),
 )
 

@@ -37,6 +37,7 @@ ITEM = Item(
         "chain-skips-names",
         "nsec3-chain-skips-names",
         "chain-points-nowhere",
+        "chain-ends-early",
     ),
 )
 

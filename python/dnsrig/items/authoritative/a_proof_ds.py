@@ -22,7 +22,8 @@ ITEM = Item(
     consequence="Validators cannot tell that the zone below is not signed: its names do not resolve for their users.",
     procedure=(
         "DS records of every insecure delegation that is known are asked for with DO. A record matches the delegation:"
-        " its bitmap has NS, and neither DS nor SOA; or an NSEC3 record with the Opt-Out flag covers the next closer name."
+        " its bitmap has NS, and neither DS nor SOA; or an NSEC3 record with the Opt-Out flag covers the next closer"
+        " name."
     ),
     dig=("dig @{server} -p {port} {delegation} DS +norec +dnssec",),
     needs=("signatures", "delegation"),

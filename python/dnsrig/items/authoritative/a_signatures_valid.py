@@ -29,6 +29,7 @@ ITEM = Item(
         "old-serial",
         "other-ns",
         "two-soas",
+        "one-bad-signature",
     ),
 )
 

@@ -25,6 +25,7 @@ from dnsrig.verification.denial import hash_of_owner, nsec3_hash
 from dnsrig.verification.zones.making import RigZone
 
 SEP = 0x0001
+DAY_S = 86_400
 SignedBy = tuple[DNSKEY, ec.EllipticCurvePrivateKey]
 
 
@@ -62,6 +63,7 @@ class ZoneEditor:
         signer: dns.name.Name | None = None,
         original_ttl_s: int | None = None,
         as_wildcard: bool = False,
+        is_expired: bool = False,
     ) -> None:
         """Sign an RRset anew, by the ZSK unless told otherwise.
 
@@ -72,9 +74,14 @@ class ZoneEditor:
         owner = dns.name.Name((b"*", *name.labels[1:])) if as_wildcard else name
         ttl_s = rdataset.ttl if original_ttl_s is None else original_ttl_s
         rrset = dns.rrset.from_rdata_list(owner, ttl_s, [*rdataset])
-        now_s = int(time.time())
+        inception_s = int(time.time()) - (90 * DAY_S if is_expired else 3600)
         signature = dns.dnssec.sign(
-            rrset, private, signer or self.origin, key, inception=now_s - 3600, expiration=now_s + 30 * 86_400
+            rrset,
+            private,
+            signer or self.origin,
+            key,
+            inception=inception_s,
+            expiration=inception_s + 30 * DAY_S,
         )
         signatures = dns.rdataset.Rdataset(dns.rdataclass.IN, RdataType.RRSIG, rtype, rdataset.ttl)
         signatures.add(signature, rdataset.ttl)

@@ -29,7 +29,7 @@ WILDCARD_TYPES = (
 
 
 def wrong_below(subject: AuthoritativeSubject) -> Outcome | None:
-    """Judge the denial of a name below a host, below an alias and below an empty non-terminal; None if they are right."""
+    """Judge the denial of names below a host, an alias and an empty non-terminal; None if they are right."""
     marks = subject.landmarks
     above = [*([] if marks.host is None else [marks.host.name]), *(name for name in (marks.alias, marks.empty) if name)]
     for encloser in above:

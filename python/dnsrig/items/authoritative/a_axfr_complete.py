@@ -46,6 +46,7 @@ ITEM = Item(
         "other-ns",
         "one-bad-signature",
         "ns-alias",
+        "keeps-first-string",
     ),
 )
 

@@ -41,6 +41,9 @@ ITEM = Item(
         "servfail-to-mx",
         "ns-alias",
         "no-ns-address",
+        "cuts-tcp",
+        "hides-cname",
+        "no-dname",
     ),
 )
 

@@ -50,6 +50,10 @@ ITEM = Item(
         "no-ns-address",
         "hides-cname",
         "no-dname",
+        "keeps-first-string",
+        "cuts-tcp",
+        "refers-ds-queries",
+        "ds-from-child",
     ),
 )
 

@@ -34,17 +34,16 @@ ITEM = Item(
 def check(subject: AuthoritativeSubject) -> Outcome:
     """Ask without and with EDNS, and look at the OPT records."""
     exchanges = []
+    payloads = (None,) if subject.lacks("edns") else (None, USUAL_PAYLOAD)
     for name, rtype in ((subject.origin, RdataType.SOA), (subject.absent_name(), RdataType.A)):
-        for payload in (None, USUAL_PAYLOAD):
+        for payload in payloads:
             exchange = subject.asker.udp(Query(name=name, rtype=rtype, payload=payload))
             if exchange.message is None:
-                continue
+                return inconclusive(f"There is {exchange.trouble}; A-plain and A-edns are about that.", exchange)
             wrong = _wrong_opt(exchange)
             if wrong:
                 return failed(f"The response to {exchange.title} {wrong}.", exchange)
             exchanges.append(exchange)
-    if not exchanges:
-        return inconclusive("There is no response to look at; A-plain and A-edns are about that.")
     return passed("The OPT records are as they should be.", *exchanges[:2])
 
 

@@ -6,7 +6,7 @@ import dns.name
 import dns.rcode
 from dns.rdatatype import RdataType
 
-from dnsrig.items.authoritative._denials import answer_rrsets, judge, unusable
+from dnsrig.items.authoritative._denials import judge, unusable
 from dnsrig.verification.denial import DenialRecords, Proof
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
@@ -41,11 +41,17 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     if exchange.message.answer:
         return inconclusive(f"{name} has DS records now.", exchange)
     outcome = judge(subject, exchange, lambda records: records.no_ds(name), f"that {name} has no DS")
-    for (cut, rtype), further in subject.survey.asked.items():
-        is_denial = rtype == RdataType.DS and further.rcode == dns.rcode.NOERROR and not answer_rrsets(further, rtype)
-        if outcome.verdict == Verdict.PASS and is_denial and cut in subject.survey.cuts and not further.is_truncated:
-            judged = judge(subject, further, partial(_prove, cut), f"that {cut} has no DS")
-            outcome = judged if judged.verdict == Verdict.FAIL else outcome
+    # Delegations whose DS records are known from the zone's data are not insecure.
+    insecure = [one.name for one in subject.survey.places if one.rtype == RdataType.DS and not one.data]
+    for cut in insecure if outcome.verdict == Verdict.PASS else ():
+        further = subject.survey.asked.get((cut, RdataType.DS))
+        if further is None or further.message is None or further.rcode != dns.rcode.NOERROR or further.is_truncated:
+            continue
+        if any(rrset.rdtype == RdataType.DS for rrset in (*further.message.answer, *further.message.authority)):
+            continue
+        judged = judge(subject, further, partial(_prove, cut), f"that {cut} has no DS")
+        if judged.verdict == Verdict.FAIL:
+            return judged
     return outcome
 
 

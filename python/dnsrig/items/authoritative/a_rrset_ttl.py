@@ -33,6 +33,9 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     """Ask for RRsets of several records and compare their TTLs."""
     several = [(place.name, place.rtype) for place in subject.survey.places if len(place.data) > 1]
     asked = dict.fromkeys([(subject.origin, RdataType.NS), *several[:PLAIN_MAX]])
+    first = subject.answers.get(subject.origin, RdataType.NS, do=False)
+    if first.message is None:
+        return subject.unanswered(first)
     exchanges = [subject.answers.get(name, rtype, do=False) for name, rtype in asked]
     judged = [exchange for exchange in (*exchanges, *sample(subject)) if _has_several(exchange)]
     for exchange in judged:

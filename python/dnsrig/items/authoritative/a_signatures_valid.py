@@ -30,6 +30,7 @@ ITEM = Item(
         "other-ns",
         "two-soas",
         "one-bad-signature",
+        "keeps-first-string",
     ),
 )
 

@@ -25,7 +25,13 @@ ITEM = Item(
     ),
     dig=("dig @{server} -p {port} {zone} SOA +norec +dnssec", "dig @{server} -p {port} {zone} SOA +norec +dnssec +tcp"),
     needs=("zone", "edns"),
-    faults=("strips-rrsig-of-soa-by-tcp", "drops-do-for-soa-by-tcp", "drops-do"),
+    faults=(
+        "strips-rrsig-of-soa-by-tcp",
+        "drops-do-for-soa-by-tcp",
+        "drops-do",
+        "cuts-tcp",
+        "drops-large-by-tcp",
+    ),
 )
 
 

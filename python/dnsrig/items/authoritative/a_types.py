@@ -49,6 +49,8 @@ ITEM = Item(
         "cname-for-a-only",
         "servfail-to-ns-of-delegations",
         "nxdomain-for-nodata",
+        "hides-cname",
+        "no-referral",
     ),
 )
 

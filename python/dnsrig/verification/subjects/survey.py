@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import dns.name
+import dns.rcode
 from dns.rdatatype import RdataType
 
 from dnsrig.verification.exchange import Exchange
@@ -70,8 +71,8 @@ class Survey:
             return self._asked
 
     def _ask(self) -> dict[Question, Exchange]:
-        if self.answers.get(self.origin, RdataType.SOA).response is None:
-            # Queries with DO are not answered at all.
+        if self.answers.get(self.origin, RdataType.SOA).rcode != dns.rcode.NOERROR:
+            # Queries with DO are not answered at all, or with an error.
             return {}
         deadline = time.monotonic() + LONGEST_S
         silent: list[Question] = []

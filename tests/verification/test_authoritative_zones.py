@@ -35,7 +35,7 @@ ZONES = {
     + "@ NS ns.elsewhere.example.\na CNAME www.elsewhere.example.\nold DNAME elsewhere.example.\n",
     # Wildcards below a host, one of a rare type; RRsets of several records; data in mixed case; a type of no name.
     "odd.example.": HEAD
-    + "@ NS NS\n@ NS ns2\n@ MX 10 Mail\nns A 192.0.2.2\nns2 A 192.0.2.3\nHost A 192.0.2.4\nhost A 192.0.2.5\n"
+    + "@ NS ns\n@ NS ns2\n@ MX 10 Mail\nns A 192.0.2.2\nns2 A 192.0.2.3\nHost A 192.0.2.4\nhost A 192.0.2.5\n"
     + f"*.host TLSA 3 1 1 {'00' * 32}\nmail A 192.0.2.6\n*.mail MX 10 mail\na CNAME Host\nempty.b TYPE65280 \\# 1 00\n"
     + "child NS ns.child\nns.child A 192.0.2.7\nother NS ns.child\nold DNAME host\n",
     "2.0.192.in-addr.arpa.": HEAD + "@ NS ns.elsewhere.example.\n1 PTR host.elsewhere.example.\n",

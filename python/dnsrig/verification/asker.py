@@ -98,6 +98,27 @@ class Asker:
             silence = _said(error)
         return self._exchange("udp", query, message, None, max(len(sent), 1), 0.0, silence, []), None
 
+    def udp_count(self, query: Query, listen_s: float) -> tuple[Exchange, int]:
+        """Send a query once by UDP and count the responses until `listen_s` after the first; it waits for that once."""
+        message_id = _new_id({})
+        message = query.wire(message_id)
+        began = time.monotonic()
+        sent = {message_id: (message, began)}
+        first: bytes | None = None
+        count, elapsed_ms, silence = 0, 0.0, f"none in {self.udp_waits_s[0]:g} s"
+        try:
+            with self._socket(socket.SOCK_DGRAM) as channel:
+                channel.send(message)
+                deadline = began + self.udp_waits_s[0]
+                while (response := _receive_datagram(channel, sent, [], deadline)) is not None:
+                    count += 1
+                    if first is None:
+                        first, now = response, time.monotonic()
+                        elapsed_ms, deadline = (now - began) * 1e3, now + listen_s
+        except OSError as error:
+            silence = _said(error)
+        return self._exchange("udp", query, message, first, 1, elapsed_ms, "" if first else silence, []), count
+
     def send(self, messages: Sequence[bytes]) -> None:
         """Send datagrams and wait for nothing; a refusal (ICMP) by the target does not matter either."""
         with self._socket(socket.SOCK_DGRAM) as channel:

@@ -83,8 +83,9 @@ def _overlap(seen: list[Link]) -> tuple[str, Link, Link] | None:
         other = names.get(link.owner)
         if other is not None and isinstance(record, NSEC) and record != other[0].record and not is_made(record):
             return f"There are two different NSEC records at {link.owner}.", link, other[0]
-    for chain in (names, *chains.values()):
-        found = _covering(list(chain.values()))
+    several: list[list[tuple[Link, Any, Any]]] = [[*names.values()], *([*chain.values()] for chain in chains.values())]
+    for chain in several:
+        found = _covering(chain)
         if found is not None:
             one, other_link = found
             return f"{one.title} covers {other_link.owner}, which has such a record itself.", one, other_link

@@ -14,7 +14,7 @@ from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive
 ITEM = Item(
     id="A-tcp-same",
     role="authoritative",
-    group="TCP",
+    group="Transport",
     requirement="A query with DO gets by TCP the records that it gets by UDP.",
     references=("RFC 7766 section 5", "RFC 4035 section 3.1"),
     severity=Severity.ERROR,

@@ -88,6 +88,8 @@ class Fault:
     """All queries by UDP to the server that is right leave from one port, one after the other."""
     listens_everywhere: bool = False
     """Queries to any address of the host are answered, not only to the one that is meant."""
+    answers_twice: bool = False
+    """Every response by UDP is sent twice."""
     delay_s: float = 0.0
     """Responses by UDP are held back for so long."""
     most_at_once: int = 0

@@ -164,7 +164,8 @@ class Relay:
         if self._other_source is not None:
             await self._loop.sock_sendto(self._other_source, response, sender)
         elif self._datagrams is not None:
-            self._datagrams.sendto(response, sender)
+            for _ in range(2 if self.fault.answers_twice else 1):
+                self._datagrams.sendto(response, sender)
 
     async def _serve_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()

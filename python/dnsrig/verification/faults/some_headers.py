@@ -155,6 +155,12 @@ FAULTS = (
         on_query=unchanged_if_unreadable(_drop_by_tcp),
     ),
     Fault(
+        name="answers-twice",
+        does="sends every response by UDP twice",
+        roles=AUTHORITATIVE,
+        answers_twice=True,
+    ),
+    Fault(
         name="rrsig-with-edns",
         does="gives RRSIG records to all queries with EDNS",
         roles=AUTHORITATIVE,

@@ -98,4 +98,4 @@ def test_every_name_is_asked_for(endpoint_and_zone) -> None:
     subject = AuthoritativeSubject(Asker(endpoint, udp_waits_s=SHORT_WAITS_S), zone.landmarks)
     asked = {name for name, _ in subject.survey.asked}
     assert asked == {place.name for place in zone.landmarks.places}
-    assert len(asked) > 20
+    assert len(asked) >= 20

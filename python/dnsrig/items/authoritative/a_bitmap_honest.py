@@ -91,8 +91,8 @@ def _lie_elsewhere(subject: AuthoritativeSubject, seen: list[Link]) -> Outcome |
             continue
         listed = types_of(link.record) - NOT_ASKED
         doubtful = sorted(answered - listed) + sorted(listed - answered)[:MOST_ASKED]
-        for rtype in doubtful:
-            wrong = _lie(subject, link, name, name, RdataType.make(rtype))
+        for number in doubtful:
+            wrong = _lie(subject, link, name, name, RdataType.make(number))
             if wrong is not None:
                 return wrong
     return None

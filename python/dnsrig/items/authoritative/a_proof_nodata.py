@@ -57,11 +57,11 @@ def check(subject: AuthoritativeSubject) -> Outcome:
             return outcome
         outcomes.append(outcome)
     for question in subject.survey.absences:
-        exchange = subject.survey.asked.get(question)
-        if exchange is None or exchange.rcode != dns.rcode.NOERROR or exchange.message is None:
+        further = subject.survey.asked.get(question)
+        if further is None or further.rcode != dns.rcode.NOERROR or further.message is None:
             continue
         name, rtype = question
-        outcome = judge(subject, exchange, partial(_prove, name, rtype), f"that {name} has no {rtype.name}")
-        if outcome.verdict == Verdict.FAIL and not exchange.message.answer and not exchange.is_truncated:
+        outcome = judge(subject, further, partial(_prove, name, rtype), f"that {name} has no {rtype.name}")
+        if outcome.verdict == Verdict.FAIL and not further.message.answer and not further.is_truncated:
             return outcome
     return next((outcome for outcome in outcomes if outcome.verdict != Verdict.PASS), outcomes[0])

@@ -15,7 +15,7 @@ PADDING = dns.rrset.from_text("padding.invalid.", 60, "IN", "TXT", " ".join([f'"
 
 
 def _clear_aa(message: dns.message.Message) -> None:
-    if message.answer and not asks_for(message, RdataType.SOA, RdataType.AXFR):
+    if message.answer and not asks_for(message, RdataType.SOA, RdataType.DS, RdataType.AXFR):
         message.flags &= ~int(dns.flags.AA)
 
 
@@ -108,7 +108,7 @@ def _fault(name: str, does: str, change: Change, *needs: str) -> Fault:
 
 
 FAULTS = (
-    _fault("clears-aa-of-answers", "clears AA in answers for other types than SOA", changing(_clear_aa)),
+    _fault("clears-aa-of-answers", "clears AA in answers for other types than SOA and DS", changing(_clear_aa)),
     _fault("sets-ad", "sets the AD flag of all its responses", _set(dns.flags.AD)),
     _fault("sets-rd", "sets the RD flag of all its responses", _set(dns.flags.RD)),
     _fault("clears-rd", "does not copy the RD flag into its responses", changing(_clear_rd)),

@@ -252,9 +252,14 @@ class AuthoritativeSubject:
         exchanges = self.asker.udp_in_a_row(pair * TRIES_IN_A_ROW, GAP_S, WAIT_S)
         controls = exchanges[len(pair) - 1 :: len(pair)]
         tried = [] if query is None else exchanges[::2]
-        whole = [one for one in controls if one.message is not None and (one.message.answer or not one.is_truncated)]
         answered = sum(one.response is not None for one in tried)
-        return AskedAgain(len(tried), answered, TRIES_IN_A_ROW, len(whole))
+        return AskedAgain(len(tried), answered, TRIES_IN_A_ROW, sum(_is_free(one) for one in controls))
+
+
+def _is_free(control: Exchange) -> bool:
+    """Say whether there is a response, and none that is truncated for nothing."""
+    has_answer = control.message is not None and bool(control.message.answer)
+    return control.response is not None and (has_answer or not control.is_truncated)
 
 
 def _sentence(clause: str) -> str:

@@ -200,7 +200,7 @@ def test_peers_that_are_silent_leave_it_open_and_those_that_differ_fail() -> Non
     def exchange(answer: str) -> Exchange:
         query = Query(name=dns.name.from_text("example."), rtype=RdataType.TXT, payload=None)
         message = dns.message.make_response(dns.message.from_wire(query.wire(1)))
-        message.answer.append(dns.rrset.from_text("example.", 60, "IN", "TXT", answer))
+        message.answer.append(dns.rrset.from_text("example.", 60, "IN", "TXT", answer or "none"))
         return Exchange(Endpoint("192.0.2.1"), "udp", query, query.wire(1), message.to_wire() if answer else None, 1, 0)
 
     def judged(*answers: str) -> Verdict:
@@ -280,12 +280,16 @@ def test_discovery_of_a_dead_server_is_soon_over() -> None:
 
 
 def test_what_is_never_answered_is_waited_for_in_full_once_only() -> None:
+    def note(habits: Habits, query: Query, response: bytes | None) -> None:
+        habits.note(Exchange(Endpoint("192.0.2.1"), "udp", query, query.wire(1), response, 1, 0.0))
+
     habits = Habits()
     plain = Query(name=dns.name.root, rtype=RdataType.SOA, payload=None)
     with_edns = Query(name=dns.name.root, rtype=RdataType.SOA)
-    assert not habits.expects_silence(with_edns)
-    habits.note(with_edns, answered=False)
-    assert habits.expects_silence(with_edns)
-    assert not habits.expects_silence(plain)
-    habits.note(with_edns, answered=True)
-    assert not habits.expects_silence(with_edns)
+    assert not habits.expects_silence("udp", with_edns)
+    note(habits, with_edns, None)
+    assert habits.expects_silence("udp", with_edns)
+    assert not habits.expects_silence("udp", plain)
+    assert not habits.expects_silence("tcp", with_edns)
+    note(habits, with_edns, b"")
+    assert not habits.expects_silence("udp", with_edns)

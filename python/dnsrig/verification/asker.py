@@ -29,18 +29,19 @@ SocketMaker = Callable[[socket.AddressFamily, socket.SocketKind], socket.socket]
 
 @dataclass(slots=True)
 class Habits:
-    """What is known of a server's silence by UDP, so that it is not waited for in full each time."""
+    """What is known of a server's silence, so that it is not waited for in full each time."""
 
-    _answered: set[bool] = field(default_factory=set)
-    _silent: set[bool] = field(default_factory=set)
+    _answered: set[tuple[Transport, bool]] = field(default_factory=set)
+    _silent: set[tuple[Transport, bool]] = field(default_factory=set)
 
-    def note(self, query: Query, *, answered: bool) -> None:
-        """Keep in mind what became of a query that was waited for in full."""
-        (self._answered if answered else self._silent).add(query.payload is not None)
+    def note(self, exchange: Exchange) -> None:
+        """Keep in mind what became of a query."""
+        kind = exchange.transport, exchange.query.payload is not None
+        (self._silent if exchange.response is None else self._answered).add(kind)
 
-    def expects_silence(self, query: Query) -> bool:
+    def expects_silence(self, transport: Transport, query: Query) -> bool:
         """Say whether queries like it, with EDNS or without, were never answered, and one was waited for in full."""
-        kind = query.payload is not None
+        kind = transport, query.payload is not None
         return kind in self._silent and kind not in self._answered
 
 
@@ -59,8 +60,9 @@ class Asker:
         """Ask by UDP, again until there is a response; once if nothing like it was ever answered."""
         if self.habits is None:
             return self._udp(query, self.udp_waits_s)
-        exchange = self._udp(query, self.udp_waits_s[:1] if self.habits.expects_silence(query) else self.udp_waits_s)
-        self.habits.note(query, answered=exchange.response is not None)
+        expects_silence = self.habits.expects_silence("udp", query)
+        exchange = self._udp(query, self.udp_waits_s[:1] if expects_silence else self.udp_waits_s)
+        self.habits.note(exchange)
         return exchange
 
     def _udp(self, query: Query, waits_s: Sequence[float]) -> Exchange:
@@ -115,10 +117,15 @@ class Asker:
     def tcp_pipelined(self, queries: Sequence[Query]) -> list[Exchange]:
         """Send all queries over one connection without waiting (RFC 7766 section 6.2.1.1); give responses by query."""
         exchanges: list[Exchange] = []
-        for tries in range(1, TCP_TRIES + 1):
-            exchanges = self._tcp_once(queries, tries)
+        habits = self.habits or Habits()
+        expects_silence = all(habits.expects_silence("tcp", query) for query in queries)
+        wait_s = min(self.tcp_wait_s, self.udp_waits_s[0]) if expects_silence else self.tcp_wait_s
+        for tries in range(1, 1 + (1 if expects_silence else TCP_TRIES)):
+            exchanges = self._tcp_once(queries, tries, wait_s)
             if all(exchange.response is not None for exchange in exchanges):
                 break
+        for exchange in exchanges:
+            habits.note(exchange)
         return exchanges
 
     def tcp_in_turn(self, queries: Sequence[Query], idle_s: float) -> list[Exchange]:
@@ -164,17 +171,17 @@ class Asker:
         exchange = self.udp(query)
         return self.tcp(query) if exchange.is_truncated else exchange
 
-    def _tcp_once(self, queries: Sequence[Query], tries: int) -> list[Exchange]:
+    def _tcp_once(self, queries: Sequence[Query], tries: int, wait_s: float) -> list[Exchange]:
         sent: dict[int, tuple[bytes, float]] = {}
         for query in queries:
             message_id = _new_id(sent)
             sent[message_id] = (query.wire(message_id), time.monotonic())
         responses: dict[int, tuple[bytes, float]] = {}
         strays: list[bytes] = []
-        silence = f"none in {self.tcp_wait_s:g} s"
-        deadline = time.monotonic() + self.tcp_wait_s
+        silence = f"none in {wait_s:g} s"
+        deadline = time.monotonic() + wait_s
         try:
-            with self._socket(socket.SOCK_STREAM, self.tcp_wait_s) as channel:
+            with self._socket(socket.SOCK_STREAM, wait_s) as channel:
                 channel.sendall(b"".join(struct.pack("!H", len(message)) + message for message, _ in sent.values()))
                 while len(responses) < len(sent):
                     response = _receive_framed(channel, deadline)

@@ -63,6 +63,8 @@ class _Search:
         """Say whether the server answers at all, and find out whether it does with EDNS."""
         if self._message(self.origin, RdataType.SOA) is not None:
             return True
+        # Shows the items what to expect, too.
+        self.asker.tcp(Query(name=self.origin, rtype=RdataType.SOA, payload=self.payload))
         self.payload = None
         return self._message(self.origin, RdataType.SOA) is not None
 

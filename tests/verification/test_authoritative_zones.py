@@ -44,6 +44,8 @@ ZONES = {
     OF_243_OCTETS: HEAD + "@ NS ns.elsewhere.example.\nh A 192.0.2.1\n* A 192.0.2.2\n",
     "renames.example.": HEAD + f"@ NS ns.elsewhere.example.\nold DNAME {OF_243_OCTETS}\n",
 }
+NOT_SERVED = {("knot", OF_243_OCTETS)}
+"""Knot loads the zone and gives no SOA record."""
 RSA_KEYS = Variant(name="keys", algorithms=("RSASHA256",), keys_of_each=2)
 NSEC, NSEC3 = VARIANTS["nsec"], VARIANTS["nsec3"]
 WILDCARDS = (
@@ -113,6 +115,7 @@ def test_servers_that_are_right_are_not_accused(name: str, zones: Mapping[str, M
     kind = driver(name)
     if kind.find() is None:
         pytest.skip(f"{kind.title} is not installed: install the Debian package {kind.package}")
+    zones = {origin: made for origin, made in zones.items() if (name, origin) not in NOT_SERVED}
     served = [ServedZone(origin, made.path) for origin, made in zones.items()]
     with kind(served, ServerSettings(), tmp_path) as server:
         expected = deviating_items("authoritative", name, server.version)

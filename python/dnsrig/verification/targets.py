@@ -18,7 +18,7 @@ from dnsrig.errors import InputError, SubjectFailedError
 from dnsrig.servers.base import ServedZone
 from dnsrig.servers.registry import driver, drivers
 from dnsrig.servers.settings import ServerSettings
-from dnsrig.verification.asker import Asker
+from dnsrig.verification.asker import Asker, Habits
 from dnsrig.verification.deviations import known_deviations
 from dnsrig.verification.discovery import discover
 from dnsrig.verification.exchange import Endpoint
@@ -67,7 +67,7 @@ def authoritative_target(target: str, port: int, told: Told, folder: Path) -> It
         if told.zone is None:
             raise InputError(f"--zone is missing: which zone does the server at {target} serve?")
         origin = _name(told.zone)
-        asker = Asker(Endpoint(address_of(target, port, drivers()), port))
+        asker = Asker(Endpoint(address_of(target, port, drivers()), port), habits=Habits())
         landmarks = discover(asker, origin) if told.zone_file is None else landmarks_of_file(told.zone_file, origin)
         given_ds = None if told.ds_file is None else ds_of_file(told.ds_file, origin)
         subject = AuthoritativeSubject(asker, landmarks, peers, given_ds=given_ds)

@@ -9,6 +9,7 @@ from dns.rdatatype import RdataType
 from dns.rdtypes.ANY.DNSKEY import DNSKEY
 from dns.rdtypes.ANY.SOA import SOA
 
+from dnsrig.verification.asker import name_below
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.signatures import SignedRrset, signed_rrsets
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
@@ -32,8 +33,8 @@ class Seen:
 
 
 def child_of(name: dns.name.Name, label: bytes) -> dns.name.Name:
-    """Give the name with one more label in front."""
-    return dns.name.Name((label, *name.labels))
+    """Give the name with one more label in front, which is shortened where it would be too long."""
+    return name_below(name, label)
 
 
 def denied_parent(subject: AuthoritativeSubject) -> dns.name.Name:

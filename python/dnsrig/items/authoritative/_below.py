@@ -5,27 +5,12 @@ import dns.rcode
 from dns.rdatatype import RdataType
 
 from dnsrig.items.authoritative._answers import child_of
-from dnsrig.items.authoritative._places import wrong_denial
+from dnsrig.items.authoritative._places import wildcard_signs, wrong_denial
 from dnsrig.verification.asker import random_label
 from dnsrig.verification.denial import wildcard_of
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Outcome
-
-WILDCARD_TYPES = (
-    RdataType.AAAA,
-    RdataType.MX,
-    RdataType.TXT,
-    RdataType.SRV,
-    RdataType.CAA,
-    RdataType.TLSA,
-    RdataType.HTTPS,
-    RdataType.SVCB,
-    RdataType.NAPTR,
-    RdataType.PTR,
-    RdataType.NS,
-)
-"""One of these an unknown wildcard has."""
 
 
 def wrong_below(subject: AuthoritativeSubject) -> Outcome | None:
@@ -52,8 +37,7 @@ def _has_wildcard(subject: AuthoritativeSubject, name: dns.name.Name, encloser: 
     names = {place.name for place in known.places} | ({known.wildcard.name} if known.wildcard else set())
     if wildcard_of(encloser) in names:
         return True
-    asked = (subject.asker.ask(Query(name=name, rtype=rtype, payload=None)) for rtype in WILDCARD_TYPES)
-    return any(one.message is None or bool(one.message.answer) for one in asked)
+    return wildcard_signs(subject, name) is not None
 
 
 def wrong_wildcard_nodata(subject: AuthoritativeSubject) -> Outcome | None:

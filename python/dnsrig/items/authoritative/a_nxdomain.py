@@ -4,7 +4,7 @@ import dns.rcode
 from dns.rdatatype import RdataType
 
 from dnsrig.items.authoritative._below import wrong_below
-from dnsrig.items.authoritative._places import wrong_denial
+from dnsrig.items.authoritative._places import wildcard_signs, wrong_denial
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
@@ -24,8 +24,9 @@ ITEM = Item(
         "random name."
     ),
     procedure=(
-        "A name directly below the apex that does not exist is asked for, then names below a host, an alias and an "
-        "empty non-terminal."
+        "A name directly below the apex that does not exist is asked for. Where the response is NOERROR, the zone may "
+        "have a wildcard without address: other types are asked for, and a proof of the wildcard. Then "
+        "names below a host, an alias and an empty non-terminal are asked for."
     ),
     dig=("dig @{server} -p {port} absent.{zone} A +norec +noedns",),
     needs=("zone",),
@@ -38,8 +39,13 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     wildcard = subject.landmarks.wildcard
     if wildcard is not None and wildcard.name.parent() == subject.origin:
         return not_applicable(f"Every name directly below {subject.origin} exists by its wildcard.")
-    exchange = subject.asker.ask(Query(name=subject.absent_name(), rtype=RdataType.A, payload=None))
+    name = subject.absent_name()
+    exchange = subject.asker.ask(Query(name=name, rtype=RdataType.A, payload=None))
     if exchange.message is not None and exchange.message.answer and exchange.rcode == dns.rcode.NOERROR:
         return not_applicable("A random name has an answer, so the zone has a wildcard at its apex.", exchange)
+    if exchange.message is not None and exchange.rcode == dns.rcode.NOERROR:
+        shown = wildcard_signs(subject, name)
+        if shown is not None:
+            return not_applicable("A random name has other types, so the zone has a wildcard at its apex.", shown)
     wrong = wrong_denial(subject, exchange, dns.rcode.NXDOMAIN) or wrong_below(subject)
     return wrong or passed("NXDOMAIN with the SOA record.", exchange)

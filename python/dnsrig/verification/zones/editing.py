@@ -64,27 +64,30 @@ class ZoneEditor:
         original_ttl_s: int | None = None,
         as_wildcard: bool = False,
         is_expired: bool = False,
+        expired_too: bool = False,
     ) -> None:
         """Sign an RRset anew, by the ZSK unless told otherwise.
 
         `as_wildcard` signs it as if the first label had been made from a wildcard: its Labels field is one too low.
+        With `is_expired` the signature has expired; with `expired_too` a signature that has expired comes beside the one that is valid.
         """
         key, private = by or self.zsk
         rdataset = self.rdataset(name, rtype)
         owner = dns.name.Name((b"*", *name.labels[1:])) if as_wildcard else name
         ttl_s = rdataset.ttl if original_ttl_s is None else original_ttl_s
         rrset = dns.rrset.from_rdata_list(owner, ttl_s, [*rdataset])
-        inception_s = int(time.time()) - (90 * DAY_S if is_expired else 3600)
-        signature = dns.dnssec.sign(
-            rrset,
-            private,
-            signer or self.origin,
-            key,
-            inception=inception_s,
-            expiration=inception_s + 30 * DAY_S,
-        )
+        now_s = int(time.time())
         signatures = dns.rdataset.Rdataset(dns.rdataclass.IN, RdataType.RRSIG, rtype, rdataset.ttl)
-        signatures.add(signature, rdataset.ttl)
+        for days in (30, -30) if expired_too else (-30,) if is_expired else (30,):
+            signature = dns.dnssec.sign(
+                rrset,
+                private,
+                signer or self.origin,
+                key,
+                inception=now_s - 3600 + min(days, 0) * 2 * DAY_S,
+                expiration=now_s + days * DAY_S,
+            )
+            signatures.add(signature, rdataset.ttl)
         self.data.replace_rdataset(name, signatures)
 
     def nodes_with(self, rtype: RdataType) -> list[dns.name.Name]:

@@ -69,7 +69,7 @@ class ZoneEditor:
         """Sign an RRset anew, by the ZSK unless told otherwise.
 
         `as_wildcard` signs it as if the first label had been made from a wildcard: its Labels field is one too low.
-        With `is_expired` the signature has expired; with `expired_too` a signature that has expired comes beside the one that is valid.
+        With `is_expired` the signature has expired; with `expired_too` one that has comes beside the one that is valid.
         """
         key, private = by or self.zsk
         rdataset = self.rdataset(name, rtype)

@@ -22,6 +22,7 @@ from dnsrig.verification.faults.relay import NO_FAULT
 from dnsrig.verification.faults.resolver_messages import FAULTS
 from dnsrig.verification.queries import Query
 from dnsrig.verification.runner import run_item
+from dnsrig.verification.subjects.known_names import RIG_NAMES
 from dnsrig.verification.subjects.resolver import BOGUS_FRESH, ResolverSubject
 from dnsrig.verification.tree.answering import answer, truncated, udp_limit, zone_for
 from dnsrig.verification.tree.cases import Status
@@ -190,3 +191,11 @@ def _write_in_capitals(message: dns.message.Message) -> None:
 @pytest.mark.parametrize("style", [_age, _rotate, _tell_servers, _write_in_capitals])
 def test_resolvers_that_are_right_in_their_own_way_pass(tree: Tree, model: Model, style: Style) -> None:
     assert verdicts(tree, FakeAsker(model, style=style), [Verdict.FAIL, Verdict.INCONCLUSIVE]) == {}
+
+
+@pytest.mark.parametrize(("fault", "verdict"), [("raises-all-ttls", Verdict.FAIL), ("none", Verdict.PASS)])
+def test_in_other_trees_ttls_are_compared_with_those_of_signatures(model: Model, fault: str, verdict: Verdict) -> None:
+    asker = FakeAsker(model, NO_FAULT if fault == "none" else fault_named(fault))
+    subject = ResolverSubject(asker, told=RIG_NAMES)  # type: ignore[arg-type]
+    (known,) = [known for known in CHOSEN if known.item.id == "F-ttl"]
+    assert run_item(known, subject).outcome.verdict == verdict

@@ -27,7 +27,7 @@ ITEM = Item(
         "A name is asked for with RD and every other letter as a capital, by UDP and by TCP: each response has the "
         "question's name letter by letter."
     ),
-    dig=("dig @{server} -p {port} wWw.CoNtRoL.nSeC. A +noedns",),
+    dig=("dig @{server} -p {port} wWw.cOnTrOl.nSeC. A +noedns",),
     needs=("names",),
     faults=("lower-cases",),
 )
@@ -46,11 +46,13 @@ def check(subject: ResolverSubject) -> Outcome:
 
 
 def mixed(name: dns.name.Name) -> dns.name.Name:
-    """Write every other octet of each label as a capital, where it is a letter."""
+    """Write every other letter of each label as a capital."""
     return dns.name.Name(
         [
-            bytes(label[place] - 32 if place % 2 and chr(label[place]).islower() else label[place] for place in octets)
-            for label, octets in ((label.lower(), range(len(label))) for label in name.labels)
+            bytes(
+                octet - 32 if place % 2 and 97 <= octet <= 122 else octet for place, octet in enumerate(label.lower())
+            )
+            for label in name.labels
         ]
     )
 

@@ -13,7 +13,7 @@ ITEM = Item(
     role="resolver",
     group="Messages",
     requirement="Responses with data of zones that the resolver does not serve are without AA.",
-    references=("RFC 1035 section 4.1.1", "RFC 1034 section 4.3.1", "RFC 9499 section 6"),
+    references=("RFC 1035 section 4.1.1", "RFC 1034 section 4.3.1"),
     severity=Severity.WARNING,
     consequence=(
         "Other resolvers and checks of delegations take it for a server of the zone, so that a wrong delegation to "

@@ -16,7 +16,7 @@ ITEM = Item(
     role="resolver",
     group="Servers that are wrong",
     requirement="Where the data of one server do not validate, the resolver asks another.",
-    references=("RFC 1034 section 5.3.3", "RFC 4035 section 5.5"),
+    references=("RFC 1034 section 5.3.3",),
     severity=Severity.WARNING,
     consequence=(
         "A single secondary that is not updated, or that drops DNSSEC records, makes a signed zone unreachable at "

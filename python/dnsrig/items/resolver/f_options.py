@@ -11,7 +11,7 @@ from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.verdicts import Outcome, Severity
 
-UNKNOWN_OPTION = 65_001
+UNKNOWN_OPTION = dns.edns.OptionType.make(65_001)
 """Of the range for local and experimental use (RFC 6891 section 9)."""
 ITEM = Item(
     id="F-options",
@@ -64,9 +64,9 @@ def _unasked(exchange: Exchange) -> str:
 def _about_option(exchange: Exchange, without: Exchange) -> str:
     message = exchange.message
     if message is not None and any(int(option.otype) == UNKNOWN_OPTION for option in message.options):
-        return f"the response has EDNS option {UNKNOWN_OPTION}, which the resolver cannot know"
+        return f"the response has EDNS option {int(UNKNOWN_OPTION)}, which the resolver cannot know"
     given, usual = (dns.rcode.to_text(one.rcode or dns.rcode.NOERROR) for one in (exchange, without))
     # SERVFAIL may be of an upstream that lost a message.
     if given in {usual, "SERVFAIL"}:
         return ""
-    return f"with EDNS option {UNKNOWN_OPTION} the response has {given}, without {usual}"
+    return f"with EDNS option {int(UNKNOWN_OPTION)} the response has {given}, without {usual}"

@@ -22,6 +22,7 @@ from dnsrig.verification.faults.fault import Fault
 from dnsrig.verification.faults.messages import FAULTS as MESSAGE_FAULTS
 from dnsrig.verification.faults.relay import NO_FAULT, Relay
 from dnsrig.verification.faults.resolver_answers import FAULTS as ANSWER_FAULTS
+from dnsrig.verification.faults.resolver_messages import FAULTS as FORM_FAULTS
 from dnsrig.verification.faults.resolvers import resolver_faults
 from dnsrig.verification.faults.weaknesses import all_weaknesses
 from dnsrig.verification.queries import Query
@@ -68,6 +69,7 @@ FAULTS_AT_ONCE = 12
 MATRIX_FAULTS = (
     *resolver_faults(),
     *ANSWER_FAULTS,
+    *FORM_FAULTS,
     *(fault for fault in MESSAGE_FAULTS if any(fault.name in known.item.faults for known in items("resolver"))),
 )
 

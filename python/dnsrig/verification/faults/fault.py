@@ -90,6 +90,8 @@ class Fault:
     """Queries to any address of the host are answered, not only to the one that is meant."""
     delay_s: float = 0.0
     """Responses by UDP are held back for so long."""
+    swaps_beyond: int = 0
+    """Beyond so many queries by UDP at a time, clients get the responses of others; 0 is never."""
     most_at_once: int = 0
     """Queries by UDP beyond so many at a time are dropped; 0 is without limit."""
 

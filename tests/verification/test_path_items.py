@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import platform
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
@@ -20,8 +21,10 @@ from dnsrig.verification.path_targets import NOWHERE
 from dnsrig.verification.runner import Result, run_items
 from dnsrig.verification.subjects.path import PathSubject, Way
 from dnsrig.verification.upstream.server import Upstream
+from matrix_record import keep
 
 ETHERNET_MTU = 1500
+ROUTER = "Linux router", ".".join(platform.release().split(".")[:2])
 UDP_WAITS_S = (0.4, 0.6, 0.8)
 TCP_WAIT_S = 2.0
 KNOWN = {known.item.id for known in items("path")}
@@ -95,6 +98,7 @@ def failures(results: list[Result]) -> dict[str, str]:
 def test_right_router_fails_nothing(subject: PathSubject) -> None:
     results = run_items(items("path"), subject)
     said = {result.item.id: f"{result.outcome.verdict}: {result.outcome.reason}" for result in results}
+    keep("path", NO_FAULT.name, ROUTER, failures(results))
     lacking = {known.item.id for known in items("path") if "ipv6" in known.item.needs and "ipv6" not in subject.ways}
     assert {id_ for id_, text in said.items() if text.startswith("pass")} == KNOWN - lacking, said
 
@@ -107,6 +111,7 @@ def test_each_fault_fails_its_items(network: PathNetwork, subject: PathSubject, 
     fresh = PathSubject(subject.ways, subject.nowhere)
     with faulty(network, fault):
         found = failures(run_items(items("path"), fresh))
+    keep("path", fault.name, ROUTER, found)
     assert set(found) == {known.item.id for known in items("path") if fault.name in known.item.faults}, found
 
 

@@ -24,6 +24,7 @@ from dnsrig.verification.runner import run_items
 from dnsrig.verification.subjects.proxy import ProxySubject
 from dnsrig.verification.upstream import names
 from dnsrig.verification.upstream.server import Upstream
+from matrix_record import keep
 from turns import in_turn
 
 WAN = "127.0.0.2"
@@ -98,6 +99,7 @@ def said(outcomes: Outcomes, ids: set[str]) -> str:
 def test_right_proxy_fails_only_by_known_deviations(bed: Bed, right: Outcomes) -> None:
     known = set(deviating_items("proxy", bed.server, bed.version))
     failed = of_verdict(right, "fail")
+    keep("proxy", NO_FAULT.name, (bed.server, bed.version), failed)
     assert failed == known, f"{bed.server} {bed.version}\n{said(right, failed ^ known)}"
     assert not of_verdict(right, "inconclusive") | of_verdict(right, "not_applicable"), said(right, ALL)
 
@@ -109,6 +111,7 @@ def wrong_with(bed: Bed, right: Outcomes, fault: Fault) -> str:
     outcomes: Outcomes = {}
     for is_patient in (False, True):
         outcomes = bed.run(fault, is_patient=is_patient)
+        keep("proxy", fault.name, (bed.server, bed.version), of_verdict(outcomes, "fail") - of_verdict(right, "fail"))
         differing = (of_verdict(outcomes, "fail") & comparable) ^ named
         if not differing:
             return ""

@@ -36,9 +36,9 @@ RARE = {"P-ttl", "P-parallel"}
 """They wait, or ask more at once than dnsmasq takes from several runs; they run without fault, or with their own."""
 TOWARDS_UPSTREAM = {"proxy-fixed-source-port", "proxy-sequential-ids"}
 """Faults that do not show before a proxy that is right, which asks by itself."""
-NOT_SHOWN = {"unbound-forwarder": {"P-tc", "P-payload"}, "dnsmasq": {"P-payload"}}
-"""Items that a proxy passes in another way than by what the faults change: Unbound goes on by TCP itself, and both
-have payload sizes of their own."""
+NOT_SHOWN = {"unbound-forwarder": {"P-tc", "P-payload", "P-added-options"}, "dnsmasq": {"P-payload"}}
+"""Items that a proxy passes in another way than by what the faults change: Unbound goes on by TCP itself and asks with EDNS
+options of its own, and both have payload sizes of their own."""
 SLOW_FAULTS = {"proxy-caches-servfail"}
 """Faults of items that wait for minutes, which have a test of their own."""
 USUAL = [known for known in items("proxy") if not known.item.is_slow]

@@ -23,7 +23,7 @@ QUESTIONS = (
     (names.PLAIN, RdataType.MX),
     (names.PLAIN, RdataType.DS),
     (names.ALIAS, RdataType.AAAA),
-    (names.SECTIONS, RdataType.TXT),
+    (names.SECTIONS, RdataType.A),
     (names.ABSENT, RdataType.MX),
     (names.EMPTY, RdataType.AAAA),
 )
@@ -42,7 +42,7 @@ ITEM = Item(
         "flags, OPT, order of records and compression are left to other items, or free."
     ),
     dig=(
-        "dig @{server} -p {port} x.sections.rig.example TXT +tcp +noedns",
+        "dig @{server} -p {port} x.sections.rig.example A +tcp +noedns",
         "dig @{server} -p {port} x.plain.rig.example DS +tcp +dnssec",
     ),
     needs=("upstream",),

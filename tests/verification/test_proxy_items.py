@@ -37,8 +37,8 @@ RARE = {"P-ttl", "P-parallel"}
 TOWARDS_UPSTREAM = {"proxy-fixed-source-port", "proxy-sequential-ids"}
 """Faults that do not show before a proxy that is right, which asks by itself."""
 NOT_SHOWN = {"unbound-forwarder": {"P-tc", "P-payload", "P-added-options"}, "dnsmasq": {"P-payload"}}
-"""Items that a proxy passes in another way than by what the faults change: Unbound goes on by TCP itself and asks with EDNS
-options of its own, and both have payload sizes of their own."""
+"""Items that a proxy passes in another way than by what the faults change: Unbound goes on by TCP itself and asks with
+EDNS options of its own, and both have payload sizes of their own."""
 SLOW_FAULTS = {"proxy-caches-servfail"}
 """Faults of items that wait for minutes, which have a test of their own."""
 USUAL = [known for known in items("proxy") if not known.item.is_slow]

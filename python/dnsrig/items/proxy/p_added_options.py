@@ -9,7 +9,7 @@ from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.proxy import ProxySubject
 from dnsrig.verification.upstream import names
-from dnsrig.verification.verdicts import Outcome, Severity, passed
+from dnsrig.verification.verdicts import Outcome, Severity, Shown, passed
 
 OF_THE_HOP = {
     OptionType.DAU,
@@ -38,14 +38,14 @@ ITEM = Item(
 
 def check(subject: ProxySubject) -> Outcome:
     """Ask, and look at what the upstream gets."""
-    for payload in (None, 1232):
+    shown: tuple[Shown, ...] = ()
+    for payload in (None, 1232) if subject.lacks("edns") is None else (None,):
         query = Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, payload=payload)
-        if payload is not None and subject.lacks("edns") is not None:
-            continue
         through = compare(subject, query, of_query=_added)
         if isinstance(through, Outcome):
             return through
-    return passed("The upstream gets no options but the client's.", *at_upstream(through.upstream))
+        shown = at_upstream(through.upstream)
+    return passed("The upstream gets no options but the client's.", *shown)
 
 
 def _added(went_in: dns.message.Message, came_out: dns.message.Message) -> list[str]:

@@ -56,6 +56,6 @@ def check(subject: ProxySubject) -> Outcome:
 
 def longest(name: dns.name.Name) -> dns.name.Name:
     """Put labels before a name until it has as many octets as names can have, or one less."""
-    while (left := LONGEST_NAME - len(name.to_wire())) > 1:
+    while (left := LONGEST_NAME - len(name.to_wire() or b"")) > 1:
         name = dns.name.Name((b"x" * min(left - 1, LONGEST_LABEL), *name.labels))
     return name

@@ -41,6 +41,7 @@ ITEM = Item(
         "proxy-rewrites-addresses",
         "proxy-rewrites-nxdomain",
         "proxy-strips-rrsig-by-tcp",
+        "proxy-caches-without-rrsig",
     ),
 )
 

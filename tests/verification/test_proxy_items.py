@@ -132,7 +132,9 @@ def test_each_fault_fails_its_items(bed: Bed, right: Outcomes) -> None:
     faults = faults_before(bed.server)
     with ThreadPoolExecutor(AT_ONCE) as pool:
         found = list(pool.map(lambda fault: wrong_with(bed, right, fault), faults))
-    assert not any(found), "\n".join(text for text in found if text)
+    # Many at once on few processors lose messages: what seems wrong is tried alone.
+    doubtful = [fault for fault, text in zip(faults, found, strict=True) if text]
+    assert [wrong for fault in doubtful if (wrong := wrong_with(bed, right, fault))] == []
 
 
 def one_before(passage: Passage) -> bytes:

@@ -55,8 +55,12 @@ class Told:
 
 
 @contextmanager
-def authoritative_target(target: str, port: int, told: Told, folder: Path) -> Iterator[AuthoritativeTarget]:
+def authoritative_target(
+    target: str, port: int, told: Told, folder: Path, udp_limit: int | None = None
+) -> Iterator[AuthoritativeTarget]:
     """Start the server that `target` names in `folder`, or find the one at an address or of a host name.
+
+    One that is started has `udp_limit` as its limit of octets by UDP; None leaves it as it ships.
 
     Raises:
         InputError: no such server, address or host; no zone for an address; a file that cannot be read.
@@ -77,7 +81,7 @@ def authoritative_target(target: str, port: int, told: Told, folder: Path) -> It
         return
     zones = _zones(told, folder)
     served = [ServedZone(one.name, one.path) for one in zones]
-    with driver(target)(served, ServerSettings(), folder / "server") as server:
+    with driver(target)(served, ServerSettings(udp_limit=udp_limit), folder / "server") as server:
         asker = Asker(Endpoint(*server.address))
         subjects = [AuthoritativeSubject(asker, one.landmarks, peers, given_ds=one.ds or None) for one in zones]
         known = known_deviations("authoritative", server.name, server.version)

@@ -9,17 +9,20 @@ import socket
 import struct
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dnsrig.verification.exchange import HEADER_OCTETS, Endpoint, Exchange, Transport
 from dnsrig.verification.queries import Query
 from dnsrig.verification.stopping import pause, wait_readable, wait_writable
+from dnsrig.verification.tcp_habits import SHORT_WAIT_S, TcpHabits
 
 UDP_WAITS_S = (1.0, 2.0, 3.0)
 """How long each try by UDP waits; a response to an earlier try counts too."""
 TCP_WAIT_S = 5.0
 TCP_TRIES = 2
 LARGEST_MESSAGE = 65_535
+MOST_STRAYS = 100
+"""Messages that are no response: by UDP no more are kept, by TCP no more are read."""
 SocketMaker = Callable[[socket.AddressFamily, socket.SocketKind], socket.socket]
 
 
@@ -31,6 +34,8 @@ class Asker:
     make_socket: SocketMaker = socket.socket
     udp_waits_s: Sequence[float] = UDP_WAITS_S
     tcp_wait_s: float = TCP_WAIT_S
+    tcp_habits: TcpHabits | None = field(default=None, compare=False, repr=False)
+    """Shared by what asks the same server; None: each query by TCP is waited for in full."""
 
     def udp(self, query: Query) -> Exchange:
         """Ask by UDP, again until there is a response."""
@@ -61,20 +66,35 @@ class Asker:
     def tcp_pipelined(self, queries: Sequence[Query]) -> list[Exchange]:
         """Send all queries over one connection without waiting (RFC 7766 section 6.2.1.1); give responses by query."""
         exchanges: list[Exchange] = []
-        for tries in range(1, TCP_TRIES + 1):
-            exchanges = self._tcp_once(queries, tries)
+        most_tries, wait_s = self._tcp_patience
+        for tries in range(1, most_tries + 1):
+            exchanges = self._tcp_once(queries, tries, wait_s)
             if all(exchange.response is not None for exchange in exchanges):
                 break
+        self._note_tcp(exchanges)
         return exchanges
 
     def tcp_in_turn(self, queries: Sequence[Query], idle_s: float) -> list[Exchange]:
         """Ask over one connection, each query when the one before is answered and `idle_s` have passed."""
         exchanges: list[Exchange] = []
-        for tries in range(1, TCP_TRIES + 1):
-            exchanges = self._in_turn_once(queries, idle_s, tries)
+        most_tries, wait_s = self._tcp_patience
+        for tries in range(1, most_tries + 1):
+            exchanges = self._in_turn_once(queries, idle_s, tries, wait_s)
             if all(exchange.response is not None for exchange in exchanges):
                 break
+        self._note_tcp(exchanges)
         return exchanges
+
+    @property
+    def _tcp_patience(self) -> tuple[int, float]:
+        """How many tries by TCP there are, and how long each waits."""
+        if self.tcp_habits is None or not self.tcp_habits.expects_silence:
+            return TCP_TRIES, self.tcp_wait_s
+        return 1, min(SHORT_WAIT_S, self.tcp_wait_s)
+
+    def _note_tcp(self, exchanges: Sequence[Exchange]) -> None:
+        if self.tcp_habits is not None:
+            self.tcp_habits.note(answered=any(exchange.response is not None for exchange in exchanges))
 
     def udp_from_anywhere(self, query: Query) -> tuple[Exchange, Endpoint | None]:
         """Ask by UDP and take a response from any address and port; give those too, None without response."""
@@ -110,19 +130,21 @@ class Asker:
         exchange = self.udp(query)
         return self.tcp(query) if exchange.is_truncated else exchange
 
-    def _tcp_once(self, queries: Sequence[Query], tries: int) -> list[Exchange]:
+    def _tcp_once(self, queries: Sequence[Query], tries: int, wait_s: float) -> list[Exchange]:
         sent: dict[int, tuple[bytes, float]] = {}
         for query in queries:
             message_id = _new_id(sent)
             sent[message_id] = (query.wire(message_id), time.monotonic())
         responses: dict[int, tuple[bytes, float]] = {}
         strays: list[bytes] = []
-        silence = f"none in {self.tcp_wait_s:g} s"
-        deadline = time.monotonic() + self.tcp_wait_s
+        silence = f"none in {wait_s:g} s"
+        deadline = time.monotonic() + wait_s
         try:
-            with self._socket(socket.SOCK_STREAM, self.tcp_wait_s) as channel:
+            with self._socket(socket.SOCK_STREAM, wait_s) as channel:
                 channel.sendall(b"".join(struct.pack("!H", len(message)) + message for message, _ in sent.values()))
                 while len(responses) < len(sent):
+                    if len(strays) >= MOST_STRAYS:
+                        raise EOFError(f"none among {MOST_STRAYS} messages, and more come")
                     response = _receive_framed(channel, deadline)
                     message_id = int.from_bytes(response[:2])
                     if _is_response(response, sent) and message_id not in responses:
@@ -142,21 +164,21 @@ class Asker:
             )
         return exchanges
 
-    def _in_turn_once(self, queries: Sequence[Query], idle_s: float, tries: int) -> list[Exchange]:
+    def _in_turn_once(self, queries: Sequence[Query], idle_s: float, tries: int, wait_s: float) -> list[Exchange]:
         exchanges: list[Exchange] = []
-        silence = f"none in {self.tcp_wait_s:g} s"
+        silence = f"none in {wait_s:g} s"
         message = b""
         try:
-            with self._socket(socket.SOCK_STREAM, self.tcp_wait_s) as channel:
+            with self._socket(socket.SOCK_STREAM, wait_s) as channel:
                 for query in queries:
                     if exchanges:
                         pause(idle_s)
                     message_id = _new_id({})
                     message, at = query.wire(message_id), time.monotonic()
                     channel.sendall(struct.pack("!H", len(message)) + message)
-                    response = _receive_framed(channel, at + self.tcp_wait_s)
+                    response = _receive_framed(channel, at + wait_s)
                     while not _is_response(response, {message_id: (message, at)}):
-                        response = _receive_framed(channel, at + self.tcp_wait_s)
+                        response = _receive_framed(channel, at + wait_s)
                     elapsed_ms = (time.monotonic() - at) * 1e3
                     exchanges.append(self._exchange("tcp", query, message, response, tries, elapsed_ms, "", []))
         except TimeoutError:
@@ -242,7 +264,8 @@ def _receive_datagram(
         message = channel.recv(LARGEST_MESSAGE)
         if _is_response(message, sent):
             return message
-        strays.append(message)
+        if len(strays) < MOST_STRAYS:
+            strays.append(message)
     return None
 
 

@@ -1,6 +1,5 @@
 """`dnsrig verify authoritative`."""
 
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -8,9 +7,17 @@ from typing import Any
 import click
 
 from dnsrig.cli.common import EXISTING_FILE
-from dnsrig.cli.verify_options import Wishes, verify_each, verify_options, wishes_of
+from dnsrig.cli.verify_options import (
+    Wishes,
+    progress_of,
+    refuse_unused,
+    scratch_folder,
+    verify_each,
+    verify_options,
+    wishes_of,
+)
 from dnsrig.verification.runner import run_on_each
-from dnsrig.verification.targets import Told, authoritative_target, merged
+from dnsrig.verification.targets import Told, authoritative_target, is_of_rig, merged
 from dnsrig.verification.verification import Verification
 
 
@@ -48,6 +55,10 @@ def authoritative(
         return 0
     if not targets:
         raise click.UsageError("name a TARGET: a server of `dnsrig servers`, an address or a host name")
+    if all(is_of_rig(target) for target in targets):
+        refuse_unused({"port": "--port"}, "a server that the rig starts has a free port; leave it out")
+    if zone is not None and not zone.strip():
+        raise click.UsageError("--zone is empty: give the zone's name; '.' is the root zone")
     told = Told(zone, _path(zone_file), _path(ds), servers)
     return verify_each(targets, lambda target: _verified(target, port, told, wishes), wishes)
 
@@ -60,10 +71,11 @@ def _verified(target: str, port: int, told: Told, wishes: Wishes) -> Verificatio
     items = wishes.items()
     began = time.monotonic()
     with (
-        tempfile.TemporaryDirectory(prefix="dnsrig-verify-") as folder,
-        authoritative_target(target, port, told, Path(folder)) as found,
+        scratch_folder() as folder,
+        authoritative_target(target, port, told, folder) as found,
+        progress_of(target, len(items) * len(found.subjects)) as tell,
     ):
-        by_zone = run_on_each(items, found.subjects)
+        by_zone = run_on_each(items, found.subjects, tell, wishes.limit_of(found.limit_s))
         zones = [subject.origin.to_text() for subject in found.subjects]
     results = merged(items, by_zone, zones)
     zone = zones[0] if len(zones) == 1 else None

@@ -1,15 +1,23 @@
 """`dnsrig verify proxy`."""
 
 import ipaddress
-import tempfile
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import click
 
-from dnsrig.cli.verify_options import Wishes, direct_beside, direct_option, verify_each, verify_options, wishes_of
+from dnsrig.cli.verify_options import (
+    Wishes,
+    direct_beside,
+    direct_option,
+    progress_of,
+    refuse_unused,
+    scratch_folder,
+    verify_each,
+    verify_options,
+    wishes_of,
+)
 from dnsrig.errors import InputError
 from dnsrig.hosts.network.users import enter_user_namespace
 from dnsrig.servers.resolvers.registry import resolver_drivers
@@ -63,6 +71,9 @@ def proxy(
     known = resolver_drivers("proxy")
     if not targets:
         raise click.UsageError(f"name a TARGET: one of {', '.join(known)}, an address or a host name")
+    if all(target in known for target in targets):
+        given = {"port": "--port", "upstream": "--upstream", "upstream_port": "--upstream-port", "outer": "--outer"}
+        refuse_unused(given, "it is for a proxy at an address; leave it out")
     device = Device(
         port,
         None if upstream is None else Endpoint(_address(upstream, "--upstream"), upstream_port),
@@ -77,12 +88,11 @@ def proxy(
 
 def _verified(target: str, device: Device, wishes: Wishes) -> Sequence[Verification]:
     began = time.monotonic()
-    with (
-        tempfile.TemporaryDirectory(prefix="dnsrig-verify-") as folder,
-        proxy_target(target, device, Path(folder)) as found,
-    ):
+    items = wishes.items()
+    with scratch_folder() as folder, proxy_target(target, device, folder) as found:
         direct = direct_beside("proxy", target, found.subject.without, wishes)
-        results = run_items(wishes.items(), found.subject)
+        with progress_of(target, len(items)) as tell:
+            results = run_items(items, found.subject, tell, wishes.limit_of(found.limit_s))
     elapsed_s = time.monotonic() - began - sum(one.elapsed_s for one in direct)
     return [*direct, Verification("proxy", target, found.version, None, results, elapsed_s, found.known)]
 

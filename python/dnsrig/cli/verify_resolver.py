@@ -1,7 +1,6 @@
 """`dnsrig verify resolver` and `dnsrig verify serve-tree`."""
 
 import signal
-import tempfile
 import threading
 import time
 from collections.abc import Sequence
@@ -11,7 +10,15 @@ from typing import Any
 import click
 
 from dnsrig.cli.common import EXISTING_FILE
-from dnsrig.cli.verify_options import Wishes, verify_each, verify_options, wishes_of
+from dnsrig.cli.verify_options import (
+    Wishes,
+    progress_of,
+    refuse_unused,
+    scratch_folder,
+    verify_each,
+    verify_options,
+    wishes_of,
+)
 from dnsrig.errors import EnvironmentLacksError
 from dnsrig.hosts.network.users import enter_user_namespace
 from dnsrig.servers.resolvers.registry import found_resolvers, resolver_drivers
@@ -71,6 +78,8 @@ def resolver(
     if not targets:
         raise _no_target()
     told = _told_tree(targets, tree, trust_anchor, (secure, insecure, bogus))
+    if all(target in resolver_drivers("resolver") for target in targets):
+        refuse_unused({"port": "--port", "tree": "--tree"}, "it is for a resolver at an address; leave it out")
     if any(target in resolver_drivers("resolver") for target in targets):
         enter_user_namespace()
     return verify_each(targets, lambda target: _verified(target, port, tree, told, wishes), wishes)
@@ -115,10 +124,11 @@ def _verified(target: str, port: int, tree: Path | None, told: ToldTree | None, 
     items = wishes.items()
     began = time.monotonic()
     with (
-        tempfile.TemporaryDirectory(prefix="dnsrig-verify-") as folder,
-        resolver_target(target, port, tree, Path(folder), told) as found,
+        scratch_folder() as folder,
+        resolver_target(target, port, tree, folder, told) as found,
+        progress_of(target, len(items)) as tell,
     ):
-        results = run_items(items, found.subject)
+        results = run_items(items, found.subject, tell, wishes.limit_of(found.limit_s))
     elapsed_s = time.monotonic() - began
     return Verification("resolver", target, found.version, None, results, elapsed_s, found.known)
 

@@ -68,6 +68,11 @@ class Told:
     """Addresses or host names of its other servers."""
 
 
+def is_of_rig(target: str) -> bool:
+    """Say whether a target is the name of a server that the rig starts."""
+    return target in drivers() or target.startswith("dnsdist+")
+
+
 @contextmanager
 def authoritative_target(target: str, port: int, told: Told, folder: Path) -> Iterator[AuthoritativeTarget]:
     """Start the server that `target` names in `folder`, or find the one at an address or of a host name.
@@ -78,7 +83,7 @@ def authoritative_target(target: str, port: int, told: Told, folder: Path) -> It
 
     """
     peers = tuple(Asker(Endpoint(address_of(server, port, ()), port)) for server in told.servers)
-    if target not in drivers() and not target.startswith("dnsdist+"):
+    if not is_of_rig(target):
         if told.zone is None:
             raise InputError(_zone_is_missing(target))
         origin = _name(told.zone)
@@ -171,8 +176,6 @@ def merged(items: Sequence[KnownItem], by_zone: Sequence[Sequence[Result]], zone
 
 
 def _name(text: str) -> dns.name.Name:
-    if not text.strip():
-        raise InputError("--zone is empty: give the zone's name; '.' is the root zone")
     try:
         return dns.name.from_text(text)
     except dns.exception.DNSException as error:

@@ -166,6 +166,15 @@ def test_a_target_that_cannot_be_verified_leaves_the_others(capsys):
         verify_each(["bind", "knot"], verify, wishes())
 
 
+def test_targets_of_the_same_name_are_told_apart_in_junit():
+    suites = ET.fromstring(junit_xml([verified("nsd", passed("Yes.")), verified("nsd", passed("Yes."))], Severity.NOTICE))
+    assert [suite.get("name") for suite in suites] == ["dnsrig verify authoritative nsd", "dnsrig verify authoritative nsd#2"]
+    assert [case.get("classname") for case in suites.iter("testcase")] == [
+        "dnsrig.authoritative.nsd",
+        "dnsrig.authoritative.nsd#2",
+    ]
+
+
 def test_one_target_cannot_be_compared():
     with pytest.raises(click.UsageError, match="two TARGETs"):
         verify_each(["nsd"], verified, wishes(compare=True))

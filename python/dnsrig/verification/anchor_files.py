@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from dnsrig.errors import InputError
+from dnsrig.given_files import read_given_text
 from dnsrig.servers.resolvers.anchors import Anchor, read_anchors
-from dnsrig.verification.given_files import read_given_text
 
 STATEMENT = re.compile(r"\b(trust-anchors|managed-keys|trusted-keys)\s*\{([^{}]*)\}")
 """Of named.conf(5)."""

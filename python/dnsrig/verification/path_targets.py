@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Literal
 
 from dnsrig.errors import EnvironmentLacksError, InputError
+from dnsrig.given_files import read_given_text
 from dnsrig.hosts.network.existing import sockets_in
 from dnsrig.hosts.network.topologies import PathNetwork, path_network
 from dnsrig.verification.asker import Asker, SocketMaker
 from dnsrig.verification.exchange import Endpoint
-from dnsrig.verification.given_files import read_given_text
 from dnsrig.verification.subjects.path import Family, PathSubject, Way
 from dnsrig.verification.upstream.server import Upstream
 

@@ -17,6 +17,7 @@ from dns.rdtypes.ANY.DS import DS
 
 from dnsrig import _core
 from dnsrig.errors import InputError
+from dnsrig.given_files import read_given_text, require_plain_file
 from dnsrig.servers.base import ServedZone
 from dnsrig.servers.interruption import raise_interruption
 from dnsrig.servers.registry import driver, drivers
@@ -25,7 +26,6 @@ from dnsrig.verification.asker import Asker
 from dnsrig.verification.deviations import known_deviations
 from dnsrig.verification.discovery import discover
 from dnsrig.verification.exchange import Endpoint
-from dnsrig.verification.given_files import read_given_text, require_plain_file
 from dnsrig.verification.item import KnownItem
 from dnsrig.verification.landmarks import Landmarks, find_landmarks
 from dnsrig.verification.queries import Query

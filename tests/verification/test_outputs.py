@@ -167,12 +167,12 @@ def test_a_target_that_cannot_be_verified_leaves_the_others(capsys):
 
 
 def test_targets_of_the_same_name_are_told_apart_in_junit():
-    suites = ET.fromstring(junit_xml([verified("nsd", passed("Yes.")), verified("nsd", passed("Yes."))], Severity.NOTICE))
-    assert [suite.get("name") for suite in suites] == ["dnsrig verify authoritative nsd", "dnsrig verify authoritative nsd#2"]
-    assert [case.get("classname") for case in suites.iter("testcase")] == [
-        "dnsrig.authoritative.nsd",
-        "dnsrig.authoritative.nsd#2",
-    ]
+    twice = [verified("nsd", passed("Yes.")), verified("nsd", passed("Yes."))]
+    suites = ET.fromstring(junit_xml(twice, Severity.NOTICE))
+    expected = ["authoritative nsd", "authoritative nsd#2"]
+    assert [suite.get("name") for suite in suites] == [f"dnsrig verify {name}" for name in expected]
+    classes = [case.get("classname") for case in suites.iter("testcase")]
+    assert classes == ["dnsrig.authoritative.nsd", "dnsrig.authoritative.nsd#2"]
 
 
 def test_one_target_cannot_be_compared():

@@ -78,9 +78,7 @@ def test_what_is_no_text(tmp_path: Path) -> None:
     ],
     ids=["--ds", "--trust-anchor", "--rules"],
 )
-def test_options_whose_file_is_no_text(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, command: list[str]
-) -> None:
+def test_options_whose_file_is_no_text(capsys: pytest.CaptureFixture[str], tmp_path: Path, command: list[str]) -> None:
     binary = tmp_path / "binary"
     binary.write_bytes(b"\xff\xfe\x00")
     code = run_command_line(["verify", *command, str(binary)])
@@ -147,9 +145,7 @@ def verified(target: str) -> Verification:
     return Verification("authoritative", target, None, "example.", [Result(item, passed("Yes."))], 0.1)
 
 
-def test_results_are_printed_where_a_file_cannot_be_written(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_results_are_printed_where_a_file_cannot_be_written(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     full = device(tmp_path / "full", FULL)
     junit = tmp_path / "junit.xml"
     wishes = Wishes("authoritative", (), Severity.ERROR, False, full, junit, True)

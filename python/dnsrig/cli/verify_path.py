@@ -76,8 +76,8 @@ def path(
         enter_user_namespace()
     if mtu is not None and mtu < LEAST_MTU_6:
         say(
-            f"dnsrig: --mtu {mtu}: IPv6 needs {LEAST_MTU_6} octets (RFC 8200 section 5); on such a link the kernel does "
-            "not use it, and items about IPv6 may fail"
+            f"dnsrig: --mtu {mtu}: IPv6 needs {LEAST_MTU_6} octets (RFC 8200 section 5); on such a link the kernel "
+            "does not use it, and items about IPv6 may fail"
         )
     own = OwnPath(None if rules is None else Path(rules), mtu)
     ends = Ends(server_namespace, client_namespace, nowhere)

@@ -41,9 +41,7 @@ def chosen(role: Role, ids: Iterable[str], option: str = "--item") -> tuple[Know
     found = tuple(known for known in items(role) if known.item.id.lower() in wanted)
     missing = wanted.keys() - {known.item.id.lower() for known in found}
     if missing:
-        raise InputError(
-            f"{option} {wanted[min(missing)]}: no such item; dnsrig verify {role} --list names them all"
-        )
+        raise InputError(f"{option} {wanted[min(missing)]}: no such item; dnsrig verify {role} --list names them all")
     return found
 
 

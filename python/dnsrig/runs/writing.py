@@ -12,7 +12,8 @@ from dnsrig.errors import EnvironmentLacksError
 PARTIAL_SUFFIX = ".partial"
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
 _SYSTEM_FOLDERS = {Path("/dev"), Path("/proc")}
-_SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 (a folder for plain files, below /dev all the same)
+_SHARED_MEMORY = Path("/dev/shm")
+"""Below /dev, but a folder of plain files."""
 _LINKS_MAX = 40
 """As many symbolic links as Linux follows."""
 

@@ -35,11 +35,7 @@ def read_anchor_file(path: Path) -> tuple[Anchor, ...]:
         return read_anchors(as_zone_file(text))
     except InputError as error:
         named = OTHER_FILE.search(text)
-        advice = (
-            f"it names the file {named[1]}: give that one"
-            if named
-            else WANTED
-        )
+        advice = f"it names the file {named[1]}: give that one" if named else WANTED
         raise InputError(f"--trust-anchor {path}: {error}; {advice}") from error
 
 

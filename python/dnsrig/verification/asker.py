@@ -143,8 +143,7 @@ class Asker:
             with self._socket(socket.SOCK_STREAM, wait_s) as channel:
                 channel.sendall(b"".join(struct.pack("!H", len(message)) + message for message, _ in sent.values()))
                 while len(responses) < len(sent):
-                    if len(strays) >= MOST_STRAYS:
-                        raise EOFError(f"none among {MOST_STRAYS} messages, and more come")
+                    _end_flood(strays)
                     response = _receive_framed(channel, deadline)
                     message_id = int.from_bytes(response[:2])
                     if _is_response(response, sent) and message_id not in responses:
@@ -267,6 +266,11 @@ def _receive_datagram(
         if len(strays) < MOST_STRAYS:
             strays.append(message)
     return None
+
+
+def _end_flood(strays: Sequence[bytes]) -> None:
+    if len(strays) >= MOST_STRAYS:
+        raise EOFError(f"none among {MOST_STRAYS} messages, and more come")
 
 
 def _receive_from(

@@ -54,13 +54,14 @@ class ToldTree:
 
 def _question(text: str, option: str) -> Question:
     name, _, rtype = text.partition("/")
+    wrong = InputError(f"{option} {text}: no name with a type, such as www.example.com or example.com/MX")
+    if not name:
+        raise wrong
     try:
-        if not name:
-            raise ValueError("no name")
         return Question(dns.name.from_text(name), RdataType.from_text(rtype or "A"))
     except (dns.exception.DNSException, ValueError) as error:
         raise_interruption(error)
-        raise InputError(f"{option} {text}: no name with a type, such as www.example.com or example.com/MX") from error
+        raise wrong from error
 
 
 def find_names(asker: Asker, told: ToldTree) -> KnownNames:

@@ -39,9 +39,7 @@ def _counts(result: Result, fail_on: Severity) -> bool:
     return result.item.severity.rank >= fail_on.rank
 
 
-def _case(
-    suite: ET.Element, classname: str, verification: Verification, result: Result, fail_on: Severity
-) -> None:
+def _case(suite: ET.Element, classname: str, verification: Verification, result: Result, fail_on: Severity) -> None:
     item, outcome = result.item, result.outcome
     case = ET.SubElement(suite, "testcase", classname=classname, name=f"{item.id} {item.requirement}")
     case.set("time", f"{result.elapsed_s:.3f}")

@@ -115,7 +115,7 @@ def run_command_line(arguments: list[str]) -> int:
     try:
         result = _invoke(arguments)
         sys.stdout.flush()
-    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 (what nobody can be told of is raised again)
+    except (Exception, KeyboardInterrupt) as error:
         return _code_of(error)
     return result if isinstance(result, int) else 0
 

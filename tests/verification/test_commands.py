@@ -205,7 +205,7 @@ def test_without_any_resolver_the_packages_are_named(capsys, monkeypatch):
         (["resolver", "unbound", "-p", "5300"], "--port: it is for a resolver at an address"),
         (["authoritative", "nsd", "-p", "5300"], "--port: a server that the rig starts has a free port"),
         (["authoritative", "127.0.0.1", "--zone", ""], "--zone is empty: "),
-        (["authoritative", "nsdd"], "'nsdd' is no server of the rig (bind"),
+        (["authoritative", "nsdd"], "'nsdd' is no server of the rig (embedded, bind"),
         (["authoritative", "127.0.0.1"], "dnsrig: --zone is missing"),
         (["authoritative", "127.0.0.1:9", "--zone", "x"], "the port is an option of its own: 127.0.0.1 -p 9"),
         (["resolver", "[::1]:9"], "the port is an option of its own: ::1 -p 9"),

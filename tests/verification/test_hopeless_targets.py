@@ -24,6 +24,7 @@ from dnsrig.verification.reach import LIMIT_S, SLOW_LIMIT_S, SLOW_MS, limit_of
 from dnsrig.verification.runner import run_items
 from dnsrig.verification.stopping import pause
 from dnsrig.verification.tcp_habits import HOPELESS_AFTER, TcpHabits
+from dnsrig.verification.transfer import transfer
 from dnsrig.verification.verdicts import Outcome, Verdict, passed
 
 WAITS_S = (0.2, 0.2)
@@ -199,3 +200,20 @@ def test_endless_messages_by_tcp_are_not_read_for_ever() -> None:
         found = Asker(endpoint, tcp_wait_s=PATIENCE_S).tcp(QUERY)
     assert found.response is None and len(found.strays) == MOST_STRAYS
     assert found.silence == f"none among {MOST_STRAYS} messages, and more come"
+
+
+def test_a_transfer_that_comes_an_octet_at_a_time_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dnsrig.verification.transfer.TRANSFER_WAIT_S", 0.5)
+
+    def trickle(channel: socket.socket) -> None:
+        channel.recv(4096)
+        while True:
+            channel.sendall(b"\x7f")
+            channel.settimeout(0.05)
+            with contextlib.suppress(TimeoutError):
+                if not channel.recv(4096):
+                    return
+
+    with tcp_server(trickle) as endpoint:
+        found = transfer(Asker(endpoint, tcp_wait_s=PATIENCE_S), QUERY.name)
+    assert found.refusal == "timed out" and found.zone is None

@@ -199,14 +199,15 @@ def test_a_report_that_cannot_be_printed(served, tmp_path, redirection, said, as
     ("redirection", "said"),
     [
         (">&-", "dnsrig: standard output is closed, so that nothing can be printed\n"),
-        (">/dev/full", "dnsrig: standard output: No space left on device\n"),
+        (">/dev/full", "dnsrig: standard output"),
         ("1</dev/null", "dnsrig: standard output is not open for writing, so that nothing can be printed\n"),
     ],
 )
 def test_a_short_json_object_that_cannot_be_printed(small_zone, redirection, said):
     command = f"exec {sys.executable} -m dnsrig zone stats {small_zone} --json {redirection}"
     done = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, text=True, check=False, timeout=60)
-    assert (done.returncode, done.stderr) == (3, said)
+    assert (done.returncode, done.stderr.count("\n")) == (3, 1), done.stderr
+    assert done.stderr.startswith(said)
 
 
 def made_by_dnspython():
@@ -234,6 +235,26 @@ def test_an_interruption_is_no_malformed_message(monkeypatch):
     query = Query(name=dns.name.root, rtype=RdataType.SOA)
     with pytest.raises(KeyboardInterrupt):
         Exchange(Endpoint("192.0.2.1"), "udp", query, b"", b"\0" * 12, 1, 1.0)
+
+
+WITHIN_TEXT = """
+import sys
+from dnsrig.cli import app
+
+def invoke(_arguments):
+    exec("raise KeyboardInterrupt")
+
+app._invoke = invoke
+sys.argv = ["dnsrig"]
+app.main()
+"""
+
+
+def test_an_interruption_within_an_executed_text(tmp_path):
+    (tmp_path / "within_text.py").write_text(WITHIN_TEXT)
+    command = [sys.executable, "-m", "within_text"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (130, "dnsrig: interrupted\n")
 
 
 def test_signals_before_they_are_ignored(monkeypatch):

@@ -103,6 +103,9 @@ def main() -> None:
         except KeyboardInterrupt:
             # Once more, while the first was being said, or before signals are ignored.
             code = INTERRUPTED
+    # `python -m dnsrig` would end by SIGINT, whatever its exit code, if the last text to be executed was interrupted,
+    # such as what an import executes to make a dataclass. Executing another one makes CPython forget.
+    exec("")
     sys.exit(code)
 
 
@@ -162,7 +165,9 @@ def _refused_by_system(error: OSError) -> int:
         return UNREAD
     if error.errno not in SAID_ERRORS:
         raise error
-    # What could not be printed is in the buffer still, and fails again.
-    where = error.filename or ("writing" if flush_output() else "standard output")
+    # What could not be printed is in the buffer still, and fails again; there is none where PYTHONUNBUFFERED is set.
+    scratch = os.environ.get("TMPDIR", "/tmp")
+    unnamed = f"standard output, or a file in {scratch} (TMPDIR)" if flush_output() else "standard output"
+    where = error.filename or unnamed
     say(f"dnsrig: {where}: {error.strerror}")
     return EnvironmentLacksError.exit_code

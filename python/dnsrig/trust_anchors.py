@@ -9,6 +9,7 @@ import dns.rdatatype
 import dns.zonefile
 
 from dnsrig.errors import InputError
+from dnsrig.servers.interruption import raise_interruption
 
 
 def read_ds(sources: Sequence[str], origin: str) -> list[bytes]:
@@ -54,6 +55,7 @@ def _read_records(text: str, source: str, origin: str, form: str) -> list[bytes]
         apex = dns.name.from_text(origin)
         rrsets = dns.zonefile.read_rrsets(text, origin=dns.name.root, relativize=False, rdclass=None, default_ttl=0)
     except dns.exception.DNSException as error:
+        raise_interruption(error)
         raise InputError(f"--ds {source}: not a DS record: {error}; {form}") from error
     except ValueError as error:
         # What dnspython says of an SOA record is no help to who gave a zone file.

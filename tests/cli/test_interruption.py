@@ -9,7 +9,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import dns.exception
+import dns.message
+import dns.name
 import pytest
+from dns.rdatatype import RdataType
+from dnsrig.cli import app
+from dnsrig.errors import InputError
+from dnsrig.verification.exchange import Endpoint, Exchange
+from dnsrig.verification.queries import Query
 from waiting import wait_until
 
 INTERRUPTED_WHILE_IMPORTING = """
@@ -187,11 +195,82 @@ def test_a_report_that_cannot_be_printed(served, tmp_path, redirection, said, as
     assert len(table.read_text().splitlines()) > 1
 
 
-@pytest.mark.parametrize("redirection", [">&-", ">/dev/full"])
-def test_a_short_json_object_that_cannot_be_printed(small_zone, redirection):
+@pytest.mark.parametrize(
+    ("redirection", "said"),
+    [
+        (">&-", "dnsrig: standard output is closed, so that nothing can be printed\n"),
+        (">/dev/full", "dnsrig: standard output"),
+        ("1</dev/null", "dnsrig: standard output is not open for writing, so that nothing can be printed\n"),
+    ],
+)
+def test_a_short_json_object_that_cannot_be_printed(small_zone, redirection, said):
     command = f"exec {sys.executable} -m dnsrig zone stats {small_zone} --json {redirection}"
     done = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, text=True, check=False, timeout=60)
     assert (done.returncode, done.stderr.count("\n")) == (3, 1), done.stderr
+    assert done.stderr.startswith(said)
+
+
+def made_by_dnspython():
+    """Raise what dnspython makes of a KeyboardInterrupt while it reads a record."""
+    raise dns.exception.SyntaxError("") from KeyboardInterrupt()
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_an_interruption_within_dnspython_is_one(monkeypatch, capsys, wrapped):
+    def invoke(_arguments):
+        try:
+            made_by_dnspython()
+        except dns.exception.DNSException as error:
+            if wrapped:
+                raise InputError(f"it cannot be read: {error}") from error
+            raise
+
+    monkeypatch.setattr(app, "_invoke", invoke)
+    assert app.run_command_line([]) == 130
+    assert capsys.readouterr().err == "dnsrig: interrupted\n"
+
+
+def test_an_interruption_is_no_malformed_message(monkeypatch):
+    monkeypatch.setattr(dns.message, "from_wire", lambda *_, **__: made_by_dnspython())
+    query = Query(name=dns.name.root, rtype=RdataType.SOA)
+    with pytest.raises(KeyboardInterrupt):
+        Exchange(Endpoint("192.0.2.1"), "udp", query, b"", b"\0" * 12, 1, 1.0)
+
+
+WITHIN_TEXT = """
+import sys
+from dnsrig.cli import app
+
+def invoke(_arguments):
+    exec("raise KeyboardInterrupt")
+
+app._invoke = invoke
+sys.argv = ["dnsrig"]
+app.main()
+"""
+
+
+def test_an_interruption_within_an_executed_text(tmp_path):
+    (tmp_path / "within_text.py").write_text(WITHIN_TEXT)
+    command = [sys.executable, "-m", "within_text"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (130, "dnsrig: interrupted\n")
+
+
+def test_signals_before_they_are_ignored(monkeypatch):
+    times = []
+
+    def ignore():
+        times.append(1)
+        if len(times) < 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(app, "_invoke", lambda _: 0)
+    monkeypatch.setattr(app, "ignore_signals", ignore)
+    monkeypatch.setattr(app, "occupy_closed_descriptors", lambda: None)
+    with pytest.raises(SystemExit) as ended:
+        app.main()
+    assert (ended.value.code, len(times)) == (130, 3)
 
 
 def test_standard_error_that_is_gone_does_not_change_the_exit_code(tmp_path):

@@ -16,6 +16,8 @@ PRINTING = {
     "stats": ["zone", "stats", "ZONE"],
     "check": ["zone", "check", "ZONE"],
     "compare": ["zone", "compare", "ZONE", "ZONE"],
+    "items": ["verify", "authoritative", "--list"],
+    "item": ["verify", "authoritative", "--explain", "A-85"],
 }
 WRITING = {
     "sort": (["zone", "sort", "-f", "OUT", "ZONE"], "OUT is complete"),

@@ -4,10 +4,12 @@ import json
 import os
 import shutil
 import socket
+import threading
 
 import pytest
 from dnsrig.cli import verify_resolver
 from dnsrig.cli.app import run_command_line
+from dnsrig.errors import EnvironmentLacksError
 from dnsrig.hosts.network import users
 from dnsrig.servers.registry import driver
 from dnsrig.servers.resolvers.registry import resolver_drivers
@@ -15,6 +17,7 @@ from dnsrig.servers.settings import ServedZone, ServerSettings
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.faults.catalogue import fault_named
 from dnsrig.verification.faults.relay import NO_FAULT, Relay
+from dnsrig.verification.tree import serve
 from dnsrig.verification.tree.making import make_tree
 from dnsrig.verification.tree.serve import TreeServer
 from dnsrig.verification.zones.making import VARIANTS, make_zone
@@ -194,7 +197,21 @@ def test_without_any_resolver_the_packages_are_named(capsys, monkeypatch):
             ["path", "198.18.53.1", "--server-namespace", "no-such"],
             "no-such: no network namespace at /run/netns/no-such",
         ),
-        (["path", "router", "--item", "P-1"], "--item p-1: no such item"),
+        (["path", "router", "--item", "P-1"], "--item P-1: no such item"),
+        (["path", "--explain", "NOPE"], "--explain NOPE: no such item"),
+        (["path", "router", "--server-namespace", "x"], "--server-namespace: it is for a path of yours"),
+        (["path", "198.18.53.1", "--mtu", "1400"], "--mtu: it is for the rig's own router or bridge"),
+        (["proxy", "dnsmasq", "--upstream", "127.0.0.1"], "--upstream: it is for a proxy at an address"),
+        (["resolver", "unbound", "-p", "5300"], "--port: it is for a resolver at an address"),
+        (["authoritative", "nsd", "-p", "5300"], "--port: a server that the rig starts has a free port"),
+        (["authoritative", "127.0.0.1", "--zone", ""], "--zone is empty: "),
+        (["authoritative", "nsdd"], "'nsdd' is no server of the rig (embedded, bind"),
+        (["authoritative", "127.0.0.1"], "dnsrig: --zone is missing"),
+        (["authoritative", "127.0.0.1:9", "--zone", "x"], "the port is an option of its own: 127.0.0.1 -p 9"),
+        (["resolver", "[::1]:9"], "the port is an option of its own: ::1 -p 9"),
+        (["resolver", "::1#9"], "the port is an option of its own: ::1 -p 9"),
+        (["proxy", "a" * 70 + ".example"], "as a host name: it is no host name"),
+        (["resolver", "127.0.0.1", "--secure", "", "--trust-anchor", __file__], "no name with a type"),
     ],
 )
 def test_what_is_wrong_is_said(capsys, command, said):
@@ -216,3 +233,17 @@ def test_raised_limits_have_a_column_of_their_own(capsys):
 def test_limits_of_others_cannot_be_raised(capsys):
     assert run_command_line(["verify", "authoritative", "127.0.0.1", "--zone", "example", "--raised-limits"]) == 2
     assert "--raised-limits: the limit of 127.0.0.1" in capsys.readouterr().err
+
+
+def test_a_narrow_path_is_warned_of(capsys, namespaces):
+    assert run_command_line(["verify", "path", "router", "--mtu", "600", "--item", "N-answers", "--json"]) in {0, 1}
+    assert "--mtu 600: IPv6 needs 1280 octets" in capsys.readouterr().err
+
+
+def test_a_tree_whose_port_is_taken_is_not_made(tmp_path, monkeypatch):
+    monkeypatch.setattr(serve, "make_tree", lambda *_: pytest.fail("it was made"))
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+        other.bind(("127.0.0.1", 0))
+        monkeypatch.setattr(serve, "PORT", other.getsockname()[1])
+        with pytest.raises(EnvironmentLacksError, match=r"cannot be served on 127\.0\.0\.1 "):
+            serve.serve_tree(tmp_path, threading.Event(), prefix="127.0.0")

@@ -20,13 +20,14 @@ from dnsrig.items.authoritative._peers import judge_agreement
 from dnsrig.items.catalogue import chosen, items
 from dnsrig.servers.base import ServedZone, ServerSettings
 from dnsrig.servers.registry import driver
-from dnsrig.verification.asker import Asker, Habits, name_below
+from dnsrig.verification.asker import Asker, name_below
 from dnsrig.verification.discovery import discover
 from dnsrig.verification.exchange import Endpoint, Exchange
 from dnsrig.verification.faults.catalogue import fault_named
 from dnsrig.verification.faults.changes import changing
 from dnsrig.verification.faults.fault import Fault, Passage, wire_of
 from dnsrig.verification.faults.relay import NO_FAULT, Relay
+from dnsrig.verification.habits import Habits
 from dnsrig.verification.item import KnownItem
 from dnsrig.verification.landmarks import Landmarks
 from dnsrig.verification.queries import Query

@@ -166,6 +166,15 @@ def test_a_target_that_cannot_be_verified_leaves_the_others(capsys):
         verify_each(["bind", "knot"], verify, wishes())
 
 
+def test_targets_of_the_same_name_are_told_apart_in_junit():
+    twice = [verified("nsd", passed("Yes.")), verified("nsd", passed("Yes."))]
+    suites = ET.fromstring(junit_xml(twice, Severity.NOTICE))
+    expected = ["authoritative nsd", "authoritative nsd#2"]
+    assert [suite.get("name") for suite in suites] == [f"dnsrig verify {name}" for name in expected]
+    classes = [case.get("classname") for case in suites.iter("testcase")]
+    assert classes == ["dnsrig.authoritative.nsd", "dnsrig.authoritative.nsd#2"]
+
+
 def test_one_target_cannot_be_compared():
     with pytest.raises(click.UsageError, match="two TARGETs"):
         verify_each(["nsd"], verified, wishes(compare=True))

@@ -1,6 +1,7 @@
 """The `dnsrig` command: its groups, and how an error becomes a message and an exit code."""
 
 import errno
+import fcntl
 import os
 import sys
 from contextlib import suppress
@@ -10,7 +11,7 @@ from click.shell_completion import shell_complete
 
 from dnsrig import __version__
 from dnsrig.cli.command_list import CommandList
-from dnsrig.cli.signals import INTERRUPTED, ignore_signals
+from dnsrig.cli.signals import INTERRUPTED, ignore_signals, was_interrupted
 from dnsrig.cli.streams import ClosedOutput, flush_output, occupy_closed_descriptors, say
 from dnsrig.errors import DnsrigError, EnvironmentLacksError
 
@@ -90,13 +91,26 @@ def main() -> None:
     sys.stdin = sys.stdin or os.fdopen(0)
     sys.stdout = sys.stdout or ClosedOutput()
     sys.stderr = sys.stderr or os.fdopen(2, "w")
-    try:
-        code = run_command_line(sys.argv[1:])
-    except KeyboardInterrupt:
-        # Once more, while the first was being said.
-        code = INTERRUPTED
-    ignore_signals()
+    if not _can_be_written_to(1):
+        sys.stdout = ClosedOutput("standard output is not open for writing")
+    code: int | None = None
+    while True:
+        try:
+            if code is None:
+                code = run_command_line(sys.argv[1:])
+            ignore_signals()
+            break
+        except KeyboardInterrupt:
+            # Once more, while the first was being said, or before signals are ignored.
+            code = INTERRUPTED
+    # `python -m dnsrig` would end by SIGINT, whatever its exit code, if the last text to be executed was interrupted,
+    # such as what an import executes to make a dataclass. Executing another one makes CPython forget.
+    exec("")
     sys.exit(code)
+
+
+def _can_be_written_to(descriptor: int) -> bool:
+    return fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE != os.O_RDONLY
 
 
 def run_command_line(arguments: list[str]) -> int:
@@ -104,19 +118,26 @@ def run_command_line(arguments: list[str]) -> int:
     try:
         result = _invoke(arguments)
         sys.stdout.flush()
-    except click.ClickException as error:
+    except (Exception, KeyboardInterrupt) as error:
+        return _code_of(error)
+    return result if isinstance(result, int) else 0
+
+
+def _code_of(error: BaseException) -> int:
+    """Say what `error` means to the user and give the exit code; raise it again if it is a fault of ours."""
+    if isinstance(error, KeyboardInterrupt) or was_interrupted(error):
+        say("dnsrig: interrupted")
+        return INTERRUPTED
+    if isinstance(error, click.ClickException):
         with suppress(OSError):
             error.show()
         return error.exit_code
-    except DnsrigError as error:
+    if isinstance(error, DnsrigError):
         say(f"dnsrig: {error}")
         return error.exit_code
-    except KeyboardInterrupt:
-        say("dnsrig: interrupted")
-        return INTERRUPTED
-    except OSError as error:
+    if isinstance(error, OSError):
         return _refused_by_system(error)
-    return result if isinstance(result, int) else 0
+    raise error
 
 
 def _invoke(arguments: list[str]) -> object:
@@ -144,6 +165,9 @@ def _refused_by_system(error: OSError) -> int:
         return UNREAD
     if error.errno not in SAID_ERRORS:
         raise error
-    flush_output()
-    say(f"dnsrig: {error.filename or 'writing'}: {error.strerror}")
+    # What could not be printed is in the buffer still, and fails again; there is none where PYTHONUNBUFFERED is set.
+    scratch = os.environ.get("TMPDIR", "/tmp")
+    unnamed = f"standard output, or a file in {scratch} (TMPDIR)" if flush_output() else "standard output"
+    where = error.filename or unnamed
+    say(f"dnsrig: {where}: {error.strerror}")
     return EnvironmentLacksError.exit_code

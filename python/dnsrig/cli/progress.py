@@ -43,14 +43,15 @@ class _Bar:
     def __init__(self, what: str, total: int | None, unit: Literal["octets", "names"]) -> None:
         # Loading rich takes as long as work on a small zone, and scripts do without.
         from rich import progress  # noqa: PLC0415
-        from rich.console import Console  # noqa: PLC0415
+
+        from dnsrig.console import PlainConsole  # noqa: PLC0415
 
         columns = [progress.TextColumn("{task.description}"), progress.BarColumn()]
         if unit == "octets":
             columns += [progress.DownloadColumn(), progress.TimeElapsedColumn()]
         else:
             columns += [progress.TextColumn("{task.percentage:>3.0f}%"), progress.TimeRemainingColumn()]
-        console = Console(stderr=True, highlight=False, markup=False)
+        console = PlainConsole(stderr=True)
         self._progress = progress.Progress(*columns, console=console, transient=True)
         self._task = self._progress.add_task(what, total=total)
         self.start, self.stop = self._progress.start, self._progress.stop

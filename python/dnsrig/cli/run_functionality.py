@@ -3,17 +3,17 @@
 from collections.abc import Mapping
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from dnsrig.console import PlainConsole
 from dnsrig.verification.output.terminal import SHORT, STYLES
 from dnsrig.verification.verdicts import Verdict
 
 
 def print_published(summary: Mapping[str, Any]) -> None:
     """Print a table a role, with a column for each target; `summary` is the object of functionality.json."""
-    console = Console(highlight=False, markup=False)
+    console = PlainConsole()
     for role in dict.fromkeys(row["role"] for row in summary["published"]):
         rows = [row for row in summary["published"] if row["role"] == role]
         table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))

@@ -35,6 +35,26 @@ def raise_on_signals() -> None:
             signal.signal(number, _interrupt)
 
 
+def raise_if_interrupted() -> None:
+    """Raise KeyboardInterrupt if a signal has come.
+
+    Libraries turn a KeyboardInterrupt within them into errors of their own, or lose it: what was done since is not to
+    be taken for whole.
+    """
+    if _interrupt.has_come:
+        raise KeyboardInterrupt
+
+
+def was_interrupted(error: BaseException) -> bool:
+    """Say whether a library made `error` of the KeyboardInterrupt of a signal, as dnspython does within its parsers."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause.__cause__, KeyboardInterrupt):
+            return True
+        cause = cause.__cause__ or cause.__context__
+    return False
+
+
 def ignore_signals() -> None:
     """Have the signals do nothing: for the end, when all is done and the exit code is known."""
     for number in _ENDING:
@@ -56,11 +76,13 @@ class _Interrupt:
 
     def __init__(self) -> None:
         self._deaf_until_s = -math.inf
+        self.has_come = False
 
     def __call__(self, number: int, _frame: FrameType | None) -> None:
         if number == signal.SIGHUP:
             # It comes from the shell and from the kernel, however far apart.
             signal.signal(number, signal.SIG_IGN)
+        self.has_come = True
         now_s = time.monotonic()
         if now_s >= self._deaf_until_s:
             self._deaf_until_s = now_s + _REPEATED_WITHIN_S

@@ -14,13 +14,17 @@ from dnsrig.errors import EnvironmentLacksError
 class ClosedOutput(io.TextIOBase):
     """Standard output that the caller closed: whoever prints fails, as on a full disk; silent commands do not."""
 
+    def __init__(self, why: str = "standard output is closed") -> None:
+        super().__init__()
+        self._why = why
+
     def writable(self) -> bool:
         """Say yes, so that what is to be printed arrives."""
         return True
 
     def write(self, _text: str) -> int:
         """Raise EnvironmentLacksError."""
-        raise EnvironmentLacksError("standard output is closed, so that nothing can be printed")
+        raise EnvironmentLacksError(f"{self._why}, so that nothing can be printed")
 
 
 def check_output_is_open() -> None:
@@ -66,12 +70,14 @@ def say(text: str) -> None:
         _give_up(2)
 
 
-def flush_output() -> None:
-    """Print what standard output still has in its buffer, if it can still be written."""
+def flush_output() -> bool:
+    """Print what standard output still has in its buffer, if it can still be written; say whether it can."""
     try:
         sys.stdout.flush()
     except OSError:
         _give_up(1)
+        return False
+    return True
 
 
 def _give_up(descriptor: int) -> None:

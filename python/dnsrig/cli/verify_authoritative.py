@@ -1,6 +1,5 @@
 """`dnsrig verify authoritative`."""
 
-import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,8 +11,12 @@ from dnsrig.cli.common import EXISTING_FILE
 from dnsrig.cli.verify_options import (
     Wishes,
     check_raised_limits,
+    progress_of,
     raised_beside,
     raised_limits_option,
+    refuse_unused,
+    scratch_folder,
+    titled,
     verify_each,
     verify_options,
     wishes_of,
@@ -21,7 +24,7 @@ from dnsrig.cli.verify_options import (
 from dnsrig.servers.registry import drivers
 from dnsrig.verification.item import KnownItem
 from dnsrig.verification.runner import run_on_each
-from dnsrig.verification.targets import Told, authoritative_target, merged
+from dnsrig.verification.targets import Told, authoritative_target, is_of_rig, merged
 from dnsrig.verification.verification import Verification
 
 
@@ -61,6 +64,10 @@ def authoritative(
         return 0
     if not targets:
         raise click.UsageError("name a TARGET: a server of `dnsrig servers`, an address or a host name")
+    if all(is_of_rig(target) for target in targets):
+        refuse_unused({"port": "--port"}, "a server that the rig starts has a free port; leave it out")
+    if zone is not None and not zone.strip():
+        raise click.UsageError("--zone is empty: give the zone's name; '.' is the root zone")
     check_raised_limits(wishes, targets, _can_limit_udp)
     told = Told(zone, _path(zone_file), _path(ds), servers)
     return verify_each(targets, lambda target: _verified(target, port, told, wishes), wishes)
@@ -77,18 +84,21 @@ def _can_limit_udp(target: str) -> bool:
 
 def _verified(target: str, port: int, told: Told, wishes: Wishes) -> Sequence[Verification]:
     def verify(items: Sequence[KnownItem], udp_limit: int | None = None) -> Verification:
-        return _run(target, port, told, items, udp_limit)
+        return _run(target, port, told, items, wishes, udp_limit)
 
     return [verify(wishes.items()), *raised_beside(target, verify, wishes)]
 
 
-def _run(target: str, port: int, told: Told, items: Sequence[KnownItem], udp_limit: int | None) -> Verification:
+def _run(
+    target: str, port: int, told: Told, items: Sequence[KnownItem], wishes: Wishes, udp_limit: int | None
+) -> Verification:
     began = time.monotonic()
     with (
-        tempfile.TemporaryDirectory(prefix="dnsrig-verify-") as folder,
-        authoritative_target(target, port, told, Path(folder), udp_limit) as found,
+        scratch_folder() as folder,
+        authoritative_target(target, port, told, folder, udp_limit) as found,
+        progress_of(titled(target, udp_limit), len(items) * len(found.subjects)) as tell,
     ):
-        by_zone = run_on_each(items, found.subjects)
+        by_zone = run_on_each(items, found.subjects, tell, wishes.limit_of(found.limit_s))
         zones = [subject.origin.to_text() for subject in found.subjects]
     results = merged(items, by_zone, zones)
     zone = zones[0] if len(zones) == 1 else None

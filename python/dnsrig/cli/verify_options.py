@@ -1,24 +1,33 @@
 """What the commands of `dnsrig verify` share: which items, and where the outcome goes."""
 
+import sys
+import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
-from dnsrig.cli.common import Command, json_option, print_json
+from dnsrig.cli.common import SECONDS, Command, json_option, print_json
+from dnsrig.cli.progress import WorkProgress
+from dnsrig.cli.signals import raise_if_interrupted
+from dnsrig.cli.streams import say
+from dnsrig.cli.verify_files import check_outputs, write_outputs
 from dnsrig.errors import DnsrigError, EnvironmentLacksError, SubjectFailedError
 from dnsrig.items.catalogue import chosen, items
-from dnsrig.runs.writing import write_text
+from dnsrig.runs.writing import NO_ROOM
 from dnsrig.verification.item import KnownItem, Role
 from dnsrig.verification.output.as_json import comparison_as_json, item_as_json, verification_as_json
 from dnsrig.verification.output.comparison import Comparison
 from dnsrig.verification.output.junit import junit_xml
 from dnsrig.verification.output.page import page
 from dnsrig.verification.output.terminal import print_comparison, print_item, print_items, print_verification
-from dnsrig.verification.runner import Subject, run_items
+from dnsrig.verification.reach import LIMIT_S, SLOW_LIMIT_S
+from dnsrig.verification.runner import Result, Subject, run_items
 from dnsrig.verification.verdicts import Severity
 from dnsrig.verification.verification import Verification
 
@@ -46,6 +55,15 @@ OPTIONS: tuple[Callable[[Command], Command], ...] = (
     click.option("--evidence", is_flag=True, help="Print the deciding messages of what failed."),
     click.option("--html", type=OUTPUT, default=None, help="Write a page with all evidence to this file."),
     click.option("--junit", type=OUTPUT, default=None, help="Write JUnit XML to this file."),
+    click.option(
+        "--limit",
+        "limit_s",
+        type=SECONDS,
+        default=None,
+        metavar="SECONDS",
+        help="Give up items that have not ended after this time; of targets at addresses after "
+        f"{LIMIT_S:g}, of very slow ones after {SLOW_LIMIT_S:g} unless told.",
+    ),
 )
 
 
@@ -65,6 +83,8 @@ class Wishes:
     """Paths and proxies: beside each, the same without it."""
     raised_limits: bool = False
     """Beside each server that the rig starts, its items about size with a raised limit of octets by UDP."""
+    limit_s: float | None = None
+    """How long the items of a target may take in all; None: as the target's kind has it."""
 
     def size_items(self) -> Sequence[KnownItem]:
         """Give those of the items to run that are about the size of responses by UDP."""
@@ -75,6 +95,10 @@ class Wishes:
         if self.item_ids:
             return chosen(self.role, self.item_ids)
         return [known for known in items(self.role) if not known.item.is_slow]
+
+    def limit_of(self, target_s: float | None) -> float | None:
+        """Give how long the items may take: as told, else what fits the target."""
+        return target_s if self.limit_s is None else self.limit_s
 
 
 def verify_options(command: Command) -> Command:
@@ -99,15 +123,18 @@ def wishes_of(role: Role, options: dict[str, Any]) -> Wishes | None:
         options.pop("compare"),
         options.pop("direct", False),
         options.pop("raised_limits", False),
+        options.pop("limit_s"),
     )
     if explain is not None:
-        known = chosen(role, [explain])[0]
+        known = chosen(role, [explain], "--explain")[0]
         print_json(item_as_json(known.item)) if as_json else print_item(known.item)
         return None
     if lists:
         listed = [known.item for known in items(role)]
         print_json({"items": [item_as_json(item) for item in listed]}) if as_json else print_items(listed)
         return None
+    wishes.items()
+    check_outputs({"--html": wishes.html, "--junit": wishes.junit})
     return wishes
 
 
@@ -143,7 +170,12 @@ def raised_beside(
     """Verify the same with raised limits, if that was asked for: one verification, or none."""
     if not wishes.raised_limits:
         return []
-    return [replace(verify(wishes.size_items(), RAISED_UDP_LIMIT), target=f"{target} ({RAISED_UDP_LIMIT} octets)")]
+    return [replace(verify(wishes.size_items(), RAISED_UDP_LIMIT), target=titled(target, RAISED_UDP_LIMIT))]
+
+
+def titled(target: str, udp_limit: int | None) -> str:
+    """Name a target and the limit that was set for it."""
+    return target if udp_limit is None else f"{target} ({udp_limit} octets)"
 
 
 def direct_beside(role: Role, target: str, without: Callable[[], Subject], wishes: Wishes) -> Sequence[Verification]:
@@ -151,7 +183,8 @@ def direct_beside(role: Role, target: str, without: Callable[[], Subject], wishe
     if not wishes.direct:
         return []
     began = time.monotonic()
-    results = run_items(wishes.items(), without())
+    with progress_of(f"{target} (direct)", len(wishes.items())) as tell:
+        results = run_items(wishes.items(), without(), tell, wishes.limit_s)
     return [Verification(role, f"{target} (direct)", None, None, results, time.monotonic() - began)]
 
 
@@ -171,25 +204,50 @@ def verify_each(
     for target in targets:
         try:
             made = verify(target)
+            raise_if_interrupted()
             found += [made] if isinstance(made, Verification) else made
         except (EnvironmentLacksError, SubjectFailedError) as error:
+            raise_if_interrupted()
             if len(targets) == 1:
                 raise
             errors[target] = error
     if not found:
         raise next(iter(errors.values()))
     failed = report(found, {target: str(error) for target, error in errors.items()}, wishes)
-    for target, reason in errors.items():
-        click.echo(f"not verified: {target}: {reason}", err=True)
     return failed or max((reason.exit_code for reason in errors.values()), default=0)
 
 
 def report(verifications: Sequence[Verification], not_verified: Mapping[str, str], wishes: Wishes) -> int:
-    """Print what was found, write the files that were asked for, and give the exit code."""
+    """Write the files that were asked for, print what was found, and give the exit code.
+
+    What can be written or printed is, whatever else cannot.
+
+    Raises:
+        EnvironmentLacksError: a file, or standard output, cannot be written.
+
+    """
+    texts: dict[Path, Callable[[], str]] = {}
     if wishes.junit is not None:
-        _write(wishes.junit, junit_xml(verifications, wishes.fail_on))
+        texts[wishes.junit] = lambda: junit_xml(verifications, wishes.fail_on)
     if wishes.html is not None:
-        _write(wishes.html, page(verifications))
+        texts[wishes.html] = lambda: page(verifications)
+    unwritten = write_outputs(texts)
+    try:
+        _print(verifications, not_verified, wishes)
+        # Written now: what could not be is to be said before the files.
+        sys.stdout.flush()
+    except (OSError, EnvironmentLacksError):
+        if unwritten:
+            say(f"dnsrig: {unwritten}")
+        raise
+    for target, reason in not_verified.items():
+        say(f"not verified: {target}: {reason}")
+    if unwritten:
+        raise EnvironmentLacksError(unwritten)
+    return int(any(verification.fails_at(wishes.fail_on) for verification in verifications))
+
+
+def _print(verifications: Sequence[Verification], not_verified: Mapping[str, str], wishes: Wishes) -> None:
     is_one = len(verifications) + len(not_verified) == 1
     if wishes.as_json:
         print_json(
@@ -199,11 +257,49 @@ def report(verifications: Sequence[Verification], not_verified: Mapping[str, str
         print_verification(verifications[0], shows_evidence=wishes.evidence)
     else:
         print_comparison(Comparison(verifications), shows_evidence=wishes.evidence)
-    return int(any(verification.fails_at(wishes.fail_on) for verification in verifications))
 
 
-def _write(path: Path, text: str) -> None:
-    try:
-        write_text(path, text)
-    except OSError as error:
-        raise EnvironmentLacksError(f"{path}: {error.strerror}; name another file") from error
+@contextmanager
+def progress_of(target: str, items: int) -> Iterator[Callable[[Result], None]]:
+    """Show on standard error how many items of a target have ended; give what is to be told each."""
+    done = 0
+    with WorkProgress(f"verifying {target}", items, "names") as progress:
+
+        def tell(_: Result) -> None:
+            nonlocal done
+            done += 1
+            progress.show(done, f"{target}: {done} of {items} items")
+
+        yield tell
+
+
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """Make a folder for what servers of the rig need, and remove it.
+
+    Raises:
+        EnvironmentLacksError: there is no room for it.
+
+    """
+    with tempfile.TemporaryDirectory(prefix="dnsrig-verify-") as folder:
+        try:
+            yield Path(folder)
+        except OSError as error:
+            if error.errno not in NO_ROOM:
+                raise
+            where = Path(folder).parent
+            reason = f"{where}: {error.strerror}; make room, or choose another folder for temporary files (TMPDIR)"
+            raise EnvironmentLacksError(reason) from error
+
+
+def refuse_unused(names: Mapping[str, str], why: str) -> None:
+    """Refuse options, by the names of their parameters, that the user gave and that would be ignored.
+
+    Raises:
+        click.UsageError: one was given.
+
+    """
+    context = click.get_current_context()
+    for name, option in names.items():
+        if context.get_parameter_source(name) == ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{option}: {why}")

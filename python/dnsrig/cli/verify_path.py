@@ -8,7 +8,17 @@ from typing import Any
 import click
 
 from dnsrig.cli.common import EXISTING_FILE
-from dnsrig.cli.verify_options import Wishes, direct_beside, direct_option, verify_each, verify_options, wishes_of
+from dnsrig.cli.streams import say
+from dnsrig.cli.verify_options import (
+    Wishes,
+    direct_beside,
+    direct_option,
+    progress_of,
+    refuse_unused,
+    verify_each,
+    verify_options,
+    wishes_of,
+)
 from dnsrig.hosts.network.users import enter_user_namespace
 from dnsrig.verification.path_targets import OWN_PATHS, Ends, OwnPath, path_target
 from dnsrig.verification.runner import run_items
@@ -16,6 +26,8 @@ from dnsrig.verification.verification import Verification
 
 LEAST_MTU = 68
 """Octets that every IPv4 link carries (RFC 791)."""
+LEAST_MTU_6 = 1280
+"""The same for IPv6 (RFC 8200 section 5)."""
 
 
 @click.command()
@@ -55,8 +67,18 @@ def path(
         return 0
     if not targets:
         raise click.UsageError(f"name a TARGET: {', '.join(OWN_PATHS)}, or the address of the server beyond the path")
+    of_users = {"server_namespace": "--server-namespace", "client_namespace": "--client-namespace"}
+    if all(target in OWN_PATHS for target in targets):
+        refuse_unused(of_users | {"nowhere": "--nowhere"}, "it is for a path of yours, named by an address")
+    if not any(target in OWN_PATHS for target in targets):
+        refuse_unused({"rules": "--rules", "mtu": "--mtu"}, f"it is for the rig's own {' or '.join(OWN_PATHS)}")
     if any(target in OWN_PATHS for target in targets):
         enter_user_namespace()
+    if mtu is not None and mtu < LEAST_MTU_6:
+        say(
+            f"dnsrig: --mtu {mtu}: IPv6 needs {LEAST_MTU_6} octets (RFC 8200 section 5); on such a link the kernel "
+            "does not use it, and items about IPv6 may fail"
+        )
     own = OwnPath(None if rules is None else Path(rules), mtu)
     ends = Ends(server_namespace, client_namespace, nowhere)
     return verify_each(targets, lambda target: _verified(target, own, ends, wishes), wishes)
@@ -64,8 +86,10 @@ def path(
 
 def _verified(target: str, own: OwnPath, ends: Ends, wishes: Wishes) -> Sequence[Verification]:
     began = time.monotonic()
+    items = wishes.items()
     with path_target(target, own, ends) as found:
         direct = direct_beside("path", target, found.subject.without, wishes)
-        results = run_items(wishes.items(), found.subject)
+        with progress_of(target, len(items)) as tell:
+            results = run_items(items, found.subject, tell, wishes.limit_s)
     elapsed_s = time.monotonic() - began - sum(one.elapsed_s for one in direct)
     return [*direct, Verification("path", target, found.version, None, results, elapsed_s)]

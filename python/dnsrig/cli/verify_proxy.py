@@ -1,10 +1,8 @@
 """`dnsrig verify proxy`."""
 
 import ipaddress
-import tempfile
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import click
@@ -14,8 +12,12 @@ from dnsrig.cli.verify_options import (
     check_raised_limits,
     direct_beside,
     direct_option,
+    progress_of,
     raised_beside,
     raised_limits_option,
+    refuse_unused,
+    scratch_folder,
+    titled,
     verify_each,
     verify_options,
     wishes_of,
@@ -75,6 +77,9 @@ def proxy(
     known = resolver_drivers("proxy")
     if not targets:
         raise click.UsageError(f"name a TARGET: one of {', '.join(known)}, an address or a host name")
+    if all(target in known for target in targets):
+        given = {"port": "--port", "upstream": "--upstream", "upstream_port": "--upstream-port", "outer": "--outer"}
+        refuse_unused(given, "it is for a proxy at an address; leave it out")
     check_raised_limits(wishes, targets, lambda target: target in known and known[target].can_limit_udp)
     device = Device(
         port,
@@ -93,13 +98,11 @@ def _verified(target: str, device: Device, wishes: Wishes) -> Sequence[Verificat
 
     def verify(items: Sequence[KnownItem], udp_limit: int | None = None) -> Verification:
         began = time.monotonic()
-        with (
-            tempfile.TemporaryDirectory(prefix="dnsrig-verify-") as folder,
-            proxy_target(target, device, Path(folder), udp_limit) as found,
-        ):
+        with scratch_folder() as folder, proxy_target(target, device, folder, udp_limit) as found:
             beside = [] if udp_limit is not None else direct_beside("proxy", target, found.subject.without, wishes)
             direct.extend(beside)
-            results = run_items(items, found.subject)
+            with progress_of(titled(target, udp_limit), len(items)) as tell:
+                results = run_items(items, found.subject, tell, wishes.limit_of(found.limit_s))
         elapsed_s = time.monotonic() - began - sum(one.elapsed_s for one in beside)
         return Verification("proxy", target, found.version, None, results, elapsed_s, found.known)
 

@@ -1,7 +1,6 @@
 """`dnsrig verify resolver` and `dnsrig verify serve-tree`."""
 
 import signal
-import tempfile
 import threading
 import time
 from collections.abc import Sequence
@@ -14,8 +13,12 @@ from dnsrig.cli.common import EXISTING_FILE
 from dnsrig.cli.verify_options import (
     Wishes,
     check_raised_limits,
+    progress_of,
     raised_beside,
     raised_limits_option,
+    refuse_unused,
+    scratch_folder,
+    titled,
     verify_each,
     verify_options,
     wishes_of,
@@ -82,6 +85,8 @@ def resolver(
         raise _no_target()
     check_raised_limits(wishes, targets, _can_limit_udp)
     told = _told_tree(targets, tree, trust_anchor, (secure, insecure, bogus))
+    if all(target in resolver_drivers("resolver") for target in targets):
+        refuse_unused({"port": "--port", "tree": "--tree"}, "it is for a resolver at an address; leave it out")
     if any(target in resolver_drivers("resolver") for target in targets):
         enter_user_namespace()
     return verify_each(targets, lambda target: _verified(target, port, tree, told, wishes), wishes)
@@ -133,10 +138,11 @@ def _verified(
     def verify(items: Sequence[KnownItem], udp_limit: int | None = None) -> Verification:
         began = time.monotonic()
         with (
-            tempfile.TemporaryDirectory(prefix="dnsrig-verify-") as folder,
-            resolver_target(target, port, tree, Path(folder), told, udp_limit=udp_limit) as found,
+            scratch_folder() as folder,
+            resolver_target(target, port, tree, folder, told, udp_limit=udp_limit) as found,
+            progress_of(titled(target, udp_limit), len(items)) as tell,
         ):
-            results = run_items(items, found.subject)
+            results = run_items(items, found.subject, tell, wishes.limit_of(found.limit_s))
         elapsed_s = time.monotonic() - began
         return Verification("resolver", target, found.version, None, results, elapsed_s, found.known)
 

@@ -4,11 +4,11 @@ import sys
 from types import TracebackType
 from typing import Self
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from dnsrig.cli.format import rate
+from dnsrig.console import PlainConsole
 from dnsrig.studies.plan import about
 from dnsrig.studies.progress import Step
 
@@ -26,7 +26,7 @@ class TerminalWatcher:
     """Prints a run's course to standard error; standard output stays free for the result."""
 
     def __init__(self, *, quiet: bool = False) -> None:
-        self._console = Console(stderr=True, highlight=False, markup=False)
+        self._console = PlainConsole(stderr=True)
         self._live = sys.stderr.isatty() and not quiet
         self._quiet = quiet
         self._progress = Progress(

@@ -28,18 +28,20 @@ def all_items() -> Iterable[KnownItem]:
         yield from items(role)
 
 
-def chosen(role: Role, ids: Iterable[str]) -> tuple[KnownItem, ...]:
+def chosen(role: Role, ids: Iterable[str], option: str = "--item") -> tuple[KnownItem, ...]:
     """Give the items with these ids, in the catalogue's order; upper and lower case are the same.
+
+    `option` is where the user named them.
 
     Raises:
         InputError: there is no such item.
 
     """
-    wanted = {id_.lower() for id_ in ids}
+    wanted = {id_.lower(): id_ for id_ in ids}
     found = tuple(known for known in items(role) if known.item.id.lower() in wanted)
-    missing = wanted - {known.item.id.lower() for known in found}
+    missing = wanted.keys() - {known.item.id.lower() for known in found}
     if missing:
-        raise InputError(f"--item {min(missing)}: no such item; dnsrig verify {role} --list names them all")
+        raise InputError(f"{option} {wanted[min(missing)]}: no such item; dnsrig verify {role} --list names them all")
     return found
 
 

@@ -1,16 +1,21 @@
-"""Writing a run's files: whole or not at all, and with a clear error when the disk is full."""
+"""Writing files: whole or not at all, and with a clear error when the disk is full."""
 
 import errno
 import hashlib
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from dnsrig.errors import EnvironmentLacksError
 
 PARTIAL_SUFFIX = ".partial"
-_NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
+NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
+_SYSTEM_FOLDERS = {Path("/dev"), Path("/proc")}
+_SHARED_MEMORY = Path("/dev/shm")
+"""Below /dev, but a folder of plain files."""
+_LINKS_MAX = 40
+"""As many symbolic links as Linux follows."""
 
 
 class DiskFullError(EnvironmentLacksError):
@@ -27,18 +32,46 @@ class DiskFullError(EnvironmentLacksError):
 def write_whole(path: Path, write: Callable[[Path], None]) -> None:
     """Let `write` fill a file beside `path`, then put it in place by an atomic rename.
 
+    A symbolic link stays, and the file that it leads to is replaced. A device, a pipe, or what a path in /dev leads to
+    is never replaced: `write` gets it as it is.
+
     Raises DiskFullError when there is no room; other operating system errors pass. Nothing partial stays.
     """
-    partial = path.with_name(path.name + PARTIAL_SUFFIX)
+    is_replaced = not is_stream(path)
+    target = Path(os.path.realpath(path)) if is_replaced else path
+    written_to = target.with_name(target.name + PARTIAL_SUFFIX) if is_replaced else path
     try:
-        write(partial)
-        _sync(partial)
-        partial.replace(path)
+        write(written_to)
+        if is_replaced:
+            _sync(written_to)
+            written_to.replace(target)
     except OSError as error:
-        partial.unlink(missing_ok=True)
-        if error.errno in _NO_ROOM:
+        if is_replaced:
+            written_to.unlink(missing_ok=True)
+        if error.errno in NO_ROOM:
             raise DiskFullError(path) from error
         raise
+
+
+def is_stream(path: Path) -> bool:
+    """Say whether `path` is to be written as it is, without renaming: no regular file, or one by way of /dev."""
+    # /dev/stdout may lead to a plain file, which the shell that opened it wants filled, not replaced.
+    return any(map(_is_the_systems, _links(path))) or (path.exists() and not path.is_file())
+
+
+def _is_the_systems(path: Path) -> bool:
+    above = set(path.parents)
+    return bool(above & _SYSTEM_FOLDERS) and _SHARED_MEMORY not in above
+
+
+def _links(path: Path) -> Iterator[Path]:
+    """Give the path and, where it is a symbolic link, each path that it leads to."""
+    link = path.absolute()
+    for _ in range(_LINKS_MAX):
+        yield link
+        if not link.is_symlink():
+            return
+        link = link.parent / link.readlink()
 
 
 def write_text(path: Path, text: str) -> None:

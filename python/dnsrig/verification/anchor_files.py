@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from dnsrig.errors import InputError
+from dnsrig.given_files import read_given_text
 from dnsrig.servers.resolvers.anchors import Anchor, read_anchors
 
 STATEMENT = re.compile(r"\b(trust-anchors|managed-keys|trusted-keys)\s*\{([^{}]*)\}")
@@ -17,6 +18,7 @@ UNBOUND_OPTION = re.compile(r"^\s*trust-anchor:\s*\"([^\"\n]*)\"", re.MULTILINE)
 OTHER_FILE = re.compile(r"^\s*(?:auto-)?trust-anchor-file:\s*\"?([^\"\s]+)", re.MULTILINE)
 NOT_TRUSTED = re.compile(r"^[^\n]*;;state=[0145]\b[^\n]*$", re.MULTILINE)
 """Unbound notes the states of keys (RFC 5011 section 4) behind them: 2 is Valid, 3 Missing, others are not trusted."""
+WANTED = "give DS or DNSKEY records as in a zone file, BIND's trust-anchors or Unbound's file"
 NUMBERS = 3
 """A key's flags, protocol and algorithm, or a DS record's tag, algorithm and digest type."""
 
@@ -28,21 +30,12 @@ def read_anchor_file(path: Path) -> tuple[Anchor, ...]:
         InputError: it cannot be read, or has none.
 
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"--trust-anchor {path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"--trust-anchor {path}: it is no text") from error
+    text = read_given_text("--trust-anchor", path, WANTED)
     try:
         return read_anchors(as_zone_file(text))
     except InputError as error:
         named = OTHER_FILE.search(text)
-        advice = (
-            f"it names the file {named[1]}: give that one"
-            if named
-            else "give DS or DNSKEY records as in a zone file, BIND's trust-anchors or Unbound's file"
-        )
+        advice = f"it names the file {named[1]}: give that one" if named else WANTED
         raise InputError(f"--trust-anchor {path}: {error}; {advice}") from error
 
 

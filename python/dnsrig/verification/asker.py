@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import dns.name
 
 from dnsrig.verification.exchange import HEADER_OCTETS, Endpoint, Exchange, Transport
+from dnsrig.verification.habits import SHORT_WAIT_S, Habits
 from dnsrig.verification.queries import Query
 from dnsrig.verification.stopping import pause, wait_readable, wait_writable
 
@@ -24,25 +25,9 @@ TCP_TRIES = 2
 LARGEST_MESSAGE = 65_535
 LONGEST_LABEL, LONGEST_NAME = 63, 255
 """Octets (RFC 1035 section 2.3.4)."""
+MOST_STRAYS = 100
+"""Messages that are no response: by UDP no more are kept, by TCP no more are read."""
 SocketMaker = Callable[[socket.AddressFamily, socket.SocketKind], socket.socket]
-
-
-@dataclass(slots=True)
-class Habits:
-    """What is known of a server's silence, so that it is not waited for in full each time."""
-
-    _answered: set[tuple[Transport, bool]] = field(default_factory=set)
-    _silent: set[tuple[Transport, bool]] = field(default_factory=set)
-
-    def note(self, exchange: Exchange) -> None:
-        """Keep in mind what became of a query."""
-        kind = exchange.transport, exchange.query.payload is not None
-        (self._silent if exchange.response is None else self._answered).add(kind)
-
-    def expects_silence(self, transport: Transport, query: Query) -> bool:
-        """Say whether queries like it, with EDNS or without, were never answered, and one was waited for in full."""
-        kind = transport, query.payload is not None
-        return kind in self._silent and kind not in self._answered
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,25 +102,35 @@ class Asker:
     def tcp_pipelined(self, queries: Sequence[Query]) -> list[Exchange]:
         """Send all queries over one connection without waiting (RFC 7766 section 6.2.1.1); give responses by query."""
         exchanges: list[Exchange] = []
-        habits = self.habits or Habits()
-        expects_silence = all(habits.expects_silence("tcp", query) for query in queries)
-        wait_s = min(self.tcp_wait_s, self.udp_waits_s[0]) if expects_silence else self.tcp_wait_s
-        for tries in range(1, 1 + (1 if expects_silence else TCP_TRIES)):
+        most_tries, wait_s = self._tcp_patience(queries)
+        for tries in range(1, most_tries + 1):
             exchanges = self._tcp_once(queries, tries, wait_s)
             if all(exchange.response is not None for exchange in exchanges):
                 break
-        for exchange in exchanges:
-            habits.note(exchange)
+        self._note(exchanges)
         return exchanges
 
     def tcp_in_turn(self, queries: Sequence[Query], idle_s: float) -> list[Exchange]:
         """Ask over one connection, each query when the one before is answered and `idle_s` have passed."""
         exchanges: list[Exchange] = []
-        for tries in range(1, TCP_TRIES + 1):
-            exchanges = self._in_turn_once(queries, idle_s, tries)
+        most_tries, wait_s = self._tcp_patience(queries)
+        for tries in range(1, most_tries + 1):
+            exchanges = self._in_turn_once(queries, idle_s, tries, wait_s)
             if all(exchange.response is not None for exchange in exchanges):
                 break
+        self._note(exchanges)
         return exchanges
+
+    def _tcp_patience(self, queries: Sequence[Query]) -> tuple[int, float]:
+        """Give how many tries by TCP there are, and how long each waits."""
+        if self.habits is None or not all(self.habits.expects_silence("tcp", query) for query in queries):
+            return TCP_TRIES, self.tcp_wait_s
+        return 1, min(SHORT_WAIT_S, self.tcp_wait_s)
+
+    def _note(self, exchanges: Sequence[Exchange]) -> None:
+        if self.habits is not None:
+            for exchange in exchanges:
+                self.habits.note(exchange)
 
     def udp_from_anywhere(self, query: Query) -> tuple[Exchange, Endpoint | None]:
         """Ask by UDP and take a response from any address and port; give those too, None without response."""
@@ -205,6 +200,7 @@ class Asker:
             with self._socket(socket.SOCK_STREAM, wait_s) as channel:
                 channel.sendall(b"".join(struct.pack("!H", len(message)) + message for message, _ in sent.values()))
                 while len(responses) < len(sent):
+                    _end_flood(strays)
                     response = _receive_framed(channel, deadline)
                     message_id = int.from_bytes(response[:2])
                     if _is_response(response, sent) and message_id not in responses:
@@ -224,21 +220,21 @@ class Asker:
             )
         return exchanges
 
-    def _in_turn_once(self, queries: Sequence[Query], idle_s: float, tries: int) -> list[Exchange]:
+    def _in_turn_once(self, queries: Sequence[Query], idle_s: float, tries: int, wait_s: float) -> list[Exchange]:
         exchanges: list[Exchange] = []
-        silence = f"none in {self.tcp_wait_s:g} s"
+        silence = f"none in {wait_s:g} s"
         message = b""
         try:
-            with self._socket(socket.SOCK_STREAM, self.tcp_wait_s) as channel:
+            with self._socket(socket.SOCK_STREAM, wait_s) as channel:
                 for query in queries:
                     if exchanges:
                         pause(idle_s)
                     message_id = _new_id({})
                     message, at = query.wire(message_id), time.monotonic()
                     channel.sendall(struct.pack("!H", len(message)) + message)
-                    response = _receive_framed(channel, at + self.tcp_wait_s)
+                    response = _receive_framed(channel, at + wait_s)
                     while not _is_response(response, {message_id: (message, at)}):
-                        response = _receive_framed(channel, at + self.tcp_wait_s)
+                        response = _receive_framed(channel, at + wait_s)
                     elapsed_ms = (time.monotonic() - at) * 1e3
                     exchanges.append(self._exchange("tcp", query, message, response, tries, elapsed_ms, "", []))
         except TimeoutError:
@@ -324,7 +320,8 @@ def _receive_datagram(
         message = channel.recv(LARGEST_MESSAGE)
         if _is_response(message, sent):
             return message
-        strays.append(message)
+        if len(strays) < MOST_STRAYS:
+            strays.append(message)
     return None
 
 
@@ -343,6 +340,11 @@ def _collect(
             message = channel.recv(LARGEST_MESSAGE)
             if _is_response(message, sent):
                 responses.setdefault(int.from_bytes(message[:2]), (message, time.monotonic()))
+
+
+def _end_flood(strays: Sequence[bytes]) -> None:
+    if len(strays) >= MOST_STRAYS:
+        raise EOFError(f"none among {MOST_STRAYS} messages, and more come")
 
 
 def _receive_from(

@@ -9,6 +9,7 @@ import dns.flags
 import dns.message
 import dns.rcode
 
+from dnsrig.servers.interruption import raise_interruption
 from dnsrig.verification.queries import Query
 
 Transport = Literal["udp", "tcp"]
@@ -58,6 +59,7 @@ class Exchange:
             try:
                 message = dns.message.from_wire(self.response, one_rr_per_rrset=False)
             except (dns.exception.DNSException, ValueError) as error:
+                raise_interruption(error)
                 malformed = f"{error or type(error).__name__}"
         object.__setattr__(self, "message", message)
         object.__setattr__(self, "malformed", malformed)

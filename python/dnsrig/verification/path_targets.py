@@ -1,7 +1,6 @@
 """What a TARGET of `dnsrig verify path` means: a router or bridge of the rig, or a server's address beyond a path."""
 
 import ipaddress
-import os
 import platform
 import socket
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from dnsrig.errors import EnvironmentLacksError, InputError
+from dnsrig.given_files import read_given_text
 from dnsrig.hosts.network.existing import sockets_in
 from dnsrig.hosts.network.topologies import PathNetwork, path_network
 from dnsrig.verification.asker import Asker, SocketMaker
@@ -82,7 +82,7 @@ def path_target(target: str, own: OwnPath, ends: Ends) -> Iterator[PathTarget]:
 
 @contextmanager
 def _own_path(kind: Literal["router", "bridge"], own: OwnPath) -> Iterator[PathTarget]:
-    rules = "" if own.rules is None else _read(own.rules)
+    rules = "" if own.rules is None else read_given_text("--rules", own.rules, "give rules as a script of nft(8)")
     with path_network(kind, NOWHERE) as network, ExitStack() as stack:
         ways = {
             family: stack.enter_context(_way(address, network.client.make_socket, network.server.make_socket))
@@ -136,11 +136,3 @@ def _addresses(network: PathNetwork) -> dict[Family, str]:
 
 def _family(address: str) -> Family:
     return "ipv6" if ":" in address else "ipv4"
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        said = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
-        raise InputError(f"--rules {path}: {said}") from error

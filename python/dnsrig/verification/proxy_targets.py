@@ -5,13 +5,14 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dnsrig.errors import EnvironmentLacksError, SubjectFailedError
+from dnsrig.errors import EnvironmentLacksError
 from dnsrig.hosts.network.topologies import INNER, OUTER, path_network
 from dnsrig.servers.resolvers.registry import resolver_driver, resolver_drivers
 from dnsrig.servers.resolvers.settings import Forwarder, ResolverSettings
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.deviations import known_deviations
 from dnsrig.verification.exchange import Endpoint
+from dnsrig.verification.reach import limit_of
 from dnsrig.verification.subjects.proxy import ProxySubject
 from dnsrig.verification.targets import address_of
 from dnsrig.verification.upstream.server import Upstream
@@ -29,6 +30,8 @@ class ProxyTarget:
     subject: ProxySubject
     known: Mapping[str, str] = field(default_factory=dict)
     """What this version is known to fail; see `Verification`."""
+    limit_s: float | None = None
+    """How long its items may take in all, in seconds; None: as long as they do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +68,11 @@ def proxy_target(target: str, device: Device, folder: Path, udp_limit: int | Non
     asker = Asker(Endpoint(address, device.port))
     wan = None if device.outer is None else Asker(Endpoint(device.outer, PORT), udp_waits_s=OUTER_WAITS_S)
     if device.upstream is None:
-        yield ProxyTarget(None, _answering(target, ProxySubject(asker, None, wan)))
+        yield _answering(target, ProxySubject(asker, None, wan))
         return
     with _upstream(device.upstream) as upstream:
         subject = ProxySubject(asker, upstream, wan, direct=Asker(upstream.endpoint))
-        yield ProxyTarget(None, _answering(target, subject))
+        yield _answering(target, subject)
 
 
 @contextmanager
@@ -102,7 +105,6 @@ def _upstream(endpoint: Endpoint) -> Iterator[Upstream]:
         yield upstream
 
 
-def _answering(target: str, subject: ProxySubject) -> ProxySubject:
-    if silence := subject.silence():
-        raise SubjectFailedError(f"{target}: {silence}; is a proxy there, and does its upstream answer?")
-    return subject
+def _answering(target: str, subject: ProxySubject) -> ProxyTarget:
+    limit_s = limit_of(subject.ask_simplest, target, "is a proxy there, and does its upstream answer?")
+    return ProxyTarget(None, subject, limit_s=limit_s)

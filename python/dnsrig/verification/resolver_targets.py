@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from dnsrig.errors import InputError, SubjectFailedError
+import dns.name
+from dns.rdatatype import RdataType
+
+from dnsrig.errors import InputError
 from dnsrig.hosts.network.topologies import resolver_network
 from dnsrig.servers.resolvers.registry import resolver_driver, resolver_drivers
 from dnsrig.servers.resolvers.settings import ResolverSettings
@@ -13,6 +16,8 @@ from dnsrig.verification.anchor_trials import anchor_trials
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.deviations import known_deviations
 from dnsrig.verification.exchange import Endpoint
+from dnsrig.verification.queries import Query
+from dnsrig.verification.reach import time_limit_s
 from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.targets import address_of
 from dnsrig.verification.told_tree import ToldTree, find_names
@@ -22,6 +27,8 @@ from dnsrig.verification.tree.serve import TreeServer
 PORT = 53
 WAITS_S = (8.0, 15.0)
 """How long a try waits: a resolver itself may wait for servers of the tree that do not answer."""
+FIRST_WAITS_S = (2.0, 3.0, 5.0)
+"""The same for the first question, which finds out whether anybody is there."""
 CLIENT_ADDRESS = "127.0.0.1"
 TREE_PREFIX = "198.18.54"
 """Addresses of the tree in the namespace, of the range for measurements (RFC 2544): some ask none of 127.0.0.0/8."""
@@ -35,6 +42,8 @@ class ResolverTarget:
     subject: ResolverSubject
     known: Mapping[str, str] = field(default_factory=dict)
     """What this version is known to fail; see `Verification`."""
+    limit_s: float | None = None
+    """How long its items may take in all, in seconds; None: as long as they do."""
 
 
 @contextmanager
@@ -64,11 +73,12 @@ def resolver_target(
         tree = None if tree_folder is None else _opened(tree_folder)
         asker = Asker(Endpoint(address_of(target, port, resolver_drivers("resolver")), port), udp_waits_s=WAITS_S)
         subject = ResolverSubject(asker, tree)
-        if silence := subject.silence():
-            raise SubjectFailedError(f"{target}: {silence}; is a resolver there, and may this host ask it?")
+        simplest = Query(name=dns.name.root, rtype=RdataType.SOA, rd=True, payload=None)
+        advice = "is a resolver there, and may this host ask it?"
+        limit_s = time_limit_s(replace(asker, udp_waits_s=FIRST_WAITS_S), simplest, target, advice)
         if told is not None:
             subject.told = find_names(asker, told)
-        yield ResolverTarget(None, subject)
+        yield ResolverTarget(None, subject, limit_s=limit_s)
         return
     tree = make_tree(folder, TREE_PREFIX)
     settings = ResolverSettings(

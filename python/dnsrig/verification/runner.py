@@ -1,5 +1,6 @@
 """Running items against a subject."""
 
+import math
 import time
 import traceback
 from collections.abc import Callable, Sequence
@@ -38,24 +39,33 @@ class Result:
 
 
 def run_items(
-    items: Sequence[KnownItem], subject: Subject, tell: Callable[[Result], None] = lambda _: None
+    items: Sequence[KnownItem],
+    subject: Subject,
+    tell: Callable[[Result], None] = lambda _: None,
+    limit_s: float | None = None,
 ) -> list[Result]:
     """Run the items, several at a time but those that run alone, and give their results in the order of `items`.
 
-    `tell` is called with each result as it comes, from the calling thread.
+    `tell` is called with each result as it comes, from the calling thread. What has not ended after `limit_s` is given
+    up, and inconclusive.
     """
-    return run_on_each(items, [subject], tell)[0]
+    return run_on_each(items, [subject], tell, limit_s)[0]
 
 
 def run_on_each(
-    items: Sequence[KnownItem], subjects: Sequence[Subject], tell: Callable[[Result], None] = lambda _: None
+    items: Sequence[KnownItem],
+    subjects: Sequence[Subject],
+    tell: Callable[[Result], None] = lambda _: None,
+    limit_s: float | None = None,
 ) -> list[list[Result]]:
     """Run the items on subjects of one target, such as its zones, at the same time; give the results of each.
 
     Where it is interrupted, what items wait for is given up, and they put away what they had started.
     """
     results: dict[tuple[int, str], Result] = {}
+    by_id = {known.item.id: known.item for known in items}
     stop = Stop()
+    ends_s = math.inf if limit_s is None else time.monotonic() + limit_s
     with thread_pool(AT_ONCE * len(subjects), "item", stop) as pool:
         try:
             for together in _in_turn(items, len(subjects)):
@@ -65,15 +75,29 @@ def run_on_each(
                 while waiting:
                     # A time-out lets signals through.
                     done, _ = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
+                    if time.monotonic() >= ends_s:
+                        stop.set()
                     for future in done:
                         key = waiting.pop(future)
-                        results[key] = future.result()
+                        results[key] = _result(future, by_id[key[1]], limit_s)
                         tell(results[key])
         except BaseException:
             stop.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     return [[results[place, known.item.id] for known in items] for place in range(len(subjects))]
+
+
+def _result(future: Future[Result], item: Item, limit_s: float | None) -> Result:
+    """Give what an item found, or that it was given up."""
+    try:
+        return future.result()
+    except StoppedError:
+        if limit_s is None:
+            raise
+        return Result(
+            item, inconclusive(f"It had not ended when all items together had taken {limit_s:g} s; --limit gives more.")
+        )
 
 
 def _in_turn(items: Sequence[KnownItem], subjects: int) -> Sequence[Sequence[tuple[int, KnownItem]]]:

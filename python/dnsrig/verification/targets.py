@@ -1,6 +1,7 @@
 """What a TARGET on the command line means: a server of the rig by its name, or one at an address."""
 
 import ipaddress
+import re
 import socket
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,23 +12,34 @@ import dns.exception
 import dns.name
 import dns.zone
 import dns.zonefile
+from dns.rdatatype import RdataType
 from dns.rdtypes.ANY.DS import DS
 
 from dnsrig import _core
-from dnsrig.errors import InputError, SubjectFailedError
+from dnsrig.errors import InputError
+from dnsrig.given_files import read_given_text, require_plain_file
 from dnsrig.servers.base import ServedZone
+from dnsrig.servers.interruption import raise_interruption
 from dnsrig.servers.registry import driver, drivers
 from dnsrig.servers.settings import ServerSettings
-from dnsrig.verification.asker import Asker, Habits
+from dnsrig.verification.asker import Asker
 from dnsrig.verification.deviations import known_deviations
 from dnsrig.verification.discovery import discover
 from dnsrig.verification.exchange import Endpoint
+from dnsrig.verification.habits import Habits
 from dnsrig.verification.item import KnownItem
 from dnsrig.verification.landmarks import Landmarks, find_landmarks
+from dnsrig.verification.queries import Query
+from dnsrig.verification.reach import time_limit_s
 from dnsrig.verification.runner import Result
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verification import ORDER
 from dnsrig.verification.zones.making import RigZone, make_zones
+
+WITH_PORT = re.compile(
+    r"(?:\[(?P<bracketed>[^\]]+)\]:|(?P<host>[^:#@\[\]]+):|(?P<address>[^#@]+)[#@])(?P<port>[0-9]{1,5})"
+)
+"""An address or host name with a port behind it, as other programs want it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +50,8 @@ class AuthoritativeTarget:
     subjects: Sequence[AuthoritativeSubject]
     known: Mapping[str, str] = field(default_factory=dict)
     """What this version is known to fail; see `Verification`."""
+    limit_s: float | None = None
+    """How long its items may take in all, in seconds; None: as long as they do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +68,11 @@ class Told:
     """Addresses or host names of its other servers."""
 
 
+def is_of_rig(target: str) -> bool:
+    """Say whether a target is the name of a server that the rig starts."""
+    return target in drivers() or target.startswith("dnsdist+")
+
+
 @contextmanager
 def authoritative_target(
     target: str, port: int, told: Told, folder: Path, udp_limit: int | None = None
@@ -64,20 +83,23 @@ def authoritative_target(
 
     Raises:
         InputError: no such server, address or host; no zone for an address; a file that cannot be read.
+        SubjectFailedError: nobody answers at the address.
 
     """
     peers = tuple(Asker(Endpoint(address_of(server, port, ()), port)) for server in told.servers)
-    if target not in drivers() and not target.startswith("dnsdist+"):
+    if not is_of_rig(target):
         if told.zone is None:
-            raise InputError(f"--zone is missing: which zone does the server at {target} serve?")
+            raise InputError(_zone_is_missing(target))
         origin = _name(told.zone)
         asker = Asker(Endpoint(address_of(target, port, drivers()), port), habits=Habits())
-        landmarks = discover(asker, origin) if told.zone_file is None else landmarks_of_file(told.zone_file, origin)
+        of_file = None if told.zone_file is None else landmarks_of_file(told.zone_file, origin)
         given_ds = None if told.ds_file is None else ds_of_file(told.ds_file, origin)
+        simplest = Query(name=origin, rtype=RdataType.SOA, payload=None)
+        # Before anything else: what is not there would be waited for again with each question.
+        limit_s = time_limit_s(asker, simplest, target, f"is a server there, and does it serve {origin}?")
+        landmarks = discover(asker, origin) if of_file is None else of_file
         subject = AuthoritativeSubject(asker, landmarks, peers, given_ds=given_ds)
-        if silence := subject.silence():
-            raise SubjectFailedError(f"{target}: {silence}; is a server there, and does it serve {origin}?")
-        yield AuthoritativeTarget(None, [subject])
+        yield AuthoritativeTarget(None, [subject], limit_s=limit_s)
         return
     zones = _zones(told, folder)
     served = [ServedZone(one.name, one.path) for one in zones]
@@ -97,7 +119,8 @@ def _zones(told: Told, folder: Path) -> Sequence[RigZone]:
                     f"{option} {value}: a server that the rig starts needs --zone-file with the zone's data"
                 )
         return list(make_zones(folder).values())
-    origin = _name(told.zone or _core.zone_apex(told.zone_file))
+    require_plain_file("--zone-file", told.zone_file)
+    origin = _name(_core.zone_apex(told.zone_file) if told.zone is None else told.zone)
     ds = () if told.ds_file is None else ds_of_file(told.ds_file, origin)
     return [RigZone(origin, told.zone_file, landmarks_of_file(told.zone_file, origin), ds)]
 
@@ -109,14 +132,16 @@ def ds_of_file(path: Path, origin: dns.name.Name) -> tuple[DS, ...]:
         InputError: it cannot be read, or has none for the zone.
 
     """
+    wanted = f"give the DS records of {origin}, as dnssec-signzone's dsset- file has them"
+    text = read_given_text("--ds", path, wanted)
     try:
-        text = path.read_text(encoding="utf-8")
         rrsets = dns.zonefile.read_rrsets(text, origin=origin, relativize=False, rdclass=None, default_ttl=0)
-    except (OSError, UnicodeDecodeError, dns.exception.DNSException) as error:
-        raise InputError(f"--ds {path}: {error}") from error
+    except (dns.exception.DNSException, ValueError) as error:
+        raise_interruption(error)
+        raise InputError(f"--ds {path}: {error}; {wanted}") from error
     found = tuple(record for rrset in rrsets if rrset.name == origin for record in rrset if isinstance(record, DS))
     if not found:
-        raise InputError(f"--ds {path}: no DS records for {origin} are in it")
+        raise InputError(f"--ds {path}: no DS records for {origin} are in it; {wanted}")
     return found
 
 
@@ -127,9 +152,13 @@ def landmarks_of_file(path: Path, origin: dns.name.Name) -> Landmarks:
         InputError: it cannot be read.
 
     """
+    require_plain_file("--zone-file", path)
     try:
         zone = dns.zone.from_file(str(path), origin, relativize=False, check_origin=False)
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: it is no text; give the zone as a zone file") from error
     except (OSError, dns.exception.DNSException) as error:
+        raise_interruption(error)
         raise InputError(f"{path}: {error}") from error
     rrsets = ((name, rdataset.rdtype, rdataset) for name, node in zone.nodes.items() for rdataset in node.rdatasets)
     return find_landmarks(origin, rrsets)
@@ -154,6 +183,7 @@ def _name(text: str) -> dns.name.Name:
     try:
         return dns.name.from_text(text)
     except dns.exception.DNSException as error:
+        raise_interruption(error)
         raise InputError(f"'{text}' is no domain name: {error}") from error
 
 
@@ -164,13 +194,30 @@ def address_of(target: str, port: int, known: Iterable[str]) -> str:
         InputError: it is neither, nor one of the names `known`.
 
     """
-    try:
+    if _is_address(target):
         return str(ipaddress.ip_address(target))
-    except ValueError:
-        pass
+    if with_port := WITH_PORT.fullmatch(target):
+        host = with_port["bracketed"] or with_port["host"] or with_port["address"]
+        raise InputError(f"'{target}': the port is an option of its own: {host} -p {with_port['port']}")
     try:
         return str(socket.getaddrinfo(target, port, type=socket.SOCK_DGRAM)[0][4][0])
-    except OSError as error:
+    except (OSError, UnicodeError) as error:
         names = ", ".join(known)
         nor = f", no server of the rig ({names})," if names else ""
-        raise InputError(f"'{target}' is no address{nor} and as a host name: {error.strerror}") from error
+        why = error.strerror if isinstance(error, OSError) else "it is no host name"
+        raise InputError(f"'{target}' is no address{nor} and as a host name: {why}") from error
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _zone_is_missing(target: str) -> str:
+    missing = f"--zone is missing: which zone does the server at {target} serve?"
+    if _is_address(target):
+        return missing
+    return f"'{target}' is no server of the rig ({', '.join(drivers())}); if it is a host name: {missing}"

@@ -13,6 +13,7 @@ from dns.rdatatype import RdataType
 from dns.rdtypes.ANY.DNSKEY import DNSKEY
 
 from dnsrig.errors import InputError
+from dnsrig.servers.interruption import raise_interruption
 from dnsrig.servers.resolvers.anchors import Anchor, by_zone
 from dnsrig.verification.anchor_files import read_anchor_file
 from dnsrig.verification.asker import Asker, random_label
@@ -53,10 +54,14 @@ class ToldTree:
 
 def _question(text: str, option: str) -> Question:
     name, _, rtype = text.partition("/")
+    wrong = InputError(f"{option} {text}: no name with a type, such as www.example.com or example.com/MX")
+    if not name:
+        raise wrong
     try:
         return Question(dns.name.from_text(name), RdataType.from_text(rtype or "A"))
     except (dns.exception.DNSException, ValueError) as error:
-        raise InputError(f"{option} {text}: no name with a type, such as www.example.com or example.com/MX") from error
+        raise_interruption(error)
+        raise wrong from error
 
 
 def find_names(asker: Asker, told: ToldTree) -> KnownNames:
@@ -144,7 +149,8 @@ def _is_of(anchor: Anchor, key: DNSKEY) -> bool:
         return bytes(anchor.rdata.key) == bytes(key.key) and int(anchor.rdata.algorithm) == int(key.algorithm)
     try:
         made = dns.dnssec.make_ds(anchor.owner, key, anchor.rdata.digest_type, policy=dns.dnssec.allow_all_policy)
-    except (dns.exception.DNSException, ValueError):
+    except (dns.exception.DNSException, ValueError) as error:
+        raise_interruption(error)
         # Of a digest that is not known here nothing can be told.
         return int(anchor.rdata.key_tag) == int(dns.dnssec.key_id(key))
     return bool(made.digest == anchor.rdata.digest)

@@ -16,6 +16,7 @@ from dns.rdatatype import RdataType
 
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.queries import Query
+from dnsrig.verification.stopping import wait_readable
 
 LARGEST_TRANSFER = 64 << 20
 """Octets after which a transfer is given up: zones that large are not for a verification in seconds."""
@@ -54,7 +55,7 @@ def transfer(asker: Asker, origin: dns.name.Name) -> Transfer:
                     return Transfer(
                         trouble=f"it was given up after {octets} octets", rrsets=tuple(rrsets), octets=octets
                     )
-                wire = _exactly(channel, struct.unpack("!H", _exactly(channel, 2))[0])
+                wire = _exactly(channel, struct.unpack("!H", _exactly(channel, 2, deadline))[0], deadline)
                 octets += len(wire)
                 message = dns.message.from_wire(wire, one_rr_per_rrset=True)
                 if message.rcode() != dns.rcode.NOERROR:
@@ -75,9 +76,14 @@ def _count_soa(rrsets: list[dns.rrset.RRset], origin: dns.name.Name) -> int:
     return sum(1 for rrset in rrsets if rrset.rdtype == RdataType.SOA and rrset.name == origin)
 
 
-def _exactly(channel: socket.socket, octets: int) -> bytes:
+def _exactly(channel: socket.socket, octets: int, deadline: float) -> bytes:
+    """Receive so many octets, each within the channel's time-out, and all until the deadline."""
     found = bytearray()
+    patience_s = channel.gettimeout() or TRANSFER_WAIT_S
     while len(found) < octets:
+        # A server that sends an octet now and then would keep every single time-out.
+        if not wait_readable(channel, min(patience_s, deadline - time.monotonic())):
+            raise TimeoutError("timed out")
         part = channel.recv(octets - len(found))
         if not part:
             raise EOFError("the connection was closed before the second SOA record")

@@ -9,7 +9,8 @@ import click
 
 from dnsrig.cli.load.queries import Options
 from dnsrig.report.load_series import FORMS
-from dnsrig.report.load_series.output_file import is_stream, partial_of
+from dnsrig.report.load_series.output_file import partial_of
+from dnsrig.runs.writing import is_stream
 
 STANDARD_INPUT, STANDARD_OUTPUT = 0, 1
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from dnsrig.errors import EnvironmentLacksError, InputError
-from dnsrig.runs.writing import PARTIAL_SUFFIX
+from dnsrig.runs.writing import PARTIAL_SUFFIX, is_stream
 
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _WRONG_PATH = {errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL}
@@ -73,12 +73,6 @@ class OutputFile:
 def partial_of(path: Path) -> Path:
     """Give the name under which an unfinished file called `path` is written."""
     return path.with_name(path.name + PARTIAL_SUFFIX)
-
-
-def is_stream(path: Path) -> bool:
-    """Say whether `path` is written as it is, without renaming."""
-    # /dev/stdout may lead to a plain file, which the shell that opened it wants filled, not replaced.
-    return Path("/dev") in path.absolute().parents or (path.exists() and not path.is_file())
 
 
 def _locked(path: Path) -> io.FileIO:

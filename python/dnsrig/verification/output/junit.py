@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
+from dnsrig.verification.output.comparison import Comparison
 from dnsrig.verification.runner import Result
 from dnsrig.verification.verdicts import Severity, Verdict
 from dnsrig.verification.verification import Verification
@@ -15,13 +16,13 @@ NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 def junit_xml(verifications: Sequence[Verification], fail_on: Severity) -> str:
     """Write the XML. Items that failed below `fail_on` are not failures here, and say so."""
     suites = ET.Element("testsuites")
-    for verification in verifications:
+    for name, verification in zip(Comparison(verifications).columns, verifications, strict=True):
         failures = [result for result in verification.of(Verdict.FAIL) if _counts(result, fail_on)]
         skipped = verification.of(Verdict.NOT_APPLICABLE) + verification.of(Verdict.INCONCLUSIVE)
         suite = ET.SubElement(
             suites,
             "testsuite",
-            name=f"dnsrig verify {verification.role} {verification.target}",
+            name=f"dnsrig verify {verification.role} {name}",
             tests=str(len(verification.results)),
             failures=str(len(failures)),
             errors="0",
@@ -29,7 +30,7 @@ def junit_xml(verifications: Sequence[Verification], fail_on: Severity) -> str:
             time=f"{verification.elapsed_s:.3f}",
         )
         for result in verification.results:
-            _case(suite, verification, result, fail_on)
+            _case(suite, f"dnsrig.{verification.role}.{name}", verification, result, fail_on)
     ET.indent(suites)
     return ET.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
 
@@ -38,9 +39,8 @@ def _counts(result: Result, fail_on: Severity) -> bool:
     return result.item.severity.rank >= fail_on.rank
 
 
-def _case(suite: ET.Element, verification: Verification, result: Result, fail_on: Severity) -> None:
+def _case(suite: ET.Element, classname: str, verification: Verification, result: Result, fail_on: Severity) -> None:
     item, outcome = result.item, result.outcome
-    classname = f"dnsrig.{verification.role}.{verification.target}"
     case = ET.SubElement(suite, "testcase", classname=classname, name=f"{item.id} {item.requirement}")
     case.set("time", f"{result.elapsed_s:.3f}")
     known = verification.known_deviation(result)

@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from dnsrig.console import PlainConsole
 from dnsrig.verification.item import Item
 from dnsrig.verification.output.comparison import Comparison, Row
 from dnsrig.verification.runner import Result
@@ -30,7 +31,7 @@ SHORT = {
 
 def print_verification(verification: Verification, *, shows_evidence: bool = False) -> None:
     """Print a table a verdict; with `shows_evidence` the deciding messages of failures too."""
-    console = Console(highlight=False, markup=False)
+    console = PlainConsole()
     for verdict in ORDER:
         results = verification.of(verdict)
         if not results:
@@ -93,7 +94,7 @@ def summary_line(verification: Verification) -> str:
 
 def print_comparison(comparison: Comparison, *, shows_evidence: bool = False) -> None:
     """Print the items with a column for each target, those first in which they differ; then why what fails does."""
-    console = Console(highlight=False, markup=False)
+    console = PlainConsole()
     by_name = dict(zip(comparison.columns, comparison.verifications, strict=True))
     for title, rows in (("targets differ", comparison.differing), ("targets are alike", comparison.alike)):
         if rows:
@@ -138,7 +139,7 @@ def _cell(verification: Verification, result: Result) -> Text:
 
 def print_items(items: Sequence[Item]) -> None:
     """List items by their groups."""
-    console = Console(highlight=False, markup=False)
+    console = PlainConsole()
     for group in dict.fromkeys(item.group for item in items):
         console.print(Text(group, style="bold"))
         table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
@@ -154,7 +155,7 @@ def print_items(items: Sequence[Item]) -> None:
 
 def print_item(item: Item) -> None:
     """Explain an item."""
-    console = Console(highlight=False, markup=False)
+    console = PlainConsole()
     console.print(Text(f"{item.id}: {item.requirement}", style="bold"))
     for title, text in (
         ("severity", f"{item.severity}: {_meaning(item.severity)}"),

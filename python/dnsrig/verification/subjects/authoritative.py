@@ -14,8 +14,9 @@ import dns.rrset
 from dns.rdatatype import RdataType
 from dns.rdtypes.ANY.DS import DS
 
-from dnsrig.verification.asker import Asker, Habits, name_below, random_label
+from dnsrig.verification.asker import Asker, name_below, random_label
 from dnsrig.verification.exchange import Exchange
+from dnsrig.verification.habits import Habits
 from dnsrig.verification.landmarks import Landmarks, Place, find_landmarks
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.answers import Answers

@@ -135,8 +135,11 @@ class ProxySubject:
 
     def silence(self) -> str:
         """Say that the proxy does not answer a plain query any more."""
-        query = Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, payload=None)
-        return self.asker.udp(query).trouble
+        return self.ask_simplest().trouble
+
+    def ask_simplest(self) -> Exchange:
+        """Ask a plain query by UDP, each time for another name."""
+        return self.asker.udp(Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, payload=None))
 
     def unanswered(self, through: Through) -> Outcome:
         """Judge a query without usable response: a failure if the proxy answers others, else no verdict."""

@@ -55,7 +55,7 @@ class Tree:
     @property
     def addresses(self) -> tuple[str, ...]:
         """The addresses that serve the tree, all on port 53."""
-        return tuple(f"{self.prefix}.{index + 1}" for index in range(ADDRESSES))
+        return addresses_of(self.prefix)
 
     @property
     def served(self) -> list[tuple[str, list[tuple[str, Path]]]]:
@@ -96,6 +96,11 @@ class Tree:
         facts = json.loads((folder / DESCRIPTION).read_text(encoding="ascii"))
         zones = tuple(MadeZone(plan, folder / _file_name(plan)) for plan in PLANS)
         return cls(folder, facts["prefix"], zones, facts["made_s"])
+
+
+def addresses_of(prefix: str) -> tuple[str, ...]:
+    """Give the addresses of a tree whose addresses begin so."""
+    return tuple(f"{prefix}.{index + 1}" for index in range(ADDRESSES))
 
 
 def make_tree(folder: Path, prefix: str = PREFIX, now_s: int | None = None) -> Tree:

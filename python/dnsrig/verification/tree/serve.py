@@ -5,7 +5,7 @@ import contextlib
 import socket
 import struct
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self, cast
@@ -20,7 +20,7 @@ from dnsrig.verification.asker import SocketMaker
 from dnsrig.verification.exchange import HEADER_OCTETS, Transport
 from dnsrig.verification.tree.answering import answer, truncated, udp_limit
 from dnsrig.verification.tree.loaded import LoadedZone
-from dnsrig.verification.tree.making import PREFIX, Tree, make_tree
+from dnsrig.verification.tree.making import PREFIX, Tree, addresses_of, make_tree
 from dnsrig.verification.tree.misbehaviour import Bound, Misbehaviour, Reply, Scene
 from dnsrig.verification.tree.seen import SeenQueries
 
@@ -90,10 +90,7 @@ class TreeServer:
             asyncio.run_coroutine_threadsafe(self._listen(), self._loop).result()
         except OSError as error:
             self.__exit__(None, None, None)
-            raise EnvironmentLacksError(
-                f"the tree cannot be served on {self.tree.addresses[0]} and the addresses after it, port {self.port}: "
-                f"{error.strerror or error}; it takes root, or a namespace of the rig"
-            ) from error
+            raise _not_served(self.tree.addresses, self.port, error) from error
         return self
 
     def __exit__(
@@ -227,6 +224,31 @@ def _format_error(wire: bytes) -> bytes:
     return wire[:2] + bytes([0x80 | (wire[2] & 0x79), 1]) + bytes(8)
 
 
+def _not_served(addresses: Sequence[str], port: int, error: OSError) -> EnvironmentLacksError:
+    return EnvironmentLacksError(
+        f"the tree cannot be served on {addresses[0]} and the addresses after it, port {port}: "
+        f"{error.strerror or error}; it takes root, or a namespace of the rig"
+    )
+
+
+def _try_addresses(addresses: Sequence[str]) -> None:
+    """Take the port of each address for a moment.
+
+    Raises:
+        EnvironmentLacksError: one cannot be taken.
+
+    """
+    for address in addresses:
+        for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM):
+            with socket.socket(socket.AF_INET, kind) as channel:
+                if kind == socket.SOCK_STREAM:
+                    channel.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                try:
+                    channel.bind((address, PORT))
+                except OSError as error:
+                    raise _not_served(addresses, PORT, error) from error
+
+
 def serve_tree(folder: Path, stop: threading.Event, tell: Callable[[str], None] = print, prefix: str = PREFIX) -> None:
     """Make the tree below `folder` and serve it until `stop` is set; `tell` what to point a resolver at.
 
@@ -234,6 +256,8 @@ def serve_tree(folder: Path, stop: threading.Event, tell: Callable[[str], None] 
         EnvironmentLacksError: the addresses, or their port 53, cannot be had.
 
     """
+    # Before the tree is made, which takes a while.
+    _try_addresses(addresses_of(prefix))
     tree = make_tree(folder, prefix)
     with TreeServer(tree):
         tell(f"The tree is served on {', '.join(tree.addresses)}, port {PORT}.")

@@ -1,0 +1,44 @@
+"""Finding out, before anything else, whether somebody answers at an address, and how soon."""
+
+from collections.abc import Callable
+
+from dnsrig.errors import SubjectFailedError
+from dnsrig.verification.asker import Asker
+from dnsrig.verification.exchange import Exchange
+from dnsrig.verification.queries import Query
+
+SLOW_MS = 1000.0
+"""A response that takes longer is too late for most resolvers, which ask another server by then."""
+LIMIT_S = 120.0
+"""How long the items of a target at an address may take in all: several times what a server takes that answers."""
+SLOW_LIMIT_S = 8.0
+"""The same for one that takes longer than SLOW_MS for the simplest question, twice."""
+
+
+def time_limit_s(asker: Asker, simplest: Query, target: str, advice: str) -> float:
+    """Ask the simplest question; give how long the items of the target may take.
+
+    Raises:
+        SubjectFailedError: there is no response that can be read; `advice` is a question that helps the user.
+
+    """
+    return limit_of(lambda: asker.ask(simplest), target, advice)
+
+
+def limit_of(ask: Callable[[], Exchange], target: str, advice: str) -> float:
+    """Do the same by whatever asks."""
+    exchange = ask()
+    if trouble := exchange.trouble:
+        raise SubjectFailedError(f"{target}: {trouble}{_besides(exchange)}; {advice}")
+    is_slow = _is_slow(exchange) and _is_slow(ask())
+    return SLOW_LIMIT_S if is_slow else LIMIT_S
+
+
+def _is_slow(exchange: Exchange) -> bool:
+    return exchange.trouble != "" or exchange.elapsed_ms > SLOW_MS
+
+
+def _besides(exchange: Exchange) -> str:
+    if not exchange.strays:
+        return ""
+    return ", though messages came that are no responses to it (another ID, or no DNS response at all)"

@@ -1,0 +1,96 @@
+"""Files that are written whole or not at all, and what is no file to be replaced."""
+
+import os
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+from dnsrig.runs.writing import PARTIAL_SUFFIX, DiskFullError, is_stream, write_text, write_whole
+
+FULL = os.makedev(1, 7)
+"""The device that is always full, as null(4) numbers it."""
+
+
+@pytest.fixture
+def full(tmp_path: Path) -> Path:
+    """Make a full device of the test's own."""
+    path = tmp_path / "full"
+    try:
+        os.mknod(path, stat.S_IFCHR | 0o666, FULL)
+        path.open("wb").close()
+    except PermissionError:
+        pytest.skip("making a device, and writing to it, needs root and a file system with devices")
+    return path
+
+
+def test_a_device_is_written_to_and_stays(full: Path) -> None:
+    with pytest.raises(DiskFullError, match="no room left"):
+        write_text(full, "text")
+    assert stat.S_ISCHR(full.lstat().st_mode)
+    assert list(full.parent.iterdir()) == [full]
+
+
+def test_a_link_to_a_device_stays_with_it(full: Path) -> None:
+    link = full.with_name("link")
+    link.symlink_to("full")
+    with pytest.raises(DiskFullError):
+        write_text(link, "text")
+    assert link.is_symlink() and stat.S_ISCHR(full.lstat().st_mode)
+
+
+def test_a_fifo_is_written_to_and_stays(tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    read: list[str] = []
+    reader = threading.Thread(target=lambda: read.append(fifo.read_text()))
+    reader.start()
+    write_text(fifo, "text")
+    reader.join()
+    assert read == ["text"]
+    assert stat.S_ISFIFO(fifo.lstat().st_mode)
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_link_stays_and_its_file_is_replaced(tmp_path: Path, is_there: bool) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    file = elsewhere / "file"
+    if is_there:
+        file.write_text("before")
+    link = tmp_path / "link"
+    link.symlink_to("elsewhere/file")
+    write_text(link, "text")
+    assert link.is_symlink() and file.read_text() == "text"
+    assert list(elsewhere.iterdir()) == [file]
+
+
+def test_what_fails_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("before")
+
+    def fail(partial: Path) -> None:
+        partial.write_text("half")
+        raise OSError(5, "Input/output error")
+
+    with pytest.raises(OSError, match="Input/output"):
+        write_whole(file, fail)
+    assert file.read_text() == "before"
+    assert not list(tmp_path.glob(f"*{PARTIAL_SUFFIX}"))
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [("/dev/stdout", True), ("/dev/fd/1", True), ("/proc/self/fd/1", True), ("/dev/shm/file", False), ("file", False)],
+)
+def test_paths_in_the_folders_of_the_system(path: str, expected: bool) -> None:
+    assert is_stream(Path(path)) == expected
+
+
+def test_a_link_that_leads_to_standard_output(tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to("/dev/stdout")
+    assert is_stream(link)
+    endless = tmp_path / "endless"
+    endless.symlink_to("endless")
+    assert not is_stream(endless)

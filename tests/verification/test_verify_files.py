@@ -1,0 +1,165 @@
+"""Files that `dnsrig verify` reads and writes, and what cannot be read or written."""
+
+import json
+import os
+import stat
+import threading
+from pathlib import Path
+
+import click
+import pytest
+from dnsrig import given_files
+from dnsrig.cli.app import run_command_line
+from dnsrig.cli.verify_files import check_outputs, write_outputs
+from dnsrig.cli.verify_options import Wishes, verify_each
+from dnsrig.errors import EnvironmentLacksError, InputError
+from dnsrig.given_files import read_given_text, require_plain_file
+from dnsrig.items.catalogue import items
+from dnsrig.verification.runner import Result
+from dnsrig.verification.verdicts import Severity, passed
+from dnsrig.verification.verification import Verification
+
+ZERO, FULL = os.makedev(1, 5), os.makedev(1, 7)
+"""Devices that give zeros without end, and that take nothing (null(4), full(4))."""
+
+
+def device(path: Path, number: int) -> Path:
+    """Make a device of the test's own: none of the system's is named as an output."""
+    try:
+        os.mknod(path, stat.S_IFCHR | 0o666, number)
+    except PermissionError:
+        pytest.skip("making a device needs root")
+    return path
+
+
+def test_a_device_is_not_read(tmp_path: Path) -> None:
+    zero = device(tmp_path / "zero", ZERO)
+    with pytest.raises(InputError, match="it is no plain file; give records"):
+        read_given_text("--ds", zero, "give records")
+    with pytest.raises(InputError, match="it is no plain file"):
+        require_plain_file("--zone-file", zero)
+
+
+def test_a_fifo_is_read_once(tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    writer = threading.Thread(target=lambda: fifo.write_text("records"))
+    writer.start()
+    assert read_given_text("--ds", fifo, "give records") == "records"
+    writer.join()
+    with pytest.raises(InputError, match="read more than once"):
+        require_plain_file("--zone-file", fifo)
+
+
+def test_no_more_is_read_than_such_a_file_can_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(given_files, "LARGEST_OCTETS", 1 << 20)
+    large = tmp_path / "large"
+    with large.open("wb") as file:
+        file.truncate((1 << 20) + 1)
+    with pytest.raises(InputError, match="it has more than 1 MiB; give records"):
+        read_given_text("--ds", large, "give records")
+
+
+def test_what_is_no_text(tmp_path: Path) -> None:
+    binary = tmp_path / "binary"
+    binary.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match=r"--ds .*binary: it is no text; give records"):
+        read_given_text("--ds", binary, "give records")
+    with pytest.raises(InputError, match="No such file or directory"):
+        read_given_text("--ds", tmp_path / "none", "give records")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["authoritative", "192.0.2.1", "--zone", "example", "--ds"],
+        ["resolver", "192.0.2.1", "--trust-anchor"],
+        ["path", "router", "--rules"],
+    ],
+    ids=["--ds", "--trust-anchor", "--rules"],
+)
+def test_options_whose_file_is_no_text(capsys: pytest.CaptureFixture[str], tmp_path: Path, command: list[str]) -> None:
+    binary = tmp_path / "binary"
+    binary.write_bytes(b"\xff\xfe\x00")
+    code = run_command_line(["verify", *command, str(binary)])
+    said = capsys.readouterr().err
+    if code == 3 and command[0] == "path":
+        pytest.skip(said)
+    assert code == 2
+    assert f"{command[-1]} {binary}: it is no text; give " in said
+
+
+def outputs(html: Path | None = None, junit: Path | None = None) -> dict[str, Path | None]:
+    return {"--html": html, "--junit": junit}
+
+
+def test_outputs_that_can_be_written(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("file")
+    os.mkfifo(tmp_path / "fifo")
+    check_outputs(outputs(tmp_path / "link", tmp_path / "fifo"))
+    check_outputs(outputs(tmp_path / "new"))
+    check_outputs(outputs())
+
+
+def test_outputs_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "link").symlink_to("file")
+    for refused, said in (
+        (outputs(tmp_path / "none" / "x"), "none is missing: make it"),
+        (outputs(tmp_path / "file" / "x"), "file is no folder"),
+        (outputs(Path("-")), "--html needs a file's name"),
+        (outputs(Path()), "--html needs a file's name"),
+        (outputs(tmp_path / "file", tmp_path / "link"), "--html and --junit each need a file of their own"),
+    ):
+        with pytest.raises(click.UsageError) as raised:
+            check_outputs(refused)
+        assert said in raised.value.message
+    with pytest.raises(InputError, match="name another file"):
+        check_outputs(outputs(tmp_path / ("x" * 300)))
+
+
+def test_what_standard_output_goes_to_is_no_other_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "file"
+    with file.open("w") as output:
+        monkeypatch.setattr("dnsrig.cli.verify_files.STANDARD_OUTPUT", output.fileno())
+        with pytest.raises(click.UsageError, match="what standard output goes to"):
+            check_outputs(outputs(file))
+        with pytest.raises(click.UsageError, match="what standard output goes to"):
+            check_outputs(outputs(Path(f"/dev/fd/{output.fileno()}")))
+
+
+def test_a_folder_that_cannot_be_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(EnvironmentLacksError, match="no file can be made in"):
+        check_outputs(outputs(tmp_path / "x"))
+
+
+def test_outputs_are_looked_at_before_anything_is_verified(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    command = ["verify", "authoritative", "no-such-server", "--html", str(tmp_path / "none" / "x")]
+    assert run_command_line(command) == 2
+    assert "is missing: make it" in capsys.readouterr().err
+
+
+def verified(target: str) -> Verification:
+    item = items("authoritative")[0].item
+    return Verification("authoritative", target, None, "example.", [Result(item, passed("Yes."))], 0.1)
+
+
+def test_results_are_printed_where_a_file_cannot_be_written(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    full = device(tmp_path / "full", FULL)
+    junit = tmp_path / "junit.xml"
+    wishes = Wishes("authoritative", (), Severity.ERROR, False, full, junit, True)
+    with pytest.raises(EnvironmentLacksError) as raised:
+        verify_each(["nsd"], verified, wishes)
+    assert str(raised.value) == f"{full}: no room left on the disk; make some, or name a file elsewhere"
+    assert json.loads(capsys.readouterr().out)["target"] == "nsd"
+    assert junit.read_text().startswith("<?xml")
+    assert stat.S_ISCHR(full.lstat().st_mode)
+
+
+def test_of_several_files_each_is_tried(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    said = write_outputs({folder: lambda: "one", tmp_path / "file": lambda: "two"})
+    assert said.startswith(f"{folder}: ") and said.endswith("; name another file")
+    assert (tmp_path / "file").read_text() == "two"

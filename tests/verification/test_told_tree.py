@@ -34,18 +34,36 @@ RESOLVER = Endpoint("127.0.0.1")
 RELAY = "127.0.1.1"
 WAITS_S = (4.0, 4.0)
 ALWAYS = {
+    "F-aa",
     "F-ad-asked",
     "F-cd-copied",
     "F-dnssec-types",
     "F-do",
+    "F-flags",
+    "F-negative",
+    "F-options",
+    "F-proofs",
+    "F-question",
+    "F-question-case",
     "F-rrsig-stripped",
     "F-secure-data",
     "F-secure-nsec",
+    "F-ttl",
     "F-unknown-type",
     "F-validates",
 }
 """The items that need nothing but the trust anchor of a zone with NSEC."""
-WITH_NAMES = ALWAYS | {"F-85", "F-86", "F-87", "F-bogus", "F-cd-cache", "F-cd-data", "F-insecure-delegation"}
+WITH_NAMES = ALWAYS | {
+    "F-85",
+    "F-86",
+    "F-87",
+    "F-ad-unproven",
+    "F-bogus",
+    "F-cd-cache",
+    "F-cd-data",
+    "F-insecure-delegation",
+    "F-servfail",
+}
 FAULTS = (
     "clears-cd",
     "clears-do",
@@ -61,6 +79,8 @@ FAULTS = (
     "strips-asked-types",
     "strips-opt",
 )
+MAY_FAIL_TOO = {"leaks-bogus-after-cd": {"F-bogus"}}
+"""The user's bogus names are few: another item may have asked for one with CD just before."""
 
 
 def question(name: str, rtype: RdataType = RdataType.A) -> Question:
@@ -129,7 +149,8 @@ def test_each_fault_fails_the_items_that_name_it(place: Place, fault: str) -> No
     run = {id_ for id_, verdict in found.items() if verdict != "not_applicable"}
     named = {known.item.id for known in items("resolver") if fault in known.item.faults}
     assert named & WITH_NAMES
-    assert {id_ for id_, verdict in found.items() if verdict == "fail"} == named & run, found
+    failing = {id_ for id_, verdict in found.items() if verdict == "fail"}
+    assert failing - MAY_FAIL_TOO.get(fault, set()) == named & run, found
 
 
 def test_a_trust_anchor_of_another_tree_is_refused(place: Place) -> None:

@@ -11,6 +11,8 @@ from dnsrig.verification.subjects.authoritative import LARGE_PAYLOAD, Authoritat
 from dnsrig.verification.verdicts import Outcome, failed, inconclusive, not_applicable, passed, passed_by_tcp
 
 LARGEST_PAYLOAD = 65_535
+MOST_TRIED = 10
+"""RRsets that are tried of those whose data alone are not large enough."""
 PAUSES_S = (0.5, 1.0)
 """Waits before a truncated response is asked for again: limits are so many responses a second."""
 
@@ -63,9 +65,13 @@ def check_size(subject: AuthoritativeSubject, octets: int) -> Outcome:
 
 
 def _queries(subject: AuthoritativeSubject, octets: int) -> Iterator[Query]:
-    """Give what exceeds so many octets for certain; what may, with its signatures; and the keys."""
+    """Give what may exceed so many octets, with its signatures; what does for certain; and the keys."""
     payload = LARGE_PAYLOAD if octets < LARGE_PAYLOAD - 100 else LARGEST_PAYLOAD
-    places = [place for place in (subject.landmarks.larger_than(octets), *subject.landmarks.large[:1]) if place]
-    questions = [*((place.name, place.rtype) for place in places), (subject.origin, RdataType.DNSKEY)]
-    for name, rtype in dict.fromkeys(questions):
-        yield Query(name=name, rtype=rtype, do=True, payload=payload)
+    certain = subject.landmarks.larger_than(octets)
+    # With signature, a response of those can have more than `octets`, and still not more than the server's limit.
+    possible = [place for place in subject.landmarks.large if place.octets <= octets][:MOST_TRIED]
+    questions = dict.fromkeys((place.name, place.rtype, LARGE_PAYLOAD) for place in possible)
+    if certain is not None:
+        questions |= {(certain.name, certain.rtype, payload): None}
+    for name, rtype, asked in (*questions, (subject.origin, RdataType.DNSKEY, payload)):
+        yield Query(name=name, rtype=rtype, do=True, payload=asked)

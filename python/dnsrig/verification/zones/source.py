@@ -1,9 +1,11 @@
 """The records of the rig's zone, before it is signed."""
 
-LARGE_512 = 3
-LARGE_1220 = 5
-LARGE_4000 = 16
 STRING_OCTETS = 250
+RECORD_OCTETS = STRING_OCTETS + 13
+"""Of a TXT record with such a string, its owner name compressed."""
+LARGE_OCTETS = (3 * RECORD_OCTETS, 5 * RECORD_OCTETS, *range(3440, 4001, 80))
+"""Octets of the records of the TXT RRsets whose responses are large. The last ones are so many that with whatever a
+server adds, such as signatures and authority, one has a response between 4000 and 4096 octets, a usual limit by UDP."""
 
 RECORDS = """\
 $TTL 3600
@@ -47,8 +49,14 @@ def zone_text(serial: int = 2026010101) -> str:
     glue, an owner name in mixed case, and TXT RRsets whose responses exceed 512, 1220 and 4000 octets.
     """
     large = [
-        f'large-{octets} TXT "{index:02} {"x" * (STRING_OCTETS - 3)}"\n'
-        for octets, strings in ((512, LARGE_512), (1220, LARGE_1220), (4000, LARGE_4000))
-        for index in range(strings)
+        f'large-{octets} TXT "{index:02} {"x" * (length - 3)}"\n'
+        for octets in LARGE_OCTETS
+        for index, length in enumerate(_string_lengths(octets))
     ]
     return RECORDS.format(serial=serial) + "".join(large)
+
+
+def _string_lengths(octets: int) -> list[int]:
+    """Give the lengths of the strings of TXT records that have so many octets together."""
+    full, rest = divmod(octets, RECORD_OCTETS)
+    return [STRING_OCTETS] * full + ([rest - (RECORD_OCTETS - STRING_OCTETS)] if rest else [])

@@ -1,0 +1,77 @@
+//! What can be wrong with traffic that is read, made or written.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why traffic cannot be read, made or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TrafficError {
+    /// A file cannot be read.
+    #[error("{}: cannot read the file: {source}; check the path, its permissions and that it is whole", file.display())]
+    Read {
+        /// The file.
+        file: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// A file that is no capture, or of a kind that cannot be read.
+    #[error("{}: {why}", file.display())]
+    NotACapture {
+        /// The file.
+        file: PathBuf,
+        /// What it is instead, and what to do.
+        why: String,
+    },
+    /// A capture that contradicts itself, so that what comes after cannot be found.
+    #[error("{}: damaged at packet {packet} (counted from 1, as in Wireshark): {why}; 'editcap {} whole.pcapng' saves what is before it", file.display(), file.display())]
+    DamagedCapture {
+        /// The file.
+        file: PathBuf,
+        /// The packet's number, counted from 1.
+        packet: u64,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Captures without a DNS message that can be used.
+    #[error(
+        "{files}: no DNS message: {found}; check the port (--port), the snapshot length (tcpdump -s 0) and that the capture holds DNS in clear"
+    )]
+    NoMessages {
+        /// The files, by their names.
+        files: String,
+        /// What they hold instead.
+        found: String,
+    },
+    /// The caller asked to stop.
+    #[error("stopped before everything was read")]
+    Interrupted,
+    /// Memory does not suffice.
+    #[error("not enough memory for {what}: {advice}")]
+    NoMemory {
+        /// What was to be in memory.
+        what: String,
+        /// How to make it less.
+        advice: &'static str,
+    },
+    /// No thread can be started.
+    #[error("cannot start a thread: {source}; let the process have more threads or memory")]
+    Threads {
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// A file cannot be written.
+    #[error("{}: cannot write the file: {source}; nothing was left under this name that was not there before", file.display())]
+    Write {
+        /// The file.
+        file: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// Standard output cannot be written.
+    #[error("standard output: cannot write: {source}")]
+    Output {
+        /// The system's reason.
+        source: io::Error,
+    },
+}

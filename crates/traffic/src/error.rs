@@ -23,15 +23,11 @@ pub enum TrafficError {
         /// What it is instead, and what to do.
         why: String,
     },
-    /// A capture that contradicts itself, so that what comes after cannot be found.
-    #[error("{}: damaged at packet {packet} (counted from 1, as in Wireshark): {why}; 'editcap {} whole.pcapng' saves what is before it", file.display(), file.display())]
-    DamagedCapture {
-        /// The file.
-        file: PathBuf,
-        /// The packet's number, counted from 1.
-        packet: u64,
-        /// What is wrong with it.
-        why: String,
+    /// More files than are told apart.
+    #[error("{files} files are too many: at most 65,535 are read at once; give their parts one after the other and merge the statistics")]
+    TooManyFiles {
+        /// How many were given.
+        files: usize,
     },
     /// Captures without a DNS message that can be used.
     #[error(

@@ -1,6 +1,7 @@
 //! Chunks: as many packets as one core takes at a time.
 
 use crate::message::{Endpoint, Message, Transport};
+use std::io::{self, Read};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Octets of packets in a chunk, beside its last packet: few enough that they are still in a core's cache when they are decoded.
@@ -69,52 +70,128 @@ impl Packet<'_> {
 }
 
 /// The memory of a chunk, used again for the next.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct ChunkBuffer {
     pub(super) number: u64,
-    pub(super) octets: Vec<u8>,
     pub(super) packets: Vec<PacketAt>,
+    /// Octets in use are those before `end`; the others were used before, or are zero.
+    octets: Vec<u8>,
+    end: usize,
+    /// Octets that are enough.
+    limit: usize,
+}
+
+impl Default for ChunkBuffer {
+    fn default() -> Self {
+        Self::with_limit(CHUNK_LEN)
+    }
 }
 
 /// Octets before a message of [`LINK_TYPE_MESSAGE`]: transport, whether it is IPv6, whether it is cut, ports, addresses.
 const MESSAGE_HEADER_LEN: usize = 39;
 
 impl ChunkBuffer {
+    /// A buffer that is full with `limit` octets.
+    pub(super) fn with_limit(limit: usize) -> Self {
+        Self {
+            number: 0,
+            packets: Vec::new(),
+            octets: Vec::new(),
+            end: 0,
+            limit,
+        }
+    }
+
     /// The packets that are in it.
     pub fn chunk(&self) -> Chunk<'_> {
         Chunk {
             number: self.number,
-            octets: &self.octets,
+            octets: &self.octets[..self.end],
             packets: &self.packets,
         }
     }
 
     /// Takes everything out.
     pub fn clear(&mut self) {
-        self.octets.clear();
+        self.end = 0;
         self.packets.clear();
     }
 
     /// Whether it holds as much as a chunk should.
     pub fn is_full(&self) -> bool {
-        self.octets.len() >= CHUNK_LEN
+        self.end >= self.limit
+    }
+
+    /// The octets in use.
+    pub(super) fn octets(&self) -> &[u8] {
+        &self.octets[..self.end]
+    }
+
+    /// Reads once from `input`, as much as the chunk has room for, and at least room for `least` octets; gives how many octets
+    /// came, 0 at the end of the input.
+    pub(super) fn read_from(&mut self, input: &mut dyn Read, least: usize) -> io::Result<usize> {
+        let room = (self.end + least).max(self.limit);
+        if self.octets.len() < room {
+            self.octets.try_reserve_exact(room - self.octets.len())?;
+            self.octets.resize(room, 0);
+        }
+        loop {
+            match input.read(&mut self.octets[self.end..room]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+                Ok(read) => {
+                    self.end += read;
+                    return Ok(read);
+                }
+            }
+        }
+    }
+
+    /// Appends octets that belong to no packet yet; gives where they begin.
+    pub(super) fn push_octets(&mut self, octets: &[u8]) -> usize {
+        let start = self.end;
+        let end = start + octets.len();
+        if self.octets.len() < end {
+            self.octets.resize(end.max(self.limit), 0);
+        }
+        self.octets[start..end].copy_from_slice(octets);
+        self.end = end;
+        start
+    }
+
+    /// Moves the octets from `start` on into `rest`, which is emptied before.
+    pub(super) fn split_off(&mut self, start: usize, rest: &mut Vec<u8>) {
+        rest.clear();
+        rest.extend_from_slice(&self.octets[start..self.end]);
+        self.end = start;
+    }
+
+    /// Drops the octets before `start`, in which no packet is.
+    pub(super) fn drop_front(&mut self, start: usize) {
+        self.octets.copy_within(start..self.end, 0);
+        self.end -= start;
+    }
+
+    /// Appends a copy of `packet`.
+    pub(super) fn push_packet(&mut self, packet: &Packet<'_>) {
+        let start = self.push_octets(packet.octets) as u32;
+        self.packets.push(PacketAt { start, ..packet.at });
     }
 
     /// Appends a message of a format that has no packets.
     pub fn push_message(&mut self, message: &Message<'_>) {
-        let start = self.octets.len();
         let is_ipv6 = message.source.address.is_ipv6() || message.destination.address.is_ipv6();
-        self.octets.extend_from_slice(&[
+        let start = self.push_octets(&[
             message.transport as u8,
             u8::from(is_ipv6),
             u8::from(message.is_cut),
         ]);
         for end in [message.source, message.destination] {
-            self.octets.extend_from_slice(&end.port.to_be_bytes());
-            self.octets.extend_from_slice(&mapped(end.address).octets());
+            self.push_octets(&end.port.to_be_bytes());
+            self.push_octets(&mapped(end.address).octets());
         }
-        self.octets.extend_from_slice(message.octets);
-        let len = (self.octets.len() - start) as u32;
+        self.push_octets(message.octets);
+        let len = (self.end - start) as u32;
         self.packets.push(PacketAt {
             time_ns: message.time_ns,
             number: message.number,
@@ -160,4 +237,53 @@ pub(super) fn message_of<'a>(packet: &Packet<'a>) -> Option<Message<'a>> {
 
 fn last_four(address: Ipv6Addr) -> Ipv4Addr {
     Ipv4Addr::from_bits(address.to_bits() as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_come_out_as_they_went_in() {
+        let ipv4 = Endpoint::new([192, 0, 2, 1], 4000);
+        let ipv6 = Endpoint::new(Ipv6Addr::LOCALHOST, 853);
+        let mut buffer = ChunkBuffer::default();
+        let messages = [
+            (ipv4, Endpoint::new([198, 51, 100, 53], 53), Transport::Udp),
+            (ipv6, Endpoint::new(Ipv6Addr::UNSPECIFIED, 0), Transport::Quic),
+        ]
+        .map(|(source, destination, transport)| Message {
+            time_ns: 1_700_000_000_000_000_007,
+            source,
+            destination,
+            transport,
+            octets: b"message",
+            is_cut: transport == Transport::Quic,
+            number: 9,
+        });
+        for message in &messages {
+            buffer.push_message(message);
+        }
+        let chunk = buffer.chunk();
+        let read: Vec<_> = chunk.iter().map(|packet| message_of(&packet)).collect();
+        assert_eq!(read, messages.map(Some));
+    }
+
+    #[test]
+    fn what_was_in_use_before_is_not_read_again() {
+        let mut buffer = ChunkBuffer::default();
+        buffer.push_octets(b"abcdef");
+        let mut rest = Vec::new();
+        buffer.split_off(2, &mut rest);
+        assert_eq!((buffer.octets(), &rest[..]), (&b"ab"[..], &b"cdef"[..]));
+        buffer.clear();
+        assert_eq!(buffer.read_from(&mut &b"xy"[..], 1).unwrap(), 2);
+        assert_eq!(buffer.octets(), b"xy");
+        let long = vec![7; CHUNK_LEN + 5];
+        while buffer.octets().len() < long.len() {
+            let missing = long.len() - buffer.octets().len();
+            buffer.read_from(&mut &long[..], missing).unwrap();
+        }
+        assert!(buffer.is_full());
+    }
 }

@@ -17,6 +17,8 @@ pub struct FileSummary {
     pub without_time: u64,
     /// Whether it ends inside a packet, as when it is still being written.
     pub is_cut_off: bool,
+    /// What was wrong after its last packet, so that what comes then could not be read.
+    pub damage: Option<String>,
 }
 
 /// What was read of all files.

@@ -24,7 +24,9 @@ pub enum TrafficError {
         why: String,
     },
     /// More files than are told apart.
-    #[error("{files} files are too many: at most 65,535 are read at once; give their parts one after the other and merge the statistics")]
+    #[error(
+        "{files} files are too many: at most 65,535 are read at once; give their parts one after the other and merge the statistics"
+    )]
     TooManyFiles {
         /// How many were given.
         files: usize,
@@ -38,6 +40,12 @@ pub enum TrafficError {
         files: String,
         /// What they hold instead.
         found: String,
+    },
+    /// Statistics that do not go together.
+    #[error("these statistics cannot be merged: {why}")]
+    NotMergeable {
+        /// What does not go together, and what to do.
+        why: String,
     },
     /// The caller asked to stop.
     #[error("stopped before everything was read")]

@@ -25,6 +25,7 @@ pub use summary::{FileSummary, PacketCounts, ReadSummary};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
+use std::thread;
 
 /// What is to be read, and how.
 #[derive(Clone, Copy)]
@@ -39,4 +40,12 @@ pub struct Reading<'a> {
     pub cancel: &'a AtomicBool,
     /// Is told now and then how many octets of the files, as they are stored, have been read.
     pub progress: &'a (dyn Fn(u64) + Sync),
+}
+
+impl Reading<'_> {
+    /// How many threads work.
+    pub fn thread_count(&self) -> usize {
+        let all = || thread::available_parallelism().ok();
+        self.threads.or_else(all).map_or(1, NonZeroUsize::get)
+    }
 }

@@ -5,7 +5,9 @@ mod name;
 mod records;
 
 pub use edns::{EdnsOption, EdnsOptions, Opt};
-pub use name::{MAX_NAME_LEN, NameBuffer, labels, question_name_len, read_name, skip_name};
+pub use name::{
+    MAX_NAME_LEN, NameBuffer, labels, question_name_len, read_name, shown_name, skip_name,
+};
 pub use records::{Record, Records, Section};
 
 /// Octets of a message's header.

@@ -48,6 +48,28 @@ pub struct AssemblyCounts {
     pub not_dns: u64,
 }
 
+impl AssemblyCounts {
+    /// Adds the counts of another capture.
+    pub fn add(&mut self, other: &Self) {
+        self.tcp.add(&other.tcp);
+        self.fragments.add(&other.fragments);
+        self.not_dns += other.not_dns;
+    }
+}
+
+impl TcpCounts {
+    /// Adds the counts of another capture.
+    pub fn add(&mut self, other: &Self) {
+        self.packets += other.packets;
+        self.messages += other.messages;
+        self.sessions.add(&other.sessions);
+        self.retransmitted += other.retransmitted;
+        self.gaps += other.gaps;
+        self.unplaced += other.unplaced;
+        self.incomplete += other.incomplete;
+    }
+}
+
 /// Puts together TCP connections and fragments.
 ///
 /// Memory is bounded: for TCP to about 100 MiB, for fragments to 32 MiB; what is idle for longest is given up first.
@@ -74,7 +96,9 @@ impl Assembly {
         match IpPacket::parse(frame) {
             Ok(ip) if ip.protocol == TCP => self.segment(packet, &ip, sink),
             Err(NoPayload::Fragment) => {
-                let Some(whole) = self.fragments.take(frame, packet.is_cut(), packet.at.time_ns)
+                let Some(whole) = self
+                    .fragments
+                    .take(frame, packet.is_cut(), packet.at.time_ns)
                 else {
                     return;
                 };

@@ -250,7 +250,11 @@ mod tests {
         let mut buffer = ChunkBuffer::default();
         let messages = [
             (ipv4, Endpoint::new([198, 51, 100, 53], 53), Transport::Udp),
-            (ipv6, Endpoint::new(Ipv6Addr::UNSPECIFIED, 0), Transport::Quic),
+            (
+                ipv6,
+                Endpoint::new(Ipv6Addr::UNSPECIFIED, 0),
+                Transport::Quic,
+            ),
         ]
         .map(|(source, destination, transport)| Message {
             time_ns: 1_700_000_000_000_000_007,

@@ -38,7 +38,9 @@ pub fn messages(
     }
     thread::scope(|scope| {
         let reader = thread::Builder::new()
-            .spawn_scoped(scope, move || read_ahead(&mut input, &to_fill, &filled).map(|()| input))
+            .spawn_scoped(scope, move || {
+                read_ahead(&mut input, &to_fill, &filled).map(|()| input)
+            })
             .map_err(|source| TrafficError::Threads { source })?;
         let mut assembly = Assembly::default();
         let mut flow = ControlFlow::Continue(());

@@ -5,7 +5,6 @@ use super::source::{InTimeOrder, Watch};
 use super::{ReadSummary, Reading};
 use crate::error::TrafficError;
 use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
@@ -43,10 +42,7 @@ pub fn run<P: PerChunk>(
         cancel: reading.cancel,
         octets: &octets,
     };
-    let threads = reading
-        .threads
-        .or_else(|| thread::available_parallelism().ok())
-        .map_or(1, NonZeroUsize::get);
+    let threads = reading.thread_count();
     let shared = Shared {
         input: Mutex::new(InTimeOrder::new(reading.files, watch)?),
         queue: Mutex::new(Queue {
@@ -57,7 +53,11 @@ pub fn run<P: PerChunk>(
         is_stopped: AtomicBool::new(false),
         most_waiting: 2 * threads,
     };
-    let one = || shared.work(per_chunk, &|| (reading.progress)(octets.load(Ordering::Relaxed)));
+    let one = || {
+        shared.work(per_chunk, &|| {
+            (reading.progress)(octets.load(Ordering::Relaxed))
+        })
+    };
     let workers = thread::scope(|scope| {
         let others: Result<Vec<_>, _> = (1..threads)
             .map(|_| thread::Builder::new().spawn_scoped(scope, one))
@@ -67,10 +67,14 @@ pub fn run<P: PerChunk>(
             TrafficError::Threads { source }
         })?;
         let own = one();
-        let joined = others
-            .into_iter()
-            .map(|other| other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        std::iter::once(own).chain(joined).collect::<Result<Vec<_>, _>>()
+        let joined = others.into_iter().map(|other| {
+            other
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        std::iter::once(own)
+            .chain(joined)
+            .collect::<Result<Vec<_>, _>>()
     })?;
     let input = shared.input.into_inner();
     let summary = input.unwrap_or_else(PoisonError::into_inner).summary();

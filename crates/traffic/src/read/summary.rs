@@ -66,6 +66,16 @@ impl PacketCounts {
         } += 1;
     }
 
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        self.not_ip
+            + self.unknown_link
+            + self.cut_short
+            + self.bad_header
+            + self.other_protocol
+            + self.other_port
+    }
+
     /// Adds the counts of another part.
     pub fn add(&mut self, other: &Self) {
         self.not_ip += other.not_ip;

@@ -109,6 +109,29 @@ pub fn read_name(message: &[u8], start: usize, name: &mut NameBuffer) -> Result<
     }
 }
 
+/// The name in presentation format (RFC 1035 section 5.1), absolute: `www.example.`, or `.` for the root. `name` may have its root
+/// label or not.
+pub fn shown_name(name: &[u8]) -> String {
+    let mut text = String::new();
+    for label in labels(name) {
+        for octet in label {
+            match octet {
+                b'.' | b'\\' | b'"' | b'(' | b')' | b';' | b'@' | b'$' => {
+                    text.push('\\');
+                    text.push(char::from(*octet));
+                }
+                0x21..=0x7E => text.push(char::from(*octet)),
+                _ => text.push_str(&format!("\\{octet:03}")),
+            }
+        }
+        text.push('.');
+    }
+    match text.is_empty() {
+        true => ".".to_owned(),
+        false => text,
+    }
+}
+
 /// The labels of an uncompressed name without the root label, from the first.
 pub fn labels(name: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = name;
@@ -118,4 +141,89 @@ pub fn labels(name: &[u8]) -> impl Iterator<Item = &[u8]> {
         rest = after;
         (len != 0).then_some(label)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn message(names: &[&[u8]]) -> Vec<u8> {
+        let mut message = vec![0; HEADER_LEN];
+        names
+            .iter()
+            .for_each(|name| message.extend_from_slice(name));
+        message
+    }
+
+    #[test]
+    fn compressed_names_are_followed() {
+        let message = message(&[b"\x07example\x00", b"\x03www\xc0\x0c", b"\x01a\xc0\x15"]);
+        let mut name = NameBuffer::default();
+        assert_eq!(read_name(&message, 21, &mut name), Ok(27));
+        assert_eq!(name.as_slice(), b"\x03www\x07example\x00");
+        assert_eq!(read_name(&message, 27, &mut name), Ok(31));
+        assert_eq!(name.as_slice(), b"\x01a\x03www\x07example\x00");
+        assert_eq!(skip_name(&message, 21), Some(27));
+        assert_eq!(question_name_len(&message), Some(9));
+    }
+
+    #[test]
+    fn pointers_that_do_not_go_back_are_refused() {
+        for bad in [
+            &b"\xc0\x0c"[..],
+            b"\x01a\xc0\x0c",
+            b"\xc0\x0e\x00",
+            b"\x40a\x00",
+            b"\x80\x00",
+            b"\x05ab",
+            b"\xc0",
+            b"",
+        ] {
+            let message = message(&[bad]);
+            let mut name = NameBuffer::default();
+            assert_eq!(
+                read_name(&message, HEADER_LEN, &mut name),
+                Err(Malformed::Record),
+                "{bad:?}"
+            );
+            assert_eq!(question_name_len(&message), None);
+        }
+    }
+
+    #[test]
+    fn names_are_as_long_as_255_octets() {
+        let label = [&[63][..], &[b'a'; 63]].concat();
+        let longest = [&label[..], &label, &label, &[61], &[b'b'; 61], &[0]].concat();
+        let longer = [&label[..], &label, &label, &[62], &[b'b'; 62], &[0]].concat();
+        let mut name = NameBuffer::default();
+        assert_eq!(question_name_len(&message(&[&longest])), Some(255));
+        assert_eq!(
+            read_name(&message(&[&longest]), HEADER_LEN, &mut name),
+            Ok(HEADER_LEN + 255)
+        );
+        assert_eq!(question_name_len(&message(&[&longer])), None);
+        assert!(read_name(&message(&[&longer]), HEADER_LEN, &mut name).is_err());
+    }
+
+    #[test]
+    fn names_are_shown_as_in_zone_files() {
+        assert_eq!(shown_name(b"\x03www\x07example\x00"), "www.example.");
+        assert_eq!(shown_name(b"\x03a.b\x02\x00\xff"), "a\\.b.\\000\\255.");
+        assert_eq!(shown_name(b"\x00"), ".");
+        assert_eq!(shown_name(b""), ".");
+    }
+
+    proptest! {
+        #[test]
+        fn no_octets_make_reading_panic_or_run_on(octets in prop::collection::vec(prop_oneof![0..4_u8, 0xC0..0xC2_u8, any::<u8>()], 0..300), start in 0..320_usize) {
+            let mut name = NameBuffer::default();
+            let read = read_name(&octets, start, &mut name);
+            prop_assert!(name.as_slice().len() <= MAX_NAME_LEN);
+            if let Ok(end) = read {
+                prop_assert_eq!(skip_name(&octets, start), Some(end));
+                prop_assert_eq!(name.as_slice().last(), Some(&0));
+            }
+        }
+    }
 }

@@ -184,10 +184,16 @@ impl Waiting {
         }
         let before = place.checked_sub(1).map(|place| &self.pieces[place]);
         let overlaps = before.is_some_and(|(other, data)| other + data.len() > start)
-            || self.pieces.get(place).is_some_and(|(other, _)| *other < end);
+            || self
+                .pieces
+                .get(place)
+                .is_some_and(|(other, _)| *other < end);
         let contradicts = match (fragment.is_last, self.len) {
             (true, Some(len)) => len != end,
-            (true, None) => self.pieces.last().is_some_and(|(other, data)| other + data.len() > end),
+            (true, None) => self
+                .pieces
+                .last()
+                .is_some_and(|(other, data)| other + data.len() > end),
             (false, Some(len)) => end > len,
             (false, None) => false,
         };
@@ -211,7 +217,11 @@ impl Waiting {
             return false;
         };
         // Nothing overlaps and nothing is after the end, so the sum tells.
-        self.pieces.iter().map(|(_, data)| data.len()).sum::<usize>() == len
+        self.pieces
+            .iter()
+            .map(|(_, data)| data.len())
+            .sum::<usize>()
+            == len
     }
 
     /// The packet with `header` before its data.

@@ -59,16 +59,17 @@ pub struct Sessions {
 impl Sessions {
     /// Takes a segment with `flags`, sent by the client of `key`.
     pub fn segment(&mut self, key: &FlowKey, flags: u8, sequence: u32, has_data: bool) {
-        let ends = [
-            (key.client, key.client_port),
-            (key.server, key.server_port),
-        ];
+        let ends = [(key.client, key.client_port), (key.server, key.server_port)];
         let sender = usize::from(ends[0] > ends[1]);
-        let key = if sender == 0 { ends } else { [ends[1], ends[0]] };
+        let key = if sender == 0 {
+            ends
+        } else {
+            [ends[1], ends[0]]
+        };
         let known = self.young.remove(&key).or_else(|| self.old.remove(&key));
         let known = known.filter(|session| {
-            let is_other = flags & SYN != 0
-                && session.first[sender].is_some_and(|first| first != sequence);
+            let is_other =
+                flags & SYN != 0 && session.first[sender].is_some_and(|first| first != sequence);
             if is_other {
                 self.counts.end(session.state);
             }
@@ -214,6 +215,9 @@ mod tests {
         }
         assert!(sessions.young.len() + sessions.old.len() <= 2 * MAX_SESSIONS);
         let counts = sessions.finish();
-        assert_eq!((counts.opened, counts.never_closed), (many.into(), many.into()));
+        assert_eq!(
+            (counts.opened, counts.never_closed),
+            (many.into(), many.into())
+        );
     }
 }

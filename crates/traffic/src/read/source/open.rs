@@ -125,10 +125,12 @@ pub fn fault_in(path: &Path, fault: Fault) -> TrafficError {
     let file = path.to_owned();
     match fault {
         Fault::Io(source) if is_cancellation(&source) => TrafficError::Interrupted,
-        Fault::Io(source) if source.kind() == io::ErrorKind::OutOfMemory => TrafficError::NoMemory {
-            what: format!("a packet of {}", path.display()),
-            advice: "give it more memory",
-        },
+        Fault::Io(source) if source.kind() == io::ErrorKind::OutOfMemory => {
+            TrafficError::NoMemory {
+                what: format!("a packet of {}", path.display()),
+                advice: "give it more memory",
+            }
+        }
         Fault::Io(source) => TrafficError::Read { file, source },
         Fault::NotACapture(why) => TrafficError::NotACapture { file, why },
         Fault::Damaged(why) => TrafficError::NotACapture {

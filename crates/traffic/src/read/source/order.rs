@@ -221,7 +221,12 @@ impl<'a> Active<'a> {
 
     /// When the latest packet of the chunk was captured.
     fn last_ns(&self) -> i64 {
-        self.chunk.packets.iter().map(time_ns).max().unwrap_or(i64::MIN)
+        self.chunk
+            .packets
+            .iter()
+            .map(time_ns)
+            .max()
+            .unwrap_or(i64::MIN)
     }
 
     /// Reads on, if the chunk has been used up and the file has not ended.

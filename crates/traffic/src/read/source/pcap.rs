@@ -50,9 +50,9 @@ impl<R: Read> Pcap<R> {
         let mut filling = Filling::new(input);
         let mut header = [0; FILE_HEADER_LEN];
         filling.header(&mut header).map_err(|fault| match fault {
-            Fault::CutOff => Fault::NotACapture(
-                "is no capture: it ends in the header of a pcap file".to_owned(),
-            ),
+            Fault::CutOff => {
+                Fault::NotACapture("is no capture: it ends in the header of a pcap file".to_owned())
+            }
             fault => fault,
         })?;
         let [a, b, c, d, .., w, x, y, z] = header;

@@ -105,7 +105,9 @@ impl Blocks {
         let kind = self.order.u32(&[a, b, c, d]);
         let len = self.order.u32(&[e, f, g, h]) as usize;
         if len < FRAME_LEN || !len.is_multiple_of(4) {
-            return Err(Fault::Damaged(format!("a block is said to have {len} octets")));
+            return Err(Fault::Damaged(format!(
+                "a block is said to have {len} octets"
+            )));
         }
         let is_packet = matches!(kind, ENHANCED_PACKET | SIMPLE_PACKET | OLD_PACKET);
         if is_section || !is_packet && kind != INTERFACE_DESCRIPTION {

@@ -39,7 +39,11 @@ fn packets_are_put_together_in_any_order() {
     let data: Vec<u8> = (0..40).collect();
     for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0], [2, 0, 1]] {
         let mut fragments = Fragments::default();
-        let pieces = [(0, true, &data[..16]), (16, true, &data[16..32]), (32, false, &data[32..])];
+        let pieces = [
+            (0, true, &data[..16]),
+            (16, true, &data[16..32]),
+            (32, false, &data[32..]),
+        ];
         let mut whole = Vec::new();
         for place in order {
             let (offset, more, data) = pieces[place];

@@ -22,6 +22,8 @@ __all__ = [
     "serve_echo",
     "sign_zone",
     "signing_rate",
+    "traffic_merge",
+    "traffic_stats",
     "verify_zone",
     "zone_apex",
     "zone_check",
@@ -427,3 +429,18 @@ def zone_compare(
 
 def zone_survey(path: str | PathLike[str], reading: _Reading) -> str:
     """Say what a zone looks like: counts, sizes, algorithms."""
+
+def traffic_stats(
+    paths: Sequence[str | PathLike[str]],
+    read: str = "{}",
+    options: str = "{}",
+    on_progress: Callable[[int], Any] | None = None,
+) -> str:
+    """Read captures and say what is in them, as JSON.
+
+    `read` is a JSON object: `ports` ([53]), `threads`; so is `options`: `counted_from` ("queries" or "answers"), `names` and
+    `clients` (how many are counted exactly). `on_progress` gets the octets read of all files.
+    """
+
+def traffic_merge(parts: Sequence[tuple[str, str]]) -> str:
+    """Add up what `traffic_stats` gave for several captures: pairs of a name for errors, and that JSON."""

@@ -11,6 +11,7 @@ mod reading;
 mod serve;
 mod sign;
 mod stream;
+mod traffic;
 mod zone;
 mod zone_tools;
 
@@ -37,6 +38,8 @@ mod _core {
     use super::sign::{sign_zone, verify_zone, zone_apex};
     #[pymodule_export]
     use super::stream::{QueryLog, QueryStream};
+    #[pymodule_export]
+    use super::traffic::{traffic_merge, traffic_stats};
     #[pymodule_export]
     use super::zone::Zone;
     #[pymodule_export]

@@ -64,7 +64,7 @@ def write_dns_capture(path: Path, *, queries: int, seed: int) -> DnsCapture:
 
 
 def _weights(number: int) -> list[float]:
-    return list(itertools.accumulate((1 / rank**EXPONENT for rank in range(1, number + 1))))
+    return list(itertools.accumulate(1 / rank**EXPONENT for rank in range(1, number + 1)))
 
 
 def _name(drawn: random.Random, rank: int) -> bytes:

@@ -1,5 +1,6 @@
-"""Write a synthetic capture of queries and answers: clients, names and types as a resolver's upstream sees them, roughly."""
+"""Write a synthetic capture of queries and answers, with many clients, names and types."""
 
+import bisect
 import itertools
 import random
 import struct
@@ -33,7 +34,7 @@ class DnsCapture:
 
 
 def write_dns_capture(path: Path, *, queries: int, seed: int) -> DnsCapture:
-    """Write `queries` UDP queries over Ethernet and IPv4, each with its answer; the same arguments give the same file."""
+    """Write `queries` UDP queries, each with its answer; the same arguments give the same file."""
     drawn = random.Random(seed)
     names = [_name(drawn, rank) for rank in range(NAMES)]
     by_name, by_client = _weights(NAMES), _weights(CLIENTS)
@@ -53,11 +54,9 @@ def write_dns_capture(path: Path, *, queries: int, seed: int) -> DnsCapture:
             waiting = sorted(waiting + packets)
             # Answers may come after the first queries of the next chunk.
             end_ns = (first + number) * NS // QUERIES_PER_S
-            due = (
-                list(itertools.takewhile(lambda item: item[0] < end_ns, waiting))
-                if first + number < queries
-                else waiting
-            )
+            is_last = first + number == queries
+            number_due = len(waiting) if is_last else bisect.bisect_left(waiting, (end_ns, b""))
+            due = waiting[:number_due]
             file.write(b"".join(_record(at_ns, packet) for at_ns, packet in due))
             waiting = waiting[len(due) :]
     return DnsCapture(path, 2 * queries, path.stat().st_size)

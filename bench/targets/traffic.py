@@ -14,8 +14,8 @@ from targets.running import BenchError
 from targets.verdicts import NO_TARGET, Verdict, at_least, at_most
 
 TCPDUMP_FILTER_MPPS, PACKETQ_TABLE_MPPS = 6.4, 1.9
-"""Packets per second of one core on one capture (prior-art.md): PacketQ is in no Debian release that this runs on, so that it is
-judged through tcpdump on the same file."""
+"""Million packets per second of one core on one capture, measured once: PacketQ is in no Debian release that this runs
+on, so that it is judged through tcpdump on the same file."""
 MEMORY_MB = 1024.0
 
 Figures = Iterator[tuple[Contest, list[Verdict]]]

@@ -438,8 +438,8 @@ def traffic_stats(
 ) -> str:
     """Read captures and say what is in them, as JSON.
 
-    `read` is a JSON object: `ports` ([53]), `threads`; so is `options`: `counted_from` ("queries" or "answers"), `names`
-    and `clients` (how many are counted exactly). `on_progress` gets the octets read of all files.
+    `read` is a JSON object: `ports` ([53]), `threads`; so is `options`: `counted_from` ("queries" or "answers"),
+    `names` and `clients` (how many are counted exactly). `on_progress` gets the octets read of all files.
     """
 
 def traffic_merge(parts: Sequence[tuple[str, str]]) -> str:

@@ -6,7 +6,7 @@ mod order;
 mod pcap;
 mod pcapng;
 
-pub use open::{Opened, Watch, open};
+pub use open::{Opened, Watch, open, source_of};
 pub(super) use order::InTimeOrder;
 
 use super::ChunkBuffer;

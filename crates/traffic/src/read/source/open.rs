@@ -56,23 +56,20 @@ pub fn open<'c>(path: &Path, watch: Watch<'c>) -> Result<Opened<'c>, Fault> {
         let input = liblzma::read::XzDecoder::new_multi_decoder(plain);
         Box::new(Heeding { input, cancel })
     } else {
-        return Ok(Opened {
-            source: source_of(&head, Box::new(plain))?,
-            is_regular,
-        });
+        Box::new(plain)
     };
-    let (head, input) = with_head(input)?;
     Ok(Opened {
-        source: source_of(&head, Box::new(input))?,
+        source: source_of(input)?,
         is_regular,
     })
 }
 
-/// The source of the format that `head` begins.
-fn source_of<'c>(
-    head: &[u8],
-    input: Box<dyn Read + Send + 'c>,
-) -> Result<Box<dyn Source + 'c>, Fault> {
+/// Reads captures of any format, not compressed, from `input`.
+///
+/// # Errors
+/// A [`Fault`].
+pub fn source_of<'c>(input: impl Read + Send + 'c) -> Result<Box<dyn Source + 'c>, Fault> {
+    let (head, input) = with_head(input)?;
     let Some(magic) = head.first_chunk::<4>() else {
         let why = "is no capture: it has fewer than four octets".to_owned();
         return Err(Fault::NotACapture(why));

@@ -15,7 +15,7 @@ mod run;
 pub mod source;
 mod summary;
 
-pub use assembly::{Assembly, AssemblyCounts, TcpCounts};
+pub use assembly::{Assembly, AssemblyCounts, FragmentCounts, SessionCounts, TcpCounts};
 pub use buffer::{Chunk, ChunkBuffer, LINK_TYPE_MESSAGE, Packet, PacketAt};
 pub use decode::{Decoded, LeftOut, Ports, decode};
 pub use in_order::messages;

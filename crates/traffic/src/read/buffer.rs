@@ -173,7 +173,7 @@ impl ChunkBuffer {
     }
 
     /// Appends a copy of `packet`.
-    pub(super) fn push_packet(&mut self, packet: &Packet<'_>) {
+    pub fn push_packet(&mut self, packet: &Packet<'_>) {
         let start = self.push_octets(packet.octets) as u32;
         self.packets.push(PacketAt { start, ..packet.at });
     }

@@ -6,18 +6,19 @@ use crate::wire::labels;
 const PROBE_LETTERS: std::ops::RangeInclusive<usize> = 7..=15;
 /// A single label that comes more often is a name that somebody has in mind, such as localhost.
 const MAX_PROBES: u64 = 4;
-/// From so many characters on, a label's entropy tells.
+/// Characters from which on a label is long.
 const LONG: usize = 20;
-/// Bits per character: hexadecimal digits at random have nearly 4 where there are many, words of any language about 3.
-const RANDOM_ENTROPY: f64 = 3.6;
+/// A label at random goes over from letters to digits or back once in so many characters, at the least: hexadecimal digits do so
+/// twice as often, while a word with a number after it does so once.
+const CHARACTERS_OF_A_CHANGE: usize = 6;
 
 /// Whether `name`, in lower case and wire format, which came `count` times, seems to be made at random. Two kinds are told, by rule
 /// of thumb:
 ///
 /// - a single label of 7 to 15 letters that comes at most four times, as browsers sent them to see whether a network answers every
 ///   name;
-/// - a first label of 20 and more letters and digits, both of them, whose entropy is at least 3.6 bits per character, as of hashes,
-///   attacks with random labels, and names that carry data.
+/// - a first label of 20 and more letters and digits that goes over from one to the other at least once in six characters, as
+///   hashes, attacks with random labels and names that carry data do.
 pub fn is_random(name: &[u8], count: u64) -> bool {
     let mut labels = labels(name);
     let Some(first) = labels.next() else {
@@ -29,24 +30,15 @@ pub fn is_random(name: &[u8], count: u64) -> bool {
     }
     first.len() >= LONG
         && first.iter().all(u8::is_ascii_alphanumeric)
-        && first.iter().any(u8::is_ascii_digit)
-        && first.iter().any(u8::is_ascii_lowercase)
-        && entropy(first) >= RANDOM_ENTROPY
+        && changes(first) * CHARACTERS_OF_A_CHANGE >= first.len()
 }
 
-/// Shannon's entropy of the characters in bits.
-fn entropy(label: &[u8]) -> f64 {
-    let mut counts = [0_u32; 256];
-    for octet in label {
-        counts[usize::from(*octet)] += 1;
-    }
-    let len = label.len() as f64;
-    let used = counts.iter().filter(|count| **count > 0);
-    used.map(|count| {
-        let share = f64::from(*count) / len;
-        -share * share.log2()
-    })
-    .sum()
+/// How often a label goes over from letters to digits or back.
+fn changes(label: &[u8]) -> usize {
+    let pairs = label.windows(2);
+    pairs
+        .filter(|pair| pair[0].is_ascii_digit() != pair[1].is_ascii_digit())
+        .count()
 }
 
 #[cfg(test)]
@@ -73,7 +65,7 @@ mod tests {
             "com",
             "localdomain-1",
             "www.example.com",
-            "internationalorganizations.example.com",
+            "internationalorganizations2024.example.com",
             "aaaaaaaaaaaaaaaaaaaa1111111111.example",
             "4.3.2.1.in-addr.arpa",
         ] {

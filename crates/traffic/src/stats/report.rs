@@ -331,11 +331,11 @@ impl Report {
             aa: answers.flags.aa,
             tcp: TcpReport::of(statistics),
             types: type_reports(&requests.types, failed_types),
-            rcodes: by_name(&answers.rcodes, |rcode| {
-                OptRcode::from_int(rcode).to_string()
+            rcodes: by_name(&answers.rcodes, "RCODE", |rcode| {
+                OptRcode::masked_from_int(rcode).to_mnemonic_str()
             }),
-            opcodes: by_name(&requests.opcodes, |opcode| {
-                Opcode::from_int(opcode as u8).to_string()
+            opcodes: by_name(&requests.opcodes, "OPCODE", |opcode| {
+                Opcode::from_int(opcode as u8).to_mnemonic_str()
             }),
             latency_ns: Quantiles::of(&answered.latency_ns),
             sizes: SizeReport {
@@ -366,7 +366,13 @@ impl Report {
     }
 }
 
-fn by_name(counter: &Counter, name: impl Fn(u16) -> String) -> BTreeMap<String, u64> {
+/// Counts by mnemonic; a number without one stands after `prefix`.
+fn by_name(
+    counter: &Counter,
+    prefix: &str,
+    mnemonic: impl Fn(u16) -> Option<&'static str>,
+) -> BTreeMap<String, u64> {
+    let name = |number| mnemonic(number).map_or_else(|| format!("{prefix}{number}"), str::to_owned);
     counter
         .iter()
         .map(|(number, count)| (name(number), count))

@@ -23,11 +23,13 @@ impl StoredItems {
         let mut top = table.top(KEPT + 1);
         let left_out = top.get(KEPT).map_or(0, |(_, count)| *count);
         top.truncate(KEPT);
+        let mut items: Vec<_> = top
+            .into_iter()
+            .map(|(item, count)| (show(item), count))
+            .collect();
+        sort(&mut items);
         Self {
-            items: top
-                .into_iter()
-                .map(|(item, count)| (show(item), count))
-                .collect(),
+            items,
             error: table.error() + left_out,
         }
     }
@@ -47,8 +49,7 @@ impl StoredItems {
             .into_iter()
             .map(|(item, count)| (item.to_owned(), count))
             .collect();
-        // The sort is stable: items with the same count stay in the order of their texts.
-        items.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        sort(&mut items);
         self.error += other.error;
         if items.len() > KEPT {
             self.error += items[KEPT].1;
@@ -56,6 +57,11 @@ impl StoredItems {
         }
         self.items = items;
     }
+}
+
+/// The greatest count first; items with the same count in the order of their texts.
+fn sort(items: &mut [(String, u64)]) {
+    items.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
 }
 
 #[cfg(test)]

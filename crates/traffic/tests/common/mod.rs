@@ -89,7 +89,13 @@ pub fn udp_answer(port: u16, payload: &[u8]) -> Vec<u8> {
     udp((SERVER, 53), (CLIENT, port), payload)
 }
 
-pub fn tcp(from: (&str, u16), to: (&str, u16), sequence: u32, flags: u8, payload: &[u8]) -> Vec<u8> {
+pub fn tcp(
+    from: (&str, u16),
+    to: (&str, u16),
+    sequence: u32,
+    flags: u8,
+    payload: &[u8],
+) -> Vec<u8> {
     let mut segment = Vec::new();
     for field in [from.1, to.1] {
         segment.extend_from_slice(&field.to_be_bytes());
@@ -149,13 +155,29 @@ pub fn pcap(form: PcapForm, packets: &[Captured]) -> Vec<u8> {
         true => value.to_be_bytes(),
         false => value.to_le_bytes(),
     };
-    let magic = if form.is_nanoseconds { 0xA1B2_3C4D } else { 0xA1B2_C3D4 };
-    let version = if form.is_big_endian { 0x0002_0004 } else { 0x0004_0002 };
-    let fields = [magic, version, 0, 0, form.snap_len as u32, form.link_type.into()];
+    let magic = if form.is_nanoseconds {
+        0xA1B2_3C4D
+    } else {
+        0xA1B2_C3D4
+    };
+    let version = if form.is_big_endian {
+        0x0002_0004
+    } else {
+        0x0004_0002
+    };
+    let fields = [
+        magic,
+        version,
+        0,
+        0,
+        form.snap_len as u32,
+        form.link_type.into(),
+    ];
     let mut file: Vec<u8> = fields.into_iter().flat_map(number).collect();
     for packet in packets {
         let octets = framed_for(form.link_type, &packet.octets);
-        let fraction = packet.time_ns.rem_euclid(SECOND_NS) / if form.is_nanoseconds { 1 } else { 1000 };
+        let fraction =
+            packet.time_ns.rem_euclid(SECOND_NS) / if form.is_nanoseconds { 1 } else { 1000 };
         let captured = octets.len().min(form.snap_len);
         for field in [
             packet.time_ns.div_euclid(SECOND_NS) as u32,
@@ -172,7 +194,11 @@ pub fn pcap(form: PcapForm, packets: &[Captured]) -> Vec<u8> {
 
 /// The packet with what a link has around it.
 fn framed_for(link_type: u16, packet: &[u8]) -> Vec<u8> {
-    let ethertype: [u8; 2] = if packet[0] >> 4 == 4 { [8, 0] } else { [0x86, 0xDD] };
+    let ethertype: [u8; 2] = if packet[0] >> 4 == 4 {
+        [8, 0]
+    } else {
+        [0x86, 0xDD]
+    };
     match link_type {
         ETHERNET => [&[0; 12][..], &ethertype, packet].concat(),
         _ => packet.to_vec(),
@@ -190,7 +216,10 @@ pub fn pcapng(packets: &[Captured]) -> Vec<u8> {
         b"\x4d\x3c\x2b\x1a\x01\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff",
     );
     // Interface 0: raw IP, no snapshot length, if_tsresol of 9.
-    file.extend(block(1, b"\x65\0\0\0\0\0\0\0\x09\0\x01\0\x09\0\0\0\0\0\0\0"));
+    file.extend(block(
+        1,
+        b"\x65\0\0\0\0\0\0\0\x09\0\x01\0\x09\0\0\0\0\0\0\0",
+    ));
     file.extend(block(0x0000_0BAD, b"unused\0\0"));
     for packet in packets {
         let mut body = Vec::new();
@@ -220,7 +249,11 @@ pub struct Read {
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-pub fn with_reading<T>(files: &[PathBuf], threads: usize, work: impl FnOnce(&Reading<'_>) -> T) -> T {
+pub fn with_reading<T>(
+    files: &[PathBuf],
+    threads: usize,
+    work: impl FnOnce(&Reading<'_>) -> T,
+) -> T {
     work(&Reading {
         files,
         ports: &Ports::default(),

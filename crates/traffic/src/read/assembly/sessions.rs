@@ -194,10 +194,10 @@ mod tests {
         sessions.segment(&key(10), ACK, 1, false);
         let counts = sessions.finish();
         let expected = SessionCounts {
-            opened: 6,
+            opened: 5,
             closed: 1,
             reset: 1,
-            never_closed: 4,
+            never_closed: 3,
             joined: 1,
             ..SessionCounts::default()
         };

@@ -295,6 +295,31 @@ fn tcp_sessions_and_other_opcodes_are_counted() {
 }
 
 #[test]
+fn queries_wait_for_answers_in_fragments_while_time_goes_on() {
+    let mut packets = Vec::new();
+    for number in 0..3000_u16 {
+        let time_ns = START_NS + i64::from(number) * SECOND_NS;
+        let ends = [(CLIENT, 4000 + number), (SERVER, 53)];
+        packets.push(at(
+            time_ns,
+            udp(ends[0], ends[1], &query(number, "big.test", 16)),
+        ));
+        let long = [answer(number, "big.test", 16, 0), vec![0; 100]].concat();
+        let whole = udp(ends[1], ends[0], &long);
+        for (start, end) in [(0, 80), (80, whole.len() - 20)] {
+            let mut fragment = [&whole[..20], &whole[20 + start..20 + end]].concat();
+            let more = if start == 0 { 0x20 } else { 0 };
+            fragment[2..4].copy_from_slice(&((20 + end - start) as u16).to_be_bytes());
+            (fragment[6], fragment[7]) = (more, (start / 8) as u8);
+            packets.push(at(time_ns + 1000, fragment));
+        }
+    }
+    let report = report_of(&packets);
+    assert_eq!(report["answers"]["answered"], 3000);
+    assert_eq!(report["latency_ns"]["max"], 1000);
+}
+
+#[test]
 fn a_capture_without_dns_is_an_error_that_says_what_it_holds() {
     let folder = tempfile::tempdir().unwrap();
     let packets = [at(START_NS, udp((CLIENT, 1), (SERVER, 443), b"x"))];

@@ -107,7 +107,10 @@ struct Gathering<'a> {
 #[derive(Default)]
 struct Part {
     events: Vec<Event>,
+    /// Packets for the assembly.
     packets: ChunkBuffer,
+    /// How many events come before each of them.
+    events_before: Vec<usize>,
 }
 
 /// Names and clients whose places are being fetched.
@@ -257,6 +260,7 @@ impl PerChunk for Gathering<'_> {
         let mut part = spare.unwrap_or_default();
         part.events.clear();
         part.packets.clear();
+        part.events_before.clear();
         let mut batch = Batch::new();
         for packet in chunk.iter() {
             tally.packet(packet.at.time_ns, packet.at.len);
@@ -264,7 +268,10 @@ impl PerChunk for Gathering<'_> {
                 Decoded::Message(message) => {
                     self.message(counted_from, tally, &mut batch, &message, &mut part.events);
                 }
-                Decoded::InOrder => part.packets.push_packet(&packet),
+                Decoded::InOrder => {
+                    part.packets.push_packet(&packet);
+                    part.events_before.push(part.events.len());
+                }
                 Decoded::LeftOut(why) => tally.left_out.count(why),
             }
         }
@@ -341,23 +348,18 @@ struct InOrder {
 
 impl InOrder {
     fn part(&mut self, gathering: &Gathering<'_>, part: &Part) {
-        self.match_all(&part.events);
-        let packets = part.packets.chunk();
-        if packets.packets.is_empty() {
-            return;
+        let mut matched = 0;
+        for (packet, events_before) in part.packets.chunk().iter().zip(&part.events_before) {
+            self.match_all(&part.events[matched..*events_before]);
+            matched = *events_before;
+            let (tally, events) = (&mut self.tally, &mut self.events);
+            self.assembly
+                .packet(&packet, gathering.ports, &mut |message| {
+                    gathering.assembled(tally, events, &message);
+                });
+            self.match_assembled();
         }
-        let Self {
-            assembly,
-            tally,
-            events,
-            ..
-        } = self;
-        for packet in packets.iter() {
-            assembly.packet(&packet, gathering.ports, &mut |message| {
-                gathering.assembled(tally, events, &message);
-            });
-        }
-        self.match_assembled();
+        self.match_all(&part.events[matched..]);
     }
 
     fn match_assembled(&mut self) {

@@ -6,13 +6,13 @@ mod sessions;
 pub use fragments::FragmentCounts;
 pub use sessions::SessionCounts;
 
-use super::decode::{Decoded, LeftOut, decode};
+use super::decode::{Decoded, LINK_TYPE_RAW, LeftOut, decode};
 use super::{Packet, Ports};
 use crate::message::{Endpoint, Message, Transport};
 use dnsrig_stream::capture::ip::{IpPacket, NoPayload, TCP};
 use dnsrig_stream::capture::link::Frame;
 use dnsrig_stream::capture::tcp::{FlowKey, Segment, TcpFlows, TcpMessage};
-use fragments::{Fragments, LINK_TYPE_RAW};
+use fragments::Fragments;
 use serde::{Deserialize, Serialize};
 use sessions::Sessions;
 use std::net::{IpAddr, Ipv6Addr};

@@ -44,11 +44,17 @@ impl<'a> Chunk<'a> {
     /// The packets in order.
     #[inline]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Packet<'a>> + use<'a> {
-        let octets = self.octets;
-        self.packets.iter().map(move |at| Packet {
-            octets: &octets[at.start as usize..][..at.len as usize],
+        let chunk = *self;
+        self.packets.iter().map(move |at| chunk.packet(at))
+    }
+
+    /// The packet at one of the chunk's places.
+    #[inline]
+    pub fn packet(&self, at: &PacketAt) -> Packet<'a> {
+        Packet {
+            octets: &self.octets[at.start as usize..][..at.len as usize],
             at: *at,
-        })
+        }
     }
 }
 
@@ -100,6 +106,11 @@ impl ChunkBuffer {
             end: 0,
             limit,
         }
+    }
+
+    /// Lets it be full only with as much as chunks usually hold.
+    pub(super) fn raise_limit(&mut self) {
+        self.limit = CHUNK_LEN;
     }
 
     /// The packets that are in it.

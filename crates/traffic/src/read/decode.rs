@@ -5,6 +5,13 @@ use crate::message::{Endpoint, Message, Transport};
 use dnsrig_stream::capture::ip::{IpPacket, NoPayload, TCP, UDP, Udp};
 use dnsrig_stream::capture::link::Frame;
 use serde::{Deserialize, Serialize};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+const LINK_TYPE_ETHERNET: u16 = 1;
+/// The link type of raw IP.
+pub(super) const LINK_TYPE_RAW: u16 = 101;
+const ETHERTYPE_IPV4: [u8; 2] = [0x08, 0x00];
+const ETHERTYPE_IPV6: [u8; 2] = [0x86, 0xDD];
 
 /// The ports of DNS servers. A packet to or from one of them is DNS.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,7 +28,8 @@ impl Ports {
     /// Whether `port` is one of them.
     #[inline]
     pub fn contains(&self, port: u16) -> bool {
-        self.0.contains(&port)
+        // Mostly one; the loop is shorter than a call.
+        self.0.iter().any(|own| *own == port)
     }
 }
 
@@ -56,6 +64,90 @@ pub enum Decoded<'a> {
 /// Tells what `packet` holds.
 #[inline]
 pub fn decode<'a>(packet: &Packet<'a>, ports: &Ports) -> Decoded<'a> {
+    if let Some(message) = plain_datagram(packet, ports) {
+        return Decoded::Message(message);
+    }
+    decode_any(packet, ports)
+}
+
+/// The datagram of a packet as nearly all of them are: whole, of IPv4 without options or IPv6 without extension headers, in raw IP
+/// or Ethernet without tags. `None` for any other.
+#[inline]
+fn plain_datagram<'a>(packet: &Packet<'a>, ports: &Ports) -> Option<Message<'a>> {
+    let ip = match packet.at.link_type {
+        LINK_TYPE_ETHERNET => {
+            let (&[.., high, low], ip) = packet.octets.split_first_chunk::<14>()?;
+            let is_ip = matches!([high, low], ETHERTYPE_IPV4 | ETHERTYPE_IPV6);
+            is_ip.then_some(ip)?
+        }
+        LINK_TYPE_RAW => packet.octets,
+        _ => return None,
+    };
+    let (source, destination, len, udp): (IpAddr, IpAddr, usize, &[u8; 8]) = if *ip.first()? == 0x45
+    {
+        let (header, rest) = ip.split_first_chunk::<20>()?;
+        let &[
+            _,
+            _,
+            len_high,
+            len_low,
+            _,
+            _,
+            fragment,
+            offset,
+            _,
+            protocol,
+            _,
+            _,
+            ends @ ..,
+        ] = header;
+        if protocol != UDP || fragment & 0x3F | offset != 0 {
+            return None;
+        }
+        let [a, b, c, d, e, f, g, h] = ends;
+        let len = usize::from(u16::from_be_bytes([len_high, len_low]));
+        (
+            Ipv4Addr::new(a, b, c, d).into(),
+            Ipv4Addr::new(e, f, g, h).into(),
+            len.checked_sub(20)?,
+            rest.first_chunk()?,
+        )
+    } else {
+        let (header, rest) = ip.split_first_chunk::<40>()?;
+        let (fixed, ends) = header.split_first_chunk::<8>()?;
+        let &[version, _, _, _, len_high, len_low, protocol, _] = fixed;
+        if version >> 4 != 6 || protocol != UDP {
+            return None;
+        }
+        let (source, destination) = ends.split_first_chunk::<16>()?;
+        (
+            Ipv6Addr::from(*source).into(),
+            Ipv6Addr::from(*destination.first_chunk::<16>()?).into(),
+            u16::from_be_bytes([len_high, len_low]).into(),
+            rest.first_chunk()?,
+        )
+    };
+    let &[a, b, c, d, len_high, len_low, _, _] = udp;
+    let [from, to] = [[a, b], [c, d]].map(u16::from_be_bytes);
+    if usize::from(u16::from_be_bytes([len_high, len_low])) != len
+        || !(ports.contains(from) || ports.contains(to))
+    {
+        return None;
+    }
+    let header_len = if source.is_ipv4() { 28 } else { 48 };
+    Some(Message {
+        time_ns: packet.at.time_ns,
+        source: Endpoint::new(source, from),
+        destination: Endpoint::new(destination, to),
+        transport: Transport::Udp,
+        octets: ip.get(header_len..header_len + len.checked_sub(8)?)?,
+        is_cut: false,
+        number: packet.at.number,
+    })
+}
+
+/// Tells what any packet holds.
+fn decode_any<'a>(packet: &Packet<'a>, ports: &Ports) -> Decoded<'a> {
     if packet.at.link_type == LINK_TYPE_MESSAGE {
         return message_of(packet).map_or(Decoded::LeftOut(LeftOut::BadHeader), Decoded::Message);
     }
@@ -90,12 +182,7 @@ pub fn decode<'a>(packet: &Packet<'a>, ports: &Ports) -> Decoded<'a> {
 }
 
 /// Reads the datagram in `ip`; `None` if not even its header is there.
-#[inline]
-pub(super) fn udp<'a>(
-    packet: &Packet<'_>,
-    ip: &IpPacket<'a>,
-    ports: &Ports,
-) -> Option<Decoded<'a>> {
+fn udp<'a>(packet: &Packet<'_>, ip: &IpPacket<'a>, ports: &Ports) -> Option<Decoded<'a>> {
     let udp = Udp::parse(ip.payload)?;
     if !ports.contains(udp.source) && !ports.contains(udp.destination) {
         return Some(Decoded::LeftOut(LeftOut::OtherPort));
@@ -111,4 +198,90 @@ pub(super) fn udp<'a>(
         is_cut: udp.payload.is_none(),
         number: packet.at.number,
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::PacketAt;
+    use proptest::prelude::*;
+
+    fn packet(octets: &[u8], link_type: u16) -> Packet<'_> {
+        Packet {
+            octets,
+            at: PacketAt {
+                time_ns: 7,
+                number: 1,
+                start: 0,
+                len: octets.len() as u32,
+                original_len: octets.len() as u32,
+                link_type,
+                file: 0,
+            },
+        }
+    }
+
+    /// A datagram in raw IP or Ethernet, some octets of whose headers are changed.
+    fn datagram() -> impl Strategy<Value = (u16, Vec<u8>)> {
+        let changes = prop::collection::vec((0..62_usize, any::<u8>()), 0..3);
+        let payload = prop::collection::vec(any::<u8>(), 0..40);
+        (any::<bool>(), any::<bool>(), payload, changes, 0..4_usize).prop_map(
+            |(is_ethernet, is_ipv6, payload, changes, cut)| {
+                let len = 8 + payload.len() as u8;
+                let mut octets = match (is_ethernet, is_ipv6) {
+                    (false, _) => Vec::new(),
+                    (true, false) => [&[0; 12][..], &ETHERTYPE_IPV4].concat(),
+                    (true, true) => [&[0; 12][..], &ETHERTYPE_IPV6].concat(),
+                };
+                if is_ipv6 {
+                    octets.extend_from_slice(&[0x60, 0, 0, 0, 0, len, UDP, 64]);
+                    octets.extend_from_slice(&[9; 32]);
+                } else {
+                    octets.extend_from_slice(&[0x45, 0, 0, 20 + len, 0, 0, 0, 0, 64, UDP, 0, 0]);
+                    octets.extend_from_slice(&[9; 8]);
+                }
+                octets.extend_from_slice(&[7, 7, 0, 53, 0, len, 0, 0]);
+                octets.extend_from_slice(&payload);
+                for (place, octet) in changes {
+                    let len = octets.len();
+                    octets[place % len] = octet;
+                }
+                octets.truncate(octets.len() - cut.saturating_sub(1).min(octets.len()));
+                (
+                    if is_ethernet {
+                        LINK_TYPE_ETHERNET
+                    } else {
+                        LINK_TYPE_RAW
+                    },
+                    octets,
+                )
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn the_short_way_and_the_long_way_tell_the_same((link_type, octets) in datagram()) {
+            let packet = packet(&octets, link_type);
+            let ports = Ports::default();
+            if let Some(message) = plain_datagram(&packet, &ports) {
+                prop_assert_eq!(decode_any(&packet, &ports), Decoded::Message(message));
+            }
+        }
+    }
+
+    #[test]
+    fn plain_datagrams_take_the_short_way() {
+        let query = [
+            &[0x45, 0, 0, 31, 0, 0, 0x40, 0, 64, UDP, 0, 0][..],
+            &[9; 8],
+            &[7, 7, 0, 53, 0, 11, 0, 0, 1, 2, 3, 0, 0],
+        ]
+        .concat();
+        let message = plain_datagram(&packet(&query, LINK_TYPE_RAW), &Ports::default()).unwrap();
+        assert_eq!(
+            (message.octets, message.destination.port),
+            (&[1, 2, 3][..], 53)
+        );
+    }
 }

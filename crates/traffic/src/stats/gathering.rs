@@ -3,6 +3,7 @@
 use super::clients::hash_of;
 use super::hashing::Hashing;
 use super::matching::{Event, Matched, Matching};
+use super::memory::prefetch;
 use super::statistics::{Answered, CountedFrom, Statistics};
 use super::tally::Tally;
 use crate::error::TrafficError;
@@ -41,6 +42,10 @@ impl Default for StatsOptions {
 const QUERY: u8 = 0;
 /// Items whose places in tables are fetched before the first of them is needed.
 const BATCH: usize = 16;
+/// Packets whose octets are fetched before they are needed.
+const AHEAD: usize = 4;
+/// Octets that the processor fetches at once.
+const CACHE_LINE: usize = 64;
 
 /// Reads all of `reading` and counts what is in it.
 ///
@@ -262,7 +267,11 @@ impl PerChunk for Gathering<'_> {
         part.packets.clear();
         part.events_before.clear();
         let mut batch = Batch::new();
-        for packet in chunk.iter() {
+        for (place, packet) in chunk.iter().enumerate() {
+            if let Some(later) = chunk.packets.get(place + AHEAD) {
+                prefetch(chunk.octets, later.start as usize);
+                prefetch(chunk.octets, later.start as usize + CACHE_LINE);
+            }
             tally.packet(packet.at.time_ns, packet.at.len);
             match decode(&packet, self.ports) {
                 Decoded::Message(message) => {

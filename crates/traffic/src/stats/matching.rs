@@ -3,7 +3,7 @@
 //! An answer belongs to the earliest query without one that has the same ends, transport and ID, and, where the answer has a
 //! question, the same question. It must come within ten seconds, by the times of the capture.
 
-use super::prefetch::prefetch;
+use super::memory::{prefetch, table};
 
 /// How long an answer is waited for, in ns.
 pub const TIMEOUT_NS: i64 = 10_000_000_000;
@@ -87,7 +87,7 @@ pub struct Matching {
 impl Default for Matching {
     fn default() -> Self {
         Self {
-            buckets: vec![EMPTY; FIRST_BUCKETS],
+            buckets: table(EMPTY, FIRST_BUCKETS),
             old: Vec::new(),
             given_up: 0,
         }
@@ -144,7 +144,7 @@ impl Matching {
     #[cold]
     fn make_room(&mut self, event: &Event) {
         if self.buckets.len() < MAX_BUCKETS {
-            let larger = vec![EMPTY; self.buckets.len() * 4];
+            let larger = table(EMPTY, self.buckets.len() * 4);
             let before = std::mem::replace(&mut self.buckets, larger);
             self.old
                 .push((before, event.time_ns.saturating_add(TIMEOUT_NS)));

@@ -5,8 +5,6 @@ use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
 
-/// The link type of raw IP.
-pub const LINK_TYPE_RAW: u16 = 101;
 /// Packets of which fragments are waited for.
 const MAX_WAITING: usize = 4096;
 /// Octets that all of them keep.

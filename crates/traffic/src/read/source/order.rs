@@ -143,8 +143,8 @@ impl<'a> InTimeOrder<'a> {
 
     /// Fills `chunk` with the earliest packets of all files, until it is full or one file alone is left.
     fn merge(&mut self, chunk: &mut ChunkBuffer) -> Result<(), TrafficError> {
+        self.refill()?;
         while !chunk.is_full() {
-            self.refill()?;
             let earliest = self.active.iter_mut().min_by_key(|file| file.next_ns());
             let Some(file) = earliest else {
                 return Ok(());
@@ -152,15 +152,17 @@ impl<'a> InTimeOrder<'a> {
             let follows = self.waiting.front();
             if follows.is_some_and(|follows| follows.first_ns < file.next_ns()) {
                 self.begin_next()?;
+                self.refill()?;
                 continue;
             }
             let packets = file.chunk.chunk();
-            let packet = packets.iter().nth(file.next).expect("a chunk not used up");
-            chunk.push_packet(&packet);
+            chunk.push_packet(&packets.packet(&packets.packets[file.next]));
             file.next += 1;
-            let is_alone = file.next == packets.packets.len();
-            if is_alone && self.active.len() == 1 {
-                return Ok(());
+            if file.is_used_up() {
+                if self.active.len() == 1 {
+                    return Ok(());
+                }
+                self.refill()?;
             }
         }
         Ok(())
@@ -181,6 +183,7 @@ impl<'a> Waiting<'a> {
         active.refill()?;
         let first = active.chunk.packets.first();
         let first_ns = first.map_or(i64::MIN, |packet| packet.time_ns);
+        active.chunk.raise_limit();
         Ok(Self {
             index,
             path,

@@ -4,6 +4,7 @@ import collections
 import json
 import lzma
 import subprocess
+import sys
 from importlib import resources
 
 import dns.flags
@@ -163,6 +164,17 @@ def test_statistics_are_merged_and_compared(dnsrig, capture, schema, tmp_path):
     assert "type MX" in dnsrig("traffic", "stats", "--compare", capture, stored).out
     wrong = dnsrig("traffic", "stats", "--merge", capture)
     assert wrong.code == 2 and "holds no statistics" in wrong.err
+
+
+def test_a_pipe_and_several_files_are_read(dnsrig, capture):
+    expected = dnsrig("traffic", "stats", capture, "--json").json
+    with capture.open("rb") as file:
+        command = [sys.executable, "-m", "dnsrig", "traffic", "stats", "-", "--json"]
+        done = subprocess.run(command, stdin=file, capture_output=True, check=True)
+    piped = json.loads(done.stdout)
+    twice = dnsrig("traffic", "stats", capture, capture, "--json").json
+    assert piped["types"] == expected["types"] and piped["files"][0]["file"] == "-"
+    assert twice["packets"]["read"] == 2 * expected["packets"]["read"]
 
 
 def test_what_is_wrong_is_said(dnsrig, capture, tmp_path):

@@ -22,14 +22,15 @@ use std::time::Instant;
 pub struct StatsOptions {
     /// What the requests are; `None` to take queries, or answers where there are no queries in the first half MiB.
     pub counted_from: Option<CountedFrom>,
-    /// Names that are counted exactly, all threads together; beyond, counts have a stated error. 0 leaves names out.
+    /// Names that are kept, all threads together; with more, counts have a stated error. 0 leaves names out. A name that several
+    /// threads come across is kept by each.
     pub names: usize,
-    /// Clients that are counted exactly, all threads together; beyond, counts have a stated error.
+    /// Clients that are kept in the same way.
     pub clients: usize,
 }
 
 impl Default for StatsOptions {
-    /// Four million names and four million clients, which take about 450 MiB.
+    /// Four million names and four million clients, which take about 650 MiB.
     fn default() -> Self {
         Self {
             counted_from: None,
@@ -56,7 +57,8 @@ pub fn gather(reading: &Reading<'_>, options: &StatsOptions) -> Result<Statistic
     let gathering = Gathering::new(reading, options);
     let mut in_order = InOrder {
         assembly: Assembly::default(),
-        tally: gathering.worker(),
+        // The counts of all threads come together here.
+        tally: Tally::new(options.names, options.clients),
         events: Vec::new(),
         matching: Matching::default(),
         answered: Answered::default(),

@@ -36,14 +36,14 @@ MOST_ITEMS = 100_000_000
     type=WholeNumber(0, MOST_ITEMS),
     default=4_000_000,
     show_default=True,
-    help="Names counted exactly; beyond, counts have a stated error. 0 counts no names.",
+    help="Names kept in memory; with more, counts have a stated error. 0 leaves names out.",
 )
 @click.option(
     "--clients",
     type=WholeNumber(1, MOST_ITEMS),
     default=4_000_000,
     show_default=True,
-    help="Clients counted exactly; beyond, counts have a stated error.",
+    help="Clients kept in memory; with more, counts have a stated error.",
 )
 @click.option(
     "--html",

@@ -3,6 +3,7 @@
 //! [`gather`] reads captures into [`Statistics`], which add up ([`Statistics::merge`]) whatever captures and machines they come
 //! from; [`Report`] is what they say. Memory is bounded by [`StatsOptions`].
 
+mod batch;
 mod clients;
 mod counter;
 mod distinct;
@@ -10,6 +11,7 @@ mod frequent;
 mod gathering;
 mod hashing;
 mod histogram;
+mod in_order;
 mod matching;
 mod memory;
 mod names;

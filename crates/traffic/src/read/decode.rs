@@ -83,66 +83,80 @@ fn plain_datagram<'a>(packet: &Packet<'a>, ports: &Ports) -> Option<Message<'a>>
         LINK_TYPE_RAW => packet.octets,
         _ => return None,
     };
-    let (source, destination, len, udp): (IpAddr, IpAddr, usize, &[u8; 8]) = if *ip.first()? == 0x45
-    {
-        let (header, rest) = ip.split_first_chunk::<20>()?;
-        let &[
-            _,
-            _,
-            len_high,
-            len_low,
-            _,
-            _,
-            fragment,
-            offset,
-            _,
-            protocol,
-            _,
-            _,
-            ends @ ..,
-        ] = header;
-        if protocol != UDP || fragment & 0x3F | offset != 0 {
-            return None;
-        }
-        let [a, b, c, d, e, f, g, h] = ends;
-        let len = usize::from(u16::from_be_bytes([len_high, len_low]));
-        (
-            Ipv4Addr::new(a, b, c, d).into(),
-            Ipv4Addr::new(e, f, g, h).into(),
-            len.checked_sub(20)?,
-            rest.first_chunk()?,
-        )
-    } else {
-        let (header, rest) = ip.split_first_chunk::<40>()?;
-        let (fixed, ends) = header.split_first_chunk::<8>()?;
-        let &[version, _, _, _, len_high, len_low, protocol, _] = fixed;
-        if version >> 4 != 6 || protocol != UDP {
-            return None;
-        }
-        let (source, destination) = ends.split_first_chunk::<16>()?;
-        (
-            Ipv6Addr::from(*source).into(),
-            Ipv6Addr::from(*destination.first_chunk::<16>()?).into(),
-            u16::from_be_bytes([len_high, len_low]).into(),
-            rest.first_chunk()?,
-        )
+    let plain = match ip.first()? >> 4 {
+        4 => plain_ipv4(ip)?,
+        6 => plain_ipv6(ip)?,
+        _ => return None,
     };
-    let &[a, b, c, d, len_high, len_low, _, _] = udp;
+    let (&[a, b, c, d, len_high, len_low, _, _], rest) = plain.payload.split_first_chunk::<8>()?;
     let [from, to] = [[a, b], [c, d]].map(u16::from_be_bytes);
-    if usize::from(u16::from_be_bytes([len_high, len_low])) != len
-        || !(ports.contains(from) || ports.contains(to))
-    {
+    let len = usize::from(u16::from_be_bytes([len_high, len_low]));
+    if len != plain.len || !(ports.contains(from) || ports.contains(to)) {
         return None;
     }
-    let header_len = if source.is_ipv4() { 28 } else { 48 };
     Some(Message {
         time_ns: packet.at.time_ns,
-        source: Endpoint::new(source, from),
-        destination: Endpoint::new(destination, to),
+        source: Endpoint::new(plain.source, from),
+        destination: Endpoint::new(plain.destination, to),
         transport: Transport::Udp,
-        octets: ip.get(header_len..header_len + len.checked_sub(8)?)?,
+        octets: rest.get(..len.checked_sub(8)?)?,
         is_cut: false,
         number: packet.at.number,
+    })
+}
+
+/// An IP packet with UDP.
+struct PlainIp<'a> {
+    source: IpAddr,
+    destination: IpAddr,
+    /// The length of the payload by the header.
+    len: usize,
+    /// The payload and whatever stands after it.
+    payload: &'a [u8],
+}
+
+/// Reads a packet of IPv4 without options that is no fragment and holds UDP.
+#[inline]
+fn plain_ipv4(ip: &[u8]) -> Option<PlainIp<'_>> {
+    let (header, payload) = ip.split_first_chunk::<20>()?;
+    let &[
+        version_and_len,
+        _,
+        len_high,
+        len_low,
+        _,
+        _,
+        fragment,
+        offset,
+        _,
+        protocol,
+        _,
+        _,
+        ends @ ..,
+    ] = header;
+    if version_and_len != 0x45 || protocol != UDP || fragment & 0x3F | offset != 0 {
+        return None;
+    }
+    let [a, b, c, d, e, f, g, h] = ends;
+    Some(PlainIp {
+        source: Ipv4Addr::new(a, b, c, d).into(),
+        destination: Ipv4Addr::new(e, f, g, h).into(),
+        len: usize::from(u16::from_be_bytes([len_high, len_low])).checked_sub(header.len())?,
+        payload,
+    })
+}
+
+/// Reads a packet of IPv6 whose header is followed by UDP.
+#[inline]
+fn plain_ipv6(ip: &[u8]) -> Option<PlainIp<'_>> {
+    let (header, payload) = ip.split_first_chunk::<40>()?;
+    let (&[_, _, _, _, len_high, len_low, next, _], ends) = header.split_first_chunk::<8>()?;
+    let (source, destination) = ends.split_first_chunk::<16>()?;
+    (next == UDP).then_some(PlainIp {
+        source: Ipv6Addr::from(*source).into(),
+        destination: Ipv6Addr::from(*destination.first_chunk::<16>()?).into(),
+        len: u16::from_be_bytes([len_high, len_low]).into(),
+        payload,
     })
 }
 

@@ -1,17 +1,18 @@
 //! From captures to statistics.
 
+use super::batch::Batch;
 use super::clients::hash_of;
 use super::hashing::Hashing;
-use super::matching::{Event, Matched, Matching};
+use super::in_order::InOrder;
+use super::matching::Event;
 use super::memory::prefetch;
-use super::statistics::{Answered, CountedFrom, Statistics};
+use super::statistics::{CountedFrom, Statistics};
 use super::tally::Tally;
 use crate::error::TrafficError;
 use crate::message::Message;
-use crate::read::{self, Assembly, Chunk, ChunkBuffer, Decoded, PerChunk, Ports, Reading, decode};
-use crate::wire::View;
+use crate::read::{self, Chunk, ChunkBuffer, Decoded, PerChunk, Ports, Reading, decode};
+use crate::wire::{HEADER_LEN, View};
 use serde::Deserialize;
-use std::net::{IpAddr, Ipv4Addr};
 use std::ops::ControlFlow;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
@@ -41,8 +42,6 @@ impl Default for StatsOptions {
 }
 
 const QUERY: u8 = 0;
-/// Items whose places in tables are fetched before the first of them is needed.
-const BATCH: usize = 16;
 /// Packets whose octets are fetched before they are needed.
 const AHEAD: usize = 4;
 /// Octets that the processor fetches at once.
@@ -55,14 +54,8 @@ const CACHE_LINE: usize = 64;
 pub fn gather(reading: &Reading<'_>, options: &StatsOptions) -> Result<Statistics, TrafficError> {
     let began = Instant::now();
     let gathering = Gathering::new(reading, options);
-    let mut in_order = InOrder {
-        assembly: Assembly::default(),
-        // The counts of all threads come together here.
-        tally: Tally::new(options.names, options.clients),
-        events: Vec::new(),
-        matching: Matching::default(),
-        answered: Answered::default(),
-    };
+    // The counts of all threads come together in this tally.
+    let mut in_order = InOrder::new(Tally::new(options.names, options.clients));
     let (summary, workers) = read::run(reading, &gathering, |part| {
         in_order.part(&gathering, &part);
         let mut spare = gathering
@@ -99,8 +92,9 @@ pub fn gather(reading: &Reading<'_>, options: &StatsOptions) -> Result<Statistic
 }
 
 /// Counts in chunks.
-struct Gathering<'a> {
-    ports: &'a Ports,
+pub struct Gathering<'a> {
+    /// The ports of DNS servers.
+    pub ports: &'a Ports,
     hashing: Hashing,
     /// The first chunk decides.
     counted_from: OnceLock<CountedFrom>,
@@ -112,20 +106,13 @@ struct Gathering<'a> {
 
 /// What of a chunk must be dealt with in order.
 #[derive(Default)]
-struct Part {
-    events: Vec<Event>,
+pub struct Part {
+    /// Messages that are to be matched.
+    pub events: Vec<Event>,
     /// Packets for the assembly.
-    packets: ChunkBuffer,
+    pub packets: ChunkBuffer,
     /// How many events come before each of them.
-    events_before: Vec<usize>,
-}
-
-/// Names and clients whose places are being fetched.
-struct Batch<'m> {
-    names: [(u64, &'m [u8]); BATCH],
-    names_len: usize,
-    clients: [(u64, IpAddr); BATCH],
-    clients_len: usize,
+    pub events_before: Vec<usize>,
 }
 
 impl<'a> Gathering<'a> {
@@ -183,16 +170,8 @@ impl<'a> Gathering<'a> {
         message: &Message<'m>,
         events: &mut Vec<Event>,
     ) {
-        let view = match View::parse(message.octets) {
-            Ok(view) => view,
-            Err(_) if message.is_cut => {
-                tally.malformed.cut_short += 1;
-                return;
-            }
-            Err(why) => {
-                tally.malformed.add(why);
-                return;
-            }
+        let Some(view) = view_of(tally, message) else {
+            return;
         };
         let header = view.header;
         let is_answer = header.is_answer();
@@ -210,43 +189,74 @@ impl<'a> Gathering<'a> {
         let rcode = view.rcode(opt.as_ref());
         let question = view.question.as_ref();
         side.add(message, header, question, opt.as_ref(), rcode);
-        let (client, server) = match is_answer {
-            true => (message.destination, message.source),
-            false => (message.source, message.destination),
-        };
         let name_hash = question.map(|question| {
             self.hashing
-                .name(message.octets, crate::wire::HEADER_LEN, question.name.len())
+                .name(message.octets, HEADER_LEN, question.name.len())
         });
         if is_answer == (counted_from == CountedFrom::Answers) {
             if let (Some(question), Some(hash)) = (question, name_hash) {
                 batch.add_name(tally, hash, question.name);
             }
+            let client = if is_answer {
+                message.destination
+            } else {
+                message.source
+            };
             batch.add_client(tally, hash_of(self.hashing, client.address), client.address);
         }
         if counted_from == CountedFrom::Queries {
-            let (qtype, qclass) = question.map_or((0, 0), |q| (q.qtype, q.qclass));
-            let key =
-                self.hashing
-                    .transaction(&client, &server, header.id, message.transport as u8);
-            let bits = rcode & Event::RCODE
-                | if is_answer { Event::ANSWER } else { 0 }
-                | question.map_or(0, |_| Event::QUESTION)
-                | if header.recursion_desired() {
-                    Event::RECURSION_DESIRED
-                } else {
-                    0
-                };
-            events.push(Event {
-                key,
-                time_ns: message.time_ns,
-                question: (name_hash.unwrap_or(0) >> 48) as u16 ^ qtype ^ qclass,
-                qtype,
-                qclass,
-                bits,
-            });
+            events.push(self.event(message, &view, name_hash.unwrap_or(0), rcode));
         }
     }
+
+    /// What matching needs of a message.
+    #[inline]
+    fn event(&self, message: &Message<'_>, view: &View<'_>, name_hash: u64, rcode: u16) -> Event {
+        let header = view.header;
+        let is_answer = header.is_answer();
+        let (client, server) = match is_answer {
+            true => (&message.destination, &message.source),
+            false => (&message.source, &message.destination),
+        };
+        let question = view.question.as_ref();
+        let (qtype, qclass) = question.map_or((0, 0), |question| (question.qtype, question.qclass));
+        let flags = [
+            (is_answer, Event::ANSWER),
+            (question.is_some(), Event::QUESTION),
+            (header.recursion_desired(), Event::RECURSION_DESIRED),
+        ];
+        let bits = flags
+            .into_iter()
+            .map(|(is_set, bit)| u16::from(is_set) * bit);
+        Event {
+            key: self
+                .hashing
+                .transaction(client, server, header.id, message.transport as u8),
+            time_ns: message.time_ns,
+            question: (name_hash >> 48) as u16 ^ qtype ^ qclass,
+            qtype,
+            qclass,
+            bits: bits.fold(rcode & Event::RCODE, |all, bit| all | bit),
+        }
+    }
+
+    /// Counts a message that was put together.
+    pub fn assembled(&self, tally: &mut Tally, events: &mut Vec<Event>, message: &Message<'_>) {
+        let mut batch = Batch::new();
+        self.message(self.counted_from(), tally, &mut batch, message, events);
+        batch.finish(tally);
+    }
+}
+
+/// The message as far as it must be whole; counts what is wrong with any other.
+#[inline]
+fn view_of<'m>(tally: &mut Tally, message: &Message<'m>) -> Option<View<'m>> {
+    match View::parse(message.octets) {
+        Ok(view) => return Some(view),
+        Err(_) if message.is_cut => tally.malformed.cut_short += 1,
+        Err(why) => tally.malformed.add(why),
+    }
+    None
 }
 
 impl PerChunk for Gathering<'_> {
@@ -288,149 +298,5 @@ impl PerChunk for Gathering<'_> {
         }
         batch.finish(tally);
         part
-    }
-}
-
-impl<'m> Batch<'m> {
-    fn new() -> Self {
-        Self {
-            names: [(0, &[]); BATCH],
-            names_len: 0,
-            clients: [(0, IpAddr::V4(Ipv4Addr::UNSPECIFIED)); BATCH],
-            clients_len: 0,
-        }
-    }
-
-    #[inline]
-    fn add_name(&mut self, tally: &mut Tally, hash: u64, name: &'m [u8]) {
-        let Some(names) = &mut tally.names else {
-            return;
-        };
-        names.table.prefetch(hash);
-        self.names[self.names_len] = (hash, name);
-        self.names_len += 1;
-        if self.names_len == BATCH {
-            self.finish_names(tally);
-        }
-    }
-
-    #[inline]
-    fn add_client(&mut self, tally: &mut Tally, hash: u64, address: IpAddr) {
-        tally.clients.table.prefetch(hash);
-        self.clients[self.clients_len] = (hash, address);
-        self.clients_len += 1;
-        if self.clients_len == BATCH {
-            self.finish_clients(tally);
-        }
-    }
-
-    fn finish_names(&mut self, tally: &mut Tally) {
-        let len = std::mem::take(&mut self.names_len);
-        if let Some(names) = &mut tally.names {
-            for (hash, name) in &self.names[..len] {
-                names.add(*hash, name);
-            }
-        }
-    }
-
-    fn finish_clients(&mut self, tally: &mut Tally) {
-        let len = std::mem::take(&mut self.clients_len);
-        for (hash, address) in &self.clients[..len] {
-            tally.clients.add(*hash, *address);
-        }
-    }
-
-    fn finish(mut self, tally: &mut Tally) {
-        self.finish_names(tally);
-        self.finish_clients(tally);
-    }
-}
-
-/// What is done in the order of the capture.
-struct InOrder {
-    assembly: Assembly,
-    /// Messages of TCP and of fragments.
-    tally: Tally,
-    /// Those of them that are to be matched.
-    events: Vec<Event>,
-    matching: Matching,
-    answered: Answered,
-}
-
-impl InOrder {
-    fn part(&mut self, gathering: &Gathering<'_>, part: &Part) {
-        let mut matched = 0;
-        for (packet, events_before) in part.packets.chunk().iter().zip(&part.events_before) {
-            self.match_all(&part.events[matched..*events_before]);
-            matched = *events_before;
-            let (tally, events) = (&mut self.tally, &mut self.events);
-            self.assembly
-                .packet(&packet, gathering.ports, &mut |message| {
-                    gathering.assembled(tally, events, &message);
-                });
-            self.match_assembled();
-        }
-        self.match_all(&part.events[matched..]);
-    }
-
-    fn match_assembled(&mut self) {
-        let events = std::mem::take(&mut self.events);
-        self.match_all(&events);
-        self.events = events;
-        self.events.clear();
-    }
-
-    fn match_all(&mut self, events: &[Event]) {
-        for (place, event) in events.iter().enumerate() {
-            if let Some(later) = events.get(place + BATCH) {
-                self.matching.prefetch(later);
-            }
-            if !event.has(Event::ANSWER) {
-                self.matching.query(event);
-            } else if let Some(matched) = self.matching.answer(event) {
-                self.answered.add(event, &matched);
-            } else {
-                self.answered.unmatched += 1;
-            }
-        }
-    }
-
-    /// Ends all connections; gives what was counted.
-    fn finish(mut self, gathering: &Gathering<'_>) -> (Tally, Answered, read::AssemblyCounts) {
-        let assembly = std::mem::take(&mut self.assembly);
-        let (tally, events) = (&mut self.tally, &mut self.events);
-        let counts = assembly.finish(&mut |message| {
-            gathering.assembled(tally, events, &message);
-        });
-        self.match_assembled();
-        self.answered.given_up = self.matching.given_up;
-        (self.tally, self.answered, counts)
-    }
-}
-
-impl Gathering<'_> {
-    /// Counts a message that was put together.
-    fn assembled(&self, tally: &mut Tally, events: &mut Vec<Event>, message: &Message<'_>) {
-        let mut batch = Batch::new();
-        self.message(self.counted_from(), tally, &mut batch, message, events);
-        batch.finish(tally);
-    }
-}
-
-impl Answered {
-    #[inline]
-    fn add(&mut self, answer: &Event, matched: &Matched) {
-        self.queries += 1;
-        self.latency_ns.add(matched.latency_ns);
-        if answer.bits & Event::RCODE == 0 {
-            return;
-        }
-        self.failed += 1;
-        self.failed_rd += u64::from(answer.has(Event::RECURSION_DESIRED));
-        match answer.has(Event::QUESTION) {
-            true => self.failed_types.add(answer.qclass, answer.qtype),
-            // Of an answer without a question, the type is its query's; other classes than IN do not come so.
-            false => self.failed_types.add(1, matched.qtype),
-        }
     }
 }

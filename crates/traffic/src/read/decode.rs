@@ -74,19 +74,22 @@ pub fn decode<'a>(packet: &Packet<'a>, ports: &Ports) -> Decoded<'a> {
 /// or Ethernet without tags. `None` for any other.
 #[inline]
 fn plain_datagram<'a>(packet: &Packet<'a>, ports: &Ports) -> Option<Message<'a>> {
-    let ip = match packet.at.link_type {
+    let (ip, is_ipv6) = match packet.at.link_type {
         LINK_TYPE_ETHERNET => {
             let (&[.., high, low], ip) = packet.octets.split_first_chunk::<14>()?;
-            let is_ip = matches!([high, low], ETHERTYPE_IPV4 | ETHERTYPE_IPV6);
-            is_ip.then_some(ip)?
+            match [high, low] {
+                ETHERTYPE_IPV4 => (ip, false),
+                ETHERTYPE_IPV6 => (ip, true),
+                _ => return None,
+            }
         }
-        LINK_TYPE_RAW => packet.octets,
+        LINK_TYPE_RAW => (packet.octets, packet.octets.first()? >> 4 == 6),
         _ => return None,
     };
-    let plain = match ip.first()? >> 4 {
-        4 => plain_ipv4(ip)?,
-        6 => plain_ipv6(ip)?,
-        _ => return None,
+    let plain = if is_ipv6 {
+        plain_ipv6(ip)?
+    } else {
+        plain_ipv4(ip)?
     };
     let (&[a, b, c, d, len_high, len_low, _, _], rest) = plain.payload.split_first_chunk::<8>()?;
     let [from, to] = [[a, b], [c, d]].map(u16::from_be_bytes);
@@ -150,9 +153,10 @@ fn plain_ipv4(ip: &[u8]) -> Option<PlainIp<'_>> {
 #[inline]
 fn plain_ipv6(ip: &[u8]) -> Option<PlainIp<'_>> {
     let (header, payload) = ip.split_first_chunk::<40>()?;
-    let (&[_, _, _, _, len_high, len_low, next, _], ends) = header.split_first_chunk::<8>()?;
+    let (&[version, _, _, _, len_high, len_low, next, _], ends) =
+        header.split_first_chunk::<8>()?;
     let (source, destination) = ends.split_first_chunk::<16>()?;
-    (next == UDP).then_some(PlainIp {
+    (version >> 4 == 6 && next == UDP).then_some(PlainIp {
         source: Ipv6Addr::from(*source).into(),
         destination: Ipv6Addr::from(*destination.first_chunk::<16>()?).into(),
         len: u16::from_be_bytes([len_high, len_low]).into(),

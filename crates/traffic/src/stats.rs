@@ -31,7 +31,10 @@ pub use gathering::{StatsOptions, gather};
 pub use histogram::Histogram;
 pub use matching::TIMEOUT_NS as ANSWER_TIMEOUT_NS;
 pub use rates::{RateSummary, Rates};
-pub use report::Report;
+pub use report::{
+    Activity, AnswerReport, ClientReport, EdnsReport, Failing, FlagReport, NameReport,
+    PacketReport, Quantiles, Report, SizeReport, TcpReport, Throughput, TopList, TypeReport,
+};
 pub use side::{Edns, Flags, Side};
 pub use statistics::{Answered, ClientStatistics, CountedFrom, NameStatistics, Statistics};
 pub use stored_items::StoredItems;

@@ -148,9 +148,14 @@ fn threads_and_files_make_no_difference() {
         );
     }
     let whole = write(folder.path(), "whole.pcap", &pcap(PCAP, &packets));
-    let expected = gathered(&[whole.clone()], 1, StatsOptions::default()).unwrap();
+    let expected = gathered(std::slice::from_ref(&whole), 1, StatsOptions::default()).unwrap();
     for threads in [2, 5] {
-        let found = gathered(&[whole.clone()], threads, StatsOptions::default()).unwrap();
+        let found = gathered(
+            std::slice::from_ref(&whole),
+            threads,
+            StatsOptions::default(),
+        )
+        .unwrap();
         assert_eq!(figures(&found), figures(&expected));
     }
     let cut = 15_000;

@@ -27,8 +27,11 @@ impl Default for Ports {
 impl Ports {
     /// Whether `port` is one of them.
     #[inline]
+    #[allow(
+        clippy::manual_contains,
+        reason = "there is mostly one, for which this loop is shorter than the call that contains() is"
+    )]
     pub fn contains(&self, port: u16) -> bool {
-        // Mostly one; the loop is shorter than a call.
         self.0.iter().any(|own| *own == port)
     }
 }

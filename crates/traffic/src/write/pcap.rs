@@ -18,21 +18,29 @@ const SNAP_LEN: u32 = 262_144;
 /// connection with the same ports.
 const MAX_CONNECTIONS: usize = 1 << 20;
 
-/// Appends a packet with its header; `original_len` is how long it was on the link.
-///
-/// Times before 1970 and after 2106, which a pcap file cannot hold, become the nearest that it can.
+/// Appends a packet with its header; `original_len` is how long it was on the link. For its time see [`set_time`].
+#[inline]
 pub fn push_record(time_ns: i64, octets: &[u8], original_len: u32, target: &mut Vec<u8>) {
-    let time_ns = time_ns.clamp(0, i64::from(u32::MAX) * 1_000_000_000 + 999_999_999);
-    let fields = [
-        (time_ns / 1_000_000_000) as u32,
-        (time_ns % 1_000_000_000) as u32,
-        octets.len() as u32,
-        original_len.max(octets.len() as u32),
-    ];
-    for field in fields {
-        target.extend_from_slice(&field.to_le_bytes());
-    }
+    let mut header = [0; PACKET_HEADER_LEN];
+    set_time(time_ns, &mut header);
+    header[8..12].copy_from_slice(&(octets.len() as u32).to_le_bytes());
+    header[12..].copy_from_slice(&original_len.max(octets.len() as u32).to_le_bytes());
+    target.extend_from_slice(&header);
     target.extend_from_slice(octets);
+}
+
+/// Sets the time in a packet's header. One before 1970 or after 2106, which a pcap file cannot hold, becomes the nearest
+/// that it can.
+///
+/// # Panics
+/// If `header` has fewer than eight octets.
+#[inline]
+pub fn set_time(time_ns: i64, header: &mut [u8]) {
+    let time_ns = time_ns.clamp(0, i64::from(u32::MAX) * 1_000_000_000 + 999_999_999);
+    let seconds = (time_ns / 1_000_000_000) as u32;
+    let ns = (time_ns % 1_000_000_000) as u32;
+    header[..4].copy_from_slice(&seconds.to_le_bytes());
+    header[4..8].copy_from_slice(&ns.to_le_bytes());
 }
 
 /// Writes a pcap file: packets as they were, and packets made around messages.

@@ -11,9 +11,10 @@ const UDP_HEADER_LEN: usize = 8;
 const TCP_HEADER_LEN: usize = 20;
 /// Most octets of an IPv4 packet, and of an IPv6 packet after its header.
 const LONGEST: usize = u16::MAX as usize;
-/// Data offset of five words, then the flags.
+/// Flags of segments.
 const ACK: u8 = 0x10;
 const PSH: u8 = 0x08;
+const SYN: u8 = 0x02;
 
 /// Appends an IP packet with a UDP datagram of `payload`; `false`, and nothing appended, if it is longer than a datagram can
 /// be.
@@ -43,30 +44,38 @@ pub fn longest_segment(from: Endpoint, to: Endpoint) -> usize {
     Addresses::of(from, to).longest_payload() - TCP_HEADER_LEN
 }
 
-/// Appends an IP packet with a TCP segment (ACK, PSH) of `data`, at most [`longest_segment`] octets.
+/// What a made TCP segment does, with its sequence number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Segment<'a> {
+    /// It opens a connection.
+    Open(u32),
+    /// It answers the one that opens it, whose sequence number is the second.
+    Accept(u32, u32),
+    /// It has data, at most [`longest_segment`] octets; the second number is the next one of the other end.
+    Data(u32, u32, &'a [u8]),
+}
+
+/// Appends an IP packet with a TCP segment.
 ///
 /// # Panics
-/// If `data` is longer.
-pub fn push_tcp(
-    from: Endpoint,
-    to: Endpoint,
-    sequence: u32,
-    acknowledgement: u32,
-    data: &[u8],
-    target: &mut Vec<u8>,
-) {
+/// If its data are longer than one has.
+pub fn push_tcp(from: Endpoint, to: Endpoint, segment: Segment<'_>, target: &mut Vec<u8>) {
     let addresses = Addresses::of(from, to);
-    assert!(
-        data.len() <= longest_segment(from, to),
-        "data of one segment"
-    );
+    let (sequence, acknowledgement, flags, data) = match segment {
+        Segment::Open(sequence) => (sequence, 0, SYN, &[][..]),
+        Segment::Accept(sequence, other) => (sequence, other.wrapping_add(1), SYN | ACK, &[][..]),
+        Segment::Data(sequence, next, data) => (sequence, next, ACK | PSH, data),
+    };
+    let most = addresses.longest_payload() - TCP_HEADER_LEN;
+    assert!(data.len() <= most, "data of one segment");
     addresses.push_header(TCP, TCP_HEADER_LEN + data.len(), target);
     let start = target.len();
     target.extend_from_slice(&from.port.to_be_bytes());
     target.extend_from_slice(&to.port.to_be_bytes());
     target.extend_from_slice(&sequence.to_be_bytes());
     target.extend_from_slice(&acknowledgement.to_be_bytes());
-    target.extend_from_slice(&[0x50, ACK | PSH, 0xFF, 0xFF, 0, 0, 0, 0]);
+    // A header of five words, and a window.
+    target.extend_from_slice(&[0x50, flags, 0xFF, 0xFF, 0, 0, 0, 0]);
     target.extend_from_slice(data);
     let checksum = addresses.checksum(TCP, &target[start..]);
     target[start + 16..start + 18].copy_from_slice(&checksum.to_be_bytes());
@@ -161,7 +170,7 @@ mod tests {
     use super::*;
     use dnsrig_stream::capture::ip::{IpPacket, Udp};
     use dnsrig_stream::capture::link::Frame;
-    use dnsrig_stream::capture::tcp::Segment;
+    use dnsrig_stream::capture::tcp;
     use proptest::prelude::*;
 
     fn endpoint(text: &str, port: u16) -> Endpoint {
@@ -222,9 +231,9 @@ mod tests {
             let udp = Udp::parse(ip.payload).unwrap();
             prop_assert_eq!((udp.source, udp.destination, udp.payload), (ports.0, ports.1, Some(&payload[..])));
             let mut packet = Vec::new();
-            push_tcp(a, b, sequence.0, sequence.1, &payload, &mut packet);
+            push_tcp(a, b, Segment::Data(sequence.0, sequence.1, &payload), &mut packet);
             let ip = IpPacket::parse(frame(&packet)).unwrap();
-            let segment = Segment::parse(ip.payload).unwrap();
+            let segment = tcp::Segment::parse(ip.payload).unwrap();
             prop_assert_eq!((segment.source, segment.destination), ports);
             prop_assert_eq!((segment.sequence, segment.data), (sequence.0, &payload[..]));
         }

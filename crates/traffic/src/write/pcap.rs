@@ -1,9 +1,9 @@
 //! pcap files (draft-ietf-opsawg-pcap), little-endian with times in nanoseconds, which hold any capture's times exactly.
 
 use super::link;
-use super::packet::{is_ipv6, longest_segment, push_tcp, push_udp};
-use crate::error::TrafficError;
+use super::packet::{Segment, is_ipv6, longest_segment, push_tcp, push_udp};
 use crate::message::{Endpoint, Message, Transport};
+use crate::wire::Header;
 use dnsrig_stream::capture::link::Frame;
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
@@ -14,8 +14,8 @@ pub const PACKET_HEADER_LEN: usize = 16;
 const NANOSECONDS: u32 = 0xA1B2_3C4D;
 /// No packet is longer; it is what tcpdump writes, too.
 const SNAP_LEN: u32 = 262_144;
-/// Connections whose sequence numbers are remembered. What comes after on one that was forgotten looks like another
-/// connection with the same ports.
+/// Ends of connections whose sequence numbers are remembered. What comes after on one that was forgotten is another connection
+/// with the same ports.
 const MAX_CONNECTIONS: usize = 1 << 20;
 
 /// Appends a packet with its header; `original_len` is how long it was on the link. For its time see [`set_time`].
@@ -46,13 +46,16 @@ pub fn set_time(time_ns: i64, header: &mut [u8]) {
 /// Writes a pcap file: packets as they were, and packets made around messages.
 ///
 /// All have the link type of the first one. A packet from another link keeps its IP packet, with a link header without
-/// addresses before it. Messages by UDP become one datagram each. Messages by anything else become TCP segments with
-/// sequence numbers that go on within each direction of a connection; there are no handshakes.
+/// addresses before it. Messages by UDP become one datagram each. Messages by anything else become TCP segments: of
+/// connections that are opened before their first message, and not closed.
 #[derive(Debug)]
 pub struct PcapWriter<W> {
     target: W,
     link_type: Option<u16>,
+    /// By who sends, and to whom.
     next_sequence: HashMap<(Endpoint, Endpoint), u32, RandomState>,
+    /// The sequence number with which connections begin; another one after they were forgotten.
+    initial_sequence: u32,
     packet: Vec<u8>,
     record: Vec<u8>,
     packets: u64,
@@ -77,6 +80,7 @@ impl<W: Write> PcapWriter<W> {
             target,
             link_type: None,
             next_sequence: HashMap::default(),
+            initial_sequence: 0,
             packet: Vec::new(),
             record: Vec::new(),
             packets: 0,
@@ -210,23 +214,67 @@ impl<W: Write> PcapWriter<W> {
         packet: &mut Vec<u8>,
     ) -> io::Result<()> {
         let (from, to) = (message.source, message.destination);
-        if self.next_sequence.len() >= MAX_CONNECTIONS {
-            self.next_sequence.clear();
+        if !self.next_sequence.contains_key(&(from, to)) {
+            self.open(message, header, packet)?;
         }
-        let acknowledgement = *self.next_sequence.get(&(to, from)).unwrap_or(&1);
-        let next = self.next_sequence.entry((from, to)).or_insert(1);
-        let mut sequence = *next;
+        let acknowledgement = *self.next_sequence.get(&(to, from)).unwrap_or(&0);
         let len = (message.octets.len() as u16).to_be_bytes();
         let framed = [&len[..], message.octets].concat();
-        *next = sequence.wrapping_add(framed.len() as u32);
+        let mut sequence = 0;
+        if let Some(next) = self.next_sequence.get_mut(&(from, to)) {
+            sequence = *next;
+            *next = next.wrapping_add(framed.len() as u32);
+        }
         for data in framed.chunks(longest_segment(from, to)) {
-            packet.clear();
-            packet.extend_from_slice(header);
-            push_tcp(from, to, sequence, acknowledgement, data, packet);
-            self.write_made(message.time_ns, packet)?;
+            let segment = Segment::Data(sequence, acknowledgement, data);
+            self.segment((from, to), segment, message.time_ns, header, packet)?;
             sequence = sequence.wrapping_add(data.len() as u32);
         }
         Ok(())
+    }
+
+    /// Opens the connection of `message`, from the end that sends queries.
+    fn open(
+        &mut self,
+        message: &Message<'_>,
+        header: &[u8],
+        packet: &mut Vec<u8>,
+    ) -> io::Result<()> {
+        if self.next_sequence.len() >= MAX_CONNECTIONS {
+            self.next_sequence.clear();
+            // Far from where any connection has got.
+            self.initial_sequence = self.initial_sequence.wrapping_add(0x4000_0000);
+        }
+        let (source, destination) = (message.source, message.destination);
+        let is_answer = Header::parse(message.octets).is_some_and(Header::is_answer);
+        let (client, server) = match is_answer {
+            true => (destination, source),
+            false => (source, destination),
+        };
+        let initial = self.initial_sequence;
+        let time_ns = message.time_ns;
+        let opening = Segment::Open(initial);
+        self.segment((client, server), opening, time_ns, header, packet)?;
+        let accepting = Segment::Accept(initial, initial);
+        self.segment((server, client), accepting, time_ns, header, packet)?;
+        let first = initial.wrapping_add(1);
+        self.next_sequence.insert((client, server), first);
+        self.next_sequence.insert((server, client), first);
+        Ok(())
+    }
+
+    fn segment(
+        &mut self,
+        (from, to): (Endpoint, Endpoint),
+        segment: Segment<'_>,
+        time_ns: i64,
+        header: &[u8],
+        packet: &mut Vec<u8>,
+    ) -> io::Result<()> {
+        packet.clear();
+        packet.extend_from_slice(header);
+        push_tcp(from, to, segment, packet);
+        self.write_made(time_ns, packet)
     }
 
     fn write_made(&mut self, time_ns: i64, packet: &[u8]) -> io::Result<()> {
@@ -241,3 +289,6 @@ impl<W: Write> PcapWriter<W> {
         self.target.write_all(&self.record)
     }
 }
+
+#[cfg(test)]
+mod tests;

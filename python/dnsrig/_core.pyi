@@ -462,7 +462,7 @@ def traffic_filter(
 ) -> str:
     """Write the DNS packets and messages for which `expression` holds to a pcap file; return what was done as JSON.
 
-    `captures` is JSON: `files`, `ports` of DNS servers, `threads` or null. `on_progress` is given the octets read so far.
+    `captures` is JSON: `files`, `ports` of DNS servers, `threads` or null. `on_progress` gets the octets read so far.
     """
 
 def traffic_time_ns(text: str) -> int | None:
@@ -530,7 +530,7 @@ def traffic_convert(
 
 @final
 class TransactionReader:
-    """Transactions, a batch of columns at a time: name, kind, values as Arrow has them, and ends of values if they differ.
+    """Transactions, a batch of columns at a time: name, kind, values as Arrow has them, and where these end or None.
 
     Kinds are `time`, `duration`, `number`, `number_or_none`, `text` and `octets`.
     """

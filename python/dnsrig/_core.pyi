@@ -454,15 +454,17 @@ def traffic_stats(
 
 def traffic_merge(parts: Sequence[tuple[str, str]]) -> str:
     """Add up what `traffic_stats` gave for several captures: pairs of a name for errors, and that JSON."""
+
 def traffic_filter(
-    captures: str,
+    paths: Sequence[str | PathLike[str]],
+    read: str,
     expression: str,
     output: str | PathLike[str],
     on_progress: Callable[[int], None] | None = None,
 ) -> str:
     """Write the DNS packets and messages for which `expression` holds to a pcap file; return what was done as JSON.
 
-    `captures` is JSON: `files`, `ports` of DNS servers, `threads` or null. `on_progress` gets the octets read so far.
+    For `read` and `on_progress` see `traffic_stats`.
     """
 
 def traffic_time_ns(text: str) -> int | None:
@@ -472,7 +474,8 @@ def traffic_partition_files(settings: str, prefix: str | PathLike[str]) -> list[
     """Name the files that `traffic_partition` writes."""
 
 def traffic_partition(
-    captures: str,
+    paths: Sequence[str | PathLike[str]],
+    read: str,
     settings: str,
     prefix: str | PathLike[str],
     on_progress: Callable[[int], None] | None = None,
@@ -483,7 +486,8 @@ def traffic_partition(
     """
 
 def traffic_sample(
-    captures: str,
+    paths: Sequence[str | PathLike[str]],
+    read: str,
     settings: str,
     output: str | PathLike[str],
     on_progress: Callable[[int], None] | None = None,
@@ -494,19 +498,21 @@ def traffic_sample(
     """
 
 def traffic_mix(
-    captures: str,
-    others: str,
+    paths: Sequence[str | PathLike[str]],
+    others: Sequence[str | PathLike[str]],
+    read: str,
     settings: str,
     output: str | PathLike[str],
     on_progress: Callable[[int], None] | None = None,
 ) -> str:
-    """Write the queries of `captures` with those of `others` among them; return what was done as JSON.
+    """Write the queries of `paths` with those of `others` among them; return what was done as JSON.
 
     `settings` is JSON: the forms `base`, `other` and `to`, `augment`, `substitute`, `seed` and `stand_ins`.
     """
 
 def traffic_warp(
-    captures: str,
+    paths: Sequence[str | PathLike[str]],
+    read: str,
     settings: str,
     output: str | PathLike[str],
     on_progress: Callable[[int], None] | None = None,
@@ -517,7 +523,8 @@ def traffic_warp(
     """
 
 def traffic_convert(
-    captures: str,
+    paths: Sequence[str | PathLike[str]],
+    read: str,
     settings: str,
     output: str | PathLike[str],
     on_progress: Callable[[int], None] | None = None,
@@ -535,7 +542,7 @@ class TransactionReader:
     Kinds are `time`, `duration`, `number`, `number_or_none`, `text` and `octets`.
     """
 
-    def __new__(cls, captures: str, settings: str) -> TransactionReader: ...
+    def __new__(cls, paths: Sequence[str | PathLike[str]], read: str, settings: str) -> TransactionReader: ...
     def __iter__(self) -> TransactionReader: ...
     def __next__(self) -> list[tuple[str, str, bytes, bytes | None]]: ...
     def counts(self) -> str:

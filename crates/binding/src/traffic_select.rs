@@ -1,10 +1,10 @@
 //! `_core.traffic_filter` and the other tools that make streams of captures. Settings and results cross as JSON, in the form
 //! that the commands print.
 
-use crate::doorway::detached;
 use crate::errors::{Kind, OrRaise, exception};
+use crate::traffic::{ReadOptions, from_json, reading, to_json};
 use dnsrig_traffic::TrafficError;
-use dnsrig_traffic::read::{Ports, Reading};
+use dnsrig_traffic::read::Reading;
 use dnsrig_traffic::select::clients::Share;
 use dnsrig_traffic::select::expression::parse_time;
 use dnsrig_traffic::select::{
@@ -12,69 +12,39 @@ use dnsrig_traffic::select::{
 };
 use dnsrig_traffic::select::{convert, filter, mix, partition, sample, warp};
 use pyo3::prelude::*;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-/// What is read: the settings that all commands have.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Captures {
-    pub files: Vec<PathBuf>,
-    #[serde(default)]
-    pub ports: Ports,
-    #[serde(default)]
-    pub threads: Option<NonZeroUsize>,
-}
+/// What JSON is called in errors.
+const SETTINGS: &str = "the settings";
 
-pub fn from_json<T: DeserializeOwned>(text: &str) -> PyResult<T> {
-    serde_json::from_str(text)
-        .map_err(|error| exception(Kind::Input, format!("the settings cannot be used: {error}")))
-}
-
-/// Does `work` on what the settings `captures` (JSON) name; gives its result as JSON. `on_progress` gets octets read.
+/// Does `work` on the captures `paths`, read as `read` (JSON) says; gives its result as JSON.
 fn run<T: Serialize + Send>(
     py: Python<'_>,
-    captures: &str,
+    paths: &[PathBuf],
+    read: &str,
     on_progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&Reading<'_>) -> Result<T, TrafficError> + Send,
 ) -> PyResult<String> {
-    let captures: Captures = from_json(captures)?;
-    let (result, raised) = detached(
-        py,
-        |cancel, pass_on| {
-            work(&Reading {
-                files: &captures.files,
-                ports: &captures.ports,
-                threads: captures.threads,
-                cancel,
-                progress: pass_on,
-            })
-        },
-        |octets: u64| match on_progress {
-            Some(callback) => callback.call1((octets,)).map(drop),
-            None => Ok(()),
-        },
-    )?;
-    raised?;
-    serde_json::to_string(&result.or_raise()?)
-        .map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))
+    let read: ReadOptions = from_json("the options of reading", read)?;
+    to_json(&reading(py, paths, &read, on_progress, work)?)
 }
 
 /// Writes the packets and messages for which `expression` holds to the pcap file `output`.
 #[pyfunction]
-#[pyo3(signature = (captures, expression, output, on_progress=None))]
+#[pyo3(signature = (paths, read, expression, output, on_progress=None))]
 pub fn traffic_filter(
     py: Python<'_>,
-    captures: &str,
+    paths: Vec<PathBuf>,
+    read: &str,
     expression: &str,
     output: PathBuf,
-    on_progress: Option<Bound<'_, PyAny>>,
+    on_progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<String> {
     let expression =
         Expression::parse(expression).map_err(|error| exception(Kind::Input, error))?;
-    run(py, captures, on_progress.as_ref(), |reading| {
+    run(py, &paths, read, on_progress, |reading| {
         filter(reading, &expression, &output)
     })
 }
@@ -95,7 +65,7 @@ enum PartitionSettings {
 }
 
 fn partition_of(settings: &str) -> PyResult<Partition> {
-    match from_json(settings)? {
+    match from_json(SETTINGS, settings)? {
         PartitionSettings::Labels { zone, ranges } => Partition::by_labels(&zone, &ranges),
         PartitionSettings::Manifest(path) => Partition::by_manifest(&path),
         PartitionSettings::Clients(parts) => Ok(Partition::Clients(parts.get())),
@@ -111,16 +81,17 @@ pub fn traffic_partition_files(settings: &str, prefix: PathBuf) -> PyResult<Vec<
 
 /// Writes a pcap file beside `prefix` for each part of the captures.
 #[pyfunction]
-#[pyo3(signature = (captures, settings, prefix, on_progress=None))]
+#[pyo3(signature = (paths, read, settings, prefix, on_progress=None))]
 pub fn traffic_partition(
     py: Python<'_>,
-    captures: &str,
+    paths: Vec<PathBuf>,
+    read: &str,
     settings: &str,
     prefix: PathBuf,
-    on_progress: Option<Bound<'_, PyAny>>,
+    on_progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<String> {
     let cutting = partition_of(settings)?;
-    run(py, captures, on_progress.as_ref(), |reading| {
+    run(py, &paths, read, on_progress, |reading| {
         partition(reading, &cutting, &prefix)
     })
 }
@@ -135,7 +106,7 @@ struct SampleSettings {
 }
 
 fn sampling_of(settings: &str) -> PyResult<Sampling> {
-    let settings: SampleSettings = from_json(settings)?;
+    let settings: SampleSettings = from_json(SETTINGS, settings)?;
     let refuse = |why: &str| exception(Kind::Input, why);
     let share = settings
         .clients
@@ -157,40 +128,40 @@ fn sampling_of(settings: &str) -> PyResult<Sampling> {
 
 /// Writes all packets of some clients to the pcap file `output`.
 #[pyfunction]
-#[pyo3(signature = (captures, settings, output, on_progress=None))]
+#[pyo3(signature = (paths, read, settings, output, on_progress=None))]
 pub fn traffic_sample(
     py: Python<'_>,
-    captures: &str,
+    paths: Vec<PathBuf>,
+    read: &str,
     settings: &str,
     output: PathBuf,
-    on_progress: Option<Bound<'_, PyAny>>,
+    on_progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<String> {
     let sampling = sampling_of(settings)?;
-    run(py, captures, on_progress.as_ref(), |reading| {
+    run(py, &paths, read, on_progress, |reading| {
         sample(reading, &sampling, &output)
     })
 }
 
-/// Writes the queries of the captures with those of the captures `others` among them.
+/// Writes the queries of the files `paths` with those of `others` among them.
 #[pyfunction]
-#[pyo3(signature = (captures, others, settings, output, on_progress=None))]
+#[allow(clippy::too_many_arguments)]
+#[pyo3(signature = (paths, others, read, settings, output, on_progress=None))]
 pub fn traffic_mix(
     py: Python<'_>,
-    captures: &str,
-    others: &str,
+    paths: Vec<PathBuf>,
+    others: Vec<PathBuf>,
+    read: &str,
     settings: &str,
     output: PathBuf,
-    on_progress: Option<Bound<'_, PyAny>>,
+    on_progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<String> {
-    let others: Captures = from_json(others)?;
-    let mixing: Mixing = from_json(settings)?;
-    run(py, captures, on_progress.as_ref(), |reading| {
+    let mixing: Mixing = from_json(SETTINGS, settings)?;
+    run(py, &paths, read, on_progress, |reading| {
         let others = Reading {
-            files: &others.files,
-            ports: &others.ports,
-            threads: others.threads,
-            cancel: reading.cancel,
+            files: &others,
             progress: &|_| (),
+            ..*reading
         };
         mix(reading, &others, &mixing, &output)
     })
@@ -198,32 +169,34 @@ pub fn traffic_mix(
 
 /// Writes the captures to the pcap file `output`, at other times.
 #[pyfunction]
-#[pyo3(signature = (captures, settings, output, on_progress=None))]
+#[pyo3(signature = (paths, read, settings, output, on_progress=None))]
 pub fn traffic_warp(
     py: Python<'_>,
-    captures: &str,
+    paths: Vec<PathBuf>,
+    read: &str,
     settings: &str,
     output: PathBuf,
-    on_progress: Option<Bound<'_, PyAny>>,
+    on_progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<String> {
-    let warping: Warping = from_json(settings)?;
-    run(py, captures, on_progress.as_ref(), |reading| {
+    let warping: Warping = from_json(SETTINGS, settings)?;
+    run(py, &paths, read, on_progress, |reading| {
         warp(reading, &warping, &output)
     })
 }
 
 /// Converts captures, query files or binary messages into one another.
 #[pyfunction]
-#[pyo3(signature = (captures, settings, output, on_progress=None))]
+#[pyo3(signature = (paths, read, settings, output, on_progress=None))]
 pub fn traffic_convert(
     py: Python<'_>,
-    captures: &str,
+    paths: Vec<PathBuf>,
+    read: &str,
     settings: &str,
     output: PathBuf,
-    on_progress: Option<Bound<'_, PyAny>>,
+    on_progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<String> {
-    let converting: Converting = from_json(settings)?;
-    run(py, captures, on_progress.as_ref(), |reading| {
+    let converting: Converting = from_json(SETTINGS, settings)?;
+    run(py, &paths, read, on_progress, |reading| {
         convert(reading, &converting, &output)
     })
 }

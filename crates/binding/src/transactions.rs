@@ -1,8 +1,7 @@
 //! `_core.TransactionReader` and `_core.TransactionWriter`: columns of transactions as Arrow lays them out.
 
 use crate::errors::{Kind, OrRaise, exception};
-use crate::traffic_select::{Captures, from_json};
-use dnsrig_traffic::read::Reading;
+use crate::traffic::{ReadOptions, from_json, to_json};
 use dnsrig_traffic::select::transactions::{Batch, Column, TransactionCounts, transactions};
 use dnsrig_traffic::select::{Form, StandIns, StreamWriter};
 use dnsrig_traffic::{Endpoint, Message, TrafficError, Transport};
@@ -59,15 +58,15 @@ pub struct TransactionReader {
 
 #[pymethods]
 impl TransactionReader {
-    /// Begins to read what the settings `captures` (JSON) name.
+    /// Begins to read the files `paths` as `read` and `settings` (JSON) say.
     #[new]
-    fn new(captures: &str, settings: &str) -> PyResult<Self> {
-        let captures: Captures = from_json(captures)?;
-        let settings: Settings = from_json(settings)?;
+    fn new(paths: Vec<PathBuf>, read: &str, settings: &str) -> PyResult<Self> {
+        let read: ReadOptions = from_json("the options of reading", read)?;
+        let settings: Settings = from_json("the settings", settings)?;
         let (sender, receiver) = sync_channel(AHEAD);
         let cancel = Arc::new(AtomicBool::new(false));
         let cancelled = cancel.clone();
-        let work = move || read_all(&captures, &settings, &cancelled, &sender);
+        let work = move || read_all(&paths, &read, &settings, &cancelled, &sender);
         thread::Builder::new().spawn(work).map_err(|error| {
             let message = format!("cannot start a thread: {error}; let the process have more");
             exception(Kind::EnvironmentLacks, message)
@@ -104,7 +103,7 @@ impl TransactionReader {
     fn counts(&self) -> PyResult<String> {
         let counts = *lock(&self.counts);
         let counts = counts.ok_or_else(|| PyRuntimeError::new_err("not all has been read"))?;
-        serde_json::to_string(&counts).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+        to_json(&counts)
     }
 }
 
@@ -119,18 +118,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 fn read_all(
-    captures: &Captures,
+    paths: &[PathBuf],
+    read: &ReadOptions,
     settings: &Settings,
     cancel: &AtomicBool,
     sender: &SyncSender<Handed>,
 ) {
-    let reading = Reading {
-        files: &captures.files,
-        ports: &captures.ports,
-        threads: captures.threads,
-        cancel,
-        progress: &|_| (),
-    };
+    let reading = read.reading(paths, cancel, &|_| ());
     let read = transactions(
         &reading,
         settings.from,
@@ -188,7 +182,7 @@ impl TransactionWriter {
     /// Begins to write `path`; `form` is `capture`, `text` or `binary`.
     #[new]
     fn new(path: PathBuf, form: &str) -> PyResult<Self> {
-        let form: Form = from_json(&format!("\"{form}\""))?;
+        let form: Form = from_json("the form", &format!("\"{form}\""))?;
         let writer = StreamWriter::create(&path, form).or_raise()?;
         Ok(Self {
             writer: Mutex::new(Some(writer)),
@@ -241,7 +235,7 @@ impl TransactionWriter {
         let writer = lock(&self.writer).take();
         let writer = writer.ok_or_else(|| PyRuntimeError::new_err("the file is finished"))?;
         let written = py.detach(|| writer.finish()).or_raise()?;
-        serde_json::to_string(&written).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+        to_json(&written)
     }
 }
 

@@ -7,13 +7,13 @@
 
 pub mod clients;
 mod convert;
-mod distinct;
 pub mod expression;
 mod filter;
 mod input;
 mod mix;
 mod partition;
 mod pass;
+mod question;
 mod sample;
 pub mod transactions;
 mod warp;

@@ -3,18 +3,16 @@
 mod search;
 
 use super::clients::{ClientHash, Share};
-use super::distinct::{Distinct, question_hash};
 use super::expression::Travel;
 use super::pass::{Passed, Select, pass};
+use super::question::question_hash;
 use crate::error::TrafficError;
 use crate::message::Message;
 use crate::read::Reading;
+use crate::stats::Distinct;
 use crate::wire::View;
 use serde::Serialize;
 use std::path::Path;
-
-/// The standard error of counts of clients and questions, as a share of them.
-const COUNT_ERROR: f64 = 0.0081;
 
 /// How large a sample is to be.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -108,7 +106,7 @@ pub fn sample(
         whole,
         sample,
         seconds,
-        count_error: COUNT_ERROR,
+        count_error: Distinct::ERROR,
     })
 }
 
@@ -179,11 +177,11 @@ impl Set {
 
     fn summary(&self, seconds: f64) -> SetSummary {
         let most = self.queries as f64;
-        let questions = self.questions.estimate().min(most);
+        let questions = self.questions.count().min(most);
         SetSummary {
             queries: self.queries,
             mean_qps: ratio(most, seconds),
-            clients: self.clients.estimate().min(most).round() as u64,
+            clients: self.clients.count().min(most).round() as u64,
             questions: questions.round() as u64,
             cold_miss_share: ratio(questions, most),
         }

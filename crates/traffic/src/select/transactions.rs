@@ -8,8 +8,8 @@ mod batch;
 
 pub use batch::{BATCH_ROWS, Batch, Column, Values};
 
-use super::distinct::question_hash;
 use super::input::{Form, StandIns, each_message};
+use super::question::question_hash;
 use crate::error::TrafficError;
 use crate::message::{Endpoint, Message, Transport};
 use crate::read::Reading;

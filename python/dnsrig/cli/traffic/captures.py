@@ -1,25 +1,25 @@
-"""How the commands that make streams read captures and write files: shared options, progress, checks."""
+"""What the commands that make streams share: arguments, checks of files that are written, and what they print."""
 
-import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from dnsrig.cli.common import Command, FiniteRange, WholeNumber, json_option, print_json
+from dnsrig.cli.common import FiniteRange, print_json
 from dnsrig.cli.format import count
-from dnsrig.cli.progress import WorkProgress
 from dnsrig.cli.streams import check_output_is_open, report_on, say
+from dnsrig.cli.traffic.reading import CAPTURE_FILE, warn_of_files
 
-INPUT_FILE = click.Path(exists=True, dir_okay=False, readable=True, allow_dash=True, path_type=Path)
-OUTPUT_FILE = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
-FILES = click.argument("files", type=INPUT_FILE, nargs=-1, required=True, metavar="FILES...")
+FILES = click.argument("files", type=CAPTURE_FILE, nargs=-1, required=True, metavar="FILE...")
 OUTPUT = click.option(
-    "-f", "--output", type=OUTPUT_FILE, default="-", help="The file to write.  [default: standard output]"
+    "-f",
+    "--output",
+    type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
+    default="-",
+    help="The file to write.  [default: standard output]",
 )
-PORT = WholeNumber(1, 65_535)
 
 
 class Share(FiniteRange):
@@ -33,48 +33,6 @@ class Share(FiniteRange):
             # By text, so that 10% is the same share as 0.1.
             return super().convert(repr(float(f"{value[:-1]}e-2")), param, ctx)
         return super().convert(value, param, ctx)
-
-
-def reading_options(command: Command) -> Command:
-    """Add `--port`, `--threads` and `--json`."""
-    for option in (
-        json_option,
-        click.option(
-            "--threads", type=WholeNumber(1, 1024), default=None, help="Threads that work.  [default: one a CPU]"
-        ),
-        click.option(
-            "--port", "ports", type=PORT, multiple=True, default=(53,), show_default=True, help="A port of DNS servers."
-        ),
-    ):
-        command = option(command)
-    return command
-
-
-def reading(files: Sequence[Path], ports: Sequence[int], threads: int | None) -> str:
-    """Give what is read as the core takes it."""
-    return json.dumps({"files": list(map(str, files)), "ports": list(ports), "threads": threads})
-
-
-class ReadProgress(WorkProgress):
-    """Shows how much of the files was read."""
-
-    def __init__(self, what: str, files: Sequence[Path]) -> None:
-        self._what = what
-        self._total = sum(file.stat().st_size for file in files if file.is_file()) or None
-        super().__init__(what, self._total, "octets")
-
-    def update(self, octets: int) -> None:
-        """Show that `octets` octets were read."""
-        of_all = f" of {self._total / 1e6:,.0f}" if self._total else ""
-        self.show(octets, f"{self._what}: {octets / 1e6:,.0f}{of_all} MB read")
-
-
-def work(what: str, files: Sequence[Path], call: Callable[[Callable[[int], None]], str]) -> dict[str, Any]:
-    """Let `call` do the work on `files` with progress, and give its result."""
-    with ReadProgress(what, files) as progress:
-        text = call(progress.update)
-    result: dict[str, Any] = json.loads(text)
-    return result
 
 
 def claim_outputs(outputs: Sequence[Path], inputs: Sequence[Path], *, as_json: bool = False) -> None:
@@ -110,6 +68,7 @@ def print_result(
 ) -> None:
     """Print what was made: as JSON, or `lines` on standard output, or on standard error if the traffic goes there."""
     is_output = str(output) == "-"
+    warn_of_files(result.get("read", {}).get("files", ()))
     with report_on("standard output is complete" if is_output else f"{output} is complete"):
         if as_json:
             print_json({"files": list(map(str, files)), "output": str(output), **result})
@@ -122,12 +81,8 @@ def print_result(
 
 
 def remarks(result: Mapping[str, Any]) -> list[str]:
-    """Say what was left out, and which files are cut off."""
-    sentences = [
-        f"{file['file']} ends inside packet {count(file['packets'] + 1)}; what is before it was read"
-        for file in result.get("read", {}).get("files", ())
-        if file["is_cut_off"]
-    ]
+    """Say what was left out."""
+    sentences = []
     for name, words in (
         ("packets_left_out", "left out, as they hold nothing of DNS: {} packets"),
         ("messages_left_out", "left out, as the form has no room for them: {} messages"),

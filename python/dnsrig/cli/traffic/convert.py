@@ -8,20 +8,23 @@ from typing import Any
 import click
 
 from dnsrig import _core
+from dnsrig.cli.common import json_option
 from dnsrig.cli.format import count, share
-from dnsrig.cli.traffic.captures import FILES, OUTPUT, claim_outputs, print_result, reading, reading_options, work
+from dnsrig.cli.traffic.captures import FILES, OUTPUT, claim_outputs, print_result
 from dnsrig.cli.traffic.forms import FORMS, form_of, stand_in_options, stand_ins
+from dnsrig.cli.traffic.reading import CaptureReading, reading_options, work
 
 
 @click.command()
 @FILES
 @OUTPUT
 @click.option(
-    "--from", "source", type=click.Choice(FORMS), default=None, help="What FILES are.  [default: by their names]"
+    "--from", "source", type=click.Choice(FORMS), default=None, help="What FILEs are.  [default: by their names]"
 )
 @click.option("--to", "target", type=click.Choice(FORMS), default=None, help="What to write.  [default: by the name]")
 @stand_in_options
 @reading_options
+@json_option
 def convert(
     files: tuple[Path, ...],
     output: Path,
@@ -55,7 +58,7 @@ def convert(
     source = source or _common_form(files)
     target = target or form_of(output)
     claim_outputs([output], files, as_json=as_json)
-    captures = reading(files, ports, threads)
+    read = CaptureReading(ports, threads).to_json()
     standing_in = stand_ins(server, server_port, rate, skip_bad)
     if "parquet" in {source, target}:
         # Loading pyarrow takes longer than much work.
@@ -64,17 +67,17 @@ def convert(
         if source == "parquet":
             result = parquet.read(files, output, target)
         else:
-            result = parquet.write(captures, {"from": source, "stand_ins": standing_in}, output)
+            result = parquet.write(files, read, {"from": source, "stand_ins": standing_in}, output)
     else:
         settings = json.dumps({"from": source, "to": target, "stand_ins": standing_in})
-        result = work("convert", files, lambda progress: _core.traffic_convert(captures, settings, output, progress))
+        result = work("convert", files, lambda progress: _core.traffic_convert(files, read, settings, output, progress))
     print_result(output, files, {"from": source, "to": target, **result}, _lines(output, result), as_json=as_json)
 
 
 def _common_form(files: tuple[Path, ...]) -> str:
     forms = {form_of(file) for file in files}
     if len(forms) > 1:
-        raise click.UsageError(f"FILES are of several forms ({', '.join(sorted(forms))}): convert them one by one.")
+        raise click.UsageError(f"FILEs are of several forms ({', '.join(sorted(forms))}): convert them one by one.")
     return forms.pop()
 
 

@@ -5,8 +5,10 @@ from pathlib import Path
 import click
 
 from dnsrig import _core
+from dnsrig.cli.common import json_option
 from dnsrig.cli.format import count
-from dnsrig.cli.traffic.captures import FILES, OUTPUT, claim_outputs, print_result, reading, reading_options, work
+from dnsrig.cli.traffic.captures import FILES, OUTPUT, claim_outputs, print_result
+from dnsrig.cli.traffic.reading import CaptureReading, reading_options, work
 
 
 @click.command("filter")
@@ -14,10 +16,11 @@ from dnsrig.cli.traffic.captures import FILES, OUTPUT, claim_outputs, print_resu
 @FILES
 @OUTPUT
 @reading_options
+@json_option
 def filter(
     expression: str, files: tuple[Path, ...], output: Path, ports: tuple[int, ...], threads: int | None, as_json: bool
 ) -> None:
-    """Write those DNS messages of the captures FILES to a pcap file for which EXPRESSION holds.
+    """Write those DNS messages of the captures FILE... to a pcap file for which EXPRESSION holds.
 
     \b
     zone NAME,...       the name asked is one of these, or below it
@@ -38,7 +41,7 @@ def filter(
       dnsrig traffic filter 'rcode SERVFAIL' day.pcapng | tcpdump -r - | head
     """
     claim_outputs([output], files, as_json=as_json)
-    captures = reading(files, ports, threads)
-    result = work("filter", files, lambda progress: _core.traffic_filter(captures, expression, output, progress))
+    read = CaptureReading(ports, threads).to_json()
+    result = work("filter", files, lambda progress: _core.traffic_filter(files, read, expression, output, progress))
     kept = f"{count(result['messages_kept'])} of {count(result['messages'])} messages"
     print_result(output, files, result, [f"{output}: {kept}"], as_json=as_json)

@@ -5,8 +5,7 @@ from typing import Any
 
 import click
 
-from dnsrig.cli.common import RATE, Command
-from dnsrig.cli.traffic.captures import PORT
+from dnsrig.cli.common import RATE, Command, WholeNumber
 
 FORMS = ("capture", "text", "binary", "parquet")
 _SUFFIXES = {".txt": "text", ".text": "text", ".bin": "binary", ".parquet": "parquet"}
@@ -35,7 +34,11 @@ def stand_in_options(command: Command) -> Command:
             "--rate", type=RATE, default=1000.0, show_default=True, help="Queries a second where queries have no times."
         ),
         click.option(
-            "--server-port", type=PORT, default=53, show_default=True, help="The server's port where queries have none."
+            "--server-port",
+            type=WholeNumber(1, 65_535),
+            default=53,
+            show_default=True,
+            help="The server's port where queries have none.",
         ),
         click.option(
             "--server",

@@ -6,30 +6,23 @@ from pathlib import Path
 import click
 
 from dnsrig import _core
-from dnsrig.cli.common import chosen_seed, seed_option
+from dnsrig.cli.common import chosen_seed, json_option, seed_option
 from dnsrig.cli.format import count
-from dnsrig.cli.traffic.captures import (
-    INPUT_FILE,
-    OUTPUT,
-    Share,
-    claim_outputs,
-    print_result,
-    reading,
-    reading_options,
-    work,
-)
+from dnsrig.cli.traffic.captures import OUTPUT, Share, claim_outputs, print_result
 from dnsrig.cli.traffic.forms import form_of, refuse_parquet, stand_in_options, stand_ins
+from dnsrig.cli.traffic.reading import CAPTURE_FILE, CaptureReading, reading_options, work
 
 
 @click.command()
-@click.argument("base", type=INPUT_FILE)
-@click.argument("other", type=INPUT_FILE)
+@click.argument("base", type=CAPTURE_FILE)
+@click.argument("other", type=CAPTURE_FILE)
 @OUTPUT
 @click.option("--augment", type=Share(0, 1000), default=0.0, help="Queries to add for each of BASE: 10% or 0.1.")
 @click.option("--substitute", type=Share(0, 1), default=0.0, help="Share of BASE's queries to replace.")
 @seed_option
 @stand_in_options
 @reading_options
+@json_option
 def mix(
     base: Path,
     other: Path,
@@ -73,8 +66,8 @@ def mix(
             "stand_ins": stand_ins(server, server_port, rate, skip_bad),
         }
     )
-    captures, others = reading([base], ports, threads), reading([other], ports, threads)
-    result = work("mix", [base], lambda progress: _core.traffic_mix(captures, others, settings, output, progress))
+    read = CaptureReading(ports, threads).to_json()
+    result = work("mix", [base], lambda progress: _core.traffic_mix([base], [other], read, settings, output, progress))
     base_queries, substituted, added = (count(result[name]) for name in ("base_queries", "substituted", "added"))
     lines = [
         f"{output}: {count(result['messages_written'])} queries (seed {seed})",

@@ -38,11 +38,11 @@ _READ = {
 BATCH_ROWS = 65_536
 
 
-def write(captures: str, settings: Mapping[str, Any], output: Path) -> dict[str, Any]:
-    """Write the transactions of what `captures` names to a Parquet file; give what was counted."""
+def write(files: Sequence[Path], read: str, settings: Mapping[str, Any], output: Path) -> dict[str, Any]:
+    """Write the transactions of `files` to a Parquet file; give what was counted. `read` is as the core takes it."""
     if str(output) == "-":
         raise InputError("Parquet cannot be written to standard output: name a file by -f")
-    batches = _core.TransactionReader(captures, json.dumps(settings))
+    batches = _core.TransactionReader(files, read, json.dumps(settings))
     with _file_beside(output) as partial:
         writer: pq.ParquetWriter | None = None
         try:

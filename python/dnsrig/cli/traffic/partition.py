@@ -8,10 +8,11 @@ from typing import Any
 import click
 
 from dnsrig import _core
-from dnsrig.cli.common import WholeNumber, print_json, print_table
+from dnsrig.cli.common import WholeNumber, json_option, print_json, print_table
 from dnsrig.cli.format import count, share
 from dnsrig.cli.streams import report_on
-from dnsrig.cli.traffic.captures import FILES, claim_outputs, reading, reading_options, remarks, work
+from dnsrig.cli.traffic.captures import FILES, claim_outputs, remarks
+from dnsrig.cli.traffic.reading import CaptureReading, reading_options, warn_of_files, work
 
 PARTS_MAX = 1000
 """Files that a process may have open at once, mostly."""
@@ -49,6 +50,7 @@ PARTS_MAX = 1000
     help="So many parts, each with all of its clients.",
 )
 @reading_options
+@json_option
 def partition(
     files: tuple[Path, ...],
     prefix: Path,
@@ -60,7 +62,7 @@ def partition(
     threads: int | None,
     as_json: bool,
 ) -> None:
-    """Cut the captures FILES into several pcap files.
+    """Cut the captures FILE... into several pcap files.
 
     By label range or by manifest, a part has the queries (and answers) for the names in one piece of a zone that `zone
     split` cut in the same way. What asks for the zone's apex, which every piece has, is shared out by client; names
@@ -79,8 +81,9 @@ def partition(
     if len(outputs) > PARTS_MAX:
         raise click.UsageError(f"{len(outputs)} parts are more than {PARTS_MAX}, which can be written at once.")
     claim_outputs(outputs, files)
-    captures = reading(files, ports, threads)
-    result = work("partition", files, lambda progress: _core.traffic_partition(captures, settings, prefix, progress))
+    read = CaptureReading(ports, threads).to_json()
+    result = work("partition", files, lambda progress: _core.traffic_partition(files, read, settings, prefix, progress))
+    warn_of_files(result["read"]["files"])
     with report_on(f"{prefix}.* are complete"):
         if as_json:
             # `files` are those that were written.

@@ -8,19 +8,10 @@ from typing import Any
 import click
 
 from dnsrig import _core
-from dnsrig.cli.common import RATE, WholeNumber
+from dnsrig.cli.common import RATE, WholeNumber, json_option
 from dnsrig.cli.format import count, rate
-from dnsrig.cli.traffic.captures import (
-    FILES,
-    OUTPUT,
-    Share,
-    claim_outputs,
-    print_result,
-    reading,
-    reading_options,
-    require_files,
-    work,
-)
+from dnsrig.cli.traffic.captures import FILES, OUTPUT, Share, claim_outputs, print_result, require_files
+from dnsrig.cli.traffic.reading import CaptureReading, reading_options, work
 
 
 @click.command()
@@ -38,6 +29,7 @@ from dnsrig.cli.traffic.captures import (
     help="Key of the hash by which clients are chosen, or the first that is tried.",
 )
 @reading_options
+@json_option
 def sample(
     files: tuple[Path, ...],
     output: Path,
@@ -48,7 +40,7 @@ def sample(
     threads: int | None,
     as_json: bool,
 ) -> None:
-    """Write all packets to and from some clients of the captures FILES to a pcap file.
+    """Write all packets to and from some clients of the captures FILE... to a pcap file.
 
     Which clients depends on their addresses and the key alone: it is the same clients in every file and on every
     machine, and a larger share has all clients of a smaller one. Fewer clients ask for the same names less often, so a
@@ -65,9 +57,9 @@ def sample(
     claim_outputs([output], files, as_json=as_json)
     if target_qps is not None:
         require_files(files, "--target-qps reads twice")
-    captures = reading(files, ports, threads)
+    read = CaptureReading(ports, threads).to_json()
     settings = json.dumps({"clients": clients, "target_qps": target_qps, "key": key})
-    result = work("sample", files, lambda progress: _core.traffic_sample(captures, settings, output, progress))
+    result = work("sample", files, lambda progress: _core.traffic_sample(files, read, settings, output, progress))
     print_result(output, files, result, _lines(output, result), as_json=as_json)
 
 

@@ -8,18 +8,10 @@ from typing import Any
 import click
 
 from dnsrig import _core
-from dnsrig.cli.common import FiniteRange, WholeNumber
+from dnsrig.cli.common import FiniteRange, WholeNumber, json_option
 from dnsrig.cli.format import count
-from dnsrig.cli.traffic.captures import (
-    FILES,
-    OUTPUT,
-    claim_outputs,
-    print_result,
-    reading,
-    reading_options,
-    require_files,
-    work,
-)
+from dnsrig.cli.traffic.captures import FILES, OUTPUT, claim_outputs, print_result, require_files
+from dnsrig.cli.traffic.reading import CaptureReading, reading_options, work
 
 SHIFT_MAX_S = 4_294_967_295
 
@@ -48,6 +40,7 @@ class Moment(click.ParamType[int]):
 @click.option("--loops", type=WholeNumber(1, 1_000_000), default=1, show_default=True, help="How often all is written.")
 @click.option("--same-names", is_flag=True, help="With --loops, ask for the same names each time.")
 @reading_options
+@json_option
 def warp(
     files: tuple[Path, ...],
     output: Path,
@@ -60,7 +53,7 @@ def warp(
     threads: int | None,
     as_json: bool,
 ) -> None:
-    """Write the DNS packets of the captures FILES to a pcap file with other times.
+    """Write the DNS packets of the captures FILE... to a pcap file with other times.
 
     With --loops, queries are written several times, one after the other. From the second time on every name gets a
     label in front (`loop2`, `loop3`, ...), so that no cache knows it; the zone that is asked stays the same. Answers
@@ -74,7 +67,7 @@ def warp(
     claim_outputs([output], files, as_json=as_json)
     if loops > 1:
         require_files(files, "--loops reads it several times")
-    captures = reading(files, ports, threads)
+    read = CaptureReading(ports, threads).to_json()
     settings = json.dumps(
         {
             "speed": speed,
@@ -84,7 +77,7 @@ def warp(
             "same_names": same_names,
         }
     )
-    result = work("warp", files, lambda progress: _core.traffic_warp(captures, settings, output, progress))
+    result = work("warp", files, lambda progress: _core.traffic_warp(files, read, settings, output, progress))
     print_result(output, files, result, _lines(output, result, loops), as_json=as_json)
 
 

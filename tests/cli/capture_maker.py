@@ -42,8 +42,9 @@ def fragments(packet, size):
     return cut
 
 
-def tcp(source, destination, flags, sequence, acknowledgement, payload=b""):
-    """Make a TCP segment."""
+def tcp(source, destination, flags, (numbers, payload=b"")):
+    """Make a TCP segment with its sequence and acknowledgement numbers."""
+    sequence, acknowledgement = numbers
     header = struct.pack("!HHIIBBHHH", source[1], destination[1], sequence, acknowledgement, 0x50, flags, 65535, 0, 0)
     return ip(source[0], destination[0], 6, header + payload)
 
@@ -52,17 +53,17 @@ def session(client, server, sent, answered, size):
     """Make the packets of a TCP connection in which `sent` and `answered` go over in segments of `size` octets."""
     ack, syn, fin = 0x10, 0x02, 0x01
     packets = [
-        tcp(client, server, syn, 100, 0),
-        tcp(server, client, syn | ack, 500, 101),
-        tcp(client, server, ack, 101, 501),
+        tcp(client, server, syn, (100, 0)),
+        tcp(server, client, syn | ack, (500, 101)),
+        tcp(client, server, ack, (101, 501)),
     ]
     ends = [(client, server, 101, 501, sent), (server, client, 501, 101 + len(framed(sent)), answered)]
     for source, destination, sequence, acknowledgement, messages in ends:
         octets = framed(messages)
         for at in range(0, len(octets), size):
             part = octets[at : at + size]
-            packets.append(tcp(source, destination, ack, sequence + at, acknowledgement, part))
-    packets.append(tcp(client, server, fin | ack, 101 + len(framed(sent)), 501 + len(framed(answered))))
+            packets.append(tcp(source, destination, ack, (sequence + at, acknowledgement), part))
+    packets.append(tcp(client, server, fin | ack, (101 + len(framed(sent)), 501 + len(framed(answered)))))
     return packets
 
 

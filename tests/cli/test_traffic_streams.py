@@ -164,19 +164,19 @@ def replayed(dnsrig, served, file, *options):
 
 
 @pytest.mark.parametrize(
-    ("command", "queries"),
+    "case",
     [
-        (["filter", "query"], 132),
-        (["sample", "--clients", "100%"], 132),
-        (["warp", "--speed", "3"], 132),
-        (["warp", "--loops", "2"], 264),
-        (["mix", "--augment", "100%"], 264),
-        (["convert"], 132),
+        (132, "filter", "query"),
+        (132, "sample", "--clients", "100%"),
+        (132, "warp", "--speed", "3"),
+        (264, "warp", "--loops", "2"),
+        (264, "mix", "--augment", "100%"),
+        (132, "convert"),
     ],
 )
-def test_a_load_replays_what_is_written(dnsrig, served, capture, tmp_path, command, queries):
+def test_a_load_replays_what_is_written(dnsrig, served, capture, tmp_path, case):
     out = tmp_path / "out.pcap"
-    name, *options = command
+    queries, name, *options = case
     files = [capture, capture] if name == "mix" else [capture]
     expression = options if name == "filter" else []
     rest = [] if name == "filter" else options

@@ -42,7 +42,7 @@ def fragments(packet, size):
     return cut
 
 
-def tcp(source, destination, flags, (numbers, payload=b"")):
+def tcp(source, destination, flags, numbers, payload=b""):
     """Make a TCP segment with its sequence and acknowledgement numbers."""
     sequence, acknowledgement = numbers
     header = struct.pack("!HHIIBBHHH", source[1], destination[1], sequence, acknowledgement, 0x50, flags, 65535, 0, 0)

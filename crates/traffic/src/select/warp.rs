@@ -128,7 +128,7 @@ pub fn warp(
     warping.check()?;
     let mut clock = Clock::new(*warping);
     if warping.loops == 1 {
-        let mut time_ns = |time_ns| clock.time_ns(time_ns);
+        let mut time_ns = |time_ns: i64| clock.time_ns(time_ns);
         let (passed, ()) = pass(
             reading,
             &Everything,

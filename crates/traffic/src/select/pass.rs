@@ -1,21 +1,23 @@
 //! One pass over captures, on all cores, that writes every packet or message into the output that it is for.
 
+mod output;
+mod part;
+
 use super::expression::Travel;
 use crate::error::TrafficError;
 use crate::message::{Endpoint, Message, Transport};
 use crate::read::{
-    Assembly, Chunk, Decoded, LINK_TYPE_MESSAGE, Packet, PacketAt, PacketCounts, PerChunk, Ports,
+    Assembly, Chunk, Decoded, LINK_TYPE_MESSAGE, Packet, PacketCounts, PerChunk, Ports,
     ReadSummary, Reading, decode, run,
 };
 use crate::wire::View;
-use crate::write::{
-    NoPacket, OutputFile, PACKET_HEADER_LEN, PcapWriter, push_record, set_time, write_error,
-};
+use crate::write::{OutputFile, PcapWriter};
 use dnsrig_stream::capture::ip::{IpPacket, TCP};
 use dnsrig_stream::capture::link::Frame;
 use dnsrig_stream::capture::tcp::Segment;
+use output::Output;
+use part::{Kind, Part};
 use serde::Serialize;
-use std::io;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -180,68 +182,6 @@ impl<T: Default> Counted<T> {
     }
 }
 
-/// What a chunk hands to the fold, in the order of the capture.
-#[derive(Default)]
-struct Part {
-    octets: Vec<u8>,
-    pieces: Vec<Piece>,
-}
-
-struct Piece {
-    /// Where it ends in the part's octets; it begins where the one before it ends.
-    end: usize,
-    kind: Kind,
-}
-
-enum Kind {
-    /// Packets as they were captured, with headers of pcap.
-    Records {
-        place: usize,
-        link_type: u16,
-        packets: u64,
-    },
-    /// A packet that needs those before it.
-    InOrder(PacketAt),
-    /// A message of a format without packets.
-    Bare { place: usize, at: PacketAt },
-}
-
-impl Part {
-    fn record(&mut self, packet: &Packet<'_>, to: usize) {
-        push_record(
-            packet.at.time_ns,
-            packet.octets,
-            packet.at.original_len,
-            &mut self.octets,
-        );
-        let end = self.octets.len();
-        if let Some(last) = self.pieces.last_mut()
-            && let Kind::Records {
-                place,
-                link_type,
-                packets,
-            } = &mut last.kind
-            && (*place, *link_type) == (to, packet.at.link_type)
-        {
-            *packets += 1;
-            last.end = end;
-            return;
-        }
-        let kind = Kind::Records {
-            place: to,
-            link_type: packet.at.link_type,
-            packets: 1,
-        };
-        self.pieces.push(Piece { end, kind });
-    }
-
-    fn set_aside(&mut self, packet: &Packet<'_>, kind: Kind) {
-        self.octets.extend_from_slice(packet.octets);
-        let end = self.octets.len();
-        self.pieces.push(Piece { end, kind });
-    }
-}
-
 /// What threads do with chunks.
 struct Selection<'s, S> {
     select: &'s S,
@@ -271,8 +211,7 @@ impl<S: Select> Selection<'_, S> {
 
     /// Takes back the memory of a part that is written.
     fn take_back(&self, mut part: Part) {
-        part.octets.clear();
-        part.pieces.clear();
+        part.clear();
         if let Ok(mut spare) = self.spare.lock() {
             spare.push(part);
         }
@@ -362,111 +301,5 @@ impl<'w, 'c, S: Select> Writing<'w, 'c, S> {
         } = self;
         assembly.finish(&mut |message| output.assembled(message));
         output
-    }
-}
-
-/// The files that are written.
-struct Output<'w, 'c, S: Select> {
-    selection: &'w Selection<'w, S>,
-    writers: Vec<PcapWriter<OutputFile>>,
-    paths: &'w [PathBuf],
-    counted: Counted<S::Tally>,
-    not_written: u64,
-    clock: Option<Clock<'c>>,
-    error: Option<TrafficError>,
-}
-
-impl<S: Select> Output<'_, '_, S> {
-    fn records(&mut self, place: usize, link_type: u16, packets: u64, records: &mut [u8]) {
-        if let Some(clock) = &mut self.clock {
-            set_times(records, clock);
-        }
-        let written = self.writers[place].records(link_type, records, packets);
-        self.note(place, written);
-    }
-
-    /// Writes the TCP segment in `packet`, if segments stay as they are.
-    fn segment(&mut self, packet: &Packet<'_>) {
-        let selection = self.selection;
-        if !selection.select.keeps_segments() {
-            return;
-        }
-        if let Some(place) = selection.segment_place(packet) {
-            let time_ns = self.time_ns(packet.at.time_ns);
-            let (link_type, len) = (packet.at.link_type, packet.at.original_len);
-            let written = self.writers[place].packet(time_ns, link_type, packet.octets, len);
-            self.note_one(place, written);
-        }
-    }
-
-    /// Takes a message out of TCP or out of fragments.
-    fn assembled(&mut self, message: Message<'_>) {
-        let selection = self.selection;
-        let is_written = message.transport == Transport::Tcp && selection.select.keeps_segments();
-        let place = selection.place(&mut self.counted, &message);
-        if let Some(place) = place.filter(|_| !is_written) {
-            self.message(place, message);
-        }
-    }
-
-    fn bare(&mut self, place: usize, packet: &Packet<'_>) {
-        if let Decoded::Message(message) = decode(packet, self.selection.ports) {
-            self.message(place, message);
-        }
-    }
-
-    fn message(&mut self, place: usize, message: Message<'_>) {
-        let time_ns = self.time_ns(message.time_ns);
-        let written = self.writers[place].message(&Message { time_ns, ..message });
-        self.note_one(place, written);
-    }
-
-    fn time_ns(&mut self, time_ns: i64) -> i64 {
-        match &mut self.clock {
-            Some(clock) => clock(time_ns),
-            None => time_ns,
-        }
-    }
-
-    fn note_one(&mut self, place: usize, written: io::Result<Option<NoPacket>>) {
-        self.note(place, written.map(|left_out| u64::from(left_out.is_some())));
-    }
-
-    fn note(&mut self, place: usize, written: io::Result<u64>) {
-        match written {
-            Ok(left_out) => self.not_written += left_out,
-            Err(source) => {
-                let error = write_error(&self.paths[place], source);
-                self.error.get_or_insert(error);
-            }
-        }
-    }
-
-    /// Ends all files, and gives them their names together.
-    fn finish(self) -> Result<S::Tally, TrafficError> {
-        if let Some(error) = self.error {
-            return Err(error);
-        }
-        let mut files = Vec::new();
-        for (writer, path) in self.writers.into_iter().zip(self.paths) {
-            let file = writer.finish();
-            files.push(file.map_err(|source| write_error(path, source))?);
-        }
-        files.into_iter().try_for_each(OutputFile::finish)?;
-        Ok(self.counted.tally)
-    }
-}
-
-/// Sets the times of packets with headers of pcap to what `clock` says.
-fn set_times(records: &mut [u8], clock: &mut (dyn FnMut(i64) -> i64 + Send)) {
-    let mut at = 0;
-    while let Some(header) = records.get_mut(at..at + PACKET_HEADER_LEN) {
-        let field = |header: &[u8], at: usize| {
-            u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
-        };
-        let len = field(header, 8) as usize;
-        let time_ns = i64::from(field(header, 0)) * 1_000_000_000 + i64::from(field(header, 4));
-        set_time(clock(time_ns), header);
-        at += PACKET_HEADER_LEN + len;
     }
 }

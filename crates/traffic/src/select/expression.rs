@@ -77,12 +77,12 @@ impl Expression {
         parser::parse(text).map(Self)
     }
 
-    /// Whether travel alone decides, so that packets need not be looked into.
-    pub fn is_of_travel(&self) -> bool {
-        self.0.is_of_travel()
+    /// Whether its ends and its transport alone decide about a message, so that TCP connections are wanted whole or not at all.
+    pub fn is_of_ends(&self) -> bool {
+        self.0.is_of_ends()
     }
 
-    /// Whether a packet that travelled so is wanted; for expressions of travel alone.
+    /// Whether a packet that travelled so is wanted; for expressions of ends and transports alone.
     pub fn takes_packet(&self, travel: &Travel) -> bool {
         self.0.takes(travel, None)
     }
@@ -95,12 +95,12 @@ impl Expression {
 }
 
 impl Node {
-    fn is_of_travel(&self) -> bool {
+    fn is_of_ends(&self) -> bool {
         match self {
-            Self::All(nodes) | Self::Any(nodes) => nodes.iter().all(Self::is_of_travel),
-            Self::Not(node) => node.is_of_travel(),
+            Self::All(nodes) | Self::Any(nodes) => nodes.iter().all(Self::is_of_ends),
+            Self::Not(node) => node.is_of_ends(),
+            Self::Travel(TravelTerm::After(_) | TravelTerm::Before(_)) | Self::Message(_) => false,
             Self::Travel(_) => true,
-            Self::Message(_) => false,
         }
     }
 

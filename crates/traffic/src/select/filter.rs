@@ -40,7 +40,7 @@ impl Select for Expression {
     type Tally = u64;
 
     fn keeps_segments(&self) -> bool {
-        self.is_of_travel()
+        self.is_of_ends()
     }
 
     fn segment(&self, travel: &Travel) -> Option<usize> {

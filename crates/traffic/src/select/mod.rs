@@ -1,7 +1,7 @@
 //! Making streams of captures: parts of them, samples, mixtures, and other times.
 //!
 //! [`filter`], [`partition`] and [`sample`] read captures once on all cores and write pcap files. UDP datagrams that are
-//! wanted are written as they were captured. TCP segments are, too, where who sent them decides; where it is what messages say,
+//! wanted are written as they were captured. TCP segments are, too, where who sent them decides; where it is what messages say, or when,
 //! each message that is wanted is taken out of its connection and written as a segment of its own. Datagrams that came in
 //! fragments are written whole.
 

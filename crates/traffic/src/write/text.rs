@@ -74,7 +74,12 @@ fn push(
     let view = View::parse(message)?;
     check_header(view.header)?;
     let question = view.question.ok_or(NoLine::Records)?;
+    let name = target.len();
     push_name(question.name, target);
+    if target[name] == b'#' {
+        // Unescaped, it would begin a comment.
+        target.insert(name, b'\\');
+    }
     let rtype = Rtype::from_int(question.qtype);
     // Writing to memory does not fail.
     let _ = write!(target, " {rtype}");
@@ -222,6 +227,8 @@ mod tests {
             "www.example. AAAA CH rd=0 ad=1 cd=1 edns=1232 do=1 option=10:0102abcd time=1700000000.12 client=2001:db8::7\n"
         );
         assert!(line(&plain, Some(0)).unwrap().contains(" time=0 "));
+        let comment = query(0x0100, b"\x02#;\0", 1, 1, None);
+        assert_eq!(line(&comment, None).unwrap(), "\\#\\;. A\n");
     }
 
     #[test]

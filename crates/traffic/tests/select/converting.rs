@@ -39,7 +39,18 @@ fn dressed() -> Vec<Sent> {
     sent
 }
 
-/// What a load sends of a file.
+/// What a load sends of a file: messages, times and clients.
+fn sent_of(path: &Path, form: Form) -> Vec<(Vec<u8>, Option<u64>, Option<u32>)> {
+    let stream = stream_of(path, form);
+    let numbers = 0..stream.len();
+    numbers
+        .map(|number| {
+            let message = stream.message(number).to_vec();
+            (message, stream.time_ns(number), stream.client(number))
+        })
+        .collect()
+}
+
 fn stream_of(path: &Path, form: Form) -> dnsrig_stream::QueryStream {
     let cancel = AtomicBool::new(false);
     match form {
@@ -77,7 +88,7 @@ fn text_has_the_stream_of_the_capture_and_gives_it_back() {
         ),
         (200, 1, 1, 202)
     );
-    let said = stream_of(&text, Form::Text);
+    let said = sent_of(&text, Form::Text);
     assert_eq!(said.len(), 203);
     // The capture without what no line can say.
     let sayable: Vec<Sent> = dressed()
@@ -85,12 +96,12 @@ fn text_has_the_stream_of_the_capture_and_gives_it_back() {
         .filter(|sent| sent.octets[2] & 0xFE == 0)
         .collect();
     let sayable = folder.capture("sayable.pcap", &sayable);
-    assert_eq!(said, stream_of(&sayable, Form::Capture));
+    assert!(said == sent_of(&sayable, Form::Capture));
     converted(&text, Form::Text, &again, Form::Capture).unwrap();
-    assert_eq!(said, stream_of(&again, Form::Capture));
+    assert!(said == sent_of(&again, Form::Capture));
     let text_again = folder.path("again.txt");
     converted(&again, Form::Capture, &text_again, Form::Text).unwrap();
-    assert_eq!(fs::read(&text).unwrap(), fs::read(&text_again).unwrap());
+    assert!(fs::read(&text).unwrap() == fs::read(&text_again).unwrap());
 }
 
 #[test]
@@ -106,7 +117,7 @@ fn binary_has_every_query_as_it_is() {
     converted(&input, Form::Capture, &binary, Form::Binary).unwrap();
     converted(&binary, Form::Binary, &capture, Form::Capture).unwrap();
     converted(&capture, Form::Capture, &again, Form::Binary).unwrap();
-    assert_eq!(fs::read(&binary).unwrap(), fs::read(&again).unwrap());
+    assert!(fs::read(&binary).unwrap() == fs::read(&again).unwrap());
     let queries: Vec<&Sent> = sent
         .iter()
         .filter(|sent| sent.octets[2] & 0x80 == 0)
@@ -137,7 +148,7 @@ fn from_capture_to_capture_packets_stay() {
         panic!("{done:?}")
     };
     assert_eq!(passed.messages, 400);
-    assert_eq!(fs::read(&input).unwrap(), fs::read(&output).unwrap());
+    assert!(fs::read(&input).unwrap() == fs::read(&output).unwrap());
 }
 
 #[test]

@@ -74,7 +74,7 @@ fn messages_are_those_for_which_the_expression_holds() {
         let mut expected = expected;
         found.sort();
         expected.sort();
-        assert_eq!(found, expected, "{expression}");
+        assert!(found == expected, "{expression}");
     }
 }
 
@@ -86,7 +86,7 @@ fn octets_of(sent: &Sent) -> [u8; 4] {
 }
 
 #[test]
-fn packets_stay_as_they_were_where_travel_decides() {
+fn packets_stay_as_they_were_where_clients_decide() {
     let folder = Folder::new();
     let input = folder.capture("all.pcap", &traffic());
     let output = folder.path("some.pcap");
@@ -107,7 +107,7 @@ fn packets_stay_as_they_were_where_travel_decides() {
             .iter()
             .any(|(_, octets)| octets[23] == 6 && octets[47] == 0x02)
     );
-    assert_eq!(packets(&output), expected);
+    assert!(packets(&output) == expected);
 }
 
 #[test]
@@ -127,8 +127,7 @@ fn the_number_of_threads_makes_no_difference() {
         filtered(&input, "zone example.com", &output, threads);
         fs::read(output).unwrap()
     });
-    assert_eq!(outputs[0], outputs[1]);
-    assert_eq!(outputs[0], outputs[2]);
+    assert!(outputs[0] == outputs[1] && outputs[0] == outputs[2]);
 }
 
 #[test]
@@ -147,7 +146,7 @@ fn several_files_of_several_links_make_one() {
         .into_iter()
         .filter(|sent| sent.transport == Transport::Udp)
         .collect();
-    assert_eq!(read(&output), expected);
+    assert!(read(&output) == expected);
 }
 
 #[test]

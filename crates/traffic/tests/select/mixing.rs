@@ -52,7 +52,7 @@ fn added_queries_come_in_their_order_and_over_again() {
     let (added, own): (Vec<Sent>, Vec<Sent>) = read(&output)
         .into_iter()
         .partition(|sent| sent.name().ends_with(".other."));
-    assert_eq!(own, queries());
+    assert!(own == queries());
     for (number, one) in added.iter().enumerate() {
         assert_eq!(one.name(), format!("o{}.other.", number % 7));
         assert_eq!(one.source.address.to_string(), "10.0.0.99");

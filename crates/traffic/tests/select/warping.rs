@@ -57,7 +57,7 @@ fn only_times_change() {
                 ..sent.clone()
             })
             .collect();
-        assert_eq!(read(&output), expected, "{warping:?}");
+        assert!(read(&output) == expected, "{warping:?}");
     }
 }
 
@@ -143,6 +143,6 @@ fn the_same_names_have_their_answers() {
             .map(|sent| sent.octets.clone())
             .collect::<Vec<_>>()
     };
-    assert_eq!(octets(&found[..sent.len()]), octets(&sent));
-    assert_eq!(octets(&found[sent.len()..]), octets(&sent));
+    assert!(octets(&found[..sent.len()]) == octets(&sent));
+    assert!(octets(&found[sent.len()..]) == octets(&sent));
 }

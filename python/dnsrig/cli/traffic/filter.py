@@ -31,8 +31,8 @@ def filter(
     query answer aa tc rd ra ad cd edns do udp tcp
 
     Terms are joined by and, or, not and parentheses. UDP datagrams are written as they were captured; those that came
-    in fragments, in one packet. If terms other than client, server, transport and times occur, messages are taken out
-    of their TCP connections and written in new ones; else TCP segments are as they were, too.
+    in fragments, in one packet. If terms other than client, server and transport occur, messages are taken out of
+    their TCP connections and written in new ones; else TCP segments are as they were, too.
 
     \b
     Examples:

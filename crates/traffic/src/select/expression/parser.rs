@@ -260,12 +260,11 @@ fn rcode(text: &str) -> Result<u16, String> {
 }
 
 fn opcode(text: &str) -> Result<u8, String> {
-    if let Some(number) = text.parse().ok().filter(|number| *number < 16) {
-        return Ok(number);
-    }
     Opcode::from_str(&text.to_ascii_uppercase())
         .map(Opcode::to_int)
-        .map_err(|_| format!("'{text}' is not an opcode such as UPDATE or 5"))
+        .ok()
+        .filter(|code| *code < 16)
+        .ok_or_else(|| format!("'{text}' is not an opcode such as UPDATE or 5"))
 }
 
 fn transport(text: &str) -> Result<Transport, String> {

@@ -115,14 +115,15 @@ fn names_may_have_escaped_commas() {
 }
 
 #[test]
-fn what_travel_decides_is_known() {
+fn what_ends_decide_is_known() {
     for (expression, expected) in [
-        ("client ::1 and not (udp or after 0)", true),
+        ("client ::1 and not (udp or server ::2)", true),
+        ("client ::1 and after 0", false),
         ("client ::1 or query", false),
         ("not rd", false),
     ] {
         let expression = Expression::parse(expression).unwrap();
-        assert_eq!(expression.is_of_travel(), expected);
+        assert_eq!(expression.is_of_ends(), expected);
     }
 }
 

@@ -70,7 +70,7 @@ fn reached(numbers: &[(u64, u64)], share: Share) -> f64 {
 /// The share at which clients, in the order of their numbers, have sent most nearly `target` queries, and how many they have.
 fn up_to(numbers: &mut [(u64, u64)], target: f64) -> (f64, Share) {
     numbers.sort_unstable();
-    let (mut sum, mut count) = (0.0, 0);
+    let (mut sum, mut count) = (0.0, 0_usize);
     for (_, queries) in numbers.iter() {
         let next = sum + *queries as f64;
         if (next - target).abs() > (sum - target).abs() {

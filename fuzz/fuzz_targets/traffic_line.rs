@@ -1,5 +1,5 @@
-//! Messages as lines of query files: whatever octets are given, a line that is written is read back to them, and renamed or
-//! judged by an expression without a panic.
+//! Messages as lines of query files, and expressions: a line that is written of any octets is read back to them; octets are
+//! judged by an expression, and read as one, without a panic.
 #![no_main]
 
 use dnsrig_stream::MessageOptions;

@@ -1,7 +1,9 @@
 """Streams made of captures by `dnsrig traffic`, by the eyes of tshark, dnspython and `dnsrig load`."""
 
 import json
+import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -10,6 +12,7 @@ import dns.message
 import pyarrow.parquet as pq
 import pytest
 from capture_maker import session, traffic, udp, write_pcap
+from waiting import wait_until
 
 FIELDS = ("ip.src", "ipv6.src", "dns.id", "dns.qry.name", "dns.qry.type")
 
@@ -307,3 +310,33 @@ def test_sessions_stay_where_clients_are_chosen(dnsrig, tmp_path):
     done = dnsrig("traffic", "filter", "client 192.0.2.1", stream, "-f", out, "--json")
     assert done.json["packets_written"] == [len(packets)]
     assert done.json["messages"] == 2
+
+
+def test_an_interrupted_command_leaves_nothing(capture, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    command = [
+        sys.executable,
+        "-m",
+        "dnsrig",
+        "traffic",
+        "filter",
+        "query",
+        str(pipe),
+        "-f",
+        str(tmp_path / "out.pcap"),
+    ]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        # Opening it waits for the reader; the command has begun to write then.
+        with pipe.open("wb") as writer:
+            writer.write(capture.read_bytes())
+            writer.flush()
+            wait_until(lambda: any(file.name.startswith(".dnsrig-") for file in tmp_path.iterdir()), process)
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == 130, err
+    assert [file.name for file in tmp_path.iterdir()] == ["pipe"]

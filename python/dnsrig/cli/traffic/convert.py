@@ -13,6 +13,7 @@ from dnsrig.cli.format import count, share
 from dnsrig.cli.traffic.captures import FILES, OUTPUT, claim_outputs, print_result
 from dnsrig.cli.traffic.forms import FORMS, form_of, stand_in_options, stand_ins
 from dnsrig.cli.traffic.reading import CaptureReading, reading_options, work
+from dnsrig.cli.zone_reading import file_name
 
 
 @click.command()
@@ -84,10 +85,14 @@ def _common_form(files: tuple[Path, ...]) -> str:
 def _lines(output: Path, result: Mapping[str, Any]) -> list[str]:
     if "queries" in result:
         queries, answered = result["queries"], result["answered"]
-        lines = [f"{output}: {count(queries)} queries, {count(answered)} of them answered ({share(answered, queries)})"]
+        lines = [
+            f"{file_name(output)}: {count(queries)} queries, {count(answered)} of them answered ({share(answered, queries)})"
+        ]
         if result["unmatched_answers"]:
             lines.append(f"answers without a query, which are left out: {count(result['unmatched_answers'])}")
         return lines
     if "messages_written" in result:
-        return [f"{output}: {count(result['messages_written'])} messages"]
-    return [f"{output}: {count(sum(result['packets_written']))} packets, {count(result['messages'])} messages"]
+        return [f"{file_name(output)}: {count(result['messages_written'])} messages"]
+    return [
+        f"{file_name(output)}: {count(sum(result['packets_written']))} packets, {count(result['messages'])} messages"
+    ]

@@ -9,6 +9,7 @@ from dnsrig.cli.common import json_option
 from dnsrig.cli.format import count
 from dnsrig.cli.traffic.captures import FILES, OUTPUT, claim_outputs, print_result
 from dnsrig.cli.traffic.reading import CaptureReading, reading_options, work
+from dnsrig.cli.zone_reading import file_name
 
 
 @click.command("filter")
@@ -44,4 +45,4 @@ def filter(
     read = CaptureReading(ports, threads).to_json()
     result = work("filter", files, lambda progress: _core.traffic_filter(files, read, expression, output, progress))
     kept = f"{count(result['messages_kept'])} of {count(result['messages'])} messages"
-    print_result(output, files, result, [f"{output}: {kept}"], as_json=as_json)
+    print_result(output, files, result, [f"{file_name(output)}: {kept}"], as_json=as_json)

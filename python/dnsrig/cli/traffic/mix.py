@@ -11,6 +11,7 @@ from dnsrig.cli.format import count
 from dnsrig.cli.traffic.captures import OUTPUT, Share, claim_outputs, print_result
 from dnsrig.cli.traffic.forms import form_of, refuse_parquet, stand_in_options, stand_ins
 from dnsrig.cli.traffic.reading import CAPTURE_FILE, CaptureReading, reading_options, work
+from dnsrig.cli.zone_reading import file_name
 
 
 @click.command()
@@ -70,7 +71,7 @@ def mix(
     result = work("mix", [base], lambda progress: _core.traffic_mix([base], [other], read, settings, output, progress))
     base_queries, substituted, added = (count(result[name]) for name in ("base_queries", "substituted", "added"))
     lines = [
-        f"{output}: {count(result['messages_written'])} queries (seed {seed})",
+        f"{file_name(output)}: {count(result['messages_written'])} queries (seed {seed})",
         f"{base_queries} of {base}, {substituted} of them replaced; {added} added",
         f"{other} was begun {count(result['times_read'])} times",
     ]

@@ -12,6 +12,7 @@ from dnsrig.cli.common import RATE, WholeNumber, json_option
 from dnsrig.cli.format import count, rate
 from dnsrig.cli.traffic.captures import FILES, OUTPUT, Share, claim_outputs, print_result, require_files
 from dnsrig.cli.traffic.reading import CaptureReading, reading_options, work
+from dnsrig.cli.zone_reading import file_name
 
 
 @click.command()
@@ -67,7 +68,7 @@ def _lines(output: Path, result: Mapping[str, Any]) -> list[str]:
     whole, some = result["whole"], result["sample"]
     error = f"+-{100 * result['count_error']:.1f} %"
     return [
-        f"{output}: {100 * result['queries_share']:.2f} % of the queries "
+        f"{file_name(output)}: {100 * result['queries_share']:.2f} % of the queries "
         f"({count(some['queries'])} of {count(whole['queries'])}), of about "
         f"{count(some['clients'])} of {count(whole['clients'])} clients ({error})",
         f"rate: {rate(some['mean_qps'])} q/s of {rate(whole['mean_qps'])}",

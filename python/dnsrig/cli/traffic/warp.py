@@ -12,6 +12,7 @@ from dnsrig.cli.common import FiniteRange, WholeNumber, json_option
 from dnsrig.cli.format import count
 from dnsrig.cli.traffic.captures import FILES, OUTPUT, claim_outputs, print_result, require_files
 from dnsrig.cli.traffic.reading import CaptureReading, reading_options, work
+from dnsrig.cli.zone_reading import file_name
 
 SHIFT_MAX_S = 4_294_967_295
 
@@ -83,8 +84,10 @@ def warp(
 
 def _lines(output: Path, result: Mapping[str, Any], loops: int) -> list[str]:
     if loops == 1:
-        return [f"{output}: {count(sum(result['packets_written']))} packets, {count(result['messages'])} messages"]
-    lines = [f"{output}: {count(result['messages_written'])} messages in {count(loops)} loops"]
+        return [
+            f"{file_name(output)}: {count(sum(result['packets_written']))} packets, {count(result['messages'])} messages"
+        ]
+    lines = [f"{file_name(output)}: {count(result['messages_written'])} messages in {count(loops)} loops"]
     if result["answers_left_out"]:
         lines.append(f"left out, as names are new: {count(result['answers_left_out'])} answers")
     if result["not_renamed"]:

@@ -83,16 +83,13 @@ def _common_form(files: tuple[Path, ...]) -> str:
 
 
 def _lines(output: Path, result: Mapping[str, Any]) -> list[str]:
+    name = file_name(output)
     if "queries" in result:
         queries, answered = result["queries"], result["answered"]
-        lines = [
-            f"{file_name(output)}: {count(queries)} queries, {count(answered)} of them answered ({share(answered, queries)})"
-        ]
+        lines = [f"{name}: {count(queries)} queries, {count(answered)} of them answered ({share(answered, queries)})"]
         if result["unmatched_answers"]:
             lines.append(f"answers without a query, which are left out: {count(result['unmatched_answers'])}")
         return lines
     if "messages_written" in result:
-        return [f"{file_name(output)}: {count(result['messages_written'])} messages"]
-    return [
-        f"{file_name(output)}: {count(sum(result['packets_written']))} packets, {count(result['messages'])} messages"
-    ]
+        return [f"{name}: {count(result['messages_written'])} messages"]
+    return [f"{name}: {count(sum(result['packets_written']))} packets, {count(result['messages'])} messages"]

@@ -87,7 +87,7 @@ def _lines(output: Path, result: Mapping[str, Any], loops: int) -> list[str]:
         return [
             f"{file_name(output)}: {count(sum(result['packets_written']))} packets, {count(result['messages'])} messages"
         ]
-    lines = [f"{file_name(output)}: {count(result['messages_written'])} messages in {count(loops)} loops"]
+    lines = [f"{name}: {count(result['messages_written'])} messages in {count(loops)} loops"]
     if result["answers_left_out"]:
         lines.append(f"left out, as names are new: {count(result['answers_left_out'])} answers")
     if result["not_renamed"]:

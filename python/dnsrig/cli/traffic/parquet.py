@@ -47,7 +47,7 @@ def write(files: Sequence[Path], read: str, settings: Mapping[str, Any], output:
         writer: pq.ParquetWriter | None = None
         try:
             for columns in batches:
-                table = pa.record_batch({name: _array(*rest) for name, *rest in columns})
+                table = pa.record_batch({name: _array(kind, values, ends) for name, kind, values, ends in columns})
                 writer = writer or pq.ParquetWriter(partial, table.schema, compression="zstd")
                 writer.write_batch(table)
             if writer is None:

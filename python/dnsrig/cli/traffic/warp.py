@@ -83,10 +83,9 @@ def warp(
 
 
 def _lines(output: Path, result: Mapping[str, Any], loops: int) -> list[str]:
+    name = file_name(output)
     if loops == 1:
-        return [
-            f"{file_name(output)}: {count(sum(result['packets_written']))} packets, {count(result['messages'])} messages"
-        ]
+        return [f"{name}: {count(sum(result['packets_written']))} packets, {count(result['messages'])} messages"]
     lines = [f"{name}: {count(result['messages_written'])} messages in {count(loops)} loops"]
     if result["answers_left_out"]:
         lines.append(f"left out, as names are new: {count(result['answers_left_out'])} answers")

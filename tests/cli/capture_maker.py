@@ -112,7 +112,7 @@ def traffic():
         is_v6 = number % 5 == 0
         client = (f"2001:db8::{number % 7 + 1:x}" if is_v6 else f"198.51.100.{number % 9 + 1}", 4000 + number)
         server = SERVER6 if is_v6 else SERVER
-        edns = {"use_edns": 0, "want_dnssec": number % 4 == 0, "payload": 1232} if number % 2 else {}
+        edns = {"use_edns": 0, "want_dnssec": number % 4 == 1, "payload": 1232} if number % 2 else {}
         asked = query(number, NAMES[number % len(NAMES)], TYPES[number % len(TYPES)], rd=number % 3 != 0, **edns)
         replied = answer(asked, (0, 3, 2, 5)[number % 4])
         if number % 10 == 3:

@@ -42,6 +42,7 @@ mod _core {
     use super::stream::{QueryLog, QueryStream};
     #[pymodule_export]
     use super::traffic::{traffic_merge, traffic_stats};
+    #[pymodule_export]
     use super::traffic_select::{
         traffic_convert, traffic_filter, traffic_mix, traffic_partition, traffic_partition_files,
         traffic_sample, traffic_time_ns, traffic_warp,

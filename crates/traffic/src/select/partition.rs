@@ -175,7 +175,7 @@ impl Cutting<'_> {
     fn part_of_client(&self, travel: &Travel) -> usize {
         let parts = self.partition.parts() as u128;
         // The number as a fraction, of so many parts.
-        (u128::from(self.hash.of(travel.client)) * parts >> 64) as usize
+        ((u128::from(self.hash.of(travel.client)) * parts) >> 64) as usize
     }
 
     fn part_of_message(

@@ -1,4 +1,4 @@
-use crate::captures::{Folder, SECOND, START, Sent, message, read, traffic, with_reading};
+use crate::captures::{Folder, SECOND, Sent, read, traffic, with_reading};
 use dnsrig_stream::MessageOptions;
 use dnsrig_stream::capture::{self, CaptureOptions};
 use dnsrig_stream::text::queries;
@@ -252,6 +252,4 @@ fn messages_of_other_transports_become_tcp() {
             ..query
         }]
     );
-    assert_eq!(message(0, 0, ".", 1).len(), 17);
-    assert!(START > 0);
 }

@@ -10,6 +10,8 @@ __all__ = [
     "KeySet",
     "QueryLog",
     "QueryStream",
+    "TransactionReader",
+    "TransactionWriter",
     "Zone",
     "__version__",
     "ds_records",
@@ -22,8 +24,16 @@ __all__ = [
     "serve_echo",
     "sign_zone",
     "signing_rate",
+    "traffic_convert",
+    "traffic_filter",
     "traffic_merge",
+    "traffic_mix",
+    "traffic_partition",
+    "traffic_partition_files",
+    "traffic_sample",
     "traffic_stats",
+    "traffic_time_ns",
+    "traffic_warp",
     "verify_zone",
     "zone_apex",
     "zone_check",
@@ -444,3 +454,121 @@ def traffic_stats(
 
 def traffic_merge(parts: Sequence[tuple[str, str]]) -> str:
     """Add up what `traffic_stats` gave for several captures: pairs of a name for errors, and that JSON."""
+
+def traffic_filter(
+    paths: Sequence[str | PathLike[str]],
+    read: str,
+    expression: str,
+    output: str | PathLike[str],
+    on_progress: Callable[[int], None] | None = None,
+) -> str:
+    """Write the DNS packets and messages for which `expression` holds to a pcap file; return what was done as JSON.
+
+    For `read` and `on_progress` see `traffic_stats`.
+    """
+
+def traffic_time_ns(text: str) -> int | None:
+    """Read a time such as 2026-11-22T18:05:00Z, 20261122180500 or seconds since 1970; give ns since 1970."""
+
+def traffic_partition_files(settings: str, prefix: str | PathLike[str]) -> list[str]:
+    """Name the files that `traffic_partition` writes."""
+
+def traffic_partition(
+    paths: Sequence[str | PathLike[str]],
+    read: str,
+    settings: str,
+    prefix: str | PathLike[str],
+    on_progress: Callable[[int], None] | None = None,
+) -> str:
+    """Write a pcap file beside `prefix` for each part of the captures; return what was done as JSON.
+
+    `settings` is JSON with one of `labels` (`zone`, `ranges`), `manifest` (a path) and `clients` (how many parts).
+    """
+
+def traffic_sample(
+    paths: Sequence[str | PathLike[str]],
+    read: str,
+    settings: str,
+    output: str | PathLike[str],
+    on_progress: Callable[[int], None] | None = None,
+) -> str:
+    """Write all packets of some clients to a pcap file; return what was done as JSON.
+
+    `settings` is JSON: `clients` (a share) and `target_qps`, of which one may be null, and `key`.
+    """
+
+def traffic_mix(
+    paths: Sequence[str | PathLike[str]],
+    others: Sequence[str | PathLike[str]],
+    read: str,
+    settings: str,
+    output: str | PathLike[str],
+    on_progress: Callable[[int], None] | None = None,
+) -> str:
+    """Write the queries of `paths` with those of `others` among them; return what was done as JSON.
+
+    `settings` is JSON: the forms `base`, `other` and `to`, `augment`, `substitute`, `seed` and `stand_ins`.
+    """
+
+def traffic_warp(
+    paths: Sequence[str | PathLike[str]],
+    read: str,
+    settings: str,
+    output: str | PathLike[str],
+    on_progress: Callable[[int], None] | None = None,
+) -> str:
+    """Write the captures to a pcap file at other times; return what was done as JSON.
+
+    `settings` is JSON: `speed`, `start_ns` or null, `shift_ns`, `loops` and `same_names`.
+    """
+
+def traffic_convert(
+    paths: Sequence[str | PathLike[str]],
+    read: str,
+    settings: str,
+    output: str | PathLike[str],
+    on_progress: Callable[[int], None] | None = None,
+) -> str:
+    """Convert captures, query files and binary messages into one another; return what was done as JSON.
+
+    `settings` is JSON: the forms `from` and `to` (`capture`, `text`, `binary`), and `stand_ins`: `server`, `port`,
+    `rate_qps`, `skip_bad`.
+    """
+
+@final
+class TransactionReader:
+    """Transactions, a batch of columns at a time: name, kind, values as Arrow has them, and where these end or None.
+
+    Kinds are `time`, `duration`, `number`, `number_or_none`, `text` and `octets`.
+    """
+
+    def __new__(cls, paths: Sequence[str | PathLike[str]], read: str, settings: str) -> TransactionReader: ...
+    def __iter__(self) -> TransactionReader: ...
+    def __next__(self) -> list[tuple[str, str, bytes, bytes | None]]: ...
+    def counts(self) -> str:
+        """Give what was read as JSON, after the last batch."""
+
+@final
+class TransactionWriter:
+    """Writes the queries of transactions as a capture, a query file or binary messages."""
+
+    def __new__(cls, path: str | PathLike[str], form: str) -> TransactionWriter: ...
+    def write(
+        self,
+        times_ns: bytes,
+        ids: bytes,
+        client_ports: bytes,
+        server_ports: bytes,
+        client_ends: bytes,
+        clients: bytes,
+        server_ends: bytes,
+        servers: bytes,
+        transport_ends: bytes,
+        transports: bytes,
+        query_ends: bytes,
+        queries: bytes,
+    ) -> None:
+        """Write a batch: each argument is a buffer as Arrow has it."""
+
+    def finish(self) -> str:
+        """End the file and give it its name; return what was written as JSON."""

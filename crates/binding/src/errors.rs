@@ -82,6 +82,8 @@ impl IntoPython for dnsrig_traffic::TrafficError {
             | Self::Output { .. }
             | Self::NoMemory { .. }
             | Self::Threads { .. } => Kind::EnvironmentLacks,
+            Self::Stream(error) => error.kind(),
+            Self::Zone(error) => error.kind(),
             _ => Kind::Input,
         }
     }

@@ -12,6 +12,8 @@ mod serve;
 mod sign;
 mod stream;
 mod traffic;
+mod traffic_select;
+mod transactions;
 mod zone;
 mod zone_tools;
 
@@ -40,6 +42,13 @@ mod _core {
     use super::stream::{QueryLog, QueryStream};
     #[pymodule_export]
     use super::traffic::{traffic_merge, traffic_stats};
+    #[pymodule_export]
+    use super::traffic_select::{
+        traffic_convert, traffic_filter, traffic_mix, traffic_partition, traffic_partition_files,
+        traffic_sample, traffic_time_ns, traffic_warp,
+    };
+    #[pymodule_export]
+    use super::transactions::{TransactionReader, TransactionWriter};
     #[pymodule_export]
     use super::zone::Zone;
     #[pymodule_export]

@@ -19,6 +19,24 @@ pub struct ReadOptions {
     threads: Option<NonZeroUsize>,
 }
 
+impl ReadOptions {
+    /// These options for `files`.
+    pub fn reading<'a>(
+        &'a self,
+        files: &'a [PathBuf],
+        cancel: &'a AtomicBool,
+        progress: &'a (dyn Fn(u64) + Sync),
+    ) -> Reading<'a> {
+        Reading {
+            files,
+            ports: &self.ports,
+            threads: self.threads,
+            cancel,
+            progress,
+        }
+    }
+}
+
 /// Runs `work` on the captures `files`; `on_progress` is told the octets of them that were read.
 pub fn reading<T: Send>(
     py: Python<'_>,
@@ -29,15 +47,7 @@ pub fn reading<T: Send>(
 ) -> PyResult<T> {
     let (result, raised) = detached(
         py,
-        |cancel: &AtomicBool, pass_on| {
-            work(&Reading {
-                files,
-                ports: &options.ports,
-                threads: options.threads,
-                cancel,
-                progress: &pass_on,
-            })
-        },
+        |cancel: &AtomicBool, pass_on| work(&options.reading(files, cancel, &pass_on)),
         |octets: u64| match on_progress {
             Some(callback) => callback.call1((octets,)).map(drop),
             None => Ok(()),

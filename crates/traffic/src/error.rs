@@ -78,4 +78,16 @@ pub enum TrafficError {
         /// The system's reason.
         source: io::Error,
     },
+    /// A setting that cannot be used.
+    #[error("{why}")]
+    Setting {
+        /// What is wrong with it, and what to do.
+        why: String,
+    },
+    /// A query file, or binary messages, that cannot be used.
+    #[error(transparent)]
+    Stream(#[from] dnsrig_stream::StreamError),
+    /// A manifest of a zone's pieces that cannot be used.
+    #[error(transparent)]
+    Zone(#[from] dnsrig_zone::ZoneError),
 }

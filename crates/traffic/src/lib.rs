@@ -2,12 +2,16 @@
 //!
 //! [`read`] opens captures (pcap, pcapng, dnstap, C-DNS; compressed or not) and gives their packets in chunks to all cores, or
 //! their DNS messages one after the other; [`stats`] says what is in them. [`wire`] looks into a DNS message without copying it.
+//! [`write`] writes captures, query files and the load's binary form. [`select`] makes streams of captures: filtered, partitioned,
+//! sampled, mixed, converted, at other times.
 
 pub mod error;
 pub mod message;
 pub mod read;
+pub mod select;
 pub mod stats;
 pub mod wire;
+pub mod write;
 
 pub use error::TrafficError;
 pub use message::{Endpoint, Message, Transport};

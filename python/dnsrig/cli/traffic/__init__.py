@@ -6,6 +6,12 @@ from dnsrig.cli.command_list import CommandList
 
 COMMANDS = {
     "stats": ("traffic.stats", "Say what is in captures."),
+    "filter": ("traffic.filter", "Write the messages for which an expression holds."),
+    "partition": ("traffic.partition", "Cut a stream as a zone was cut, or by client."),
+    "sample": ("traffic.sample", "Write all queries of some clients."),
+    "mix": ("traffic.mix", "Put queries of another stream among those of a stream."),
+    "warp": ("traffic.warp", "Write the same traffic faster, later, or several times."),
+    "convert": ("traffic.convert", "Convert captures, query files and Parquet into one another."),
 }
 """Each command's module in dnsrig.cli, and its line in the list."""
 

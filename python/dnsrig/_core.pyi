@@ -26,12 +26,16 @@ __all__ = [
     "signing_rate",
     "traffic_convert",
     "traffic_filter",
+    "traffic_fit",
     "traffic_merge",
     "traffic_mix",
     "traffic_partition",
     "traffic_partition_files",
+    "traffic_profile",
+    "traffic_profiles",
     "traffic_sample",
     "traffic_stats",
+    "traffic_synthesise",
     "traffic_time_ns",
     "traffic_warp",
     "verify_zone",
@@ -572,3 +576,27 @@ class TransactionWriter:
 
     def finish(self) -> str:
         """End the file and give it its name; return what was written as JSON."""
+
+def traffic_synthesise(
+    profile: str, plan: str, path: str | PathLike[str], on_progress: Callable[[int], None] | None = None
+) -> str:
+    """Write traffic as `profile`, a name or path, describes it to `path` (`-`: standard output); return facts as JSON.
+
+    `plan` is JSON: rate_qps, duration_s, queries, start_ns, seed, format (pcap, text, binary), packets (queries, answers,
+    both). `on_progress` is given the requests made so far.
+    """
+
+def traffic_fit(
+    paths: Sequence[str | PathLike[str]],
+    name: str,
+    output: str | PathLike[str],
+    read: str = "{}",
+    on_progress: Callable[[int], None] | None = None,
+) -> str:
+    """Write the profile `name` of captures to `output`; return what it was made of as JSON."""
+
+def traffic_profiles() -> list[tuple[str, str]]:
+    """Return the names and titles of the profiles that come with dnsrig."""
+
+def traffic_profile(source: str) -> tuple[str, str]:
+    """Return the text of a profile, a name or path, and as JSON its figures and where each is from."""

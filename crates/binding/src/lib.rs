@@ -13,6 +13,7 @@ mod sign;
 mod stream;
 mod traffic;
 mod traffic_select;
+mod traffic_synthesise;
 mod transactions;
 mod zone;
 mod zone_tools;
@@ -46,6 +47,10 @@ mod _core {
     use super::traffic_select::{
         traffic_convert, traffic_filter, traffic_mix, traffic_partition, traffic_partition_files,
         traffic_sample, traffic_time_ns, traffic_warp,
+    };
+    #[pymodule_export]
+    use super::traffic_synthesise::{
+        traffic_fit, traffic_profile, traffic_profiles, traffic_synthesise,
     };
     #[pymodule_export]
     use super::transactions::{TransactionReader, TransactionWriter};

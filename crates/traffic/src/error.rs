@@ -90,4 +90,20 @@ pub enum TrafficError {
     /// A manifest of a zone's pieces that cannot be used.
     #[error(transparent)]
     Zone(#[from] dnsrig_zone::ZoneError),
+    /// A profile that cannot be used.
+    #[error("profile {profile}: {why}")]
+    Profile {
+        /// Its name or path.
+        profile: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Traffic that cannot be synthesised.
+    #[error("profile {profile}: no such traffic can be made: {why}")]
+    Plan {
+        /// The profile's name.
+        profile: String,
+        /// What is wrong with what was asked for.
+        why: String,
+    },
 }

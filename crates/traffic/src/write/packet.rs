@@ -11,10 +11,17 @@ const UDP_HEADER_LEN: usize = 8;
 const TCP_HEADER_LEN: usize = 20;
 /// Most octets of an IPv4 packet, and of an IPv6 packet after its header.
 const LONGEST: usize = u16::MAX as usize;
-/// Flags of segments.
-const ACK: u8 = 0x10;
-const PSH: u8 = 0x08;
-const SYN: u8 = 0x02;
+
+/// FIN: the sender has no more to send (RFC 9293 section 3.1).
+pub const FIN: u8 = 0x01;
+/// SYN: the first segment of each direction.
+pub const SYN: u8 = 0x02;
+/// RST: the connection is given up.
+pub const RST: u8 = 0x04;
+/// PSH: what was sent is to be given to the program.
+pub const PSH: u8 = 0x08;
+/// ACK: the acknowledgement is one.
+pub const ACK: u8 = 0x10;
 
 /// Appends an IP packet with a UDP datagram of `payload`; `false`, and nothing appended, if it is longer than a datagram can
 /// be.
@@ -60,20 +67,37 @@ pub enum Segment<'a> {
 /// # Panics
 /// If its data are longer than one has.
 pub fn push_tcp(from: Endpoint, to: Endpoint, segment: Segment<'_>, target: &mut Vec<u8>) {
-    let addresses = Addresses::of(from, to);
     let (sequence, acknowledgement, flags, data) = match segment {
         Segment::Open(sequence) => (sequence, 0, SYN, &[][..]),
         Segment::Accept(sequence, other) => (sequence, other.wrapping_add(1), SYN | ACK, &[][..]),
         Segment::Data(sequence, next, data) => (sequence, next, ACK | PSH, data),
     };
+    push_segment(from, to, flags, [sequence, acknowledgement], data, target);
+}
+
+/// Appends an IP packet with a TCP segment that has these flags and numbers: of its first octet, and of the octet that its
+/// sender waits for.
+///
+/// # Panics
+/// If `data` is longer than one has.
+pub fn push_segment(
+    from: Endpoint,
+    to: Endpoint,
+    flags: u8,
+    numbers: [u32; 2],
+    data: &[u8],
+    target: &mut Vec<u8>,
+) {
+    let addresses = Addresses::of(from, to);
     let most = addresses.longest_payload() - TCP_HEADER_LEN;
     assert!(data.len() <= most, "data of one segment");
     addresses.push_header(TCP, TCP_HEADER_LEN + data.len(), target);
     let start = target.len();
     target.extend_from_slice(&from.port.to_be_bytes());
     target.extend_from_slice(&to.port.to_be_bytes());
-    target.extend_from_slice(&sequence.to_be_bytes());
-    target.extend_from_slice(&acknowledgement.to_be_bytes());
+    for number in numbers {
+        target.extend_from_slice(&number.to_be_bytes());
+    }
     // A header of five words, and a window.
     target.extend_from_slice(&[0x50, flags, 0xFF, 0xFF, 0, 0, 0, 0]);
     target.extend_from_slice(data);

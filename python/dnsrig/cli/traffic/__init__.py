@@ -12,6 +12,9 @@ COMMANDS = {
     "mix": ("traffic.mix", "Put queries of another stream among those of a stream."),
     "warp": ("traffic.warp", "Write the same traffic faster, later, or several times."),
     "convert": ("traffic.convert", "Convert captures, query files and Parquet into one another."),
+    "synthesize": ("traffic.synthesize", "Make traffic as a profile describes it."),
+    "fit": ("traffic.fit", "Make a profile of captures."),
+    "profiles": ("traffic.profiles", "List and print profiles."),
 }
 """Each command's module in dnsrig.cli, and its line in the list."""
 

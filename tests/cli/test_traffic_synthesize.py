@@ -75,12 +75,12 @@ def test_a_load_replays_it(dnsrig, tmp_path, served):
 
 def test_the_seed_and_the_start_decide(dnsrig, tmp_path):
     files = [tmp_path / name for name in ("a.txt", "b.txt", "c.txt")]
-    starts = ["2020-01-01", "1577836800", "2020-01-01T00:00:01Z"]
+    starts = ["2020-01-01T00:00:00Z", "1577836800", "2020-01-01T00:00:01Z"]
     for file, start in zip(files, starts, strict=True):
         synthesize(dnsrig, file, "-n", 200, "--start", start)
     texts = [file.read_text() for file in files]
     assert texts[0] == texts[1]
-    assert texts[0].replace(" time=15778368", " time=") != texts[0]
+    assert " time=15778368" in texts[0]
     assert texts[2] != texts[0]
 
 
@@ -117,8 +117,8 @@ def test_profiles_are_listed_and_shown(dnsrig, tmp_path):
         (["root-2006", "missing/x.pcap"], "missing"),
         (["root-2006", "x.pcap", "-n", "10", "-l", "1", "--rate", "10"], "leave one out"),
         (["root-2006", "x.txt", "--packets", "both"], "for pcap only"),
-        (["root-2006", "x.pcap", "--start", "yesterday"], "no time"),
-        (["root-2006", "x.pcap", "--start", "2020-13-01"], "no such day"),
+        (["root-2006", "x.pcap", "--start", "yesterday"], "not a time"),
+        (["root-2006", "x.pcap", "--start", "2106-02-07T06:28:00Z", "-n", "100000"], "2106"),
         (["root-2006", "x.pcap", "--rate", "1000000"], "more than 16777216"),
         (["root-2006", "-", "--json"], "name a FILE"),
     ],

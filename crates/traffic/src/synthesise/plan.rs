@@ -13,6 +13,8 @@ const USUAL_S: f64 = 60.0;
 /// 2022-01-01 00:00 UTC, where neither plan nor profile says when traffic begins.
 const USUAL_START_S: i64 = 1_640_995_200;
 const NS_A_SECOND: i64 = 1_000_000_000;
+/// The last time of a pcap file.
+const LAST_NS: i64 = u32::MAX as i64 * NS_A_SECOND;
 
 /// What is to be made.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -90,11 +92,16 @@ impl Plan {
             ));
         }
         let start_s = profile.rate.start_unix_s.unwrap_or(USUAL_START_S);
+        let start_ns = self.start_ns.unwrap_or(start_s * NS_A_SECOND);
+        let end_ns = start_ns.saturating_add_unsigned((duration_s * 1e9) as u64);
+        if start_ns < 0 || end_ns > LAST_NS {
+            return Err("it is not from 1970 to 2106, which are all the times of pcap".into());
+        }
         Ok(Size {
             queries,
             rate_qps,
             duration_s,
-            start_ns: self.start_ns.unwrap_or(start_s * NS_A_SECOND),
+            start_ns,
         })
     }
 }

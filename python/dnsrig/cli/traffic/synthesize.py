@@ -1,8 +1,6 @@
 """`dnsrig traffic synthesize`: traffic as a profile describes it."""
 
 import json
-import re
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,38 +18,12 @@ from dnsrig.cli.common import (
 )
 from dnsrig.cli.progress import WorkProgress
 from dnsrig.cli.streams import check_output_is_open, report_on, say
+from dnsrig.cli.traffic.warp import Moment
 from dnsrig.cli.zone_reading import OUTPUT_FILE, file_name, require_folder
 
 QUERIES = WholeNumber(1, 100_000_000_000)
 FORMATS = ("pcap", "text", "binary")
 FORMATS_BY_ENDING = {".txt": "text", ".bin": "binary"}
-MOST_SECONDS = 4_294_967_295
-"""The last second that a pcap file can hold."""
-
-
-class Start(click.ParamType[int]):
-    """A time of UTC such as 2006-11-15T06:00:00, or seconds since 1970; converts to ns since 1970."""
-
-    name = "time"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:  # noqa: ANN401 (click's signature)
-        """Convert and check."""
-        if isinstance(value, int):
-            return value
-        seconds = -1
-        if re.fullmatch(r"[0-9]{1,10}", value):
-            seconds = int(value)
-        elif re.fullmatch(r"[-0-9]{10}([T ][:0-9]{5,8}Z?)?", value):
-            try:
-                moment = datetime.fromisoformat(value.removesuffix("Z"))
-            except ValueError:
-                self.fail(f"'{value}': there is no such day, hour, minute or second.", param, ctx)
-            seconds = int(moment.replace(tzinfo=UTC).timestamp())
-        if not 0 <= seconds <= MOST_SECONDS:
-            self.fail(
-                f"'{value}' is no time from 1970 to 2106; write one of UTC such as 2006-11-15T06:00:00.", param, ctx
-            )
-        return seconds * 1_000_000_000
 
 
 @click.command()
@@ -60,7 +32,7 @@ class Start(click.ParamType[int]):
 @click.option("--rate", type=RATE, default=None, help="Mean rate in queries a second.  [default: the profile's]")
 @click.option("-l", "--duration", type=SECONDS, default=None, help="How long it lasts, in seconds.  [default: 60]")
 @click.option("-n", "--queries", type=QUERIES, default=None, help="How many queries, instead of --rate or -l.")
-@click.option("--start", type=Start(), default=None, help="When it begins, in UTC.  [default: the profile's]")
+@click.option("--start", type=Moment(), default=None, help="When it begins, in UTC.  [default: the profile's]")
 @click.option(
     "--format",
     "form",

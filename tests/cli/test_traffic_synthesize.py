@@ -157,7 +157,7 @@ def test_an_interrupted_one_leaves_nothing(tmp_path):
     file = tmp_path / "long.pcap"
     command = [sys.executable, "-m", "dnsrig", "traffic", "synthesize", "root-2006", file, "-l", "100000"]
     with subprocess.Popen(command, stderr=subprocess.PIPE) as running:
-        wait_until(lambda: list(tmp_path.iterdir()), "the file is begun")
+        wait_until(lambda: list(tmp_path.iterdir()), running)
         running.send_signal(signal.SIGINT)
         running.communicate()
     assert running.returncode == 130

@@ -224,6 +224,11 @@ impl<'a> Records<'a> {
         let server = ["a", "b", "c", "d"][number as usize % 4];
         match rtype {
             Rtype::A | Rtype::AAAA => self.address(rtype),
+            Rtype::A6 => {
+                // No prefix, so all of an address (RFC 2874 section 3.1).
+                self.message.push(0);
+                self.address(Rtype::AAAA);
+            }
             Rtype::NS | Rtype::CNAME => {
                 self.text(server);
                 self.text("ns");

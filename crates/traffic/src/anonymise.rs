@@ -103,7 +103,11 @@ pub fn anonymise(
 }
 
 fn names_of(reading: &Reading<'_>) -> String {
-    let names: Vec<String> = reading.files.iter().map(|file| file.display().to_string()).collect();
+    let names: Vec<String> = reading
+        .files
+        .iter()
+        .map(|file| file.display().to_string())
+        .collect();
     names.join(", ")
 }
 

@@ -119,7 +119,9 @@ impl<'s> Search<'s> {
         let found = self.automaton.find_overlapping_iter(octets).find(|found| {
             let (number, form) = self.forms[found.pattern().as_usize()];
             let is_digit = |place: Option<usize>| {
-                place.and_then(|place| octets.get(place)).is_some_and(u8::is_ascii_hexdigit)
+                place
+                    .and_then(|place| octets.get(place))
+                    .is_some_and(u8::is_ascii_hexdigit)
             };
             let is_part = form == Form::Text
                 && (is_digit(found.start().checked_sub(1)) || is_digit(Some(found.end())));
@@ -136,12 +138,14 @@ impl<'s> Search<'s> {
 
     /// What is wrong with a packet, if anything is; counts the addresses looked at.
     fn packet(&self, packet: &Packet<'_>, addresses: &mut u64) -> Option<String> {
-        let original = self.original_in(packet.octets).map(|original| match *original {
-            Original::Ipv4(address) => Ipv4Addr::from_bits(address).to_string(),
-            Original::Ipv6(address) => Ipv6Addr::from_bits(address).to_string(),
-            Original::Ethernet(octets) => format!("the Ethernet address {}", digits(&octets)),
-            Original::Cookie(octets) => format!("the cookie {}", digits(&octets)),
-        });
+        let original = self
+            .original_in(packet.octets)
+            .map(|original| match *original {
+                Original::Ipv4(address) => Ipv4Addr::from_bits(address).to_string(),
+                Original::Ipv6(address) => Ipv6Addr::from_bits(address).to_string(),
+                Original::Ethernet(octets) => format!("the Ethernet address {}", digits(&octets)),
+                Original::Cookie(octets) => format!("the cookie {}", digits(&octets)),
+            });
         if let Some(original) = original {
             return Some(format!("{original} of the original"));
         }
@@ -154,13 +158,19 @@ impl<'s> Search<'s> {
             (!is_image).then(|| format!("{address} in {place}, which is no pseudonym"))
         };
         let ip = IpPacket::parse(Frame::parse(packet.at.link_type, packet.octets)).ok()?;
-        let sides = [(ip.source, "its source"), (ip.destination, "its destination")];
-        sides.into_iter().find_map(|(address, place)| ask(address, place)).or_else(|| {
-            let Decoded::Message(message) = decode(packet, self.ports) else {
-                return None;
-            };
-            in_message(message.octets, &mut ask)
-        })
+        let sides = [
+            (ip.source, "its source"),
+            (ip.destination, "its destination"),
+        ];
+        sides
+            .into_iter()
+            .find_map(|(address, place)| ask(address, place))
+            .or_else(|| {
+                let Decoded::Message(message) = decode(packet, self.ports) else {
+                    return None;
+                };
+                in_message(message.octets, &mut ask)
+            })
     }
 }
 
@@ -172,13 +182,20 @@ fn digits(octets: &[u8]) -> String {
 /// The forms in which an original may be written.
 fn written(original: &Original) -> Vec<(Form, Vec<u8>)> {
     let of_labels = |labels: &[String]| -> Vec<u8> {
-        labels.iter().flat_map(|label| [&[label.len() as u8], label.as_bytes()].concat()).collect()
+        labels
+            .iter()
+            .flat_map(|label| [&[label.len() as u8], label.as_bytes()].concat())
+            .collect()
     };
     let of_numbers = |mut numbers: Vec<String>, separators: &[&str]| {
         let mut forms = Vec::new();
         for _ in 0..2 {
             forms.push((Form::Labels, of_labels(&numbers)));
-            forms.extend(separators.iter().map(|separator| (Form::Text, numbers.join(separator).into_bytes())));
+            forms.extend(
+                separators
+                    .iter()
+                    .map(|separator| (Form::Text, numbers.join(separator).into_bytes())),
+            );
             numbers.reverse();
         }
         forms
@@ -189,7 +206,9 @@ fn written(original: &Original) -> Vec<(Form, Vec<u8>)> {
             of_numbers(numbers, &[".", "-"])
         }
         Original::Ipv6(address) => {
-            let nibbles = (0..32).map(|place| format!("{:x}", address >> (4 * place) & 0xF)).collect();
+            let nibbles = (0..32)
+                .map(|place| format!("{:x}", address >> (4 * place) & 0xF))
+                .collect();
             let mut forms = of_numbers(nibbles, &[]);
             let text = Ipv6Addr::from_bits(address).to_string();
             forms.push((Form::Text, text.replace(':', "-").into_bytes()));
@@ -210,7 +229,10 @@ fn written(original: &Original) -> Vec<(Form, Vec<u8>)> {
 }
 
 /// Asks about all addresses of a message.
-fn in_message(octets: &[u8], ask: &mut impl FnMut(IpAddr, &str) -> Option<String>) -> Option<String> {
+fn in_message(
+    octets: &[u8],
+    ask: &mut impl FnMut(IpAddr, &str) -> Option<String>,
+) -> Option<String> {
     let Ok(view) = View::parse(octets) else {
         return Some("octets that are no DNS message".to_owned());
     };
@@ -254,7 +276,9 @@ fn in_message(octets: &[u8], ask: &mut impl FnMut(IpAddr, &str) -> Option<String
 /// The addresses of client subnets among options.
 fn subnets(options: &[u8]) -> impl Iterator<Item = IpAddr> {
     let tuples = Tuples::of(options);
-    let data = tuples.filter(|(code, _)| *code == CLIENT_SUBNET).filter_map(|(_, range)| options.get(range?));
+    let data = tuples
+        .filter(|(code, _)| *code == CLIENT_SUBNET)
+        .filter_map(|(_, range)| options.get(range?));
     data.filter_map(|data| {
         let (&[_, family, len, _], address) = data.split_first_chunk::<4>()?;
         let mut whole = [0; 16];
@@ -272,7 +296,9 @@ fn subnets(options: &[u8]) -> impl Iterator<Item = IpAddr> {
 /// The address that a name below `in-addr.arpa` or `ip6.arpa` stands for; bits that it does not tell are 0.
 fn reverse_address(name: &[u8]) -> Option<IpAddr> {
     let all: Vec<&[u8]> = labels(name).collect();
-    let (zone, numbers) = all.split_last_chunk::<2>().map(|(numbers, zone)| (zone, numbers))?;
+    let (zone, numbers) = all
+        .split_last_chunk::<2>()
+        .map(|(numbers, zone)| (zone, numbers))?;
     if !zone[1].eq_ignore_ascii_case(b"arpa") || numbers.is_empty() {
         return None;
     }
@@ -288,9 +314,17 @@ fn reverse_address(name: &[u8]) -> Option<IpAddr> {
     if !zone[0].eq_ignore_ascii_case(b"ip6") {
         return None;
     }
-    let nibble = |text: Option<&str>| text.filter(|text| text.len() == 1).and_then(|text| u128::from_str_radix(text, 16).ok());
+    let nibble = |text: Option<&str>| {
+        text.filter(|text| text.len() == 1)
+            .and_then(|text| u128::from_str_radix(text, 16).ok())
+    };
     let parsed: Vec<u128> = texts.map_while(nibble).take(32).collect();
-    let address = parsed.iter().zip((0..32).rev()).fold(0, |address, (nibble, place)| address | nibble << (4 * place));
+    let address = parsed
+        .iter()
+        .zip((0..32).rev())
+        .fold(0, |address, (nibble, place)| {
+            address | nibble << (4 * place)
+        });
     (!parsed.is_empty()).then_some(Ipv6Addr::from_bits(address).into())
 }
 

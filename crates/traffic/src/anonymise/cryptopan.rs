@@ -201,7 +201,11 @@ mod tests {
             let (raw, sanitised) = line.split_once(' ').unwrap();
             let raw = raw.parse::<Ipv4Addr>().unwrap().to_bits();
             let sanitised = sanitised.parse::<Ipv4Addr>().unwrap().to_bits();
-            assert_eq!((pan.v4(raw), cached.v4(raw)), (sanitised, sanitised), "{line}");
+            assert_eq!(
+                (pan.v4(raw), cached.v4(raw)),
+                (sanitised, sanitised),
+                "{line}"
+            );
             pairs += 1;
         }
         assert_eq!(pairs, 71);
@@ -212,11 +216,27 @@ mod tests {
     fn addresses_of_ipv6_are_mapped_as_by_other_implementations() {
         let counting: [u8; KEY_LEN] = std::array::from_fn(|octet| octet as u8);
         for (key, address, pseudonym) in [
-            (counting, "2001:db8::1", "dd92:2c44:3fc0:ff1e:7ff9:c7f0:8180:7e00"),
+            (
+                counting,
+                "2001:db8::1",
+                "dd92:2c44:3fc0:ff1e:7ff9:c7f0:8180:7e00",
+            ),
             (SAMPLE_KEY, "::1", "78ff:f001:9fc0:20df:8380:b1f1:704:ed"),
-            (SAMPLE_KEY, "::ffff", "78ff:f001:9fc0:20df:8380:b1f1:704:f838"),
-            (SAMPLE_KEY, "2001:db8::1", "4401:2bc:603f:d91d:27f:ff8e:e6f1:dc1e"),
-            (SAMPLE_KEY, "2001:db8::2", "4401:2bc:603f:d91d:27f:ff8e:e6f1:dc1c"),
+            (
+                SAMPLE_KEY,
+                "::ffff",
+                "78ff:f001:9fc0:20df:8380:b1f1:704:f838",
+            ),
+            (
+                SAMPLE_KEY,
+                "2001:db8::1",
+                "4401:2bc:603f:d91d:27f:ff8e:e6f1:dc1e",
+            ),
+            (
+                SAMPLE_KEY,
+                "2001:db8::2",
+                "4401:2bc:603f:d91d:27f:ff8e:e6f1:dc1c",
+            ),
         ] {
             let address = address.parse::<Ipv6Addr>().unwrap().to_bits();
             let pan = CryptoPan::new(&key);
@@ -255,8 +275,12 @@ mod tests {
         let pan = CryptoPan::new(&SAMPLE_KEY);
         let seen = Seen::default();
         let mut cached = CachedPan::new(&pan, &seen);
-        let mut seen: Vec<u32> = (0..1 << 16).map(|host| cached.v4(0x0A00_0000 | host)).collect();
-        let again: Vec<u32> = (0..1 << 16).map(|host| pan.v4(0x0A00_0000 | host)).collect();
+        let mut seen: Vec<u32> = (0..1 << 16)
+            .map(|host| cached.v4(0x0A00_0000 | host))
+            .collect();
+        let again: Vec<u32> = (0..1 << 16)
+            .map(|host| pan.v4(0x0A00_0000 | host))
+            .collect();
         assert_eq!(seen, again);
         seen.sort_unstable();
         seen.dedup();

@@ -10,7 +10,9 @@ use super::options::{self, Fate};
 use super::pieces::{Tuples, write_texts, zeros};
 use super::rdata::{self, Parameter, Part};
 use super::seen::Seen;
-use crate::wire::{HEADER_LEN, Header, NameBuffer, Record, Section, TYPE_OPT, View, read_name, skip_name};
+use crate::wire::{
+    HEADER_LEN, Header, NameBuffer, Record, Section, TYPE_OPT, View, read_name, skip_name,
+};
 
 /// Opcodes whose messages have questions and records: QUERY, NOTIFY and UPDATE.
 const OPCODES: [u8; 3] = [0, 4, 5];
@@ -186,7 +188,10 @@ impl<'k> Encoder<'k> {
             output.push(0);
             return Ok(at + 1);
         }
-        if let Some(&[high, low]) = message.get(at..at + 2).and_then(|octets| octets.first_chunk()) {
+        if let Some(&[high, low]) = message
+            .get(at..at + 2)
+            .and_then(|octets| octets.first_chunk())
+        {
             let target = u16::from_be_bytes([high & 0x3F, low]);
             if high >= 0xC0
                 && let Some(place) = self.place_of(target)
@@ -212,7 +217,9 @@ impl<'k> Encoder<'k> {
     ) -> Result<usize, MessageLeftOut> {
         let end = read_name(message, at, name).map_err(|_| MessageLeftOut::Malformed)?;
         let mut mapped = std::mem::take(&mut self.mapped);
-        let outcome = self.names.map(name.as_slice(), &mut self.contents, &mut mapped);
+        let outcome = self
+            .names
+            .map(name.as_slice(), &mut self.contents, &mut mapped);
         let (rest, inner) = match outcome {
             Mapped::Same => (name.as_slice(), 0),
             Mapped::Changed { inner } => (&mapped[..], inner),
@@ -263,18 +270,27 @@ impl<'k> Encoder<'k> {
 
     /// Where what was at `place` stands now.
     fn place_of(&self, place: u16) -> Option<u16> {
-        let found = self.places.binary_search_by_key(&place, |&(before, _)| before);
+        let found = self
+            .places
+            .binary_search_by_key(&place, |&(before, _)| before);
         found.ok().map(|index| self.places[index].1)
     }
 
     /// Forgets where labels are that were at `place` or after it.
     fn forget_from(&mut self, place: usize) {
-        let kept = self.places.partition_point(|&(before, _)| usize::from(before) < place);
+        let kept = self
+            .places
+            .partition_point(|&(before, _)| usize::from(before) < place);
         self.places.truncate(kept);
     }
 
     /// Appends the data of a record.
-    fn data(&mut self, record: &Record<'_>, output: &mut Vec<u8>, start: usize) -> Result<(), Fault> {
+    fn data(
+        &mut self,
+        record: &Record<'_>,
+        output: &mut Vec<u8>,
+        start: usize,
+    ) -> Result<(), Fault> {
         let message = &record.message[..record.rdata.end];
         let mut at = record.rdata.start;
         // Deletions and conditions of updates have no data (RFC 2136 section 2.4).
@@ -312,10 +328,11 @@ impl<'k> Encoder<'k> {
         start: usize,
     ) -> Result<usize, Fault> {
         skip_name(message, at).ok_or(Fault::NotAsItsType)?;
-        self.name(message, at, output, start).map_err(|left_out| match left_out {
-            MessageLeftOut::TooLong => Fault::TooLong,
-            _ => Fault::NotAsItsType,
-        })
+        self.name(message, at, output, start)
+            .map_err(|left_out| match left_out {
+                MessageLeftOut::TooLong => Fault::TooLong,
+                _ => Fault::NotAsItsType,
+            })
     }
 
     /// Appends what stands for a part of data other than a name.
@@ -330,7 +347,8 @@ impl<'k> Encoder<'k> {
             Part::OfZone(_) | Part::OfZoneRest if hides_zones => zeros(octets.len(), output),
             _ => output.extend_from_slice(octets),
         }
-        self.counts.hidden_data += u64::from(matches!(part, Part::Hidden | Part::Text | Part::Texts));
+        self.counts.hidden_data +=
+            u64::from(matches!(part, Part::Hidden | Part::Text | Part::Texts));
         Ok(())
     }
 

@@ -48,7 +48,8 @@ impl Key {
             file.take(MAX_FILE_LEN).read_to_end(&mut octets)?;
             Ok(mode)
         });
-        let mode = read.map_err(|error| key_error(path, format!("cannot read the key: {error}")))?;
+        let mode =
+            read.map_err(|error| key_error(path, format!("cannot read the key: {error}")))?;
         if mode & 0o077 != 0 {
             let why = format!(
                 "others may read or change the key (mode {:o}); 'chmod 600' it, and take a new key if it has been seen",
@@ -212,7 +213,10 @@ mod tests {
             assert!(error.contains("no key"), "{error}");
         }
         let error = store(&[1; KEY_LEN], 0o640).err().unwrap();
-        assert!(error.contains("640") && error.contains("chmod 600"), "{error}");
+        assert!(
+            error.contains("640") && error.contains("chmod 600"),
+            "{error}"
+        );
         let error = Key::read(&folder.path().join("none")).err().unwrap();
         assert!(error.to_string().contains("cannot read the key"));
     }

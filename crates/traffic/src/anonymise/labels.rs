@@ -181,7 +181,10 @@ mod tests {
     }
 
     fn kind(label: &[u8]) -> Kind {
-        let places: Vec<u8> = label.iter().map(|octet| PLACES[usize::from(*octet)]).collect();
+        let places: Vec<u8> = label
+            .iter()
+            .map(|octet| PLACES[usize::from(*octet)])
+            .collect();
         Kind::of(&places)
     }
 
@@ -193,7 +196,8 @@ mod tests {
                     .map(|number| [ALPHABET[number % 38], ALPHABET[number / 38]])
                     .map(|label| label[..len as usize].to_vec())
                     .filter(|label| kind(label) == kind_wanted);
-                let pseudonyms: Vec<Vec<u8>> = labels.map(|label| enciphered(1, 2, &label)).collect();
+                let pseudonyms: Vec<Vec<u8>> =
+                    labels.map(|label| enciphered(1, 2, &label)).collect();
                 assert_eq!(pseudonyms.len(), count);
                 assert!(pseudonyms.iter().all(|label| kind(label) == kind_wanted));
                 assert_eq!(pseudonyms.iter().collect::<HashSet<_>>().len(), count);

@@ -70,7 +70,14 @@ impl<'k> NameMapper<'k> {
         output.clear();
         let changed = match reverse::Zone::of(&labels) {
             Some(zone) => {
-                reverse::map(zone, &labels, self.policy, &mut self.pseudonyms, pan, output);
+                reverse::map(
+                    zone,
+                    &labels,
+                    self.policy,
+                    &mut self.pseudonyms,
+                    pan,
+                    output,
+                );
                 Some(0)
             }
             None if self.policy == NamePolicy::Pseudonyms => {

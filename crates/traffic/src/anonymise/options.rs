@@ -84,7 +84,8 @@ pub fn write(
 
 /// Writes a client's subnet with its address mapped; says whether it was well-formed.
 fn write_subnet(data: &[u8], hosts: &mut CachedPan<'_>, output: &mut Vec<u8>) -> bool {
-    let Some((&[family_high, family, source, scope], address)) = data.split_first_chunk::<4>() else {
+    let Some((&[family_high, family, source, scope], address)) = data.split_first_chunk::<4>()
+    else {
         return false;
     };
     let len = u32::from(source);
@@ -120,7 +121,13 @@ mod tests {
     fn written(code: u16, data: &[u8]) -> Vec<u8> {
         let pan = CryptoPan::new(&[3; 32]);
         let mut output = b"before".to_vec();
-        write(code, data, &mut CachedPan::new(&pan, &Seen::default()), &Prf::new([4; 16]), &mut output);
+        write(
+            code,
+            data,
+            &mut CachedPan::new(&pan, &Seen::default()),
+            &Prf::new([4; 16]),
+            &mut output,
+        );
         output.split_off(6)
     }
 
@@ -128,10 +135,16 @@ mod tests {
     fn subnets_are_prefixes_of_their_clients() {
         let pan = CryptoPan::new(&[3; 32]);
         let client = pan.v4(Ipv4Addr::new(192, 0, 2, 77).to_bits()).to_be_bytes();
-        assert_eq!(written(8, &[0, 1, 24, 0, 192, 0, 2]), [&[0, 1, 24, 0], &client[..3]].concat());
+        assert_eq!(
+            written(8, &[0, 1, 24, 0, 192, 0, 2]),
+            [&[0, 1, 24, 0], &client[..3]].concat()
+        );
         let mut address = client;
         address[2] &= 0xFE;
-        assert_eq!(written(8, &[0, 1, 23, 24, 192, 0, 2]), [&[0, 1, 23, 24], &address[..3]].concat());
+        assert_eq!(
+            written(8, &[0, 1, 23, 24, 192, 0, 2]),
+            [&[0, 1, 23, 24], &address[..3]].concat()
+        );
         let address = "2001:db8:1:2::".parse::<Ipv6Addr>().unwrap();
         let client = pan.v6(address.to_bits()).to_be_bytes();
         let data = [&[0, 2, 56, 48], &address.octets()[..7]].concat();
@@ -141,7 +154,13 @@ mod tests {
 
     #[test]
     fn subnets_that_are_none_are_hidden() {
-        for data in [&[0, 1, 24][..], &[0, 1, 24, 0, 192, 0], &[0, 3, 8, 0, 1], &[1, 1, 8, 0, 1], &[0, 1, 40, 0, 1, 2, 3, 4, 5]] {
+        for data in [
+            &[0, 1, 24][..],
+            &[0, 1, 24, 0, 192, 0],
+            &[0, 3, 8, 0, 1],
+            &[1, 1, 8, 0, 1],
+            &[0, 1, 40, 0, 1, 2, 3, 4, 5],
+        ] {
             assert_eq!(written(8, data), vec![0; data.len()]);
         }
     }

@@ -33,7 +33,9 @@ impl Output {
         let created = match is_standard_output(path) {
             true => builder.tempfile(),
             false => {
-                let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+                let folder = path
+                    .parent()
+                    .filter(|folder| !folder.as_os_str().is_empty());
                 builder
                     .permissions(std::fs::Permissions::from_mode(MODE))
                     .tempfile_in(folder.unwrap_or(Path::new(".")))
@@ -69,7 +71,11 @@ impl Output {
     ///
     /// # Errors
     /// Those of [`check`], and of [`Output::create`].
-    pub fn check(&mut self, reading: &Reading<'_>, seen: &Seen) -> Result<CheckSummary, TrafficError> {
+    pub fn check(
+        &mut self,
+        reading: &Reading<'_>,
+        seen: &Seen,
+    ) -> Result<CheckSummary, TrafficError> {
         self.file
             .flush()
             .map_err(|source| failure(&self.path, source))?;

@@ -210,7 +210,10 @@ mod tests {
 
     fn way(is_ipv6: bool) -> Way {
         let end = |last: u8, port| match is_ipv6 {
-            true => Endpoint::new(Ipv6Addr::new(0x2001, 0xDB8, 0, 0, 0, 0, 0, last.into()), port),
+            true => Endpoint::new(
+                Ipv6Addr::new(0x2001, 0xDB8, 0, 0, 0, 0, 0, last.into()),
+                port,
+            ),
             false => Endpoint::new(Ipv4Addr::new(192, 0, 2, last), port),
         };
         Way {
@@ -236,7 +239,11 @@ mod tests {
 
     #[test]
     fn headers_are_whole_and_checksums_right() {
-        let fields = TcpFields { sequence: 7, acknowledged: 9, flags: 0x18 };
+        let fields = TcpFields {
+            sequence: 7,
+            acknowledged: 9,
+            flags: 0x18,
+        };
         for payload in [&b""[..], b"a", b"even", b"odd", &[0xFF; 301]] {
             for (tcp, protocol, header_len) in [(None, UDP, 8), (Some(fields), TCP, 20)] {
                 let ip = packet(false, tcp, payload).split_off(16);
@@ -245,7 +252,10 @@ mod tests {
                 assert_eq!(&ip[20 + header_len..], payload);
                 is_sound(&ip, &ip[20..], protocol, 12..20);
                 let ip = packet(true, tcp, payload).split_off(16);
-                assert_eq!(usize::from(u16::from_be_bytes([ip[4], ip[5]])), ip.len() - 40);
+                assert_eq!(
+                    usize::from(u16::from_be_bytes([ip[4], ip[5]])),
+                    ip.len() - 40
+                );
                 is_sound(&ip, &ip[40..], protocol, 8..40);
             }
         }
@@ -254,7 +264,12 @@ mod tests {
     #[test]
     fn records_tell_time_and_length() {
         let record = packet(false, None, b"payload");
-        let fields: Vec<u32> = record[..16].as_chunks().0.iter().map(|&field| u32::from_le_bytes(field)).collect();
+        let fields: Vec<u32> = record[..16]
+            .as_chunks()
+            .0
+            .iter()
+            .map(|&field| u32::from_le_bytes(field))
+            .collect();
         assert_eq!(fields, [1_700_000_000, 123_456_789, 35, 35]);
     }
 

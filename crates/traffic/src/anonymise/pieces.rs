@@ -35,10 +35,7 @@ impl Iterator for Tuples<'_> {
     type Item = (u16, Option<Range<usize>>);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let rest = self
-            .octets
-            .get(self.at..)
-            .filter(|rest| !rest.is_empty())?;
+        let rest = self.octets.get(self.at..).filter(|rest| !rest.is_empty())?;
         let Some(&[a, b, c, d]) = rest.first_chunk() else {
             self.at = self.octets.len();
             return Some((0, None));

@@ -9,7 +9,8 @@ use super::sessions::Sessions;
 use crate::TrafficError;
 use crate::message::{Endpoint, Message, Transport};
 use crate::read::{
-    self, Assembly, Chunk, Decoded, LINK_TYPE_MESSAGE, PacketAt, PacketCounts, PerChunk, Ports, decode,
+    self, Assembly, Chunk, Decoded, LINK_TYPE_MESSAGE, PacketAt, PacketCounts, PerChunk, Ports,
+    decode,
 };
 use dnsrig_stream::capture::ip::{IpPacket, TCP};
 use dnsrig_stream::capture::link::Frame;
@@ -113,7 +114,13 @@ impl<'k> PerChunk for Rewriting<'k> {
 
 impl Worker<'_> {
     /// Appends a message as a UDP datagram.
-    fn datagram(&mut self, message: &Message<'_>, link_type: u16, ports: &Ports, output: &mut Vec<u8>) {
+    fn datagram(
+        &mut self,
+        message: &Message<'_>,
+        link_type: u16,
+        ports: &Ports,
+        output: &mut Vec<u8>,
+    ) {
         if message.is_cut {
             self.counts.messages.count(Err(MessageLeftOut::Cut));
             return;

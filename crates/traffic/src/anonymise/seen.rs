@@ -156,7 +156,9 @@ mod tests {
         }
         assert!((5000..6000).all(|number| seen.may_be_image_v4(number)));
         assert!((0..1000).all(|number: u128| seen.may_be_image_v6(number << 64)));
-        let wrong = (10_000..20_000).filter(|&number| seen.may_be_image_v4(number)).count();
+        let wrong = (10_000..20_000)
+            .filter(|&number| seen.may_be_image_v4(number))
+            .count();
         assert!(wrong < 10, "{wrong}");
     }
 
@@ -171,7 +173,9 @@ mod tests {
         seen.original(Original::Ethernet([0xFF; 6]));
         let sample = seen.originals();
         assert_eq!(sample.len(), SAMPLE_LEN);
-        let halves = sample.iter().filter(|original| matches!(original, Original::Ipv4(address) if address >> 8 < 5000));
+        let halves = sample
+            .iter()
+            .filter(|original| matches!(original, Original::Ipv4(address) if address >> 8 < 5000));
         let share = halves.count() as f64 / SAMPLE_LEN as f64;
         assert!((0.35..0.65).contains(&share), "{share}");
         let all: std::collections::HashSet<_> = sample.iter().collect();

@@ -127,7 +127,12 @@ mod tests {
             (1, 1, ACK, 0),
             (1, 1, PSH | ACK, 30),
             (1, 31, PSH | ACK, MAX_DATA_LEN),
-            (1 + MAX_DATA_LEN as u32, 31, PSH | ACK, 70_000 - MAX_DATA_LEN),
+            (
+                1 + MAX_DATA_LEN as u32,
+                31,
+                PSH | ACK,
+                70_000 - MAX_DATA_LEN,
+            ),
             (31, 70_001, FIN | ACK, 0),
             (70_001, 32, FIN | ACK, 0),
             (32, 70_002, ACK, 0),

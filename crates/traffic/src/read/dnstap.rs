@@ -95,7 +95,9 @@ impl<R: Read> Dnstap<R> {
             let field = u32::from_be_bytes([*a, *b, *c, *d]);
             let len = u32::from_be_bytes([*e, *f, *g, *h]) as usize;
             let Some((value, after)) = after.split_at_checked(len) else {
-                return Err(Fault::Damaged("a control frame that is not whole".to_owned()));
+                return Err(Fault::Damaged(
+                    "a control frame that is not whole".to_owned(),
+                ));
             };
             has_type |= field == FIELD_CONTENT_TYPE;
             is_dnstap |= field == FIELD_CONTENT_TYPE && value == CONTENT_TYPE;
@@ -267,7 +269,9 @@ impl<'a> Tap<'a> {
     fn time_ns(&self, which: usize) -> i64 {
         let seconds = i64::try_from(self.seconds[which]).unwrap_or(0);
         let nanoseconds = self.nanoseconds[which].min(999_999_999) as i64;
-        seconds.saturating_mul(1_000_000_000).saturating_add(nanoseconds)
+        seconds
+            .saturating_mul(1_000_000_000)
+            .saturating_add(nanoseconds)
     }
 }
 

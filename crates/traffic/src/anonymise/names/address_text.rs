@@ -139,13 +139,16 @@ impl Found {
 /// The first IPv4 address in `label` from `from` on: four numbers up to 255 with one separator between them.
 fn ipv4(label: &[u8], from: usize) -> Option<Found> {
     let is_digit = |at: usize| label.get(at).is_some_and(u8::is_ascii_digit);
-    let mut starts = (from..label.len()).filter(|&at| is_digit(at) && (at == from || !is_digit(at - 1)));
+    let mut starts =
+        (from..label.len()).filter(|&at| is_digit(at) && (at == from || !is_digit(at - 1)));
     starts.find_map(|start| {
         let mut numbers = [0; 4];
         let (mut at, mut separator, mut lens, mut has_zero) = (start, None, [0; 4], false);
         for (place, number) in numbers.iter_mut().enumerate() {
             if place > 0 {
-                let found = *label.get(at).filter(|octet| matches!(octet, b'-' | b'_' | b'x' | b'.'))?;
+                let found = *label
+                    .get(at)
+                    .filter(|octet| matches!(octet, b'-' | b'_' | b'x' | b'.'))?;
                 if *separator.get_or_insert(found) != found {
                     return None;
                 }
@@ -153,7 +156,9 @@ fn ipv4(label: &[u8], from: usize) -> Option<Found> {
             }
             let len = (at..at + 4).take_while(|&at| is_digit(at)).count();
             let digits = &label[at..at + len];
-            let value = digits.iter().fold(0, |value, digit| value * 10 + u16::from(digit - b'0'));
+            let value = digits
+                .iter()
+                .fold(0, |value, digit| value * 10 + u16::from(digit - b'0'));
             if !(1..=3).contains(&len) || value > 255 {
                 return None;
             }
@@ -175,7 +180,10 @@ fn ipv4(label: &[u8], from: usize) -> Option<Found> {
 /// one.
 fn ipv6(label: &[u8]) -> Option<u128> {
     let is_text = |octet: &u8| octet.is_ascii_hexdigit() || *octet == b'-';
-    let groups = label.split(|&octet| octet == b'-').filter(|group| !group.is_empty()).count();
+    let groups = label
+        .split(|&octet| octet == b'-')
+        .filter(|group| !group.is_empty())
+        .count();
     if groups < 3 || !label.iter().all(is_text) || !label.iter().any(u8::is_ascii_digit) {
         return None;
     }

@@ -99,7 +99,9 @@ impl<'k> Pseudonyms<'k> {
     ) -> Pseudonym {
         let tweak = (place + 1..labels.len())
             .rev()
-            .fold(self.root.tweak, |tweak, above| self.tweak_below(tweak, labels.get(above)));
+            .fold(self.root.tweak, |tweak, above| {
+                self.tweak_below(tweak, labels.get(above))
+            });
         let label = labels.get(place);
         let mut made = Pseudonym {
             octets: [0; MAX_LABEL_LEN],

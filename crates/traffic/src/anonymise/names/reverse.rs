@@ -73,13 +73,18 @@ fn stays(zone: Zone, policy: NamePolicy, known: usize, label: &[u8]) -> bool {
 /// What stands for the octets of a name in `in-addr.arpa`, the first octet of the address first.
 fn octets(labels: &Labels<'_>, pan: &mut CachedPan<'_>) -> Vec<String> {
     let below = |place: usize| labels.from_end(place + 2);
-    let known: Vec<u8> = (0..4).map_while(|place| below(place).and_then(octet)).collect();
+    let known: Vec<u8> = (0..4)
+        .map_while(|place| below(place).and_then(octet))
+        .collect();
     let mut address = [0; 4];
     address[..known.len()].copy_from_slice(&known);
     let address = u32::from_be_bytes(address);
     let mapped = pan.v4_prefix(address, 8 * known.len() as u32).to_be_bytes();
     let mut made: Vec<String> = mapped[..known.len()].iter().map(u8::to_string).collect();
-    if let Some(range) = below(3).filter(|_| known.len() == 3).and_then(Classless::parse) {
+    if let Some(range) = below(3)
+        .filter(|_| known.len() == 3)
+        .and_then(Classless::parse)
+    {
         made.push(range.mapped(address, pan));
         if let Some(last) = below(4).and_then(octet) {
             let host = pan.v4(address | u32::from(last));
@@ -91,13 +96,16 @@ fn octets(labels: &Labels<'_>, pan: &mut CachedPan<'_>) -> Vec<String> {
 
 /// What stands for the nibbles of a name in `ip6.arpa`, the first nibble of the address first.
 fn nibbles(labels: &Labels<'_>, pan: &mut CachedPan<'_>) -> Vec<String> {
-    let known: Vec<u8> =
-        (0..32).map_while(|place| labels.from_end(place + 2).and_then(nibble)).collect();
+    let known: Vec<u8> = (0..32)
+        .map_while(|place| labels.from_end(place + 2).and_then(nibble))
+        .collect();
     let places = (0..known.len()).map(|place| 124 - 4 * place);
     let address = known
         .iter()
         .zip(places.clone())
-        .fold(0, |address, (nibble, place)| address | u128::from(*nibble) << place);
+        .fold(0, |address, (nibble, place)| {
+            address | u128::from(*nibble) << place
+        });
     let mapped = pan.v6_prefix(address, 4 * known.len() as u32);
     places
         .map(|place| format!("{:x}", mapped >> place & 0xF))
@@ -106,11 +114,18 @@ fn nibbles(labels: &Labels<'_>, pan: &mut CachedPan<'_>) -> Vec<String> {
 
 /// A label of an octet: a decimal number without needless zeros.
 pub fn octet(label: &[u8]) -> Option<u8> {
-    let is_plain = matches!(label, [b'0'] | [b'1'..=b'9'] | [b'1'..=b'9', _] | [b'1'..=b'9', _, _]);
+    let is_plain = matches!(
+        label,
+        [b'0'] | [b'1'..=b'9'] | [b'1'..=b'9', _] | [b'1'..=b'9', _, _]
+    );
     let number = label.iter().try_fold(0_u16, |number, octet| {
-        octet.is_ascii_digit().then(|| number * 10 + u16::from(octet - b'0'))
+        octet
+            .is_ascii_digit()
+            .then(|| number * 10 + u16::from(octet - b'0'))
     });
-    number.filter(|_| is_plain).and_then(|number| number.try_into().ok())
+    number
+        .filter(|_| is_plain)
+        .and_then(|number| number.try_into().ok())
 }
 
 /// A label of a nibble, in small letters.
@@ -135,17 +150,28 @@ struct Classless {
 
 impl Classless {
     fn parse(label: &[u8]) -> Option<Self> {
-        let place = label.iter().position(|octet| matches!(octet, b'/' | b'-'))?;
+        let place = label
+            .iter()
+            .position(|octet| matches!(octet, b'/' | b'-'))?;
         let (first, second) = (octet(&label[..place])?, octet(&label[place + 1..])?);
         let separator = label[place];
         let of_len = |len: u32, by_last| {
             let is_aligned = u32::from(first) & ((1 << (32 - len)) - 1) == 0;
-            is_aligned.then_some(Self { first, separator, len, by_last })
+            is_aligned.then_some(Self {
+                first,
+                separator,
+                len,
+                by_last,
+            })
         };
-        let by_len = matches!(second, 24..=32).then(|| of_len(second.into(), false)).flatten();
+        let by_len = matches!(second, 24..=32)
+            .then(|| of_len(second.into(), false))
+            .flatten();
         by_len.or_else(|| {
             let size = u32::from(second.checked_sub(first)?) + 1;
-            size.is_power_of_two().then(|| of_len(32 - size.ilog2(), true)).flatten()
+            size.is_power_of_two()
+                .then(|| of_len(32 - size.ilog2(), true))
+                .flatten()
         })
     }
 

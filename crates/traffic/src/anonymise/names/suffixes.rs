@@ -88,7 +88,9 @@ pub fn is_service(label: &[u8]) -> bool {
     match label {
         [b'_', digits @ ..] if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) => true,
         // Of signals which trust anchors a resolver has (RFC 8145 section 5.1).
-        [b'_', b't', b'a', b'-', ids @ ..] => ids.iter().all(|octet| octet.is_ascii_hexdigit() || *octet == b'-'),
+        [b'_', b't', b'a', b'-', ids @ ..] => ids
+            .iter()
+            .all(|octet| octet.is_ascii_hexdigit() || *octet == b'-'),
         _ => matches!(label.first(), Some(b'_' | b'*')) && SERVICE_LABELS.contains(&label),
     }
 }
@@ -139,7 +141,10 @@ impl KeptSuffixes {
 
 fn is_special_use(name: &[u8]) -> bool {
     let mut labels = labels(name);
-    labels.next().is_some_and(|label| SPECIAL_USE.contains(&label)) && labels.next().is_none()
+    labels
+        .next()
+        .is_some_and(|label| SPECIAL_USE.contains(&label))
+        && labels.next().is_none()
 }
 
 /// Whether registries delegate below `name`, by the part of the Public Suffix List that is theirs, or below all names just
@@ -181,15 +186,34 @@ mod tests {
 
     fn keeps(asked_for: &[&str], name: &str) -> bool {
         let asked_for: Vec<String> = asked_for.iter().map(|&name| name.to_owned()).collect();
-        KeptSuffixes::new(&asked_for).unwrap().keeps(&from_text(name).unwrap())
+        KeptSuffixes::new(&asked_for)
+            .unwrap()
+            .keeps(&from_text(name).unwrap())
     }
 
     #[test]
     fn what_registries_delegate_below_is_kept() {
-        for kept in ["com", "co.uk", "jp", "arpa", "xn--p1ai", "test", "onion", "a.kawasaki.jp", "kawasaki.jp"] {
+        for kept in [
+            "com",
+            "co.uk",
+            "jp",
+            "arpa",
+            "xn--p1ai",
+            "test",
+            "onion",
+            "a.kawasaki.jp",
+            "kawasaki.jp",
+        ] {
             assert!(keeps(&[], kept), "{kept}");
         }
-        for other in ["example.com", "github.io", "nosuchtld", "city.kawasaki.jp", "www.test", "johns-laptop"] {
+        for other in [
+            "example.com",
+            "github.io",
+            "nosuchtld",
+            "city.kawasaki.jp",
+            "www.test",
+            "johns-laptop",
+        ] {
             assert!(!keeps(&[], other), "{other}");
         }
     }

@@ -44,21 +44,32 @@ fn pseudonym(name: &str) -> String {
 
 /// What stands for an IPv4 address in contents.
 fn v4(address: &str) -> [u8; 4] {
-    KEYS.contents.v4(address.parse::<Ipv4Addr>().unwrap().to_bits()).to_be_bytes()
+    KEYS.contents
+        .v4(address.parse::<Ipv4Addr>().unwrap().to_bits())
+        .to_be_bytes()
 }
 
 #[test]
 fn octets_of_reverse_names_are_mapped_as_the_address() {
     let [a, b, c, d] = v4("192.0.2.77");
     for policy in [kept, pseudonym] {
-        assert_eq!(policy("77.2.0.192.in-addr.arpa"), format!("{d}.{c}.{b}.{a}.in-addr.arpa"));
-        assert_eq!(policy("2.0.192.IN-ADDR.arpa"), format!("{c}.{b}.{a}.in-addr.arpa"));
+        assert_eq!(
+            policy("77.2.0.192.in-addr.arpa"),
+            format!("{d}.{c}.{b}.{a}.in-addr.arpa")
+        );
+        assert_eq!(
+            policy("2.0.192.IN-ADDR.arpa"),
+            format!("{c}.{b}.{a}.in-addr.arpa")
+        );
         assert_eq!(policy("192.in-addr.arpa"), format!("{a}.in-addr.arpa"));
         assert_eq!(policy("in-addr.arpa"), "in-addr.arpa");
     }
     let services = kept("lb._dns-sd._udp.0.2.0.192.in-addr.arpa");
     let [_, _, _, network] = v4("192.0.2.0");
-    assert_eq!(services, format!("lb._dns-sd._udp.{network}.{c}.{b}.{a}.in-addr.arpa"));
+    assert_eq!(
+        services,
+        format!("lb._dns-sd._udp.{network}.{c}.{b}.{a}.in-addr.arpa")
+    );
 }
 
 #[test]
@@ -72,12 +83,18 @@ fn classless_delegations_are_mapped_as_networks() {
     ] {
         let zone = format!("{mapped}.{c}.{b}.{a}.in-addr.arpa");
         assert_eq!(kept(&format!("{range}.2.0.192.in-addr.arpa")), zone);
-        assert_eq!(pseudonym(&format!("77.{range}.2.0.192.in-addr.arpa")), format!("{d}.{zone}"));
+        assert_eq!(
+            pseudonym(&format!("77.{range}.2.0.192.in-addr.arpa")),
+            format!("{d}.{zone}")
+        );
     }
     for odd in ["65/26", "host77", "077", "256", "1-2-3"] {
         let mapped = kept(&format!("{odd}.2.0.192.in-addr.arpa"));
         let label = mapped.split('.').next().unwrap();
-        assert!(label.len() == odd.len() && label != odd, "{odd} became {label}");
+        assert!(
+            label.len() == odd.len() && label != odd,
+            "{odd} became {label}"
+        );
     }
     assert!(kept("hosts.2.0.192.in-addr.arpa").starts_with("hosts."));
 }
@@ -86,14 +103,18 @@ fn classless_delegations_are_mapped_as_networks() {
 fn nibbles_of_reverse_names_are_mapped_as_the_address() {
     let address = "2001:db8:1:2::abcd".parse::<Ipv6Addr>().unwrap().to_bits();
     let name = |address: u128, nibbles: usize| {
-        let nibbles = (32 - nibbles..32).map(|place| format!("{:x}.", address >> (4 * place) & 0xF));
+        let nibbles =
+            (32 - nibbles..32).map(|place| format!("{:x}.", address >> (4 * place) & 0xF));
         format!("{}ip6.arpa", nibbles.collect::<String>())
     };
     let mapped = KEYS.contents.v6(address);
     for len in [0, 1, 12, 32] {
         for policy in [kept, pseudonym] {
             assert_eq!(policy(&name(address, len)), name(mapped, len));
-            assert_eq!(policy(&name(address, len).to_uppercase()), name(mapped, len));
+            assert_eq!(
+                policy(&name(address, len).to_uppercase()),
+                name(mapped, len)
+            );
         }
     }
 }
@@ -109,19 +130,41 @@ fn telephone_numbers_get_pseudonyms() {
 fn addresses_in_readable_names_are_mapped() {
     let [a, b, c, d] = v4("192.0.2.1");
     for (name, wanted) in [
-        ("1.2.0.192.zen.example.org", format!("{d}.{c}.{b}.{a}.zen.example.org")),
-        ("Host-192-0-2-1-Dyn.isp.test", format!("host-{a}-{b}-{c}-{d}-dyn.isp.test")),
+        (
+            "1.2.0.192.zen.example.org",
+            format!("{d}.{c}.{b}.{a}.zen.example.org"),
+        ),
+        (
+            "Host-192-0-2-1-Dyn.isp.test",
+            format!("host-{a}-{b}-{c}-{d}-dyn.isp.test"),
+        ),
         ("192x0x2x1.Isp.test", format!("{a}x{b}x{c}x{d}.Isp.test")),
-        ("192-000-002-001.isp.test", format!("{a:03}-{b:03}-{c:03}-{d:03}.isp.test")),
+        (
+            "192-000-002-001.isp.test",
+            format!("{a:03}-{b:03}-{c:03}-{d:03}.isp.test"),
+        ),
     ] {
         assert_eq!(kept(name), wanted);
     }
-    let v6 = Ipv6Addr::from_bits(KEYS.contents.v6("2001:db8::1".parse::<Ipv6Addr>().unwrap().to_bits()));
+    let v6 = Ipv6Addr::from_bits(
+        KEYS.contents
+            .v6("2001:db8::1".parse::<Ipv6Addr>().unwrap().to_bits()),
+    );
     let label = v6.to_string().replace(':', "-");
     assert_eq!(kept("2001-db8--1.ip.test"), format!("{label}.ip.test"));
     let nibbles = "1.".to_owned() + &"0.".repeat(31);
-    assert_ne!(kept(&format!("{nibbles}bl.test")), format!("{nibbles}bl.test"));
-    for same in ["WWW.Example.com", "a1-2-3.test", "v2024-11-22.test", "1.2.3.example", "300-1-1-1.test", ""] {
+    assert_ne!(
+        kept(&format!("{nibbles}bl.test")),
+        format!("{nibbles}bl.test")
+    );
+    for same in [
+        "WWW.Example.com",
+        "a1-2-3.test",
+        "v2024-11-22.test",
+        "1.2.3.example",
+        "300-1-1-1.test",
+        "",
+    ] {
         assert_eq!(kept(same), same);
     }
 }
@@ -130,15 +173,22 @@ fn addresses_in_readable_names_are_mapped() {
 fn labels_below_the_public_suffix_get_pseudonyms_of_their_length() {
     let name = "www.Example-Shop.co.uk";
     let mapped = pseudonym(name);
-    let (labels, originals): (Vec<&str>, Vec<&str>) = (mapped.split('.').collect(), name.split('.').collect());
+    let (labels, originals): (Vec<&str>, Vec<&str>) =
+        (mapped.split('.').collect(), name.split('.').collect());
     assert_eq!(labels[2..], ["co", "uk"]);
     for place in [0, 1] {
         assert_eq!(labels[place].len(), originals[place].len());
         assert_ne!(labels[place], originals[place].to_lowercase());
     }
     assert_eq!(pseudonym("EXAMPLE-shop.co.uk"), labels[1..].join("."));
-    assert_eq!(pseudonym("_443._tcp.www.example-shop.co.uk"), format!("_443._tcp.{mapped}"));
-    assert_ne!(pseudonym("www.example.com").split('.').next(), pseudonym("www.example.org").split('.').next());
+    assert_eq!(
+        pseudonym("_443._tcp.www.example-shop.co.uk"),
+        format!("_443._tcp.{mapped}")
+    );
+    assert_ne!(
+        pseudonym("www.example.com").split('.').next(),
+        pseudonym("www.example.org").split('.').next()
+    );
     assert_ne!(pseudonym("johns-laptop"), "johns-laptop");
     for same in ["com", "co.uk", "", "arpa"] {
         assert_eq!(pseudonym(same), same);

@@ -162,7 +162,11 @@ impl<R: Read> Cbor<R> {
         if len > MAX_STRING_LEN - whole.min(MAX_STRING_LEN) {
             return Err(damaged("a string longer than any message"));
         }
-        let read = self.input.by_ref().take(len).read_to_end(&mut self.string)?;
+        let read = self
+            .input
+            .by_ref()
+            .take(len)
+            .read_to_end(&mut self.string)?;
         match read as u64 == len {
             true => Ok(()),
             false => Err(Fault::CutOff),

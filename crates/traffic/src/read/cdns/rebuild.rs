@@ -67,7 +67,11 @@ pub fn rebuild(block: &Block, ticks_per_second: u64) -> Vec<Rebuilt> {
         let data = data.unwrap_or(&empty);
         made.push(Rebuilt {
             time_ns: maker.time_ns(malformed.ticks, 0),
-            source: maker.client(malformed.client_address, malformed.client_port, data.transport),
+            source: maker.client(
+                malformed.client_address,
+                malformed.client_port,
+                data.transport,
+            ),
             destination: maker.server(data.server_address, data.server_port, data.transport),
             transport: transport(data.transport),
             octets: data.octets.to_vec(),
@@ -124,7 +128,11 @@ impl Maker<'_> {
             });
         }
         if flags & HAS_RESPONSE != 0 {
-            let delay = if has_query { transaction.delay_ticks } else { 0 };
+            let delay = if has_query {
+                transaction.delay_ticks
+            } else {
+                0
+            };
             made.push(Rebuilt {
                 time_ns: self.time_ns(transaction.ticks, delay),
                 source: server,
@@ -168,12 +176,22 @@ impl Maker<'_> {
         let has_question = flags & QUERY_HAS_NO_QUESTION == 0;
         let header = header_flags(signature.dns_flags, signature) | rcode(signature.query_rcode);
         let mut message = Writer::new(transaction.id, header);
-        self.questions(&mut message, transaction, signature, has_question, &transaction.query);
+        self.questions(
+            &mut message,
+            transaction,
+            signature,
+            has_question,
+            &transaction.query,
+        );
         self.sections(&mut message, &transaction.query);
         if flags & QUERY_HAS_OPT != 0 && !message.has_opt {
             let ttl = (signature.query_rcode as u32 >> 4 & 0xFF) << 24
                 | (signature.edns_version as u32 & 0xFF) << 16
-                | if signature.dns_flags & QUERY_DO != 0 { TTL_DO } else { 0 };
+                | if signature.dns_flags & QUERY_DO != 0 {
+                    TTL_DO
+                } else {
+                    0
+                };
             let opt = ClassType {
                 rtype: TYPE_OPT,
                 class: signature.udp_size.unwrap_or(DEFAULT_UDP_SIZE),
@@ -191,7 +209,13 @@ impl Maker<'_> {
             | header_flags(signature.dns_flags >> 8, signature)
             | rcode(signature.response_rcode);
         let mut message = Writer::new(transaction.id, header);
-        self.questions(&mut message, transaction, signature, has_question, &transaction.response);
+        self.questions(
+            &mut message,
+            transaction,
+            signature,
+            has_question,
+            &transaction.response,
+        );
         self.sections(&mut message, &transaction.response);
         if flags & RESPONSE_HAS_OPT != 0 && !message.has_opt {
             // That there was one is known, but not what it said beside the RCODE.
@@ -255,7 +279,9 @@ impl Maker<'_> {
 /// The flags of a header, and the opcode.
 fn header_flags(flags: u64, signature: &Signature) -> u16 {
     let opcode = (signature.opcode as u16 & 0xF) << 11;
-    let set = (0..).zip(HEADER_FLAGS).filter(|(bit, _)| flags >> bit & 1 != 0);
+    let set = (0..)
+        .zip(HEADER_FLAGS)
+        .filter(|(bit, _)| flags >> bit & 1 != 0);
     set.fold(opcode, |header, (_, flag)| header | flag)
 }
 
@@ -297,8 +323,10 @@ impl Writer {
     }
 
     fn class_type(&mut self, class_type: ClassType) {
-        self.octets.extend_from_slice(&class_type.rtype.to_be_bytes());
-        self.octets.extend_from_slice(&class_type.class.to_be_bytes());
+        self.octets
+            .extend_from_slice(&class_type.rtype.to_be_bytes());
+        self.octets
+            .extend_from_slice(&class_type.class.to_be_bytes());
     }
 
     fn record(&mut self, name: &[u8], class_type: ClassType, ttl: u32, data: &[u8]) {
@@ -312,7 +340,8 @@ impl Writer {
         self.class_type(class_type);
         self.octets.extend_from_slice(&ttl.to_be_bytes());
         // Longer data than a record can have make the message malformed, as they must.
-        self.octets.extend_from_slice(&(data.len() as u16).to_be_bytes());
+        self.octets
+            .extend_from_slice(&(data.len() as u16).to_be_bytes());
         self.octets.extend_from_slice(data);
     }
 

@@ -28,7 +28,14 @@ fn data(kind: u8) -> Vec<u8> {
         field(14, 2, b"the response"),
     ]
     .concat();
-    frame(&[field(1, 2, b"ns1"), field(14, 2, &message), field(15, 0, &[1])].concat())
+    frame(
+        &[
+            field(1, 2, b"ns1"),
+            field(14, 2, &message),
+            field(15, 0, &[1]),
+        ]
+        .concat(),
+    )
 }
 
 fn frame(octets: &[u8]) -> Vec<u8> {
@@ -83,7 +90,10 @@ fn queries_and_responses_are_read_with_their_ends_and_times() {
         "2 11000000600 192.0.2.2:53 > 192.0.2.1:1000 tls the response",
         "3 11000000600 0.0.0.0:0 > 0.0.0.0:0 unknown ",
     ];
-    assert_eq!(read(&file).unwrap(), (wanted.map(str::to_owned).to_vec(), false));
+    assert_eq!(
+        read(&file).unwrap(),
+        (wanted.map(str::to_owned).to_vec(), false)
+    );
 }
 
 #[test]
@@ -107,7 +117,11 @@ fn files_that_are_cut_off_or_of_something_else_say_so() {
     assert!(messages.len() == 1 && is_cut_off);
     let other = control(START, b"protobuf:other");
     assert!(matches!(read(&other), Err(Fault::NotACapture(why)) if why.contains("not dnstap")));
-    let long = [control(START, CONTENT_TYPE), u32::MAX.to_be_bytes().to_vec()].concat();
+    let long = [
+        control(START, CONTENT_TYPE),
+        u32::MAX.to_be_bytes().to_vec(),
+    ]
+    .concat();
     assert!(matches!(read(&long), Err(Fault::Damaged(why)) if why.contains("4294967295")));
     assert!(!is_dnstap(b"\xA1\xB2\xC3\xD4\0\x02\0\x04\0\0\0\0"));
 }

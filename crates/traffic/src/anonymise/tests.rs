@@ -221,18 +221,17 @@ fn one_address_in_packets_and_contents_has_two_pseudonyms() {
 
 #[test]
 fn an_original_in_a_readable_name_is_refused_and_nothing_is_left() {
-    // The address of a client, written so that no part of it is recognised as one: in a name of five octets.
-    let query = |first: &[u8]| [&QUERY[..12], first, b"\x04test\0\0\x01\0\x01"].concat();
+    // The address of a client, written in a way that is not recognised as one.
+    let hidden = [&QUERY[..12], b"\x10ip6=2001:db8::4d\x04test\0\0\x01\0\x01"].concat();
     let mut capture = Capture::new();
-    let hidden = query(b"\x019\x03192\x010\x012\x0277");
-    capture.packet(way(v4(77), v4(250), 4000), None, 0, &hidden);
+    capture.packet(way(v6(0x4D), v6(0xFFFF), 4000), None, 0, &hidden);
     let run = Run::of(&capture.0);
     let outcome = run.anonymise(NamePolicy::Keep).map(|_| ());
     let found = std::fs::read_dir(run.folder.path()).unwrap().count();
     match outcome {
         Err(TrafficError::NotAnonymous { packet, what }) => {
             assert!(
-                (packet, found) == (1, 1) && what.contains("192.0.2.77"),
+                (packet, found) == (1, 1) && what.contains("2001:db8::4d"),
                 "{what}"
             );
         }

@@ -1,5 +1,5 @@
 //! Addresses in names that stay readable: four octets or 32 nibbles as labels, as blocklists are asked for (RFC 5782), and
-//! addresses inside a label (`192-0-2-1.pool.example`, `2001-db8--1.example`).
+//! addresses inside a label (`192-0-2-1.pool.example`, `2001-db8--1.example`, `2001:db8::1`).
 //!
 //! Both directions of a mapping find addresses in the same places, but for names where 32 nibbles and four octets touch; two
 //! texts of one address within a label (with zeros before numbers or without) may become one.
@@ -90,9 +90,9 @@ enum InLabel {
 
 /// What stands for a label with addresses in it.
 fn in_label(label: &[u8], pan: &mut CachedPan<'_>) -> InLabel {
-    if let Some(address) = ipv6(label) {
-        let mapped = Ipv6Addr::from_bits(pan.v6(address));
-        return InLabel::Mapped(mapped.to_string().replace(':', "-"));
+    if let Some((address, separator)) = ipv6(label) {
+        let mapped = Ipv6Addr::from_bits(pan.v6(address)).to_string();
+        return InLabel::Mapped(mapped.replace(':', separator));
     }
     let mut mapped = String::new();
     let mut at = 0;
@@ -176,17 +176,15 @@ fn ipv4(label: &[u8], from: usize) -> Option<Found> {
     })
 }
 
-/// The IPv6 address that a label is, with hyphens for colons: at least three groups and a digit, so that no word is taken for
-/// one.
-fn ipv6(label: &[u8]) -> Option<u128> {
-    let is_text = |octet: &u8| octet.is_ascii_hexdigit() || *octet == b'-';
-    let groups = label
-        .split(|&octet| octet == b'-')
-        .filter(|group| !group.is_empty())
-        .count();
-    if groups < 3 || !label.iter().all(is_text) || !label.iter().any(u8::is_ascii_digit) {
+/// The IPv6 address that a label is, and what stands between its groups, colons or hyphens: at least three groups and a digit,
+/// so that no word is taken for one.
+fn ipv6(label: &[u8]) -> Option<(u128, &'static str)> {
+    let text = str::from_utf8(label).ok()?;
+    let separator = if text.contains(':') { ":" } else { "-" };
+    let groups = text.split(separator).filter(|group| !group.is_empty());
+    if groups.count() < 3 || !label.iter().any(u8::is_ascii_digit) {
         return None;
     }
-    let text = str::from_utf8(label).ok()?.replace('-', ":");
-    text.parse::<Ipv6Addr>().ok().map(Ipv6Addr::to_bits)
+    let address = text.replace(separator, ":").parse::<Ipv6Addr>().ok()?;
+    Some((address.to_bits(), separator))
 }

@@ -152,6 +152,7 @@ fn addresses_in_readable_names_are_mapped() {
     );
     let label = v6.to_string().replace(':', "-");
     assert_eq!(kept("2001-db8--1.ip.test"), format!("{label}.ip.test"));
+    assert_eq!(kept("2001:DB8::1.test"), format!("{v6}.test"));
     let nibbles = "1.".to_owned() + &"0.".repeat(31);
     assert_ne!(
         kept(&format!("{nibbles}bl.test")),

@@ -12,6 +12,7 @@ mod serve;
 mod sign;
 mod stream;
 mod traffic;
+mod traffic_anonymise;
 mod zone;
 mod zone_tools;
 
@@ -40,6 +41,8 @@ mod _core {
     use super::stream::{QueryLog, QueryStream};
     #[pymodule_export]
     use super::traffic::{traffic_merge, traffic_stats};
+    #[pymodule_export]
+    use super::traffic_anonymise::traffic_anonymise;
     #[pymodule_export]
     use super::zone::Zone;
     #[pymodule_export]

@@ -5,46 +5,33 @@ use super::packets::FILE_HEADER;
 use super::seen::Seen;
 use crate::TrafficError;
 use crate::read::Reading;
-use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::PermissionsExt;
+use dnsrig_zone::{WholeFile, ZoneError};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use tempfile::{Builder, NamedTempFile};
-
-/// Octets that are written at once.
-const BUFFER_LEN: usize = 1 << 20;
-/// Rights of a new file before the process' mask takes its part.
-const MODE: u32 = 0o666;
 
 /// A capture that is being written.
 pub struct Output {
     path: PathBuf,
-    file: BufWriter<NamedTempFile>,
+    file: WholeFile,
     len: u64,
 }
 
 impl Output {
-    /// Begins a file beside `path`, or for `-` where temporary files are.
+    /// Begins a file beside `path`; one that goes to standard output or a pipe is complete where temporary files are first.
     ///
     /// # Errors
     /// [`TrafficError::Write`], or [`TrafficError::Output`].
     pub fn create(path: &Path) -> Result<Self, TrafficError> {
-        let mut builder = Builder::new();
-        builder.prefix(".dnsrig-").suffix(".pcap");
-        let created = match is_standard_output(path) {
-            true => builder.tempfile(),
-            false => {
-                let folder = path
-                    .parent()
-                    .filter(|folder| !folder.as_os_str().is_empty());
-                builder
-                    .permissions(std::fs::Permissions::from_mode(MODE))
-                    .tempfile_in(folder.unwrap_or(Path::new(".")))
-            }
-        };
-        let file = created.map_err(|source| failure(path, source))?;
+        let folder = std::env::temp_dir();
+        let created = WholeFile::create_spooled(path, &folder);
+        let file = created.map_err(|error| match error {
+            ZoneError::Write { source, .. } => failure(path, source),
+            ZoneError::TemporaryOutput { source, .. } => failure(&folder, source),
+            other => failure(path, io::Error::other(other)),
+        })?;
         let mut output = Self {
             path: path.to_owned(),
-            file: BufWriter::with_capacity(BUFFER_LEN, file),
+            file,
             len: 0,
         };
         output.write(&FILE_HEADER)?;
@@ -76,10 +63,8 @@ impl Output {
         reading: &Reading<'_>,
         seen: &Seen,
     ) -> Result<CheckSummary, TrafficError> {
-        self.file
-            .flush()
-            .map_err(|source| failure(&self.path, source))?;
-        let files = [self.file.get_ref().path().to_owned()];
+        let written = self.file.partial_path();
+        let files = [written.map_err(|source| failure(&self.path, source))?];
         let reading = Reading {
             files: &files,
             progress: &|_| (),
@@ -88,33 +73,22 @@ impl Output {
         check(&reading, seen)
     }
 
-    /// Gives the file its name, or copies it to standard output.
+    /// Gives the file its name, or copies it to standard output. It is not brought to disk, which would take longer than all
+    /// the rest: what was made of a capture can be made again.
     ///
     /// # Errors
     /// As [`Output::create`].
     pub fn publish(self) -> Result<(), TrafficError> {
         let Self { path, file, .. } = self;
-        let published = file
-            .into_inner()
-            .map_err(|error| error.into_error())
-            .and_then(|file| match is_standard_output(&path) {
-                true => {
-                    let mut output = io::stdout().lock();
-                    io::copy(&mut file.reopen()?, &mut output)?;
-                    output.flush()
-                }
-                false => file.persist(&path).map(drop).map_err(|error| error.error),
-            });
-        published.map_err(|source| failure(&path, source))
+        file.close()
+            .and_then(|file| file.rename())
+            .map(drop)
+            .map_err(|source| failure(&path, source))
     }
 }
 
-fn is_standard_output(path: &Path) -> bool {
-    path == Path::new("-")
-}
-
 fn failure(path: &Path, source: io::Error) -> TrafficError {
-    match is_standard_output(path) {
+    match path == Path::new("-") {
         true => TrafficError::Output { source },
         false => TrafficError::Write {
             file: path.to_owned(),

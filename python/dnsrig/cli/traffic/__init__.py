@@ -6,6 +6,7 @@ from dnsrig.cli.command_list import CommandList
 
 COMMANDS = {
     "stats": ("traffic.stats", "Say what is in captures."),
+    "anonymize": ("traffic.anonymize", "Take out whatever tells who asked."),
 }
 """Each command's module in dnsrig.cli, and its line in the list."""
 

@@ -30,7 +30,7 @@ pub use names::NamePolicy;
 
 use crate::TrafficError;
 use crate::read::{Reading, run};
-use encode::Rules;
+use encode::{Encoder, Rules};
 use key::KeySet;
 use names::KeptSuffixes;
 use output::Output;
@@ -100,6 +100,39 @@ pub fn anonymise(
     summary.check = output.check(reading, &seen)?;
     output.publish()?;
     Ok(summary)
+}
+
+/// Anonymises messages alone, one by one: for tests and other readers, for which speed is nothing.
+pub struct MessageAnonymiser {
+    keys: KeySet,
+    suffixes: KeptSuffixes,
+    policy: NamePolicy,
+    seen: Seen,
+}
+
+impl MessageAnonymiser {
+    /// An anonymiser by `key`.
+    pub fn new(key: &Key, policy: NamePolicy) -> Self {
+        Self {
+            keys: KeySet::new(key),
+            suffixes: KeptSuffixes::default(),
+            policy,
+            seen: Seen::default(),
+        }
+    }
+
+    /// What stands for `message`, which begins with its ID; `None` if it must be left out.
+    pub fn message(&self, message: &[u8]) -> Option<Vec<u8>> {
+        let rules = Rules {
+            policy: self.policy,
+            keys: &self.keys,
+            suffixes: &self.suffixes,
+            seen: &self.seen,
+        };
+        let mut output = Vec::new();
+        let encoded = Encoder::new(&rules).encode(message, &mut output);
+        encoded.ok().map(|()| output)
+    }
 }
 
 fn names_of(reading: &Reading<'_>) -> String {

@@ -109,7 +109,7 @@ def _lines(result: Mapping[str, Any], output: Path, key: Path | None) -> Iterato
     """Say what was done."""
     messages, check = result["messages"], result["check"]
     if result["made_key"]:
-        yield f"{key}: a new key. Whoever has it can undo what was done; without it, nothing can be done the same way again"
+        yield f"{key}: a new key; who has it can undo what was done, who has not can do nothing like it again"
     yield f"{output}: {count(messages['written'])} messages in {count(check['packets'])} packets"
     left_out = {reason: number for reason, number in messages.items() if number and reason != "written"}
     for what, reasons in (("messages", left_out), ("packets", result["left_out"])):

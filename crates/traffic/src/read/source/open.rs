@@ -84,11 +84,11 @@ pub fn source_of<'c>(input: impl Read + Send + 'c) -> Result<Box<dyn Source + 'c
     if is_pcapng(*magic) {
         return Ok(Box::new(Pcapng::new(input)));
     }
-    if is_dnstap(head) {
+    if is_dnstap(&head) {
         let input = BufReader::with_capacity(BUFFER_LEN, input);
         return Ok(Box::new(Dnstap::new(input)?));
     }
-    if is_cdns(head) {
+    if is_cdns(&head) {
         let input = BufReader::with_capacity(BUFFER_LEN, input);
         return Ok(Box::new(Cdns::new(input)?));
     }

@@ -9,6 +9,7 @@ mod check;
 mod counts;
 mod cryptopan;
 mod encode;
+mod finder;
 mod key;
 mod labels;
 mod names;

@@ -4,13 +4,13 @@
 //! names) whether it is a pseudonym; and it looks for a sample of originals in all forms that they are written in: octets,
 //! text, labels. So it does not depend on what the encoding recognised.
 
+use super::finder::{Finder, colons};
 use super::options::CLIENT_SUBNET;
 use super::pieces::Tuples;
 use super::seen::{Original, Seen};
 use crate::TrafficError;
 use crate::read::{Chunk, Decoded, Packet, PerChunk, Ports, Reading, decode, run};
-use crate::wire::{NameBuffer, TYPE_OPT, View, labels, read_name};
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use crate::wire::{HEADER_LEN, NameBuffer, TYPE_OPT, View, labels, read_name};
 use dnsrig_stream::capture::ip::IpPacket;
 use dnsrig_stream::capture::link::Frame;
 use serde::Serialize;
@@ -20,6 +20,8 @@ use std::ops::ControlFlow;
 const TYPE_A: u16 = 1;
 const TYPE_AAAA: u16 = 28;
 const CLASS_IN: u16 = 1;
+/// A pointer to the first question's name.
+const QUESTION_POINTER: [u8; 2] = [0xC0, HEADER_LEN as u8];
 
 /// What the search looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -39,9 +41,9 @@ pub struct CheckSummary {
 /// # Errors
 /// [`TrafficError::NotAnonymous`] with the first finding, or those of reading.
 pub fn check(reading: &Reading<'_>, seen: &Seen) -> Result<CheckSummary, TrafficError> {
-    let search = Search::new(seen, reading.ports)?;
+    let search = Search::new(seen, reading.ports);
     let mut finding = None;
-    let (read, addresses) = run(reading, &search, |part: Option<Finding>| {
+    let (read, workers) = run(reading, &search, |part: Option<Finding>| {
         finding = part;
         match finding {
             None => ControlFlow::Continue(()),
@@ -53,9 +55,9 @@ pub fn check(reading: &Reading<'_>, seen: &Seen) -> Result<CheckSummary, Traffic
     }
     Ok(CheckSummary {
         packets: read.packets(),
-        addresses: addresses.iter().sum(),
-        originals: search.originals.len() as u64,
-        forms: search.forms.len() as u64,
+        addresses: workers.iter().map(|known| known.asked).sum(),
+        originals: search.finder.originals() as u64,
+        forms: search.finder.forms() as u64,
     })
 }
 
@@ -66,165 +68,101 @@ struct Finding {
     what: String,
 }
 
-/// How an original may be written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
-    /// Its octets.
-    Octets,
-    /// Labels, each with its length, from the first number to the last or the other way.
-    Labels,
-    /// Text, before and after which no digit stands.
-    Text,
+/// Addresses at hand that were found to be pseudonyms; one for each thread.
+struct Known {
+    /// With a bit above the address, which empty slots have not.
+    v4: Vec<u64>,
+    v6: Vec<Option<u128>>,
+    /// Addresses that were looked at.
+    asked: u64,
+}
+
+const V4_SLOTS: usize = 1 << 12;
+const V6_SLOTS: usize = 1 << 10;
+const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
+
+impl Known {
+    fn new() -> Self {
+        Self {
+            v4: vec![0; V4_SLOTS],
+            v6: vec![None; V6_SLOTS],
+            asked: 0,
+        }
+    }
+
+    /// Whether `address` may be a pseudonym.
+    fn is_image(&mut self, address: IpAddr, seen: &Seen) -> bool {
+        self.asked += 1;
+        match address {
+            IpAddr::V4(address) => {
+                let address = address.to_bits();
+                let slot = &mut self.v4[slot_of(address.into(), V4_SLOTS)];
+                let entry = 1 << 32 | u64::from(address);
+                if *slot == entry {
+                    return true;
+                }
+                *slot = entry * u64::from(seen.may_be_image_v4(address));
+                *slot == entry
+            }
+            IpAddr::V6(address) => {
+                let address = address.to_bits();
+                let mixed = (address >> 64) as u64 ^ (address as u64).rotate_left(32);
+                let slot = &mut self.v6[slot_of(mixed, V6_SLOTS)];
+                if *slot != Some(address) {
+                    *slot = seen.may_be_image_v6(address).then_some(address);
+                }
+                slot.is_some()
+            }
+        }
+    }
+}
+
+fn slot_of(value: u64, slots: usize) -> usize {
+    (value.wrapping_mul(SPREAD) >> 32) as usize % slots
 }
 
 struct Search<'s> {
     seen: &'s Seen,
     ports: &'s Ports,
-    originals: Vec<Original>,
-    automaton: AhoCorasick,
-    /// Which original each pattern of the automaton is of, and how it is written.
-    forms: Vec<(usize, Form)>,
+    finder: Finder,
 }
 
 impl<'s> Search<'s> {
-    fn new(seen: &'s Seen, ports: &'s Ports) -> Result<Self, TrafficError> {
-        let originals = seen.originals();
-        let (mut patterns, mut forms) = (Vec::new(), Vec::new());
-        for (number, original) in originals.iter().enumerate() {
-            for (form, pattern) in written(original) {
-                patterns.push(pattern);
-                forms.push((number, form));
-            }
-        }
-        let automaton = AhoCorasick::builder()
-            .kind(Some(AhoCorasickKind::ContiguousNFA))
-            .match_kind(MatchKind::Standard)
-            .ascii_case_insensitive(true)
-            .build(&patterns)
-            .map_err(|error| TrafficError::NoMemory {
-                what: format!("the search for originals ({error})"),
-                advice: "give the process more memory",
-            })?;
-        Ok(Self {
+    fn new(seen: &'s Seen, ports: &'s Ports) -> Self {
+        Self {
             seen,
             ports,
-            originals,
-            automaton,
-            forms,
-        })
+            finder: Finder::new(seen),
+        }
     }
 
-    /// The first original in `octets`.
-    fn original_in(&self, octets: &[u8]) -> Option<&Original> {
-        let found = self.automaton.find_overlapping_iter(octets).find(|found| {
-            let (number, form) = self.forms[found.pattern().as_usize()];
-            let is_digit = |place: Option<usize>| {
-                place
-                    .and_then(|place| octets.get(place))
-                    .is_some_and(u8::is_ascii_hexdigit)
-            };
-            let is_part = form == Form::Text
-                && (is_digit(found.start().checked_sub(1)) || is_digit(Some(found.end())));
-            // Another address's pseudonym may be this one.
-            let is_image = match self.originals[number] {
-                Original::Ipv4(address) => self.seen.may_be_image_v4(address),
-                Original::Ipv6(address) => self.seen.may_be_image_v6(address),
-                Original::Ethernet(_) | Original::Cookie(_) => false,
-            };
-            !is_part && !is_image
-        })?;
-        Some(&self.originals[self.forms[found.pattern().as_usize()].0])
-    }
-
-    /// What is wrong with a packet, if anything is; counts the addresses looked at.
-    fn packet(&self, packet: &Packet<'_>, addresses: &mut u64) -> Option<String> {
-        let original = self
-            .original_in(packet.octets)
-            .map(|original| match *original {
-                Original::Ipv4(address) => Ipv4Addr::from_bits(address).to_string(),
-                Original::Ipv6(address) => Ipv6Addr::from_bits(address).to_string(),
-                Original::Ethernet(octets) => format!("the Ethernet address {}", digits(&octets)),
-                Original::Cookie(octets) => format!("the cookie {}", digits(&octets)),
-            });
-        if let Some(original) = original {
-            return Some(format!("{original} of the original"));
+    /// What is wrong with a packet, if anything is.
+    fn packet(&self, packet: &Packet<'_>, known: &mut Known) -> Option<String> {
+        let Ok(ip) = IpPacket::parse(Frame::parse(packet.at.link_type, packet.octets)) else {
+            return Some("a packet that cannot be read".to_owned());
+        };
+        if let Some(original) = self.finder.find(ip.payload, self.seen) {
+            return Some(format!("{} of the original", described(original)));
         }
         let mut ask = |address: IpAddr, place: &str| {
-            *addresses += 1;
-            let is_image = match address {
-                IpAddr::V4(address) => self.seen.may_be_image_v4(address.to_bits()),
-                IpAddr::V6(address) => self.seen.may_be_image_v6(address.to_bits()),
-            };
+            let is_image = known.is_image(address, self.seen);
             (!is_image).then(|| format!("{address} in {place}, which is no pseudonym"))
         };
-        let ip = IpPacket::parse(Frame::parse(packet.at.link_type, packet.octets)).ok()?;
-        let sides = [
-            (ip.source, "its source"),
-            (ip.destination, "its destination"),
-        ];
-        sides
-            .into_iter()
-            .find_map(|(address, place)| ask(address, place))
-            .or_else(|| {
-                let Decoded::Message(message) = decode(packet, self.ports) else {
-                    return None;
-                };
-                in_message(message.octets, &mut ask)
+        ask(ip.source, "its source")
+            .or_else(|| ask(ip.destination, "its destination"))
+            .or_else(|| match decode(packet, self.ports) {
+                Decoded::Message(message) => in_message(message.octets, &mut ask),
+                _ => None,
             })
     }
 }
 
-fn digits(octets: &[u8]) -> String {
-    let digits: Vec<String> = octets.iter().map(|octet| format!("{octet:02x}")).collect();
-    digits.join(":")
-}
-
-/// The forms in which an original may be written.
-fn written(original: &Original) -> Vec<(Form, Vec<u8>)> {
-    let of_labels = |labels: &[String]| -> Vec<u8> {
-        labels
-            .iter()
-            .flat_map(|label| [&[label.len() as u8], label.as_bytes()].concat())
-            .collect()
-    };
-    let of_numbers = |mut numbers: Vec<String>, separators: &[&str]| {
-        let mut forms = Vec::new();
-        for _ in 0..2 {
-            forms.push((Form::Labels, of_labels(&numbers)));
-            forms.extend(
-                separators
-                    .iter()
-                    .map(|separator| (Form::Text, numbers.join(separator).into_bytes())),
-            );
-            numbers.reverse();
-        }
-        forms
-    };
+fn described(original: &Original) -> String {
     match *original {
-        Original::Ipv4(address) => {
-            let numbers = address.to_be_bytes().iter().map(u8::to_string).collect();
-            of_numbers(numbers, &[".", "-"])
-        }
-        Original::Ipv6(address) => {
-            let nibbles = (0..32)
-                .map(|place| format!("{:x}", address >> (4 * place) & 0xF))
-                .collect();
-            let mut forms = of_numbers(nibbles, &[]);
-            let text = Ipv6Addr::from_bits(address).to_string();
-            forms.push((Form::Text, text.replace(':', "-").into_bytes()));
-            forms.push((Form::Text, text.into_bytes()));
-            forms.push((Form::Octets, address.to_be_bytes().to_vec()));
-            forms
-        }
-        Original::Ethernet(octets) => {
-            let text = digits(&octets);
-            vec![
-                (Form::Octets, octets.to_vec()),
-                (Form::Text, text.replace(':', "-").into_bytes()),
-                (Form::Text, text.into_bytes()),
-            ]
-        }
-        Original::Cookie(octets) => vec![(Form::Octets, octets.to_vec())],
+        Original::Ipv4(address) => Ipv4Addr::from_bits(address).to_string(),
+        Original::Ipv6(address) => Ipv6Addr::from_bits(address).to_string(),
+        Original::Ethernet(octets) => format!("the Ethernet address {}", colons(&octets)),
+        Original::Cookie(octets) => format!("the cookie {}", colons(&octets)),
     }
 }
 
@@ -261,8 +199,12 @@ fn in_message(
             }
             _ => None,
         };
-        let owner = read_name(octets, record.owner, &mut name).ok();
-        let in_owner = owner.and_then(|_| reverse_address(name.as_slice()));
+        // Most are the question's, which was looked at.
+        let is_question = octets[record.owner..].starts_with(&QUESTION_POINTER);
+        let in_owner = match !is_question && read_name(octets, record.owner, &mut name).is_ok() {
+            true => reverse_address(name.as_slice()),
+            false => None,
+        };
         for (address, place) in [(in_data, "a record"), (in_owner, "the owner of a record")] {
             let wrong = address.and_then(|address| ask(address, place));
             if wrong.is_some() {
@@ -295,13 +237,14 @@ fn subnets(options: &[u8]) -> impl Iterator<Item = IpAddr> {
 
 /// The address that a name below `in-addr.arpa` or `ip6.arpa` stands for; bits that it does not tell are 0.
 fn reverse_address(name: &[u8]) -> Option<IpAddr> {
+    let tail = name.last_chunk::<6>()?;
+    if !tail.eq_ignore_ascii_case(b"\x04arpa\0") {
+        return None;
+    }
     let all: Vec<&[u8]> = labels(name).collect();
     let (zone, numbers) = all
         .split_last_chunk::<2>()
         .map(|(numbers, zone)| (zone, numbers))?;
-    if !zone[1].eq_ignore_ascii_case(b"arpa") || numbers.is_empty() {
-        return None;
-    }
     let texts = numbers.iter().rev().map(|label| str::from_utf8(label).ok());
     if zone[0].eq_ignore_ascii_case(b"in-addr") {
         let is_plain = |text: &&str| text.len() == 1 || matches!(text.as_bytes()[0], b'1'..=b'9');
@@ -329,17 +272,16 @@ fn reverse_address(name: &[u8]) -> Option<IpAddr> {
 }
 
 impl PerChunk for Search<'_> {
-    /// Addresses that were looked at.
-    type Worker = u64;
+    type Worker = Known;
     type Part = Option<Finding>;
 
-    fn worker(&self) -> u64 {
-        0
+    fn worker(&self) -> Known {
+        Known::new()
     }
 
-    fn chunk(&self, worker: &mut u64, chunk: &Chunk<'_>) -> Option<Finding> {
+    fn chunk(&self, known: &mut Known, chunk: &Chunk<'_>) -> Option<Finding> {
         chunk.iter().find_map(|packet| {
-            self.packet(&packet, worker).map(|what| Finding {
+            self.packet(&packet, known).map(|what| Finding {
                 packet: packet.at.number,
                 what,
             })

@@ -6,6 +6,9 @@ use aes::{Aes128Enc, Block};
 /// Octets of a block, and of a tweak.
 pub const BLOCK_LEN: usize = 16;
 
+/// Blocks that are enciphered at once.
+const BATCH: usize = 4;
+
 /// AES-128 under one key.
 pub struct Prf {
     cipher: Aes128Enc,
@@ -35,10 +38,18 @@ impl Prf {
     /// Fills `output` with what follows from `seed`, which must be the outcome of [`Prf::mac`].
     pub fn expand(&self, seed: [u8; BLOCK_LEN], output: &mut [u8]) {
         let seed = u128::from_be_bytes(seed);
-        for (number, chunk) in (1..).zip(output.chunks_mut(BLOCK_LEN)) {
-            let mut block = Block::from((seed ^ number).to_be_bytes());
-            self.cipher.encrypt_block(&mut block);
-            chunk.copy_from_slice(&block[..chunk.len()]);
+        for (round, part) in (0..).zip(output.chunks_mut(BATCH * BLOCK_LEN)) {
+            let len = part.len().div_ceil(BLOCK_LEN);
+            let mut blocks = [Block::default(); BATCH];
+            for (number, block) in (1..).zip(&mut blocks[..len]) {
+                *block = (seed ^ (round * BATCH as u128 + number))
+                    .to_be_bytes()
+                    .into();
+            }
+            self.cipher.encrypt_blocks(&mut blocks[..len]);
+            for (chunk, block) in part.chunks_mut(BLOCK_LEN).zip(&blocks) {
+                chunk.copy_from_slice(&block[..chunk.len()]);
+            }
         }
     }
 

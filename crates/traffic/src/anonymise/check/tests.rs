@@ -41,8 +41,8 @@ fn finding(source: [u8; 4], payload: &[u8]) -> Option<String> {
         link_type: 101,
         file: 0,
     };
-    let search = Search::new(&seen, &ports).unwrap();
-    search.packet(&Packet { octets, at }, &mut 0)
+    let search = Search::new(&seen, &ports);
+    search.packet(&Packet { octets, at }, &mut Known::new())
 }
 
 /// A message with a question for `name` and additional records.
@@ -72,7 +72,7 @@ fn what_is_anonymous_passes() {
 fn originals_are_found_in_all_forms() {
     for name in [
         &b"\x0b192.0.2.77-\0"[..],
-        b"\x0ehost192-0-2-77\0",
+        b"\x0enode192-0-2-77\0",
         b"\x0a77.2.0.192\0",
         b"\x0277\x012\x010\x03192\x02bl\0",
         b"\x03192\x010\x012\x0277\0",

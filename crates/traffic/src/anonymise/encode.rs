@@ -2,22 +2,21 @@
 //!
 //! A name is compressed where it was before, so that messages keep their lengths as far as names keep theirs.
 
+mod names;
+
 use super::counts::ContentCounts;
 use super::cryptopan::CachedPan;
 use super::key::KeySet;
-use super::names::{KeptSuffixes, Mapped, NameMapper, NamePolicy};
+use super::names::{KeptSuffixes, NameMapper, NamePolicy};
 use super::options::{self, Fate};
 use super::pieces::{Tuples, write_texts, zeros};
 use super::rdata::{self, Parameter, Part};
 use super::seen::Seen;
-use crate::wire::{
-    HEADER_LEN, Header, NameBuffer, Record, Section, TYPE_OPT, View, read_name, skip_name,
-};
+use crate::wire::{HEADER_LEN, Header, NameBuffer, Record, Section, TYPE_OPT, View};
+use names::Places;
 
 /// Opcodes whose messages have questions and records: QUERY, NOTIFY and UPDATE.
 const OPCODES: [u8; 3] = [0, 4, 5];
-/// A compression pointer reaches so many octets (RFC 1035 section 4.1.4).
-const MAX_POINTER: usize = 0x3FFF;
 /// The most octets of a message, over TCP.
 const MAX_MESSAGE_LEN: usize = 0xFFFF;
 
@@ -56,8 +55,7 @@ pub struct Encoder<'k> {
     policy: NamePolicy,
     keys: &'k KeySet,
     seen: &'k Seen,
-    /// Where labels were, and where they are now, in the order of both.
-    places: Vec<(u16, u16)>,
+    places: Places,
     name: NameBuffer,
     mapped: Vec<u8>,
     /// What was seen.
@@ -80,7 +78,7 @@ impl<'k> Encoder<'k> {
             policy,
             keys,
             seen,
-            places: Vec::new(),
+            places: Places::default(),
             name: NameBuffer::default(),
             mapped: Vec::new(),
             counts: ContentCounts::default(),
@@ -167,121 +165,12 @@ impl<'k> Encoder<'k> {
             };
             self.counts.odd_data += 1;
             output.truncate(len_at + 2);
-            self.forget_from(record.rdata.start);
+            self.places.forget_from(record.rdata.start);
             output.resize(len_at + 2 + record.rdata.len(), 0);
         }
         let len = u16::try_from(output.len() - len_at - 2).map_err(|_| MessageLeftOut::TooLong)?;
         output[len_at..len_at + 2].copy_from_slice(&len.to_be_bytes());
         Ok(true)
-    }
-
-    /// Appends the name at `at`; gives where it ends in the message.
-    fn name(
-        &mut self,
-        message: &[u8],
-        at: usize,
-        output: &mut Vec<u8>,
-        start: usize,
-    ) -> Result<usize, MessageLeftOut> {
-        // The root, which owns every OPT record.
-        if message.get(at) == Some(&0) {
-            output.push(0);
-            return Ok(at + 1);
-        }
-        if let Some(&[high, low]) = message
-            .get(at..at + 2)
-            .and_then(|octets| octets.first_chunk())
-        {
-            let target = u16::from_be_bytes([high & 0x3F, low]);
-            if high >= 0xC0
-                && let Some(place) = self.place_of(target)
-            {
-                output.extend_from_slice(&(0xC000 | place).to_be_bytes());
-                return Ok(at + 2);
-            }
-        }
-        let mut name = std::mem::take(&mut self.name);
-        let written = self.whole_name(message, at, &mut name, output, start);
-        self.name = name;
-        written
-    }
-
-    /// Appends a name that is more than a pointer to one before it.
-    fn whole_name(
-        &mut self,
-        message: &[u8],
-        at: usize,
-        name: &mut NameBuffer,
-        output: &mut Vec<u8>,
-        start: usize,
-    ) -> Result<usize, MessageLeftOut> {
-        let end = read_name(message, at, name).map_err(|_| MessageLeftOut::Malformed)?;
-        let mut mapped = std::mem::take(&mut self.mapped);
-        let outcome = self
-            .names
-            .map(name.as_slice(), &mut self.contents, &mut mapped);
-        let (rest, inner) = match outcome {
-            Mapped::Same => (name.as_slice(), 0),
-            Mapped::Changed { inner } => (&mapped[..], inner),
-            Mapped::TooLong => (&[][..], 0),
-        };
-        self.counts.names += u64::from(matches!(outcome, Mapped::Changed { .. }));
-        self.labels(message, at, rest, inner, output, start);
-        self.mapped = mapped;
-        match outcome {
-            Mapped::TooLong => Err(MessageLeftOut::TooLong),
-            _ => Ok(end),
-        }
-    }
-
-    /// Appends the labels `rest` for the name at `at`, one by one until the message points to others that stand in the output
-    /// already. `inner` has a bit for each label that depends on those before it, and so is no other name's beginning.
-    fn labels(
-        &mut self,
-        message: &[u8],
-        mut at: usize,
-        mut rest: &[u8],
-        mut inner: u128,
-        output: &mut Vec<u8>,
-        start: usize,
-    ) {
-        let mut is_pointed = false;
-        while let Some(&len) = rest.first() {
-            if message[at] >= 0xC0 {
-                let target = u16::from_be_bytes([message[at] & 0x3F, message[at + 1]]);
-                if let Some(place) = self.place_of(target).filter(|_| inner & 1 == 0) {
-                    output.extend_from_slice(&(0xC000 | place).to_be_bytes());
-                    return;
-                }
-                (at, is_pointed) = (target.into(), true);
-                continue;
-            }
-            let (label, after) = rest.split_at(1 + usize::from(len));
-            let place = output.len() - start;
-            let is_place = !is_pointed && len > 0 && inner & 1 == 0;
-            if is_place && at <= MAX_POINTER && place <= MAX_POINTER {
-                self.places.push((at as u16, place as u16));
-            }
-            output.extend_from_slice(label);
-            at += 1 + usize::from(message[at]);
-            (rest, inner) = (after, inner >> 1);
-        }
-    }
-
-    /// Where what was at `place` stands now.
-    fn place_of(&self, place: u16) -> Option<u16> {
-        let found = self
-            .places
-            .binary_search_by_key(&place, |&(before, _)| before);
-        found.ok().map(|index| self.places[index].1)
-    }
-
-    /// Forgets where labels are that were at `place` or after it.
-    fn forget_from(&mut self, place: usize) {
-        let kept = self
-            .places
-            .partition_point(|&(before, _)| usize::from(before) < place);
-        self.places.truncate(kept);
     }
 
     /// Appends the data of a record.
@@ -318,21 +207,6 @@ impl<'k> Encoder<'k> {
             true => Ok(()),
             false => Err(Fault::NotAsItsType),
         }
-    }
-
-    fn name_in_data(
-        &mut self,
-        message: &[u8],
-        at: usize,
-        output: &mut Vec<u8>,
-        start: usize,
-    ) -> Result<usize, Fault> {
-        skip_name(message, at).ok_or(Fault::NotAsItsType)?;
-        self.name(message, at, output, start)
-            .map_err(|left_out| match left_out {
-                MessageLeftOut::TooLong => Fault::TooLong,
-                _ => Fault::NotAsItsType,
-            })
     }
 
     /// Appends what stands for a part of data other than a name.
@@ -405,21 +279,6 @@ impl<'k> Encoder<'k> {
             self.counts.option(fate);
             let len = (output.len() - len_at - 2) as u16;
             output[len_at..len_at + 2].copy_from_slice(&len.to_be_bytes());
-        }
-        Ok(())
-    }
-
-    /// Appends what stands for the uncompressed name that an option holds.
-    fn name_in_option(&mut self, data: &[u8], output: &mut Vec<u8>) -> Result<(), Fault> {
-        let mut name = NameBuffer::default();
-        if read_name(data, 0, &mut name) != Ok(data.len()) || name.as_slice() != data {
-            zeros(data.len(), output);
-            return Ok(());
-        }
-        match self.names.map(data, &mut self.contents, &mut self.mapped) {
-            Mapped::Same => output.extend_from_slice(data),
-            Mapped::Changed { .. } => output.extend_from_slice(&self.mapped),
-            Mapped::TooLong => return Err(Fault::TooLong),
         }
         Ok(())
     }

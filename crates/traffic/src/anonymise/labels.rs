@@ -4,7 +4,9 @@
 //! long arithmetic, and walking on until the outcome is of the same kind again (J. Black and P. Rogaway, "Ciphers with
 //! Arbitrary Finite Domains", CT-RSA 2002).
 
-use super::prf::{BLOCK_LEN, Prf};
+use super::prf::{BLOCK_LEN, CipherUse, Prf, expand, mac};
+use aes::cipher::BlockCipherEncBackend;
+use aes::cipher::consts::U16;
 
 /// The most octets of a label.
 pub const MAX_LABEL_LEN: usize = 63;
@@ -111,10 +113,11 @@ impl LabelCipher {
         let kind = Kind::of(places);
         let tweak = tweak_of(tweak, kind, label.len());
         loop {
-            match places {
-                [place] => *place = self.shuffled(tweak, kind.radix(), *place),
-                _ => self.rounds(tweak, kind.radix(), places),
-            }
+            self.prf.with(Permutation {
+                tweak,
+                radix: kind.radix(),
+                places: &mut *places,
+            });
             for (octet, place) in label.iter_mut().zip(&*places) {
                 *octet = ALPHABET[usize::from(*place)];
             }
@@ -123,42 +126,71 @@ impl LabelCipher {
             }
         }
     }
+}
 
-    /// A permutation of all labels with two characters or more.
-    fn rounds(&self, tweak: [u8; BLOCK_LEN], radix: u8, places: &mut [u8]) {
+/// A permutation of all labels of one length over the first `radix` characters, which is to be done once.
+struct Permutation<'a> {
+    tweak: [u8; BLOCK_LEN],
+    radix: u8,
+    places: &'a mut [u8],
+}
+
+impl CipherUse for Permutation<'_> {
+    #[inline(always)]
+    fn run(self, backend: &impl BlockCipherEncBackend<BlockSize = U16>) {
+        let Self {
+            tweak,
+            radix,
+            places,
+        } = self;
+        if let [place] = places {
+            *place = shuffled(backend, tweak, radix, *place);
+            return;
+        }
         let (left, right) = places.split_at_mut(places.len() / 2);
-        for round in 0..ROUNDS {
-            match round % 2 {
-                0 => self.add(tweak, round, radix, left, right),
-                _ => self.add(tweak, round, radix, right, left),
-            }
+        for round in (0..ROUNDS).step_by(2) {
+            add(backend, tweak, round, radix, left, right);
+            add(backend, tweak, round + 1, radix, right, left);
         }
     }
+}
 
-    /// Adds to one half what follows from the other.
-    fn add(&self, mut tweak: [u8; BLOCK_LEN], round: u8, radix: u8, half: &mut [u8], other: &[u8]) {
-        tweak[0] ^= round;
-        let mut stream = [0; 2 * MAX_LABEL_LEN.div_ceil(2)];
-        let stream = &mut stream[..2 * half.len()];
-        self.prf.expand(self.prf.mac(tweak, other), stream);
-        for (place, random) in half.iter_mut().zip(stream.as_chunks::<2>().0) {
-            let sum = u32::from(*place) + u32::from(u16::from_be_bytes(*random));
-            *place = (sum % u32::from(radix)) as u8;
-        }
+/// Adds to one half what follows from the other.
+#[inline(always)]
+fn add(
+    backend: &impl BlockCipherEncBackend<BlockSize = U16>,
+    mut tweak: [u8; BLOCK_LEN],
+    round: u8,
+    radix: u8,
+    half: &mut [u8],
+    other: &[u8],
+) {
+    tweak[0] ^= round;
+    let mut stream = [0; 2 * MAX_LABEL_LEN.div_ceil(2)];
+    let stream = &mut stream[..2 * half.len()];
+    expand(backend, mac(backend, tweak, other), stream);
+    for (place, random) in half.iter_mut().zip(stream.as_chunks::<2>().0) {
+        let sum = u32::from(*place) + u32::from(u16::from_be_bytes(*random));
+        *place = (sum % u32::from(radix)) as u8;
     }
+}
 
-    /// A permutation of single characters, for which there are no halves: the shuffle of R. Durstenfeld.
-    fn shuffled(&self, tweak: [u8; BLOCK_LEN], radix: u8, place: u8) -> u8 {
-        let mut stream = [0; 4 * ALPHABET.len()];
-        self.prf.expand(self.prf.mac(tweak, &[]), &mut stream);
-        let mut order: [u8; ALPHABET.len()] = std::array::from_fn(|place| place as u8);
-        let randoms = stream.as_chunks::<4>().0;
-        for last in (1..usize::from(radix)).rev() {
-            let random = u32::from_be_bytes(randoms[last]);
-            order.swap(last, random as usize % (last + 1));
-        }
-        order[usize::from(place)]
+/// A permutation of single characters, for which there are no halves: the shuffle of R. Durstenfeld.
+fn shuffled(
+    backend: &impl BlockCipherEncBackend<BlockSize = U16>,
+    tweak: [u8; BLOCK_LEN],
+    radix: u8,
+    place: u8,
+) -> u8 {
+    let mut stream = [0; 4 * ALPHABET.len()];
+    expand(backend, mac(backend, tweak, &[]), &mut stream);
+    let mut order: [u8; ALPHABET.len()] = std::array::from_fn(|place| place as u8);
+    let randoms = stream.as_chunks::<4>().0;
+    for last in (1..usize::from(radix)).rev() {
+        let random = u32::from_be_bytes(randoms[last]);
+        order.swap(last, random as usize % (last + 1));
     }
+    order[usize::from(place)]
 }
 
 /// Labels of another length or kind have nothing in common.

@@ -1,6 +1,6 @@
 use super::*;
 use crate::anonymise::key::Key;
-use crate::wire::{Opt, labels};
+use crate::wire::{Opt, labels, read_name};
 use proptest::prelude::*;
 use std::sync::LazyLock;
 

@@ -179,6 +179,11 @@ fn ipv4(label: &[u8], from: usize) -> Option<Found> {
 /// The IPv6 address that a label is, and what stands between its groups, colons or hyphens: at least three groups and a digit,
 /// so that no word is taken for one.
 fn ipv6(label: &[u8]) -> Option<(u128, &'static str)> {
+    // Most labels have none.
+    let separators = label.iter().filter(|octet| matches!(octet, b'-' | b':'));
+    if separators.count() < 2 {
+        return None;
+    }
     let text = str::from_utf8(label).ok()?;
     let separator = if text.contains(':') { ":" } else { "-" };
     let groups = text.split(separator).filter(|group| !group.is_empty());

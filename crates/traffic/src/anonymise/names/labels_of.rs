@@ -40,7 +40,7 @@ impl<'n> Labels<'n> {
     }
 
     /// The label at `place`, counted from the last, which is at 0.
-    pub fn from_end(&self, place: usize) -> Option<&'n [u8]> {
+    pub fn nth_back(&self, place: usize) -> Option<&'n [u8]> {
         (place < self.len).then(|| self.get(self.len - 1 - place))
     }
 

@@ -21,7 +21,7 @@ pub enum Zone {
 impl Zone {
     /// The zone that a name is in.
     pub fn of(labels: &Labels<'_>) -> Option<Self> {
-        match (labels.from_end(1)?, labels.from_end(0)?) {
+        match (labels.nth_back(1)?, labels.nth_back(0)?) {
             (b"in-addr", b"arpa") => Some(Self::InAddr),
             (b"ip6", b"arpa" | b"int") => Some(Self::Ip6),
             (b"e164", b"arpa") => Some(Self::E164),
@@ -72,7 +72,7 @@ fn stays(zone: Zone, policy: NamePolicy, known: usize, label: &[u8]) -> bool {
 
 /// What stands for the octets of a name in `in-addr.arpa`, the first octet of the address first.
 fn octets(labels: &Labels<'_>, pan: &mut CachedPan<'_>) -> Vec<String> {
-    let below = |place: usize| labels.from_end(place + 2);
+    let below = |place: usize| labels.nth_back(place + 2);
     let known: Vec<u8> = (0..4)
         .map_while(|place| below(place).and_then(octet))
         .collect();
@@ -97,7 +97,7 @@ fn octets(labels: &Labels<'_>, pan: &mut CachedPan<'_>) -> Vec<String> {
 /// What stands for the nibbles of a name in `ip6.arpa`, the first nibble of the address first.
 fn nibbles(labels: &Labels<'_>, pan: &mut CachedPan<'_>) -> Vec<String> {
     let known: Vec<u8> = (0..32)
-        .map_while(|place| labels.from_end(place + 2).and_then(nibble))
+        .map_while(|place| labels.nth_back(place + 2).and_then(nibble))
         .collect();
     let places = (0..known.len()).map(|place| 124 - 4 * place);
     let address = known

@@ -444,7 +444,7 @@ def traffic_anonymise(
     """Write captures without anything that tells who sent a query; give a summary as JSON.
 
     Without the key file `key`, a new key is used and forgotten; with `make_key`, a file that is not there is made.
-    `settings` is a JSON object: `names` ("keep" or "pseudonyms"), `keep` (suffixes that stay readable among pseudonyms).
+    `settings` is a JSON object: `names` ("keep" or "pseudonyms"), `keep` (suffixes that stay readable, too).
     `read` and `on_progress` are those of `traffic_stats`.
     """
 

@@ -24,6 +24,7 @@ __all__ = [
     "serve_echo",
     "sign_zone",
     "signing_rate",
+    "traffic_anonymise",
     "traffic_convert",
     "traffic_filter",
     "traffic_fit",
@@ -443,6 +444,23 @@ def zone_compare(
 
 def zone_survey(path: str | PathLike[str], reading: _Reading) -> str:
     """Say what a zone looks like: counts, sizes, algorithms."""
+
+def traffic_anonymise(
+    paths: Sequence[str | PathLike[str]],
+    output: str | PathLike[str],
+    *,
+    key: str | PathLike[str] | None = None,
+    make_key: bool = False,
+    read: str = "{}",
+    settings: str = "{}",
+    on_progress: Callable[[int], Any] | None = None,
+) -> str:
+    """Write captures without anything that tells who sent a query; give a summary as JSON.
+
+    Without the key file `key`, a new key is used and forgotten; with `make_key`, a file that is not there is made.
+    `settings` is a JSON object: `names` ("keep" or "pseudonyms"), `keep` (suffixes that stay readable, too).
+    `read` and `on_progress` are those of `traffic_stats`.
+    """
 
 def traffic_stats(
     paths: Sequence[str | PathLike[str]],

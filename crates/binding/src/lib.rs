@@ -12,6 +12,7 @@ mod serve;
 mod sign;
 mod stream;
 mod traffic;
+mod traffic_anonymise;
 mod traffic_select;
 mod traffic_synthesise;
 mod transactions;
@@ -43,6 +44,8 @@ mod _core {
     use super::stream::{QueryLog, QueryStream};
     #[pymodule_export]
     use super::traffic::{traffic_merge, traffic_stats};
+    #[pymodule_export]
+    use super::traffic_anonymise::traffic_anonymise;
     #[pymodule_export]
     use super::traffic_select::{
         traffic_convert, traffic_filter, traffic_mix, traffic_partition, traffic_partition_files,

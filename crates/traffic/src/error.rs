@@ -106,4 +106,22 @@ pub enum TrafficError {
         /// What is wrong with what was asked for.
         why: String,
     },
+    /// A key of anonymisation that cannot be used.
+    #[error("{}: {why}", file.display())]
+    Key {
+        /// The key file.
+        file: PathBuf,
+        /// What is wrong, and what to do.
+        why: String,
+    },
+    /// Something of the original stood in what was to be anonymous.
+    #[error(
+        "packet {packet} of the output holds {what}; the output was removed. Names that stay readable may hold it: take pseudonyms for them (--names pseudonyms); if names have pseudonyms, please report this"
+    )]
+    NotAnonymous {
+        /// The packet's number in the output, counted from 1.
+        packet: u64,
+        /// What it holds.
+        what: String,
+    },
 }

@@ -6,6 +6,7 @@
 //! sampled, mixed, converted, at other times. [`profile`] describes traffic in figures, [`synthesise`] makes it, and [`fit`]
 //! makes such a profile of captures.
 
+pub mod anonymise;
 pub mod error;
 pub mod fit;
 pub mod message;

@@ -9,7 +9,9 @@
 
 mod assembly;
 mod buffer;
+pub mod cdns;
 mod decode;
+pub mod dnstap;
 mod in_order;
 mod run;
 pub mod source;

@@ -9,6 +9,7 @@ COMMANDS = {
     "filter": ("traffic.filter", "Write the messages for which an expression holds."),
     "partition": ("traffic.partition", "Cut a stream as a zone was cut, or by client."),
     "sample": ("traffic.sample", "Write all queries of some clients."),
+    "anonymize": ("traffic.anonymize", "Take out whatever tells who asked."),
     "mix": ("traffic.mix", "Put queries of another stream among those of a stream."),
     "warp": ("traffic.warp", "Write the same traffic faster, later, or several times."),
     "convert": ("traffic.convert", "Convert captures, query files and Parquet into one another."),

@@ -4,8 +4,10 @@ use super::pcap::{Pcap, is_pcap};
 use super::pcapng::{Pcapng, is_pcapng};
 use super::{Fault, Source};
 use crate::error::TrafficError;
+use crate::read::cdns::{Cdns, is_cdns};
+use crate::read::dnstap::{Dnstap, is_dnstap};
 use std::fs::{File, OpenOptions};
-use std::io::{self, Cursor, Read};
+use std::io::{self, BufReader, Cursor, Read};
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -14,7 +16,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// How long a pipe without data is waited for before the cancel flag is looked at again.
 const POLL_MS: libc::c_int = 100;
 /// Octets by which compression and format are told.
-const MAGIC_LEN: usize = 6;
+const MAGIC_LEN: usize = 12;
+/// Octets that sources of messages read at once, which take few at a time.
+const BUFFER_LEN: usize = 1 << 18;
 const GZIP_MAGIC: &[u8] = &[0x1F, 0x8B];
 const ZSTD_MAGIC: &[u8] = &[0x28, 0xB5, 0x2F, 0xFD];
 const XZ_MAGIC: &[u8] = &[0xFD, b'7', b'z', b'X', b'Z', 0];
@@ -79,6 +83,14 @@ pub fn source_of<'c>(input: impl Read + Send + 'c) -> Result<Box<dyn Source + 'c
     }
     if is_pcapng(*magic) {
         return Ok(Box::new(Pcapng::new(input)));
+    }
+    if is_dnstap(&head) {
+        let input = BufReader::with_capacity(BUFFER_LEN, input);
+        return Ok(Box::new(Dnstap::new(input)?));
+    }
+    if is_cdns(&head) {
+        let input = BufReader::with_capacity(BUFFER_LEN, input);
+        return Ok(Box::new(Cdns::new(input)?));
     }
     let [a, b, c, d] = magic;
     Err(Fault::NotACapture(format!(

@@ -41,8 +41,10 @@ test: setup test-rust test-python
 test-rust:
 	$(CARGO_TEST)
 
+# Most tests wait for servers, so files run beside each other; TEST_WORKERS=0 runs all in one process.
+TEST_WORKERS ?= 2
 test-python:
-	$(BIN)/pytest
+	$(BIN)/pytest -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder --durations=25
 
 lint: setup
 	cargo fmt --all --check

@@ -1,9 +1,10 @@
-"""Fixtures for all tests: the command line as users call it, and a server to load."""
+"""Fixtures for all tests: the command line as users call it, and a server to load; in which order files are run."""
 
 import json
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,18 +14,49 @@ import pytest
 from dnsrig import _core
 from dnsrig.servers.base import ServedZone, ServerSettings
 from dnsrig.servers.embedded import Embedded
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 # Machines are shared and noisy: how long an example takes says nothing.
-settings.register_profile("dnsrig", deadline=None)
+settings.register_profile("dnsrig", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("dnsrig")
 
 COMMAND_DEADLINE_S = 120
+TESTS = Path(__file__).parent
+LONGEST_FIRST = (
+    "verification/test_tree_resolvers.py",
+    "verification/test_authoritative_matrix.py",
+    "verification/test_dnssec_items.py",
+    "verification/test_weak_resolvers.py",
+    "verification/test_proxy_items.py",
+    "servers/test_resolvers.py",
+)
+"""Files that begin first: they take longest, and one process is not to be left with one of them at the end."""
+SLOW_FILES_SHOWN = 15
 
 # A test run that was started in the background of a shell, or by nohup, inherits SIGINT or SIGHUP as ignored, and would
 # pass that on to the programs that tests interrupt. Handlers are not passed on.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, lambda *_: None)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Bring the files that take longest to the front (`make test` runs files beside each other, in this order)."""
+    places = {TESTS / name: place for place, name in enumerate(LONGEST_FIRST)}
+    items.sort(key=lambda item: places.get(item.path, len(places)))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say which files take longest, where `--durations` asks for slow tests."""
+    if not terminalreporter.config.getoption("durations"):
+        return
+    spent_s: Counter[str] = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                spent_s[report.location[0]] += report.duration
+    terminalreporter.section("slowest files")
+    for name, seconds in spent_s.most_common(SLOW_FILES_SHOWN):
+        terminalreporter.line(f"{seconds:.1f}s {name}")
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,16 @@ from pathlib import Path
 
 import click
 from dnsrig.cli.app import cli
+from dnsrig.items.catalogue import all_items
+from dnsrig.servers.registry import drivers
+from dnsrig.servers.resolvers.registry import resolver_drivers
+from dnsrig.verification.deviations import deviations
+from dnsrig.verification.faults.catalogue import faults_of
+from dnsrig.verification.faults.paths import PATH_FAULTS
+from dnsrig.verification.faults.weaknesses import all_weaknesses
+from dnsrig.verification.faults.zone_catalogue import zone_faults
+from dnsrig.verification.item import ROLES, Item
+from dnsrig.verification.tree.plan import PLANS
 
 REFERENCE = Path(__file__).parent.parent / "docs" / "reference"
 WIDTH = 100
@@ -68,6 +78,114 @@ def describe_type(value: dict, parts: dict) -> str:
     return " or ".join(kind) if isinstance(kind, list) else str(kind)
 
 
+def item_page(item: Item, note: str) -> str:
+    """Give the page of an item."""
+    dig = "\n".join(item.dig)
+    parts = [
+        f"# {item.id}\n\n{note}**{item.requirement}**",
+        f"{item.role}, {item.severity}. {item.consequence}",
+        f"## How it is found out\n\n{item.procedure}",
+        f"By hand:\n\n```\n{dig}\n```",
+        "## Source\n\n" + "\n".join(f"- {reference}" for reference in item.references),
+    ]
+    if item.needs:
+        parts.append("Needs: " + ", ".join(need.replace("_", " ") for need in item.needs) + ".")
+    if item.faults:
+        parts.append("## Proven by\n\nThese faults fail it: " + ", ".join(f"`{fault}`" for fault in item.faults) + ".")
+    return "\n\n".join(parts) + "\n"
+
+
+def item_pages(note: str) -> dict[str, str]:
+    """Give the page of each item, and the list of all."""
+    items = [known.item for known in all_items()]
+    lines = [f"# Items\n\n{note}What `dnsrig verify` finds out, {len(items)} items."]
+    for role in ROLES:
+        of_role = [item for item in items if item.role == role]
+        if of_role:
+            lines.append(f"## {role}")
+        for group in dict.fromkeys(item.group for item in of_role):
+            rows = [
+                f"| [{item.id}]({item.id.lower()}.md) | {item.severity} | {item.requirement} |"
+                for item in of_role
+                if item.group == group
+            ]
+            lines.append("\n".join([f"### {group}\n", "| item | severity | requirement |", "|---|---|---|", *rows]))
+    return {
+        "items/README.md": "\n\n".join(lines) + "\n",
+        **{f"items/{item.id.lower()}.md": item_page(item, note) for item in items},
+    }
+
+
+def fault_page(note: str) -> str:
+    """Give the matrix of faults and the items that they fail, a table for each thing that can have them."""
+    failing: dict[tuple[str, str], list[str]] = {}
+    for known in all_items():
+        for name in known.item.faults:
+            failing.setdefault((known.item.role, name), []).append(known.item.id)
+    tables = [
+        ("authoritative", "Servers", "The server", faults_of("authoritative")),
+        ("authoritative", "Zones", "The zone", zone_faults()),
+        ("resolver", "Resolvers", "The resolver", faults_of("resolver")),
+        ("resolver", "Resolvers, towards the servers that they ask", "The resolver", all_weaknesses()),
+        ("proxy", "Proxies", "The proxy", faults_of("proxy")),
+        ("path", "Paths", "The router", PATH_FAULTS),
+    ]
+    parts = [
+        f"# Faults\n\n{note}What the verifier is verified by: each fault fails the items beside it and no others, and "
+        "a server that is right fails none, but for [known deviations](deviations.md) of real ones "
+        "([how](../guide/verification.md#how-the-verifier-is-verified))."
+    ]
+    for role, title, subject, faults in tables:
+        rows = [
+            f"| `{fault.name}` | {fault.does} | {_linked(failing[role, fault.name])} |"
+            for fault in faults
+            if (role, fault.name) in failing
+        ]
+        parts.append("\n".join([f"## {title}\n", f"| fault | {subject} ... | fails |", "|---|---|---|", *rows]))
+    return "\n\n".join(parts) + "\n"
+
+
+def deviation_page(note: str) -> str:
+    """Give what servers are known to fail, a table for each role."""
+    items = {known.item.id: known.item for known in all_items()}
+    known = [
+        (one.item, one.server, ", ".join(one.versions) or "all", one.reason + _in_zones(one.zones))
+        for one in deviations()
+    ]
+    known += [
+        (case.item, one.server, one.versions.replace("\\.", ".").rstrip("."), one.sentence)
+        for plan in PLANS
+        for case in plan.cases
+        for one in case.known
+        if case.item
+    ]
+    titles = {name: kind.title for name, kind in {**resolver_drivers(), **drivers()}.items()}
+    parts = [
+        f"# Known deviations\n\n{note}What current servers fail as the rig starts them, though nothing is broken: the "
+        "versions that were seen to, by their first numbers, and why. It is a failure all the same, for the exit code "
+        "too; `dnsrig verify` says `known` beside it. The tests are strict: without fault nothing else fails, and what "
+        "is listed here does ([how](../guide/verification.md#how-the-verifier-is-verified))."
+    ]
+    for role in ROLES:
+        rows = [
+            f"| {titles[server]} | {versions} | {_linked([item])} | {items[item].severity} | {reason} |"
+            for item, server, versions, reason in known
+            if items[item].role == role
+        ]
+        if rows:
+            head = ["| server | version | fails | severity | why |", "|---|---|---|---|---|"]
+            parts.append("\n".join([f"## {role}\n", *head, *rows]))
+    return "\n\n".join(parts) + "\n"
+
+
+def _in_zones(zones: tuple[str, ...]) -> str:
+    return f" It shows in the rig's zones {', '.join(zones)}." if zones else ""
+
+
+def _linked(ids: list[str]) -> str:
+    return ", ".join(f"[{item_id}](items/{item_id.lower()}.md)" for item_id in ids)
+
+
 def pages() -> dict[str, str]:
     """Give every generated page by file name."""
     note = "<!-- Generated by tools/write_reference.py (make docs). -->\n\n"
@@ -77,24 +195,32 @@ def pages() -> dict[str, str]:
     return {
         "commands.md": f"# Commands\n\n{note}" + "\n".join(commands(cli, "dnsrig")),
         "formats.md": f"# Formats\n\n{note}" + "\n".join(schema_table(name) for name in schemas),
+        "faults.md": fault_page(note),
+        "deviations.md": deviation_page(note),
+        **item_pages(note),
     }
 
 
 def main() -> int:
     """Write or check; return the exit code."""
     check = "--check" in sys.argv
+    written = pages()
     stale = [
         name
-        for name, text in pages().items()
+        for name, text in written.items()
         if not (REFERENCE / name).exists() or (REFERENCE / name).read_text() != text
     ]
+    gone = [path for path in REFERENCE.glob("items/*.md") if f"items/{path.name}" not in written]
+    stale += [f"items/{path.name}" for path in gone]
     if check and stale:
         print(f"docs/reference is out of date: {', '.join(stale)}; run make docs", file=sys.stderr)
         return 1
     if not check:
-        REFERENCE.mkdir(parents=True, exist_ok=True)
-        for name, text in pages().items():
+        (REFERENCE / "items").mkdir(parents=True, exist_ok=True)
+        for name, text in written.items():
             (REFERENCE / name).write_text(text)
+        for path in gone:
+            path.unlink()
     return 0
 
 

@@ -21,11 +21,10 @@ def main() -> int:
         return 2
     pictures = STUDIES / name
     shutil.rmtree(pictures, ignore_errors=True)
-    pictures.mkdir(parents=True)
-    for picture in (run / "pictures").glob("*.svg"):
-        shutil.copy(picture, pictures)
     text = (run / "report.md").read_text()
-    for picture in pictures.iterdir():
+    for picture in (run / "pictures").glob("*.svg"):
+        pictures.mkdir(parents=True, exist_ok=True)
+        shutil.copy(picture, pictures)
         text = text.replace(f"pictures/{picture.stem}.png", f"{name}/{picture.name}")
     (STUDIES / f"{name}.md").write_text(text)
     return 0

@@ -34,6 +34,8 @@ def queries(tmp_path):
         (["-Q", "٢٤"], "'٢٤' is not a number"),
         (["--ramp", "nan:5:1"], "--ramp: 'nan:5:1' is not FROM:TO:SECONDS"),
         (["--steps", "inf:1"], "--steps: 'inf:1' is not RATE:SECONDS"),
+        (["--steps", "\u0661\u0660:1"], "is not RATE:SECONDS"),
+        (["--ramp", "1_0:20:1"], "--ramp: '1_0:20:1' is not FROM:TO:SECONDS"),
         (["-m", "dot", "--ca", "nowhere.pem"], "--ca: nowhere.pem: "),
         (["-m", "dot", "--cipher", "NOPE"], "--cipher: NOPE is none of"),
         (["-T", "4", "-c", "2"], "-c: 2 clients over UDP for 4 threads"),

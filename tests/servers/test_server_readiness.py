@@ -102,7 +102,8 @@ def test_nobody_listens(tcp: bool) -> None:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
         if not tcp:
-            unused.close()
+            # It keeps the port, so that no other program has it, and takes nothing but what comes from itself.
+            unused.connect(("127.0.0.1", port))
         answer = ask_soa("127.0.0.1", port, "example", tcp=tcp)
     assert answer.serial is None
     assert "refused" in answer.said

@@ -205,6 +205,9 @@ class Lacking:
     def check(self, settings):
         pass
 
+    def prepare(self, settings):
+        pass
+
     def run(self, settings, run, watcher):
         for reason in self.reasons:
             run.record_failure(["knot"], {"server": "knot"}, reason)

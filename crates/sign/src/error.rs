@@ -16,6 +16,14 @@ pub enum SignError {
         /// The zone.
         zone: String,
     },
+    /// Every key has the REVOKE flag.
+    #[error(
+        "no key to sign the zone {zone} with: all that were given have the REVOKE flag, and sign the DNSKEY RRset only (RFC 5011 section 2.1); give a key without it as well"
+    )]
+    OnlyRevokedKeys {
+        /// The zone.
+        zone: String,
+    },
     /// A key belongs to another zone.
     #[error(
         "the key with tag {tag} is for {owner}, not for the zone {zone}; leave it out, or check the zone's name"

@@ -19,6 +19,7 @@ HELP = """A test rig for DNS and DNSSEC: verify what servers do, and measure wha
 \b
 First steps:
   dnsrig servers                          which name servers are installed
+  dnsrig verify authoritative nsd         what one of them does right and wrong
   dnsrig run denial-cost --quick          what NSEC and NSEC3 cost each of them
   dnsrig load -s 127.0.0.1 -p 5300 -d queries.txt -l 10
                                           load a server of your own
@@ -34,6 +35,7 @@ UNREAD = 141
 
 
 COMMANDS = {
+    "verify": ("verify", "Check what a server does, item by item, with evidence."),
     "run": ("run", "Run a study and write its report."),
     "studies": ("run", "List and explain the studies."),
     "report": ("reports", "Build the report of a stored run anew."),

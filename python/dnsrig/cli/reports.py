@@ -9,6 +9,7 @@ from dnsrig.report.compare import compare as compare_runs
 from dnsrig.report.compare import comparison_text
 from dnsrig.runs.folder import RunFolder
 from dnsrig.studies import conduct
+from dnsrig.studies.functionality.compare import are_both, compare_verdicts, verdict_comparison_text
 
 RUN = click.Path(exists=True, file_okay=False, path_type=Path)
 
@@ -37,12 +38,16 @@ def report(run: Path, as_json: bool) -> None:
 def compare(first: Path, second: Path, as_json: bool) -> None:
     """Say what differs beyond noise between the runs FIRST and SECOND, case by case.
 
+    Of two runs of the study functionality it says which verdicts differ.
+
     \b
     Example:
       dnsrig compare runs/one-thread runs/two-threads
     """
-    result = compare_runs(RunFolder.open(first), RunFolder.open(second))
+    runs = RunFolder.open(first), RunFolder.open(second)
+    is_of_verdicts = are_both(*runs)
+    result = compare_verdicts(*runs) if is_of_verdicts else compare_runs(*runs)
     if as_json:
         print_json(result)
     else:
-        click.echo(comparison_text(result))
+        click.echo(verdict_comparison_text(result) if is_of_verdicts else comparison_text(result))

@@ -22,6 +22,7 @@ from dnsrig.cli.common import (
     seed_option,
     whole_numbers,
 )
+from dnsrig.cli.run_functionality import print_published
 from dnsrig.cli.stream import KINDS
 from dnsrig.cli.watch import TerminalWatcher
 from dnsrig.cli.zone_generate import NAMES_MAX
@@ -38,6 +39,7 @@ from dnsrig.studies.registry import study as find_study
 from dnsrig.studies.settings import StudySettings
 from dnsrig.studies.signing.settings import CHAINS, KEYS
 from dnsrig.studies.signing.settings import PARTS as SIGNING_PARTS
+from dnsrig.verification.item import ROLES
 
 DENIALS = ("none", "nsec", "nsec3")
 LISTS: Mapping[str, tuple[str, ...]] = {
@@ -52,6 +54,7 @@ LISTS: Mapping[str, tuple[str, ...]] = {
     "keys": (),
     "chains": (),
     "regenerated": (),
+    "roles": ROLES,
 }
 """Settings that are lists, with the values that they may have; none: any."""
 PROGRAMS = ("servers", "signers")
@@ -66,6 +69,7 @@ OPTIONS = {
     "certificates": "--certificate",
     "keys": "--key",
     "chains": "--chain",
+    "roles": "--role",
     "attempts_per_s": "--attempts-per-second",
     "load_s": "--load-seconds",
     "warm_up_s": "--warm-up-seconds",
@@ -80,7 +84,7 @@ OPTIONS = {
     "servers",
     callback=comma_list,
     help="Servers, such as bind,dnsdist+nsd [default: all authoritative ones that are found; for encrypted-cost also "
-    "unbound and dnsdist].",
+    "unbound and dnsdist; for functionality all of any role].",
 )
 @click.option("--signer", "signers", callback=comma_list, help="For signing: dnsrig,bind,ldns,knot,dnst [those found].")
 @click.option(
@@ -169,6 +173,7 @@ OPTIONS = {
     callback=whole_numbers(0, 100, "0,20,100"),
     help="For signing: per cent of the signatures that re-signing makes anew [0,20,40,80,100].",
 )
+@click.option("--role", "roles", callback=comma_list, help=f"For functionality: of {','.join(ROLES)} [all].")
 @seed_option
 @json_option
 def run(
@@ -189,6 +194,7 @@ def run(
       dnsrig run denial-cost --server nsd,knot --zone example.db --queries log.txt
       dnsrig run nsec3-iterations --server bind --iterations 0,1,5,10,50,100
       dnsrig run encrypted-cost --server nsd,dnsdist+nsd --transport udp,tcp,dot
+      dnsrig run functionality --server bind,unbound --role authoritative,resolver
       dnsrig run signing --signer dnsrig,bind --names 550000
       dnsrig run signing --quick --dry-run                  what it would measure, and how long
       dnsrig run --resume runs/20261121-214500-denial-cost
@@ -211,16 +217,18 @@ def run(
     if as_json:
         print_json(summary)
     else:
+        if "published" in summary:
+            print_published(summary)
         for answer in summary["answers"]:
             click.echo(f"{answer['claim']} ({answer['detail']}).")
-        if not summary["answers"]:
+        if not summary["answers"] and "unanswered" in summary:
             click.echo(f"No pair of cases answers the study's questions. {summary['unanswered']}".rstrip())
-        for warning in summary["taint_warnings"]:
+        for warning in summary.get("taint_warnings", ()):
             click.echo(f"warning: {warning}", err=True)
         click.echo(f"report: {folder / 'report.html'}")
     if summary["status"] == "incomplete":
         raise SubjectFailedError(
-            f"{summary['reason']}; the report says why under 'Not measured'. To try again: dnsrig run --resume {folder}"
+            f"{summary['reason']}; the report says why. To try again: dnsrig run --resume {folder}"
         )
 
 

@@ -19,7 +19,6 @@ from dnsrig.cli.times import (
     parse_duration,
     parse_time,
     present_s,
-    shown_time,
     signature_times,
 )
 from dnsrig.cli.zone_reading import (
@@ -177,9 +176,9 @@ def sign(*, zonefile: Path, keys: tuple[Path, ...], as_json: bool, **options: An
         if options["deterministic"]:
             chosen.keys.make_deterministic()
         signing = _signing(chosen, now_s, options)
-        for warning in (*chosen.warnings, *_time_doubts(signing.inception, present)):
+        for warning in chosen.warnings:
             click.echo(f"warning: {warning}", err=True)
-        check_validity(signing)
+        check_validity(signing, present)
         began = time.monotonic()
         with ZoneProgress("sign", [zonefile]) as progress:
             reading = Reading(options["origin"], options["memory"], options["threads"], progress.update)
@@ -205,17 +204,6 @@ def _check_changes(zonefile: Path, changes: Path | None, output: Path) -> None:
             raise click.UsageError("standard input is either the zone or its changes: name a file for one of them")
     elif output.exists() and output.samefile(changes):
         raise click.UsageError(f"{output} is the file of changes, which would be lost: name another output by -f")
-
-
-def _time_doubts(inception: int, present: int) -> list[str]:
-    """Say whether the signatures begin later than `present`; times of signatures wrap around."""
-    ahead_s = (inception - present) % 2**32
-    if not 0 < ahead_s < 2**31:
-        return []
-    return [
-        f"the signatures begin on {shown_time(present + ahead_s)}, in the future: "
-        "validators take the zone for bogus until then"
-    ]
 
 
 def _check_fit(options: dict[str, Any]) -> None:

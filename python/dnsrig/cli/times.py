@@ -2,7 +2,6 @@
 
 import re
 import time
-from datetime import UTC, datetime
 
 import click
 
@@ -26,14 +25,24 @@ def signature_times(start: str | None, end: str | None, now_s: int, end_option: 
     return inception % 2**32, expiration % 2**32
 
 
-def check_validity(signing: Signing) -> None:
-    """Raise InputError for signatures that would never be valid, and warn of those that have ended already."""
+def check_validity(signing: Signing, clock_s: int) -> None:
+    """Raise InputError for signatures that would never be valid; warn of those that are not valid yet, or not any more.
+
+    They are judged by the time at which the zone is signed; whether they have begun, by `clock_s`, in seconds
+    since 1970.
+    """
     now_s = signing.now_s
 
     def shown(time_s: int) -> str:
         # Of the times that these 32 bits can mean, the one nearest to now.
         return date_digits(now_s + (time_s - now_s + 2**31) % 2**32 - 2**31)
 
+    if 0 < (signing.inception - clock_s) % 2**32 < 2**31:
+        click.echo(
+            f"warning: the signatures begin at {shown(signing.inception)} (-s), in the future: validators take the "
+            "zone for bogus until then",
+            err=True,
+        )
     for option, end in (("-e", signing.expiration), ("-X", signing.keys_expiration)):
         if end is None:
             continue
@@ -75,11 +84,6 @@ def parse_duration(text: str, option: str) -> int:
     if seconds >= 2**31:
         raise InputError(f"{option} {text}: longer than 68 years, which signatures cannot express")
     return seconds
-
-
-def shown_time(time_s: int) -> str:
-    """Show a time in seconds since 1970 as a date."""
-    return f"{datetime.fromtimestamp(time_s, UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def present_s() -> int:

@@ -68,6 +68,8 @@ class TerminalWatcher:
             figures.append(f"{step.server_cpu_us_per_query:6.2f} us CPU a query")
         if step.wall_s is not None:
             figures.append(f"{step.wall_s:9.2f} s")
+        if step.said:
+            figures.append(step.said)
         if left and not self._live:
             figures.append(f"{step.done}/{step.total}, {left}")
         if step.tainted:

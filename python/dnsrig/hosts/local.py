@@ -3,16 +3,19 @@
 import contextlib
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 from dnsrig.errors import DnsrigError, EnvironmentLacksError
 from dnsrig.hosts import processes
+
+Result = TypeVar("Result")
 
 GUARD = Path(__file__).with_name("guard.py")
 LOG_TAIL_BYTES = 65536
@@ -127,7 +130,17 @@ class LocalProcess:
 
 
 class LocalHost:
-    """The machine that dnsrig runs on, as a place where programs run."""
+    """The machine that dnsrig runs on, as a place where programs run (see `dnsrig.hosts.host.Host`)."""
+
+    name = "this machine"
+
+    def call(self, function: Callable[[], Result], discard: Callable[[Result], object] | None = None) -> Result:
+        """Run a function here and now."""
+        return function()
+
+    def make_socket(self, family: socket.AddressFamily, kind: socket.SocketKind) -> socket.socket:
+        """Give a socket of this machine."""
+        return socket.socket(family, kind)
 
     def spawn(
         self,

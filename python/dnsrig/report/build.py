@@ -172,7 +172,7 @@ def _environment(*, html: bool) -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters["svg"] = Markup
-    environment.filters["cell"] = _markdown_cell
+    environment.filters["cell"] = markdown_cell
     environment.filters["repetitions"] = _repetitions
     return environment
 
@@ -183,6 +183,6 @@ def _repetitions(failure: Mapping[str, Any]) -> str:
     return f" (repetition{'s' if len(numbers) > 1 else ''} {', '.join(numbers)})" if numbers else ""
 
 
-def _markdown_cell(text: str) -> str:
+def markdown_cell(text: str) -> str:
     """Keep a table cell of Markdown in one piece."""
     return text.replace("|", "\\|").replace("\n", " ")

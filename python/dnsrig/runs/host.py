@@ -64,9 +64,8 @@ def host_warnings(host: dict[str, Any]) -> Iterable[str]:
             f"The machine has {usable} usable CPUs: what is measured, what measures it, the kernel's own work and "
             "everything else share them."
         )
-    load = host["load_average"]
-    if load and load[0] > BUSY_PER_CPU * max(1, cpu["online"] or 1):
-        yield f"The machine was busy when the run began (load average {load[0]:.2f} on {cpu['online']} CPUs)."
+    if busy := busy_warning(host):
+        yield busy
     if host["virtualisation"]:
         yield (
             f"The machine is virtual or a container ({host['virtualisation']}): neighbours can take CPU time "
@@ -79,6 +78,14 @@ def host_warnings(host: dict[str, Any]) -> Iterable[str]:
         )
     if cpu["smt"]:
         yield "Hyper-threading (SMT) is on: two of the CPUs can be halves of one core."
+
+
+def busy_warning(host: dict[str, Any]) -> str | None:
+    """Give the sentence that tells of other work on the machine when the run began; None if there was little."""
+    load, online = host["load_average"], host["cpu"]["online"]
+    if not load or load[0] <= BUSY_PER_CPU * max(1, online or 1):
+        return None
+    return f"The machine was busy when the run began (load average {load[0]:.2f} on {online} CPUs)."
 
 
 def _cpu(root: Path) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 
 from dnsrig.runs.writing import write_whole
 
-_NOT_IN_TABLE = {"intervals", "latency_histogram", "schema"}
+_NOT_IN_TABLE = {"intervals", "latency_histogram", "schema", "items"}
 
 
 def write_tables(
@@ -17,7 +17,7 @@ def write_tables(
     measurements: Sequence[Mapping[str, Any]],
     series_of: Callable[[str, int], pa.Table | None],
 ) -> None:
-    """Write `measurements`, `intervals` and `series` as Parquet into `tables/` below `folder`.
+    """Write `measurements`, `intervals`, `items` of verifications and `series` as Parquet, in `tables/` in `folder`.
 
     Nested values become columns with dotted names (`load.latency_ns.p50`); lists of text are joined by "; ".
     Tables without rows are not written.
@@ -26,6 +26,13 @@ def write_tables(
         "measurements": _table([flatten(item) for item in measurements]),
         "intervals": _table(
             [{**_key(item), **row} for item in measurements for row in item.get("load", {}).get("intervals", ())]
+        ),
+        "items": _table(
+            [
+                {**_key(item), **flatten(row)}
+                for item in measurements
+                for row in item.get("verification", {}).get("items", ())
+            ]
         ),
         "series": _series_table(measurements, series_of),
     }

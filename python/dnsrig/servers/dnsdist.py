@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+from dnsrig.hosts.host import Host
 from dnsrig.servers import programs
 from dnsrig.servers.base import Installation, Server
 from dnsrig.servers.settings import ServedZone, ServerSettings
@@ -46,10 +47,13 @@ class Dnsdist(Server):
     backend_kind: ClassVar[type[Server]]
     measured_by_default = False
 
-    def __init__(self, zones: Sequence[ServedZone], settings: ServerSettings, folder: Path) -> None:
-        super().__init__(zones, settings, folder)
+    def __init__(
+        self, zones: Sequence[ServedZone], settings: ServerSettings, folder: Path, host: Host | None = None
+    ) -> None:
+        """Make the drivers of both, as `Server` does."""
+        super().__init__(zones, settings, folder, host)
         behind = replace(settings, port=0, encrypted=frozenset(), encrypted_ports={}, certificate=None)
-        self.backend = self.backend_kind(zones, behind, self.folder / "behind")
+        self.backend = self.backend_kind(zones, behind, self.folder / "behind", host)
 
     @classmethod
     def find(cls) -> Installation | None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from dnsrig.errors import InputError
+from dnsrig.hosts.host import Host
 from dnsrig.servers import programs
 from dnsrig.servers.base import Installation, Server
 from dnsrig.servers.settings import ServedZone, ServerSettings
@@ -29,14 +30,17 @@ class Nsd(Server):
     logs_queries = False
     iteration_limit = "NSD has no limit on iterations; it hashes a zone's names when it loads, a query's when it comes"
 
-    def __init__(self, zones: Sequence[ServedZone], settings: ServerSettings, folder: Path) -> None:
+    def __init__(
+        self, zones: Sequence[ServedZone], settings: ServerSettings, folder: Path, host: Host | None = None
+    ) -> None:
+        """Make the driver, as `Server` does; NSD cannot read every path."""
         for zone in zones:
             if "%" in str(zone.path):
                 raise InputError(
                     f"the path {str(zone.path)!r} holds '%', which NSD replaces by parts of the zone's name: "
                     "use a copy, or a symbolic link, with a plain name"
                 )
-        super().__init__(zones, settings, folder)
+        super().__init__(zones, settings, folder, host)
 
     @classmethod
     def find(cls) -> Installation | None:

@@ -91,7 +91,8 @@ def _hex_address(address: str) -> str:
 
 
 def _rows(table: str) -> Iterator[list[str]]:
-    path = Path("/proc/net") / table
+    # Of the calling thread, which may be in a network namespace; /proc/net is that of the process's first thread.
+    path = Path("/proc/thread-self/net") / table
     if path.exists():
         for line in path.read_text().splitlines()[1:]:
             yield line.split()

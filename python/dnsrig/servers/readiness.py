@@ -29,22 +29,37 @@ class SoaAnswer:
     """What a server said when asked for a zone's SOA record."""
 
     serial: int | None
-    """The serial of an authoritative answer (AA, NOERROR, SOA at the zone's name); None for any other."""
+    """The serial of an answer (NOERROR, SOA at the zone's name; AA unless of a resolver); None for any other."""
     said: str
     """The answer in words, for an error message, such as "rcode SERVFAIL" or "no answer"."""
+    responded: bool = False
+    """Whether there was a response to the question at all."""
 
 
-def ask_soa(address: str, port: int, origin: str, *, tcp: bool) -> SoaAnswer:
-    """Ask once for a zone's SOA record (RFC 1035 section 3.3.13), from a new socket."""
+def ask_soa(address: str, port: int, origin: str, *, tcp: bool, recursive: bool = False) -> SoaAnswer:
+    """Ask once for a zone's SOA record (RFC 1035 section 3.3.13), from a new socket.
+
+    Args:
+        address: of the server.
+        port: of the server.
+        origin: the zone's name.
+        tcp: whether by TCP or UDP.
+        recursive: ask a resolver, with RD and without wanting AA.
+
+    """
     if tcp:
-        return exchange_soa(origin, lambda query: dns.query.tcp(query, address, ANSWER_TIMEOUT_S, port))
-    return exchange_soa(origin, lambda query: _exchange_udp(query, address, port))
+        return exchange_soa(
+            origin, lambda query: dns.query.tcp(query, address, ANSWER_TIMEOUT_S, port), recursive=recursive
+        )
+    return exchange_soa(origin, lambda query: _exchange_udp(query, address, port), recursive=recursive)
 
 
-def exchange_soa(origin: str, exchange: Callable[[dns.message.Message], dns.message.Message]) -> SoaAnswer:
+def exchange_soa(
+    origin: str, exchange: Callable[[dns.message.Message], dns.message.Message], *, recursive: bool = False
+) -> SoaAnswer:
     """Judge what `exchange` brings for a SOA query; what it raises for a failed connection becomes the answer."""
     name = dns.name.from_text(origin)
-    query = dns.message.make_query(name, dns.rdatatype.SOA, flags=0)
+    query = dns.message.make_query(name, dns.rdatatype.SOA, flags=dns.flags.RD if recursive else 0)
     try:
         answer = exchange(query)
     except TimeoutError:
@@ -56,7 +71,7 @@ def exchange_soa(origin: str, exchange: Callable[[dns.message.Message], dns.mess
     except dns.exception.DNSException as error:
         raise_interruption(error)
         return SoaAnswer(None, f"an answer that cannot be read ({error})")
-    return _judge(query, answer, name)
+    return _judge(query, answer, name, recursive=recursive)
 
 
 def _exchange_udp(query: dns.message.Message, address: str, port: int) -> dns.message.Message:
@@ -69,19 +84,21 @@ def _exchange_udp(query: dns.message.Message, address: str, port: int) -> dns.me
         return dns.message.from_wire(sock.recv(65535))
 
 
-def _judge(query: dns.message.Message, answer: dns.message.Message, name: dns.name.Name) -> SoaAnswer:
+def _judge(
+    query: dns.message.Message, answer: dns.message.Message, name: dns.name.Name, *, recursive: bool
+) -> SoaAnswer:
     if not query.is_response(answer):
         return SoaAnswer(None, "a response to another question")
     if answer.rcode() != dns.rcode.NOERROR:
-        return SoaAnswer(None, f"rcode {dns.rcode.to_text(answer.rcode())}")
-    if not answer.flags & dns.flags.AA:
-        return SoaAnswer(None, "an answer without AA")
+        return SoaAnswer(None, f"rcode {dns.rcode.to_text(answer.rcode())}", responded=True)
+    if not recursive and not answer.flags & dns.flags.AA:
+        return SoaAnswer(None, "an answer without AA", responded=True)
     rrset = answer.get_rrset(dns.message.ANSWER, name, dns.rdataclass.IN, dns.rdatatype.SOA)
     if rrset is None:
-        return SoaAnswer(None, "an answer without SOA record")
+        return SoaAnswer(None, "an answer without SOA record", responded=True)
     record = rrset[0]
     assert isinstance(record, dns.rdtypes.ANY.SOA.SOA)
-    return SoaAnswer(record.serial, f"serial {record.serial}")
+    return SoaAnswer(record.serial, f"serial {record.serial}", responded=True)
 
 
 class _SoaFoundError(Exception):

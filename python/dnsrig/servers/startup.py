@@ -4,7 +4,7 @@ import functools
 import re
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NoReturn
 
 from dnsrig.errors import DnsrigError, EnvironmentLacksError, SubjectFailedError
@@ -28,6 +28,11 @@ ASK: Mapping[str, Callable[[str, int, str], SoaAnswer]] = {
     "doh": ask_soa_doh,
 }
 """How each transport is asked for the SOA record of a zone, given address, port and the zone's name."""
+ASK_RESOLVER: Mapping[str, Callable[[str, int, str], SoaAnswer]] = {
+    "udp": functools.partial(ask_soa, tcp=False, recursive=True),
+    "tcp": functools.partial(ask_soa, tcp=True, recursive=True),
+}
+"""The same of a resolver or proxy."""
 
 
 class PortRefusedError(EnvironmentLacksError):
@@ -58,6 +63,7 @@ class Watch:
     signs: LogSigns
     log_start: int
     """Offset in the log, in bytes, at which the part that concerns this wait begins."""
+    ask: Mapping[str, Callable[[str, int, str], SoaAnswer]] = field(default_factory=lambda: ASK)
 
     def wait_serving(
         self,
@@ -114,7 +120,7 @@ class Watch:
         if transport == "doq":
             return None if quic_answers(address, port) else "no QUIC packet"
         for _ in range(agreeing):
-            answer = ASK[transport](address, port, origin)
+            answer = self.ask[transport](address, port, origin)
             if not expected(origin, answer):
                 return answer.said
         return None

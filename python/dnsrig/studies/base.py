@@ -2,10 +2,13 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from dnsrig.errors import EnvironmentLacksError, InputError
+from dnsrig.report.build import build_report
 from dnsrig.report.layout import StudyText
+from dnsrig.report.summary import summarise
 from dnsrig.runs.folder import RunFolder
 from dnsrig.servers.registry import driver, measured_by_default
 from dnsrig.studies.plan import Plan
@@ -29,6 +32,8 @@ class Study(ABC, Generic[Settings]):
     """What `--quick` sets, for one server in about a minute."""
     subject: ClassVar[Literal["server", "signer"]] = "server"
     """What the programs under test are, and the option that names them."""
+    unit: ClassVar[str] = "measurement"
+    """What a repetition of a case is."""
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """What those settings that are lists may hold, where another study's of the same name may hold something else."""
 
@@ -51,6 +56,12 @@ class Study(ABC, Generic[Settings]):
         Raises InputError, or EnvironmentLacksError where the servers lack what all cases need.
         """
 
+    def prepare(self, settings: Settings) -> None:
+        """Bring this process where the study can run, before anything is done that must not be done twice.
+
+        It may replace the process by the same command.
+        """
+
     def plan(self, settings: Settings) -> Plan:
         """Say what a run with these settings would measure, without making anything.
 
@@ -65,3 +76,11 @@ class Study(ABC, Generic[Settings]):
     @abstractmethod
     def text(self, settings: Settings) -> StudyText:
         """Give the words and the layout of this study's report."""
+
+    def build_report(self, run: RunFolder, settings: Settings) -> Path:
+        """Write the run's report and give the page; raises DiskFullError when there is no room."""
+        return build_report(run, self.text(settings))
+
+    def summarise(self, run: RunFolder, settings: Settings) -> dict[str, Any]:
+        """Give the object that summary.json holds."""
+        return summarise(run, self.text(settings))

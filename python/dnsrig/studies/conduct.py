@@ -5,8 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from dnsrig.errors import DnsrigError, EnvironmentLacksError, InputError
-from dnsrig.report.build import build_report
-from dnsrig.report.summary import summarise
 from dnsrig.runs.folder import RunFolder
 from dnsrig.studies.base import Study
 from dnsrig.studies.noted_signals import CTRL_C, NotedSignals
@@ -36,6 +34,7 @@ def start(
     """Run the study `name` into a new folder below `parent`; return that folder and the summary."""
     study = find_study(name)
     study.check(settings)
+    study.prepare(settings)
     run = RunFolder.create(parent, name, argv=argv, settings=settings.to_manifest(), seed=settings.seed)
     return _conduct(study, settings, run, watcher)
 
@@ -54,6 +53,7 @@ def resume(path: Path, watcher: Watcher) -> tuple[Path, dict[str, Any]]:
     study = find_study(manifest["study"])
     settings = study.settings_type.from_manifest(manifest["settings"])
     study.require(settings.servers)
+    study.prepare(settings)
     run.resume()
     return _conduct(study, settings, run, watcher)
 
@@ -65,8 +65,8 @@ def report(path: Path) -> tuple[Path, dict[str, Any]]:
         raise InputError(f"{path}: the run is {run.status} and holds no measurement; there is nothing to report")
     manifest = run.manifest()
     study = find_study(manifest["study"])
-    text = study.text(study.settings_type.from_manifest(manifest["settings"]))
-    return build_report(run, text), summarise(run, text)
+    settings = study.settings_type.from_manifest(manifest["settings"])
+    return study.build_report(run, settings), study.summarise(run, settings)
 
 
 def _conduct(
@@ -87,17 +87,16 @@ def _conduct(
         raise
     failed = run.failed_measurements
     if failed:
-        run.finish("incomplete", f"{counted(failed, 'measurement')} failed")
+        run.finish("incomplete", f"{counted(failed, study.unit)} failed")
     else:
         run.finish("complete")
     watcher.phase("writing the report")
-    text = study.text(settings)
     try:
-        build_report(run, text)
+        study.build_report(run, settings)
     except KeyboardInterrupt:
         watcher.problem(f"interrupted; all is measured, for the report: dnsrig report {run.path}")
         raise
-    return run.path, summarise(run, text)
+    return run.path, study.summarise(run, settings)
 
 
 def _require_measurements(run: RunFolder) -> None:
@@ -112,4 +111,4 @@ def _require_measurements(run: RunFolder) -> None:
 
 def _report_what_there_is(study: Study[Any], settings: StudySettings, run: RunFolder) -> None:
     if run.measurements():
-        build_report(run, study.text(settings))
+        study.build_report(run, settings)

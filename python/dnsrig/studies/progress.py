@@ -16,6 +16,8 @@ class Step:
     qps: float | None = None
     server_cpu_us_per_query: float | None = None
     wall_s: float | None = None
+    said: str = ""
+    """What came of it, where no figure says that."""
     left_s: float | None = None
     """About how long the rest of the run takes, where the study can tell."""
 

@@ -7,10 +7,11 @@ from dnsrig.errors import InputError
 from dnsrig.studies.base import Study
 from dnsrig.studies.denial_cost import DenialCost
 from dnsrig.studies.encrypted_cost import EncryptedCost
+from dnsrig.studies.functionality.study import Functionality
 from dnsrig.studies.nsec3_iterations import Nsec3Iterations
 from dnsrig.studies.signing.study import Signing
 
-_STUDIES: tuple[type[Study[Any]], ...] = (DenialCost, Nsec3Iterations, EncryptedCost, Signing)
+_STUDIES: tuple[type[Study[Any]], ...] = (DenialCost, Nsec3Iterations, EncryptedCost, Signing, Functionality)
 
 
 def studies() -> list[Study[Any]]:

@@ -113,6 +113,11 @@ pub(super) fn check_keys(
             zone: shown_name(apex),
         });
     }
+    if signing.signs && keys.iter().all(|key| key.public().is_revoked()) {
+        return Err(SignError::OnlyRevokedKeys {
+            zone: shown_name(apex),
+        });
+    }
     for key in keys {
         key.algorithm().check_sha1(signing.allows_sha1)?;
         if !dnsrig_zone::same_name(key.owner().as_slice(), apex) {

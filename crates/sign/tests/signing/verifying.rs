@@ -226,6 +226,21 @@ fn a_revoked_key_vouches_for_nothing_but_its_revocation() {
 }
 
 #[test]
+fn revoked_keys_alone_sign_no_zone() {
+    let mut bench = Bench::new(Algorithm::Ed25519);
+    bench.keys = [Role::Ksk, Role::Zsk]
+        .map(|role| new_key(role).into_revoked())
+        .into();
+    let zone = bench.zone("zone", 40, 1);
+    let refused = bench.sign(&zone, "signed", &signing(Chain::Nsec));
+    assert!(matches!(
+        refused,
+        Err(dnsrig_sign::SignError::OnlyRevokedKeys { .. })
+    ));
+    assert!(!bench.path("signed").exists());
+}
+
+#[test]
 fn data_that_a_revoked_key_signs_are_not_signed() {
     let mut bench = Bench::new(Algorithm::Ed25519);
     bench.keys = [new_key(Role::Ksk), new_key(Role::Zsk).into_revoked()].into();

@@ -23,7 +23,8 @@ from dnsrig.loads import (
     source_addresses,
 )
 
-MIX_PART = re.compile(r"([a-z]+)(?::(\d{1,5}))?=(\d+\.?\d*|\.\d+)")
+MIX_PART = re.compile(r"([a-z]+)(?::([0-9]{1,5}))?=([0-9]+\.?[0-9]*|\.[0-9]+)")
+NUMBER = re.compile(r"-?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]{1,3})?")
 DEFAULT_TIMEOUT_S = 5.0
 OPTION_OF_SETTING: Mapping[str, str] = {
     "certificates": "--ca",
@@ -213,10 +214,9 @@ def _schedule(options: Options) -> dict[str, Any]:
 
 
 def _numbers(option: str, text: str, count: int, shape: str) -> list[float]:
-    try:
-        numbers = [float(part) for part in text.split(":")]
-    except ValueError:
-        numbers = []
+    parts = text.split(":")
+    # float() and int() take digits of any script, and underscores.
+    numbers = [float(part) for part in parts] if all(NUMBER.fullmatch(part) for part in parts) else []
     if len(numbers) != count or not all(math.isfinite(number) for number in numbers):
         raise InputError(f"{option}: '{text}' is not {shape}")
     return numbers
@@ -232,12 +232,9 @@ def _sources(prefixes: Sequence[str]) -> tuple[str, ...]:
 def _processors(text: str | None) -> tuple[int, ...]:
     if text is None:
         return ()
-    try:
-        numbers = tuple(int(part) for part in text.split(","))
-    except ValueError:
-        numbers = (-1,)
-    if min(numbers) < 0:
+    if not re.fullmatch(r"[0-9]{1,20}(,[0-9]{1,20})*", text):
         raise click.BadParameter(f"--cpus '{text}' is not a list of processor numbers such as 1 or 2,3")
+    numbers = tuple(int(part) for part in text.split(","))
     for number in numbers:
         _check_processor(number)
     return numbers

@@ -1,0 +1,71 @@
+"""`dnsrig verify authoritative`."""
+
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dnsrig.cli.common import EXISTING_FILE
+from dnsrig.cli.verify_options import Wishes, verify_each, verify_options, wishes_of
+from dnsrig.verification.runner import run_on_each
+from dnsrig.verification.targets import Told, authoritative_target, merged
+from dnsrig.verification.verification import Verification
+
+
+@click.command()
+@click.argument("targets", nargs=-1, metavar="TARGET...")
+@click.option("-p", "--port", type=click.IntRange(1, 65_535), default=53, show_default=True, help="Port of an address.")
+@click.option("--zone", default=None, metavar="NAME", help="The zone that a server at an address serves.")
+@click.option("--zone-file", type=EXISTING_FILE, default=None, help="The zone's data: shows which names to ask for.")
+@click.option("--ds", type=EXISTING_FILE, default=None, help="DS records of the parent zone for it, as a zone file.")
+@click.option("--ns", "servers", multiple=True, metavar="SERVER", help="Another server of the zone; may be repeated.")
+@verify_options
+def authoritative(
+    targets: tuple[str, ...],
+    port: int,
+    zone: str | None,
+    zone_file: str | None,
+    ds: str | None,
+    servers: tuple[str, ...],
+    **options: Any,  # noqa: ANN401 (click passes what the shared options name)
+) -> int:
+    """Check authoritative servers: those of the rig by their names (`dnsrig servers`), others by address or host name.
+
+    Of a zone that is only known by its name, names are found by asking; items that need others are not applicable. With
+    several targets the table has a column for each.
+
+    \b
+    Examples:
+      dnsrig verify authoritative bind nsd knot           the same items on three servers, side by side
+      dnsrig verify authoritative 192.0.2.53 --zone example.com --evidence
+      dnsrig verify authoritative 192.0.2.53 --zone example.com --ns 192.0.2.54 --ds dsset-example.com.
+      dnsrig verify authoritative nsd --item A-85 --json
+    """
+    wishes = wishes_of("authoritative", options)
+    if wishes is None:
+        return 0
+    if not targets:
+        raise click.UsageError("name a TARGET: a server of `dnsrig servers`, an address or a host name")
+    told = Told(zone, _path(zone_file), _path(ds), servers)
+    return verify_each(targets, lambda target: _verified(target, port, told, wishes), wishes)
+
+
+def _path(given: str | None) -> Path | None:
+    return None if given is None else Path(given)
+
+
+def _verified(target: str, port: int, told: Told, wishes: Wishes) -> Verification:
+    items = wishes.items()
+    began = time.monotonic()
+    with (
+        tempfile.TemporaryDirectory(prefix="dnsrig-verify-") as folder,
+        authoritative_target(target, port, told, Path(folder)) as found,
+    ):
+        by_zone = run_on_each(items, found.subjects)
+        zones = [subject.origin.to_text() for subject in found.subjects]
+    results = merged(items, by_zone, zones)
+    zone = zones[0] if len(zones) == 1 else None
+    elapsed_s = time.monotonic() - began
+    return Verification("authoritative", target, found.version, zone, results, elapsed_s, found.known)

@@ -1,0 +1,94 @@
+"""`dnsrig verify proxy`."""
+
+import ipaddress
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dnsrig.cli.verify_options import Wishes, direct_beside, direct_option, verify_each, verify_options, wishes_of
+from dnsrig.errors import InputError
+from dnsrig.hosts.network.users import enter_user_namespace
+from dnsrig.servers.resolvers.registry import resolver_drivers
+from dnsrig.verification.exchange import Endpoint
+from dnsrig.verification.proxy_targets import Device, proxy_target
+from dnsrig.verification.runner import run_items
+from dnsrig.verification.verification import Verification
+
+PORT = click.IntRange(1, 65_535)
+
+
+@click.command()
+@click.argument("targets", nargs=-1, metavar="TARGET...")
+@click.option("-p", "--port", type=PORT, default=53, show_default=True, help="Port of an address.")
+@click.option(
+    "--upstream",
+    default=None,
+    metavar="ADDRESS",
+    help="Address of this machine at which the rig answers as the proxy's upstream; tell the proxy to forward to it.",
+)
+@click.option("--upstream-port", type=PORT, default=53, show_default=True, help="Port of --upstream.")
+@click.option(
+    "--outer", default=None, metavar="ADDRESS", help="The proxy's outer address, where nobody is to be served."
+)
+@direct_option
+@verify_options
+def proxy(
+    targets: tuple[str, ...],
+    port: int,
+    upstream: str | None,
+    upstream_port: int,
+    outer: str | None,
+    **options: Any,  # noqa: ANN401 (click passes what the shared options name)
+) -> int:
+    """Check DNS proxies, such as those of home routers: the rig's by their names, others by address or host name.
+
+    A proxy that the rig starts stands in network namespaces (which take root, or user namespaces) between a client and
+    the rig's upstream, a server that answers each name as the name says. What comes out of the proxy is compared with
+    what went in. Tell a device of yours to forward to the rig, at --upstream, and not to validate itself; without that
+    hardly any item is applicable.
+
+    \b
+    Examples:
+      dnsrig verify proxy dnsmasq dnsdist
+      dnsrig verify proxy dnsmasq --direct                with the proxy and without it, side by side
+      dnsrig verify proxy 192.168.1.1 --upstream 192.168.1.10 --outer 203.0.113.7
+    """
+    wishes = wishes_of("proxy", options)
+    if wishes is None:
+        return 0
+    known = resolver_drivers("proxy")
+    if not targets:
+        raise click.UsageError(f"name a TARGET: one of {', '.join(known)}, an address or a host name")
+    device = Device(
+        port,
+        None if upstream is None else Endpoint(_address(upstream, "--upstream"), upstream_port),
+        None if outer is None else _address(outer, "--outer"),
+    )
+    if wishes.direct and upstream is None and not all(target in known for target in targets):
+        raise click.UsageError("--direct: what a proxy of yours forwards to is the rig's server only with --upstream")
+    if any(target in known for target in targets):
+        enter_user_namespace()
+    return verify_each(targets, lambda target: _verified(target, device, wishes), wishes)
+
+
+def _verified(target: str, device: Device, wishes: Wishes) -> Sequence[Verification]:
+    began = time.monotonic()
+    with (
+        tempfile.TemporaryDirectory(prefix="dnsrig-verify-") as folder,
+        proxy_target(target, device, Path(folder)) as found,
+    ):
+        direct = direct_beside("proxy", target, found.subject.without, wishes)
+        results = run_items(wishes.items(), found.subject)
+    elapsed_s = time.monotonic() - began - sum(one.elapsed_s for one in direct)
+    return [*direct, Verification("proxy", target, found.version, None, results, elapsed_s, found.known)]
+
+
+def _address(text: str, option: str) -> str:
+    try:
+        return str(ipaddress.ip_address(text))
+    except ValueError as error:
+        raise InputError(f"{option} {text}: it is no IPv4 or IPv6 address") from error

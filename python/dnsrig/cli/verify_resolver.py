@@ -1,0 +1,142 @@
+"""`dnsrig verify resolver` and `dnsrig verify serve-tree`."""
+
+import signal
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dnsrig.cli.common import EXISTING_FILE
+from dnsrig.cli.verify_options import Wishes, verify_each, verify_options, wishes_of
+from dnsrig.errors import EnvironmentLacksError
+from dnsrig.hosts.network.users import enter_user_namespace
+from dnsrig.servers.resolvers.registry import found_resolvers, resolver_drivers
+from dnsrig.verification.resolver_targets import resolver_target
+from dnsrig.verification.runner import run_items
+from dnsrig.verification.told_tree import ToldTree
+from dnsrig.verification.tree.serve import serve_tree
+from dnsrig.verification.verification import Verification
+
+FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+QUESTION = "NAME[/TYPE]"
+
+
+@click.command()
+@click.argument("targets", nargs=-1, metavar="TARGET...")
+@click.option("-p", "--port", type=click.IntRange(1, 65_535), default=53, show_default=True, help="Port of an address.")
+@click.option("--tree", type=FOLDER, default=None, help="Folder of the tree that it resolves from (see serve-tree).")
+@click.option(
+    "--trust-anchor",
+    type=EXISTING_FILE,
+    default=None,
+    help="DS or DNSKEY records of the tree that it resolves from, if that is not the rig's: a zone file, BIND's "
+    "trust-anchors, or Unbound's file.",
+)
+@click.option("--secure", multiple=True, metavar=QUESTION, help="A signed name of that tree; may be repeated.")
+@click.option("--insecure", multiple=True, metavar=QUESTION, help="A name that is not signed; may be repeated.")
+@click.option("--bogus", multiple=True, metavar=QUESTION, help="A name that does not validate; may be repeated.")
+@verify_options
+def resolver(
+    targets: tuple[str, ...],
+    port: int,
+    tree: Path | None,
+    trust_anchor: str | None,
+    secure: tuple[str, ...],
+    insecure: tuple[str, ...],
+    bogus: tuple[str, ...],
+    **options: Any,  # noqa: ANN401 (click passes what the shared options name)
+) -> int:
+    """Check resolvers: those of the rig by their names, others by address or host name.
+
+    A resolver that the rig starts runs in a network namespace (which takes root, or user namespaces) and resolves from
+    the rig's private tree of signed zones, good and broken ones. Another one is pointed at the tree by you: see `dnsrig
+    verify serve-tree`. Where it resolves from another tree, the Internet's or one of your own, name the tree's trust
+    anchor: then what any signed tree shows is checked, and more where names are given. The type is A unless told.
+
+    \b
+    Examples:
+      dnsrig verify resolver unbound bind
+      dnsrig verify resolver 127.0.0.1 -p 5353 --tree tree
+      dnsrig verify resolver 192.0.2.53 --trust-anchor root.key --secure example.com/MX --bogus dnssec-failed.org
+    """
+    wishes = wishes_of("resolver", options)
+    if wishes is None:
+        return 0
+    if not targets:
+        raise _no_target()
+    told = _told_tree(targets, tree, trust_anchor, (secure, insecure, bogus))
+    if any(target in resolver_drivers("resolver") for target in targets):
+        enter_user_namespace()
+    return verify_each(targets, lambda target: _verified(target, port, tree, told, wishes), wishes)
+
+
+def _no_target() -> Exception:
+    """Say what can be a target: the resolvers that are there, and the packages of those that are not."""
+    found = found_resolvers("resolver")
+    packages = [
+        f"{driver.package} ({name})" for name, driver in resolver_drivers("resolver").items() if name not in found
+    ]
+    lacking = f"the Debian packages {', '.join(packages)}" if packages else ""
+    if not found:
+        return EnvironmentLacksError(
+            f"no resolver is installed that the rig can start: install one of {lacking}, or name the address of yours"
+        )
+    more = f"; more with {lacking}" if lacking else ""
+    return click.UsageError(f"name a TARGET: one of {', '.join(found)}, an address or a host name{more}")
+
+
+def _told_tree(
+    targets: Sequence[str],
+    tree: Path | None,
+    trust_anchor: str | None,
+    names: tuple[Sequence[str], Sequence[str], Sequence[str]],
+) -> ToldTree | None:
+    if trust_anchor is None:
+        if any(names):
+            raise click.UsageError("--secure, --insecure and --bogus are names of the tree of a --trust-anchor")
+        return None
+    if tree is not None:
+        raise click.UsageError("--trust-anchor and --tree: the trust anchor of the rig's tree is known; leave one out")
+    started = [target for target in targets if target in resolver_drivers("resolver")]
+    if started:
+        raise click.UsageError(
+            f"--trust-anchor: {started[0]} is started by the rig, with the rig's tree; name a resolver by its address"
+        )
+    return ToldTree.read(Path(trust_anchor), *names)
+
+
+def _verified(target: str, port: int, tree: Path | None, told: ToldTree | None, wishes: Wishes) -> Verification:
+    items = wishes.items()
+    began = time.monotonic()
+    with (
+        tempfile.TemporaryDirectory(prefix="dnsrig-verify-") as folder,
+        resolver_target(target, port, tree, Path(folder), told) as found,
+    ):
+        results = run_items(items, found.subject)
+    elapsed_s = time.monotonic() - began
+    return Verification("resolver", target, found.version, None, results, elapsed_s, found.known)
+
+
+@click.command("serve-tree")
+@click.argument("folder", type=FOLDER)
+@click.option("--prefix", default=None, metavar="NET", help="First three octets of its addresses, of this machine.")
+def serve_tree_command(folder: Path, prefix: str | None) -> None:
+    """Serve the private tree of signed zones, made in FOLDER, until Ctrl-C, for a resolver to be pointed at it.
+
+    It is served on port 53 of several addresses of this machine, which takes root. What to tell the resolver, root
+    hints and trust anchor, is printed.
+
+    \b
+    Example:
+      dnsrig verify serve-tree tree
+    """
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    serve_tree(folder, stop, click.echo, *([] if prefix is None else [prefix]))

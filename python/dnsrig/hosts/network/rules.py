@@ -1,0 +1,62 @@
+"""nftables rules for what a router or firewall on the path does to DNS, as `Namespace.set_rules` takes them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+UDP_HEADER_OCTETS = 8
+CHAINS: dict["Chain", str] = {
+    # Before connection tracking (priority -400) joins fragments.
+    "arriving": "type filter hook prerouting priority -450;",
+    # What the router itself says, such as ICMP errors.
+    "own": "type filter hook output priority 0;",
+    "translation": "type nat hook prerouting priority dstnat;",
+}
+
+
+Chain = Literal["arriving", "own", "translation"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One nft(8) statement and the chain that it stands in."""
+
+    chain: Chain
+    statement: str
+
+
+DROP_FRAGMENTS = (
+    Rule("arriving", "ip frag-off & 0x3fff != 0 drop"),
+    Rule("arriving", "exthdr frag exists drop"),
+)
+"""All fragments, first ones too, are lost (RFC 8900 section 3.1)."""
+DROP_DNS_BY_TCP = (Rule("arriving", "tcp dport 53 drop"),)
+"""TCP connections to port 53 get no answer."""
+DROP_PACKET_TOO_BIG = (
+    Rule("arriving", "icmp type destination-unreachable icmp code 4 drop"),
+    Rule("arriving", "icmpv6 type packet-too-big drop"),
+    Rule("own", "icmp type destination-unreachable icmp code 4 drop"),
+    Rule("own", "icmpv6 type packet-too-big drop"),
+)
+"""Path MTU discovery is broken (RFC 2923): neither "fragmentation needed" nor "packet too big" gets through."""
+REDIRECT_DNS = (Rule("translation", "meta l4proto { tcp, udp } th dport 53 redirect to :53"),)
+"""Queries to any address go to port 53 of the router itself, and its responses look like those of that address."""
+
+
+def drop_dns_longer_than(octets: int) -> tuple[Rule, ...]:
+    """DNS messages by UDP of more than `octets` are lost, from servers to clients."""
+    return (Rule("arriving", f"udp sport 53 udp length > {octets + UDP_HEADER_OCTETS} drop"),)
+
+
+def ruleset(rules: Iterable[Rule], family: Literal["inet", "bridge"] = "inet") -> str:
+    """Write rules as an nft(8) script, for a router (`inet`) or a bridge.
+
+    A bridge has no translation.
+    """
+    chosen = list(rules)
+    lines = [f"table {family} dnsrig {{"]
+    for chain, head in CHAINS.items():
+        statements = [rule.statement for rule in chosen if rule.chain == chain]
+        if statements:
+            lines += [f"    chain {chain} {{", f"        {head}", *(f"        {text}" for text in statements), "    }"]
+    return "\n".join([*lines, "}", ""])

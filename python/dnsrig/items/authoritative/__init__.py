@@ -1,0 +1,1 @@
+"""Items for authoritative servers."""

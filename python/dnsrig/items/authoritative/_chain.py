@@ -1,0 +1,92 @@
+"""What the items about the chain of denial share: the NSEC and NSEC3 records of the sample."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import dns.name
+from dns.rdatatype import RdataType
+from dns.rdtypes.ANY.NSEC import NSEC
+from dns.rdtypes.ANY.NSEC3 import NSEC3
+from dns.rdtypes.ANY.NSEC3PARAM import NSEC3PARAM
+
+from dnsrig.items.authoritative._answers import expanded_name, sample
+from dnsrig.verification.denial import Types, hash_of_owner, nsec3_hash, types_of
+from dnsrig.verification.exchange import Exchange
+from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
+
+MADE_LABEL = b"\x00"
+"""Begins the Next Domain Name of NSEC records that are made on the fly (RFC 4470 section 3, RFC 9824 section 3)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A record of the chain, and the response that it was in."""
+
+    owner: dns.name.Name
+    record: NSEC | NSEC3
+    ttl_s: int
+    exchange: Exchange
+
+    @property
+    def title(self) -> str:
+        """Owner name and type."""
+        return f"{self.owner} {'NSEC' if isinstance(self.record, NSEC) else 'NSEC3'}"
+
+
+def links(subject: AuthoritativeSubject) -> list[Link]:
+    """List the NSEC and NSEC3 records of the sample."""
+    found = []
+    for exchange in sample(subject):
+        for rrset in [] if exchange.message is None else exchange.message.authority:
+            if not rrset.name.is_subdomain(subject.origin):
+                continue
+            found += [Link(rrset.name, one, rrset.ttl, exchange) for one in rrset if isinstance(one, NSEC | NSEC3)]
+    return found
+
+
+def nsec3_links(subject: AuthoritativeSubject) -> list[tuple[Link, NSEC3]]:
+    """List the NSEC3 records of the sample."""
+    return [(link, link.record) for link in links(subject) if isinstance(link.record, NSEC3)]
+
+
+def types_at(found: Iterable[Link], name: dns.name.Name) -> tuple[Types, Link] | None:
+    """Find the record of a name and give its types; records made on the fly tell nothing of other types."""
+    for link in found:
+        record = link.record
+        if isinstance(record, NSEC):
+            matches = link.owner == name and not is_made(record)
+        else:
+            matches = record.algorithm == 1 and hash_of_owner(link.owner) == nsec3_hash(
+                name, record.salt, record.iterations
+            )
+        if matches:
+            return types_of(record), link
+    return None
+
+
+def is_made(record: NSEC) -> bool:
+    """Say whether a record looks as if it was made for the one query."""
+    return bool(record.next.labels) and record.next.labels[0].startswith(MADE_LABEL)
+
+
+def known_names(subject: AuthoritativeSubject) -> list[dns.name.Name]:
+    """List names whose records the sample asks for, by queries for types that they have not."""
+    marks = subject.landmarks
+    names = [subject.origin]
+    if marks.host is not None:
+        names.append(marks.host.name)
+    if marks.wildcard is not None and expanded_name(subject) is not None:
+        names.append(marks.wildcard.name)
+    return names
+
+
+def parameters_of(exchange: Exchange, origin: dns.name.Name) -> list[NSEC3PARAM]:
+    """List the NSEC3PARAM records in an answer."""
+    answer = [] if exchange.message is None else exchange.message.answer
+    rrsets = [rrset for rrset in answer if rrset.name == origin and rrset.rdtype == RdataType.NSEC3PARAM]
+    return [record for rrset in rrsets for record in rrset if isinstance(record, NSEC3PARAM)]
+
+
+def salt_text(salt: bytes) -> str:
+    """Give a salt as zone files have it."""
+    return salt.hex() or "-"

@@ -1,0 +1,91 @@
+"""What items for authoritative servers share: queries for the SOA record, and judging what they usually give."""
+
+from typing import Any
+
+import dns.edns
+import dns.rcode
+import dns.rdatatype
+from dns.rdatatype import RdataType
+
+from dnsrig.verification.exchange import Exchange
+from dnsrig.verification.queries import USUAL_PAYLOAD, Query
+from dnsrig.verification.subjects.authoritative import AuthoritativeSubject, rrset_of
+from dnsrig.verification.verdicts import Outcome, failed, inconclusive
+
+UNKNOWN_OPTION = dns.edns.GenericOption(dns.edns.OptionType.make(65_001), b"dnsrig")
+"""Of the range for experiments (RFC 6891 section 9), which no server knows."""
+UNKNOWN_EDNS_FLAG = 0x0040
+"""One of those that RFC 6891 section 6.1.4 reserves; the one that RFC 8906 section 8.2.4 tries."""
+
+
+def soa_query(subject: AuthoritativeSubject, **fields: Any) -> Query:  # noqa: ANN401 (those of Query)
+    """Make a query for the zone's SOA record, without EDNS unless `fields` have a payload."""
+    return Query(name=subject.origin, rtype=RdataType.SOA, **{"payload": None, **fields})
+
+
+def edns_soa_query(subject: AuthoritativeSubject, **fields: Any) -> Query:  # noqa: ANN401 (those of Query)
+    """Make a query for the zone's SOA record with EDNS."""
+    return soa_query(subject, payload=USUAL_PAYLOAD, **fields)
+
+
+def rcode_text(exchange: Exchange) -> str:
+    """Give the response code's mnemonic."""
+    return "none" if exchange.rcode is None else dns.rcode.to_text(exchange.rcode)
+
+
+def wrong_rcode(
+    subject: AuthoritativeSubject, exchange: Exchange, wanted: dns.rcode.Rcode = dns.rcode.NOERROR
+) -> Outcome | None:
+    """Judge a response by its code; None if it is the wanted one."""
+    if exchange.message is None:
+        return subject.unanswered(exchange)
+    if exchange.rcode != wanted:
+        text = dns.rcode.to_text(wanted)
+        return failed(f"The response code to {exchange.title} is {rcode_text(exchange)}, not {text}.", exchange)
+    return None
+
+
+def wrong_soa(subject: AuthoritativeSubject, exchange: Exchange) -> Outcome | None:
+    """Judge a response that should have the SOA record; None if it has."""
+    wrong = wrong_rcode(subject, exchange)
+    if wrong is not None:
+        return wrong
+    if rrset_of(exchange, "answer", subject.origin, RdataType.SOA) is None:
+        if exchange.is_truncated:
+            return inconclusive("The response is truncated: the server may limit its rate of responses.", exchange)
+        return failed("The response has no SOA record in its answer section.", exchange)
+    return None
+
+
+def without_opt(exchange: Exchange) -> Outcome | None:
+    """Judge a response that should have an OPT record; None if it has."""
+    if exchange.message is not None and exchange.message.edns < 0:
+        return failed("The response has no OPT record, though the query had one.", exchange)
+    return None
+
+
+def wrong_badvers(subject: AuthoritativeSubject, exchange: Exchange) -> Outcome | None:
+    """Judge a response to a query of an EDNS version that no server knows; None if it is as it should be."""
+    wrong = wrong_rcode(subject, exchange, dns.rcode.BADVERS)
+    if wrong is not None:
+        return wrong
+    if exchange.message is not None and exchange.message.edns != 0:
+        return failed(f"The EDNS version of the response is {exchange.message.edns}, not 0.", exchange)
+    if exchange.message is not None and exchange.message.answer:
+        return failed("The response has an answer beside BADVERS.", exchange)
+    return None
+
+
+def option_types(exchange: Exchange) -> set[int]:
+    """Give the numbers of the EDNS options in the response."""
+    return set() if exchange.message is None else {int(option.otype) for option in exchange.message.options}
+
+
+def edns_flags(exchange: Exchange) -> int:
+    """Give the EDNS flags of the response, 0 without OPT."""
+    return 0 if exchange.message is None or exchange.message.edns < 0 else exchange.message.ednsflags & 0xFFFF
+
+
+def type_text(rtype: RdataType) -> str:
+    """Give a type's mnemonic."""
+    return dns.rdatatype.to_text(rtype)

@@ -1,0 +1,55 @@
+"""What A-86 and A-87 share: a response of a certain size by UDP."""
+
+from collections.abc import Iterator
+
+from dns.rdatatype import RdataType
+
+from dnsrig.verification.queries import Query
+from dnsrig.verification.subjects.authoritative import LARGE_PAYLOAD, AuthoritativeSubject
+from dnsrig.verification.verdicts import Outcome, failed, inconclusive, not_applicable, passed, passed_by_tcp
+
+LARGEST_PAYLOAD = 65_535
+
+
+def check_size(subject: AuthoritativeSubject, octets: int) -> Outcome:
+    """Ask for RRsets whose response may exceed `octets` by UDP, until one does."""
+    tried = []
+    too_large: Outcome | None = None
+    for query in _queries(subject, octets):
+        by_udp = subject.asker.udp(query)
+        if by_udp.response is None:
+            return subject.unanswered(by_udp)
+        if by_udp.octets > octets:
+            return passed(f"A response of {by_udp.octets} octets came by UDP.", by_udp)
+        by_tcp = subject.asker.tcp(query)
+        if by_udp.is_truncated and by_tcp.message is None:
+            return inconclusive(
+                "The response is truncated by UDP, and there is none by TCP (see A-tcp).", by_udp, by_tcp
+            )
+        if by_tcp.message is None or by_tcp.octets <= octets:
+            tried.append(by_tcp)
+        elif by_udp.is_truncated:
+            reason = f"A response of {by_tcp.octets} octets is truncated by UDP and comes by TCP."
+            if by_tcp.octets <= (query.payload or 0):
+                return passed_by_tcp(reason, by_udp, by_tcp)
+            too_large = passed_by_tcp(reason, by_udp, by_tcp)
+        elif by_udp.message is None:
+            return subject.unanswered(by_udp)
+        elif by_udp.message.answer != by_tcp.message.answer:
+            reason = f"A response has {by_tcp.octets} octets by TCP, {by_udp.octets} by UDP without TC."
+            return failed(reason, by_udp, by_tcp)
+    if too_large is not None:
+        return too_large
+    largest = max((exchange.octets for exchange in tried), default=0)
+    return not_applicable(
+        f"No response of the zone exceeds {octets} octets; the largest known has {largest}.", *tried[:1]
+    )
+
+
+def _queries(subject: AuthoritativeSubject, octets: int) -> Iterator[Query]:
+    """Give what exceeds so many octets for certain; what may, with its signatures; and the keys."""
+    payload = LARGE_PAYLOAD if octets < LARGE_PAYLOAD - 100 else LARGEST_PAYLOAD
+    places = [place for place in (subject.landmarks.larger_than(octets), *subject.landmarks.large[:1]) if place]
+    questions = [*((place.name, place.rtype) for place in places), (subject.origin, RdataType.DNSKEY)]
+    for name, rtype in dict.fromkeys(questions):
+        yield Query(name=name, rtype=rtype, do=True, payload=payload)

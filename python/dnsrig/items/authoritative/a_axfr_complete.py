@@ -1,0 +1,97 @@
+"""A-axfr-complete: zone transfers are complete."""
+
+import dns.name
+import dns.zone
+from dns.rdatatype import RdataType
+
+from dnsrig.items.authoritative._answers import child_of, is_synthesised, nothing_seen, sample
+from dnsrig.verification.item import Item
+from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
+from dnsrig.verification.verdicts import Evidence, Outcome, Severity, failed, inconclusive, passed
+
+LEFT_OUT = {RdataType.OPT, RdataType.SOA}
+DENIALS = {RdataType.NSEC, RdataType.NSEC3}
+ITEM = Item(
+    id="A-axfr-complete",
+    role="authoritative",
+    group="Zone transfer",
+    requirement=(
+        "A zone transfer comes to its end and has every RRset, with its signatures, that the server answers with."
+    ),
+    references=("RFC 5936 section 2.2", "RFC 5936 section 3", "RFC 4035 section 3.1.5"),
+    severity=Severity.CRITICAL,
+    consequence="Secondaries do not get the zone, or serve another one than the primary, without signatures or names.",
+    procedure=(
+        "The zone is asked for by AXFR, where the server allows it: it begins and ends with the same SOA record. The"
+        " RRsets of a sample of answers, their signatures, NSEC and NSEC3 records are looked for in it."
+    ),
+    dig=("dig @{server} -p {port} {zone} AXFR",),
+    needs=("transfer",),
+    faults=(
+        "axfr-leaves-out",
+        "axfr-strips-rrsig",
+        "axfr-ends-early",
+        "allows-axfr",
+        "changes-data",
+        "signed-delegation",
+        "wrong-nsec3param",
+        "cname-at-apex",
+        "other-ns",
+    ),
+)
+
+
+def check(subject: AuthoritativeSubject) -> Outcome:
+    """Compare the transfer with answers."""
+    moved = subject.transfer
+    if moved.trouble:
+        return failed(f"The transfer, of {len(moved.rrsets)} records so far, did not come to its end: {moved.trouble}.")
+    if moved.zone is None:
+        return inconclusive("There is no transfer any more.")
+    first, last = moved.rrsets[0], moved.rrsets[-1]
+    if first.rdtype != RdataType.SOA or last.rdtype != RdataType.SOA or first[0] != last[0]:
+        return failed("The transfer does not begin and end with the same SOA record.")
+    origin = subject.origin
+    compared = 0
+    for exchange in sample(subject):
+        message = exchange.message
+        for rrset in [] if message is None else (*message.answer, *message.authority):
+            if rrset.rdtype in LEFT_OUT or not rrset.name.is_subdomain(origin):
+                continue
+            if rrset.covers == RdataType.SOA or is_synthesised(rrset.name, exchange):
+                continue
+            name = _source(moved.zone, origin, rrset.name)
+            there = moved.zone.get_rdataset(name, rrset.rdtype, rrset.covers)
+            kind = rrset.covers or rrset.rdtype
+            if there is None and kind in DENIALS and not _has_type(moved.zone, kind):
+                # Made on the fly: no part of what is transferred.
+                continue
+            # Servers that sign on the fly sign the same data differently each time.
+            is_other = rrset.rdtype != RdataType.RRSIG and there is not None and set(there) != set(rrset)
+            if there is None or is_other:
+                covers = f" over {RdataType.make(rrset.covers).name}" if rrset.covers else ""
+                title = f"{name} {RdataType.make(rrset.rdtype).name}{covers}"
+                lack = "is not in the transfer" if there is None else "is another in the transfer"
+                text = "\n".join(str(one) for one in ([] if there is None else there)) or "none"
+                return failed(f"{title} {lack}.", exchange, Evidence(f"{title} in the transfer", text))
+            compared += 1
+    if not compared:
+        return nothing_seen("RRsets of the zone")
+    return passed(
+        f"The transfer has {len(moved.rrsets)} records, among them the {compared} RRsets that were asked for."
+    )
+
+
+def _has_type(zone: dns.zone.Zone, rtype: int) -> bool:
+    return any(rdataset.rdtype == rtype for node in zone.nodes.values() for rdataset in node.rdatasets)
+
+
+def _source(zone: dns.zone.Zone, origin: dns.name.Name, name: dns.name.Name) -> dns.name.Name:
+    """Give the name itself if the transfer has it, else the wildcard's that it was made from (RFC 4592 section 3.3)."""
+    above = name
+    while zone.get_node(name) is None and above != origin:
+        above = above.parent()
+        wildcard = child_of(above, b"*")
+        if zone.get_node(wildcard) is not None:
+            return wildcard
+    return name

@@ -1,0 +1,35 @@
+"""A-below-cut: names below a delegation."""
+
+import dns.name
+
+from dnsrig.items.authoritative._places import check_referrals, delegations
+from dnsrig.verification.asker import random_label
+from dnsrig.verification.item import Item
+from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
+from dnsrig.verification.verdicts import Outcome, Severity
+
+ITEM = Item(
+    id="A-below-cut",
+    role="authoritative",
+    group="Delegation",
+    requirement="A query for a name below a delegation gets the referral, also where the zone has glue of that name.",
+    references=("RFC 1034 section 4.3.2", "RFC 2181 section 6.1"),
+    severity=Severity.CRITICAL,
+    consequence=(
+        "Resolvers take glue, or the parent's denial, for the child's word: names do not resolve, or to old addresses."
+    ),
+    procedure="A name below a delegation that does not exist is asked for, and one that has glue.",
+    dig=(
+        "dig @{server} -p {port} absent.{delegation} A +norec +noedns",
+        "dig @{server} -p {port} {glue} A +norec +noedns",
+    ),
+    needs=("zone",),
+    faults=("referral-in-answer", "referral-with-aa", "no-referral", "answers-below-cut"),
+)
+
+
+def check(subject: AuthoritativeSubject) -> Outcome:
+    """Ask for both."""
+    names = [dns.name.Name((random_label().encode(), *name.labels)) for name in delegations(subject)]
+    glue = subject.landmarks.glue
+    return check_referrals(subject, [*names, glue] if glue is not None else names)

@@ -1,0 +1,84 @@
+"""A-bitmap-honest: bitmaps and answers say the same."""
+
+import dns.name
+from dns.rdatatype import RdataType
+
+from dnsrig.items.authoritative._answers import expanded_name, nothing_seen
+from dnsrig.items.authoritative._chain import known_names, links, types_at
+from dnsrig.verification.item import Item
+from dnsrig.verification.subjects.authoritative import AuthoritativeSubject, rrset_of
+from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
+
+MOST_ASKED = 16
+NOT_ASKED = {RdataType.RRSIG, RdataType.NSEC, RdataType.NSEC3, *range(128, 256)}
+"""Types of DNSSEC's own, and those of the range for queries and meta data (RFC 6895 section 3.1)."""
+USUAL = (RdataType.A, RdataType.AAAA, RdataType.MX, RdataType.TXT, RdataType.NS, RdataType.CAA, RdataType.DNSKEY)
+"""Asked for where the bitmap denies them."""
+ITEM = Item(
+    id="A-bitmap-honest",
+    role="authoritative",
+    group="DNSSEC: chain",
+    requirement="The types that an NSEC or NSEC3 record lists for its name are answered there, and no others.",
+    references=("RFC 4034 section 4.1.2", "RFC 5155 section 3.1.8", "RFC 4035 section 2.3"),
+    severity=Severity.CRITICAL,
+    consequence="Data that exist can be denied with a valid proof: resolvers that use RFC 8198 lose them.",
+    procedure=(
+        "For the apex, a host and a wildcard the types in the bitmap of the record are asked for, as are usual types"
+        " that are not in it. Records made on the fly for one query are left out."
+    ),
+    dig=("dig @{server} -p {port} {zone} LOC +norec +dnssec   # and each type in the bitmap",),
+    needs=("signatures",),
+    faults=(
+        "bitmap-denies-type",
+        "bitmap-invents-type",
+        "nsec3-bitmap-denies-type",
+        "nsec3-bitmap-invents-type",
+        "hides-nsec3param",
+        "no-ns",
+    ),
+)
+
+
+def check(subject: AuthoritativeSubject) -> Outcome:
+    """Ask for types and compare with the bitmaps."""
+    seen = links(subject)
+    wildcard = subject.landmarks.wildcard
+    compared = []
+    for name in known_names(subject):
+        found = types_at(seen, name)
+        if found is None:
+            continue
+        types, link = found
+        asked = expanded_name(subject) if wildcard is not None and name == wildcard.name else name
+        if wildcard is not None and asked != name and not _answers(subject, asked or name, wildcard.rtype):
+            # That the server does not expand it is the matter of A-wildcard.
+            continue
+        listed = [RdataType.make(rtype) for rtype in sorted(types - NOT_ASKED)][:MOST_ASKED]
+        for rtype in (*listed, *(one for one in USUAL if one not in types)):
+            said = _answers(subject, asked or name, rtype)
+            if said is None or said == (rtype in types):
+                continue
+            exchange = subject.answers.get(asked or name, rtype)
+            if not said and exchange.transport == "udp":
+                # What UDP has no room for must not be taken for absent, whether the response says so or not.
+                by_tcp = subject.asker.tcp(exchange.query)
+                if rrset_of(by_tcp, "answer", asked or name, rtype) is not None:
+                    continue
+            lie = (
+                f"does not list {rtype.name}, which is answered"
+                if said
+                else f"lists {rtype.name}, which is not answered"
+            )
+            return failed(f"The record of {name} {lie}.", link.exchange, exchange)
+        compared.append(link)
+    if not compared:
+        return nothing_seen("a record whose name is known and that is not made on the fly")
+    return passed(f"The bitmaps of {len(compared)} names are right.", *(link.exchange for link in compared))
+
+
+def _answers(subject: AuthoritativeSubject, name: dns.name.Name, rtype: RdataType) -> bool | None:
+    """Say whether a type is answered at the name itself; None if it cannot be told."""
+    exchange = subject.answers.get(name, rtype)
+    if exchange.message is None or exchange.is_truncated:
+        return None
+    return rrset_of(exchange, "answer", name, rtype) is not None

@@ -1,0 +1,92 @@
+"""A-chain-closed: the records of the chain fit together."""
+
+from collections import defaultdict
+
+import dns.name
+import dns.rcode
+from dns.rdatatype import RdataType
+from dns.rdtypes.ANY.NSEC import NSEC
+from dns.rdtypes.ANY.NSEC3 import NSEC3
+
+from dnsrig.items.authoritative._answers import first_shown, nothing_seen
+from dnsrig.items.authoritative._chain import Link, is_made, links
+from dnsrig.verification.denial import hash_of_owner, is_between
+from dnsrig.verification.item import Item
+from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
+from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
+
+NEXT_ASKED = 6
+ITEM = Item(
+    id="A-chain-closed",
+    role="authoritative",
+    group="DNSSEC: chain",
+    requirement="No NSEC or NSEC3 record covers a name that has such a record itself, and each points to the next one.",
+    references=("RFC 4034 section 4.1.1", "RFC 4035 section 2.3", "RFC 5155 section 7.1"),
+    severity=Severity.CRITICAL,
+    consequence="Names that exist can be denied with a valid proof: resolvers that use RFC 8198 lose them.",
+    procedure=(
+        "The NSEC or NSEC3 records of the sample's denials are put in order: none lies between the ends of another. "
+        "Of NSEC records the Next Domain Names, some of them, are asked for NSEC too; they exist."
+    ),
+    dig=("dig @{server} -p {port} {zone} NSEC +norec +dnssec",),
+    needs=("signatures",),
+    faults=(
+        "chain-skips-names",
+        "nsec3-chain-skips-names",
+        "chain-points-nowhere",
+    ),
+)
+
+
+def check(subject: AuthoritativeSubject) -> Outcome:
+    """Compare all records with each other, then ask for the next ones."""
+    seen = links(subject)
+    if not seen:
+        return nothing_seen("a denial")
+    trouble = _overlap(seen)
+    if trouble is not None:
+        reason, one, other = trouble
+        return failed(reason, *first_shown((one.exchange, other.exchange)))
+    nexts: dict[dns.name.Name, Link] = {}
+    marks = subject.landmarks
+    # Whether delegated names are there is the matter of A-referral.
+    delegations = {marks.delegation, marks.secure_delegation}
+    for link in seen:
+        if isinstance(link.record, NSEC) and not is_made(link.record) and link.record.next not in delegations:
+            nexts.setdefault(link.record.next, link)
+    for name, link in list(nexts.items())[:NEXT_ASKED]:
+        exchange = subject.answers.get(name, RdataType.NSEC)
+        if not name.is_subdomain(subject.origin):
+            return failed(f"{link.title} points to {name}, outside the zone.", link.exchange)
+        # NOERROR without the record is right at a delegation: the child zone has an NSEC record of that name too.
+        if exchange.rcode == dns.rcode.NXDOMAIN:
+            return failed(f"{link.title} points to {name}, which does not exist.", link.exchange, exchange)
+    return passed(
+        f"{len({link.owner for link in seen})} records fit together.", *first_shown(link.exchange for link in seen)
+    )
+
+
+def _overlap(seen: list[Link]) -> tuple[str, Link, Link] | None:
+    """Find a record that lies between the ends of another, or two that differ at one name."""
+    names = {link.owner: (link, link.owner, link.record.next) for link in seen if isinstance(link.record, NSEC)}
+    chains: dict[tuple[int, int, bytes], dict[bytes, tuple[Link, bytes, bytes]]] = defaultdict(dict)
+    for link in seen:
+        record = link.record
+        if isinstance(record, NSEC3):
+            place_hashed = hash_of_owner(link.owner)
+            if place_hashed is not None:
+                chain_of = chains[record.algorithm, record.iterations, record.salt]
+                chain_of[place_hashed] = (link, place_hashed, record.next)
+        other = names.get(link.owner)
+        if other is not None and isinstance(record, NSEC) and record != other[0].record and not is_made(record):
+            return f"There are two different NSEC records at {link.owner}.", link, other[0]
+    for one, owner, following in names.values():
+        for other_link, place, _ in names.values():
+            if is_between(owner, following, place):
+                return f"{one.title} covers {place}, which has such a record itself.", one, other_link
+    for chain in chains.values():
+        for one, hashed, next_hashed in chain.values():
+            for other_link, other_hashed, _ in chain.values():
+                if is_between(hashed, next_hashed, other_hashed):
+                    return f"{one.title} covers {other_link.owner}, which is there.", one, other_link
+    return None

@@ -1,0 +1,55 @@
+"""A-cname: aliases."""
+
+import dns.rcode
+from dns.rdatatype import RdataType
+
+from dnsrig.items.authoritative._probes import type_text, wrong_rcode
+from dnsrig.verification.item import Item
+from dnsrig.verification.queries import Query
+from dnsrig.verification.subjects.authoritative import AuthoritativeSubject, rrset_of
+from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
+
+ITEM = Item(
+    id="A-cname",
+    role="authoritative",
+    group="Answers",
+    requirement="A query for an alias gets its CNAME record, and what the server knows of its target.",
+    references=("RFC 1034 section 4.3.2", "RFC 1034 section 3.6.2"),
+    severity=Severity.ERROR,
+    consequence=(
+        "Without the CNAME record the name does not resolve; without the target every client needs another query."
+    ),
+    procedure=(
+        "A is asked for at an alias and at its target; the first answer has the CNAME record and all that the "
+        "second has."
+    ),
+    dig=("dig @{server} -p {port} {alias} A +norec +noedns",),
+    needs=("zone", "alias"),
+    faults=("hides-cname", "no-cname-target"),
+)
+
+
+def check(subject: AuthoritativeSubject) -> Outcome:
+    """Ask for both, and compare."""
+    alias = subject.name("alias")
+    exchange = subject.asker.ask(Query(name=alias, rtype=RdataType.A, payload=None))
+    wrong = wrong_rcode(subject, exchange) if exchange.rcode != dns.rcode.NXDOMAIN else None
+    if wrong is not None:
+        return wrong
+    cname = rrset_of(exchange, "answer", alias, RdataType.CNAME)
+    if cname is None or exchange.message is None:
+        return failed("The answer has no CNAME record of the name.", exchange)
+    target = cname[0].target
+    if not target.is_subdomain(subject.origin):
+        return passed("The answer has the CNAME record; the target is in another zone.", exchange)
+    direct = subject.asker.ask(Query(name=target, rtype=RdataType.A, payload=None))
+    if direct.message is None:
+        return subject.unanswered(direct)
+    # By owner and type, as servers that balance load give other addresses each time.
+    given = {(rrset.name, rrset.rdtype) for rrset in exchange.message.answer}
+    for rrset in direct.message.answer:
+        if rrset.rdtype != RdataType.RRSIG and (rrset.name, rrset.rdtype) not in given:
+            return failed(
+                f"The answer does not have the {type_text(rrset.rdtype)} records of its target.", exchange, direct
+            )
+    return passed("The answer has the CNAME record, and its target's.", exchange)

@@ -1,0 +1,48 @@
+"""A-dname: DNAME."""
+
+import dns.name
+from dns.rdatatype import RdataType
+
+from dnsrig.items.authoritative._probes import rcode_text
+from dnsrig.verification.asker import random_label
+from dnsrig.verification.item import Item
+from dnsrig.verification.queries import Query
+from dnsrig.verification.subjects.authoritative import AuthoritativeSubject, rrset_of
+from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
+
+ITEM = Item(
+    id="A-dname",
+    role="authoritative",
+    group="Answers",
+    requirement="A query for a name below a DNAME record gets that record and a CNAME record made of it.",
+    references=("RFC 6672 section 3.2", "RFC 6672 section 3.3"),
+    severity=Severity.ERROR,
+    consequence="The names of the whole subtree do not resolve; resolvers without DNAME need the CNAME record.",
+    procedure=(
+        "A random name below the owner of a DNAME record is asked for; the answer has the DNAME record, and a "
+        "CNAME record from the name to the same labels below the DNAME record's target."
+    ),
+    dig=("dig @{server} -p {port} random.{dname} A +norec +noedns",),
+    needs=("zone", "dname"),
+    faults=("no-dname", "no-dname-cname"),
+)
+
+
+def check(subject: AuthoritativeSubject) -> Outcome:
+    """Ask for a name that no cache has."""
+    owner = subject.name("dname")
+    label = random_label().encode()
+    name = dns.name.Name((label, *owner.labels))
+    exchange = subject.asker.ask(Query(name=name, rtype=RdataType.A, payload=None))
+    if exchange.message is None:
+        return subject.unanswered(exchange)
+    dname = rrset_of(exchange, "answer", owner, RdataType.DNAME)
+    if dname is None:
+        return failed(f"The response is {rcode_text(exchange)}, without the DNAME record.", exchange)
+    wanted = dns.name.Name((label, *dname[0].target.labels))
+    cname = rrset_of(exchange, "answer", name, RdataType.CNAME)
+    if cname is None:
+        return failed("The answer has no CNAME record for the name.", exchange)
+    if cname[0].target != wanted:
+        return failed(f"The CNAME record leads to {cname[0].target}, not to {wanted}.", exchange)
+    return passed(f"The answer has the DNAME record, and CNAME to {wanted}.", exchange)

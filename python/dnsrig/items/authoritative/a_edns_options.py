@@ -1,0 +1,41 @@
+"""A-edns-options: several EDNS options at once."""
+
+import dns.edns
+import dns.rcode
+
+from dnsrig.items.authoritative._probes import edns_soa_query, without_opt, wrong_soa
+from dnsrig.verification.item import Item
+from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
+from dnsrig.verification.verdicts import Outcome, Severity, passed
+
+COOKIE = bytes.fromhex("646e737269670a0b")
+EXPIRE = dns.edns.OptionType.make(9)
+"""Number of the EDNS option EXPIRE (RFC 7314 section 3)."""
+ITEM = Item(
+    id="A-edns-options",
+    role="authoritative",
+    group="RFC 8906",
+    requirement="A query with several EDNS options that are defined is answered, whether the server uses them or not.",
+    references=("RFC 8906 section 8.2.10", "RFC 6891 section 6.1.2"),
+    severity=Severity.ERROR,
+    consequence="Clients send several options at once, such as dig does; they get no answer, or wait for a time-out.",
+    procedure="The SOA record is asked for with the options NSID, a client cookie, EXPIRE and client subnet 0.0.0.0/0.",
+    dig=("dig @{server} -p {port} {zone} SOA +norec +edns=0 +nsid +cookie +expire +subnet=0.0.0.0/0",),
+    needs=("zone", "edns"),
+    faults=("formerr-to-edns-options",),
+)
+
+
+def check(subject: AuthoritativeSubject) -> Outcome:
+    """Ask with what dig can send, and a client subnet that says nothing of anyone."""
+    options = (
+        dns.edns.GenericOption(dns.edns.OptionType.NSID, b""),
+        dns.edns.CookieOption(COOKIE, b""),
+        dns.edns.GenericOption(EXPIRE, b""),
+        dns.edns.ECSOption("0.0.0.0", 0, 0),
+    )
+    exchange = subject.asker.udp(edns_soa_query(subject, options=options))
+    if exchange.rcode == dns.rcode.BADCOOKIE:
+        return passed("BADCOOKIE: the server wants its own cookie as well.", exchange)
+    wrong = wrong_soa(subject, exchange) or without_opt(exchange)
+    return wrong or passed("NOERROR with the SOA record and OPT.", exchange)

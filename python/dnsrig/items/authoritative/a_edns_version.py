@@ -1,0 +1,38 @@
+"""A-edns-version: EDNS versions that the server does not know."""
+
+import dns.rcode
+from dns.rdatatype import RdataType
+
+from dnsrig.verification.item import Item
+from dnsrig.verification.queries import Query
+from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
+from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
+
+ITEM = Item(
+    id="A-edns-version",
+    role="authoritative",
+    group="RFC 8906",
+    requirement="A query of EDNS version 1 gets BADVERS with an OPT record of version 0, and no answer.",
+    references=("RFC 6891 section 6.1.3", "RFC 8906 section 8.2.3"),
+    severity=Severity.WARNING,
+    consequence="Later versions of EDNS cannot be introduced: clients that try them get no answer, or a wrong one.",
+    procedure="The SOA record is asked for with EDNS version 1.",
+    dig=("dig @{server} -p {port} {zone} SOA +norec +edns=1 +noednsneg",),
+    needs=("zone", "edns"),
+    faults=("answers-any-edns-version", "drops-edns-versions", "formerr-to-edns-versions", "echoes-edns-version"),
+)
+
+
+def check(subject: AuthoritativeSubject) -> Outcome:
+    """Ask with version 1."""
+    exchange = subject.asker.udp(Query(name=subject.origin, rtype=RdataType.SOA, edns_version=1))
+    message = exchange.message
+    if message is None:
+        return subject.unanswered(exchange)
+    if exchange.rcode != dns.rcode.BADVERS:
+        return failed(f"The response code is {dns.rcode.to_text(message.rcode())}, not BADVERS.", exchange)
+    if message.edns != 0:
+        return failed(f"The response's EDNS version is {message.edns}, not 0.", exchange)
+    if message.answer:
+        return failed("The response has an answer beside BADVERS.", exchange)
+    return passed("BADVERS with version 0.", exchange)

@@ -1,0 +1,46 @@
+"""A-glue-unsigned: delegations and glue have no signatures."""
+
+from dns.rdatatype import RdataType
+
+from dnsrig.items.authoritative._answers import child_of
+from dnsrig.items.authoritative._denials import unusable
+from dnsrig.verification.item import Item
+from dnsrig.verification.signatures import signed_rrsets
+from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
+from dnsrig.verification.verdicts import Outcome, Severity, failed, not_applicable, passed
+
+GLUE = (RdataType.NS, RdataType.A, RdataType.AAAA)
+ITEM = Item(
+    id="A-glue-unsigned",
+    role="authoritative",
+    group="DNSSEC: delegations",
+    requirement="The NS records of a delegation and its glue are not signed by the parent zone.",
+    references=("RFC 4035 section 2.2",),
+    severity=Severity.WARNING,
+    consequence="Validators may take the parent zone's copy for the child zone's own data, or reject it.",
+    procedure="Names below an insecure and a secure delegation are asked for with DO.",
+    dig=("dig @{server} -p {port} absent.{delegation} A +norec +dnssec",),
+    needs=("signatures",),
+    faults=("signed-delegation",),
+)
+
+
+def check(subject: AuthoritativeSubject) -> Outcome:
+    """Look for signatures over NS records and addresses."""
+    cuts = [cut for cut in (subject.landmarks.delegation, subject.landmarks.secure_delegation) if cut is not None]
+    asked = []
+    for cut in cuts:
+        exchange = subject.answers.get(child_of(cut, subject.denied_label), RdataType.A)
+        outcome = unusable(subject, exchange)
+        if outcome is not None:
+            return outcome
+        if exchange.message is None or exchange.message.answer:
+            continue
+        asked.append(exchange)
+        for one in signed_rrsets(exchange.message, ("authority", "additional")):
+            is_below = one.rrset.name.is_subdomain(cut) and one.rrset.rdtype in GLUE
+            if is_below and any(signature.signer == subject.origin for signature in one.signatures):
+                return failed(f"{one.title}, below the delegation of {cut}, is signed.", exchange)
+    if not asked:
+        return not_applicable("No referral could be had: no delegation is known; --zone-file may show one.")
+    return passed(f"{len(asked)} referrals are without such signatures.", *asked)

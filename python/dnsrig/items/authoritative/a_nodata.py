@@ -1,0 +1,37 @@
+"""A-nodata: names without the type."""
+
+import dns.rcode
+from dns.rdatatype import RdataType
+
+from dnsrig.items.authoritative._places import wrong_denial
+from dnsrig.verification.item import Item
+from dnsrig.verification.queries import Query
+from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
+from dnsrig.verification.verdicts import Outcome, Severity, passed
+
+ITEM = Item(
+    id="A-nodata",
+    role="authoritative",
+    group="Denial",
+    requirement=(
+        "A query for a type that an existing name has not gets NOERROR, no answer, and the zone's SOA record in "
+        "the authority section."
+    ),
+    references=("RFC 2308 section 2.2", "RFC 2308 section 3"),
+    severity=Severity.ERROR,
+    consequence=(
+        "Resolvers cannot cache the denial, or take all types of the name for absent: IPv6 or mail fails with it."
+    ),
+    procedure="MINFO is asked for at a name that has other types.",
+    dig=("dig @{server} -p {port} {host} MINFO +norec +noedns",),
+    needs=("zone",),
+    faults=("no-soa-in-denial", "other-soa-in-denial", "nxdomain-for-nodata"),
+)
+
+
+def check(subject: AuthoritativeSubject) -> Outcome:
+    """Ask for a type that nobody uses any more."""
+    host = subject.landmarks.host
+    name = subject.origin if host is None else host.name
+    exchange = subject.asker.ask(Query(name=name, rtype=RdataType.MINFO, payload=None))
+    return wrong_denial(subject, exchange, dns.rcode.NOERROR) or passed("NOERROR with the SOA record.", exchange)

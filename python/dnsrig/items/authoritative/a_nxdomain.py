@@ -1,0 +1,40 @@
+"""A-nxdomain: names that do not exist."""
+
+import dns.rcode
+from dns.rdatatype import RdataType
+
+from dnsrig.items.authoritative._places import wrong_denial
+from dnsrig.verification.item import Item
+from dnsrig.verification.queries import Query
+from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
+from dnsrig.verification.verdicts import Outcome, Severity, not_applicable, passed
+
+ITEM = Item(
+    id="A-nxdomain",
+    role="authoritative",
+    group="Denial",
+    requirement=(
+        "A query for a name that does not exist gets NXDOMAIN and the zone's SOA record in the authority section."
+    ),
+    references=("RFC 2308 section 2.1", "RFC 2308 section 3"),
+    severity=Severity.ERROR,
+    consequence=(
+        "Resolvers cannot cache the denial, and ask again for each query: the server bears the load of every "
+        "random name."
+    ),
+    procedure="A name directly below the apex that does not exist is asked for.",
+    dig=("dig @{server} -p {port} absent.{zone} A +norec +noedns",),
+    needs=("zone",),
+    faults=("no-soa-in-denial", "other-soa-in-denial", "noerror-for-nxdomain"),
+)
+
+
+def check(subject: AuthoritativeSubject) -> Outcome:
+    """Ask for a random name, unless a wildcard gives it existence."""
+    wildcard = subject.landmarks.wildcard
+    if wildcard is not None and wildcard.name.parent() == subject.origin:
+        return not_applicable(f"Every name directly below {subject.origin} exists by its wildcard.")
+    exchange = subject.asker.ask(Query(name=subject.absent_name(), rtype=RdataType.A, payload=None))
+    if exchange.message is not None and exchange.message.answer and exchange.rcode == dns.rcode.NOERROR:
+        return not_applicable("A random name has an answer, so the zone has a wildcard at its apex.", exchange)
+    return wrong_denial(subject, exchange, dns.rcode.NXDOMAIN) or passed("NXDOMAIN with the SOA record.", exchange)

@@ -1,0 +1,46 @@
+"""A-peers-serial: servers that agree on the serial."""
+
+from dns.rdatatype import RdataType
+
+from dnsrig.items.authoritative._probes import soa_query
+from dnsrig.verification.item import Item
+from dnsrig.verification.stopping import pause
+from dnsrig.verification.subjects.authoritative import AuthoritativeSubject, rrset_of
+from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed
+
+PATIENCE_S = (0.0, 1.0)
+"""Waits before each round: transfers after a NOTIFY take a moment."""
+ITEM = Item(
+    id="A-peers-serial",
+    role="authoritative",
+    group="Secondaries",
+    requirement="All servers of the zone have the same SOA serial.",
+    references=("RFC 1034 section 4.3.5", "RFC 1912 section 2.2"),
+    severity=Severity.ERROR,
+    consequence="Clients get old data or new as chance has it; a secondary that stays behind lets signatures expire.",
+    procedure=(
+        "Each server is asked for the SOA record. A change may be on its way, so differing servers are asked again."
+    ),
+    dig=("dig @{server} -p {port} {zone} SOA +norec +noedns +short",),
+    needs=("zone", "peers"),
+    faults=("old-serial",),
+)
+
+
+def check(subject: AuthoritativeSubject) -> Outcome:
+    """Ask each server."""
+    for wait_s in PATIENCE_S:
+        pause(wait_s)
+        exchanges = [asker.ask(soa_query(subject)) for asker in (subject.asker, *subject.peers)]
+        serials = {}
+        for exchange in exchanges:
+            rrset = rrset_of(exchange, "answer", subject.origin, RdataType.SOA)
+            if exchange.message is None:
+                return inconclusive(f"A server does not answer: {exchange.trouble}.", exchange)
+            if rrset is None:
+                return failed(f"{exchange.server} has no SOA record of the zone.", exchange)
+            serials[exchange.server] = rrset[0].serial
+        if len(set(serials.values())) == 1:
+            return passed(f"All {len(serials)} have serial {next(iter(serials.values()))}.", *exchanges)
+    listed = ", ".join(f"{server} {serial}" for server, serial in serials.items())
+    return failed(f"The serials differ: {listed}.", *exchanges)

@@ -1,0 +1,39 @@
+"""A-plain: plain DNS."""
+
+from dnsrig.items.authoritative._probes import edns_soa_query, soa_query, wrong_soa
+from dnsrig.verification.item import Item
+from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
+from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed
+
+ITEM = Item(
+    id="A-plain",
+    role="authoritative",
+    group="RFC 8906",
+    requirement="The server answers a plain query by UDP for the zone's SOA record with the record.",
+    references=("RFC 8906 section 8.1.1", "RFC 1034 section 4.3.1"),
+    severity=Severity.CRITICAL,
+    consequence=(
+        "The server is lame for the zone, or silent: resolvers lose time with it, and with the zone if others are "
+        "alike."
+    ),
+    procedure=(
+        "The SOA record is asked for by UDP without EDNS and without RD; the response is NOERROR with the record."
+    ),
+    dig=("dig @{server} -p {port} {zone} SOA +norec +noedns +ignore",),
+    faults=("lame", "lame-upward", "drops-plain", "answers-from-other-port"),
+)
+
+
+def check(subject: AuthoritativeSubject) -> Outcome:
+    """Ask as plainly as can be; where that is not answered, see whether anything else is."""
+    exchange = subject.asker.udp(soa_query(subject))
+    if exchange.response is not None:
+        return wrong_soa(subject, exchange) or passed("NOERROR with the SOA record.", exchange)
+    others = (
+        ("with EDNS", subject.asker.udp(edns_soa_query(subject))),
+        ("by TCP", subject.asker.tcp(soa_query(subject))),
+    )
+    for words, other in others:
+        if other.response is not None:
+            return failed(f"Plain queries by UDP are not answered, those {words} are.", exchange, other)
+    return inconclusive("The server does not answer at all; it may be down, or out of reach.", exchange)

@@ -1,0 +1,54 @@
+"""A-proof-nodata: denial of a type."""
+
+from functools import partial
+
+import dns.name
+from dns.rdatatype import RdataType
+
+from dnsrig.items.authoritative._answers import absent_type
+from dnsrig.items.authoritative._denials import judge, unusable
+from dnsrig.verification.denial import DenialRecords, Proof
+from dnsrig.verification.item import Item
+from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
+from dnsrig.verification.verdicts import Outcome, Severity, Verdict, inconclusive
+
+ITEM = Item(
+    id="A-proof-nodata",
+    role="authoritative",
+    group="DNSSEC: denial of existence",
+    requirement="A response that a name has not a type proves that by the NSEC or NSEC3 record that matches the name.",
+    references=("RFC 4035 section 3.1.3.1", "RFC 5155 section 7.2.3", "RFC 5155 section 8.5"),
+    severity=Severity.ERROR,
+    consequence=(
+        "Validators give SERVFAIL instead of an empty answer: hosts without IPv6 are slow to reach, or not at all."
+    ),
+    procedure=(
+        "A type that is not there is asked for with DO, at the apex and at a host. A record matches the name, and "
+        "its bitmap has neither the type nor CNAME."
+    ),
+    dig=("dig @{server} -p {port} {zone} LOC +norec +dnssec",),
+    needs=("signatures",),
+    faults=("strips-denial", "strips-nodata-denial"),
+)
+
+
+def _prove(name: dns.name.Name, rtype: RdataType, records: DenialRecords) -> Proof:
+    return records.no_data(name, rtype)
+
+
+def check(subject: AuthoritativeSubject) -> Outcome:
+    """Ask for such a type at both names and judge the proofs."""
+    host = subject.landmarks.host
+    outcomes = []
+    for name in (subject.origin, *(() if host is None else (host.name,))):
+        rtype, exchange = absent_type(subject, name)
+        outcome = unusable(subject, exchange)
+        if outcome is None and exchange.message is not None and exchange.message.answer:
+            outcome = inconclusive(f"{name} has every type that was thought to be rare.", exchange)
+        if outcome is None:
+            what = f"that {name} has no {rtype.name}"
+            outcome = judge(subject, exchange, partial(_prove, name, rtype), what)
+        if outcome.verdict == Verdict.FAIL:
+            return outcome
+        outcomes.append(outcome)
+    return next((outcome for outcome in outcomes if outcome.verdict != Verdict.PASS), outcomes[0])

@@ -1,0 +1,50 @@
+"""A-proof-nxdomain: denial of a name."""
+
+import dns.rcode
+from dns.rdatatype import RdataType
+
+from dnsrig.items.authoritative._answers import denied_name
+from dnsrig.items.authoritative._denials import judge, unusable
+from dnsrig.verification.item import Item
+from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
+from dnsrig.verification.verdicts import Outcome, Severity, failed, not_applicable
+
+ITEM = Item(
+    id="A-proof-nxdomain",
+    role="authoritative",
+    group="DNSSEC: denial of existence",
+    requirement="A response that a name does not exist proves that, and that no wildcard covers the name.",
+    references=("RFC 4035 section 3.1.3.2", "RFC 5155 section 7.2.2", "RFC 4035 section 5.4", "RFC 9824 section 2"),
+    severity=Severity.ERROR,
+    consequence="Validators give SERVFAIL instead of NXDOMAIN: clients try again and again, and search lists fail.",
+    procedure=(
+        "A name that does not exist is asked for with DO. NSEC: one record covers the name, one the wildcard at the "
+        "closest encloser. NSEC3: one matches the closest encloser, one covers the next closer name, one the "
+        "wildcard. NOERROR with an NSEC record at the name that has the type NXNAME is compact denial, and right."
+    ),
+    dig=("dig @{server} -p {port} absent.{zone} A +norec +dnssec",),
+    needs=("signatures",),
+    faults=(
+        "strips-denial",
+        "strips-nxdomain-denial",
+        "lacks-next-closer-denial",
+        "lacks-wildcard-denial",
+        "lacks-closest-encloser",
+        "noerror-for-nxdomain",
+    ),
+)
+
+
+def check(subject: AuthoritativeSubject) -> Outcome:
+    """Ask for the name and judge the proof."""
+    name = denied_name(subject)
+    exchange = subject.answers.get(name, RdataType.A)
+    outcome = unusable(subject, exchange)
+    if outcome is not None:
+        return outcome
+    if exchange.message is not None and exchange.message.answer:
+        return not_applicable(f"The zone has an answer for {name}, which was thought up: from a wildcard.", exchange)
+    judged = judge(subject, exchange, lambda records: records.no_name(name), f"that {name} does not exist")
+    if exchange.rcode == dns.rcode.NOERROR and "compact" not in judged.reason:
+        return failed(f"{name} does not exist, yet the response is NOERROR.", exchange)
+    return judged

@@ -1,0 +1,48 @@
+"""A-proof-wildcard: answers made from a wildcard."""
+
+from dnsrig.items.authoritative._answers import expanded_name
+from dnsrig.items.authoritative._denials import judge, unusable
+from dnsrig.verification.item import Item
+from dnsrig.verification.signatures import expanded_from, signed_rrsets
+from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
+from dnsrig.verification.verdicts import Outcome, Severity, inconclusive, not_applicable
+
+ITEM = Item(
+    id="A-proof-wildcard",
+    role="authoritative",
+    group="DNSSEC: denial of existence",
+    requirement="An answer made from a wildcard comes with the proof that the name itself does not exist.",
+    references=("RFC 4035 section 3.1.3.3", "RFC 5155 section 7.2.6", "RFC 4035 section 5.3.4"),
+    severity=Severity.ERROR,
+    consequence="Validators reject the answer: none of the names that stand on the wildcard resolves for their users.",
+    procedure=(
+        "A name to which the zone's wildcard is expanded is asked for with DO. The Labels field of the signature "
+        "tells the closest encloser; an NSEC record covers the name, or an NSEC3 record the next closer name."
+    ),
+    dig=("dig @{server} -p {port} absent.{wildcard-parent} +norec +dnssec",),
+    needs=("signatures", "wildcard"),
+    faults=("strips-denial", "strips-wildcard-denial"),
+)
+
+
+def check(subject: AuthoritativeSubject) -> Outcome:
+    """Ask for a name that the wildcard stands for and judge the proof."""
+    name, place = expanded_name(subject), subject.place("wildcard")
+    if name is None:
+        return not_applicable("The zone has no wildcard.")
+    exchange = subject.answers.get(name, place.rtype)
+    outcome = unusable(subject, exchange)
+    if outcome is not None or exchange.message is None:
+        return outcome or inconclusive("There is no response.", exchange)
+    answered = (one for one in signed_rrsets(exchange.message, ("answer",)) if one.rrset.name == name)
+    one = next(answered, None)
+    if one is None:
+        return inconclusive(f"There is no answer for {name}, though {place.name} is in the zone.", exchange)
+    encloser = expanded_from(one)
+    if encloser is None:
+        reason = (
+            f"The answer for {name} is not signed as one made from a wildcard: it may be signed as it is asked for."
+        )
+        return not_applicable(reason, exchange)
+    what = f"that {name} itself does not exist"
+    return judge(subject, exchange, lambda records: records.wildcard_answer(name, encloser), what)

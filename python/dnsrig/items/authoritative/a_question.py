@@ -1,0 +1,42 @@
+"""A-question: the question in responses."""
+
+from dns.rdatatype import RdataType
+
+from dnsrig.items.authoritative._probes import soa_query, type_text
+from dnsrig.verification.item import Item
+from dnsrig.verification.queries import Query
+from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
+from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
+
+ITEM = Item(
+    id="A-question",
+    role="authoritative",
+    group="Header",
+    requirement="The response's question section is that of the query: one question, with its name, type and class.",
+    references=("RFC 1035 section 4.1.2", "RFC 5452 section 9.1", "RFC 9619 section 3"),
+    severity=Severity.CRITICAL,
+    consequence=(
+        "Resolvers drop the responses, as they cannot tell them from forged ones: the zone's names do not resolve."
+    ),
+    procedure=(
+        "The SOA record is asked for, then a name that does not exist; the questions are compared without regard "
+        "to case."
+    ),
+    dig=("dig @{server} -p {port} {zone} SOA +norec +noedns", "dig @{server} -p {port} absent.{zone} A +norec +noedns"),
+    faults=("drops-question", "other-question"),
+)
+
+
+def check(subject: AuthoritativeSubject) -> Outcome:
+    """Ask for what is there and for what is not."""
+    exchanges = []
+    for query in (soa_query(subject), Query(name=subject.absent_name(), rtype=RdataType.A, payload=None)):
+        exchange = subject.asker.udp(query)
+        if exchange.message is None:
+            return subject.unanswered(exchange)
+        questions = [(one.name, one.rdtype, one.rdclass) for one in exchange.message.question]
+        if questions != [(query.name, query.rtype, query.rdclass)]:
+            given = ", ".join(f"{name} {type_text(rtype)}" for name, rtype, _ in questions) or "none"
+            return failed(f"Asked was {exchange.title}; the question in the response: {given}.", exchange)
+        exchanges.append(exchange)
+    return passed("The responses have the questions that were asked.", *exchanges)

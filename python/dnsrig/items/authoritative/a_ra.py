@@ -1,0 +1,36 @@
+"""A-ra: recursion not available."""
+
+import dns.flags
+
+from dnsrig.items.authoritative._probes import soa_query, wrong_soa
+from dnsrig.verification.item import Item
+from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
+from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
+
+ITEM = Item(
+    id="A-ra",
+    role="authoritative",
+    group="RFC 8906",
+    requirement="A query with RD is answered from the zone, and the response has no RA.",
+    references=("RFC 8906 section 8.1.3.4", "RFC 1035 section 4.1.1"),
+    severity=Severity.WARNING,
+    consequence=(
+        "Clients and scanners take the server for an open resolver; some resolvers take its answers for another's "
+        "cache."
+    ),
+    procedure="The SOA record is asked for with RD=1; the response is NOERROR with the record, and RA=0.",
+    dig=("dig @{server} -p {port} {zone} SOA +rec +noedns",),
+    needs=("zone",),
+    faults=("sets-ra", "drops-rd"),
+)
+
+
+def check(subject: AuthoritativeSubject) -> Outcome:
+    """Ask with RD."""
+    exchange = subject.asker.udp(soa_query(subject, rd=True))
+    wrong = wrong_soa(subject, exchange)
+    if wrong is not None:
+        return wrong
+    if exchange.has_flag(dns.flags.RA):
+        return failed("The response has RA: the server says that it offers recursion.", exchange)
+    return passed("NOERROR with the SOA record and RA=0.", exchange)

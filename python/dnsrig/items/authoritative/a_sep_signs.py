@@ -1,0 +1,42 @@
+"""A-sep-signs: a key with the SEP flag signs the keys."""
+
+from dns.rdatatype import RdataType
+
+from dnsrig.items.authoritative._answers import zone_keys
+from dnsrig.items.authoritative._ds import REVOKE, apex_rrset
+from dnsrig.verification.item import Item
+from dnsrig.verification.signatures import keys_for
+from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
+from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, not_applicable, passed
+
+SEP = 0x0001
+ITEM = Item(
+    id="A-sep-signs",
+    role="authoritative",
+    group="DNSSEC: keys",
+    requirement="A key with the Secure Entry Point flag signs the apex DNSKEY RRset.",
+    references=("RFC 4034 section 2.1.1", "RFC 6781 section 3.1"),
+    severity=Severity.WARNING,
+    consequence=(
+        "The key that operators give to the parent zone makes no chain of trust: the zone is bogus, or soon will be."
+    ),
+    procedure="The DNSKEY RRset is asked for with DO; a key with flags 257 is among those that signed it.",
+    dig=("dig @{server} -p {port} {zone} DNSKEY +norec +dnssec",),
+    needs=("signatures",),
+    faults=("key-signing-key-does-not-sign",),
+)
+
+
+def check(subject: AuthoritativeSubject) -> Outcome:
+    """Look for a signature by such a key."""
+    entries = [key for key in zone_keys(subject) if key.flags & SEP and not key.flags & REVOKE]
+    if not entries:
+        return not_applicable("No key of the zone has the flag.", subject.dnskey)
+    dnskey = apex_rrset(subject, subject.dnskey, RdataType.DNSKEY)
+    if dnskey is None:
+        return inconclusive("The DNSKEY RRset was there a moment ago.", subject.dnskey)
+    for signature in dnskey.signatures:
+        if keys_for(signature, entries):
+            return passed(f"Key {signature.key_tag} signs the DNSKEY RRset.", subject.dnskey)
+    tags = " and ".join(str(signature.key_tag) for signature in dnskey.signatures)
+    return failed(f"The DNSKEY RRset is signed by {tags} only, which have not the flag.", subject.dnskey)

@@ -1,0 +1,56 @@
+"""A-truncated: truncated responses."""
+
+from dns.rdatatype import RdataType
+
+from dnsrig.verification.item import Item
+from dnsrig.verification.queries import Query
+from dnsrig.verification.subjects.authoritative import AuthoritativeSubject, rrset_of
+from dnsrig.verification.verdicts import Outcome, Severity, failed, not_applicable, passed
+
+LIMIT = 512
+ITEM = Item(
+    id="A-truncated",
+    role="authoritative",
+    group="EDNS and size",
+    requirement="A response that does not fit has TC, can be read, and comes whole by TCP.",
+    references=("RFC 2181 section 9", "RFC 1035 section 4.2.1", "RFC 7766 section 5"),
+    severity=Severity.CRITICAL,
+    consequence=(
+        "Clients take a part for the whole, or get nothing: large RRsets cannot be resolved, or are cached incomplete."
+    ),
+    procedure=(
+        "An RRset of more than 512 octets is asked for by UDP without EDNS; the response has TC, its records and "
+        "its question can be parsed, and by TCP the response is longer, without TC."
+    ),
+    dig=(
+        "dig @{server} -p {port} {large} +norec +noedns +ignore",
+        "dig @{server} -p {port} {large} +norec +noedns +tcp",
+    ),
+    needs=("zone",),
+    faults=("clears-tc", "cuts-without-tc", "cuts-ragged", "cuts-tcp", "drops-large-by-tcp", "no-tcp", "drops-tcp"),
+)
+
+
+def check(subject: AuthoritativeSubject) -> Outcome:
+    """Ask for the largest RRset by UDP and by TCP."""
+    name, rtype = subject.origin, RdataType.DNSKEY
+    for place in subject.landmarks.large[:1]:
+        name, rtype = place.name, place.rtype
+    query = Query(name=name, rtype=rtype, payload=None)
+    by_udp = subject.asker.udp(query)
+    if by_udp.message is None:
+        return subject.unanswered(by_udp)
+    by_tcp = subject.asker.tcp(query)
+    if by_tcp.message is None:
+        return subject.unanswered(by_tcp)
+    if by_tcp.is_truncated:
+        return failed("The response by TCP has TC.", by_udp, by_tcp)
+    if not by_udp.is_truncated:
+        if by_udp.octets > LIMIT or by_tcp.message.answer == by_udp.message.answer:
+            return not_applicable(f"The response came whole by UDP, in {by_udp.octets} octets.", by_udp)
+        return failed(
+            f"By TCP the answer is another, in {by_tcp.octets} octets; by UDP there is no TC.", by_udp, by_tcp
+        )
+    if by_tcp.octets <= LIMIT or rrset_of(by_tcp, "answer", name, rtype) is None:
+        return failed(f"By TCP come only {by_tcp.octets} octets, which would fit by UDP.", by_udp, by_tcp)
+    return passed(f"By UDP there is TC, by TCP come {by_tcp.octets} octets.", by_udp, by_tcp)

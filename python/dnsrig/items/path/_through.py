@@ -1,0 +1,40 @@
+"""What items about paths share: what was sent at one end against what came at the other, octet by octet."""
+
+from dnsrig.verification.exchange import Exchange
+from dnsrig.verification.queries import Query
+from dnsrig.verification.subjects.path import Family, PathSubject, Way
+from dnsrig.verification.upstream.server import Forwarded
+from dnsrig.verification.verdicts import Evidence, Outcome, failed
+
+
+def compare(subject: PathSubject, family: Family, query: Query, *, of_query: bool) -> Outcome | None:
+    """Ask, and compare the query or the response at both ends; the ID too, which no router has reason to change."""
+    way = subject.way(family)
+    exchange = way.asker.udp(query)
+    if exchange.response is None:
+        return subject.lost(way, exchange)
+    seen = subject.seen(way, query)
+    if not seen:
+        return failed(f"{exchange.title} is answered, and has not come to the server.", exchange)
+    came = seen[-1]
+    if of_query and came.query != exchange.sent:
+        return failed("The query is changed on the way to the server.", exchange, *_shown(came))
+    if not of_query and came.response != exchange.response:
+        return failed("The response is changed on the way from the server.", exchange, *_shown(came))
+    return None
+
+
+def different(way: Way, exchange: Exchange) -> Outcome:
+    """Judge a response that is there, but shorter than it should be."""
+    directly = way.direct.tcp(exchange.query) if exchange.transport == "tcp" else way.direct.udp(exchange.query)
+    came = f"{exchange.octets} octets{' with TC' if exchange.is_truncated else ''}"
+    return failed(
+        f"{came} come by {exchange.transport.upper()}; without the path {directly.octets}.",
+        exchange,
+        directly,
+    )
+
+
+def _shown(forwarded: Forwarded) -> tuple[Evidence, ...]:
+    text = f";; query\n{forwarded.asked.to_text()}\n\n;; response\n{forwarded.answer.to_text()}"
+    return (Evidence("at the server", text),)

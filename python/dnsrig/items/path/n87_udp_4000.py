@@ -1,0 +1,31 @@
+"""N-87: responses of 4000 octets through the path."""
+
+from dnsrig.items.path._sizes import check_size
+from dnsrig.verification.item import Item
+from dnsrig.verification.subjects.path import PathSubject
+from dnsrig.verification.verdicts import Outcome, Severity
+
+ITEM = Item(
+    id="N-87",
+    role="path",
+    group="JPRS-2010 case 6",
+    requirement="Responses of 4000 octets come through the path by UDP.",
+    references=("JPRS-2010 case 6, F-87 and A-87", "RFC 4035 section 3", "RFC 6891 section 6.2.5"),
+    severity=Severity.WARNING,
+    consequence=(
+        "Signed responses are lost: resolvers ask again with smaller sizes and by TCP, and each first answer "
+        "takes seconds."
+    ),
+    procedure=(
+        "TXT records whose response has 4000 octets are asked for by UDP with DO and a payload size of 4096, "
+        "with and without RD."
+    ),
+    dig=("dig @{server} -p {port} x.size-4000.rig.example TXT +dnssec +bufsize=4096 +ignore",),
+    needs=("ipv4",),
+    faults=("path-drops-over-512", "path-drops-fragments"),
+)
+
+
+def check(subject: PathSubject) -> Outcome:
+    """Ask, and compare."""
+    return check_size(subject, "ipv4", 4000)

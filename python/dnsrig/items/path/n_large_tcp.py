@@ -1,0 +1,41 @@
+"""N-large-tcp: large responses by TCP, and path MTU discovery."""
+
+from dns.rdatatype import RdataType
+
+from dnsrig.items.path._through import different
+from dnsrig.verification.item import Item
+from dnsrig.verification.queries import Query
+from dnsrig.verification.subjects.path import FAMILIES, PathSubject
+from dnsrig.verification.upstream import names
+from dnsrig.verification.verdicts import Outcome, Severity, passed
+
+OCTETS = 60_000
+
+ITEM = Item(
+    id="N-large-tcp",
+    role="path",
+    group="TCP",
+    requirement="Responses of 60000 octets come through the path by TCP.",
+    references=("RFC 7766 section 8", "RFC 2923 section 2.1", "RFC 8201 section 4"),
+    severity=Severity.ERROR,
+    consequence="Connections open and then stall where a link is narrow and the messages that say so are dropped.",
+    procedure="TXT records whose response has 60000 octets are asked for by TCP, over IPv4 and IPv6.",
+    dig=("dig @{server} -p {port} x.size-60000.rig.example TXT +tcp",),
+    needs=("ipv4",),
+    faults=("path-blocks-tcp", "path-hides-mtu"),
+)
+
+
+def check(subject: PathSubject) -> Outcome:
+    """Ask, and compare."""
+    exchange = None
+    for family in FAMILIES:
+        if subject.lacks(family) is not None:
+            continue
+        way = subject.way(family)
+        exchange = way.asker.tcp(Query(name=names.fresh(names.sized(OCTETS)), rtype=RdataType.TXT, rd=True))
+        if exchange.message is None:
+            return subject.lost(way, exchange, "tcp")
+        if exchange.octets < OCTETS:
+            return different(way, exchange)
+    return passed(f"{OCTETS} octets come by TCP.")

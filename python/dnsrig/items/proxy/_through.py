@@ -1,0 +1,88 @@
+"""What most items share: ask through the proxy, and compare what its upstream sent with what the client got."""
+
+from collections.abc import Callable
+
+import dns.flags
+import dns.message
+import dns.rcode
+
+from dnsrig.verification.queries import Query
+from dnsrig.verification.subjects.proxy import ProxySubject, Through
+from dnsrig.verification.transparency import records, without_dnssec
+from dnsrig.verification.upstream.server import Forwarded
+from dnsrig.verification.verdicts import Evidence, Outcome, failed
+
+Differ = Callable[[dns.message.Message, dns.message.Message], list[str]]
+"""Says, as clauses, how the message that came out differs from the one that went in."""
+SHOWN = 3
+
+
+def no_difference(_went_in: dns.message.Message, _came_out: dns.message.Message) -> list[str]:
+    """Compare nothing."""
+    return []
+
+
+def ask_whole(subject: ProxySubject, query: Query) -> Through:
+    """Ask by UDP, and by TCP if the response is truncated, for items that are not about size."""
+    through = subject.ask(query)
+    return subject.ask(query, "tcp") if through.client.is_truncated else through
+
+
+def lost(subject: ProxySubject, through: Through) -> Outcome | None:
+    """Judge a query that the proxy did not answer, or answered without asking; None if it passed."""
+    if through.client.message is None:
+        return subject.unanswered(through)
+    if through.upstream is None:
+        rcode = dns.rcode.to_text(through.client.rcode or dns.rcode.NOERROR)
+        return failed(f"The proxy answers {rcode} without having asked its upstream.", through.client)
+    return None
+
+
+def differences(through: Through, of_query: Differ, of_response: Differ) -> list[str]:
+    """Compare both messages of a query that passed."""
+    message, upstream = through.client.message, through.upstream
+    if message is None or upstream is None:
+        return []
+    sent = dns.message.from_wire(through.client.sent, keyring=False, continue_on_error=True)
+    given = upstream.answer if through.client.query.do else without_dnssec(upstream.answer)
+    found = [f"in the query, {said}" for said in of_query(sent, upstream.asked)]
+    return found + [f"in the response, {said}" for said in of_response(given, message)]
+
+
+def compare(
+    subject: ProxySubject, query: Query, *, of_query: Differ = no_difference, of_response: Differ = no_difference
+) -> Outcome | Through:
+    """Ask, and give what went wrong, or what passed."""
+    through = ask_whole(subject, query)
+    wrong = lost(subject, through)
+    if wrong is not None:
+        return wrong
+    found = differences(through, of_query, of_response)
+    return changed(through, found) if found else through
+
+
+def changed(through: Through, found: list[str]) -> Outcome:
+    """Say that the proxy changes what it should not."""
+    said = "; ".join(found[:SHOWN]) + (f"; {len(found) - SHOWN} more" if len(found) > SHOWN else "")
+    return failed(f"{said[:1].upper()}{said[1:]}.", through.client, *at_upstream(through.upstream))
+
+
+def at_upstream(forwarded: Forwarded | None) -> tuple[Evidence, ...]:
+    """Show what the upstream got and sent."""
+    if forwarded is None:
+        return ()
+    text = f";; query\n{forwarded.asked.to_text()}\n\n;; response\n{forwarded.answer.to_text()}"
+    return (Evidence(f"at the upstream, by {forwarded.transport.upper()}", text),)
+
+
+def is_whole(subject: ProxySubject, through: Through) -> bool:
+    """Say whether the client has all records of the answer, as the upstream gave it by either transport.
+
+    Signatures are another item's matter.
+    """
+    message = through.client.message
+    sent = [one.answer for one in subject.seen(through.client.query.name)]
+    complete = [without_dnssec(answer) for answer in sent if not answer.flags & dns.flags.TC]
+    if message is None or message.flags & dns.flags.TC:
+        return False
+    return any(records(answer.answer) <= records(message.answer) for answer in complete)

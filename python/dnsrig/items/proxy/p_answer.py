@@ -1,0 +1,46 @@
+"""P-answer: answers."""
+
+import dns.message
+from dns.rdatatype import RdataType
+
+from dnsrig.items.proxy._through import compare
+from dnsrig.verification.exchange import Exchange
+from dnsrig.verification.item import Item
+from dnsrig.verification.queries import Query
+from dnsrig.verification.subjects.proxy import ProxySubject
+from dnsrig.verification.transparency import rcode_differences, section_differences
+from dnsrig.verification.upstream import names
+from dnsrig.verification.verdicts import Outcome, Severity, passed
+
+ITEM = Item(
+    id="P-answer",
+    role="proxy",
+    group="Records",
+    requirement="The records of the answer section pass the proxy unchanged, none is lost or added.",
+    references=("RFC 5625 section 3",),
+    severity=Severity.CRITICAL,
+    consequence="Clients are led to other addresses than the name's owner gave, and validation fails.",
+    procedure=(
+        "Addresses, and a name that is an alias, are asked for, and the answer section is compared with what "
+        "the upstream sent."
+    ),
+    dig=("dig @{server} -p {port} x.plain.rig.example A", "dig @{server} -p {port} x.alias.rig.example A"),
+    needs=("upstream",),
+    faults=("proxy-rewrites-addresses", "proxy-removes-aliases"),
+)
+
+
+def check(subject: ProxySubject) -> Outcome:
+    """Ask, and compare."""
+    shown: tuple[Exchange, ...] = ()
+    for what, rtype in ((names.PLAIN, RdataType.A), (names.PLAIN, RdataType.AAAA), (names.ALIAS, RdataType.A)):
+        query = Query(name=names.fresh(what), rtype=rtype, rd=True, payload=None)
+        through = compare(subject, query, of_response=_differences)
+        if isinstance(through, Outcome):
+            return through
+        shown = (through.client,)
+    return passed("Addresses and aliases pass.", *shown)
+
+
+def _differences(went_in: dns.message.Message, came_out: dns.message.Message) -> list[str]:
+    return rcode_differences(went_in, came_out) + section_differences(went_in, came_out, "answer")

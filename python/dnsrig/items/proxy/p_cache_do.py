@@ -1,0 +1,48 @@
+"""P-cache-do: the cache and DO."""
+
+from dns.rdatatype import RdataType
+
+from dnsrig.items.proxy._cache import ask_twice, signatures
+from dnsrig.items.proxy._through import changed
+from dnsrig.verification.item import Item
+from dnsrig.verification.queries import Query
+from dnsrig.verification.subjects.proxy import ProxySubject
+from dnsrig.verification.upstream import names
+from dnsrig.verification.verdicts import Outcome, Severity, passed
+
+ITEM = Item(
+    id="P-cache-do",
+    role="proxy",
+    group="Cache",
+    requirement="Signatures come to clients with DO, and to no others, whatever the proxy has in its cache.",
+    references=("RFC 4035 section 3.2.1", "RFC 5625 section 3"),
+    severity=Severity.ERROR,
+    consequence="One client that does not validate spoils a name for those that do, until its TTL runs out.",
+    procedure="A name is asked for without EDNS and then with DO; another one with DO and then without EDNS.",
+    dig=(
+        "dig @{server} -p {port} x.plain.rig.example A +noedns",
+        "dig @{server} -p {port} x.plain.rig.example A +dnssec",
+    ),
+    needs=("dnssec",),
+    faults=("proxy-cache-ignores-do",),
+)
+
+
+def check(subject: ProxySubject) -> Outcome:
+    """Ask twice, with DO once."""
+    for with_first in (False, True):
+        name = names.fresh(names.PLAIN)
+        bare = Query(name=name, rtype=RdataType.A, rd=True, payload=None)
+        with_do = Query(name=name, rtype=RdataType.A, rd=True, do=True)
+        twice = ask_twice(subject, with_do, bare) if with_first else ask_twice(subject, bare, with_do)
+        if isinstance(twice, Outcome):
+            return twice
+        if bool(signatures(twice.second)) == with_first:
+            said = (
+                "has signatures, which a client without DO"
+                if with_first
+                else "lacks the signatures that a client with DO"
+            )
+            asked = "did not ask for" if with_first else "asked for"
+            return changed(twice.second, [f"the second response, {twice.how}, {said} {asked}"])
+    return passed("Signatures come to those who ask with DO and to nobody else, whoever asked before.")

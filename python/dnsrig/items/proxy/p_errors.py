@@ -1,0 +1,41 @@
+"""P-errors: SERVFAIL and REFUSED."""
+
+from dns.rdatatype import RdataType
+
+from dnsrig.items.proxy._through import compare
+from dnsrig.verification.exchange import Exchange
+from dnsrig.verification.item import Item
+from dnsrig.verification.queries import Query
+from dnsrig.verification.subjects.proxy import ProxySubject
+from dnsrig.verification.transparency import rcode_differences
+from dnsrig.verification.upstream import names
+from dnsrig.verification.verdicts import Outcome, Severity, passed
+
+ITEM = Item(
+    id="P-errors",
+    role="proxy",
+    group="Response codes",
+    requirement="SERVFAIL and REFUSED of the upstream come to the client.",
+    references=("RFC 5625 section 3", "RFC 4035 section 5.5"),
+    severity=Severity.ERROR,
+    consequence=(
+        "Clients wait instead of asking another resolver, or take a failure of validation for a name that "
+        "does not exist."
+    ),
+    procedure="Names are asked for to which the upstream responds with SERVFAIL and REFUSED.",
+    dig=("dig @{server} -p {port} x.servfail.rig.example A", "dig @{server} -p {port} x.refused.rig.example A"),
+    needs=("upstream",),
+    faults=("proxy-drops-servfail", "proxy-hides-servfail"),
+)
+
+
+def check(subject: ProxySubject) -> Outcome:
+    """Ask, and compare."""
+    shown: tuple[Exchange, ...] = ()
+    for what in (names.SERVFAIL, names.REFUSED):
+        query = Query(name=names.fresh(what), rtype=RdataType.A, rd=True, payload=None)
+        through = compare(subject, query, of_response=rcode_differences)
+        if isinstance(through, Outcome):
+            return through
+        shown = (through.client,)
+    return passed("SERVFAIL and REFUSED pass.", *shown)

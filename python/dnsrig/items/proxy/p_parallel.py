@@ -1,0 +1,51 @@
+"""P-parallel: queries at the same time."""
+
+from dataclasses import replace
+
+from dns.rdatatype import RdataType
+
+from dnsrig.verification.item import Item
+from dnsrig.verification.queries import Query
+from dnsrig.verification.stopping import thread_pool
+from dnsrig.verification.subjects.proxy import ProxySubject
+from dnsrig.verification.upstream import names
+from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed
+
+QUERIES = 100
+ROUNDS = 2
+WAIT_S = 3.0
+
+ITEM = Item(
+    id="P-parallel",
+    role="proxy",
+    group="Protection",
+    requirement="The proxy serves 100 queries at the same time.",
+    references=("RFC 5625 section 3",),
+    severity=Severity.WARNING,
+    consequence="Pages with many names, and several users at once, wait for answers.",
+    procedure="100 names are asked for at once; where one in ten is not answered, a second time.",
+    dig=("dig @{server} -p {port} x.plain.rig.example A",),
+    needs=("upstream",),
+    faults=("proxy-few-at-once",),
+)
+
+
+def check(subject: ProxySubject) -> Outcome:
+    """Ask much at once."""
+    hasty = replace(subject.asker, udp_waits_s=(WAIT_S,))
+    missing = 0
+    for _ in range(ROUNDS):
+        queries = [
+            Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, payload=None) for _ in range(QUERIES)
+        ]
+        with thread_pool(QUERIES, "parallel") as pool:
+            exchanges = list(pool.map(hasty.udp, queries))
+        missing = sum(exchange.message is None for exchange in exchanges)
+        if missing * 10 < QUERIES:
+            return passed(
+                f"{QUERIES - missing} of {QUERIES} queries at the same time are answered within {WAIT_S:g} s."
+            )
+    silence = subject.silence()
+    if silence:
+        return inconclusive(f"The proxy does not answer a single query any more either: {silence}.")
+    return failed(f"{missing} of {QUERIES} queries at the same time are not answered within {WAIT_S:g} s.")

@@ -1,0 +1,34 @@
+"""P-tcp: TCP."""
+
+from dns.rdatatype import RdataType
+
+from dnsrig.items.proxy._through import lost
+from dnsrig.verification.item import Item
+from dnsrig.verification.queries import Query
+from dnsrig.verification.subjects.proxy import ProxySubject
+from dnsrig.verification.upstream import names
+from dnsrig.verification.verdicts import Outcome, Severity, passed
+
+ITEM = Item(
+    id="P-tcp",
+    role="proxy",
+    group="Size and TCP",
+    requirement="The proxy answers queries by TCP.",
+    references=("RFC 5625 section 4.4.1", "RFC 7766 section 5"),
+    severity=Severity.ERROR,
+    consequence="Clients that get TC, and those that use TCP from the start, get no answer.",
+    procedure="An address is asked for by TCP, without EDNS.",
+    dig=("dig @{server} -p {port} x.plain.rig.example A +noedns +tcp",),
+    needs=("upstream",),
+    faults=("no-tcp", "proxy-drops-tcp"),
+)
+
+
+def check(subject: ProxySubject) -> Outcome:
+    """Ask by TCP."""
+    through = subject.ask(Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, payload=None), "tcp")
+    wrong = lost(subject, through)
+    if wrong is not None:
+        return wrong
+    how = "" if through.upstream is None else f"; the proxy asks by {through.upstream.transport.upper()}"
+    return passed(f"The query by TCP is answered{how}.", through.client)

@@ -1,0 +1,147 @@
+"""What most items share: questions of the tree's table, and whether the answers are what a right validator gives."""
+
+import dns.flags
+import dns.rcode
+
+from dnsrig.verification.exchange import Exchange
+from dnsrig.verification.queries import Query
+from dnsrig.verification.stopping import pause
+from dnsrig.verification.subjects.resolver import POINT_AT_TREE, ResolverSubject
+from dnsrig.verification.tree.cases import BOGUS, Status, TableRow
+from dnsrig.verification.verdicts import Outcome, failed, inconclusive, not_applicable, passed
+
+PROCEDURE = "Each name is asked for with RD and DO. "
+RCODES = {"": dns.rcode.NOERROR, "type": dns.rcode.NOERROR, "name": dns.rcode.NXDOMAIN}
+AD_ITEM = "F-secure-data"
+SHOWN = 3
+"""So many exchanges are evidence."""
+PAUSES_S = (2.0, 5.0)
+"""Before what is answered with SERVFAIL, and should not be, is asked again: a resolver that lost messages of a server
+leaves that one alone for a while, and may keep the failure for some seconds (RFC 9520 section 3.2)."""
+
+
+def status_of(exchange: Exchange) -> Status | None:
+    """Say what the resolver found, by rcode and AD; None: it did not resolve, and SERVFAIL is not why."""
+    if exchange.rcode == dns.rcode.SERVFAIL:
+        return Status.BOGUS
+    if exchange.rcode not in {dns.rcode.NOERROR, dns.rcode.NXDOMAIN}:
+        return None
+    return Status.SECURE if exchange.has_flag(dns.flags.AD) else Status.INSECURE
+
+
+def ask_row(subject: ResolverSubject, row: TableRow) -> Exchange:
+    """Ask; once more where SERVFAIL came and is not right: a message upstream may have been lost."""
+    query = _query(row)
+    exchange = subject.asker.ask(query)
+    if exchange.response is None and Status.BOGUS not in row.case.right:
+        # Size is the matter of other items.
+        return subject.asker.tcp(query)
+    return subject.asker.ask(query) if _fails_wrongly(row, exchange) else exchange
+
+
+def _fails_wrongly(row: TableRow, exchange: Exchange) -> bool:
+    return exchange.rcode == dns.rcode.SERVFAIL and Status.BOGUS not in row.case.right
+
+
+def complaint(subject: ResolverSubject, row: TableRow, exchange: Exchange) -> str:
+    """Say, as a clause, what is wrong with a response that is there; "" if nothing is."""
+    right, found = row.case.right, status_of(exchange)
+    asked = f"{row.name} {row.case.rtype.name} ({row.case.what})"
+    if found is None:
+        return f"{asked} is answered with {dns.rcode.to_text(exchange.rcode or dns.rcode.NOERROR)}"
+    if found == Status.INSECURE and Status.SECURE in right and not subject.sets_ad and row.case.item != AD_ITEM:
+        # It never sets AD: one item says so, and this one is about the answer.
+        found = Status.SECURE
+    if found not in right:
+        return f"{asked} {_given(found, right)}"
+    if found == Status.BOGUS:
+        return ""
+    rcode, wanted = exchange.rcode, RCODES[row.case.denied]
+    message = exchange.message
+    there = message is not None and any(
+        rrset.rdtype == row.case.rtype and not row.case.denied for rrset in message.answer
+    )
+    if rcode != wanted or there == bool(row.case.denied):
+        said = "without the records" if rcode == wanted else f"with {dns.rcode.to_text(rcode or dns.rcode.NOERROR)}"
+        return f"{asked} is answered {said}"
+    return ""
+
+
+def _given(found: Status, right: tuple[Status, ...]) -> str:
+    if found == Status.BOGUS:
+        return "is answered with SERVFAIL"
+    if right == (Status.BOGUS,):
+        return "is answered with AD as secure" if found == Status.SECURE else "is answered as if nothing were wrong"
+    return "is answered with AD, though nothing proves it" if found == Status.SECURE else "is answered without AD"
+
+
+def check_table(subject: ResolverSubject, item_id: str) -> Outcome:
+    """Ask all questions of an item, and compare."""
+    wrong: list[tuple[TableRow, Exchange]] = []
+    right: list[Exchange] = []
+    rows = subject.rows(item_id)
+    if not rows:
+        return _nothing_to_ask(subject)
+    for row in rows:
+        exchange = ask_row(subject, row)
+        if exchange.response is None and row.case.right == BOGUS and not subject.silence():
+            # Some, such as BIND with an unsigned alias, take longer than clients wait: nothing was accepted.
+            right.append(exchange)
+            continue
+        if exchange.message is None:
+            return subject.unanswered(exchange)
+        if complaint(subject, row, exchange):
+            wrong.append((row, exchange))
+        else:
+            right.append(exchange)
+    for pause_s in PAUSES_S:
+        if not any(_fails_wrongly(row, exchange) for row, exchange in wrong):
+            break
+        pause(pause_s)
+        wrong, late = _asked_again(subject, wrong)
+        right += late
+    if wrong:
+        said = "; ".join(complaint(subject, row, exchange) for row, exchange in wrong[:SHOWN])
+        more = f"; {len(wrong) - SHOWN} more" if len(wrong) > SHOWN else ""
+        evidence = [exchange for _, exchange in wrong[:SHOWN]]
+        return failed(f"Of {len(rows)} questions, {len(wrong)}: {said}{more}.", *evidence)
+    return passed(f"{_counted(right)}, as is right.", *right[:1])
+
+
+def _nothing_to_ask(subject: ResolverSubject) -> Outcome:
+    if subject.tree is None:
+        return not_applicable(f"This takes the rig's tree, or names of yours for it; {POINT_AT_TREE}.")
+    return inconclusive("The tree has no question for this.")
+
+
+def _asked_again(
+    subject: ResolverSubject, wrong: list[tuple[TableRow, Exchange]]
+) -> tuple[list[tuple[TableRow, Exchange]], list[Exchange]]:
+    """Ask what failed wrongly once more; give what stays wrong, and what is right now."""
+    stays: list[tuple[TableRow, Exchange]] = []
+    late: list[Exchange] = []
+    for row, before in wrong:
+        exchange = subject.asker.ask(_query(row)) if _fails_wrongly(row, before) else before
+        if exchange.message is None:
+            stays.append((row, before))
+        elif complaint(subject, row, exchange):
+            stays.append((row, exchange))
+        else:
+            late.append(exchange)
+    return stays, late
+
+
+def _query(row: TableRow) -> Query:
+    return Query(name=row.name, rtype=row.case.rtype, rd=True, do=True)
+
+
+def _counted(exchanges: list[Exchange]) -> str:
+    words = {
+        Status.SECURE: "secure",
+        Status.INSECURE: "without AD",
+        Status.BOGUS: "SERVFAIL",
+        None: "no response in time",
+    }
+    found = [status_of(exchange) for exchange in exchanges]
+    counts = [f"{found.count(status)} {word}" for status, word in words.items() if status in found]
+    return f"{len(exchanges)} {'question' if len(exchanges) == 1 else 'questions'}: {', '.join(counts)}"

@@ -1,0 +1,84 @@
+"""F-85: UDP messages beyond 512 octets by EDNS."""
+
+from dns.rdatatype import RdataType
+
+from dnsrig.items.resolver._sizes import large_query, none_so_large
+from dnsrig.verification.item import Item
+from dnsrig.verification.subjects.resolver import ResolverSubject
+from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
+
+OLD_LIMIT = 512
+ITEM = Item(
+    id="F-85",
+    role="resolver",
+    group="EDNS and size",
+    requirement=(
+        "The resolver gives responses beyond 512 octets by UDP to clients that can take them, and to others TC, and the"
+        " whole response by TCP."
+    ),
+    references=("RFC 6891 section 6.2.5", "RFC 7766 section 5", "RFC 4035 section 4.1", "JPRS-2010 F-85"),
+    severity=Severity.ERROR,
+    consequence="Clients get signed responses late, cut, or not at all.",
+    procedure=(
+        "A signed RRset whose response has about 800 octets is asked for by UDP with DO and a payload size of 4096, "
+        "then with 512: it comes whole, then with TC, and whole by TCP. A name of an unsigned zone is asked for with "
+        "DO: the response has OPT and no signatures."
+    ),
+    dig=(
+        "dig @{server} -p {port} large700.secure.nsec. TXT +dnssec +bufsize=4096 +ignore",
+        "dig @{server} -p {port} large700.secure.nsec. TXT +dnssec +bufsize=512 +ignore",
+        "dig @{server} -p {port} www.control.unsigned. A +dnssec",
+    ),
+    needs=("names",),
+    faults=(
+        "strips-opt",
+        "ignores-edns",
+        "drops-edns",
+        "formerr-to-edns",
+        "cuts-without-tc",
+        "clears-tc",
+        "no-tcp",
+    ),
+)
+
+
+def check(subject: ResolverSubject) -> Outcome:
+    """Ask with a large payload size and with a small one, and for unsigned data."""
+    question = subject.names.large.get(OLD_LIMIT)
+    if question is None:
+        return none_so_large(OLD_LIMIT)
+    by_udp = subject.asker.udp(large_query(question))
+    if by_udp.message is None:
+        return subject.unanswered(by_udp)
+    if by_udp.octets <= OLD_LIMIT:
+        return failed(f"By UDP with a payload size of 4096 a response of {by_udp.octets} octets comes.", by_udp)
+    if by_udp.message.edns < 0:
+        return failed("The response has no OPT record, though the query had one.", by_udp)
+    small = subject.asker.udp(large_query(question, OLD_LIMIT))
+    if small.message is None:
+        return subject.unanswered(small)
+    if small.octets > OLD_LIMIT:
+        return failed(f"A response of {small.octets} octets comes to a client that takes 512.", small)
+    if not small.is_truncated:
+        return failed(f"The response is cut to {small.octets} octets without TC.", small, by_udp)
+    by_tcp = subject.asker.tcp(large_query(question, OLD_LIMIT))
+    if by_tcp.message is None:
+        return failed("The response is truncated by UDP, and there is none by TCP.", small, by_tcp)
+    if len(by_tcp.message.answer) < len(by_udp.message.answer):
+        return failed("The response by TCP lacks what came by UDP.", by_udp, by_tcp)
+    return _unsigned(subject) or passed(
+        f"A response of {by_udp.octets} octets comes by UDP, and by TCP to a client that takes 512.", by_udp, small
+    )
+
+
+def _unsigned(subject: ResolverSubject) -> Outcome | None:
+    if subject.names.unsigned is None:
+        return None
+    exchange = subject.asker.ask(subject.names.unsigned.with_do)
+    if exchange.message is None:
+        return subject.unanswered(exchange)
+    if exchange.message.edns < 0:
+        return failed("The response for an unsigned name has no OPT record.", exchange)
+    if any(rrset.rdtype == RdataType.RRSIG for rrset in exchange.message.answer):
+        return failed("The response for an unsigned name has signatures.", exchange)
+    return None

@@ -1,0 +1,29 @@
+"""F-expired: expired signatures."""
+
+from dnsrig.items.resolver._table import PROCEDURE, check_table
+from dnsrig.verification.item import Item
+from dnsrig.verification.subjects.resolver import ResolverSubject
+from dnsrig.verification.verdicts import Outcome, Severity
+
+ITEM = Item(
+    id="F-expired",
+    role="resolver",
+    group="Validation: signatures and keys",
+    requirement="The resolver does not accept signatures that have expired.",
+    references=("RFC 4035 section 5.3.1",),
+    severity=Severity.CRITICAL,
+    consequence=(
+        "An attacker who recorded old signed answers can replay them for ever: addresses given up years ago "
+        "come back to life."
+    ),
+    procedure=PROCEDURE
+    + "Zones of which all signatures, those of the data or those of the keys have expired: SERVFAIL.",
+    dig=("dig @{server} -p {port} www.expired.nsec. A +dnssec",),
+    needs=("validates",),
+    faults=("accepts-expired",),
+)
+
+
+def check(subject: ResolverSubject) -> Outcome:
+    """Ask the questions of the table about expired signatures."""
+    return check_table(subject, ITEM.id)

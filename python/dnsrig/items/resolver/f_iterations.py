@@ -1,0 +1,37 @@
+"""F-iterations: NSEC3 without iterations."""
+
+from dnsrig.items.resolver._table import PROCEDURE, ask_row, check_table, status_of
+from dnsrig.verification.item import Item
+from dnsrig.verification.subjects.resolver import ResolverSubject
+from dnsrig.verification.tree.cases import Status
+from dnsrig.verification.verdicts import Evidence, Outcome, Severity, Verdict
+
+ITEM = Item(
+    id="F-iterations",
+    role="resolver",
+    group="Validation: denial of existence",
+    requirement="The resolver validates NSEC3 proofs without iterations, and answers where there are some.",
+    references=("RFC 9276 section 3.2", "RFC 5155 section 10.3"),
+    severity=Severity.ERROR,
+    consequence="Missing names and types of zones with NSEC3 become failures, delays or silence.",
+    procedure=PROCEDURE
+    + (
+        "Missing names and types of zones with 0, 50, 100, 150, 500 and 2500 iterations: with 0 AD; with "
+        "others AD, no AD, or SERVFAIL, as the resolver's limits are. The evidence has the ladder."
+    ),
+    dig=(
+        "dig @{server} -p {port} absent.iterations-0.nsec3. A +dnssec",
+        "dig @{server} -p {port} absent.iterations-150.nsec3. A +dnssec",
+    ),
+    needs=("upstream", "validates"),
+    faults=("fails-iterations",),
+)
+
+
+def check(subject: ResolverSubject) -> Outcome:
+    """Ask the questions of the table, and show what came for each number of iterations."""
+    outcome = check_table(subject, ITEM.id)
+    if outcome.verdict != Verdict.PASS:
+        return outcome
+    lines = [f"{row.case.what}: {status_of(ask_row(subject, row)) or Status.BOGUS}" for row in subject.rows(ITEM.id)]
+    return Outcome(outcome.verdict, outcome.reason, (*outcome.evidence, Evidence("ladder", "\n".join(lines))))

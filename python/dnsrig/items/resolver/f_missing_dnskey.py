@@ -1,0 +1,25 @@
+"""F-missing-dnskey: missing keys."""
+
+from dnsrig.items.resolver._table import PROCEDURE, check_table
+from dnsrig.verification.item import Item
+from dnsrig.verification.subjects.resolver import ResolverSubject
+from dnsrig.verification.verdicts import Outcome, Severity
+
+ITEM = Item(
+    id="F-missing-dnskey",
+    role="resolver",
+    group="Validation: chains of trust",
+    requirement="The resolver does not accept data of a zone that has DS records and no keys.",
+    references=("RFC 4035 section 5.2", "RFC 4035 section 5.5"),
+    severity=Severity.CRITICAL,
+    consequence="An attacker only needs to leave keys and signatures out.",
+    procedure=PROCEDURE + "A zone that is not signed, though its parent zone has DS records for it: SERVFAIL.",
+    dig=("dig @{server} -p {port} www.no-dnskey.nsec. A +dnssec",),
+    needs=("validates",),
+    faults=("accepts-missing-dnskey",),
+)
+
+
+def check(subject: ResolverSubject) -> Outcome:
+    """Ask the questions of the table about missing keys."""
+    return check_table(subject, ITEM.id)

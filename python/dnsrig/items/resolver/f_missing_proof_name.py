@@ -1,0 +1,26 @@
+"""F-missing-proof-name: missing proofs that a name does not exist."""
+
+from dnsrig.items.resolver._table import PROCEDURE, check_table
+from dnsrig.verification.item import Item
+from dnsrig.verification.subjects.resolver import ResolverSubject
+from dnsrig.verification.verdicts import Outcome, Severity
+
+ITEM = Item(
+    id="F-missing-proof-name",
+    role="resolver",
+    group="Validation: denial of existence",
+    requirement="The resolver does not accept that a name does not exist without valid proof.",
+    references=("RFC 4035 section 5.4", "RFC 5155 section 8.4"),
+    severity=Severity.CRITICAL,
+    consequence="An attacker can make any name disappear.",
+    procedure=PROCEDURE
+    + ("Missing names without NSEC or NSEC3 records, with unsigned ones, and with wrong signatures: SERVFAIL."),
+    dig=("dig @{server} -p {port} absent.no-proofs.nsec. A +dnssec",),
+    needs=("validates",),
+    faults=("accepts-missing-proof-name",),
+)
+
+
+def check(subject: ResolverSubject) -> Outcome:
+    """Ask the questions of the table about missing proofs that a name does not exist."""
+    return check_table(subject, ITEM.id)

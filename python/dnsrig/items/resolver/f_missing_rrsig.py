@@ -1,0 +1,25 @@
+"""F-missing-rrsig: missing signatures."""
+
+from dnsrig.items.resolver._table import PROCEDURE, check_table
+from dnsrig.verification.item import Item
+from dnsrig.verification.subjects.resolver import ResolverSubject
+from dnsrig.verification.verdicts import Outcome, Severity
+
+ITEM = Item(
+    id="F-missing-rrsig",
+    role="resolver",
+    group="Validation: signatures and keys",
+    requirement="The resolver does not accept data without signature in a signed zone.",
+    references=("RFC 4035 section 5.5", "RFC 4035 section 5.2"),
+    severity=Severity.CRITICAL,
+    consequence="An attacker only needs to leave the signatures out.",
+    procedure=PROCEDURE + "Zones that leave out the signature of the data, of the keys, or all of them: SERVFAIL.",
+    dig=("dig @{server} -p {port} www.missing-rrsig.nsec. A +dnssec",),
+    needs=("validates",),
+    faults=("accepts-missing-rrsig",),
+)
+
+
+def check(subject: ResolverSubject) -> Outcome:
+    """Ask the questions of the table about missing signatures."""
+    return check_table(subject, ITEM.id)

@@ -1,0 +1,29 @@
+"""F-nsec3-cost: names of many labels below a zone with iterations."""
+
+from dnsrig.items.resolver._burden import check_burden
+from dnsrig.verification.item import Item
+from dnsrig.verification.subjects.resolver import ResolverSubject
+from dnsrig.verification.verdicts import Outcome, Severity
+
+ITEM = Item(
+    id="F-nsec3-cost",
+    role="resolver",
+    group="Cost of validation",
+    requirement="Names of many labels in a zone with NSEC3 iterations do not keep others from being served.",
+    references=("CVE-2023-50868", "RFC 9276 section 3.2"),
+    severity=Severity.CRITICAL,
+    consequence="A few queries for an attacker's zone stop the resolver for all its users.",
+    procedure=(
+        "Names of more than 40 labels in a zone with 150 NSEC3 iterations are asked for at once; meanwhile a "
+        "name that is in the cache is asked for again and again: it is answered within 2 s."
+    ),
+    dig=("dig @{server} -p {port} x.x.x.deep0.deep.nsec3. A +dnssec",),
+    needs=("upstream", "validates"),
+    runs_alone=True,
+    faults=("stalls-on-nsec3",),
+)
+
+
+def check(subject: ResolverSubject) -> Outcome:
+    """Ask for all of them, and meanwhile for a name in the cache."""
+    return check_burden(subject, ITEM.id)

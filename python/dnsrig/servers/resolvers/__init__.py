@@ -1,0 +1,1 @@
+"""Drivers for resolvers, and for proxies, which forward to a resolver."""

@@ -1,0 +1,240 @@
+"""What the drivers of resolvers and proxies share, from configuration to readiness."""
+
+from abc import abstractmethod
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from dnsrig.errors import InputError, SubjectFailedError
+from dnsrig.hosts.host import Host
+from dnsrig.hosts.local import LocalProcess
+from dnsrig.servers import ports, programs, rendering
+from dnsrig.servers.driven import BASE_DEADLINE_S, PORT_ATTEMPTS, DrivenServer
+from dnsrig.servers.ports import PortState
+from dnsrig.servers.resolvers.anchors import Anchor, by_zone
+from dnsrig.servers.resolvers.settings import ManagedAnchors, ResolverSettings
+from dnsrig.servers.startup import ASK_RESOLVER, PortRefusedError, Watch, port_reason, retry_port
+
+HINTS = "root.hints"
+ROOT = "."
+
+
+class Resolver(DrivenServer):
+    """A driver of one kind of resolver or proxy.
+
+    `start` returns when it answers on all its addresses, by UDP and TCP. When it is stopped and started again, what it
+    knows of managed trust anchors (RFC 5011) stays, and its cache is empty.
+    """
+
+    role: ClassVar[Literal["resolver", "proxy"]]
+    """A resolver asks the tree's servers itself; a proxy forwards each query."""
+    can_validate: ClassVar[bool] = True
+    can_manage_anchors: ClassVar[bool] = False
+    """Whether it keeps trust anchors up to date (RFC 5011)."""
+
+    def __init__(self, settings: ResolverSettings, folder: Path, host: Host | None = None) -> None:
+        """Make the driver; nothing is written or started yet.
+
+        Args:
+            settings: how it runs.
+            folder: where everything of it goes.
+            host: where it runs; None is this machine.
+
+        Raises:
+            InputError: the settings are not for this server, or lack something.
+
+        """
+        super().__init__(folder, host)
+        self.settings = settings
+        self._port = settings.port
+        self._refuse_unfit_settings()
+
+    def _refuse_unfit_settings(self) -> None:
+        settings = self.settings
+        if self.role == "resolver":
+            if not settings.root_hints:
+                raise InputError(f"{self.title} needs root hints: the names and addresses of the tree's root servers")
+            if settings.forwarders:
+                raise InputError(f"{self.title} is driven as a resolver, which has no forwarders")
+        elif not settings.forwarders:
+            raise InputError(f"{self.title} is driven as a proxy: it needs an address to forward to")
+        if self.validates and not self.can_validate:
+            raise InputError(f"{self.title} does not validate")
+        if self.validates and not settings.anchors:
+            raise InputError(f"{self.title} needs trust anchors to validate")
+        if settings.managed and not self.can_manage_anchors:
+            raise InputError(f"{self.title} cannot keep trust anchors up to date (RFC 5011)")
+        if settings.managed and not self.validates:
+            raise InputError("trust anchors are kept up to date (RFC 5011) by a server that validates")
+
+    @property
+    def validates(self) -> bool:
+        """Whether it validates, with these settings."""
+        if self.settings.validate is None:
+            return self.role == "resolver" and bool(self.settings.anchors)
+        return self.settings.validate
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Its first address, and its port, which is known once it has been started or checked."""
+        return self.settings.addresses[0], self._port
+
+    def managed_keys(self) -> str:
+        """Give what it has noted of the states of managed keys (RFC 5011 section 4), as it writes them itself.
+
+        Raises:
+            InputError: it does not manage its trust anchors.
+
+        """
+        if self._managed is None:
+            raise InputError(f"{self.title} does not keep its trust anchors up to date (RFC 5011)")
+        return "".join(
+            path.read_text(encoding="utf-8", errors="replace")
+            for name in self._anchor_files()
+            if (path := self.folder / name).exists()
+        )
+
+    @property
+    def _managed(self) -> ManagedAnchors | None:
+        return self.settings.managed if self.validates else None
+
+    @property
+    def _anchors(self) -> tuple[Anchor, ...]:
+        return self.settings.anchors if self.validates else ()
+
+    def _anchor_files(self) -> dict[str, str]:
+        """Give the text of a file of trust anchors for each zone that has some, for servers that read files."""
+        return {
+            f"anchors-{number}.keys": "".join(f"{anchor.record}\n" for anchor in anchors)
+            for number, anchors in enumerate(by_zone(self._anchors).values())
+        }
+
+    def _kept_files(self) -> frozenset[str]:
+        """Name the files that the server goes on with when it starts again, and that are not written anew."""
+        return frozenset()
+
+    def render(self) -> dict[str, str]:
+        """Give the text of each configuration file by its name; depends on nothing but this object."""
+        values = self._values()
+        files = {name: rendering.render(f"resolvers/{template}", values) for name, template in self.files.items()}
+        if self.role == "resolver":
+            files[HINTS] = self.settings.root_hints.rstrip("\n") + "\n"
+        return files
+
+    def _values(self) -> dict[str, Any]:
+        settings = self.settings
+        return {
+            "addresses": settings.addresses,
+            "ipv4_addresses": [address for address in settings.addresses if ":" not in address],
+            "ipv6_addresses": [address for address in settings.addresses if ":" in address],
+            "port": self._port,
+            "role": self.role,
+            "hints": HINTS,
+            "forwarders": settings.forwarders,
+            "validates": self.validates,
+            "anchors": self._anchors,
+            "anchor_files": list(self._anchor_files()),
+            "anchored_zones": list(by_zone(self._anchors)),
+            "managed": self._managed,
+            "unhidden": settings.unhidden,
+            "asks_ipv6": settings.asks_ipv6,
+            "cache": settings.cache,
+            "verbose": settings.verbose,
+            "threads": settings.threads,
+        }
+
+    def check(self) -> None:
+        """Write the configuration into the folder and have the server's own checker, if it has one, judge it.
+
+        Raises:
+            SubjectFailedError: the checker found fault; the message holds what it said.
+            EnvironmentLacksError: the checker or the server is not installed.
+
+        """
+        _ = self.installation
+        self._choose_ports()
+        self._write()
+        self._run_checker()
+
+    def _choose_ports(self) -> None:
+        if self._port == 0:
+            self._port = self.host.call(lambda: ports.find_free_port(self.settings.addresses[0]))
+
+    def start(self) -> None:
+        """Start the server and return when it answers on each address.
+
+        Raises:
+            EnvironmentLacksError: the server is not installed, or a port cannot be had.
+            SubjectFailedError: the server ended or did not answer in time. The message holds its own lines and its
+                command.
+
+        """
+        if self._process is not None:
+            raise RuntimeError(f"{self.title} is already running in {self.folder}")
+        retry_port(PORT_ATTEMPTS if self.settings.port == 0 else 1, self._start_once)
+
+    def _start_once(self) -> None:
+        self._port = self.settings.port
+        self.check()
+        state = self.host.call(self._port_state)
+        self._prepare()
+        self._launch(state, self.settings.cpus, self._environment())
+
+    def _port_state(self) -> PortState:
+        """Say in which state the first address is whose port is not free; FREE if there is none."""
+        for address in self.settings.addresses:
+            state = ports.port_state(address, self._port)
+            if state is PortState.SHARED or (state is not PortState.FREE and address != self.settings.addresses[0]):
+                raise PortRefusedError(f"{self._versioned_title()}: {port_reason(address, self._port, state)}")
+            if state is not PortState.FREE:
+                return state
+        return PortState.FREE
+
+    def _environment(self) -> dict[str, str]:
+        return programs.clean_environment()
+
+    def _write(self) -> None:
+        kept = {name for name in self._kept_files() if (self.folder / name).exists()}
+        self._write_files({name: text for name, text in self.render().items() if name not in kept})
+
+    def _watch(self, process: LocalProcess, log_start: int) -> Watch:
+        endpoints = dict.fromkeys(ASK_RESOLVER, self.address)
+        return Watch(process, self._versioned_title(), endpoints, self.signs, log_start, ASK_RESOLVER)
+
+    def _await_serving(self, watch: Watch) -> None:
+        resolves = self.settings.ready == "resolves" or (self.settings.ready is None and self.role == "resolver")
+        deadline_s = BASE_DEADLINE_S if self.settings.deadline_s is None else self.settings.deadline_s
+        for address in self.settings.addresses:
+            replace(watch, endpoints=dict.fromkeys(ASK_RESOLVER, (address, self._port))).wait_serving(
+                [ROOT],
+                lambda _, answer: answer.serial is not None if resolves else answer.responded,
+                deadline_s=deadline_s,
+            )
+
+    def _ask_control(self, argv: list[str]) -> str:
+        """Run one of the server's helpers on the host; give what it said."""
+        status, said = self._helper(argv)
+        if status != 0:
+            raise SubjectFailedError(f"{self._versioned_title()}: {' '.join(argv)} failed; it said: {said.strip()}")
+        return said
+
+    def remarks(self) -> list[str]:
+        """List, a sentence each, what is set apart from how the distribution ships the server."""
+        settings = self.settings
+        said = self._own_remarks()
+        if self.role == "resolver":
+            said.append("the tree's root servers alone as root hints" + ("" if settings.asks_ipv6 else "; IPv4 only"))
+        else:
+            to = ", ".join(f"{forwarder.address} port {forwarder.port}" for forwarder in settings.forwarders)
+            said.append(f"a proxy: every query goes to {to}")
+        if self.validates:
+            said.append(f"validates from {len(settings.anchors)} trust anchor(s) of the tree, no other")
+        elif self.can_validate:
+            said.append("does not validate")
+        if settings.unhidden:
+            said.append(f"its built-in zones do not hide {', '.join(settings.unhidden)}")
+        return said
+
+    @abstractmethod
+    def _own_remarks(self) -> list[str]:
+        """List what is set apart in this kind of server."""

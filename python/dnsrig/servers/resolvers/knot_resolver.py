@@ -1,0 +1,83 @@
+"""CZ.NIC's Knot Resolver."""
+
+import re
+import shutil
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+from dnsrig.errors import InputError
+from dnsrig.servers import programs
+from dnsrig.servers.programs import Installation
+from dnsrig.servers.resolvers.base import Resolver
+from dnsrig.servers.startup import LogSigns
+
+CACHE = "cache"
+
+
+class KnotResolver(Resolver):
+    """Knot Resolver (kresd), of 5.6 or later; one process, which has one thread."""
+
+    name = "knot-resolver"
+    role: ClassVar[Literal["resolver", "proxy"]] = "resolver"
+    title = "Knot Resolver (kresd)"
+    package = "knot-resolver"
+    program = "kresd"
+    can_manage_anchors = True
+    files: ClassVar[Mapping[str, str]] = {"kresd.conf": "kresd.conf.j2"}
+    signs = LogSigns(
+        port_refused=re.compile(r"bind to \S+ .*|error occurred here.*net\.listen|Address already in use"),
+        zone_refused=re.compile(r"(?!)"),
+        complaint=re.compile(r"[Ee]rror|ERROR|failed"),
+    )
+
+    @classmethod
+    def find(cls) -> Installation | None:
+        """Find kresd; `kresd --version` says "Knot Resolver, version 5.6.0"."""
+        return programs.installation(cls.program, "--version", re.compile(r"Knot Resolver, version (\S+)"))
+
+    def _refuse_unfit_settings(self) -> None:
+        super()._refuse_unfit_settings()
+        if self.settings.threads != 1:
+            raise InputError(f"{self.title} is one process, which has one thread, not {self.settings.threads}")
+
+    def render(self) -> dict[str, str]:
+        """Give the configuration, the root hints, and a file of trust anchors for each zone."""
+        return super().render() | self._anchor_files()
+
+    def _kept_files(self) -> frozenset[str]:
+        """Knot Resolver writes the states of managed keys into the file of trust anchors."""
+        return frozenset(self._anchor_files() if self._managed else ())
+
+    def _prepare(self) -> None:
+        """Begin with an empty cache, as the others do: Knot Resolver's is in files, and would be found again."""
+        shutil.rmtree(self.folder / CACHE, ignore_errors=True)
+
+    def _values(self) -> dict[str, Any]:
+        return super()._values() | {"cache_folder": CACHE}
+
+    def _environment(self) -> dict[str, str]:
+        """Keep it from opening a control socket, whose path may be too long."""
+        return super()._environment() | {"KRESD_NO_LISTEN": "1"}
+
+    def _command(self) -> list[str]:
+        return [str(self.installation.path), "-n", *(["-v"] if self.settings.verbose else []), "-c", "kresd.conf", "."]
+
+    def _checker(self) -> list[str]:
+        """Give nothing: kresd says what is wrong with its configuration when it starts."""
+        return []
+
+    def _own_remarks(self) -> list[str]:
+        managed = self._managed
+        said = [
+            "one process; as shipped one too (kresd@1)",
+            "no control socket, no DoT; log to a file by standard error",
+            "cache of 100 MB in its folder, empty at each start (as shipped, it stays)",
+        ]
+        if managed:
+            said.append(
+                f"RFC 5011 with a hold-down time of {managed.hold_down_s} s (ta_update.hold_down_time; by default 30 "
+                f"days), probing every {managed.probe_s} s (ta_update.refresh_time); Debian ships fixed anchors"
+            )
+        elif self.validates:
+            said.append("trust anchors fixed, as Debian ships it")
+        return said

@@ -1,0 +1,61 @@
+"""The drivers of resolvers and proxies by name."""
+
+import difflib
+from typing import Literal
+
+from dnsrig.errors import InputError
+from dnsrig.servers.programs import Installation
+from dnsrig.servers.resolvers.base import Resolver
+from dnsrig.servers.resolvers.bind import BindResolver
+from dnsrig.servers.resolvers.dnsdist import DnsdistProxy
+from dnsrig.servers.resolvers.dnsmasq import Dnsmasq
+from dnsrig.servers.resolvers.knot_resolver import KnotResolver
+from dnsrig.servers.resolvers.powerdns_recursor import PowerDnsRecursor
+from dnsrig.servers.resolvers.unbound import UnboundForwarder, UnboundResolver
+
+DRIVERS: tuple[type[Resolver], ...] = (
+    BindResolver,
+    KnotResolver,
+    PowerDnsRecursor,
+    UnboundResolver,
+    Dnsmasq,
+    DnsdistProxy,
+    UnboundForwarder,
+)
+OTHER_NAMES = {
+    "named": "bind",
+    "bind9": "bind",
+    "kresd": "knot-resolver",
+    "knot_resolver": "knot-resolver",
+    "knot": "knot-resolver",
+    "pdns-recursor": "powerdns-recursor",
+    "pdns_recursor": "powerdns-recursor",
+    "powerdns_recursor": "powerdns-recursor",
+    "powerdns": "powerdns-recursor",
+}
+
+
+def resolver_drivers(role: Literal["resolver", "proxy"] | None = None) -> dict[str, type[Resolver]]:
+    """Map the name of every driver, or every one of a role, to its class, in the order in which they are listed."""
+    return {driver.name: driver for driver in DRIVERS if role in {None, driver.role}}
+
+
+def found_resolvers(role: Literal["resolver", "proxy"] | None = None) -> dict[str, Installation]:
+    """Map the names of those drivers whose server is on this machine to its installation."""
+    return {name: there for name, driver in resolver_drivers(role).items() if (there := driver.find()) is not None}
+
+
+def resolver_driver(name: str) -> type[Resolver]:
+    """Give a driver's class by its name.
+
+    Raises:
+        InputError: there is none of that name; the message names the nearest ones.
+
+    """
+    known = resolver_drivers()
+    if name in known:
+        return known[name]
+    near = difflib.get_close_matches(name.lower(), [*known, *OTHER_NAMES], n=3, cutoff=0.5)
+    meant = list(dict.fromkeys(OTHER_NAMES.get(candidate, candidate) for candidate in near))
+    hint = f"did you mean {' or '.join(meant)}? " if meant else ""
+    raise InputError(f"there is no resolver or proxy named {name!r}: {hint}known are {', '.join(known)}")

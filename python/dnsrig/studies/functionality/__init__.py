@@ -1,0 +1,1 @@
+"""functionality: what servers, resolvers, proxies and paths do, beside JPRS-2010."""

@@ -1,0 +1,125 @@
+"""Verifies what a run does not hold yet."""
+
+import platform
+import shutil
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import dns.exception
+
+from dnsrig.errors import DnsrigError
+from dnsrig.runs.folder import RunFolder
+from dnsrig.studies.functionality.cases import Case, case_items, cases, chosen_roles, missing, plan, title, usual_names
+from dnsrig.studies.functionality.settings import FunctionalitySettings
+from dnsrig.studies.functionality.targets import verified
+from dnsrig.studies.interleave import interleaved
+from dnsrig.studies.plan import TimeLeft, about
+from dnsrig.studies.progress import Step, Watcher
+from dnsrig.verification.output.as_json import verification_as_json
+from dnsrig.verification.verification import LABELS, ORDER, Verification
+from dnsrig.wording import counted
+
+KEPT_OCTETS = 1 << 20
+"""A larger file of a server (a database, a log of everything) is not kept in the run."""
+
+
+class FunctionalityBench:
+    """Runs every case into a run's folder; an error of one case leaves the others."""
+
+    def __init__(self, settings: FunctionalitySettings, run: RunFolder, watcher: Watcher) -> None:
+        self._settings = settings
+        self._run = run
+        self._watcher = watcher
+        self._cases = cases(settings)
+        self._plan = plan(settings)
+        self._time_left = TimeLeft(self._plan)
+        measured = run.measurements()
+        self._done = len(measured)
+        self._order = max((item["order"] + 1 for item in measured), default=0)
+
+    def plan(self) -> str:
+        """Say what will be done, and about how long it takes."""
+        items = sum(len(case_items(role, self._settings.scope)) for role in {case.role for case in self._cases})
+        done = f"; {self._done} of them are there, the rest takes {about(self._left_s())}" if self._done else ""
+        return f"{self._plan.sentence}, with {counted(items, 'item')} in all{done}"
+
+    def _left_s(self) -> float:
+        return self._time_left.left_s(
+            (case.case_id, repetition)
+            for repetition in range(self._settings.repetitions)
+            for case in self._cases
+            if not self._run.done(case.case_id, repetition)
+        )
+
+    def note_missing(self) -> None:
+        """Say what of the rig's servers this machine has not, unless the user chose the servers."""
+        if not set(usual_names()) <= set(self._settings.servers):
+            return
+        for case, reason in missing(chosen_roles(self._settings)):
+            self._run.record_failure([case.case_id], {"server": case.target, "role": case.role}, reason)
+            self._watcher.problem(reason)
+
+    def measure(self) -> None:
+        """Verify every case that the run does not hold."""
+        for repetition, case in interleaved(self._cases, self._settings.repetitions):
+            if self._run.done(case.case_id, repetition):
+                continue
+            self._watcher.phase(f"{title(case)} as {case.role}" if case.role != "path" else title(case))
+            with tempfile.TemporaryDirectory(prefix="dnsrig-verify-") as name:
+                folder = Path(name)
+                try:
+                    found = verified(case, case_items(case.role, self._settings.scope), folder)
+                except (DnsrigError, OSError, dns.exception.DNSException) as error:
+                    self._failed(case, repetition, error)
+                else:
+                    self._record(case, repetition, found)
+                _keep_files(folder / "server", self._run.path / "servers" / case.case_id)
+
+    def _failed(self, case: Case, repetition: int, error: Exception) -> None:
+        reason = str(error) or type(error).__name__
+        self._run.record_failure([case.case_id], {"server": case.target, "role": case.role}, reason, repetition)
+        self._watcher.problem(f"not verified: {case.case_id}: {reason}")
+
+    def _record(self, case: Case, repetition: int, found: Verification) -> None:
+        name = title(case)
+        version = (found.server_version or "").removeprefix(name).strip()
+        if case.role == "path":
+            version = platform.release()
+        measurement: dict[str, Any] = {
+            "case_id": case.case_id,
+            "case": {"server": case.target, "server_version": version, "server_title": name, "role": case.role},
+            "repetition": repetition,
+            "order": self._order,
+            "started": datetime.now(UTC).isoformat(),
+            "verification": verification_as_json(found),
+            "tainted": [],
+            "remarks": [],
+        }
+        self._order += 1
+        self._run.record(measurement)
+        self._time_left.took(case.case_id, repetition, found.elapsed_s)
+        self._done += 1
+        counts = ", ".join(f"{count} {LABELS[verdict]}" for verdict in ORDER if (count := found.summary[verdict]))
+        self._watcher.step(
+            Step(
+                done=self._done,
+                total=len(self._cases) * self._settings.repetitions,
+                case_id=case.case_id,
+                repetition=repetition,
+                tainted=False,
+                wall_s=found.elapsed_s,
+                said=counts,
+                left_s=self._left_s(),
+            )
+        )
+
+
+def _keep_files(source: Path, target: Path) -> None:
+    """Keep a server's configuration and logs; sockets and the like cannot be copied, and large files are not."""
+    for path in sorted(source.rglob("*")):
+        if path.is_file() and not path.is_symlink() and path.stat().st_size <= KEPT_OCTETS:
+            kept = target / path.relative_to(source)
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, kept)

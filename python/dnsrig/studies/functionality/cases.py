@@ -1,0 +1,133 @@
+"""What the study verifies: each server in each role that it has, with the items for that."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from dnsrig.errors import EnvironmentLacksError, InputError
+from dnsrig.items.catalogue import items
+from dnsrig.servers.dnsdist import Dnsdist
+from dnsrig.servers.driven import DrivenServer
+from dnsrig.servers.registry import driver, drivers
+from dnsrig.servers.resolvers.registry import resolver_driver, resolver_drivers
+from dnsrig.studies.functionality.published import published_items
+from dnsrig.studies.functionality.settings import FunctionalitySettings, Scope
+from dnsrig.studies.plan import Plan, PlannedCase
+from dnsrig.verification.item import ROLES, KnownItem, Role
+from dnsrig.verification.path_targets import OWN_PATHS
+
+SECONDS = {"authoritative": 6, "resolver": 12, "proxy": 4, "path": 2}
+"""About how long the items of a role take that are not slow, on a machine with two processors."""
+QUICK_SECONDS = {"authoritative": 2, "resolver": 6, "proxy": 3, "path": 2}
+"""The same for the published items alone."""
+SLOW_SECONDS = 6
+"""About what a slow item adds, as several run at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A server in a role; or what the rig makes a path of."""
+
+    role: Role
+    target: str
+
+    @property
+    def case_id(self) -> str:
+        """Name the case, and its folder."""
+        return f"{self.role}-{self.target}"
+
+
+def chosen_roles(settings: FunctionalitySettings) -> tuple[Role, ...]:
+    """Give the roles of the settings, in the usual order."""
+    return tuple(role for role in ROLES if role in settings.roles)
+
+
+def cases(settings: FunctionalitySettings) -> tuple[Case, ...]:
+    """Give all cases, role by role."""
+    return tuple(
+        Case(role, name)
+        for role in chosen_roles(settings)
+        for name in dict.fromkeys(settings.servers)
+        if _has_role(name, role) and _is_there(name, role)
+    )
+
+
+def case_items(role: Role, scope: Scope) -> Sequence[KnownItem]:
+    """Give the items that targets of a role are verified by."""
+    if scope == "all":
+        return items(role)
+    wanted = {item_id for published in published_items() for item_id in published.items}
+    return [known for known in items(role) if known.item.id in wanted and not known.item.is_slow]
+
+
+def seconds(case: Case, scope: Scope) -> int:
+    """Say about how long a case takes."""
+    slow = sum(known.item.is_slow for known in case_items(case.role, scope))
+    return (SECONDS if scope == "all" else QUICK_SECONDS)[case.role] + slow * SLOW_SECONDS
+
+
+def plan(settings: FunctionalitySettings) -> Plan:
+    """Say what a run is made of, and about how long it takes."""
+    planned = [(case.case_id, float(seconds(case, settings.scope))) for case in cases(settings)]
+    return Plan(tuple(PlannedCase(case_id, took_s, took_s) for case_id, took_s in planned), settings.repetitions)
+
+
+def known_names(role: Role) -> tuple[str, ...]:
+    """Name what the rig can verify in a role, installed or not."""
+    if role == "authoritative":
+        return tuple(name for name, kind in drivers().items() if kind.measured_by_default)
+    return tuple(resolver_drivers(role)) if role in {"resolver", "proxy"} else OWN_PATHS
+
+
+def usual_names() -> tuple[str, ...]:
+    """Name everything that can be verified on this machine."""
+    found = (name for role in ROLES for name in known_names(role) if _is_there(name, role))
+    return tuple(dict.fromkeys(found))
+
+
+def missing(roles: Iterable[Role]) -> list[tuple[Case, str]]:
+    """Give what the rig knows and this machine has not, each with what to do about it."""
+    return [
+        (Case(role, name), _how_to_install(name, role))
+        for role in roles
+        for name in known_names(role)
+        if not _is_there(name, role)
+    ]
+
+
+def require(names: Sequence[str]) -> None:
+    """Raise InputError for an unknown name, EnvironmentLacksError for one that is in no role on this machine."""
+    for name in dict.fromkeys(names):
+        roles = [role for role in ROLES if _has_role(name, role)]
+        if not roles:
+            known = dict.fromkeys(known for role in ROLES for known in known_names(role))
+            raise InputError(f"there is nothing named '{name}' to verify; known are {', '.join(known)}")
+        if not any(_is_there(name, role) for role in roles):
+            raise EnvironmentLacksError(f"{_how_to_install(name, roles[0])}, or leave it out of --server")
+
+
+def title(case: Case) -> str:
+    """Give the name of a case's program for readers."""
+    kind = _kind(case.target, case.role)
+    return f"{case.target.capitalize()} (Linux)" if kind is None else kind.title
+
+
+def _has_role(name: str, role: Role) -> bool:
+    if role == "authoritative" and name.startswith(f"{Dnsdist.name}+"):
+        return driver(name) is not None
+    return name in known_names(role)
+
+
+def _kind(name: str, role: Role) -> type[DrivenServer] | None:
+    if role == "path":
+        return None
+    return driver(name) if role == "authoritative" else resolver_driver(name)
+
+
+def _is_there(name: str, role: Role) -> bool:
+    kind = _kind(name, role)
+    return kind is None or kind.find() is not None
+
+
+def _how_to_install(name: str, role: Role) -> str:
+    kind = _kind(name, role)
+    return "" if kind is None else f"{kind.title} is not installed: apt-get install {kind.package}"

@@ -1,0 +1,145 @@
+"""What a run found, as reports need it: targets, and what became of each item with each of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dnsrig.runs.folder import RunFolder
+from dnsrig.studies.functionality.published import PublishedItem, published_items
+from dnsrig.verification.deviations import known_deviations
+from dnsrig.verification.item import ROLES, Role
+from dnsrig.verification.verdicts import Severity, Verdict
+from dnsrig.verification.verification import ORDER
+
+ItemJson = Mapping[str, Any]
+"""An item of verification.json."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A server in a role, with what became of the items."""
+
+    case_id: str
+    role: Role
+    name: str
+    title: str
+    version: str
+    elapsed_s: float
+    """Of all repetitions together."""
+    items: Mapping[str, ItemJson]
+    """By id, in the catalogue's order; those whose verdict varies between repetitions are inconclusive."""
+
+    @property
+    def known(self) -> Mapping[str, str]:
+        """The items that this version is known to fail, with reasons."""
+        return known_deviations(self.role, self.name, self.version)
+
+    def of(self, verdict: Verdict) -> list[ItemJson]:
+        """Give the items with a verdict, the severest first."""
+        found = [item for item in self.items.values() if item["verdict"] == verdict]
+        return sorted(found, key=lambda item: -Severity(item["severity"]).rank)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Count the verdicts, those that readers want first."""
+        return {str(verdict): len(self.of(verdict)) for verdict in ORDER}
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedRow:
+    """An item of JPRS-2010, with what was found by its items: a target's worst verdict, or None where there is none."""
+
+    published: PublishedItem
+    verdicts: tuple[Verdict | None, ...]
+
+    @property
+    def name(self) -> str:
+        """What to call it in running text: the report's id, or dnsrig's where that is a case's number only."""
+        return self.published.id if "-" in self.published.id.partition(",")[0] else ", ".join(self.published.items)
+
+    def has(self, verdict: Verdict) -> bool:
+        """Say whether it ended so for some target."""
+        return verdict in self.verdicts
+
+
+@dataclass(frozen=True, slots=True)
+class ItemRow:
+    """An item with its verdict for each target."""
+
+    item: ItemJson
+    verdicts: tuple[Verdict | None, ...]
+    known: tuple[bool, ...]
+    """Whether this version of the target is known to fail it."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoleFindings:
+    """The targets of a role, and tables whose columns they are."""
+
+    role: Role
+    targets: tuple[Target, ...]
+
+    @property
+    def published(self) -> list[PublishedRow]:
+        """Give JPRS-2010's items of this role."""
+        rows = [item for item in published_items() if item.role == self.role]
+        return [PublishedRow(row, tuple(_worst(target, row.items) for target in self.targets)) for row in rows]
+
+    @property
+    def groups(self) -> dict[str, list[ItemRow]]:
+        """Give every item by its group."""
+        items = {item["id"]: item for target in self.targets for item in target.items.values()}
+        groups: dict[str, list[ItemRow]] = {}
+        for item in items.values():
+            verdicts = tuple(_worst(target, [item["id"]]) for target in self.targets)
+            row = ItemRow(item, verdicts, tuple(item["id"] in target.known for target in self.targets))
+            groups.setdefault(item["group"], []).append(row)
+        return groups
+
+
+def findings(run: RunFolder) -> list[RoleFindings]:
+    """Read what a run holds, role by role; roles without targets are left out."""
+    targets = read_targets(run)
+    by_role = {role: tuple(target for target in targets if target.role == role) for role in ROLES}
+    return [RoleFindings(role, of_role) for role, of_role in by_role.items() if of_role]
+
+
+def read_targets(run: RunFolder) -> list[Target]:
+    """Read the targets in the order in which they were first verified."""
+    by_case: dict[str, list[Mapping[str, Any]]] = {}
+    for measurement in run.measurements():
+        by_case.setdefault(measurement["case_id"], []).append(measurement)
+    return [_target(case_id, repetitions) for case_id, repetitions in by_case.items()]
+
+
+def _target(case_id: str, repetitions: Sequence[Mapping[str, Any]]) -> Target:
+    case = repetitions[0]["case"]
+    found = [repetition["verification"] for repetition in repetitions]
+    by_id: dict[str, list[ItemJson]] = {}
+    for verification in found:
+        for item in verification["items"]:
+            by_id.setdefault(item["id"], []).append(item)
+    return Target(
+        case_id,
+        case["role"],
+        case["server"],
+        case["server_title"],
+        case["server_version"],
+        sum(verification["elapsed_s"] for verification in found),
+        {item_id: _agreed(items) for item_id, items in by_id.items()},
+    )
+
+
+def _agreed(items: Sequence[ItemJson]) -> ItemJson:
+    verdicts = [item["verdict"] for item in items]
+    if len(set(verdicts)) == 1:
+        return items[0]
+    told = ", ".join(verdicts).replace("_", " ")
+    worst = min(items, key=lambda item: ORDER.index(Verdict(item["verdict"])))
+    reason = f"Repetitions end differently: {told}. {worst['reason']}"
+    return {**worst, "verdict": str(Verdict.INCONCLUSIVE), "reason": reason}
+
+
+def _worst(target: Target, ids: Sequence[str]) -> Verdict | None:
+    verdicts = [Verdict(target.items[item_id]["verdict"]) for item_id in ids if item_id in target.items]
+    return min(verdicts, key=ORDER.index, default=None)

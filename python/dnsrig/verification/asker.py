@@ -1,0 +1,286 @@
+"""Asking a server, so that a lost message is not taken for a fault."""
+
+import contextlib
+import errno
+import os
+import random
+import secrets
+import socket
+import struct
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from dnsrig.verification.exchange import HEADER_OCTETS, Endpoint, Exchange, Transport
+from dnsrig.verification.queries import Query
+from dnsrig.verification.stopping import pause, wait_readable, wait_writable
+
+UDP_WAITS_S = (1.0, 2.0, 3.0)
+"""How long each try by UDP waits; a response to an earlier try counts too."""
+TCP_WAIT_S = 5.0
+TCP_TRIES = 2
+LARGEST_MESSAGE = 65_535
+SocketMaker = Callable[[socket.AddressFamily, socket.SocketKind], socket.socket]
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Asks one server, from this machine or from one of the rig's namespaces."""
+
+    server: Endpoint
+    make_socket: SocketMaker = socket.socket
+    udp_waits_s: Sequence[float] = UDP_WAITS_S
+    tcp_wait_s: float = TCP_WAIT_S
+
+    def udp(self, query: Query) -> Exchange:
+        """Ask by UDP, again until there is a response."""
+        sent: dict[int, tuple[bytes, float]] = {}
+        strays: list[bytes] = []
+        silence = f"none in {' and '.join(f'{wait_s:g} s' for wait_s in self.udp_waits_s)}"
+        message = query.wire(0)
+        try:
+            with self._socket(socket.SOCK_DGRAM) as channel:
+                for wait_s in self.udp_waits_s:
+                    message_id = _new_id(sent)
+                    message = query.wire(message_id)
+                    sent[message_id] = (message, time.monotonic())
+                    response, refusal = _try_datagram(channel, message, sent, strays, wait_s)
+                    silence = refusal or silence
+                    if response is not None:
+                        message, at = sent[int.from_bytes(response[:2])]
+                        elapsed_ms = (time.monotonic() - at) * 1e3
+                        return self._exchange("udp", query, message, response, len(sent), elapsed_ms, "", strays)
+        except OSError as error:
+            silence = _said(error)
+        return self._exchange("udp", query, message, None, max(len(sent), 1), 0.0, silence, strays)
+
+    def tcp(self, query: Query) -> Exchange:
+        """Ask by TCP, once more if the connection fails."""
+        return self.tcp_pipelined([query])[0]
+
+    def tcp_pipelined(self, queries: Sequence[Query]) -> list[Exchange]:
+        """Send all queries over one connection without waiting (RFC 7766 section 6.2.1.1); give responses by query."""
+        exchanges: list[Exchange] = []
+        for tries in range(1, TCP_TRIES + 1):
+            exchanges = self._tcp_once(queries, tries)
+            if all(exchange.response is not None for exchange in exchanges):
+                break
+        return exchanges
+
+    def tcp_in_turn(self, queries: Sequence[Query], idle_s: float) -> list[Exchange]:
+        """Ask over one connection, each query when the one before is answered and `idle_s` have passed."""
+        exchanges: list[Exchange] = []
+        for tries in range(1, TCP_TRIES + 1):
+            exchanges = self._in_turn_once(queries, idle_s, tries)
+            if all(exchange.response is not None for exchange in exchanges):
+                break
+        return exchanges
+
+    def udp_from_anywhere(self, query: Query) -> tuple[Exchange, Endpoint | None]:
+        """Ask by UDP and take a response from any address and port; give those too, None without response."""
+        sent: dict[int, tuple[bytes, float]] = {}
+        silence = f"none in {' and '.join(f'{wait_s:g} s' for wait_s in self.udp_waits_s)}"
+        message = query.wire(0)
+        try:
+            with self.make_socket(self._family, socket.SOCK_DGRAM) as channel:
+                for wait_s in self.udp_waits_s:
+                    message_id = _new_id(sent)
+                    message = query.wire(message_id)
+                    sent[message_id] = (message, time.monotonic())
+                    channel.sendto(message, (self.server.address, self.server.port))
+                    response, sender = _receive_from(channel, sent, time.monotonic() + wait_s)
+                    if response is not None:
+                        message, at = sent[int.from_bytes(response[:2])]
+                        elapsed_ms = (time.monotonic() - at) * 1e3
+                        taken = self._exchange("udp", query, message, response, len(sent), elapsed_ms, "", [])
+                        return taken, sender
+        except OSError as error:
+            silence = _said(error)
+        return self._exchange("udp", query, message, None, max(len(sent), 1), 0.0, silence, []), None
+
+    def send(self, messages: Sequence[bytes]) -> None:
+        """Send datagrams and wait for nothing; a refusal (ICMP) by the target does not matter either."""
+        with self._socket(socket.SOCK_DGRAM) as channel:
+            for message in messages:
+                with contextlib.suppress(OSError):
+                    channel.send(message)
+
+    def ask(self, query: Query) -> Exchange:
+        """Ask by UDP, and by TCP if the response is truncated: what a client sees in the end."""
+        exchange = self.udp(query)
+        return self.tcp(query) if exchange.is_truncated else exchange
+
+    def _tcp_once(self, queries: Sequence[Query], tries: int) -> list[Exchange]:
+        sent: dict[int, tuple[bytes, float]] = {}
+        for query in queries:
+            message_id = _new_id(sent)
+            sent[message_id] = (query.wire(message_id), time.monotonic())
+        responses: dict[int, tuple[bytes, float]] = {}
+        strays: list[bytes] = []
+        silence = f"none in {self.tcp_wait_s:g} s"
+        deadline = time.monotonic() + self.tcp_wait_s
+        try:
+            with self._socket(socket.SOCK_STREAM, self.tcp_wait_s) as channel:
+                channel.sendall(b"".join(struct.pack("!H", len(message)) + message for message, _ in sent.values()))
+                while len(responses) < len(sent):
+                    response = _receive_framed(channel, deadline)
+                    message_id = int.from_bytes(response[:2])
+                    if _is_response(response, sent) and message_id not in responses:
+                        responses[message_id] = (response, time.monotonic())
+                    else:
+                        strays.append(response)
+        except TimeoutError:
+            pass
+        except (OSError, EOFError) as error:
+            silence = _said(error)
+        exchanges = []
+        for query, (message_id, (message, at)) in zip(queries, sent.items(), strict=True):
+            taken, came = responses.get(message_id, (None, at))
+            elapsed_ms = (came - at) * 1e3
+            exchanges.append(
+                self._exchange("tcp", query, message, taken, tries, elapsed_ms, "" if taken else silence, strays)
+            )
+        return exchanges
+
+    def _in_turn_once(self, queries: Sequence[Query], idle_s: float, tries: int) -> list[Exchange]:
+        exchanges: list[Exchange] = []
+        silence = f"none in {self.tcp_wait_s:g} s"
+        message = b""
+        try:
+            with self._socket(socket.SOCK_STREAM, self.tcp_wait_s) as channel:
+                for query in queries:
+                    if exchanges:
+                        pause(idle_s)
+                    message_id = _new_id({})
+                    message, at = query.wire(message_id), time.monotonic()
+                    channel.sendall(struct.pack("!H", len(message)) + message)
+                    response = _receive_framed(channel, at + self.tcp_wait_s)
+                    while not _is_response(response, {message_id: (message, at)}):
+                        response = _receive_framed(channel, at + self.tcp_wait_s)
+                    elapsed_ms = (time.monotonic() - at) * 1e3
+                    exchanges.append(self._exchange("tcp", query, message, response, tries, elapsed_ms, "", []))
+        except TimeoutError:
+            pass
+        except (OSError, EOFError) as error:
+            silence = _said(error)
+        unanswered = queries[len(exchanges) :]
+        return exchanges + [
+            self._exchange("tcp", query, message, None, tries, 0.0, silence, []) for query in unanswered
+        ]
+
+    @property
+    def _family(self) -> socket.AddressFamily:
+        return socket.AF_INET6 if ":" in self.server.address else socket.AF_INET
+
+    def _socket(self, kind: socket.SocketKind, wait_s: float | None = None) -> socket.socket:
+        channel = self.make_socket(self._family, kind)
+        try:
+            if wait_s is not None:
+                channel.settimeout(0)
+            _connect(channel, (self.server.address, self.server.port), wait_s)
+            channel.settimeout(wait_s)
+        except BaseException:
+            channel.close()
+            raise
+        return channel
+
+    def _exchange(  # noqa: PLR0917 (the fields of an exchange in their order)
+        self,
+        transport: Transport,
+        query: Query,
+        sent: bytes,
+        response: bytes | None,
+        tries: int,
+        elapsed_ms: float,
+        silence: str,
+        strays: Sequence[bytes],
+    ) -> Exchange:
+        return Exchange(self.server, transport, query, sent, response, tries, elapsed_ms, silence, tuple(strays))
+
+
+def _connect(channel: socket.socket, address: tuple[str, int], wait_s: float | None) -> None:
+    """Connect; a socket that does not block waits here, where the wait can be ended."""
+    failure = channel.connect_ex(address)
+    if failure == errno.EINPROGRESS and wait_s is not None:
+        if not wait_writable(channel, wait_s):
+            raise TimeoutError
+        failure = channel.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+    if failure:
+        raise OSError(failure, os.strerror(failure))
+
+
+def _new_id(taken: dict[int, tuple[bytes, float]]) -> int:
+    """Draw a message ID that cannot be guessed."""
+    while (message_id := secrets.randbelow(65_536)) in taken:
+        pass
+    return message_id
+
+
+def _is_response(message: bytes, sent: dict[int, tuple[bytes, float]]) -> bool:
+    return len(message) >= HEADER_OCTETS and bool(message[2] & 0x80) and int.from_bytes(message[:2]) in sent
+
+
+def _try_datagram(
+    channel: socket.socket, message: bytes, sent: dict[int, tuple[bytes, float]], strays: list[bytes], wait_s: float
+) -> tuple[bytes | None, str]:
+    """Send once and wait; a refusal (ICMP) is said, and may pass."""
+    deadline = time.monotonic() + wait_s
+    try:
+        channel.send(message)
+        return _receive_datagram(channel, sent, strays, deadline), ""
+    except OSError as error:
+        pause(wait_s / 10)
+        return None, _said(error)
+
+
+def _receive_datagram(
+    channel: socket.socket, sent: dict[int, tuple[bytes, float]], strays: list[bytes], deadline: float
+) -> bytes | None:
+    while (left_s := deadline - time.monotonic()) > 0:
+        if not wait_readable(channel, left_s):
+            return None
+        message = channel.recv(LARGEST_MESSAGE)
+        if _is_response(message, sent):
+            return message
+        strays.append(message)
+    return None
+
+
+def _receive_from(
+    channel: socket.socket, sent: dict[int, tuple[bytes, float]], deadline: float
+) -> tuple[bytes | None, Endpoint | None]:
+    while (left_s := deadline - time.monotonic()) > 0:
+        if not wait_readable(channel, left_s):
+            break
+        message, sender = channel.recvfrom(LARGEST_MESSAGE)
+        if _is_response(message, sent):
+            return message, Endpoint(sender[0], sender[1])
+    return None, None
+
+
+def _receive_framed(channel: socket.socket, deadline: float) -> bytes:
+    length = int.from_bytes(_receive_exactly(channel, 2, deadline))
+    return _receive_exactly(channel, length, deadline)
+
+
+def _receive_exactly(channel: socket.socket, octets: int, deadline: float) -> bytes:
+    found = b""
+    while len(found) < octets:
+        left_s = deadline - time.monotonic()
+        if left_s <= 0 or not wait_readable(channel, left_s):
+            raise TimeoutError
+        part = channel.recv(octets - len(found))
+        if not part:
+            cut = "in the middle of a message" if found else "without a response"
+            raise EOFError(f"the connection was closed {cut}")
+        found += part
+    return found
+
+
+def _said(error: BaseException) -> str:
+    return (error.strerror if isinstance(error, OSError) and error.strerror else str(error)).lower()
+
+
+def random_label(prefix: str = "dnsrig") -> str:
+    """Make a label that no zone has by chance."""
+    return f"{prefix}-{random.SystemRandom().getrandbits(48):012x}"

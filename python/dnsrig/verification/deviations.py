@@ -1,0 +1,71 @@
+"""What current servers do otherwise than an item wants, as the rig starts them."""
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from dnsrig.verification.item import Role
+from dnsrig.verification.tree.cases import TableRow
+from dnsrig.verification.tree.plan import PLANS
+
+PATH = Path(__file__).with_name("deviations.toml")
+
+
+@dataclass(frozen=True, slots=True)
+class Deviation:
+    """An item that a server fails without a fault of the rig's."""
+
+    item: str
+    """The item's id."""
+    role: Role
+    """The item's role; a server may be known in several."""
+    server: str
+    """The driver's name."""
+    versions: tuple[str, ...]
+    """Beginnings of the versions that deviate, such as `4.7` for 4.7.3; empty for all."""
+    reason: str
+    zones: tuple[str, ...] = ()
+    """The variants of the rig's zone (`zones/making.py`) in which alone it shows; empty where that does not matter."""
+
+    def applies_to(self, server: str, version: str, zone: str | None = None) -> bool:
+        """Say whether a server of this name and version deviates, in `zone` where one is given."""
+        numbers = version.split(".")
+        begins = any(numbers[: len(parts)] == parts for parts in (known.split(".") for known in self.versions))
+        shows = zone is None or not self.zones or zone in self.zones
+        return server == self.server and (begins or not self.versions) and shows
+
+
+@cache
+def deviations() -> tuple[Deviation, ...]:
+    """Read them all, in the order of the file."""
+    with PATH.open("rb") as file:
+        entries = tomllib.load(file)["deviation"]
+    return tuple(
+        Deviation(
+            entry["item"],
+            entry["role"],
+            entry["server"],
+            tuple(entry["versions"]),
+            entry["reason"],
+            tuple(entry.get("zones", ())),
+        )
+        for entry in entries
+    )
+
+
+def deviating_items(role: Role, server: str, version: str, zone: str | None = None) -> dict[str, str]:
+    """Map the ids of a role's items that a server fails to the reasons, for all zones or one variant of the rig's."""
+    found = [known for known in deviations() if known.role == role and known.applies_to(server, version, zone)]
+    return {known.item: known.reason for known in found}
+
+
+def known_deviations(role: Role, server: str, version: str) -> dict[str, str]:
+    """Map the items that a version of a server is known to fail to the reasons; resolvers' stand in the tree too."""
+    found = deviating_items(role, server, version)
+    if role == "resolver":
+        for row in (TableRow(zone, case) for zone in PLANS for case in zone.cases):
+            known = row.known_status(server, version)
+            if known is not None and row.case.item:
+                found[row.case.item] = known.sentence
+    return found

@@ -1,0 +1,57 @@
+"""Faults of network paths, by rules and MTU of a router, or by something in it that takes port 53 to itself."""
+
+from dataclasses import dataclass
+
+from dnsrig.hosts.network import rules
+from dnsrig.hosts.network.rules import Rule
+
+OLD_LIMIT = 512
+SMALL_MTU = 1280
+"""The least that IPv6 allows (RFC 8200 section 5)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PathFault:
+    """What a router or firewall does wrong."""
+
+    name: str
+    does: str
+    """In words that go on after "The router"."""
+    rules: tuple[Rule, ...] = ()
+    mtu: int | None = None
+    """Of the router's device towards the client, in octets."""
+    relay: str | None = None
+    """The fault of the relay that port 53 is redirected to; `none` is a relay that changes nothing."""
+    own_server: bool = False
+    """Port 53 is redirected to another server."""
+
+
+PATH_FAULTS = (
+    PathFault(name="path-drops-fragments", does="drops fragments", rules=rules.DROP_FRAGMENTS),
+    PathFault(
+        name="path-drops-over-512",
+        does="drops DNS messages by UDP beyond 512 octets",
+        rules=rules.drop_dns_longer_than(OLD_LIMIT),
+    ),
+    PathFault(name="path-blocks-tcp", does="drops TCP to port 53", rules=rules.DROP_DNS_BY_TCP),
+    PathFault(
+        name="path-hides-mtu",
+        does="has a link of 1280 octets and drops what says so",
+        rules=rules.DROP_PACKET_TOO_BIG,
+        mtu=SMALL_MTU,
+    ),
+    PathFault(name="path-intercepts", does="takes queries to any address to itself", relay="none"),
+    PathFault(name="path-other-server", does="answers queries from a server of its own", own_server=True),
+    PathFault(name="path-clears-do", does="takes queries to itself and clears DO", relay="clears-do"),
+    PathFault(
+        name="path-strips-options", does="takes queries to itself and strips options", relay="proxy-strips-options"
+    ),
+    PathFault(
+        name="path-rewrites", does="takes queries to itself and changes addresses", relay="proxy-rewrites-addresses"
+    ),
+    PathFault(
+        name="path-rewrites-nxdomain",
+        does="takes queries to itself and hides NXDOMAIN",
+        relay="proxy-rewrites-nxdomain",
+    ),
+)

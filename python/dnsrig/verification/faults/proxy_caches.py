@@ -1,0 +1,120 @@
+"""Faults of the caches of DNS proxies (JPRS-2010 case 7 item 5): what comes the second time."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import dns.flags
+import dns.message
+import dns.opcode
+import dns.rcode
+from dns.rdatatype import RdataType
+
+from dnsrig.verification.faults.changes import of_type, without_types
+from dnsrig.verification.faults.fault import Fault, Passage, unchanged_if_unreadable, wire_of
+from dnsrig.verification.item import Role
+
+PROXY: tuple[Role, ...] = ("proxy",)
+Key = tuple[object, ...]
+
+
+def _do_of(query: dns.message.Message) -> bool:
+    return query.edns >= 0 and bool(query.ednsflags & dns.flags.DO)
+
+
+def _usual_key(query: dns.message.Message) -> Key:
+    """Everything that the response depends on."""
+    question = query.question[0]
+    flags = int(query.flags) & (dns.flags.CD | dns.flags.AD | dns.flags.RD)
+    # Spelling counts here: one that has to give back the client's question needs no more care.
+    return (question.name.labels, question.rdtype, question.rdclass, flags, query.edns, _do_of(query))
+
+
+def _without_do(query: dns.message.Message) -> Key:
+    question = query.question[0]
+    return (question.name, question.rdtype, question.rdclass, int(query.flags) & dns.flags.CD)
+
+
+def _without_cd(query: dns.message.Message) -> Key:
+    question = query.question[0]
+    return (question.name, question.rdtype, question.rdclass, query.edns, _do_of(query))
+
+
+def _has_plain_answer(answer: dns.message.Message) -> bool:
+    return answer.rcode() == dns.rcode.NOERROR and bool(answer.answer) and not answer.flags & dns.flags.TC
+
+
+@dataclass(frozen=True, slots=True)
+class _Cache:
+    """A cache that is right but for what its fields say; the relay holds what it keeps."""
+
+    key: Callable[[dns.message.Message], Key] = _usual_key
+    spoil: Callable[[dns.message.Message], None] = lambda _: None
+    """Changes what comes from the cache."""
+    is_kept: Callable[[dns.message.Message], bool] = _has_plain_answer
+    ages: bool = True
+    keeps_ttl_zero: bool = False
+
+    def on_query(self, passage: Passage) -> bytes:
+        query = passage.asked
+        if query.opcode() != dns.opcode.QUERY or len(query.question) != 1 or query.edns > 0 or query.options:
+            return passage.query
+        found = passage.cache.get(self.key(query))
+        if found is not None:
+            passage.instead = self._again(query, *found)
+        return passage.query
+
+    def on_response(self, passage: Passage) -> bytes:
+        query, answer = passage.asked, passage.answer
+        if len(query.question) == 1 and query.edns <= 0 and not query.options and self.is_kept(answer):
+            least_s = min((rrset.ttl for rrset in (*answer.answer, *answer.authority)), default=0)
+            if least_s or self.keeps_ttl_zero:
+                passage.cache[self.key(query)] = (passage.response, time.monotonic())
+        return passage.response
+
+    def _again(self, query: dns.message.Message, response: bytes, at_s: float) -> bytes:
+        answer = dns.message.from_wire(response)
+        answer.id = query.id
+        answer.question = query.question
+        age_s = int(time.monotonic() - at_s)
+        for rrset in (*answer.answer, *answer.authority, *answer.additional):
+            rrset.ttl = max(rrset.ttl - age_s, 0) if self.ages else rrset.ttl
+        if query.edns < 0:
+            answer.use_edns(False)
+        self.spoil(answer)
+        return wire_of(answer)
+
+
+def _without_rrsig(message: dns.message.Message) -> None:
+    message.answer = without_types(message.answer, RdataType.RRSIG)
+    message.authority = without_types(message.authority, RdataType.RRSIG)
+
+
+def _without_proofs(message: dns.message.Message) -> None:
+    if not of_type(message.authority, RdataType.SOA):
+        return
+    message.authority = without_types(message.authority, RdataType.NSEC, RdataType.NSEC3, RdataType.RRSIG)
+
+
+def _is_any(answer: dns.message.Message) -> bool:
+    return answer.rcode() in {dns.rcode.NOERROR, dns.rcode.NXDOMAIN} and not answer.flags & dns.flags.TC
+
+
+def _fault(name: str, does: str, cache: _Cache) -> Fault:
+    return Fault(
+        name=f"proxy-{name}",
+        does=does,
+        roles=PROXY,
+        on_query=unchanged_if_unreadable(cache.on_query),
+        on_response=unchanged_if_unreadable(cache.on_response),
+    )
+
+
+FAULTS = (
+    _fault("caches-without-rrsig", "keeps no signatures in its cache", _Cache(spoil=_without_rrsig)),
+    _fault("caches-without-proofs", "keeps no denials in its cache", _Cache(spoil=_without_proofs, is_kept=_is_any)),
+    _fault("cache-ignores-do", "does not mind DO in its cache", _Cache(key=_without_do)),
+    _fault("cache-ignores-cd", "does not mind CD in its cache", _Cache(key=_without_cd)),
+    _fault("cache-keeps-ttl", "does not count TTLs down in its cache", _Cache(ages=False)),
+    _fault("caches-ttl-zero", "keeps records with TTL 0 in its cache", _Cache(keeps_ttl_zero=True)),
+)

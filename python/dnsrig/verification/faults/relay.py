@@ -1,0 +1,308 @@
+"""A relay between clients and a server that is right, which has a fault."""
+
+import asyncio
+import contextlib
+import socket
+import struct
+import threading
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
+
+import dns.exception
+import dns.message
+import dns.rcode
+import dns.rdatatype
+
+from dnsrig.verification.exchange import Endpoint, Transport
+from dnsrig.verification.faults.fault import Fault, Passage
+
+UPSTREAM_WAIT_S = 5.0
+LARGEST_MESSAGE = 65_535
+PORT_ATTEMPTS = 50
+DISCARD_WAIT_S = 0.05
+"""How long after a response by TCP what has come since its query is looked for, to be thrown away."""
+TRANSFER_MARKS = 2
+"""SOA records that a zone transfer has: at its beginning and at its end (RFC 5936 section 2.2)."""
+NO_FAULT = Fault(name="none", does="does nothing wrong", roles=())
+
+
+class Relay:
+    """Listens on UDP and TCP, passes queries to `upstream` and responses back, changed as `fault` says.
+
+    Use it as a context manager. It runs in a thread of its own and listens on loopback, or where `make_socket` makes
+    its sockets: in a namespace of the rig.
+    """
+
+    def __init__(
+        self,
+        upstream: Endpoint,
+        fault: Fault = NO_FAULT,
+        address: str = "127.0.0.1",
+        port: int = 0,
+        make_socket: Callable[[socket.AddressFamily, socket.SocketKind], socket.socket] = socket.socket,
+    ) -> None:
+        self.upstream = upstream
+        self.fault = fault
+        self.seen: list[Passage] = []
+        """Every query that came, with the response that the server that is right gave."""
+        self._address, self._port = address, port
+        self._make_socket = make_socket
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="relay", daemon=True)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._datagrams: asyncio.DatagramTransport | None = None
+        self._server: asyncio.Server | None = None
+        self._other_source: socket.socket | None = None
+        self._memory: set[str] = set()
+        self._cache: dict[object, tuple[bytes, float]] = {}
+        self._fixed_port = 0
+        self._one_by_one = asyncio.Lock()
+        self._under_way = 0
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """Where it listens, known once it has been entered."""
+        return Endpoint(self._address, self._port)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        try:
+            asyncio.run_coroutine_threadsafe(self._listen(), self._loop).result()
+        except BaseException:
+            self._stop_loop()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result()
+        self._stop_loop()
+
+    def _stop_loop(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    async def _listen(self) -> None:
+        udp, tcp = self._sockets()
+        self._datagrams, _ = await self._loop.create_datagram_endpoint(lambda: _Datagrams(self), sock=udp)
+        if self.fault.other_source_port:
+            self._other_source = self._bound(socket.SOCK_DGRAM, 0)
+        if tcp is not None:
+            self._server = await asyncio.start_server(self._serve_connection, sock=tcp)
+
+    def _sockets(self) -> tuple[socket.socket, socket.socket | None]:
+        """Take one port for both transports."""
+        for attempt in range(PORT_ATTEMPTS):
+            udp = self._bound(socket.SOCK_DGRAM, self._port)
+            port = udp.getsockname()[1]
+            if self.fault.refuses_tcp:
+                self._port = port
+                return udp, None
+            try:
+                tcp = self._bound(socket.SOCK_STREAM, port)
+            except OSError:
+                udp.close()
+                if self._port or attempt == PORT_ATTEMPTS - 1:
+                    raise
+                continue
+            self._port = port
+            return udp, tcp
+        raise AssertionError("unreachable")
+
+    def _bound(self, kind: socket.SocketKind, port: int) -> socket.socket:
+        family = socket.AF_INET6 if ":" in self._address else socket.AF_INET
+        channel = self._make_socket(family, kind)
+        try:
+            channel.setblocking(False)
+            if kind == socket.SOCK_STREAM:
+                channel.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            channel.bind((self._listening_address, port))
+        except BaseException:
+            channel.close()
+            raise
+        return channel
+
+    @property
+    def _listening_address(self) -> str:
+        if not self.fault.listens_everywhere:
+            return self._address
+        return "::" if ":" in self._address else "0.0.0.0"
+
+    async def _close(self) -> None:
+        if self._datagrams is not None:
+            self._datagrams.close()
+        if self._server is not None:
+            self._server.close()
+        if self._other_source is not None:
+            self._other_source.close()
+        tasks = [*self._tasks]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def start_task(self, query: bytes, sender: tuple[str, int]) -> None:
+        """Answer a datagram."""
+        task = self._loop.create_task(self._answer_datagram(query, sender))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _answer_datagram(self, query: bytes, sender: tuple[str, int]) -> None:
+        if self.fault.most_at_once and self._under_way >= self.fault.most_at_once:
+            return
+        self._under_way += 1
+        try:
+            response = await self._pass_on(query, "udp")
+            if self.fault.delay_s:
+                await asyncio.sleep(self.fault.delay_s)
+        finally:
+            self._under_way -= 1
+        if response is None:
+            return
+        if self._other_source is not None:
+            await self._loop.sock_sendto(self._other_source, response, sender)
+        elif self._datagrams is not None:
+            self._datagrams.sendto(response, sender)
+
+    async def _serve_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        if task is not None:
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        try:
+            with contextlib.suppress(asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
+                while True:
+                    query = await reader.readexactly(struct.unpack("!H", await reader.readexactly(2))[0])
+                    if is_transfer(query):
+                        await self._transfer(query, writer)
+                        continue
+                    response = await self._pass_on(query, "tcp")
+                    if response is not None:
+                        writer.write(struct.pack("!H", len(response)) + response)
+                        await writer.drain()
+                    if self.fault.closes_tcp_after_one:
+                        break
+                    if self.fault.discards_pipelined:
+                        await self._discard(reader)
+        finally:
+            writer.close()
+
+    @staticmethod
+    async def _discard(reader: asyncio.StreamReader) -> None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(reader.read(LARGEST_MESSAGE), DISCARD_WAIT_S)
+
+    async def _transfer(self, query: bytes, writer: asyncio.StreamWriter) -> None:
+        """Pass a zone transfer on, message by message: its response has as many as the zone takes."""
+        begun = Passage(query, "tcp", memory=self._memory, cache=self._cache)
+        self.seen.append(begun)
+        asked = query if self.fault.on_query is None else self.fault.on_query(begun)
+        if asked is None:
+            return
+        family = socket.AF_INET6 if ":" in self.upstream.address else socket.AF_INET
+        with contextlib.suppress(OSError, TimeoutError), self._make_socket(family, socket.SOCK_STREAM) as channel:
+            channel.setblocking(False)
+            async with asyncio.timeout(UPSTREAM_WAIT_S):
+                await self._loop.sock_connect(channel, (self.upstream.address, self.upstream.port))
+                await self._loop.sock_sendall(channel, struct.pack("!H", len(asked)) + asked)
+                marks = 0
+                while marks < TRANSFER_MARKS:
+                    length = struct.unpack("!H", await self._exactly(channel, 2))[0]
+                    passage = Passage(
+                        query, "tcp", await self._exactly(channel, length), memory=self._memory, cache=self._cache
+                    )
+                    marks += transfer_marks(passage.response)
+                    change = self.fault.on_response if self.fault.changes_transfers else None
+                    response = passage.response if change is None else change(passage)
+                    if response is not None:
+                        writer.write(struct.pack("!H", len(response)) + response)
+                        await writer.drain()
+
+    async def _pass_on(self, query: bytes, transport: Transport) -> bytes | None:
+        passage = Passage(query, transport, memory=self._memory, cache=self._cache)
+        self.seen.append(passage)
+        asked: bytes | None = query
+        if self.fault.on_query is not None:
+            asked = self.fault.on_query(passage)
+        if passage.instead is not None:
+            return passage.instead
+        if asked is None:
+            return None
+        try:
+            passage.response = await asyncio.wait_for(self._ask(asked, transport), UPSTREAM_WAIT_S)
+        except (OSError, TimeoutError, asyncio.IncompleteReadError):
+            return None
+        if self.fault.on_response is None:
+            return passage.response
+        return self.fault.on_response(passage)
+
+    async def _ask(self, query: bytes, transport: Transport) -> bytes:
+        if transport == "tcp":
+            return await self._ask_by_tcp(query)
+        if self.fault.fixed_source_port:
+            async with self._one_by_one:
+                return await self._ask_by_udp(query)
+        return await self._ask_by_udp(query)
+
+    async def _ask_by_udp(self, query: bytes) -> bytes:
+        family = socket.AF_INET6 if ":" in self.upstream.address else socket.AF_INET
+        with self._make_socket(family, socket.SOCK_DGRAM) as channel:
+            channel.setblocking(False)
+            if self.fault.fixed_source_port and self._fixed_port:
+                channel.bind(("", self._fixed_port))
+            await self._loop.sock_connect(channel, (self.upstream.address, self.upstream.port))
+            if self.fault.fixed_source_port:
+                self._fixed_port = channel.getsockname()[1]
+            await self._loop.sock_sendall(channel, query)
+            while True:
+                response = await self._loop.sock_recv(channel, LARGEST_MESSAGE)
+                if response[:2] == query[:2]:
+                    return response
+
+    async def _ask_by_tcp(self, query: bytes) -> bytes:
+        family = socket.AF_INET6 if ":" in self.upstream.address else socket.AF_INET
+        with self._make_socket(family, socket.SOCK_STREAM) as channel:
+            channel.setblocking(False)
+            await self._loop.sock_connect(channel, (self.upstream.address, self.upstream.port))
+            await self._loop.sock_sendall(channel, struct.pack("!H", len(query)) + query)
+            length = struct.unpack("!H", await self._exactly(channel, 2))[0]
+            return await self._exactly(channel, length)
+
+    async def _exactly(self, channel: socket.socket, octets: int) -> bytes:
+        found = b""
+        while len(found) < octets:
+            part = await self._loop.sock_recv(channel, octets - len(found))
+            if not part:
+                raise asyncio.IncompleteReadError(found, octets)
+            found += part
+        return found
+
+
+def is_transfer(query: bytes) -> bool:
+    """Say whether a query is for a zone transfer (AXFR)."""
+    try:
+        question = dns.message.from_wire(query).question
+    except (dns.exception.DNSException, ValueError):
+        return False
+    return bool(question) and question[0].rdtype == dns.rdatatype.AXFR
+
+
+def transfer_marks(response: bytes) -> int:
+    """Count SOA records, of which a transfer has two; what is no transfer, or cannot be read, ends it too."""
+    try:
+        message = dns.message.from_wire(response, one_rr_per_rrset=True)
+    except (dns.exception.DNSException, ValueError):
+        return TRANSFER_MARKS
+    if message.rcode() != dns.rcode.NOERROR or not message.answer:
+        return TRANSFER_MARKS
+    return sum(1 for rrset in message.answer if rrset.rdtype == dns.rdatatype.SOA)
+
+
+class _Datagrams(asyncio.DatagramProtocol):
+    def __init__(self, relay: Relay) -> None:
+        self._relay = relay
+
+    def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
+        self._relay.start_task(data, addr)

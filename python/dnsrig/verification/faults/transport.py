@@ -1,0 +1,168 @@
+"""Faults of authoritative servers in transport: size, truncation, TCP, sockets, messages that are none."""
+
+import dns.exception
+import dns.message
+from dns.rdatatype import RdataType
+
+from dnsrig.verification.faults.changes import asking, changing, of_type, replace_rdatas
+from dnsrig.verification.faults.fault import Fault, Passage, unchanged_if_unreadable, wire_of
+from dnsrig.verification.faults.messages import OLD_LIMIT
+from dnsrig.verification.item import Role
+
+AUTHORITATIVE: tuple[Role, ...] = ("authoritative",)
+LARGEST_PAYLOAD = 65_535
+COUNTS = slice(6, 8)
+"""Octets of the header with the number of records in the answer section."""
+SILENCED = "silenced"
+
+
+def _ask_for_more(passage: Passage) -> bytes:
+    """Ask with EDNS where the client did not, so that more than 512 octets come by UDP."""
+    query = passage.asked
+    if passage.transport != "udp" or query.edns >= 0:
+        return passage.query
+    query.use_edns(0, 0, LARGEST_PAYLOAD)
+    return wire_of(query)
+
+
+def _hide_opt(passage: Passage) -> bytes:
+    if passage.transport != "udp" or passage.asked.edns >= 0:
+        return passage.response
+    answer = passage.answer
+    answer.use_edns(False)
+    return wire_of(answer)
+
+
+def _raise_payload(query: dns.message.Message) -> None:
+    if query.edns >= 0:
+        query.use_edns(query.edns, query.ednsflags & 0xFFFF, LARGEST_PAYLOAD, options=list(query.options))
+
+
+def _cut_raggedly(passage: Passage) -> bytes:
+    """Say that a record follows which has been cut off."""
+    octets = bytearray(passage.response)
+    if passage.transport != "udp" or not octets[2] & 0x02:
+        return passage.response
+    octets[COUNTS] = (int.from_bytes(octets[COUNTS]) + 1).to_bytes(2)
+    return bytes(octets)
+
+
+def _set_tc(passage: Passage) -> bytes:
+    octets = bytearray(passage.response)
+    octets[2] |= 0x02 if passage.transport == "udp" else 0
+    return bytes(octets)
+
+
+def _cut_by_tcp(passage: Passage) -> bytes:
+    if passage.transport != "tcp" or len(passage.response) <= OLD_LIMIT:
+        return passage.response
+    answer = passage.answer
+    while len(wire_of(answer)) > OLD_LIMIT:
+        section = next((part for part in (answer.additional, answer.authority, answer.answer) if part), None)
+        if section is None:
+            break
+        section.pop()
+    return wire_of(answer)
+
+
+def _drop_large_by_tcp(passage: Passage) -> bytes | None:
+    return None if passage.transport == "tcp" and len(passage.response) > OLD_LIMIT else passage.response
+
+
+def _drop_tcp(passage: Passage) -> bytes | None:
+    return None if passage.transport == "tcp" else passage.query
+
+
+def _drop_plain(passage: Passage) -> bytes | None:
+    return None if passage.transport == "udp" and passage.asked.edns < 0 else passage.query
+
+
+def _fall_silent(passage: Passage) -> bytes | None:
+    try:
+        dns.message.from_wire(passage.query)
+    except (dns.exception.DNSException, ValueError):
+        passage.memory.add(SILENCED)
+    return None if SILENCED in passage.memory else passage.query
+
+
+def _keep_first_strings(message: dns.message.Message) -> None:
+    for rrset in of_type(message.answer, RdataType.TXT):
+        replace_rdatas(rrset, [rdata.replace(strings=rdata.strings[:1]) for rdata in rrset])
+
+
+FAULTS = (
+    Fault(
+        name="exceeds-512",
+        does="sends more than 512 octets by UDP to clients without EDNS",
+        roles=AUTHORITATIVE,
+        on_query=unchanged_if_unreadable(_ask_for_more),
+        on_response=unchanged_if_unreadable(_hide_opt),
+    ),
+    Fault(
+        name="ignores-payload-size",
+        does="does not keep to the client's payload size",
+        roles=AUTHORITATIVE,
+        on_query=asking(_raise_payload),
+    ),
+    Fault(
+        name="cuts-ragged",
+        does="cuts what is too long in the middle of a record",
+        roles=AUTHORITATIVE,
+        on_response=_cut_raggedly,
+    ),
+    Fault(name="sets-tc", does="sets TC in every response by UDP", roles=AUTHORITATIVE, on_response=_set_tc),
+    Fault(
+        name="cuts-tcp",
+        does="cuts responses by TCP to 512 octets",
+        roles=AUTHORITATIVE,
+        on_response=unchanged_if_unreadable(_cut_by_tcp),
+    ),
+    Fault(
+        name="drops-large-by-tcp",
+        does="drops responses by TCP beyond 512 octets",
+        roles=AUTHORITATIVE,
+        on_response=_drop_large_by_tcp,
+    ),
+    Fault(
+        name="drops-tcp",
+        does="takes TCP connections and answers nothing",
+        roles=AUTHORITATIVE,
+        on_query=_drop_tcp,
+    ),
+    Fault(
+        name="drops-plain",
+        does="drops queries without EDNS by UDP",
+        roles=AUTHORITATIVE,
+        on_query=unchanged_if_unreadable(_drop_plain),
+    ),
+    Fault(
+        name="closes-tcp-after-one",
+        does="closes a TCP connection after the first response",
+        roles=AUTHORITATIVE,
+        closes_tcp_after_one=True,
+    ),
+    Fault(
+        name="discards-pipelined",
+        does="throws away what comes by TCP before its last response has gone",
+        roles=AUTHORITATIVE,
+        discards_pipelined=True,
+    ),
+    Fault(
+        name="answers-from-other-port",
+        does="sends responses by UDP from another port",
+        roles=AUTHORITATIVE,
+        other_source_port=True,
+    ),
+    Fault(
+        name="silenced-by-garbage",
+        does="answers nothing more after a message that cannot be parsed",
+        roles=AUTHORITATIVE,
+        on_query=_fall_silent,
+    ),
+    Fault(
+        name="keeps-first-string",
+        does="gives only the first string of TXT records",
+        roles=AUTHORITATIVE,
+        on_response=changing(_keep_first_strings),
+    ),
+)

@@ -1,0 +1,392 @@
+"""A small resolver that leaves out, on demand, one of the cares that a resolver takes: it proves items about those.
+
+It resolves from root servers that it is told, and follows referrals and aliases. Signatures must fit the data, but no
+chain of trust is followed: that is enough to tell data with wrong signatures. It is for the rig's tree and for nothing
+else.
+"""
+
+import contextlib
+import queue
+import random
+import secrets
+import socket
+import struct
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Self
+
+import dns.exception
+import dns.flags
+import dns.message
+import dns.name
+import dns.rcode
+import dns.rdataclass
+import dns.rrset
+from dns.rdatatype import RdataType
+
+from dnsrig.verification.asker import SocketMaker
+from dnsrig.verification.exchange import Endpoint
+from dnsrig.verification.faults.weak_signatures import has_wrong_signature, without_signatures
+from dnsrig.verification.faults.weaknesses import Weakness
+
+WAIT_S = 2.5
+HURRIED_WAIT_S = 0.7
+MANY_WAITS_S = 1.5
+TRIES = 1
+MANY_TRIES = 5
+STEPS = 20
+"""Referrals and aliases that are followed."""
+AT_ONCE = 16
+PAYLOAD = 1232
+LARGEST_MESSAGE = 65_535
+FAILURE_S = 5.0
+UPSTREAM_PORT = 53
+FIRST_PORT = 20_000
+FEW_PORTS = 8
+Question = tuple[dns.name.Name, RdataType, bool]
+"""Name and type, and whether DNSSEC records are asked for upstream."""
+Answer = tuple[dns.rcode.Rcode, list[dns.rrset.RRset]]
+
+
+class _FailureError(Exception):
+    """The question cannot be resolved."""
+
+
+class _BogusError(_FailureError):
+    """What was found has wrong signatures."""
+
+
+@dataclass
+class _Cache:
+    """What is known, each with its end by the monotonic clock."""
+
+    answers: dict[Question, tuple[float, dns.rcode.Rcode, list[dns.rrset.RRset]]] = field(default_factory=dict)
+    failures: dict[Question, float] = field(default_factory=dict)
+    servers: dict[dns.name.Name, list[str]] = field(default_factory=dict)
+    """Addresses of the name servers of each zone."""
+    answered: dict[dns.name.Name, str] = field(default_factory=dict)
+    """The one of them that has answered last."""
+
+
+class WeakResolver:
+    """Listens on UDP at an address; a context manager."""
+
+    def __init__(
+        self, endpoint: Endpoint, root_servers: Sequence[str], weakness: Weakness | None, make_socket: SocketMaker
+    ) -> None:
+        self.endpoint = endpoint
+        self._weakness = "" if weakness is None else weakness.name
+        self._make_socket = make_socket
+        self._cache = _Cache(servers={dns.name.root: list(root_servers)})
+        self._pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="weak")
+        self._counter = secrets.randbelow(20_000)
+        self._lock = threading.Lock()
+        self._ports: queue.Queue[int] = queue.Queue()
+        for number in range(FEW_PORTS):
+            self._ports.put(FIRST_PORT + number)
+        self._channel: socket.socket | None = None
+        self._thread = threading.Thread(target=self._listen, name="weak", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._channel = self._make_socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._channel.bind((self.endpoint.address, self.endpoint.port))
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._channel is not None:
+            # Closing does not wake a thread that waits.
+            with contextlib.suppress(OSError):
+                self._channel.shutdown(socket.SHUT_RDWR)
+            self._thread.join()
+            self._channel.close()
+        self._pool.shutdown(cancel_futures=True)
+
+    def _listen(self) -> None:
+        while self._channel is not None:
+            try:
+                wire, client = self._channel.recvfrom(LARGEST_MESSAGE)
+            except OSError:
+                return
+            if not client:
+                return
+            self._pool.submit(self._respond, wire, client)
+
+    def _respond(self, wire: bytes, client: tuple[str, int]) -> None:
+        try:
+            query = dns.message.from_wire(wire)
+        except dns.exception.DNSException:
+            return
+        if not query.question or self._channel is None:
+            return
+        response = dns.message.make_response(query, recursion_available=True, our_payload=PAYLOAD)
+        question = query.question[0]
+        wants_signatures = query.edns >= 0 and bool(query.ednsflags & dns.flags.DO)
+        with_do = wants_signatures or not self._is("asks-without-do")
+        try:
+            rcode, answer = self._resolve(question.name, RdataType.make(question.rdtype), with_do)
+        except _FailureError:
+            rcode, answer = dns.rcode.SERVFAIL, []
+        response.answer = answer if wants_signatures else without_signatures(answer)
+        response.set_rcode(rcode)
+        with contextlib.suppress(OSError, dns.exception.DNSException):
+            self._channel.sendto(response.to_wire(), client)
+
+    def _is(self, name: str) -> bool:
+        return self._weakness == name
+
+    def _resolve(self, name: dns.name.Name, rtype: RdataType, with_do: bool) -> Answer:
+        """Give rcode and answer, of what is known or of the servers; follow aliases."""
+        found: list[dns.rrset.RRset] = []
+        for _ in range(STEPS):
+            rcode, records = self._known_or_asked((name, rtype, with_do))
+            found += records
+            aliases = [rrset for rrset in records if rrset.rdtype == RdataType.CNAME and rrset.name == name]
+            if not aliases or rtype == RdataType.CNAME:
+                return rcode, found
+            name = aliases[0][0].target
+        raise _FailureError
+
+    def _known_or_asked(self, question: Question) -> Answer:
+        now_s = time.monotonic()
+        known = self._cache.answers.get(question)
+        if known is not None and known[0] > now_s:
+            return known[1], known[2]
+        if self._cache.failures.get(question, 0.0) > now_s:
+            raise _FailureError
+        try:
+            return self._ask_downwards(question)
+        except _FailureError as error:
+            if not self._is("forgets-bogus" if isinstance(error, _BogusError) else "forgets-failures"):
+                self._cache.failures[question] = time.monotonic() + FAILURE_S
+            raise
+
+    def _ask_downwards(self, question: Question) -> Answer:
+        """Ask from the nearest zone that is known down to the one that answers."""
+        name = question[0]
+        for _ in range(STEPS):
+            zone = name
+            while zone not in self._cache.servers:
+                zone = zone.parent()
+            response = self._ask_servers(zone, question)
+            lower = _referral(response, zone, name)
+            if lower is None:
+                return self._learn(response, zone, question)
+            self._cache.servers[lower] = _glue(response, lower)
+        raise _FailureError
+
+    def _learn(self, response: dns.message.Message, zone: dns.name.Name, question: Question) -> Answer:
+        """Keep what a response says, and give what of it answers the question."""
+        end_s = time.monotonic() + 60
+        mine = _answering(response, question)
+        if self._is("compares-case"):
+            mine = [rrset for rrset in mine if rrset.name.labels == question[0].labels]
+        self._cache.answers[question] = (end_s, response.rcode(), mine)
+        if self._is("takes-any-name"):
+            for rrset in (*response.answer, *response.additional):
+                if rrset.rdtype == RdataType.A and not rrset.name.is_subdomain(zone):
+                    victim = (rrset.name, RdataType.A, question[2])
+                    self._cache.answers[victim] = (end_s, dns.rcode.NOERROR, [rrset])
+        if self._is("takes-any-delegation"):
+            for rrset in response.authority:
+                if rrset.rdtype == RdataType.NS and (servers := _glue(response, rrset.name)):
+                    self._cache.servers[rrset.name] = servers
+        return response.rcode(), mine
+
+    def _ask_servers(self, zone: dns.name.Name, question: Question) -> dns.message.Message:
+        """Ask the servers of a zone until one gives a usable response."""
+        failure: type[_FailureError] = _FailureError
+        servers = [*self._cache.servers[zone]]
+        random.shuffle(servers)
+        if question[1] == RdataType.DNSKEY:
+            # Keys are asked for because of an answer that has just come: not of a server that is silent.
+            servers.sort(key=lambda server: server != self._cache.answered.get(zone))
+        tries = MANY_TRIES if self._is("retries-often") else TRIES
+        for server in servers:
+            for _ in range(tries):
+                response = self._ask(server, question)
+                if response is not None:
+                    break
+            if response is not None and _is_usable(response, zone, question[0]):
+                self._cache.answered[zone] = server
+                if not self._is_bogus(response, question):
+                    return response
+                failure = _BogusError
+            if self._is("gives-up-at-once"):
+                break
+        raise failure
+
+    def _is_bogus(self, response: dns.message.Message, question: Question) -> bool:
+        """Say whether the answer has wrong signatures; keys are taken as they come."""
+        if question[1] == RdataType.DNSKEY:
+            return False
+        return has_wrong_signature(
+            _answering(response, question), lambda zone: self._known_or_asked((zone, RdataType.DNSKEY, True))[1]
+        )
+
+    def _ask(self, server: str, question: Question) -> dns.message.Message | None:
+        """Ask one server, without EDNS where it does not know that, by TCP where it truncates."""
+        name, rtype, with_do = question
+        query = dns.message.make_query(name, rtype, want_dnssec=with_do, use_edns=0, payload=PAYLOAD)
+        query.flags &= ~int(dns.flags.RD)
+        response = self._by_udp(server, query)
+        if response is not None and response.rcode() == dns.rcode.FORMERR and not self._is("insists-on-edns"):
+            query.use_edns(False)
+            response = self._by_udp(server, query)
+        if response is None or not response.flags & dns.flags.TC:
+            return response
+        if self._is("takes-truncated") and response.answer:
+            return response
+        return None if self._is("has-no-tcp") else self._by_tcp(server, query)
+
+    def _by_udp(self, server: str, query: dns.message.Message) -> dns.message.Message | None:
+        query.id = self._message_id()
+        if self._is("mixes-case-alike"):
+            query.question[0].name = _every_other_capital(query.question[0].name)
+        waits_s = {"hurries": HURRIED_WAIT_S, "retries-often": MANY_WAITS_S}
+        deadline = time.monotonic() + waits_s.get(self._weakness, WAIT_S)
+        with self._sending_socket() as channel:
+            channel.sendto(query.to_wire(), (server, UPSTREAM_PORT))
+            while (left_s := deadline - time.monotonic()) > 0:
+                channel.settimeout(left_s)
+                try:
+                    wire, source = channel.recvfrom(LARGEST_MESSAGE)
+                    response = dns.message.from_wire(wire)
+                except TimeoutError:
+                    return None
+                except (OSError, dns.exception.DNSException):
+                    continue
+                if self._belongs(response, query, source, server):
+                    return response
+        return None
+
+    def _belongs(
+        self, response: dns.message.Message, query: dns.message.Message, source: tuple[str, int], server: str
+    ) -> bool:
+        """Say whether a message is the response to a query (RFC 5452 section 9.1)."""
+        if not response.question or not response.flags & dns.flags.QR:
+            return False
+        asked, given = query.question[0], response.question[0]
+        same = (asked.name, asked.rdtype, asked.rdclass) == (given.name, given.rdtype, given.rdclass)
+        if self._is("compares-case"):
+            same = same and asked.name.labels == given.name.labels
+        return (
+            (same or self._is("takes-any-question"))
+            and (response.id == query.id or self._is("takes-any-id"))
+            and (source == (server, UPSTREAM_PORT) or self._is("takes-any-source"))
+        )
+
+    def _by_tcp(self, server: str, query: dns.message.Message) -> dns.message.Message | None:
+        try:
+            with self._make_socket(socket.AF_INET, socket.SOCK_STREAM) as channel:
+                channel.settimeout(WAIT_S)
+                channel.connect((server, UPSTREAM_PORT))
+                wire = query.to_wire()
+                with channel.makefile("rwb") as stream:
+                    stream.write(struct.pack("!H", len(wire)) + wire)
+                    stream.flush()
+                    response = dns.message.from_wire(stream.read(struct.unpack("!H", stream.read(2))[0]))
+        except (OSError, struct.error, dns.exception.DNSException):
+            return None
+        return response if response.id == query.id else None
+
+    def _message_id(self) -> int:
+        if self._is("fixed-id"):
+            return 4711
+        return self._next() if self._is("counts-ids") else secrets.randbelow(65_536)
+
+    def _next(self) -> int:
+        with self._lock:
+            self._counter = (self._counter + 1) % 65_536
+            return self._counter
+
+    @contextlib.contextmanager
+    def _sending_socket(self) -> Iterator[socket.socket]:
+        with contextlib.ExitStack() as stack:
+            channel = stack.enter_context(self._make_socket(socket.AF_INET, socket.SOCK_DGRAM))
+            if self._is("few-ports"):
+                port = self._ports.get()
+                stack.callback(self._ports.put, port)
+                # Before the port is given to another.
+                stack.callback(channel.close)
+                channel.bind(("", port))
+            elif self._is("counts-ports"):
+                channel.bind(("", FIRST_PORT + FEW_PORTS + self._next() % 20_000))
+            else:
+                _bind_anywhere(channel)
+            yield channel
+
+
+def _bind_anywhere(channel: socket.socket) -> None:
+    """Take a port that cannot be guessed."""
+    while True:
+        with contextlib.suppress(OSError):
+            channel.bind(("", 40_000 + secrets.randbelow(25_000)))
+            return
+
+
+def _answering(response: dns.message.Message, question: Question) -> list[dns.rrset.RRset]:
+    """Give the records that answer a question, or an alias in their place, with their signatures."""
+    name, rtype, _ = question
+    types = {rtype, RdataType.CNAME}
+    return [
+        rrset
+        for rrset in response.answer
+        if rrset.name == name and (rrset.covers if rrset.rdtype == RdataType.RRSIG else rrset.rdtype) in types
+    ]
+
+
+def _referral(response: dns.message.Message, zone: dns.name.Name, name: dns.name.Name) -> dns.name.Name | None:
+    """Give the zone below that a response refers to."""
+    if response.answer or response.rcode() != dns.rcode.NOERROR:
+        return None
+    return next(
+        (
+            rrset.name
+            for rrset in response.authority
+            if rrset.rdtype == RdataType.NS and rrset.name != zone and _is_between(zone, rrset.name, name)
+        ),
+        None,
+    )
+
+
+def _is_between(zone: dns.name.Name, lower: dns.name.Name, name: dns.name.Name) -> bool:
+    return lower.is_subdomain(zone) and name.is_subdomain(lower)
+
+
+def _glue(response: dns.message.Message, zone: dns.name.Name) -> list[str]:
+    """Give the addresses that a response has of a zone's name servers."""
+    names = {
+        rdata.target
+        for rrset in response.authority
+        if rrset.rdtype == RdataType.NS and rrset.name == zone
+        for rdata in rrset
+    }
+    return [
+        str(rdata)
+        for rrset in response.additional
+        if rrset.rdtype == RdataType.A and rrset.name in names
+        for rdata in rrset
+    ]
+
+
+def _is_usable(response: dns.message.Message, zone: dns.name.Name, name: dns.name.Name) -> bool:
+    """Say whether a response answers, denies, or refers downwards."""
+    if response.rcode() not in {dns.rcode.NOERROR, dns.rcode.NXDOMAIN}:
+        return False
+    return bool(response.flags & dns.flags.AA) or _referral(response, zone, name) is not None
+
+
+def _every_other_capital(name: dns.name.Name) -> dns.name.Name:
+    return dns.name.Name(
+        [
+            bytes(octet - 32 if place % 2 and 97 <= octet <= 122 else octet for place, octet in enumerate(label))
+            for label in name.labels
+        ]
+    )

@@ -1,0 +1,50 @@
+"""What a resolver may leave undone: faults that no change of messages before it can show."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Weakness:
+    """A care that a resolver does not take."""
+
+    name: str
+    """Such as `takes-any-id`; no fault has the same."""
+    does: str
+    """What it does, in words that go on after "The resolver"."""
+
+
+WEAKNESSES = (
+    Weakness("takes-any-id", "takes responses whatever their ID"),
+    Weakness("takes-any-question", "takes responses whatever question they have"),
+    Weakness("takes-any-source", "takes responses from any address and port"),
+    Weakness("takes-truncated", "uses what is in truncated responses"),
+    Weakness("takes-any-name", "keeps addresses that a server tells of names elsewhere"),
+    Weakness("takes-any-delegation", "keeps name servers that a server tells of zones elsewhere"),
+    Weakness("gives-up-at-once", "asks one server of a zone alone"),
+    Weakness("insists-on-edns", "does not ask again without EDNS"),
+    Weakness("has-no-tcp", "does not ask by TCP"),
+    Weakness("hurries", "waits 0.7 s for a response, once"),
+    Weakness("compares-case", "takes names in another case for others"),
+    Weakness("forgets-failures", "does not remember that a name could not be resolved"),
+    Weakness("forgets-bogus", "does not remember that a name is bogus"),
+    Weakness("asks-without-do", "asks for DNSSEC records only where its client does"),
+    Weakness("retries-often", "asks a silent server five times"),
+    Weakness("few-ports", "asks from eight ports"),
+    Weakness("counts-ports", "takes one port after the other"),
+    Weakness("fixed-id", "has one ID for all queries"),
+    Weakness("counts-ids", "counts its IDs"),
+    Weakness("mixes-case-alike", "writes the same letters of each name as capitals"),
+)
+"""Those of `weak_resolver.WeakResolver`."""
+ANCHOR_WEAKNESSES = (
+    Weakness("keeps-anchors-fixed", "does not follow the keys of its trust anchors' zone"),
+    Weakness("trusts-new-keys-early", "trusts a new key after a second"),
+    Weakness("drops-missing-keys", "gives up a trust anchor that its zone has not had for a second"),
+    Weakness("trusts-any-new-key", "trusts a new key whoever has signed it"),
+)
+"""Those of RFC 5011; real resolvers are set up so."""
+
+
+def all_weaknesses() -> tuple[Weakness, ...]:
+    """Give them all."""
+    return (*WEAKNESSES, *ANCHOR_WEAKNESSES)

@@ -1,0 +1,116 @@
+"""Places in a zone that items ask for: a host, a delegation, a wildcard, a name that is not there."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import dns.name
+import dns.rdata
+import dns.rdatatype
+from dns.rdatatype import RdataType
+
+HOST_TYPES = (RdataType.A, RdataType.AAAA, RdataType.TXT, RdataType.MX, RdataType.SRV, RdataType.CAA)
+"""Types of which one is asked where any existing RRset will do, the first that there is."""
+PROOF_TYPES = {RdataType.RRSIG, RdataType.NSEC, RdataType.NSEC3}
+"""Types that come with others' answers; asked for alone, servers differ in what they give (RFC 8482 section 7)."""
+UNUSED_TYPE = RdataType.make(65_280)
+"""Of the range for private use (RFC 6895 section 3.1): no zone has it unless for tests."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An RRset that is there."""
+
+    name: dns.name.Name
+    rtype: RdataType
+    octets: int = 0
+    """Of its data, without owner names and signatures."""
+
+
+@dataclass(slots=True)
+class Landmarks:
+    """What is known of a zone. A name or place that is None was not found; the zone may have it all the same."""
+
+    origin: dns.name.Name
+    host: Place | None = None
+    """An RRset that is neither at the apex nor of a wildcard nor below a delegation."""
+    alias: dns.name.Name | None = None
+    """Has a CNAME record."""
+    dname: dns.name.Name | None = None
+    wildcard: Place | None = None
+    """Its name begins with an asterisk."""
+    empty: dns.name.Name | None = None
+    """An empty non-terminal."""
+    delegation: dns.name.Name | None = None
+    """Without DS records."""
+    secure_delegation: dns.name.Name | None = None
+    glue: dns.name.Name | None = None
+    """A name below a delegation that has an address."""
+    large: list[Place] = field(default_factory=list)
+    """RRsets with much data, the largest first."""
+
+    def larger_than(self, octets: int) -> Place | None:
+        """Give the smallest known RRset whose data alone exceed so many octets."""
+        found = [place for place in self.large if place.octets > octets]
+        return found[-1] if found else None
+
+
+LARGE_KEPT = 50
+
+
+def find_landmarks(
+    origin: dns.name.Name, rrsets: Iterable[tuple[dns.name.Name, RdataType, Iterable[dns.rdata.Rdata]]]
+) -> Landmarks:
+    """Look through a zone's RRsets, with absolute names."""
+    found = Landmarks(origin)
+    sizes: dict[tuple[dns.name.Name, RdataType], int] = {}
+    for name, rtype, rdatas in rrsets:
+        sizes[name, rtype] = sizes.get((name, rtype), 0) + sum(len(rdata.to_wire() or b"") for rdata in rdatas)
+    cuts = {name for name, rtype in sizes if rtype == RdataType.NS and name != origin}
+    secure = {name for name, rtype in sizes if rtype == RdataType.DS}
+    names = {name for name, _ in sizes}
+    found.delegation = min(cuts - secure, default=None)
+    found.secure_delegation = min(cuts & secure, default=None)
+    visible: list[Place] = []
+    for (name, rtype), octets in sorted(sizes.items()):
+        cut = _cut_of(name, origin, cuts)
+        if cut is not None:
+            if name != cut and rtype in {RdataType.A, RdataType.AAAA}:
+                found.glue = found.glue or name
+            continue
+        visible.append(Place(name, rtype, octets))
+        if rtype == RdataType.CNAME:
+            found.alias = found.alias or name
+        elif rtype == RdataType.DNAME:
+            found.dname = found.dname or name
+    found.host = _first(place for place in visible if not place.name.is_wild() and place.name != origin)
+    found.wildcard = _first(place for place in visible if place.name.is_wild())
+    found.empty = _empty_non_terminal(origin, {place.name for place in visible} | cuts, names)
+    data = [place for place in visible if place.rtype not in PROOF_TYPES]
+    found.large = sorted(data, key=lambda place: -place.octets)[:LARGE_KEPT]
+    return found
+
+
+def _first(places: Iterable[Place]) -> Place | None:
+    usable = [place for place in places if place.rtype in HOST_TYPES]
+    return min(usable, key=lambda place: (HOST_TYPES.index(place.rtype), place.name), default=None)
+
+
+def _cut_of(name: dns.name.Name, origin: dns.name.Name, cuts: set[dns.name.Name]) -> dns.name.Name | None:
+    while name != origin and len(name) > len(origin):
+        if name in cuts:
+            return name
+        name = name.parent()
+    return None
+
+
+def _empty_non_terminal(
+    origin: dns.name.Name, visible: Iterable[dns.name.Name], names: set[dns.name.Name]
+) -> dns.name.Name | None:
+    found = set()
+    for name in visible:
+        parent = name
+        while len(parent) > len(origin) + 1:
+            parent = parent.parent()
+            if parent not in names and not parent.is_wild():
+                found.add(parent)
+    return min(found, default=None)

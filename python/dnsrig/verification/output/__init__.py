@@ -1,0 +1,1 @@
+"""Verifications as people and programs read them."""

@@ -1,0 +1,80 @@
+"""A verification as JSON: schemas/verification.json."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dnsrig.verification.item import Item
+from dnsrig.verification.output.comparison import Comparison
+from dnsrig.verification.runner import Result
+from dnsrig.verification.verification import Verification
+
+SCHEMA = "dnsrig-verification/1"
+
+
+def verification_as_json(verification: Verification) -> dict[str, Any]:
+    """Give the object."""
+    return {
+        "schema": SCHEMA,
+        "role": verification.role,
+        "target": verification.target,
+        "server_version": verification.server_version,
+        "zone": verification.zone,
+        "elapsed_s": round(verification.elapsed_s, 3),
+        "items": [_result(verification, result) for result in verification.results],
+        "summary": {str(verdict): count for verdict, count in verification.summary.items()},
+    }
+
+
+def comparison_as_json(verifications: Sequence[Verification], not_verified: Mapping[str, str]) -> dict[str, Any]:
+    """Give the object for several targets; `not_verified` are those that could not be, with reasons."""
+    comparison = Comparison(verifications)
+    return {
+        "verifications": [verification_as_json(verification) for verification in verifications],
+        "comparison": [
+            {
+                "id": row.item.id,
+                "requirement": row.item.requirement,
+                "severity": str(row.item.severity),
+                "differs": row.differs,
+                "verdicts": {
+                    name: None if verdict is None else str(verdict)
+                    for name, verdict in zip(comparison.columns, row.verdicts, strict=True)
+                },
+            }
+            for row in comparison.rows
+        ],
+        "not_verified": [{"target": target, "reason": reason} for target, reason in not_verified.items()],
+    }
+
+
+def _result(verification: Verification, result: Result) -> dict[str, Any]:
+    return {
+        "id": result.item.id,
+        "group": result.item.group,
+        "requirement": result.item.requirement,
+        "verdict": str(result.outcome.verdict),
+        "severity": str(result.item.severity),
+        "reason": result.outcome.reason,
+        "known_deviation": verification.known_deviation(result),
+        "consequence": result.item.consequence,
+        "references": list(result.item.references),
+        "evidence": [{"title": one.title, "text": one.text} for one in result.outcome.evidence],
+    }
+
+
+def item_as_json(item: Item) -> dict[str, Any]:
+    """Give what an item says of itself."""
+    return {
+        "id": item.id,
+        "role": item.role,
+        "group": item.group,
+        "requirement": item.requirement,
+        "references": list(item.references),
+        "severity": str(item.severity),
+        "consequence": item.consequence,
+        "procedure": item.procedure,
+        "dig": list(item.dig),
+        "needs": list(item.needs),
+        "faults": list(item.faults),
+        "is_slow": item.is_slow,
+    }

@@ -1,0 +1,179 @@
+"""Verifications on a terminal: what failed first, with what that breaks."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from dnsrig.verification.item import Item
+from dnsrig.verification.output.comparison import Comparison, Row
+from dnsrig.verification.runner import Result
+from dnsrig.verification.verdicts import Severity, Verdict
+from dnsrig.verification.verification import LABELS, ORDER, Verification
+
+STYLES = {
+    Verdict.FAIL: "bold red",
+    Verdict.INCONCLUSIVE: "yellow",
+    Verdict.PASS_BY_TCP: "cyan",
+    Verdict.PASS: "green",
+    Verdict.NOT_APPLICABLE: "dim",
+}
+SHORT = {
+    Verdict.FAIL: "FAIL",
+    Verdict.INCONCLUSIVE: "?",
+    Verdict.PASS_BY_TCP: "tcp",
+    Verdict.PASS: "pass",
+    Verdict.NOT_APPLICABLE: "-",
+}
+
+
+def print_verification(verification: Verification, *, shows_evidence: bool = False) -> None:
+    """Print a table a verdict; with `shows_evidence` the deciding messages of failures too."""
+    console = Console(highlight=False, markup=False)
+    for verdict in ORDER:
+        results = verification.of(verdict)
+        if not results:
+            continue
+        console.print(Text(_heading(verification, verdict, len(results)), style=STYLES[verdict]))
+        console.print(_table(verification, results, verdict))
+        if shows_evidence and verdict in {Verdict.FAIL, Verdict.INCONCLUSIVE}:
+            for result in results:
+                _print_evidence(console, result, result.item.id)
+    console.print(summary_line(verification))
+
+
+def _print_evidence(console: Console, result: Result, title: str) -> None:
+    for one in result.outcome.evidence:
+        console.print(Text(f"{title}: {one.title}", style="bold"))
+        console.print(Text(one.text), soft_wrap=True)
+        console.print()
+
+
+def _heading(verification: Verification, verdict: Verdict, count: int) -> str:
+    known = verification.known_failures if verdict == Verdict.FAIL else 0
+    return f"{LABELS[verdict]} ({count}, {known} known of this version)" if known else f"{LABELS[verdict]} ({count})"
+
+
+def _known(verification: Verification, result: Result) -> str:
+    reason = verification.known_deviation(result)
+    return "" if reason is None else f"\nknown: {reason}"
+
+
+def _table(verification: Verification, results: Sequence[Result], verdict: Verdict) -> Table:
+    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    if verdict in {Verdict.FAIL, Verdict.INCONCLUSIVE}:
+        table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for result in results:
+        item, outcome = result.item, result.outcome
+        if verdict == Verdict.FAIL:
+            text = f"{item.requirement}\n{outcome.reason}\n{item.consequence}\n{item.references[0]}"
+            text += _known(verification, result)
+            table.add_row(f"  {item.id}", str(item.severity), text)
+        elif verdict == Verdict.INCONCLUSIVE:
+            table.add_row(f"  {item.id}", str(item.severity), f"{item.requirement}\n{outcome.reason}")
+        elif verdict == Verdict.NOT_APPLICABLE:
+            table.add_row(f"  {item.id}", outcome.reason)
+        else:
+            table.add_row(f"  {item.id}", item.requirement)
+    return table
+
+
+def summary_line(verification: Verification) -> str:
+    """Say how many items ended how."""
+    labels = dict(LABELS)
+    if verification.known_failures:
+        labels[Verdict.FAIL] += f" ({verification.known_failures} known)"
+    counts = ", ".join(f"{count} {labels[verdict]}" for verdict in ORDER if (count := verification.summary[verdict]))
+    version = f" ({verification.server_version})" if verification.server_version else ""
+    return f"{verification.role} {verification.target}{version}: {counts or 'no items'}; {verification.elapsed_s:.1f} s"
+
+
+def print_comparison(comparison: Comparison, *, shows_evidence: bool = False) -> None:
+    """Print the items with a column for each target, those first in which they differ; then why what fails does."""
+    console = Console(highlight=False, markup=False)
+    by_name = dict(zip(comparison.columns, comparison.verifications, strict=True))
+    for title, rows in (("targets differ", comparison.differing), ("targets are alike", comparison.alike)):
+        if rows:
+            console.print(Text(f"{title} ({len(rows)})", style="bold"))
+            console.print(_side_by_side(comparison, rows))
+    if reasons := comparison.reasons():
+        console.print(Text("what fails, or could not be found out", style="bold"))
+        table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
+        for _ in range(3):
+            table.add_column(no_wrap=True)
+        table.add_column(overflow="fold")
+        for name, result in reasons:
+            verification = by_name[name]
+            reason = f"{result.outcome.reason}{_known(verification, result)}"
+            table.add_row(f"  {result.item.id}", name, _cell(verification, result), reason)
+        console.print(table)
+        for name, result in reasons if shows_evidence else ():
+            _print_evidence(console, result, f"{result.item.id}, {name}")
+    for verification in comparison.verifications:
+        console.print(summary_line(verification))
+
+
+def _side_by_side(comparison: Comparison, rows: Sequence[Row]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    # The same width in both tables.
+    table.add_column("  item", no_wrap=True, min_width=2 + max(len(row.item.id) for row in comparison.rows))
+    for name in comparison.columns:
+        table.add_column(name, overflow="fold")
+    table.add_column("requirement", overflow="fold", ratio=1, min_width=30)
+    for row in rows:
+        found = zip(comparison.verifications, row.results, strict=True)
+        cells = [_cell(verification, result) if result else Text("") for verification, result in found]
+        table.add_row(f"  {row.item.id}", *cells, f"{row.item.requirement} ({row.item.severity})")
+    return table
+
+
+def _cell(verification: Verification, result: Result) -> Text:
+    verdict = result.outcome.verdict
+    known = "" if verification.known_deviation(result) is None else " (known)"
+    return Text(f"{SHORT[verdict]}{known}", style=STYLES[verdict])
+
+
+def print_items(items: Sequence[Item]) -> None:
+    """List items by their groups."""
+    console = Console(highlight=False, markup=False)
+    for group in dict.fromkeys(item.group for item in items):
+        console.print(Text(group, style="bold"))
+        table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
+        for _ in range(2):
+            table.add_column(no_wrap=True)
+        table.add_column(overflow="fold")
+        for item in items:
+            if item.group == group:
+                slow = " (slow: only when named by --item)" if item.is_slow else ""
+                table.add_row(f"  {item.id}", str(item.severity), f"{item.requirement}{slow}")
+        console.print(table)
+
+
+def print_item(item: Item) -> None:
+    """Explain an item."""
+    console = Console(highlight=False, markup=False)
+    console.print(Text(f"{item.id}: {item.requirement}", style="bold"))
+    for title, text in (
+        ("severity", f"{item.severity}: {_meaning(item.severity)}"),
+        ("what breaks", item.consequence),
+        ("how it is found out", item.procedure),
+        ("by hand", "\n".join(item.dig)),
+        ("source", "; ".join(item.references)),
+        ("needs", ", ".join(item.needs).replace("_", " ")),
+        ("proven by the faults", ", ".join(item.faults)),
+    ):
+        if text:
+            console.print(Text(title, style="bold"))
+            console.print(Text(text), soft_wrap=False)
+
+
+def _meaning(severity: Severity) -> str:
+    return {
+        Severity.NOTICE: "nobody loses an answer",
+        Severity.WARNING: "some clients lose answers or get them late",
+        Severity.ERROR: "names cannot be resolved, or not validated, by clients that do it right",
+        Severity.CRITICAL: "the zone, or all clients, lose service, or forged data are taken for good",
+    }[severity]

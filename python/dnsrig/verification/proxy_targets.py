@@ -1,0 +1,105 @@
+"""What a TARGET of `dnsrig verify proxy` means: a proxy that the rig starts, or a device at an address."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dnsrig.errors import EnvironmentLacksError, SubjectFailedError
+from dnsrig.hosts.network.topologies import INNER, OUTER, path_network
+from dnsrig.servers.resolvers.registry import resolver_driver, resolver_drivers
+from dnsrig.servers.resolvers.settings import Forwarder, ResolverSettings
+from dnsrig.verification.asker import Asker
+from dnsrig.verification.deviations import known_deviations
+from dnsrig.verification.exchange import Endpoint
+from dnsrig.verification.subjects.proxy import ProxySubject
+from dnsrig.verification.targets import address_of
+from dnsrig.verification.upstream.server import Upstream
+
+PORT = 53
+OUTER_WAITS_S = (1.0, 1.0)
+"""How long each try at the outer address waits: there, silence is right."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyTarget:
+    """A proxy that can be asked: its version where the rig started it, and the subject."""
+
+    version: str | None
+    subject: ProxySubject
+    known: Mapping[str, str] = field(default_factory=dict)
+    """What this version is known to fail; see `Verification`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """What the user says of a proxy that the rig does not start."""
+
+    port: int = PORT
+    upstream: Endpoint | None = None
+    """An address of this machine, to which the proxy forwards: the rig answers there."""
+    outer: str | None = None
+    """The proxy's address towards its upstream."""
+
+
+@contextmanager
+def proxy_target(target: str, device: Device, folder: Path) -> Iterator[ProxyTarget]:
+    """Start the proxy that `target` names in `folder`, or find the one at an address or of a host name.
+
+    A proxy that the rig starts stands between two links, in network namespaces: a client on the one, on the other the
+    rig's upstream. One at an address forwards to `device.upstream`, or to who knows what.
+
+    Raises:
+        InputError: no such proxy, address or host.
+        EnvironmentLacksError: namespaces cannot be made, the proxy is not installed, or the upstream's address cannot
+            be taken.
+        SubjectFailedError: it does not answer.
+
+    """
+    if target in resolver_drivers("proxy"):
+        with _started(target, folder) as found:
+            yield found
+        return
+    address = address_of(target, device.port, resolver_drivers("proxy"))
+    asker = Asker(Endpoint(address, device.port))
+    wan = None if device.outer is None else Asker(Endpoint(device.outer, PORT), udp_waits_s=OUTER_WAITS_S)
+    if device.upstream is None:
+        yield ProxyTarget(None, _answering(target, ProxySubject(asker, None, wan)))
+        return
+    with _upstream(device.upstream) as upstream:
+        subject = ProxySubject(asker, upstream, wan, direct=Asker(upstream.endpoint))
+        yield ProxyTarget(None, _answering(target, subject))
+
+
+@contextmanager
+def _started(name: str, folder: Path) -> Iterator[ProxyTarget]:
+    with (
+        path_network("host") as network,
+        Upstream(network.server_addresses.ipv4, PORT, network.server.make_socket) as up,
+    ):
+        settings = ResolverSettings(addresses=(INNER.ipv4,), port=PORT, forwarders=(Forwarder(up.address, PORT),))
+        with resolver_driver(name)(settings, folder / "server", network.middle) as server:
+            asker = Asker(Endpoint(INNER.ipv4, PORT), network.client.make_socket)
+            wan = Asker(Endpoint(OUTER.ipv4, PORT), network.server.make_socket, OUTER_WAITS_S)
+            version = f"{server.title} {server.version}"
+            known = known_deviations("proxy", server.name, server.version)
+            direct = Asker(up.endpoint, network.server.make_socket)
+            yield ProxyTarget(version, ProxySubject(asker, up, wan, version, direct), known)
+
+
+@contextmanager
+def _upstream(endpoint: Endpoint) -> Iterator[Upstream]:
+    with ExitStack() as stack:
+        try:
+            upstream = stack.enter_context(Upstream(endpoint.address, endpoint.port))
+        except OSError as error:
+            reason = f"--upstream {endpoint.address}: port {endpoint.port} cannot be taken: {error.strerror}"
+            advice = "name an address of this machine, and run dnsrig as root for a port below 1024"
+            raise EnvironmentLacksError(f"{reason}; {advice}") from error
+        yield upstream
+
+
+def _answering(target: str, subject: ProxySubject) -> ProxySubject:
+    if silence := subject.silence():
+        raise SubjectFailedError(f"{target}: {silence}; is a proxy there, and does its upstream answer?")
+    return subject

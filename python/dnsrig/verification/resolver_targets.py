@@ -1,0 +1,90 @@
+"""What a TARGET of `dnsrig verify resolver` means: a resolver of the rig with the rig's tree, or one at an address."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dnsrig.errors import InputError, SubjectFailedError
+from dnsrig.hosts.network.topologies import resolver_network
+from dnsrig.servers.resolvers.registry import resolver_driver, resolver_drivers
+from dnsrig.servers.resolvers.settings import ResolverSettings
+from dnsrig.verification.anchor_trials import anchor_trials
+from dnsrig.verification.asker import Asker
+from dnsrig.verification.deviations import known_deviations
+from dnsrig.verification.exchange import Endpoint
+from dnsrig.verification.subjects.resolver import ResolverSubject
+from dnsrig.verification.targets import address_of
+from dnsrig.verification.told_tree import ToldTree, find_names
+from dnsrig.verification.tree.making import Tree, make_tree
+from dnsrig.verification.tree.serve import TreeServer
+
+PORT = 53
+WAITS_S = (8.0, 15.0)
+"""How long a try waits: a resolver itself may wait for servers of the tree that do not answer."""
+CLIENT_ADDRESS = "127.0.0.1"
+TREE_PREFIX = "198.18.54"
+"""Addresses of the tree in the namespace, of the range for measurements (RFC 2544): some ask none of 127.0.0.0/8."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResolverTarget:
+    """A resolver that can be asked: its version where the rig started it, and the subject."""
+
+    version: str | None
+    subject: ResolverSubject
+    known: Mapping[str, str] = field(default_factory=dict)
+    """What this version is known to fail; see `Verification`."""
+
+
+@contextmanager
+def resolver_target(
+    target: str, port: int, tree_folder: Path | None, folder: Path, told: ToldTree | None = None
+) -> Iterator[ResolverTarget]:
+    """Start the resolver that `target` names in `folder`, or find the one at an address or of a host name.
+
+    A resolver that the rig starts resolves from the rig's tree, in a network namespace. One at an address resolves from
+    the tree in `tree_folder`, which `dnsrig verify serve-tree` serves, from the tree that the user tells of, or from
+    who knows what.
+
+    Raises:
+        InputError: no such resolver, address or host; no tree in the folder; a trust anchor of another tree.
+        EnvironmentLacksError: namespaces cannot be made, or the resolver is not installed.
+        SubjectFailedError: it does not answer.
+
+    """
+    if target not in resolver_drivers("resolver"):
+        tree = None if tree_folder is None else _opened(tree_folder)
+        asker = Asker(Endpoint(address_of(target, port, resolver_drivers("resolver")), port), udp_waits_s=WAITS_S)
+        subject = ResolverSubject(asker, tree)
+        if silence := subject.silence():
+            raise SubjectFailedError(f"{target}: {silence}; is a resolver there, and may this host ask it?")
+        if told is not None:
+            subject.told = find_names(asker, told)
+        yield ResolverTarget(None, subject)
+        return
+    tree = make_tree(folder, TREE_PREFIX)
+    settings = ResolverSettings(
+        addresses=(CLIENT_ADDRESS,), port=PORT, root_hints=tree.root_hints, trust_anchors=tree.trust_anchor_ds
+    )
+    kind = resolver_driver(target)
+    with (
+        resolver_network(tree.addresses) as network,
+        TreeServer(tree, network.tree.make_socket) as served,
+        kind(settings, folder / "server", network.resolver) as server,
+    ):
+        asker = Asker(Endpoint(CLIENT_ADDRESS, PORT), network.resolver.make_socket, udp_waits_s=WAITS_S)
+        version = f"{server.title} {server.version}"
+        subject = ResolverSubject(asker, tree, served.seen, version)
+        if kind.can_manage_anchors:
+            subject.trials = anchor_trials(kind, folder)
+        else:
+            subject.no_trials = f"{kind.title} does not keep its trust anchors up to date (RFC 5011)."
+        yield ResolverTarget(version, subject, known_deviations("resolver", server.name, server.version))
+
+
+def _opened(folder: Path) -> Tree:
+    found = sorted(folder.glob("tree-*"), key=lambda path: path.stat().st_mtime)
+    if not found:
+        raise InputError(f"--tree {folder}: no tree is there; dnsrig verify serve-tree makes and serves one")
+    return Tree.opened(found[-1])

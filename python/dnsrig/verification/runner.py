@@ -1,0 +1,91 @@
+"""Running items against a subject."""
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass
+from typing import Protocol
+
+from dnsrig.verification.item import Item, KnownItem
+from dnsrig.verification.stopping import Stop, thread_pool
+from dnsrig.verification.verdicts import Outcome, not_applicable
+
+AT_ONCE = 8
+"""Items that run at a time: most of their time is spent waiting."""
+
+
+class Subject(Protocol):
+    """What items are run against."""
+
+    def lacks(self, need: str) -> str | None:
+        """Say, as a sentence, why the subject has not what an item needs; None if it has."""
+        ...
+
+    def silence(self) -> str:
+        """Say, as a sentence, that the target does not answer even the simplest question any more; "" if it does."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What became of an item."""
+
+    item: Item
+    outcome: Outcome
+    elapsed_s: float = 0.0
+
+
+def run_items(
+    items: Sequence[KnownItem], subject: Subject, tell: Callable[[Result], None] = lambda _: None
+) -> list[Result]:
+    """Run the items, several at a time but those that run alone, and give their results in the order of `items`.
+
+    `tell` is called with each result as it comes, from the calling thread.
+    """
+    return run_on_each(items, [subject], tell)[0]
+
+
+def run_on_each(
+    items: Sequence[KnownItem], subjects: Sequence[Subject], tell: Callable[[Result], None] = lambda _: None
+) -> list[list[Result]]:
+    """Run the items on subjects of one target, such as its zones, at the same time; give the results of each.
+
+    Where it is interrupted, what items wait for is given up, and they put away what they had started.
+    """
+    results: dict[tuple[int, str], Result] = {}
+    stop = Stop()
+    with thread_pool(AT_ONCE * len(subjects), "item", stop) as pool:
+        try:
+            for together in _in_turn(items, len(subjects)):
+                waiting: dict[Future[Result], tuple[int, str]] = {
+                    pool.submit(run_item, known, subjects[place]): (place, known.item.id) for place, known in together
+                }
+                while waiting:
+                    # A time-out lets signals through.
+                    done, _ = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
+                    for future in done:
+                        key = waiting.pop(future)
+                        results[key] = future.result()
+                        tell(results[key])
+        except BaseException:
+            stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return [[results[place, known.item.id] for known in items] for place in range(len(subjects))]
+
+
+def _in_turn(items: Sequence[KnownItem], subjects: int) -> Sequence[Sequence[tuple[int, KnownItem]]]:
+    """Give what may run at the same time, by the subject's place, then each item that runs alone."""
+    pairs = [(place, known) for place in range(subjects) for known in items]
+    together = [(place, known) for place, known in pairs if not known.item.runs_alone]
+    return [together, *([(place, known)] for place, known in pairs if known.item.runs_alone)]
+
+
+def run_item(known: KnownItem, subject: Subject) -> Result:
+    """Run one item."""
+    began = time.monotonic()
+    for need in known.item.needs:
+        lacking = subject.lacks(need)
+        if lacking is not None:
+            return Result(known.item, not_applicable(lacking))
+    return Result(known.item, known.check(subject), time.monotonic() - began)

@@ -1,0 +1,254 @@
+"""An authoritative server and a zone that it serves."""
+
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import dns.flags
+import dns.name
+import dns.rcode
+import dns.rrset
+from dns.rdatatype import RdataType
+from dns.rdtypes.ANY.DS import DS
+
+from dnsrig.verification.asker import Asker, random_label
+from dnsrig.verification.exchange import Exchange
+from dnsrig.verification.landmarks import Landmarks, Place
+from dnsrig.verification.queries import Query
+from dnsrig.verification.subjects.answers import Answers
+from dnsrig.verification.transfer import Transfer, transfer
+from dnsrig.verification.verdicts import Outcome, failed, inconclusive
+
+LARGE_PAYLOAD = 4096
+DNSSEC_NEEDS = {"signed", "signatures", "unsigned", "nsec", "nsec3"}
+QUERIES_IN_A_ROW = 5
+"""So many simple queries must all be answered before silence to another is called a failure."""
+
+
+class NoWordError(Exception):
+    """A response that an item cannot do without is missing; the runner makes an outcome of it."""
+
+    def __init__(self, exchange: Exchange) -> None:
+        super().__init__(exchange.trouble)
+        self.exchange = exchange
+
+
+@dataclass
+class AuthoritativeSubject:
+    """What items of the role `authoritative` are run against."""
+
+    asker: Asker
+    landmarks: Landmarks
+    peers: tuple[Asker, ...] = ()
+    """Other servers of the zone, which should serve the same."""
+    title: str = ""
+    """The server's name and version, where the rig started it."""
+    given_ds: tuple[DS, ...] | None = None
+    """The parent zone's DS records for the zone, as the user gave them."""
+    parent: Asker | None = None
+    """Asks a server of the parent zone, if one is known."""
+    now_s: float = field(default_factory=time.time)
+    """The time by which signatures are judged, in seconds since 1970."""
+    _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
+
+    @property
+    def origin(self) -> dns.name.Name:
+        """The zone's name."""
+        return self.landmarks.origin
+
+    def absent_name(self) -> dns.name.Name:
+        """Make a name directly below the apex that the zone has not, another one each time."""
+        return dns.name.Name((random_label().encode(), *self.origin.labels))
+
+    @cached_property
+    def answers(self) -> Answers:
+        """What the server says to questions that several items ask."""
+        return Answers(self.asker, self._large)
+
+    @cached_property
+    def transfer(self) -> Transfer:
+        """The zone as the server transfers it, if it does."""
+        with self._lock:
+            return transfer(self.asker, self.origin)
+
+    @cached_property
+    def peer_answers(self) -> Sequence[Answers]:
+        """The same of the zone's other servers."""
+        return [Answers(asker, self._large) for asker in self.peers]
+
+    @property
+    def _large(self) -> Sequence[tuple[dns.name.Name, RdataType]]:
+        """Questions that have the largest responses in signed zones: the keys, and the denial of a name."""
+        denied = dns.name.Name((self.denied_label, *self.origin.labels))
+        return (self.origin, RdataType.DNSKEY), (denied, RdataType.A)
+
+    @cached_property
+    def denied_label(self) -> bytes:
+        """A label that the zone has not, the same for all items that share answers."""
+        return random_label().encode()
+
+    @cached_property
+    def parent_ds(self) -> Exchange | None:
+        """What the parent zone's server says about DS records for the zone; None without such a server."""
+        with self._lock:
+            if self.parent is None:
+                return None
+            return self.parent.ask(Query(name=self.origin, rtype=RdataType.DS, do=True))
+
+    @property
+    def ds(self) -> tuple[DS, ...]:
+        """The parent zone's DS records for the zone, as given or else as asked for."""
+        if self.given_ds is not None:
+            return self.given_ds
+        found = None if self.parent_ds is None else rrset_of(self.parent_ds, "answer", self.origin, RdataType.DS)
+        return () if found is None else tuple(record for record in found if isinstance(record, DS))
+
+    @cached_property
+    def soa(self) -> Exchange:
+        """The response to a plain query for the SOA record."""
+        with self._lock:
+            return self.asker.ask(Query(name=self.origin, rtype=RdataType.SOA))
+
+    @cached_property
+    def dnskey(self) -> Exchange:
+        """The response with the zone's keys and their signatures, also where only TCP gives them whole."""
+        query = Query(name=self.origin, rtype=RdataType.DNSKEY, do=True, payload=LARGE_PAYLOAD)
+        with self._lock:
+            exchange = self.asker.ask(query)
+            if rrset_of(exchange, "answer", self.origin, RdataType.DNSKEY) is None:
+                by_tcp = self.asker.tcp(query)
+                return by_tcp if by_tcp.message is not None else exchange
+            return exchange
+
+    @cached_property
+    def nsec3param(self) -> Exchange:
+        """The response with the parameters of the NSEC3 chain."""
+        with self._lock:
+            return self.asker.ask(Query(name=self.origin, rtype=RdataType.NSEC3PARAM, do=True))
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether the zone has DNSKEY records."""
+        return rrset_of(self.dnskey, "answer", self.origin, RdataType.DNSKEY) is not None
+
+    @property
+    def _gives_signatures(self) -> bool:
+        return rrset_of(self.dnskey, "answer", self.origin, RdataType.RRSIG, RdataType.DNSKEY) is not None
+
+    @property
+    def uses_nsec3(self) -> bool:
+        """Whether the zone has NSEC3PARAM records."""
+        return rrset_of(self.nsec3param, "answer", self.origin, RdataType.NSEC3PARAM) is not None
+
+    def place(self, landmark: str) -> Place:
+        """Give a landmark that `lacks` has found to be there."""
+        found = getattr(self.landmarks, landmark)
+        if not isinstance(found, Place):
+            raise TypeError(f"{landmark} is no place")
+        return found
+
+    def name(self, landmark: str) -> dns.name.Name:
+        """Give the name of a landmark that `lacks` has found to be there."""
+        found = getattr(self.landmarks, landmark)
+        return found.name if isinstance(found, Place) else found
+
+    def lacks(self, need: str) -> str | None:
+        """Say why an item is not applicable."""
+        if need in DNSSEC_NEEDS:
+            return self._lacks_dnssec(need)
+        match need:
+            case "zone":
+                return self._not_served
+            case "edns":
+                return self._without_edns
+            case "peers":
+                return None if self.peers else "One server is known; further ones can be named by --ns."
+            case "ds":
+                return None if self.ds else f"No DS records for {self.origin} are known; --ds gives them."
+            case "transfer":
+                why = self.transfer.refusal
+                return f"The server does not transfer the zone to this address: {why}." if why else None
+        if getattr(self.landmarks, need) is None:
+            words = need.replace("_", " ")
+            return f"No {words} is known in the zone {self.origin}; --zone-file with its data may show one."
+        return None
+
+    def _lacks_dnssec(self, need: str) -> str | None:
+        if self.dnskey.rcode != dns.rcode.NOERROR:
+            return f"Whether the zone {self.origin} is signed cannot be told: there is no usable response for DNSKEY."
+        if need == "unsigned":
+            return f"The zone {self.origin} is signed." if self.is_signed else None
+        if not self.is_signed:
+            return f"The zone {self.origin} is not signed."
+        if need == "signatures" and not self._gives_signatures:
+            return "The server gives no signatures at all; A-rrsig is about that."
+        if need == "nsec" and self.uses_nsec3:
+            return "The zone uses NSEC3."
+        return "The zone uses NSEC." if need == "nsec3" and not self.uses_nsec3 else None
+
+    @cached_property
+    def _not_served(self) -> str | None:
+        """Why nothing can be said of the zone's content: the server clearly does not serve it (see item A-plain)."""
+        exchange = self.asker.ask(Query(name=self.origin, rtype=RdataType.SOA, payload=None))
+        if exchange.rcode in {dns.rcode.REFUSED, dns.rcode.SERVFAIL, dns.rcode.NOTAUTH, dns.rcode.NXDOMAIN}:
+            return f"The server does not serve the zone {self.origin}: it answers {dns.rcode.to_text(exchange.rcode)}."
+        is_answered = rrset_of(exchange, "answer", self.origin, RdataType.SOA) is not None
+        if exchange.rcode == dns.rcode.NOERROR and not is_answered:
+            return f"The server does not serve the zone {self.origin}: it has no SOA record."
+        return None
+
+    @cached_property
+    def _without_edns(self) -> str | None:
+        """Why nothing can be said of the finer points of EDNS: the server clearly has none (see item A-edns)."""
+        exchange = self.asker.udp(Query(name=self.origin, rtype=RdataType.SOA))
+        if exchange.message is None:
+            return None if self.silence() else "The server does not answer queries with EDNS."
+        if exchange.message.edns < 0 or exchange.rcode in {dns.rcode.FORMERR, dns.rcode.NOTIMP}:
+            return "The server does not use EDNS."
+        return None
+
+    def silence(self) -> str:
+        """Ask for the SOA record once more, without EDNS."""
+        again = self.asker.ask(Query(name=self.origin, rtype=RdataType.SOA, payload=None))
+        return again.trouble
+
+    def unanswered(self, exchange: Exchange) -> Outcome:
+        """Judge a query without usable response: a failure if the server answers others, else no verdict."""
+        if exchange.malformed:
+            return failed(f"{_sentence(exchange.trouble)}.", exchange)
+        silence = self.silence()
+        if silence:
+            return inconclusive(f"The server does not answer the simplest question either: {silence}.", exchange)
+        if self._loses_responses():
+            reason = f"{_sentence(exchange.trouble)}; others are unanswered now and then as well."
+            return inconclusive(reason, exchange)
+        return failed(f"{_sentence(exchange.trouble)}, while others are answered.", exchange)
+
+    def _loses_responses(self) -> bool:
+        """Whether some of a few simple queries in a row are unanswered, or truncated for nothing: a rate limit."""
+        asker = replace(self.asker, udp_waits_s=self.asker.udp_waits_s[:1])
+        for _ in range(QUERIES_IN_A_ROW):
+            exchange = asker.udp(Query(name=self.origin, rtype=RdataType.SOA, payload=None))
+            has_answer = exchange.message is not None and bool(exchange.message.answer)
+            if exchange.response is None or (exchange.is_truncated and not has_answer):
+                return True
+        return False
+
+
+def _sentence(clause: str) -> str:
+    return clause[:1].upper() + clause[1:]
+
+
+def rrset_of(
+    exchange: Exchange, section: str, name: dns.name.Name, rtype: RdataType, covers: RdataType = RdataType.NONE
+) -> dns.rrset.RRset | None:
+    """Find an RRset in a section of the response; `covers` for the signatures of a type."""
+    if exchange.message is None:
+        return None
+    for rrset in getattr(exchange.message, section):
+        if rrset.name == name and rrset.rdtype == rtype and rrset.covers == covers:
+            found: dns.rrset.RRset = rrset
+            return found
+    return None

@@ -1,0 +1,82 @@
+"""A network path between a client and a server of the rig, and the same server asked without the path."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from dns.rdatatype import RdataType
+
+from dnsrig.verification.asker import Asker
+from dnsrig.verification.exchange import Exchange, Transport
+from dnsrig.verification.queries import Query
+from dnsrig.verification.upstream import names
+from dnsrig.verification.upstream.server import Forwarded, Upstream
+from dnsrig.verification.verdicts import Outcome, failed, inconclusive
+
+Family = Literal["ipv4", "ipv6"]
+FAMILIES: tuple[Family, ...] = ("ipv4", "ipv6")
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How the server is asked by one version of IP."""
+
+    asker: Asker
+    """Asks through the path."""
+    direct: Asker
+    """Asks the same server from beyond the router or firewall."""
+    server: Upstream
+
+
+@dataclass
+class PathSubject:
+    """What items of the role `path` are run against."""
+
+    ways: Mapping[Family, Way]
+    """IPv4, and IPv6 where the system has it."""
+    nowhere: Asker | None = None
+    """Asks, through the path, an address that is routed and where nothing answers DNS."""
+    title: str = ""
+    nowhere_direct: Asker | None = None
+    """Asks that address from beyond the router or firewall."""
+
+    def without(self) -> "PathSubject":
+        """Give what the same items find where nothing is between client and server."""
+        ways = {family: replace(way, asker=way.direct) for family, way in self.ways.items()}
+        return PathSubject(ways, self.nowhere_direct, self.title)
+
+    def way(self, family: Family) -> Way:
+        """Give the way that `lacks` has found to be there."""
+        return self.ways[family]
+
+    def seen(self, way: Way, query: Query) -> list[Forwarded]:
+        """Give what the server got and sent for a name, through the path or directly."""
+        return list(way.server.seen(query.name))
+
+    def lacks(self, need: str) -> str | None:
+        """Say why an item is not applicable."""
+        match need:
+            case "ipv4" | "ipv6":
+                version = "IPv4" if need == "ipv4" else "IPv6"
+                return None if need in self.ways else f"There is no path by {version}."
+            case "nowhere":
+                return None if self.nowhere is not None else "No address without a server is known."
+            case _:
+                raise ValueError(f"no item may need {need!r}")
+
+    def silence(self) -> str:
+        """Say that nobody answers a plain query through the path by IPv4 any more."""
+        query = Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, payload=None)
+        way = next(iter(self.ways.values()))
+        return way.asker.ask(query).trouble
+
+    def lost(self, way: Way, exchange: Exchange, transport: Transport = "udp") -> Outcome:
+        """Judge a query without usable response: the path's failure if the server answers the same one directly."""
+        fresh = Query(name=exchange.query.name, rtype=exchange.query.rtype, rd=exchange.query.rd)
+        query = exchange.query
+        directly = way.direct.tcp(query) if transport == "tcp" else way.direct.udp(query)
+        said = exchange.trouble[:1].upper() + exchange.trouble[1:].rstrip(".")
+        if directly.message is None:
+            return inconclusive(f"{said}; without the path there is none either.", exchange, directly)
+        way_in = "reaches" if len(self.seen(way, fresh)) > 1 else "does not reach"
+        return failed(f"{said}; the query {way_in} the server, which answers it without the path.", exchange, directly)

@@ -1,0 +1,139 @@
+"""A DNS proxy (RFC 5625) whose upstream is a server of the rig, or that is only asked."""
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import dns.flags
+import dns.name
+import dns.rcode
+from dns.rdatatype import RdataType
+
+from dnsrig.verification.asker import Asker
+from dnsrig.verification.exchange import Exchange, Transport
+from dnsrig.verification.queries import Query
+from dnsrig.verification.upstream import names
+from dnsrig.verification.upstream.server import Forwarded, Upstream
+from dnsrig.verification.verdicts import Outcome, failed, inconclusive
+
+POINT_AT_UPSTREAM = "let it forward to the address of --upstream, where the rig answers"
+
+
+@dataclass(frozen=True, slots=True)
+class Through:
+    """A query to the proxy with its response, and what passed between the proxy and its upstream for it."""
+
+    client: Exchange
+    forwarded: Sequence[Forwarded]
+    """Empty where the proxy answered itself, or dropped the query."""
+
+    @property
+    def upstream(self) -> Forwarded | None:
+        """What passed last."""
+        return self.forwarded[-1] if self.forwarded else None
+
+
+@dataclass
+class ProxySubject:
+    """What items of the role `proxy` are run against."""
+
+    asker: Asker
+    upstream: Upstream | None = None
+    """Where it forwards to; None: the rig has no control of that."""
+    wan: Asker | None = None
+    """Asks the proxy at its outer address, from the outer side."""
+    title: str = ""
+    """The proxy's name and version, where the rig started it."""
+    direct: Asker | None = None
+    """Asks the upstream without the proxy; None where there is no upstream of the rig's."""
+    _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
+
+    def without(self) -> "ProxySubject":
+        """Give what the same items find where the upstream is asked itself.
+
+        Raises:
+            ValueError: the upstream is not the rig's.
+
+        """
+        if self.direct is None:
+            raise ValueError("there is no upstream that could be asked without the proxy")
+        return ProxySubject(self.direct, self.upstream, None, self.title, self.direct)
+
+    def ask(self, query: Query, transport: Transport = "udp") -> Through:
+        """Ask the proxy by one transport, without going on by TCP."""
+        before = len(self.seen(query.name))
+        exchange = self.asker.tcp(query) if transport == "tcp" else self.asker.udp(query)
+        return Through(exchange, self.seen(query.name)[before:])
+
+    def seen(self, name: dns.name.Name) -> Sequence[Forwarded]:
+        """Give what came to the upstream for a name."""
+        return [] if self.upstream is None else self.upstream.seen(name)
+
+    @cached_property
+    def plain(self) -> Through:
+        """A query for an address, without EDNS."""
+        with self._lock:
+            return self.ask(Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, payload=None))
+
+    @cached_property
+    def with_do(self) -> Through:
+        """A query for an address, with DO."""
+        with self._lock:
+            return self.ask(Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, do=True))
+
+    def lacks(self, need: str) -> str | None:
+        """Say why an item is not applicable."""
+        match need:
+            case "upstream":
+                return self._lacks_upstream
+            case "edns":
+                return self._lacks_upstream or self._lacks_edns
+            case "dnssec":
+                return self._lacks_upstream or self._lacks_dnssec
+            case "wan":
+                return None if self.wan is not None else "No outer address of the proxy is known; --outer names it."
+            case _:
+                raise ValueError(f"no item may need {need!r}")
+
+    @cached_property
+    def _lacks_upstream(self) -> str | None:
+        if self.upstream is None:
+            return f"What the proxy's upstream gets and sends cannot be seen; {POINT_AT_UPSTREAM}."
+        answered = self.plain.client.rcode is not None
+        if answered and not self.plain.forwarded and not self.with_do.forwarded:
+            return f"Queries to the proxy do not come to the rig's upstream; {POINT_AT_UPSTREAM}."
+        return None
+
+    @cached_property
+    def _lacks_edns(self) -> str | None:
+        passage = self.with_do
+        if passage.client.message is None:
+            return "Queries with EDNS are not answered (see P-1)."
+        if passage.upstream is None or passage.upstream.asked.edns < 0 or passage.client.message.edns < 0:
+            return "EDNS does not pass the proxy (see P-1)."
+        return None
+
+    @cached_property
+    def _lacks_dnssec(self) -> str | None:
+        message = self.with_do.client.message
+        if message is None or not any(rrset.rdtype == RdataType.RRSIG for rrset in message.answer):
+            return "No signatures come to a client that sets DO (see P-1)."
+        return None
+
+    def silence(self) -> str:
+        """Say that the proxy does not answer a plain query any more."""
+        query = Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, payload=None)
+        return self.asker.udp(query).trouble
+
+    def unanswered(self, through: Through) -> Outcome:
+        """Judge a query without usable response: a failure if the proxy answers others, else no verdict."""
+        exchange = through.client
+        said = exchange.trouble[:1].upper() + exchange.trouble[1:].rstrip(".")
+        if exchange.malformed:
+            return failed(f"{said}.", exchange)
+        silence = self.silence()
+        if silence:
+            return inconclusive(f"The proxy does not answer the simplest question either: {silence}.", exchange)
+        where = "the upstream answered" if through.forwarded else "the query did not come to the upstream"
+        return failed(f"{said}; {where}, and others are answered.", exchange)

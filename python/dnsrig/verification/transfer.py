@@ -1,0 +1,93 @@
+"""Zone transfers (AXFR, RFC 5936): the zone as a server gives it to its secondaries."""
+
+import secrets
+import socket
+import struct
+import time
+from dataclasses import dataclass, field
+
+import dns.exception
+import dns.message
+import dns.name
+import dns.rcode
+import dns.rrset
+import dns.zone
+from dns.rdatatype import RdataType
+
+from dnsrig.verification.asker import Asker
+from dnsrig.verification.queries import Query
+
+LARGEST_TRANSFER = 64 << 20
+"""Octets after which a transfer is given up: zones that large are not for a verification in seconds."""
+TRANSFER_WAIT_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """What a server gave when it was asked for the zone."""
+
+    refusal: str = ""
+    """Why there is no transfer, as a clause; "" if there is one."""
+    trouble: str = ""
+    """Why a transfer that began did not come to its end, as a clause."""
+    rrsets: tuple[dns.rrset.RRset, ...] = ()
+    """In the order in which they came; the first and the last have the SOA record."""
+    octets: int = 0
+    zone: dns.zone.Zone | None = field(default=None, compare=False)
+    """The zone's data, with absolute names, if the transfer is complete."""
+
+
+def transfer(asker: Asker, origin: dns.name.Name) -> Transfer:
+    """Ask for a zone transfer, over a TCP connection of its own."""
+    sent = Query(name=origin, rtype=RdataType.AXFR, payload=None).wire(secrets.randbelow(1 << 16))
+    rrsets: list[dns.rrset.RRset] = []
+    octets = 0
+    deadline = time.monotonic() + TRANSFER_WAIT_S
+    family = socket.AF_INET6 if ":" in asker.server.address else socket.AF_INET
+    try:
+        with asker.make_socket(family, socket.SOCK_STREAM) as channel:
+            channel.settimeout(asker.tcp_wait_s)
+            channel.connect((asker.server.address, asker.server.port))
+            channel.sendall(struct.pack("!H", len(sent)) + sent)
+            while _count_soa(rrsets, origin) < 2:
+                if time.monotonic() > deadline or octets > LARGEST_TRANSFER:
+                    return Transfer(
+                        trouble=f"it was given up after {octets} octets", rrsets=tuple(rrsets), octets=octets
+                    )
+                wire = _exactly(channel, struct.unpack("!H", _exactly(channel, 2))[0])
+                octets += len(wire)
+                message = dns.message.from_wire(wire, one_rr_per_rrset=True)
+                if message.rcode() != dns.rcode.NOERROR:
+                    code = dns.rcode.to_text(message.rcode())
+                    return Transfer(refusal=f"the response code is {code}", octets=octets)
+                if not message.answer and not rrsets:
+                    return Transfer(refusal="the response has no answer", octets=octets)
+                rrsets += message.answer
+    except (OSError, EOFError, dns.exception.DNSException, ValueError) as error:
+        why = str(error) or type(error).__name__
+        if not rrsets:
+            return Transfer(refusal=why, octets=octets)
+        return Transfer(trouble=why, rrsets=tuple(rrsets), octets=octets)
+    return Transfer(rrsets=tuple(rrsets), octets=octets, zone=_zone_of(rrsets, origin))
+
+
+def _count_soa(rrsets: list[dns.rrset.RRset], origin: dns.name.Name) -> int:
+    return sum(1 for rrset in rrsets if rrset.rdtype == RdataType.SOA and rrset.name == origin)
+
+
+def _exactly(channel: socket.socket, octets: int) -> bytes:
+    found = bytearray()
+    while len(found) < octets:
+        part = channel.recv(octets - len(found))
+        if not part:
+            raise EOFError("the connection was closed before the second SOA record")
+        found += part
+    return bytes(found)
+
+
+def _zone_of(rrsets: list[dns.rrset.RRset], origin: dns.name.Name) -> dns.zone.Zone:
+    zone = dns.zone.Zone(origin, relativize=False)
+    for rrset in rrsets:
+        if rrset.name.is_subdomain(origin):
+            zone.find_rdataset(rrset.name, rrset.rdtype, rrset.covers, create=True).update(rrset)  # type: ignore[no-untyped-call]
+    return zone

@@ -1,0 +1,26 @@
+"""All zones of the tree."""
+
+from dnsrig.verification.tree import (
+    zones_algorithms,
+    zones_chains,
+    zones_costly,
+    zones_denial,
+    zones_forged_denial,
+    zones_good,
+    zones_serving,
+    zones_signatures,
+    zones_spoofing,
+)
+from dnsrig.verification.tree.cases import ZonePlan
+
+PLANS: tuple[ZonePlan, ...] = (
+    *zones_good.PLANS,
+    *zones_signatures.PLANS,
+    *zones_algorithms.PLANS,
+    *zones_denial.PLANS,
+    *zones_forged_denial.PLANS,
+    *zones_chains.PLANS,
+    *zones_costly.PLANS,
+    *zones_serving.PLANS,
+    *zones_spoofing.PLANS,
+)

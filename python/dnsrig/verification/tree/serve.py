@@ -1,0 +1,247 @@
+"""Serving the tree: one responder for all its addresses, which misbehaves where a zone's plan says so."""
+
+import asyncio
+import contextlib
+import socket
+import struct
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Self, cast
+
+import dns.exception
+import dns.flags
+import dns.message
+import dns.name
+
+from dnsrig.errors import EnvironmentLacksError
+from dnsrig.verification.asker import SocketMaker
+from dnsrig.verification.exchange import HEADER_OCTETS, Transport
+from dnsrig.verification.tree.answering import answer, truncated, udp_limit
+from dnsrig.verification.tree.loaded import LoadedZone
+from dnsrig.verification.tree.making import PREFIX, Tree, make_tree
+from dnsrig.verification.tree.misbehaviour import Bound, Misbehaviour, Reply, Scene
+from dnsrig.verification.tree.seen import SeenQueries
+
+PORT = 53
+NORMAL = Misbehaviour(name="none", does="does nothing wrong")
+IDLE_S = 30.0
+"""Connections without a query are closed after this time (RFC 7766 section 6.2.3)."""
+
+
+class ZoneFiles(Mapping[dns.name.Name, LoadedZone]):
+    """Zones by name, each read from its file when it is first asked for, or by `read_all`."""
+
+    def __init__(self, paths: Mapping[dns.name.Name, Path], loaded: dict[dns.name.Name, LoadedZone]) -> None:
+        self._paths, self._loaded = paths, loaded
+
+    def __getitem__(self, name: dns.name.Name) -> LoadedZone:
+        if name not in self._paths:
+            raise KeyError(name)
+        if name not in self._loaded:
+            self._loaded[name] = LoadedZone.read(name.to_text(), self._paths[name])
+        return self._loaded[name]
+
+    def read_all(self) -> None:
+        """Read all files: reading one takes up to a second, in which nobody would be answered."""
+        for name in self._paths:
+            self[name]
+
+    def __iter__(self) -> Iterator[dns.name.Name]:
+        return iter(self._paths)
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+
+class TreeServer:
+    """Serves a tree on its addresses; a context manager that runs in a thread of its own.
+
+    `make_socket` makes sockets in a namespace of the rig whose loopback, or another link, has the addresses.
+    """
+
+    def __init__(self, tree: Tree, make_socket: SocketMaker = socket.socket, port: int = PORT) -> None:
+        self.tree = tree
+        self.port = port
+        self.seen = SeenQueries()
+        self.bound: list[Bound] = [bound for zone in tree.zones for bound in zone.plan.bound]
+        """What is done wrong, for which names; items and tests may add to it, the first that fits counts."""
+        self._files = ZoneFiles({zone.plan.origin: zone.path for zone in tree.zones}, tree.loaded)
+        self.zones: Mapping[dns.name.Name, LoadedZone] = self._files
+        self.zones_of: list[Mapping[dns.name.Name, LoadedZone]] = [
+            ZoneFiles({zone.plan.origin: zone.path for zone in tree.zones if index in zone.plan.servers}, tree.loaded)
+            for index, _ in enumerate(tree.addresses)
+        ]
+        """The zones of each address."""
+        self._make_socket = make_socket
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="tree", daemon=True)
+        self._datagrams: list[asyncio.DatagramTransport] = []
+        self._other_ports: list[asyncio.DatagramTransport] = []
+        """On the same addresses; only forged responses come from these."""
+        self._servers: list[asyncio.Server] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def __enter__(self) -> Self:
+        self._files.read_all()
+        self._thread.start()
+        try:
+            asyncio.run_coroutine_threadsafe(self._listen(), self._loop).result()
+        except OSError as error:
+            self.__exit__(None, None, None)
+            raise EnvironmentLacksError(
+                f"the tree cannot be served on {self.tree.addresses[0]} and the addresses after it, port {self.port}: "
+                f"{error.strerror or error}; it takes root, or a namespace of the rig"
+            ) from error
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    async def _listen(self) -> None:
+        for index, address in enumerate(self.tree.addresses):
+            udp = self._bound_socket(address, socket.SOCK_DGRAM)
+            datagrams, _ = await self._loop.create_datagram_endpoint(self._protocol(index), sock=udp)
+            self._datagrams.append(datagrams)
+            other = self._bound_socket(address, socket.SOCK_DGRAM, 0)
+            other_port, _ = await self._loop.create_datagram_endpoint(asyncio.DatagramProtocol, sock=other)
+            self._other_ports.append(other_port)
+            tcp = self._bound_socket(address, socket.SOCK_STREAM)
+            self._servers.append(await asyncio.start_server(self._connection(index), sock=tcp))
+
+    def _protocol(self, index: int) -> "Callable[[], _Datagrams]":
+        return lambda: _Datagrams(self, index)
+
+    def _bound_socket(self, address: str, kind: socket.SocketKind, port: int | None = None) -> socket.socket:
+        channel = self._make_socket(socket.AF_INET, kind)
+        try:
+            channel.setblocking(False)
+            if kind == socket.SOCK_STREAM:
+                channel.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            channel.bind((address, self.port if port is None else port))
+        except BaseException:
+            channel.close()
+            raise
+        return channel
+
+    async def _close(self) -> None:
+        for datagrams in (*self._datagrams, *self._other_ports):
+            datagrams.close()
+        for server in self._servers:
+            server.close()
+        tasks = [*self._tasks]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def misbehaviour(self, index: int, name: dns.name.Name) -> Misbehaviour:
+        """Say what an address does wrong with a name."""
+        return next((one.misbehaviour for one in self.bound if one.fits(index, name)), NORMAL)
+
+    def respond(self, wire: bytes, transport: Transport, index: int, source: tuple[str, int]) -> Reply:
+        """Give what is sent for a query."""
+        try:
+            query = dns.message.from_wire(wire)
+        except dns.exception.DNSException:
+            is_query = len(wire) >= HEADER_OCTETS and not wire[2] & 0x80
+            return Reply((), _format_error(wire) if is_query else None, NORMAL)
+        if query.flags & dns.flags.QR:
+            return Reply((), None, NORMAL)
+        if len(query.question) != 1:
+            return Reply((), answer(query, self.zones_of[index]).to_wire(), NORMAL)
+        self.seen.add(query, wire, transport, self.tree.addresses[index], source)
+        wrong = self.misbehaviour(index, query.question[0].name)
+        scene = Scene(query, answer(query, self.zones_of[index]), transport, self.zones)
+        ahead = wrong.ahead(scene) if wrong.ahead and transport == "udp" else []
+        response = wrong.change(scene) if wrong.change else scene.response
+        if response is None or (transport == "tcp" and wrong.refuses_tcp):
+            return Reply(ahead, None, wrong)
+        limit = udp_limit(query) if transport == "udp" else 65_535
+        made = truncated(response, limit)
+        return Reply(ahead, wrong.mangle(made) if wrong.mangle else made, wrong)
+
+    def answer_datagram(
+        self, wire: bytes, index: int, source: tuple[str, int], channel: asyncio.DatagramTransport
+    ) -> None:
+        """Answer a datagram, later where the server is slow."""
+        reply = self.respond(wire, "udp", index, source)
+        match reply.wrong.ahead_from:
+            case "address":
+                forging = self._datagrams[(index + 1) % len(self._datagrams)]
+            case "port":
+                forging = self._other_ports[index]
+            case _:
+                forging = channel
+        for message in reply.ahead:
+            forging.sendto(message, source)
+        if reply.response is not None:
+            self._loop.call_later(reply.wrong.delay_s, channel.sendto, reply.response, source)
+
+    def _connection(self, index: int) -> "Callable[[asyncio.StreamReader, asyncio.StreamWriter], asyncio.Future[None]]":
+        def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> asyncio.Future[None]:
+            task = self._loop.create_task(self._serve_connection(index, reader, writer))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+            return task
+
+        return accept
+
+    async def _serve_connection(self, index: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        source = writer.get_extra_info("peername")
+        try:
+            with contextlib.suppress(asyncio.IncompleteReadError, TimeoutError, asyncio.CancelledError, OSError):
+                while True:
+                    length = await asyncio.wait_for(reader.readexactly(2), IDLE_S)
+                    wire = await asyncio.wait_for(reader.readexactly(struct.unpack("!H", length)[0]), IDLE_S)
+                    reply = self.respond(wire, "tcp", index, source)
+                    if reply.response is None:
+                        return
+                    await asyncio.sleep(reply.wrong.delay_s)
+                    writer.write(struct.pack("!H", len(reply.response)) + reply.response)
+                    await writer.drain()
+        finally:
+            writer.close()
+
+
+class _Datagrams(asyncio.DatagramProtocol):
+    def __init__(self, server: TreeServer, index: int) -> None:
+        self._server, self._index = server, index
+        self._channel: asyncio.DatagramTransport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._channel = cast("asyncio.DatagramTransport", transport)
+
+    def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
+        if self._channel is not None:
+            self._server.answer_datagram(data, self._index, addr, self._channel)
+
+
+def _format_error(wire: bytes) -> bytes:
+    """Give a FORMERR with the ID of a query that cannot be parsed."""
+    return wire[:2] + bytes([0x80 | (wire[2] & 0x79), 1]) + bytes(8)
+
+
+def serve_tree(folder: Path, stop: threading.Event, tell: Callable[[str], None] = print, prefix: str = PREFIX) -> None:
+    """Make the tree below `folder` and serve it until `stop` is set; `tell` what to point a resolver at.
+
+    Raises:
+        EnvironmentLacksError: the addresses, or their port 53, cannot be had.
+
+    """
+    tree = make_tree(folder, prefix)
+    with TreeServer(tree):
+        tell(f"The tree is served on {', '.join(tree.addresses)}, port {PORT}.")
+        tell("Root hints (a zone file):")
+        tell(tree.root_hints.rstrip())
+        tell("Trust anchor, as a DS record:")
+        tell(tree.trust_anchor_ds.rstrip())
+        tell("or as a DNSKEY record:")
+        tell(tree.trust_anchor_dnskey.rstrip())
+        tell("No other trust anchor may be configured, and queries to 127.0.0.0/8 must be allowed.")
+        stop.wait()

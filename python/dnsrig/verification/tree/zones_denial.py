@@ -1,0 +1,120 @@
+"""Zones in which proofs of denial are missing."""
+
+import dns.dnssec
+import dns.name
+from dns.rdatatype import RdataType
+
+from dnsrig.verification.tree.cases import BOGUS, Case, ZonePlan
+from dnsrig.verification.tree.edits import CHAIN_TYPES, ZoneEdit
+from dnsrig.verification.tree.zones_good import USUAL
+
+
+def _remove_chain(edit: ZoneEdit) -> None:
+    edit.remove_chain()
+
+
+def _unsign_chain(edit: ZoneEdit) -> None:
+    for rtype in CHAIN_TYPES:
+        for name in edit.owners(rtype):
+            edit.remove_signatures(name, rtype)
+
+
+def _spoil_chain(edit: ZoneEdit) -> None:
+    for rtype in CHAIN_TYPES:
+        for name in edit.owners(rtype):
+            edit.spoil_signatures(name, rtype)
+
+
+def _strip_ds(edit: ZoneEdit, name: dns.name.Name) -> None:
+    """Take the DS records away; the NSEC or NSEC3 record still says that there are some."""
+    edit.remove_with_signatures(name, RdataType.DS)
+
+
+def _strip_ds_signatures(edit: ZoneEdit, name: dns.name.Name) -> None:
+    edit.remove_signatures(name, RdataType.DS)
+
+
+def _hide_delegation(edit: ZoneEdit, name: dns.name.Name) -> None:
+    """Take the record away that proves that there are no DS records: another, without opt-out, spans the name then."""
+    rtype = CHAIN_TYPES[0] if edit.owners(RdataType.NSEC) else CHAIN_TYPES[1]
+    if rtype == RdataType.NSEC:
+        edit.remove_with_signatures(name, rtype)
+        return
+    parameters = edit.rrset(edit.origin, RdataType.NSEC3PARAM)[0]
+    hashed = dns.dnssec.nsec3_hash(name, parameters.salt, parameters.iterations, 1)
+    edit.remove_with_signatures(dns.name.from_text(hashed, edit.origin), rtype)
+
+
+def _denials(proofs: str, item: str) -> tuple[Case, ...]:
+    return (
+        Case(name="absent", right=BOGUS, denied="name", what=f"a missing name, {proofs}", item=f"{item}-name"),
+        Case(
+            name="www",
+            rtype=RdataType.MX,
+            right=BOGUS,
+            denied="type",
+            what=f"a missing type, {proofs}",
+            item=f"{item}-type",
+        ),
+        Case(name="any.wild", right=BOGUS, what=f"a name made from a wildcard, {proofs}", item=f"{item}-wildcard"),
+    )
+
+
+def _plans(chain: str) -> tuple[ZonePlan, ...]:
+    records = chain.upper()
+    kind = {"chain": chain, "records": USUAL}
+    return (
+        ZonePlan(
+            name=f"no-proofs.{chain}.",
+            what=f"without {records} records",
+            edit=_remove_chain,
+            cases=_denials(f"without {records} records", "F-missing-proof"),
+            **kind,  # type: ignore[arg-type]
+        ),
+        ZonePlan(
+            name=f"unsigned-proofs.{chain}.",
+            what=f"its {records} records have no signatures",
+            edit=_unsign_chain,
+            cases=_denials(f"{records} records without signatures", "F-missing-proof"),
+            **kind,  # type: ignore[arg-type]
+        ),
+        ZonePlan(
+            name=f"spoiled-proofs.{chain}.",
+            what=f"its {records} records have wrong signatures",
+            edit=_spoil_chain,
+            cases=_denials(f"{records} records with wrong signatures", "F-missing-proof"),
+            **kind,  # type: ignore[arg-type]
+        ),
+        ZonePlan(
+            name=f"ds-stripped.{chain}.",
+            what=f"its DS records are left out, though the {records} record says that there are some",
+            parent_edit=_strip_ds,
+            cases=(Case(name="www", right=BOGUS, what=f"DS records left out, {records}", item="F-missing-ds-proof"),),
+            **kind,  # type: ignore[arg-type]
+        ),
+        ZonePlan(
+            name=f"ds-unsigned.{chain}.",
+            what="its DS records have no signature",
+            parent_edit=_strip_ds_signatures,
+            cases=(Case(name="www", right=BOGUS, what="DS records without signature", item="F-missing-ds-proof"),),
+            **kind,  # type: ignore[arg-type]
+        ),
+        ZonePlan(
+            name=f"unproven.{chain}.",
+            what=f"not signed, and no {records} record proves that it is not",
+            chain="",
+            records=USUAL,
+            parent_edit=_hide_delegation,
+            cases=(
+                Case(
+                    name="www",
+                    right=BOGUS,
+                    what=f"an unsigned zone without a matching {records} record in its parent",
+                    item="F-missing-ds-proof",
+                ),
+            ),
+        ),
+    )
+
+
+PLANS = (*_plans("nsec"), *_plans("nsec3"))

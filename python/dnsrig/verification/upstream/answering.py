@@ -1,0 +1,218 @@
+"""What the upstream answers, by the name: responses of a resolver that has validated them."""
+
+import dns.edns
+import dns.flags
+import dns.message
+import dns.name
+import dns.opcode
+import dns.rcode
+import dns.rdata
+import dns.rdataclass
+import dns.rrset
+import dns.tsig
+from dns.rdatatype import RdataType
+
+from dnsrig.verification.exchange import Transport
+from dnsrig.verification.upstream import names
+from dnsrig.verification.upstream.names import ORIGIN, TTL_S
+from dnsrig.verification.upstream.signer import Signer
+
+UPSTREAM_PAYLOAD = 4096
+OLD_LIMIT = 512
+UNASSIGNED_OPTION = dns.edns.OptionType.make(65_001)
+"""EDNS option code for local use (RFC 6891 section 9)."""
+OPTION_OCTETS = b"dnsrig"
+EXPLANATION = dns.edns.EDEOption(dns.edns.EDECode.NO_REACHABLE_AUTHORITY, "as the rig asks")
+DATA = {
+    RdataType.A: "192.0.2.53",
+    RdataType.AAAA: "2001:db8::53",
+    RdataType.TXT: '"dnsrig"',
+    RdataType.MX: "10 mail.rig.example.",
+    RdataType.NS: "ns.rig.example.",
+    RdataType.CAA: '0 issue "ca.example"',
+    RdataType.DS: f"12345 13 2 {'5a' * 32}",
+    RdataType.CDS: f"12345 13 2 {'5a' * 32}",
+    RdataType.NSEC3PARAM: "1 0 0 -",
+    RdataType.TLSA: f"3 1 1 {'a5' * 32}",
+    RdataType.SVCB: "1 svc.rig.example. alpn=h2",
+    RdataType.HTTPS: "1 . alpn=h2",
+    RdataType.SRV: "0 0 53 ns.rig.example.",
+    RdataType.PTR: "host.rig.example.",
+}
+"""A record of each type; other types have one in the form of RFC 3597."""
+OTHER_DATA = r"\# 6 646e73726967"
+SOA = "ns.rig.example. hostmaster.rig.example. 1 7200 3600 604800 300"
+PRIVATE_DATA = {RdataType.A: ("10.53.0.1", "192.168.53.1", "127.0.0.1"), RdataType.AAAA: ("fd53::1", "::1")}
+STRING_OCTETS = 255
+TARGET = b"target"
+"""The label of what an alias points to, below it."""
+TEXTS = ("first", "second", "third", "fourth")
+
+
+class Answering:
+    """Makes responses; the same question, at the same time, has the same response."""
+
+    def __init__(self, signer: Signer, tsig_key: dns.tsig.Key) -> None:
+        self._signer = signer
+        self._tsig_key = tsig_key
+
+    def respond(self, wire: bytes, transport: Transport) -> bytes | None:
+        """Give the message that answers a query, or nothing to what is none."""
+        query = dns.message.from_wire(
+            wire, keyring=self._tsig_key, continue_on_error=True, ignore_trailing=True, one_rr_per_rrset=False
+        )
+        if query.flags & dns.flags.QR:
+            return None
+        response = self._response(query)
+        if query.had_tsig:
+            response.use_tsig(self._tsig_key)
+            response.request_mac = query.mac or b""
+        if query.edns > 0:
+            response.set_rcode(dns.rcode.BADVERS)
+        elif query.opcode() != dns.opcode.QUERY or len(query.question) != 1:
+            response.set_rcode(dns.rcode.NOTIMP)
+        else:
+            self._fill(query, response)
+        return _within_limit(query, response, transport)
+
+    @staticmethod
+    def _response(query: dns.message.Message) -> dns.message.Message:
+        response = dns.message.Message(query.id)
+        kept = query.flags & (dns.flags.RD | dns.flags.CD)
+        response.flags = dns.flags.QR | dns.flags.RA | kept | dns.opcode.to_flags(query.opcode())
+        response.question = list(query.question)
+        if query.edns >= 0:
+            response.use_edns(0, query.ednsflags & dns.flags.DO, UPSTREAM_PAYLOAD)
+        return response
+
+    def _fill(self, query: dns.message.Message, response: dns.message.Message) -> None:
+        name, rtype = query.question[0].name, query.question[0].rdtype
+        word, number = names.said(name)
+        wants_ad = query.flags & dns.flags.AD or (query.edns >= 0 and query.ednsflags & dns.flags.DO)
+        is_refused = {
+            names.SERVFAIL: dns.rcode.SERVFAIL,
+            names.EXPLAINED: dns.rcode.SERVFAIL,
+            names.REFUSED: dns.rcode.REFUSED,
+        }.get(word)
+        if word == names.BOGUS and not query.flags & dns.flags.CD:
+            is_refused = dns.rcode.SERVFAIL
+        if is_refused is not None:
+            response.set_rcode(is_refused)
+            self._explain(response, word)
+            return
+        if word != names.BOGUS and wants_ad:
+            response.flags |= dns.flags.AD
+        self._add_records(query, response, word, number)
+        if word == names.OPTIONS and response.edns >= 0:
+            _add_option(response, dns.edns.GenericOption(UNASSIGNED_OPTION, OPTION_OCTETS))
+        if word == names.CASE:
+            for rrset in response.answer:
+                rrset.name = dns.name.Name([label.upper() for label in rrset.name.labels])
+        if word == "size":
+            self._grow(response, name, RdataType.make(rtype), number)
+
+    @staticmethod
+    def _explain(response: dns.message.Message, word: str) -> None:
+        if word == names.EXPLAINED and response.edns >= 0:
+            _add_option(response, EXPLANATION)
+
+    def _add_records(self, query: dns.message.Message, response: dns.message.Message, word: str, number: int) -> None:
+        question = query.question[0]
+        name, rtype, rdclass = question.name, RdataType.make(question.rdtype), question.rdclass
+        signed = query.edns >= 0 and bool(query.ednsflags & dns.flags.DO) and rdclass == dns.rdataclass.IN
+        if word in {names.ABSENT, names.EMPTY}:
+            response.set_rcode(dns.rcode.NXDOMAIN if word == names.ABSENT else dns.rcode.NOERROR)
+            self._deny(response, name, signed=signed)
+            return
+        if name == ORIGIN and rtype == RdataType.DNSKEY:
+            self._add(response.answer, self._signer.keys, signed=signed)
+            return
+        if word == names.ALIAS and rtype != RdataType.CNAME and name.labels[0].lower() != TARGET:
+            target = dns.name.Name((TARGET, *name.labels))
+            self._add(response.answer, _rrset(name, RdataType.CNAME, (target.to_text(),)), signed=signed)
+            name = target
+        ttl_s = number if word == "ttl" else TTL_S
+        texts = TEXTS if word == names.TRUNCATED and rtype == RdataType.TXT else _data(name, rtype)
+        if word == names.PRIVATE:
+            texts = PRIVATE_DATA.get(rtype, texts)
+        if word != "size":
+            self._add(response.answer, _rrset(name, rtype, texts, ttl_s, rdclass), signed=signed)
+        if word == names.SECTIONS:
+            server = dns.name.from_text("ns", ORIGIN)
+            self._add(response.authority, _rrset(ORIGIN, RdataType.NS, (server.to_text(),)), signed=signed)
+            self._add(response.additional, _rrset(server, RdataType.A, _data(server, RdataType.A)), signed=signed)
+
+    def _deny(self, response: dns.message.Message, name: dns.name.Name, *, signed: bool) -> None:
+        self._add(response.authority, _rrset(ORIGIN, RdataType.SOA, (SOA,)), signed=signed)
+        if signed:
+            following = dns.name.Name((b"\x00", *name.labels)).to_text()
+            # As RFC 4470 and its successor do: a denial made for this name alone.
+            self._add(response.authority, _rrset(name, RdataType.NSEC, (f"{following} RRSIG NSEC",)), signed=True)
+
+    def _grow(self, response: dns.message.Message, name: dns.name.Name, rtype: RdataType, octets: int) -> None:
+        """Fill the answer with TXT records, or one record of another type, to so many octets exactly, if they fit."""
+        signed = response.edns >= 0 and bool(response.ednsflags & dns.flags.DO)
+        if rtype != RdataType.TXT:
+            self._add(response.answer, _rrset(name, rtype, _data(name, rtype)), signed=signed)
+            return
+        rrset = _rrset(name, rtype, ('"0"',))
+        self._add(response.answer, rrset, signed=signed)
+        left = octets - len(response.to_wire(max_size=65_535))
+        per_record = 12 + 1 + STRING_OCTETS
+        texts = ['"0"']
+        while left >= per_record + 20:
+            texts.append(f'"{len(texts):03d}{"x" * (STRING_OCTETS - 3)}"')
+            left -= per_record
+        # The first record takes the rest; with a second string where one is not long enough.
+        more = max(left, 0)
+        first = "0" * (1 + min(more, STRING_OCTETS - 1))
+        second = more - (STRING_OCTETS - 1)
+        texts[0] = f'"{first}"' + (f' "{"1" * (second - 1)}"' if second > 0 else "")
+        response.answer.clear()
+        self._add(response.answer, _rrset(name, rtype, tuple(texts)), signed=signed)
+
+    def _add(self, section: list[dns.rrset.RRset], rrset: dns.rrset.RRset, *, signed: bool) -> None:
+        section.append(rrset)
+        if signed:
+            section.append(self._signer.signatures(rrset))
+
+
+def _rrset(
+    name: dns.name.Name,
+    rtype: RdataType,
+    texts: tuple[str, ...],
+    ttl_s: int = TTL_S,
+    rdclass: dns.rdataclass.RdataClass = dns.rdataclass.IN,
+) -> dns.rrset.RRset:
+    rdatas = [dns.rdata.from_text(rdclass, rtype, text) for text in texts]
+    return dns.rrset.from_rdata_list(name, ttl_s, rdatas)
+
+
+def _data(name: dns.name.Name, rtype: RdataType) -> tuple[str, ...]:
+    if rtype == RdataType.SOA:
+        return (SOA,)
+    if rtype == RdataType.NSEC:
+        return (f"{name} A RRSIG NSEC",)
+    return (DATA.get(rtype, OTHER_DATA),)
+
+
+def _add_option(response: dns.message.Message, option: dns.edns.Option) -> None:
+    response.use_edns(0, response.ednsflags & dns.flags.DO, UPSTREAM_PAYLOAD, options=[*response.options, option])
+
+
+def _within_limit(query: dns.message.Message, response: dns.message.Message, transport: Transport) -> bytes:
+    """Give the response as the transport carries it; TC and fewer records where it is too long (RFC 2181 section 9)."""
+    wire = response.to_wire(max_size=65_535)
+    word = names.said(query.question[0].name)[0] if query.question else ""
+    limit = OLD_LIMIT if query.edns < 0 else max(OLD_LIMIT, query.payload)
+    if transport == "tcp" or (len(wire) <= limit and word != names.TRUNCATED):
+        return wire
+    response.flags |= dns.flags.TC
+    del response.answer[1:]
+    kept = list(response.answer[0])[:1] if word == names.TRUNCATED and response.answer else []
+    if kept:
+        first = response.answer[0]
+        response.answer = [dns.rrset.from_rdata_list(first.name, first.ttl, kept)]
+    else:
+        response.answer, response.authority, response.additional = [], [], []
+    return response.to_wire(max_size=65_535)

@@ -1,0 +1,60 @@
+"""Names below which the rig's upstream answers as a resolver would: the second label says what is to be answered.
+
+So `dnsrig-1f.size-1220.rig.example.` has a response of 1220 octets, for whichever first label.
+"""
+
+import dns.name
+
+from dnsrig.verification.asker import random_label
+
+ORIGIN = dns.name.from_text("rig.example.")
+"""The signed zone that the upstream answers from; RFC 6761 section 6.5 keeps the name free."""
+PLAIN = "plain"
+"""One record of the type that is asked for."""
+ABSENT = "absent"
+"""NXDOMAIN, with SOA and, with DO, NSEC records."""
+EMPTY = "empty"
+"""NOERROR without the type, with SOA and, with DO, NSEC records."""
+ALIAS = "alias"
+"""A CNAME record and what it points to."""
+SECTIONS = "sections"
+"""A record with NS records in the authority section and their addresses in the additional one."""
+SERVFAIL = "servfail"
+REFUSED = "refused"
+EXPLAINED = "explained"
+"""SERVFAIL with an extended DNS error (RFC 8914)."""
+BOGUS = "bogus"
+"""SERVFAIL, as from a validator; with CD the records."""
+OPTIONS = "options"
+"""The response's OPT has an option that is not assigned."""
+PRIVATE = "private"
+"""Addresses for private use (RFC 1918, RFC 4193) and of loopback."""
+TRUNCATED = "truncated"
+"""Always truncated by UDP, with some of the records."""
+CASE = "case"
+"""Owner names come back in upper case, whatever the question's."""
+TTL_S = 300
+
+
+def sized(octets: int) -> str:
+    """Give the label of a response of so many octets."""
+    return f"size-{octets}"
+
+
+def living(ttl_s: int) -> str:
+    """Give the label of a record with this TTL."""
+    return f"ttl-{ttl_s}"
+
+
+def fresh(what: str) -> dns.name.Name:
+    """Make a name that nobody has asked for."""
+    return dns.name.from_text(f"{random_label()}.{what}", ORIGIN)
+
+
+def said(name: dns.name.Name) -> tuple[str, int]:
+    """Read what a name is to be answered with, and the number behind it; PLAIN where it says nothing."""
+    if not name.is_subdomain(ORIGIN) or len(name.labels) < len(ORIGIN.labels) + 2:
+        return PLAIN, 0
+    label = name.labels[-len(ORIGIN.labels) - 1].decode("ascii", "replace").lower()
+    word, _, number = label.partition("-")
+    return word, int(number) if number.isascii() and number.isdigit() else 0

@@ -1,0 +1,199 @@
+"""Serves the upstream by UDP and TCP, and keeps what came with what was sent."""
+
+import asyncio
+import contextlib
+import secrets
+import socket
+import struct
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Self
+
+import dns.exception
+import dns.message
+import dns.name
+import dns.tsig
+
+from dnsrig.verification.asker import SocketMaker
+from dnsrig.verification.exchange import HEADER_OCTETS, Endpoint, Transport
+from dnsrig.verification.upstream.answering import Answering
+from dnsrig.verification.upstream.signer import Signer
+
+PORT_ATTEMPTS = 50
+IDLE_S = 30.0
+TSIG_NAME = "dnsrig-key."
+
+
+@dataclass(frozen=True, slots=True)
+class Forwarded:
+    """A query as it came to the upstream, and what that sent back."""
+
+    query: bytes
+    response: bytes
+    transport: Transport
+    source: Endpoint
+    """The client's address and port, which is the proxy's."""
+    at_s: float
+    """When it came, by the monotonic clock."""
+
+    @property
+    def asked(self) -> dns.message.Message:
+        """The query, parsed, its TSIG unchecked."""
+        return dns.message.from_wire(self.query, keyring=False, continue_on_error=True)
+
+    @property
+    def answer(self) -> dns.message.Message:
+        """The response, parsed."""
+        return dns.message.from_wire(self.response, keyring=False)
+
+
+@dataclass
+class Upstream:
+    """A server that answers any name below `ORIGIN` by what the name says. Use it as a context manager."""
+
+    address: str = "127.0.0.1"
+    port: int = 0
+    """0 takes a free one."""
+    make_socket: SocketMaker = socket.socket
+    signer: Signer = field(default_factory=Signer)
+    tsig_key: dns.tsig.Key = field(default_factory=lambda: dns.tsig.Key(TSIG_NAME, secrets.token_bytes(32)))
+    """Signs responses to queries that are signed with it (RFC 8945)."""
+    _seen: dict[dns.name.Name, list[Forwarded]] = field(default_factory=dict, repr=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    def __post_init__(self) -> None:
+        self._answering = Answering(self.signer, self.tsig_key)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="upstream", daemon=True)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._datagrams: asyncio.DatagramTransport | None = None
+        self._server: asyncio.Server | None = None
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """Where it listens, known once it has been entered."""
+        return Endpoint(self.address, self.port)
+
+    def seen(self, name: dns.name.Name) -> Sequence[Forwarded]:
+        """Give what came for a name, whatever its case, in its order."""
+        with self._lock:
+            return list(self._seen.get(name, ()))
+
+    def everything(self) -> Sequence[Forwarded]:
+        """Give all that came."""
+        with self._lock:
+            return [one for forwarded in self._seen.values() for one in forwarded]
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        try:
+            asyncio.run_coroutine_threadsafe(self._listen(), self._loop).result()
+        except BaseException:
+            self._stop_loop()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result()
+        self._stop_loop()
+
+    def _stop_loop(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    async def _listen(self) -> None:
+        udp, tcp = self._sockets()
+        self._datagrams, _ = await self._loop.create_datagram_endpoint(lambda: _Datagrams(self), sock=udp)
+        self._server = await asyncio.start_server(self._serve_connection, sock=tcp)
+
+    def _sockets(self) -> tuple[socket.socket, socket.socket]:
+        """Take one port for both transports."""
+        for attempt in range(PORT_ATTEMPTS):
+            udp = self._bound(socket.SOCK_DGRAM, self.port)
+            port = udp.getsockname()[1]
+            try:
+                tcp = self._bound(socket.SOCK_STREAM, port)
+            except OSError:
+                udp.close()
+                if self.port or attempt == PORT_ATTEMPTS - 1:
+                    raise
+                continue
+            self.port = port
+            return udp, tcp
+        raise AssertionError("unreachable")
+
+    def _bound(self, kind: socket.SocketKind, port: int) -> socket.socket:
+        channel = self.make_socket(socket.AF_INET6 if ":" in self.address else socket.AF_INET, kind)
+        try:
+            channel.setblocking(False)
+            if kind == socket.SOCK_STREAM:
+                channel.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            channel.bind((self.address, port))
+        except BaseException:
+            channel.close()
+            raise
+        return channel
+
+    async def _close(self) -> None:
+        if self._datagrams is not None:
+            self._datagrams.close()
+        if self._server is not None:
+            self._server.close()
+        tasks = [*self._tasks]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def respond(self, query: bytes, transport: Transport, source: Endpoint) -> bytes | None:
+        """Give the response to a query and keep both; nothing for what cannot be a query."""
+        if len(query) < HEADER_OCTETS:
+            return None
+        try:
+            response = self._answering.respond(query, transport)
+            question = dns.message.from_wire(query, question_only=True).question
+        except (dns.exception.DNSException, ValueError):
+            return None
+        if response is not None and question:
+            forwarded = Forwarded(query, response, transport, source, time.monotonic())
+            with self._lock:
+                self._seen.setdefault(question[0].name, []).append(forwarded)
+        return response
+
+    def answer_datagram(self, query: bytes, sender: tuple[str, int]) -> None:
+        """Answer a datagram."""
+        response = self.respond(query, "udp", Endpoint(sender[0], sender[1]))
+        if response is not None and self._datagrams is not None:
+            self._datagrams.sendto(response, sender)
+
+    async def _serve_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        if task is not None:
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        peer = writer.get_extra_info("peername")
+        try:
+            with contextlib.suppress(asyncio.IncompleteReadError, asyncio.CancelledError, TimeoutError, OSError):
+                while True:
+                    length = await asyncio.wait_for(reader.readexactly(2), IDLE_S)
+                    query = await asyncio.wait_for(reader.readexactly(struct.unpack("!H", length)[0]), IDLE_S)
+                    response = self.respond(query, "tcp", Endpoint(peer[0], peer[1]))
+                    if response is None:
+                        break
+                    writer.write(struct.pack("!H", len(response)) + response)
+                    await writer.drain()
+        finally:
+            writer.close()
+
+
+class _Datagrams(asyncio.DatagramProtocol):
+    def __init__(self, upstream: Upstream) -> None:
+        self._upstream = upstream
+
+    def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
+        self._upstream.answer_datagram(data, addr)

@@ -1,0 +1,58 @@
+"""One verification: a target, and what became of each item."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from dnsrig.verification.item import Role
+from dnsrig.verification.runner import Result
+from dnsrig.verification.verdicts import Severity, Verdict
+
+ORDER = (Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.PASS_BY_TCP, Verdict.PASS, Verdict.NOT_APPLICABLE)
+"""Verdicts in the order in which readers want them."""
+LABELS = {
+    Verdict.FAIL: "fail",
+    Verdict.INCONCLUSIVE: "inconclusive",
+    Verdict.PASS_BY_TCP: "pass by TCP",
+    Verdict.PASS: "pass",
+    Verdict.NOT_APPLICABLE: "not applicable",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What was found of one target."""
+
+    role: Role
+    target: str
+    server_version: str | None
+    """Name and version of the server, where the rig started it."""
+    zone: str | None
+    results: Sequence[Result]
+    elapsed_s: float
+    known: Mapping[str, str] = field(default_factory=dict)
+    """The items that this version of the server is known to fail (`deviations.py`), with reasons."""
+
+    def of(self, verdict: Verdict) -> list[Result]:
+        """Give the results with a verdict, the severest items first."""
+        found = [result for result in self.results if result.outcome.verdict == verdict]
+        return sorted(found, key=lambda result: -result.item.severity.rank)
+
+    @property
+    def summary(self) -> dict[Verdict, int]:
+        """Count the verdicts."""
+        counts = Counter(result.outcome.verdict for result in self.results)
+        return {verdict: counts[verdict] for verdict in Verdict}
+
+    def known_deviation(self, result: Result) -> str | None:
+        """Give the reason of a failure that is known of this version; None for other failures and verdicts."""
+        return self.known.get(result.item.id) if result.outcome.verdict == Verdict.FAIL else None
+
+    @property
+    def known_failures(self) -> int:
+        """How many items failed that this version is known to fail."""
+        return sum(self.known_deviation(result) is not None for result in self.results)
+
+    def fails_at(self, least: Severity) -> bool:
+        """Say whether an item of at least this severity failed, be it known or not."""
+        return any(result.item.severity.rank >= least.rank for result in self.of(Verdict.FAIL))

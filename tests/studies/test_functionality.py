@@ -1,0 +1,182 @@
+"""The study functionality: its cases, what is published, whole runs, failures and resumption, and its report."""
+
+import json
+from importlib import resources
+
+import jsonschema
+import pytest
+from dnsrig.cli.app import run_command_line
+from dnsrig.errors import SubjectFailedError
+from dnsrig.items.catalogue import items
+from dnsrig.studies.functionality import bench, cases
+from dnsrig.studies.functionality.found import _agreed
+from dnsrig.studies.functionality.published import Outcome, published_items
+from dnsrig.studies.functionality.settings import FunctionalitySettings
+from dnsrig.verification.deviations import known_deviations
+from dnsrig.verification.item import ROLES
+from dnsrig.verification.runner import run_items
+from dnsrig.verification.verification import Verification
+
+
+def settings(*servers, **more):
+    return FunctionalitySettings(servers=servers, seed=1, **more)
+
+
+def schema(name):
+    return json.loads(resources.files("dnsrig.schemas").joinpath(name).read_text())
+
+
+def only_run(folder):
+    (run,) = folder.iterdir()
+    return run
+
+
+@pytest.fixture
+def all_installed(monkeypatch):
+    monkeypatch.setattr(cases, "_is_there", lambda _name, _role: True)
+
+
+class Bare:
+    """A subject that has nothing, so that items that need something are not applicable at once."""
+
+    def lacks(self, need):
+        return f"It has no {need}."
+
+    def silence(self):
+        return ""
+
+
+def without_servers(case, known, _folder):
+    """Verify nothing: every item that needs something is not applicable."""
+    needy = [one for one in known if one.item.needs]
+    return Verification(case.role, case.target, f"{cases.title(case)} 1.2", None, run_items(needy, Bare()), 0.5)
+
+
+def test_published_items_are_of_their_roles():
+    assert {item.role for item in published_items()} == set(ROLES)
+    for published in published_items():
+        assert published.outcome in Outcome.__args__
+        elsewhere = {known.item.id for role in ROLES if role != published.role for known in items(role)}
+        assert not elsewhere & set(published.items)
+
+
+def test_a_server_is_a_case_in_each_of_its_roles(all_installed):
+    found = cases.cases(settings("bind", "unbound", "dnsmasq", "dnsdist+nsd", "router"))
+    assert {case.case_id for case in found} == {
+        "authoritative-bind",
+        "authoritative-dnsdist+nsd",
+        "resolver-bind",
+        "resolver-unbound",
+        "proxy-dnsmasq",
+        "path-router",
+    }
+    assert [case.role for case in found] == sorted((case.role for case in found), key=ROLES.index)
+    assert {case.role for case in cases.cases(settings("bind", roles=("resolver",)))} == {"resolver"}
+
+
+def test_quick_runs_the_published_items_alone():
+    for role in ROLES:
+        known = {known.item.id for known in cases.case_items(role, "published")}
+        assert known and known < {known.item.id for known in cases.case_items(role, "all")}
+
+
+def test_verdicts_that_vary_are_inconclusive():
+    same = [{"verdict": "pass", "reason": "It holds."}] * 2
+    assert _agreed(same) == same[0]
+    found = _agreed([*same, {"verdict": "fail", "reason": "It does not."}])
+    assert found["verdict"] == "inconclusive"
+    assert found["reason"] == "Repetitions end differently: pass, pass, fail. It does not."
+
+
+def test_known_deviations_are_those_of_the_version_and_role():
+    assert known_deviations("authoritative", "powerdns", "4.7.3").keys() >= {"A-axfr", "A-dname", "A-zonemd"}
+    assert "F-digest-downgrade" in known_deviations("resolver", "unbound", "1.17.1")
+    assert known_deviations("resolver", "knot-resolver", "1.17.1") == known_deviations("proxy", "dnsdist", "0.1") == {}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--server", "nonsense"], "nothing named 'nonsense'"),
+        (["--role", "nonsense"], "'nonsense' is not one of"),
+        (["--server", "embedded", "--role", "proxy"], "none of the servers is a target as proxy"),
+        (["--records", "100"], "functionality has no --records"),
+    ],
+)
+def test_what_cannot_be_run_is_refused(tmp_path, capsys, arguments, said):
+    assert run_command_line(["run", "functionality", *arguments, "--out", str(tmp_path)]) == 2
+    assert said in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_quick_run_of_the_embedded_server(dnsrig, tmp_path):
+    done = dnsrig("run", "functionality", "--server", "embedded", "--quick", "--out", tmp_path, "--json")
+    assert done.code == 0, done.err
+    jsonschema.Draft202012Validator(schema("functionality.json")).validate(done.json)
+    (target,) = done.json["targets"]
+    assert (target["role"], target["summary"]["fail"], target["summary"]["inconclusive"]) == ("authoritative", 0, 0)
+    rows = {row["id"]: row for row in done.json["published"]}
+    assert rows["A-87"]["outcome"] == "could not verify"
+    assert rows["A-85"]["verdicts"] == {"embedded": "pass"}
+    run = only_run(tmp_path)
+    assert json.loads((run / "summary.json").read_text()) == done.json
+    stored = json.loads((run / "measurements/authoritative-embedded/0.json").read_text())
+    jsonschema.Draft202012Validator(schema("verification.json")).validate(stored["verification"])
+    assert (run / "tables/items.parquet").exists()
+    page, text = (run / "report.html").read_bytes(), (run / "report.md").read_bytes()
+    assert b"could not verify" in page and b"could not verify" in text
+    assert dnsrig("report", run).code == 0
+    assert (page, text) == ((run / "report.html").read_bytes(), (run / "report.md").read_bytes())
+    compared = dnsrig("compare", run, run, "--json")
+    jsonschema.Draft202012Validator(schema("verdict-comparison.json")).validate(compared.json)
+    assert (compared.json["differs"], compared.json["targets"]) == (False, 1)
+
+
+def test_a_server_that_fails_leaves_the_others(tmp_path, capsys, monkeypatch, all_installed):
+    monkeypatch.setattr(bench, "missing", lambda _roles: [])
+
+    def one_fails(case, known, folder):
+        if case.target == "nsd":
+            raise SubjectFailedError("NSD ended by itself")
+        return without_servers(case, known, folder)
+
+    monkeypatch.setattr(bench, "verified", one_fails)
+    command = ["run", "functionality", "--server", "bind,nsd,knot", "--role", "authoritative", "--out", str(tmp_path)]
+    assert run_command_line([*command, "--json"]) == 1
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["status"] == "incomplete"
+    assert [target["target"] for target in summary["targets"]] == ["bind", "knot"]
+    assert [(entry["case_ids"], entry["reason"]) for entry in summary["not_verified"]] == [
+        (["authoritative-nsd"], "NSD ended by itself")
+    ]
+    run = only_run(tmp_path)
+    assert "NSD ended by itself" in (run / "report.md").read_text()
+
+    verified = []
+
+    def all_work(case, known, folder):
+        verified.append(case.target)
+        return without_servers(case, known, folder)
+
+    monkeypatch.setattr(bench, "verified", all_work)
+    assert run_command_line(["run", "--resume", str(run), "--json"]) == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert verified == ["nsd"]
+    assert (summary["status"], summary["not_verified"]) == ("complete", [])
+    assert {target["target"] for target in summary["targets"]} == {"bind", "nsd", "knot"}
+
+
+def test_reports_escape_what_servers_say(tmp_path, capsys, monkeypatch, all_installed):
+    def says(case, known, folder):
+        found = without_servers(case, known, folder)
+        monkeypatch.setattr(Bare, "lacks", lambda _self, _need: "<script>|")
+        return found
+
+    monkeypatch.setattr(Bare, "lacks", lambda _self, _need: "<script>|")
+    monkeypatch.setattr(bench, "verified", says)
+    command = ["run", "functionality", "--server", "bind", "--role", "authoritative", "--out", str(tmp_path)]
+    assert run_command_line(command) == 0
+    out, err = capsys.readouterr()
+    assert "1 case, once: 1 measurement, about" in err
+    assert "could not verify" in out
+    assert "<script>" not in (only_run(tmp_path) / "report.html").read_text()

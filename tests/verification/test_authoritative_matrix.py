@@ -1,0 +1,180 @@
+"""Faults of servers before every server: exactly the items that name them fail, and without fault none does."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from dnsrig.items.catalogue import all_items, items
+from dnsrig.servers.base import ServedZone, ServerSettings
+from dnsrig.servers.registry import driver, drivers
+from dnsrig.servers.resolvers.registry import resolver_drivers
+from dnsrig.verification.deviations import deviating_items, deviations
+from dnsrig.verification.exchange import Endpoint
+from dnsrig.verification.faults import dnssec, dnssec_delegations, dnssec_denials
+from dnsrig.verification.faults.catalogue import all_faults, faults_of
+from dnsrig.verification.faults.relay import NO_FAULT
+from dnsrig.verification.faults.zone_catalogue import zone_faults
+from dnsrig.verification.zones.making import VARIANTS, RigZone
+from dnsrig.verification.zones.making import make_zone as make_rig_zone
+from matrix_runs import Cell, Task, processes, run_task
+from protocol_zone import make_zone
+from turns import in_turn
+
+SERVERS = ("embedded", "bind", "nsd", "knot", "powerdns")
+ITEMS = {known.item.id: known.item for known in items("authoritative")}
+ABOUT_DNSSEC = {item.id for item in ITEMS.values() if item.group.startswith(("DNSSEC", "Zone transfer"))}
+"""Whether these can be tried depends on the zone; test_dnssec_items.py has zones for all of them."""
+ALL_LANDMARKS = "all-landmarks"
+FAULTS = {
+    # All faults, with a zone that has every landmark; the other is a variant of the rig's.
+    ALL_LANDMARKS: [fault.name for fault in faults_of("authoritative")],
+    "nsec3": [fault.name for topic in (dnssec, dnssec_delegations, dnssec_denials) for fault in topic.FAULTS],
+}
+NOT_SHOWN_BY_ALL = {"A-cookie", "A-nsid"}
+"""Items about what servers may leave out, and do as shipped."""
+CANNOT_TELL = {"A-notify"}
+"""Inconclusive before a server that is right: BIND acknowledges a NOTIFY to a primary."""
+NOT_SHOWN = {("powerdns", "strips-rrsig-of-dname"), ("powerdns", "signs-synthesised-cname")}
+"""PowerDNS as it ships does not answer by DNAME records (dname-processing)."""
+PASSED = ("pass", "pass_by_tcp")
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """The cells of every server by zone and fault, and how to see one again with patience."""
+
+    cells: Mapping[tuple[str, str, str], Cell]
+    tasks: Mapping[tuple[str, str, str], Task]
+    versions: Mapping[str, str]
+
+    def deviating(self, server: str, zone: str) -> set[str]:
+        return set(deviating_items("authoritative", server, self.versions[server], zone))
+
+    def tried(self, server: str, zone: str) -> list[str]:
+        """Give the faults that were put before a server."""
+        return [fault for one, other, fault in self.tasks if (one, other) == (server, zone) and fault != NO_FAULT.name]
+
+    def mistaken(self, server: str, zone: str, fault: str, cell: Cell) -> set[str]:
+        """Give the items whose verdict is wrong."""
+        right = self.cells[server, zone, NO_FAULT.name]
+        if fault == NO_FAULT.name:
+            return cell.failed ^ self.deviating(server, zone)
+        named = {item.id for item in ITEMS.values() if fault in item.faults}
+        # Some faults make it seem that the server has what it has not.
+        shown = set().union(*(right.of_verdict(verdict) for verdict in PASSED)) | NOT_SHOWN_BY_ALL
+        return (cell.failed - named - right.failed) | ((named & shown) - cell.failed)
+
+    def wrong(self, server: str, zone: str, fault: str) -> str:
+        """Say which items are mistaken, also when they are asked with patience: a busy machine loses messages."""
+        key = server, zone, fault
+        if not self.mistaken(*key, self.cells[key]):
+            return ""
+        again = run_task(replace(self.tasks[key], is_patient=True))
+        mistaken = self.mistaken(*key, again)
+        return f"{fault} before {server}, {zone}:\n{again.says(mistaken)}" if mistaken else ""
+
+
+def make_zones(folder: Path) -> dict[str, RigZone]:
+    path, landmarks = make_zone(folder)
+    nsec3 = make_rig_zone(folder, VARIANTS["nsec3"])
+    return {ALL_LANDMARKS: RigZone(landmarks.origin, path, landmarks), "nsec3": nsec3}
+
+
+def tasks_of(tasks: Mapping[tuple[str, str], Task]) -> Iterator[tuple[tuple[str, str, str], Task]]:
+    """Give what is to be run with which fault; `tasks` has what is to be run without, by server and zone."""
+    for (server, zone), task in tasks.items():
+        yield (server, zone, NO_FAULT.name), task
+    needs = {fault.name: fault.needs for fault in all_faults()}
+    for zone, faults in FAULTS.items():
+        without = {server: task for (server, other), task in tasks.items() if other == zone}
+        subjects = {server: task.subject(task.endpoint) for server, task in without.items()}
+        for place, fault in enumerate(faults):
+            able = [
+                server
+                for server, subject in subjects.items()
+                if (server, fault) not in NOT_SHOWN and not any(subject.lacks(need) for need in needs[fault])
+            ]
+            for server in in_turn(place, able) if able else ():
+                yield (server, zone, fault), replace(without[server], fault=fault)
+
+
+@pytest.fixture(scope="module")
+def matrix(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Matrix]:
+    folder = tmp_path_factory.mktemp("matrix")
+    zones = make_zones(folder)
+    without, versions = {}, {}
+    with ExitStack() as running:
+        for name in SERVERS:
+            kind = driver(name)
+            if kind.find() is None:
+                continue
+            served = [ServedZone(zone.name, zone.path) for zone in zones.values()]
+            server = running.enter_context(kind(served, ServerSettings(), folder / name))
+            versions[name] = server.version
+            for of, zone in zones.items():
+                task = Task(name, NO_FAULT.name, Endpoint(*server.address), zone.landmarks, zone.ds or None)
+                without[name, of] = task
+        tasks = dict(tasks_of(without))
+        run = running.enter_context(processes())
+        cells = dict(zip(tasks, run(list(tasks.values())), strict=True))
+        yield Matrix(cells, tasks, versions)
+
+
+@pytest.fixture(params=SERVERS)
+def server(request: pytest.FixtureRequest, matrix: Matrix) -> str:
+    kind = driver(request.param)
+    if request.param not in matrix.versions:
+        pytest.skip(f"{kind.title} is not installed: install the Debian package {kind.package}")
+    return str(request.param)
+
+
+@pytest.mark.parametrize("zone", FAULTS)
+def test_servers_without_fault_fail_no_item(matrix: Matrix, server: str, zone: str) -> None:
+    wrong = matrix.wrong(server, zone, NO_FAULT.name)
+    assert not wrong, wrong
+
+
+def test_every_item_can_be_tried_before_a_server_that_is_right(matrix: Matrix, server: str) -> None:
+    cell = matrix.cells[server, ALL_LANDMARKS, NO_FAULT.name]
+    for verdict, allowed in (("not_applicable", NOT_SHOWN_BY_ALL), ("inconclusive", CANNOT_TELL)):
+        found = cell.of_verdict(verdict) - ABOUT_DNSSEC
+        assert found <= allowed, cell.says(found)
+
+
+@pytest.mark.parametrize("zone", FAULTS)
+def test_faults_fail_exactly_the_items_that_name_them(matrix: Matrix, server: str, zone: str) -> None:
+    wrong = [said for fault in matrix.tried(server, zone) if (said := matrix.wrong(server, zone, fault))]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_every_fault_is_tried(matrix: Matrix) -> None:
+    tried = {fault for _, _, fault in matrix.tasks} - {NO_FAULT.name}
+    assert tried == set(FAULTS[ALL_LANDMARKS])
+
+
+def test_faults_that_items_name_exist_and_each_is_named() -> None:
+    named = {fault for item in ITEMS.values() for fault in item.faults}
+    of_zones = {fault.name for fault in zone_faults()}
+    assert {*FAULTS[ALL_LANDMARKS], *of_zones} <= named
+    assert named <= {fault.name for fault in all_faults()} | of_zones | {"stale-secondary"}
+
+
+def test_deviations_are_of_items_and_servers_that_exist() -> None:
+    every = {known.item.id: known.item.role for known in all_items()}
+    for known in deviations():
+        assert every[known.item] == known.role, known
+        assert known.server in {**drivers(), **resolver_drivers()}, known
+        assert known.reason.endswith("."), known
+        assert set(known.zones) <= VARIANTS.keys(), known
+
+
+@pytest.mark.parametrize("known", list(all_items()), ids=lambda known: known.item.id)
+def test_items_have_whole_sentences(known) -> None:
+    item = known.item
+    for text in (item.requirement, item.consequence, item.procedure):
+        assert text.endswith("."), text
+        assert text[0].isupper() or text[0].isdigit() or text.startswith("dnsrig"), text
+    assert item.references and item.dig
+    assert item.faults

@@ -1,0 +1,202 @@
+"""`dnsrig verify` as it is typed."""
+
+import json
+import os
+import shutil
+import socket
+
+import pytest
+from dnsrig.cli import verify_resolver
+from dnsrig.cli.app import run_command_line
+from dnsrig.hosts.network import users
+from dnsrig.servers.registry import driver
+from dnsrig.servers.resolvers.registry import resolver_drivers
+from dnsrig.servers.settings import ServedZone, ServerSettings
+from dnsrig.verification.exchange import Endpoint
+from dnsrig.verification.faults.catalogue import fault_named
+from dnsrig.verification.faults.relay import NO_FAULT, Relay
+from dnsrig.verification.tree.making import make_tree
+from dnsrig.verification.tree.serve import TreeServer
+from dnsrig.verification.zones.making import VARIANTS, make_zone
+
+NO_TCP = """\
+table inet test {
+  chain forward {
+    type filter hook forward priority 0
+    tcp dport 53 reject with tcp reset
+  }
+}
+"""
+
+
+def verdicts(capsys):
+    return {item["id"]: item["verdict"] for item in json.loads(capsys.readouterr().out)["items"]}
+
+
+def free_port():
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.fixture
+def namespaces():
+    if why := users.why_no_namespaces():
+        pytest.skip(why)
+    for program, package in (("ip", "iproute2"), ("nft", "nftables")):
+        if shutil.which(program, path=f"{os.environ['PATH']}:/usr/sbin:/sbin") is None:
+            pytest.skip(f"needs {program}: install the Debian package {package}")
+
+
+def test_what_the_user_says_of_the_zone(capsys, tmp_path):
+    zone = make_zone(tmp_path, VARIANTS["nsec"])
+    ds = tmp_path / "dsset"
+    ds.write_text("".join(f"{zone.name} IN DS {record}\n" for record in zone.ds))
+    with driver("embedded")([ServedZone(zone.name, zone.path)], ServerSettings(), tmp_path / "server") as server:
+        address, port = server.address
+        command = ["verify", "authoritative", address, "-p", str(port), "--zone", zone.name, "--ns", address]
+        items = ["--item", "A-47", "--item", "A-peers-dnskey", "--json"]
+        assert run_command_line([*command, "--ds", str(ds), *items]) == 0
+        assert verdicts(capsys) == {"A-47": "pass", "A-peers-dnskey": "pass"}
+        ds.write_text("other. IN DS 1 13 2 00\n")
+        assert run_command_line([*command, "--ds", str(ds), *items]) == 2
+        assert capsys.readouterr().err.startswith(f"dnsrig: --ds {ds}: ")
+
+
+@pytest.mark.parametrize(("fault", "code", "verdict"), [(NO_FAULT, 0, "pass"), ("clears-do", 1, "fail")])
+def test_device_that_forwards_to_the_rig(capsys, fault, code, verdict):
+    upstream = Endpoint("127.0.0.1", free_port())
+    with Relay(upstream, fault if fault is NO_FAULT else fault_named(fault)) as device:
+        command = ["verify", "proxy", device.endpoint.address, "-p", str(device.endpoint.port), "--json"]
+        command += ["--upstream", upstream.address, "--upstream-port", str(upstream.port), "--item", "P-1"]
+        assert run_command_line(command) == code
+    assert verdicts(capsys) == {"P-1": verdict}
+
+
+def test_device_whose_upstream_is_not_the_rigs(capsys):
+    upstream = Endpoint("127.0.0.1", free_port())
+    with Relay(upstream) as rig, Relay(rig.endpoint) as device:
+        address = ["verify", "proxy", device.endpoint.address, "-p", str(device.endpoint.port)]
+        assert run_command_line([*address, "--upstream", "203.0.113.1"]) == 3
+        assert "--upstream 203.0.113.1: port 53 cannot be taken: " in capsys.readouterr().err
+        served = ["--upstream", upstream.address, "--upstream-port", str(upstream.port)]
+        assert run_command_line([*address, *served, "--item", "P-wan", "--item", "P-1", "--json"]) == 0
+    assert verdicts(capsys) == {"P-1": "pass", "P-wan": "not_applicable"}
+
+
+@pytest.mark.parametrize("name", resolver_drivers("proxy"))
+def test_proxy_that_the_rig_starts(capsys, namespaces, name):
+    kind = resolver_drivers("proxy")[name]
+    if kind.find() is None:
+        pytest.skip(f"{kind.title} is not installed: install the Debian package {kind.package}")
+    assert run_command_line(["verify", "proxy", name, "--item", "P-tcp", "--json"]) == 0
+    assert verdicts(capsys) == {"P-tcp": "pass"}
+
+
+def test_router_with_rules(capsys, namespaces, tmp_path):
+    rules = tmp_path / "rules.nft"
+    rules.write_text(NO_TCP)
+    command = ["verify", "path", "router", "--item", "N-tcp", "--item", "N-86", "--json"]
+    assert run_command_line([*command, "--rules", str(rules)]) == 1
+    assert verdicts(capsys) == {"N-86": "pass", "N-tcp": "fail"}
+    rules.write_text("table inet {")
+    assert run_command_line([*command, "--rules", str(rules)]) == 2
+    assert f"--rules {rules}: in the namespace router" in capsys.readouterr().err
+
+
+def test_path_with_the_router_and_without(capsys, namespaces, tmp_path):
+    page = tmp_path / "page.html"
+    command = ["verify", "path", "router", "--direct", "--item", "N-tcp", "--item", "N-86", "--html", str(page)]
+    rules = tmp_path / "rules.nft"
+    rules.write_text(NO_TCP)
+    assert run_command_line([*command, "--rules", str(rules), "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert [one["target"] for one in found["verifications"]] == ["router (direct)", "router"]
+    assert {row["id"]: (row["differs"], row["verdicts"]) for row in found["comparison"]} == {
+        "N-tcp": (True, {"router (direct)": "pass", "router": "fail"}),
+        "N-86": (False, {"router (direct)": "pass", "router": "pass"}),
+    }
+    assert '<th scope="col">router (direct)</th><th scope="col">router</th>' in page.read_text()
+    assert run_command_line([*command, "--rules", str(rules)]) == 1
+    shown = capsys.readouterr().out
+    assert "targets differ (1)" in shown and "router (direct)" in shown
+
+
+@pytest.mark.parametrize("fault", [NO_FAULT, "clears-do"])
+def test_device_with_the_proxy_and_without(capsys, fault):
+    upstream = Endpoint("127.0.0.1", free_port())
+    with Relay(upstream, fault if fault is NO_FAULT else fault_named(fault)) as device:
+        command = ["verify", "proxy", device.endpoint.address, "-p", str(device.endpoint.port), "--json", "--direct"]
+        command += ["--upstream", upstream.address, "--upstream-port", str(upstream.port), "--item", "P-1"]
+        assert run_command_line(command) == int(fault is not NO_FAULT)
+    verdict = "pass" if fault is NO_FAULT else "fail"
+    assert list(json.loads(capsys.readouterr().out)["comparison"][0]["verdicts"].values()) == ["pass", verdict]
+
+
+@pytest.fixture
+def root_server(tmp_path):
+    """Serve the root of the rig's tree: it answers with signatures, and does not validate."""
+    tree = make_tree(tmp_path / "tree")
+    with TreeServer(tree, port=free_port()) as server:
+        yield server
+
+
+def test_resolver_of_another_tree(capsys, tmp_path, root_server):
+    anchor = tmp_path / "root.ds"
+    anchor.write_text(root_server.tree.trust_anchor_ds)
+    command = ["verify", "resolver", root_server.tree.addresses[0], "-p", str(root_server.port), "--json"]
+    chosen = [word for id_ in ("F-do", "F-validates", "F-cd-data", "F-lame") for word in ("--item", id_)]
+    assert run_command_line([*command, "--trust-anchor", str(anchor), *chosen]) == 1
+    assert verdicts(capsys) == {
+        "F-do": "pass",
+        "F-validates": "fail",
+        "F-cd-data": "not_applicable",
+        "F-lame": "not_applicable",
+    }
+    anchor.write_text(". IN DS 1 13 2 " + "00" * 32 + "\n")
+    assert run_command_line([*command, "--trust-anchor", str(anchor)]) == 2
+    assert "its keys of . (key tag 1) are not among those that the resolver gives" in capsys.readouterr().err
+    assert run_command_line([*command, *chosen]) == 0
+    assert set(verdicts(capsys).values()) == {"not_applicable"}
+
+
+def test_without_any_resolver_the_packages_are_named(capsys, monkeypatch):
+    monkeypatch.setattr(verify_resolver, "found_resolvers", lambda _: {})
+    assert run_command_line(["verify", "resolver"]) == 3
+    said = capsys.readouterr().err
+    assert "no resolver is installed" in said
+    assert all(f"{kind.package} ({name})" in said for name, kind in resolver_drivers("resolver").items())
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (["resolver", "127.0.0.1", "--bogus", "example"], "are names of the tree of a --trust-anchor"),
+        (["resolver", "127.0.0.1", "--tree", "x", "--trust-anchor", __file__], "leave one out"),
+        (["resolver", "unbound", "--trust-anchor", __file__], "unbound is started by the rig"),
+        (
+            ["resolver", "127.0.0.1", "--secure", "a..b", "--trust-anchor", __file__],
+            "--secure a..b: no name with a type",
+        ),
+        (
+            ["resolver", "127.0.0.1", "--secure", "a/B!", "--trust-anchor", __file__],
+            "--secure a/B!: no name with a type",
+        ),
+        (["resolver", "127.0.0.1", "--trust-anchor", __file__], f"--trust-anchor {__file__}: "),
+        (["proxy", "127.0.0.1", "--direct"], "only with --upstream"),
+        (["proxy"], "name a TARGET: one of dnsmasq"),
+        (["proxy", "127.0.0.1", "--upstream", "here"], "--upstream here: it is no IPv4 or IPv6 address"),
+        (["proxy", "127.0.0.1", "--outer", "there"], "--outer there: it is no IPv4 or IPv6 address"),
+        (["path"], "name a TARGET: router, bridge, or the address"),
+        (["path", "switch"], "'switch' is neither router or bridge nor"),
+        (["path", "198.18.53.1"], "--server-namespace is missing"),
+        (
+            ["path", "198.18.53.1", "--server-namespace", "no-such"],
+            "no-such: no network namespace at /run/netns/no-such",
+        ),
+        (["path", "router", "--item", "P-1"], "--item p-1: no such item"),
+    ],
+)
+def test_what_is_wrong_is_said(capsys, command, said):
+    assert run_command_line(["verify", *command]) == 2
+    assert said in capsys.readouterr().err

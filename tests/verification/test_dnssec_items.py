@@ -1,0 +1,190 @@
+"""The items about DNSSEC: no server that is right fails one, and each fault of data fails exactly those that name it.
+
+Faults of servers are tried by test_authoritative_matrix.py.
+"""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from dnsrig.items.catalogue import items
+from dnsrig.servers.registry import driver
+from dnsrig.servers.settings import ServedZone, ServerSettings
+from dnsrig.verification.asker import Asker
+from dnsrig.verification.deviations import deviating_items
+from dnsrig.verification.exchange import Endpoint
+from dnsrig.verification.faults.zone_catalogue import zone_faults
+from dnsrig.verification.faults.zone_fault import ZoneFault
+from dnsrig.verification.item import KnownItem
+from dnsrig.verification.runner import Result, run_items
+from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
+from dnsrig.verification.verdicts import Verdict
+from dnsrig.verification.zones.making import VARIANTS, RigZone, Variant, make_zone
+from turns import in_turn
+
+SERVERS = ("embedded", "bind", "nsd", "knot", "powerdns")
+ZONES_AT_ONCE = 2
+
+MAKES_THE_CHAIN = {"powerdns"}
+"""Serves NSEC and NSEC3 records of its own making also for zones that are signed already, so that what is wrong in
+those of the file is seen as signatures that are not valid, if at all."""
+CHAIN_FAULTS = {
+    "bitmap-denies-type",
+    "bitmap-invents-type",
+    "nsec3-bitmap-denies-type",
+    "nsec3-bitmap-invents-type",
+    "bitmap-without-rrsig",
+    "chain-skips-names",
+    "nsec3-chain-skips-names",
+    "chain-points-nowhere",
+    "long-denial-ttl",
+    "nsec3-flags",
+}
+SHOWS_OTHERWISE = {
+    # Knot gives signatures their Original TTL as TTL.
+    ("knot", "wrong-original-ttl"): {"A-original-ttl", "A-rrsig-ttl"},
+    # NSD leaves signatures of a zone without keys out.
+    ("nsd", "leftover-signatures"): set(),
+}
+"""Where a server serves a faulty zone otherwise than it stands in the file: the items that fail then."""
+
+
+@dataclass(frozen=True)
+class Zones:
+    """The rig's zones, and those with faults, by name."""
+
+    right: dict[str, RigZone]
+    faulty: dict[str, RigZone]
+
+
+@dataclass(frozen=True)
+class Started:
+    """A server with the rig's zones and those with faults that it is to show."""
+
+    kind: str
+    version: str
+    endpoint: Endpoint
+    zones: Zones
+    faults: tuple[ZoneFault, ...] = ()
+
+    def deviating(self, variant: str) -> set[str]:
+        """Give the items about DNSSEC that the server is known to fail in a variant of the rig's zone."""
+        known = deviating_items("authoritative", self.kind, self.version, variant)
+        return known.keys() & {one.item.id for one in dnssec_items()}
+
+    def subject(self, zone: RigZone, peer: Endpoint | None = None) -> AuthoritativeSubject:
+        return AuthoritativeSubject(
+            Asker(self.endpoint, udp_waits_s=(2.0, 4.0), tcp_wait_s=2.0),
+            zone.landmarks,
+            given_ds=zone.ds,
+            peers=(Asker(peer or self.endpoint),),
+        )
+
+
+def dnssec_items() -> list[KnownItem]:
+    return [known for known in items("authoritative") if known.item.group.startswith(("DNSSEC", "Zone transfer"))]
+
+
+def verdicts(subject: AuthoritativeSubject) -> dict[str, Result]:
+    return {result.item.id: result for result in run_items(dnssec_items(), subject)}
+
+
+def those(results: dict[str, Result], *wanted: Verdict) -> set[str]:
+    return {item_id for item_id, result in results.items() if result.outcome.verdict in wanted}
+
+
+def naming(fault: str) -> set[str]:
+    return {known.item.id for known in dnssec_items() if fault in known.item.faults}
+
+
+def reasons(results: dict[str, Result]) -> dict[str, str]:
+    return {item_id: results[item_id].outcome.reason for item_id in those(results, Verdict.FAIL)}
+
+
+def shows(server: str, fault: ZoneFault) -> bool:
+    return server not in MAKES_THE_CHAIN or fault.name not in CHAIN_FAULTS
+
+
+def faults_before(server: str) -> tuple[ZoneFault, ...]:
+    """Give the faults whose zones a server is to serve."""
+    installed = [name for name in SERVERS if driver(name).find() is not None]
+    found = []
+    for place, fault in enumerate(zone_faults()):
+        if server in in_turn(place, [name for name in installed if shows(name, fault)]):
+            found.append(fault)
+    return tuple(found)
+
+
+@pytest.fixture(scope="module")
+def zones(tmp_path_factory: pytest.TempPathFactory) -> Zones:
+    folder = tmp_path_factory.mktemp("zones")
+    right = {name: make_zone(folder, variant) for name, variant in VARIANTS.items()}
+    return Zones(right, {fault.name: fault.make(folder) for fault in zone_faults()})
+
+
+@pytest.fixture(scope="module", params=SERVERS)
+def started(
+    request: pytest.FixtureRequest, zones: Zones, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Started]:
+    kind = driver(request.param)
+    if kind.find() is None:
+        pytest.skip(f"needs {kind.title}: install the Debian package {kind.package}")
+    faults = faults_before(request.param)
+    served = [*zones.right.values(), *(zones.faulty[fault.name] for fault in faults)]
+    folder = tmp_path_factory.mktemp(request.param)
+    with kind([ServedZone(zone.name, zone.path) for zone in served], ServerSettings(), folder / "server") as server:
+        yield Started(request.param, server.version, Endpoint(*server.address), zones, faults)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_servers_that_are_right_fail_no_item(started: Started, variant: str) -> None:
+    results = verdicts(started.subject(started.zones.right[variant]))
+    assert set(reasons(results)) == started.deviating(variant), reasons(results)
+    assert those(results, Verdict.INCONCLUSIVE) == set()
+
+
+def wrong_with(started: Started, fault: ZoneFault) -> object:
+    """Give what should have failed and what did, where they differ."""
+    results = verdicts(started.subject(started.zones.faulty[fault.name]))
+    expected = naming(fault.name) - those(results, Verdict.NOT_APPLICABLE)
+    expected = SHOWS_OTHERWISE.get((started.kind, fault.name), expected)
+    known = started.deviating(fault.variant.chain)
+    return (expected, reasons(results)) if set(reasons(results)) - known != expected - known else None
+
+
+def test_each_fault_of_a_zone_fails_its_items(started: Started) -> None:
+    with ThreadPoolExecutor(ZONES_AT_ONCE) as pool:
+        found = dict(
+            zip(started.faults, pool.map(lambda fault: wrong_with(started, fault), started.faults), strict=True)
+        )
+    assert {fault.name: said for fault, said in found.items() if said is not None} == {}
+
+
+def test_every_fault_of_a_zone_is_tried() -> None:
+    assert {fault for server in SERVERS for fault in faults_before(server)} == set(zone_faults())
+
+
+def test_stale_secondary(tmp_path: Path) -> None:
+    """A secondary that still has the zone as it was before its keys and its chain were changed."""
+    old = Variant(name="old", chain="nsec3", salt="aabb")
+    folders = [tmp_path / name for name in ("new", "old")]
+    for folder in folders:
+        folder.mkdir()
+    zones = [
+        make_zone(folder, variant, "shared.dnsrig.test", serial)
+        for folder, variant, serial in zip(folders, (VARIANTS["nsec3"], old), (2, 1), strict=True)
+    ]
+    with ExitStack() as stack:
+        servers = [
+            stack.enter_context(
+                driver("embedded")([ServedZone(zone.name, zone.path)], ServerSettings(), folder / "server")
+            )
+            for zone, folder in zip(zones, folders, strict=True)
+        ]
+        endpoints = [Endpoint(*server.address) for server in servers]
+        started = Started("embedded", "", endpoints[0], Zones({}, {}))
+        results = verdicts(started.subject(zones[0], peer=endpoints[1]))
+    assert set(reasons(results)) == naming("stale-secondary") == {"A-peers-dnskey", "A-peers-nsec3param"}

@@ -1,0 +1,177 @@
+"""Verifications as JSON, JUnit XML, pages and on a terminal."""
+
+import json
+from importlib import resources
+from types import MappingProxyType
+from xml.etree import ElementTree as ET
+
+import click
+import jsonschema
+import pytest
+from dnsrig.cli.app import run_command_line
+from dnsrig.cli.verify_options import Wishes, verify_each
+from dnsrig.errors import EnvironmentLacksError
+from dnsrig.items.catalogue import items
+from dnsrig.verification.output.as_json import comparison_as_json, verification_as_json
+from dnsrig.verification.output.comparison import Comparison
+from dnsrig.verification.output.junit import junit_xml
+from dnsrig.verification.output.page import page
+from dnsrig.verification.output.terminal import print_comparison, print_verification
+from dnsrig.verification.runner import Result
+from dnsrig.verification.verdicts import Evidence, Severity, Verdict, failed, inconclusive, not_applicable, passed
+from dnsrig.verification.verification import Verification
+
+KNOWN = "It does so <as shipped>."
+
+
+def some(target="192.0.2.1", known=MappingProxyType({})):
+    """Give a verification with every kind of end, in the first items there are."""
+    outcomes = (
+        failed("It said <no> & \x07.", Evidence("soa", "$ dig <script>\n;; \x00")),
+        passed("It holds."),
+        not_applicable("There is none."),
+        inconclusive("Nothing came."),
+    )
+    first = items("authoritative")[: len(outcomes)]
+    results = [Result(one.item, outcome) for one, outcome in zip(first, outcomes, strict=True)]
+    return Verification("authoritative", target, None, "example.", results, 1.25, known)
+
+
+def some_known(target="192.0.2.1"):
+    """The same, of a server that is known to fail what it failed, and to fail what it passed."""
+    return some(target, {result.item.id: KNOWN for result in some().results})
+
+
+def test_json_is_as_its_schema_says():
+    schema = json.loads(resources.files("dnsrig.schemas").joinpath("verification.json").read_text())
+    found = verification_as_json(some())
+    jsonschema.Draft202012Validator(schema).validate(found)
+    assert found["summary"] == {"pass": 1, "pass_by_tcp": 0, "fail": 1, "not_applicable": 1, "inconclusive": 1}
+    assert [item["verdict"] for item in found["items"]] == ["fail", "pass", "not_applicable", "inconclusive"]
+
+
+def test_junit_can_be_read_whatever_servers_say():
+    text = junit_xml([some()], Severity.NOTICE)
+    suite = ET.fromstring(text)[0]
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("4", "1", "2")
+    failure = suite.find("testcase/failure")
+    assert "<no> &" in failure.get("message") and "dig <script>" in failure.text
+
+
+def test_known_deviations_stand_beside_failures_and_nowhere_else(capsys):
+    verification = some_known()
+    print_verification(verification)
+    told = capsys.readouterr().out
+    assert told.count(f"known: {KNOWN}") == 1
+    assert "fail (1, 1 known of this version)" in told and ": 1 fail (1 known), 1 inconclusive" in told
+    print_comparison(Comparison([some_known("nsd"), some("bind")]))
+    told = capsys.readouterr().out
+    assert told.count("FAIL (known)") == 2 and told.count(f"known: {KNOWN}") == 1 and told.count("FAIL") == 4
+    found = verification_as_json(verification)["items"]
+    assert [item["known_deviation"] for item in found] == [KNOWN, None, None, None]
+    assert page([some_known("nsd"), some("bind")]).count("Known of this version: It does so &lt;as shipped&gt;.") == 1
+    failure = ET.fromstring(junit_xml([verification], Severity.NOTICE))[0].find("testcase/failure")
+    assert f"known: {KNOWN}" in failure.text
+    # A known failure is a failure.
+    assert verification.fails_at(verification.of(Verdict.FAIL)[0].item.severity)
+
+
+def test_failures_below_the_threshold_do_not_count():
+    verification = some()
+    severity = verification.of(Verdict.FAIL)[0].item.severity
+    assert verification.fails_at(severity)
+    above = [other for other in Severity if other.rank > severity.rank]
+    assert not any(verification.fails_at(other) for other in above)
+    for other in above:
+        assert ET.fromstring(junit_xml([verification], other))[0].get("failures") == "0"
+
+
+def test_pages_escape_what_servers_say():
+    text = page([some(), some("192.0.2.2")])
+    assert "<script>" not in text and "&lt;script&gt;" in text
+    assert text.count("192.0.2.2") >= 2
+
+
+@pytest.fixture
+def command(capsys):
+    def run(*arguments, code=0):
+        capsys.readouterr()
+        assert run_command_line(["verify", *map(str, arguments)]) == code
+        return capsys.readouterr()
+
+    return run
+
+
+def test_lists_and_explanations(command):
+    listed = json.loads(command("authoritative", "--list", "--json").out)["items"]
+    assert {"A-85", "A-86", "A-87"} <= {item["id"] for item in listed}
+    explained = command("authoritative", "--explain", "a-85").out
+    assert "RFC 6891" in explained and "dig @" in explained
+    assert "--list" in command("authoritative", "--explain", "A-0", code=2).err
+
+
+def test_usage_errors_say_what_to_do(command):
+    assert "TARGET" in command("authoritative", code=2).err
+    assert "--zone" in command("authoritative", "127.0.0.1", code=2).err
+    assert "no address" in command("authoritative", "no-such-host.invalid", "--zone", "example", code=2).err
+    assert "no domain name" in command("authoritative", "127.0.0.1", "--zone", "a..b", code=2).err
+
+
+def verified(target, *outcomes):
+    known = items("authoritative")[: len(outcomes)]
+    results = [Result(one.item, outcome) for one, outcome in zip(known, outcomes, strict=True)]
+    return Verification("authoritative", target, None, None, results, 1.0)
+
+
+def test_comparison_shows_first_where_targets_differ():
+    one = verified("nsd", passed("Yes."), failed("No."), passed("Yes."))
+    other = verified("nsd", passed("Yes."), failed("Nor here."), inconclusive("Who knows."))
+    comparison = Comparison([one, other])
+    ids = [known.item.id for known in items("authoritative")[:3]]
+    assert comparison.columns == ["nsd", "nsd#2"]
+    assert [row.item.id for row in comparison.rows] == [ids[2], ids[1], ids[0]]
+    assert [row.item.id for row in comparison.differing] == [ids[2]]
+    assert [(name, result.item.id, result.outcome.reason) for name, result in comparison.reasons()] == [
+        ("nsd#2", ids[2], "Who knows."),
+        ("nsd", ids[1], "No."),
+        ("nsd#2", ids[1], "Nor here."),
+    ]
+    found = comparison_as_json([one, other], {"bind": "BIND 9 is not installed"})
+    assert found["comparison"][0]["verdicts"] == {"nsd": "pass", "nsd#2": "inconclusive"}
+    assert [row["differs"] for row in found["comparison"]] == [True, False, False]
+    assert found["not_verified"] == [{"target": "bind", "reason": "BIND 9 is not installed"}]
+
+
+def test_comparison_of_targets_by_different_items():
+    comparison = Comparison([verified("a", passed("Yes."), passed("Yes.")), verified("b", passed("Yes."))])
+    assert [row.verdicts for row in comparison.rows] == [(Verdict.PASS, None), (Verdict.PASS, Verdict.PASS)]
+    assert "Targets differ (1)" in page(comparison.verifications)
+
+
+def wishes(**more):
+    return Wishes("authoritative", (), Severity.ERROR, False, None, None, True, **more)
+
+
+def test_a_target_that_cannot_be_verified_leaves_the_others(capsys):
+    def verify(target):
+        if target != "nsd":
+            raise EnvironmentLacksError(f"{target} is not installed")
+        return verified(target, passed("Yes."))
+
+    assert verify_each(["bind", "nsd"], verify, wishes()) == 3
+    out, err = capsys.readouterr()
+    assert [one["target"] for one in json.loads(out)["verifications"]] == ["nsd"]
+    assert err == "not verified: bind: bind is not installed\n"
+    with pytest.raises(EnvironmentLacksError, match="bind is not installed"):
+        verify_each(["bind", "knot"], verify, wishes())
+
+
+def test_one_target_cannot_be_compared():
+    with pytest.raises(click.UsageError, match="two TARGETs"):
+        verify_each(["nsd"], verified, wishes(compare=True))
+
+
+def test_compare_on_the_command_line(capsys):
+    command = ["verify", "authoritative", "--compare", "embedded", "embedded", "--item", "A-85"]
+    assert run_command_line(command) == 0
+    assert "embedded#2" in capsys.readouterr().out

@@ -1,0 +1,136 @@
+"""Items about proxies: one that is right fails none, and each fault of one fails exactly the items that name it."""
+
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from dnsrig.items.catalogue import items
+from dnsrig.servers.resolvers.registry import found_resolvers, resolver_driver
+from dnsrig.servers.resolvers.settings import Forwarder, ResolverSettings
+from dnsrig.verification.asker import Asker
+from dnsrig.verification.deviations import deviating_items
+from dnsrig.verification.exchange import Endpoint
+from dnsrig.verification.faults.catalogue import faults_of
+from dnsrig.verification.faults.fault import Fault
+from dnsrig.verification.faults.relay import NO_FAULT, Relay
+from dnsrig.verification.runner import run_items
+from dnsrig.verification.subjects.proxy import ProxySubject
+from dnsrig.verification.upstream.server import Upstream
+from turns import in_turn
+
+WAN = "127.0.0.2"
+"""An address that a proxy on 127.0.0.1 has no reason to listen on."""
+SHORT_WAITS_S, LONG_WAITS_S = (0.5, 1.0), (2.0, 3.0)
+TCP_WAIT_S = 1.5
+AT_ONCE = 6
+RARE = {"P-ttl", "P-parallel"}
+"""They wait, or ask more at once than dnsmasq takes from several runs; they run without fault, or with their own."""
+TOWARDS_UPSTREAM = {"proxy-fixed-source-port", "proxy-sequential-ids"}
+"""Faults that do not show before a proxy that is right, which asks by itself."""
+NOT_SHOWN = {"unbound-forwarder": {"P-tc"}}
+"""Items that a proxy passes in another way than by what the faults change: Unbound goes on by TCP itself."""
+ALL = {known.item.id for known in items("proxy")}
+SERVERS = ("relay", "dnsmasq", "dnsdist", "unbound-forwarder")
+Outcomes = Mapping[str, tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Bed:
+    """A proxy that is right but for its deviations, and its upstream."""
+
+    upstream: Upstream
+    proxy: Endpoint
+    server: str
+    version: str
+
+    def run(self, fault: Fault, *, is_patient: bool = False) -> Outcomes:
+        chosen = [known for known in items("proxy") if known.item.id not in RARE or fault.name in known.item.faults]
+        if fault is NO_FAULT:
+            chosen = list(items("proxy"))
+        waits_s = LONG_WAITS_S if is_patient else SHORT_WAITS_S
+        with Relay(self.proxy, fault) as relay:
+            wan = Asker(Endpoint(WAN, relay.endpoint.port), udp_waits_s=(0.5,), tcp_wait_s=0.5)
+            asker = Asker(relay.endpoint, udp_waits_s=waits_s, tcp_wait_s=TCP_WAIT_S)
+            results = run_items(chosen, ProxySubject(asker, self.upstream, wan))
+        return {result.item.id: (str(result.outcome.verdict), result.outcome.reason) for result in results}
+
+
+@pytest.fixture(scope="module", params=SERVERS)
+def bed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
+    with Upstream() as upstream:
+        if request.param == "relay":
+            yield Bed(upstream, upstream.endpoint, "relay", "")
+            return
+        driver = resolver_driver(request.param)
+        if driver.find() is None:
+            pytest.skip(f"{driver.title} is not installed: install the Debian package {driver.package}")
+        forwarder = Forwarder(upstream.endpoint.address, upstream.endpoint.port)
+        folder: Path = tmp_path_factory.mktemp(request.param)
+        with driver(ResolverSettings(forwarders=(forwarder,)), folder) as server:
+            yield Bed(upstream, Endpoint(*server.address), request.param, server.version)
+
+
+@pytest.fixture(scope="module")
+def right(bed: Bed) -> Outcomes:
+    return bed.run(NO_FAULT, is_patient=True)
+
+
+def of_verdict(outcomes: Outcomes, verdict: str) -> set[str]:
+    return {item for item, (found, _) in outcomes.items() if found == verdict}
+
+
+def said(outcomes: Outcomes, ids: set[str]) -> str:
+    return "\n".join(f"  {item}: {': '.join(outcomes.get(item, ('not run', '')))}" for item in sorted(ids))
+
+
+def test_right_proxy_fails_only_by_known_deviations(bed: Bed, right: Outcomes) -> None:
+    known = set(deviating_items("proxy", bed.server, bed.version))
+    failed = of_verdict(right, "fail")
+    assert failed == known, f"{bed.server} {bed.version}\n{said(right, failed ^ known)}"
+    assert not of_verdict(right, "inconclusive") | of_verdict(right, "not_applicable"), said(right, ALL)
+
+
+def wrong_with(bed: Bed, right: Outcomes, fault: Fault) -> str:
+    """Run with a fault; what a proxy does not pass without it, it cannot show."""
+    comparable = of_verdict(right, "pass") - NOT_SHOWN.get(bed.server, set())
+    named = {known.item.id for known in items("proxy") if fault.name in known.item.faults} & comparable
+    outcomes: Outcomes = {}
+    for is_patient in (False, True):
+        outcomes = bed.run(fault, is_patient=is_patient)
+        differing = (of_verdict(outcomes, "fail") & comparable) ^ named
+        if not differing:
+            return ""
+    return f"{fault.name}: expected {sorted(named)}\n{said(outcomes, differing)}"
+
+
+def faults_before(server: str) -> list[Fault]:
+    """Give the faults that are put before a proxy: all before the bare relay, the others take turns."""
+    if server == "relay":
+        return list(faults_of("proxy"))
+    installed = list(found_resolvers("proxy"))
+    shown = [fault for fault in faults_of("proxy") if fault.name not in TOWARDS_UPSTREAM]
+    return [fault for place, fault in enumerate(shown) if server in in_turn(place, installed)]
+
+
+def test_each_fault_fails_its_items(bed: Bed, right: Outcomes) -> None:
+    faults = faults_before(bed.server)
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        found = list(pool.map(lambda fault: wrong_with(bed, right, fault), faults))
+    assert not any(found), "\n".join(text for text in found if text)
+
+
+def test_items_name_known_faults() -> None:
+    names = {fault.name for fault in faults_of("proxy")}
+    named = {fault for known in items("proxy") for fault in known.item.faults}
+    assert named <= names
+    assert names == named
+
+
+def test_without_upstream_nothing_is_claimed() -> None:
+    with Upstream() as upstream:
+        began = time.monotonic()
+        results = run_items(items("proxy"), ProxySubject(Asker(upstream.endpoint)))
+    assert {str(result.outcome.verdict) for result in results} == {"not_applicable"}, time.monotonic() - began

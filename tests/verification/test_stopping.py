@@ -1,0 +1,153 @@
+"""Runs that are interrupted end at once, whatever their items wait for."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import dns.name
+import pytest
+from dns.rdatatype import RdataType
+from dnsrig.items.catalogue import items
+from dnsrig.verification.asker import Asker
+from dnsrig.verification.exchange import Endpoint
+from dnsrig.verification.item import KnownItem
+from dnsrig.verification.queries import Query
+from dnsrig.verification.runner import Result, run_items
+from dnsrig.verification.stopping import StoppedError, pause, thread_pool
+from dnsrig.verification.verdicts import Outcome, passed
+
+PATIENCE_S = 60.0
+"""So long everything would wait."""
+PROMPT_S = 20.0
+"""Far less, and more than any machine needs to stop."""
+ASKED_FIRST = 3
+"""Questions before the items: whether anybody is there, the keys, and a name that does not exist."""
+QUERY = Query(name=dns.name.from_text("example."), rtype=RdataType.SOA, payload=None)
+SOME = items("authoritative")[0]
+
+
+class Subject:
+    """Lacks nothing, and answers."""
+
+    def lacks(self, need: str) -> str | None:
+        return None
+
+    def silence(self) -> str:
+        return ""
+
+
+@pytest.fixture
+def silent() -> Iterator[Endpoint]:
+    """Take messages by UDP and connections by TCP, and answer nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as tcp, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
+        udp.bind(tcp.getsockname())
+        yield Endpoint(*tcp.getsockname())
+
+
+def waiting(asker: Asker, how: str) -> Callable[[], object]:
+    def in_a_pool() -> None:
+        with thread_pool(2, "inner") as pool:
+            list(pool.map(asker.udp, [QUERY, QUERY]))
+
+    ways: dict[str, Callable[[], object]] = {
+        "by UDP": lambda: asker.udp(QUERY),
+        "from anywhere": lambda: asker.udp_from_anywhere(QUERY),
+        "by TCP": lambda: asker.tcp(QUERY),
+        "by turns": lambda: asker.tcp_in_turn([QUERY], 0.0),
+        "a pause": lambda: pause(PATIENCE_S),
+        "in a pool": in_a_pool,
+    }
+    return ways[how]
+
+
+@pytest.mark.parametrize("how", ["by UDP", "from anywhere", "by TCP", "by turns", "a pause", "in a pool"])
+def test_what_items_wait_for_is_given_up(silent: Endpoint, how: str) -> None:
+    asker = Asker(silent, udp_waits_s=(PATIENCE_S,), tcp_wait_s=PATIENCE_S)
+    begun, ended = threading.Event(), threading.Event()
+
+    def patient(_: Subject) -> Outcome:
+        begun.set()
+        try:
+            waiting(asker, how)()
+        except StoppedError:
+            ended.set()
+            raise
+        return passed("It came.")
+
+    def quick(_: Subject) -> Outcome:
+        begun.wait(PATIENCE_S)
+        return passed("It is quick.")
+
+    def interrupt(_: Result) -> None:
+        raise KeyboardInterrupt
+
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        run_items([KnownItem(SOME.item, check, "") for check in (patient, quick)], Subject(), interrupt)
+    assert time.monotonic() - began < PROMPT_S
+    assert ended.is_set()
+
+
+def test_other_runs_go_on(silent: Endpoint) -> None:
+    """Each run is stopped for itself."""
+
+    def short(_: Subject) -> Outcome:
+        pause(0.0)
+        return passed("It is quick.")
+
+    def interrupt(_: Result) -> None:
+        raise KeyboardInterrupt
+
+    def other(_: Subject) -> Outcome:
+        with pytest.raises(KeyboardInterrupt):
+            run_items([KnownItem(SOME.item, short, "")], Subject(), interrupt)
+        pause(0.0)
+        return passed("It went on.")
+
+    assert [one.outcome.reason for one in run_items([KnownItem(SOME.item, other, "")], Subject())] == ["It went on."]
+
+
+def test_a_refused_connection_is_told(silent: Endpoint) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as closed:
+        closed.bind(("127.0.0.1", 0))
+        assert Asker(Endpoint(*closed.getsockname())).tcp(QUERY).silence == "connection refused"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_command_ends_at_once_and_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as resolver:
+        resolver.bind(("127.0.0.1", 0))
+        resolver.settimeout(PATIENCE_S)
+        address, port = resolver.getsockname()
+        command = [sys.executable, "-m", "dnsrig", "verify", "resolver", address, "-p", str(port), "--trust-anchor"]
+        anchor = tmp_path / "root.ds"
+        anchor.write_text(". IN DS 1 13 2 " + "00" * 32 + "\n")
+        folder = tmp_path / "scratch"
+        folder.mkdir()
+        with subprocess.Popen(
+            [*command, str(anchor)], env=os.environ | {"TMPDIR": str(folder)}, stderr=subprocess.PIPE, text=True
+        ) as started:
+            # To each question of the beginning the answer is that there is nothing; then it falls silent.
+            for _ in range(ASKED_FIRST):
+                query, client = resolver.recvfrom(4096)
+                resolver.sendto(
+                    query[:2] + b"\x81\x80" + query[4:6] + bytes(6) + query[12:][: _question(query)], client
+                )
+            resolver.recvfrom(4096)
+            began = time.monotonic()
+            started.send_signal(number)
+            _, said = started.communicate(timeout=PATIENCE_S)
+    assert (started.returncode, said) == (130, "dnsrig: interrupted\n")
+    assert time.monotonic() - began < PROMPT_S
+    assert list(folder.iterdir()) == []
+
+
+def _question(query: bytes) -> int:
+    """Give the length of the question section."""
+    return query.index(b"\0", 12) - 12 + 5

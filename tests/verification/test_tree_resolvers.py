@@ -1,0 +1,225 @@
+"""The tree's table, the resolver items and their faults, with real resolvers in a namespace."""
+
+import shutil
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import dns.rcode
+import pytest
+from dns.rdatatype import RdataType
+from dnsrig.hosts.namespace import Namespace
+from dnsrig.hosts.network import users
+from dnsrig.hosts.network.topologies import resolver_network
+from dnsrig.items.catalogue import items
+from dnsrig.items.resolver._table import ask_row, complaint, status_of
+from dnsrig.servers.resolvers.registry import found_resolvers, resolver_driver, resolver_drivers
+from dnsrig.servers.resolvers.settings import ResolverSettings
+from dnsrig.verification.asker import Asker
+from dnsrig.verification.deviations import deviating_items
+from dnsrig.verification.exchange import Endpoint, Exchange
+from dnsrig.verification.faults.fault import Fault
+from dnsrig.verification.faults.messages import FAULTS as MESSAGE_FAULTS
+from dnsrig.verification.faults.relay import NO_FAULT, Relay
+from dnsrig.verification.faults.resolver_answers import FAULTS as ANSWER_FAULTS
+from dnsrig.verification.faults.resolvers import resolver_faults
+from dnsrig.verification.faults.weaknesses import all_weaknesses
+from dnsrig.verification.queries import Query
+from dnsrig.verification.resolver_targets import TREE_PREFIX
+from dnsrig.verification.runner import Result, run_items
+from dnsrig.verification.subjects.resolver import ResolverSubject
+from dnsrig.verification.tree.cases import BOGUS, TableRow
+from dnsrig.verification.tree.making import Tree, make_tree
+from dnsrig.verification.tree.serve import TreeServer
+from dnsrig.verification.verdicts import Verdict
+from turns import in_turn
+
+RESOLVER = Endpoint("127.0.0.1")
+FAULTY_PREFIX = "127.0.1."
+"""Where relays with a fault listen, each at an address of its own."""
+RESOLVERS = tuple(resolver_drivers("resolver"))
+STEADY = ("unbound", "bind")
+"""Those that answer a name of the tree the same way each time it is asked for, whatever is in the cache."""
+FLEETING = {"knot-resolver": {"F-missing-proof-name"}}
+"""Items that a resolver fails if others were asked before.
+
+Knot Resolver 5.6 keeps NSEC records that come without signatures, and denies names by them, with AD.
+"""
+FORGED = {"F-ancestor-denial", "F-forged-denial", "F-hidden-wildcard"}
+"""Items of names that are denied by forgery, which are not asked for with CD.
+
+BIND 9.18 keeps an NXDOMAIN without records of the zone that came for a query with CD, and gives it to all for a while.
+"""
+ASKED_WITH_CD = {f"accepts-{item.removeprefix('F-')}" for item in FORGED} | {"leaks-denials-after-cd"}
+"""Faults that are made by CD, for these names, and one that BIND has itself."""
+UNSTEADY = {"bind": {"F-cd-denial"}}
+"""Known failures that do not show where messages are lost, as in the crowd of faults: BIND fetches anew then."""
+ONLY_AT_FIRST = {"F-retries"}
+"""Items that are not for a resolver that was asked the same before: it knows by then which servers are silent."""
+NOT_SHOWN = {("unbound", "clears-tc"): {"F-86", "F-87"}}
+"""As it ships, Unbound 1.17 sends 4096 octets by UDP."""
+WAITS_S = (8.0, 8.0)
+PATIENT_S, SILENT_S = (2.0, 4.0, 6.0), (1.0, 1.0)
+HOSTS_ASKED = 10
+SILENT = {"drops-edns"}
+"""Faults with which nothing comes, however long one waits."""
+AT_ONCE = 24
+FAULTS_AT_ONCE = 12
+MATRIX_FAULTS = (
+    *resolver_faults(),
+    *ANSWER_FAULTS,
+    *(fault for fault in MESSAGE_FAULTS if any(fault.name in known.item.faults for known in items("resolver"))),
+)
+
+
+@dataclass(frozen=True)
+class Running:
+    """A resolver in a namespace with the tree."""
+
+    host: Namespace
+    tree_server: TreeServer
+    server: str
+    version: str
+
+    @property
+    def asker(self) -> Asker:
+        """Ask the resolver; slow machines are given time."""
+        return Asker(RESOLVER, make_socket=self.host.make_socket, udp_waits_s=WAITS_S)
+
+    def known_items(self) -> set[str]:
+        """Give the items that this resolver is known to fail."""
+        table = self.tree_server.tree.table
+        listed = {row.case.item for row in table if row.known_status(self.server, self.version)}
+        run = {known.item.id for known in items("resolver") if not known.item.is_slow}
+        return listed | (set(deviating_items("resolver", self.server, self.version)) & run)
+
+    def faults(self) -> list[Fault]:
+        """Give the faults that are put before this resolver."""
+        installed = [name for name in found_resolvers("resolver") if name in STEADY]
+        found = []
+        for place, fault in enumerate(MATRIX_FAULTS):
+            able = [name for name in installed if name != "bind" or fault.name not in ASKED_WITH_CD]
+            if able and self.server in in_turn(place, able):
+                found.append(fault)
+        return found
+
+    def verify(self, fault: Fault, address: str = f"{FAULTY_PREFIX}1") -> list[Result]:
+        """Run the items through a relay with a fault; those about cost only where the fault is about them."""
+        chosen = tuple(known for known in items("resolver") if not known.item.is_slow)
+        if fault is not NO_FAULT:
+            about_cost = [known for known in chosen if known.item.runs_alone and fault.name in known.item.faults]
+            others = [one for one in chosen if not one.item.runs_alone and one.item.id not in ONLY_AT_FIRST]
+            chosen = tuple(about_cost or others)
+        waits_s = SILENT_S if fault.name in SILENT else PATIENT_S
+        with Relay(RESOLVER, fault, address=address, port=53, make_socket=self.host.make_socket) as relay:
+            asker = Asker(relay.endpoint, make_socket=self.host.make_socket, udp_waits_s=waits_s)
+            return run_items(chosen, ResolverSubject(asker, self.tree_server.tree, self.tree_server.seen))
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
+    if why := users.why_no_namespaces():
+        pytest.skip(why)
+    if shutil.which("ip") is None:
+        pytest.skip("needs ip: install the Debian package iproute2")
+    return make_tree(tmp_path_factory.mktemp("tree"), TREE_PREFIX)
+
+
+@pytest.fixture(scope="module", params=RESOLVERS)
+def running(request: pytest.FixtureRequest, tree: Tree, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    kind = resolver_driver(request.param)
+    if kind.find() is None:
+        pytest.skip(f"{kind.title} is not installed: install the Debian package {kind.package}")
+    folder = tmp_path_factory.mktemp(request.param)
+    settings = ResolverSettings(port=53, root_hints=tree.root_hints, trust_anchors=tree.trust_anchor_ds)
+    with (
+        resolver_network(tree.addresses) as network,
+        TreeServer(tree, network.tree.make_socket) as tree_server,
+        kind(settings, folder, network.resolver) as server,
+    ):
+        yield Running(network.resolver, tree_server, request.param, server.version)
+
+
+@pytest.mark.parametrize("running", STEADY, indirect=True)
+def test_each_name_of_the_table_gets_what_the_table_says(running: Running) -> None:
+    tree = running.tree_server.tree
+    subject = ResolverSubject(running.asker, tree, running.tree_server.seen)
+
+    def ask(row: TableRow) -> Exchange:
+        return ask_row(subject, row)
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        exchanges = list(pool.map(ask, tree.table))
+    wrong = []
+    for row, exchange in zip(tree.table, exchanges, strict=True):
+        known = row.known_status(running.server, running.version)
+        if known is not None:
+            # Strict: a deviation that is gone is to be taken off the table.
+            if status_of(exchange) != known.gives:
+                wrong.append(f"{row.name} is {status_of(exchange)}, no longer {known.gives}")
+        elif exchange.message is None:
+            # Not answering in time is no way to accept bogus data.
+            wrong += [exchange.trouble] if row.case.right != BOGUS else []
+        elif said := complaint(subject, row, exchange):
+            wrong.append(said)
+    assert wrong == []
+
+
+@pytest.mark.parametrize("running", STEADY, indirect=True)
+def test_bogus_data_are_what_cd_gives(running: Running) -> None:
+    """What is bogus must be so by validation, and not because nothing can be resolved."""
+    table = [row for row in running.tree_server.tree.table if row.case.item not in FORGED]
+    rows = [row for row in table if row.case.right == BOGUS and not row.case.denied]
+    queries = [Query(name=row.name, rtype=row.case.rtype, rd=True, do=True, cd=True) for row in rows]
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        exchanges = list(pool.map(running.asker.ask, queries))
+    assert [exchange.title for exchange in exchanges if exchange.rcode == dns.rcode.SERVFAIL] == []
+
+
+def test_right_resolvers_pass_all_items(running: Running) -> None:
+    results = running.verify(NO_FAULT)
+    failures = {result.item.id: result.outcome.reason for result in results if result.outcome.verdict == Verdict.FAIL}
+    assert set(failures) - FLEETING.get(running.server, set()) == running.known_items(), failures
+    # What costs time cannot be told on a machine that has none.
+    judged = [result for result in results if not result.item.runs_alone]
+    assert {result.item.id: result.outcome for result in judged if result.outcome.verdict == Verdict.INCONCLUSIVE} == {}
+
+
+def wrong_with(running: Running, fault: Fault, address: str) -> str:
+    """Say which items failed and should not have, or the other way round."""
+    results = running.verify(fault, address)
+    failures = {result.item.id: result.outcome.reason for result in results if result.outcome.verdict == Verdict.FAIL}
+    run = {result.item.id for result in results if result.outcome.verdict != Verdict.NOT_APPLICABLE}
+    named = {known.item.id for known in items("resolver") if fault.name in known.item.faults}
+    expected = (named - NOT_SHOWN.get((running.server, fault.name), set())) | (running.known_items() & run)
+    differing = (set(failures) ^ expected) - UNSTEADY.get(running.server, set())
+    return f"{fault.name}: expected {sorted(expected)}, found {failures}" if differing else ""
+
+
+@pytest.mark.parametrize("running", STEADY, indirect=True)
+def test_each_fault_fails_the_items_that_name_it(running: Running) -> None:
+    addresses = [f"{FAULTY_PREFIX}{number}" for number in range(1, len(MATRIX_FAULTS) + 1)]
+    with ThreadPoolExecutor(FAULTS_AT_ONCE) as pool:
+        found = list(pool.map(lambda fault, address: wrong_with(running, fault, address), running.faults(), addresses))
+    # Many at once on few processors make some wait beyond a resolver's patience: what seems wrong is tried alone.
+    doubtful = [
+        (fault, address) for fault, address, said in zip(running.faults(), addresses, found, strict=False) if said
+    ]
+    assert [said for fault, address in doubtful if (said := wrong_with(running, fault, address))] == []
+
+
+def test_items_name_known_faults() -> None:
+    named = {fault for known in items("resolver") for fault in known.item.faults}
+    assert named == {fault.name for fault in (*MATRIX_FAULTS, *all_weaknesses())}
+
+
+def test_queries_upstream_are_seen_as_they_were(running: Running) -> None:
+    subject = ResolverSubject(running.asker, running.tree_server.tree, running.tree_server.seen)
+    # Other tests may have asked for some of the hosts, which are in the cache then.
+    names = [subject.fresh_host() for _ in range(HOSTS_ASKED)]
+    began = len(running.tree_server.seen)
+    for name in names:
+        subject.asker.ask(Query(name=name, rtype=RdataType.A, rd=True))
+    seen = [one for one in running.tree_server.seen.since(began) if one.name in names]
+    assert seen
+    assert all(one.source_port != 53 and one.edns == 0 and one.do for one in seen)

@@ -1,0 +1,159 @@
+"""Resolvers that leave one care out fail the items about it, and no others.
+
+Each weakness is put before the items that name it, which nothing else proves, and the resolver without weakness before
+all of them. That a weakness fails no others takes minutes, and is tried where DNSRIG_EVERY_PAIR is set (turns.py).
+"""
+
+import shutil
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import dns.name
+import pytest
+from dnsrig.hosts.namespace import Namespace
+from dnsrig.hosts.network import users
+from dnsrig.hosts.network.topologies import resolver_network
+from dnsrig.items.catalogue import items
+from dnsrig.servers.resolvers.unbound import UnboundResolver
+from dnsrig.verification.anchor_trials import AnchorTrials, anchor_trials
+from dnsrig.verification.asker import Asker
+from dnsrig.verification.exchange import Endpoint
+from dnsrig.verification.faults.weak_resolver import WeakResolver
+from dnsrig.verification.faults.weaknesses import WEAKNESSES, Weakness
+from dnsrig.verification.item import KnownItem
+from dnsrig.verification.resolver_targets import TREE_PREFIX
+from dnsrig.verification.runner import run_items
+from dnsrig.verification.subjects.resolver import ResolverSubject
+from dnsrig.verification.tree.keys import ZoneKeys
+from dnsrig.verification.tree.making import make_tree
+from dnsrig.verification.tree.rolling_root import RollingRoot
+from dnsrig.verification.tree.serve import TreeServer
+from dnsrig.verification.verdicts import Verdict
+from turns import EVERY_PAIR
+
+WAITS_S = (8.0, 8.0)
+RESOLVER = "127.0.2.1"
+GROUPS = ("Spoofing and bailiwick", "Servers that are wrong")
+"""Those of the items that a resolver without a chain of trust can pass."""
+OTHERS = ("F-do-upstream",)
+WITHOUT = Weakness("none", "does nothing wrong")
+
+
+def skip_without_namespaces() -> None:
+    if why := users.why_no_namespaces():
+        pytest.skip(why)
+    if shutil.which("ip") is None:
+        pytest.skip("needs ip: install the Debian package iproute2")
+
+
+@dataclass(frozen=True)
+class Place:
+    host: Namespace
+    served: TreeServer
+
+    def wrong_with(self, weakness: Weakness, chosen: Sequence[KnownItem]) -> str:
+        """Say which items failed and should not have, or the other way round."""
+        tree = self.served.tree
+        endpoint = Endpoint(RESOLVER)
+        with WeakResolver(endpoint, tree.addresses[:1], weakness, self.host.make_socket):
+            asker = Asker(endpoint, self.host.make_socket, WAITS_S)
+            results = run_items(chosen, ResolverSubject(asker, tree, self.served.seen))
+        failures = {one.item.id: one.outcome.reason for one in results if one.outcome.verdict == Verdict.FAIL}
+        expected = {known.item.id for known in chosen if weakness.name in known.item.faults}
+        return f"{weakness.name}: expected {sorted(expected)}, found {failures}" if set(failures) != expected else ""
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    skip_without_namespaces()
+    tree = make_tree(tmp_path_factory.mktemp("tree"), TREE_PREFIX)
+    with resolver_network(tree.addresses) as network, TreeServer(tree, network.tree.make_socket) as served:
+        yield Place(network.resolver, served)
+
+
+@pytest.mark.parametrize("weakness", (WITHOUT, *WEAKNESSES), ids=lambda one: one.name)
+def test_each_weakness_fails_the_items_that_name_it(place: Place, weakness: Weakness) -> None:
+    chosen = [known for known in items("resolver") if known.item.group in GROUPS or known.item.id in OTHERS]
+    naming = [known for known in chosen if weakness.name in known.item.faults]
+    assert naming or weakness is WITHOUT
+    # One after the other: the tree's servers are in this process, and are to answer in time.
+    assert not (said := place.wrong_with(weakness, chosen if EVERY_PAIR or weakness is WITHOUT else naming)), said
+
+
+class FixedAnchors(UnboundResolver):
+    """Has the trust anchors that it begins with for ever."""
+
+    def render(self) -> dict[str, str]:
+        return _changed(super().render(), "auto-trust-anchor-file:", "trust-anchor-file:")
+
+
+class EarlyTrust(UnboundResolver):
+    """Trusts a new key after a second."""
+
+    def render(self) -> dict[str, str]:
+        managed = self.settings.managed
+        assert managed is not None
+        return _changed(super().render(), f"add-holddown: {managed.hold_down_s}", "add-holddown: 1")
+
+
+class MissingDropped(UnboundResolver):
+    """Gives up keys that have been missing for a second."""
+
+    def render(self) -> dict[str, str]:
+        return _changed(
+            super().render(), "permit-small-holddown: yes", "permit-small-holddown: yes\n    keep-missing: 1"
+        )
+
+
+def _changed(files: dict[str, str], old: str, new: str) -> dict[str, str]:
+    assert old in files["unbound.conf"]
+    return files | {"unbound.conf": files["unbound.conf"].replace(old, new)}
+
+
+def _with_successor(trials: AnchorTrials, monkeypatch: pytest.MonkeyPatch) -> AnchorTrials:
+    """Let the resolver trust the key that is to be new, from the beginning."""
+
+    def anchors(root: RollingRoot) -> str:
+        keys = (*root.anchors, root.successor)
+        return "".join(f". 3600 IN DS {ZoneKeys(key, key).ds(dns.name.root)[0]}\n" for key in keys)
+
+    monkeypatch.setattr(RollingRoot, "trust_anchors", property(anchors))
+    return trials
+
+
+def wrong_about_anchors(weakness: str, trials: AnchorTrials) -> str:
+    """Say which items did not fail that name the weakness."""
+    chosen = [known for known in items("resolver") if weakness in known.item.faults]
+    assert chosen
+    results = run_items(chosen, ResolverSubject(Asker(Endpoint("127.0.0.1")), trials=trials))
+    passed = {one.item.id: one.outcome.reason for one in results if one.outcome.verdict != Verdict.FAIL}
+    return f"{weakness}: {passed}" if passed else ""
+
+
+@pytest.fixture
+def unbound() -> None:
+    skip_without_namespaces()
+    if UnboundResolver.find() is None:
+        pytest.skip(f"Unbound is not installed: install the Debian package {UnboundResolver.package}")
+
+
+@pytest.mark.usefixtures("unbound")
+def test_each_weakness_about_anchors_fails_its_items(tmp_path: Path) -> None:
+    kinds = {
+        "keeps-anchors-fixed": FixedAnchors,
+        "trusts-new-keys-early": EarlyTrust,
+        "drops-missing-keys": MissingDropped,
+    }
+    # Side by side: they wait, and each has resolvers and roots of its own.
+    with ThreadPoolExecutor(len(kinds)) as pool:
+        trials = [anchor_trials(kind, tmp_path / weakness) for weakness, kind in kinds.items()]
+        found = list(pool.map(wrong_about_anchors, kinds, trials))
+    assert [said for said in found if said] == []
+
+
+@pytest.mark.usefixtures("unbound")
+def test_trust_in_any_new_key_fails_its_items(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trials = _with_successor(anchor_trials(FixedAnchors, tmp_path), monkeypatch)
+    assert not (said := wrong_about_anchors("trusts-any-new-key", trials)), said

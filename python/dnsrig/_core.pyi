@@ -600,8 +600,8 @@ def traffic_synthesise(
 ) -> str:
     """Write traffic as `profile`, a name or path, describes it to `path` (`-`: standard output); return facts as JSON.
 
-    `plan` is JSON: rate_qps, duration_s, queries, start_ns, seed, format (pcap, text, binary), packets (queries, answers,
-    both). `on_progress` is given the requests made so far.
+    `plan` is JSON: rate_qps, duration_s, queries, start_ns, seed, format (pcap, text, binary), packets (queries,
+    answers, both). `on_progress` is given the requests made so far.
     """
 
 def traffic_fit(

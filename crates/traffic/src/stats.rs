@@ -9,7 +9,7 @@ mod counter;
 mod distinct;
 mod frequent;
 mod gathering;
-mod hashing;
+pub(crate) mod hashing;
 mod histogram;
 mod in_order;
 mod matching;

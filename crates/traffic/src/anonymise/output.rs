@@ -1,10 +1,10 @@
 //! The file that is written, which gets its name once it has been searched.
 
 use super::check::{CheckSummary, check};
-use super::packets::FILE_HEADER;
 use super::seen::Seen;
 use crate::TrafficError;
 use crate::read::Reading;
+use crate::write::{file_header, link, write_error};
 use dnsrig_zone::{WholeFile, ZoneError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -25,16 +25,16 @@ impl Output {
         let folder = std::env::temp_dir();
         let created = WholeFile::create_spooled(path, &folder);
         let file = created.map_err(|error| match error {
-            ZoneError::Write { source, .. } => failure(path, source),
-            ZoneError::TemporaryOutput { source, .. } => failure(&folder, source),
-            other => failure(path, io::Error::other(other)),
+            ZoneError::Write { source, .. } => write_error(path, source),
+            ZoneError::TemporaryOutput { source, .. } => write_error(&folder, source),
+            other => write_error(path, io::Error::other(other)),
         })?;
         let mut output = Self {
             path: path.to_owned(),
             file,
             len: 0,
         };
-        output.write(&FILE_HEADER)?;
+        output.write(&file_header(link::RAW))?;
         Ok(output)
     }
 
@@ -46,7 +46,7 @@ impl Output {
         self.len += octets.len() as u64;
         self.file
             .write_all(octets)
-            .map_err(|source| failure(&self.path, source))
+            .map_err(|source| write_error(&self.path, source))
     }
 
     /// Octets that have been written.
@@ -64,7 +64,7 @@ impl Output {
         seen: &Seen,
     ) -> Result<CheckSummary, TrafficError> {
         let written = self.file.partial_path();
-        let files = [written.map_err(|source| failure(&self.path, source))?];
+        let files = [written.map_err(|source| write_error(&self.path, source))?];
         let reading = Reading {
             files: &files,
             progress: &|_| (),
@@ -83,16 +83,6 @@ impl Output {
         file.close()
             .and_then(|file| file.rename())
             .map(drop)
-            .map_err(|source| failure(&path, source))
-    }
-}
-
-fn failure(path: &Path, source: io::Error) -> TrafficError {
-    match path == Path::new("-") {
-        true => TrafficError::Output { source },
-        false => TrafficError::Write {
-            file: path.to_owned(),
-            source,
-        },
+            .map_err(|source| write_error(&path, source))
     }
 }

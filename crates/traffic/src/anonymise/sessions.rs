@@ -1,21 +1,14 @@
 //! TCP connections as they are written: every segment stays, with sequence numbers of our own, without options, and with the
 //! messages that ended in it, whole and encoded anew.
 
-use super::packets::{Packet, TcpFields, Way};
+use super::packets::{Packet, Way};
+use crate::write::packet::{ACK, FIN, PSH, RST, SYN, TcpFields, longest_segment};
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
 
-const FIN: u8 = 0x01;
-const SYN: u8 = 0x02;
-const PSH: u8 = 0x08;
-const ACK: u8 = 0x10;
-/// FIN, SYN, RST, PSH and ACK.
-const FLAGS: u8 = 0x1F;
+const FLAGS: u8 = FIN | SYN | RST | PSH | ACK;
 /// Ways in one generation; there are two, and those that are idle for long are forgotten first.
 const MAX_WAYS: usize = 256 << 10;
-/// The most octets of data in a segment: what an IPv6 packet takes, in which a header of TCP is.
-const MAX_DATA_LEN: usize = 65_535 - 20 - 40;
-
 /// The ways between clients and servers, with the sequence number that comes next on each.
 #[derive(Default)]
 pub struct Sessions {
@@ -42,9 +35,10 @@ impl Sessions {
             0 => self.next(way),
             _ => 0,
         };
+        let longest = longest_segment(way.source, way.destination);
         let mut rest = data;
         loop {
-            let (now, later) = rest.split_at(rest.len().min(MAX_DATA_LEN));
+            let (now, later) = rest.split_at(rest.len().min(longest));
             rest = later;
             let fields = TcpFields {
                 sequence,
@@ -121,18 +115,14 @@ mod tests {
         ] {
             sessions.segment(way, flags, &vec![7; data], 0, &mut output);
         }
+        let longest = longest_segment(way.source, way.destination);
         let wanted = [
             (0, 0, SYN, 0),
             (0, 1, SYN | ACK, 0),
             (1, 1, ACK, 0),
             (1, 1, PSH | ACK, 30),
-            (1, 31, PSH | ACK, MAX_DATA_LEN),
-            (
-                1 + MAX_DATA_LEN as u32,
-                31,
-                PSH | ACK,
-                70_000 - MAX_DATA_LEN,
-            ),
+            (1, 31, PSH | ACK, longest),
+            (1 + longest as u32, 31, PSH | ACK, 70_000 - longest),
             (31, 70_001, FIN | ACK, 0),
             (70_001, 32, FIN | ACK, 0),
             (32, 70_002, ACK, 0),

@@ -1,7 +1,9 @@
 use super::*;
 use crate::message::{Endpoint, Message, Transport};
 use crate::read::{Ports, messages};
-use packets::{FILE_HEADER, Packet, TcpFields, Way};
+use crate::write::packet::TcpFields;
+use crate::write::{file_header, link};
+use packets::{Packet, Way};
 use proptest::prelude::*;
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -15,7 +17,7 @@ struct Capture(Vec<u8>);
 
 impl Capture {
     fn new() -> Self {
-        Self(FILE_HEADER.to_vec())
+        Self(file_header(link::RAW).to_vec())
     }
 
     fn packet(&mut self, way: Way, tcp: Option<TcpFields>, time_ns: i64, payload: &[u8]) {

@@ -1,10 +1,9 @@
 //! Queries that wait for their answers.
 
+use crate::stats::ANSWER_TIMEOUT_NS;
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
 
-/// How long an answer is waited for.
-const PATIENCE_NS: i64 = 10_000_000_000;
 /// Queries that wait at most. With more, all are given up that wait.
 const MOST: usize = 1 << 20;
 
@@ -29,7 +28,7 @@ impl PendingQueries {
     pub fn add(&mut self, hash: u64, query: Pending) {
         let is_time = query.time_ns >= self.next_look_ns;
         if is_time || self.waiting.len() >= MOST {
-            let least_ns = query.time_ns.saturating_sub(PATIENCE_NS);
+            let least_ns = query.time_ns.saturating_sub(ANSWER_TIMEOUT_NS);
             let before = self.waiting.len();
             self.waiting
                 .retain(|_, waiting| waiting.time_ns >= least_ns);
@@ -37,7 +36,7 @@ impl PendingQueries {
                 self.waiting.clear();
             }
             self.unanswered += (before - self.waiting.len()) as u64;
-            self.next_look_ns = query.time_ns.saturating_add(PATIENCE_NS);
+            self.next_look_ns = query.time_ns.saturating_add(ANSWER_TIMEOUT_NS);
         }
         if self.waiting.insert(hash, query).is_some() {
             self.unanswered += 1;

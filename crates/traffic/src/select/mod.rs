@@ -13,7 +13,6 @@ mod input;
 mod mix;
 mod partition;
 mod pass;
-mod question;
 mod sample;
 pub mod transactions;
 mod warp;

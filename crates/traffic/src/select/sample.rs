@@ -5,11 +5,11 @@ mod search;
 use super::clients::{ClientHash, Share};
 use super::expression::Travel;
 use super::pass::{Passed, Select, pass};
-use super::question::question_hash;
 use crate::error::TrafficError;
 use crate::message::Message;
 use crate::read::Reading;
 use crate::stats::Distinct;
+use crate::stats::hashing::Hashing;
 use crate::wire::View;
 use serde::Serialize;
 use std::path::Path;
@@ -211,7 +211,7 @@ impl Select for Chosen {
         let is_chosen = self.share.has(client);
         if is_query(view) {
             let question = view.and_then(|view| view.question).map_or(0, |question| {
-                question_hash(question.name, question.qtype, question.qclass)
+                Hashing::fixed().question(question.name, question.qtype, question.qclass)
             });
             tally.whole.add(client, question);
             if is_chosen {

@@ -1,7 +1,7 @@
 //! Transactions as columns: a row for each query, with what is known of its answer.
 //!
 //! An answer belongs to the earliest query without one that has the same client, server, ports, transport, ID and question
-//! (letter case aside), and is at most [`PATIENCE_NS`] older. An answer without a question, as some servers send on errors,
+//! (letter case aside), and is at most [`ANSWER_TIMEOUT_NS`] older. An answer without a question, as some servers send on errors,
 //! belongs to one of any question. Answers without a query are counted.
 
 mod batch;
@@ -9,10 +9,11 @@ mod batch;
 pub use batch::{BATCH_ROWS, Batch, Column, Values};
 
 use super::input::{Form, StandIns, each_message};
-use super::question::question_hash;
 use crate::error::TrafficError;
 use crate::message::{Endpoint, Message, Transport};
 use crate::read::Reading;
+use crate::stats::ANSWER_TIMEOUT_NS;
+use crate::stats::hashing::Hashing;
 use crate::wire::View;
 use batch::Answer;
 use foldhash::fast::RandomState;
@@ -20,8 +21,6 @@ use serde::Serialize;
 use std::collections::{HashMap, VecDeque};
 use std::ops::ControlFlow;
 
-/// How long an answer is waited for: longer than any resolver waits.
-pub const PATIENCE_NS: i64 = 30_000_000_000;
 /// Batches that wait for answers.
 const WAITING: usize = 16;
 /// Rows of the same key among which that of an answer is looked for.
@@ -187,7 +186,7 @@ impl Matcher {
     /// The first batch, if no answer is waited for any more, or too many others wait.
     fn ripe(&mut self, now_ns: i64) -> Option<Batch> {
         let first = self.batches.front().filter(|first| first.is_full())?;
-        let is_ripe = first.last_time_ns().saturating_add(PATIENCE_NS) < now_ns;
+        let is_ripe = first.last_time_ns().saturating_add(ANSWER_TIMEOUT_NS) < now_ns;
         if !is_ripe && self.batches.len() <= WAITING {
             return None;
         }
@@ -216,7 +215,10 @@ fn key(client: Endpoint, server: Endpoint, message: &Message<'_>, view: &View<'_
 /// The hash of a message's question; 0 for one without.
 fn question_of(view: &View<'_>) -> u64 {
     view.question.map_or(0, |question| {
-        question_hash(question.name, question.qtype, question.qclass).max(1)
+        let hashing = Hashing::fixed();
+        hashing
+            .question(question.name, question.qtype, question.qclass)
+            .max(1)
     })
 }
 

@@ -7,6 +7,8 @@ use std::net::IpAddr;
 /// Odd, with as many ones as zeros, without a pattern: the fractional part of the golden ratio and of the root of three.
 const FIRST: u64 = 0x9E37_79B9_7F4A_7C15;
 const SECOND: u64 = 0xBB67_AE85_84CA_A73B;
+/// Octets of the longest name (RFC 1035 section 3.1).
+const MAX_NAME_LEN: usize = 255;
 
 /// Hashes with a seed.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +46,17 @@ impl Hashing {
             hash = mix(hash ^ lower(u64::from_le_bytes(*last) >> unused), FIRST);
         }
         mix(hash, SECOND)
+    }
+
+    /// The hash of a question, its name in wire format; upper and lower case have the same.
+    #[inline]
+    pub fn question(self, name: &[u8], qtype: u16, qclass: u16) -> u64 {
+        let mut lower = [0; MAX_NAME_LEN];
+        let lower = &mut lower[..name.len().min(MAX_NAME_LEN)];
+        lower.copy_from_slice(&name[..lower.len()]);
+        lower.make_ascii_lowercase();
+        let kind = u64::from(qtype) << 16 | u64::from(qclass);
+        mix(self.octets(lower) ^ kind, FIRST)
     }
 
     /// The hash of octets that are no name, such as an address.
@@ -132,6 +145,16 @@ mod tests {
             assert_eq!(first, hash(&[0xFF; 15], &upper));
             assert!(seen.insert(first));
         }
+    }
+
+    #[test]
+    fn questions_differ_by_more_than_case() {
+        let hashing = Hashing::fixed();
+        let hash = hashing.question(b"\x03WwW\0", 1, 1);
+        assert_eq!(hash, hashing.question(b"\x03www\0", 1, 1));
+        assert_ne!(hash, hashing.question(b"\x03www\0", 28, 1));
+        assert_ne!(hash, hashing.question(b"\x03www\0", 1, 3));
+        assert_ne!(hash, hashing.question(b"\x03wwx\0", 1, 1));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! pcap files (draft-ietf-opsawg-pcap), little-endian with times in nanoseconds, which hold any capture's times exactly.
 
 use super::link;
-use super::packet::{Segment, is_ipv6, longest_segment, push_tcp, push_udp};
+use super::packet::{ACK, PSH, SYN, TcpFields, is_ipv6, longest_segment, push_tcp, push_udp};
 use crate::message::{Endpoint, Message, Transport};
 use crate::wire::Header;
 use dnsrig_stream::capture::link::Frame;
@@ -11,12 +11,25 @@ use std::io::{self, Write};
 
 /// Octets before a packet in the file.
 pub const PACKET_HEADER_LEN: usize = 16;
+const FILE_HEADER_LEN: usize = 24;
 const NANOSECONDS: u32 = 0xA1B2_3C4D;
 /// No packet is longer; it is what tcpdump writes, too.
 const SNAP_LEN: u32 = 262_144;
 /// Ends of connections whose sequence numbers are remembered. What comes after on one that was forgotten is another connection
 /// with the same ports.
 const MAX_CONNECTIONS: usize = 1 << 20;
+
+/// The beginning of a file of packets of `link_type`.
+pub fn file_header(link_type: u16) -> [u8; FILE_HEADER_LEN] {
+    // Version 2.4.
+    let version = u32::from(4_u16) << 16 | 2;
+    let fields = [NANOSECONDS, version, 0, 0, SNAP_LEN, link_type.into()];
+    let mut header = [0; FILE_HEADER_LEN];
+    for (into, field) in header.as_chunks_mut().0.iter_mut().zip(fields) {
+        *into = field.to_le_bytes();
+    }
+    header
+}
 
 /// Appends a packet with its header; `original_len` is how long it was on the link. For its time see [`set_time`].
 #[inline]
@@ -197,12 +210,9 @@ impl<W: Write> PcapWriter<W> {
     fn begin(&mut self, link_type: u16) -> io::Result<u16> {
         if self.octets == 0 {
             let link_type = *self.link_type.get_or_insert(link_type);
-            // Version 2.4.
-            let version = u32::from(4_u16) << 16 | 2;
-            for field in [NANOSECONDS, version, 0, 0, SNAP_LEN, link_type.into()] {
-                self.target.write_all(&field.to_le_bytes())?;
-                self.octets += 4;
-            }
+            let header = file_header(link_type);
+            self.target.write_all(&header)?;
+            self.octets += header.len() as u64;
         }
         Ok(self.link_type.unwrap_or(link_type))
     }
@@ -217,7 +227,7 @@ impl<W: Write> PcapWriter<W> {
         if !self.next_sequence.contains_key(&(from, to)) {
             self.open(message, header, packet)?;
         }
-        let acknowledgement = *self.next_sequence.get(&(to, from)).unwrap_or(&0);
+        let acknowledged = *self.next_sequence.get(&(to, from)).unwrap_or(&0);
         let len = (message.octets.len() as u16).to_be_bytes();
         let framed = [&len[..], message.octets].concat();
         let mut sequence = 0;
@@ -226,8 +236,12 @@ impl<W: Write> PcapWriter<W> {
             *next = next.wrapping_add(framed.len() as u32);
         }
         for data in framed.chunks(longest_segment(from, to)) {
-            let segment = Segment::Data(sequence, acknowledgement, data);
-            self.segment((from, to), segment, message.time_ns, header, packet)?;
+            let fields = TcpFields {
+                sequence,
+                acknowledged,
+                flags: ACK | PSH,
+            };
+            self.segment((from, to), fields, data, message.time_ns, header, packet)?;
             sequence = sequence.wrapping_add(data.len() as u32);
         }
         Ok(())
@@ -253,11 +267,18 @@ impl<W: Write> PcapWriter<W> {
         };
         let initial = self.initial_sequence;
         let time_ns = message.time_ns;
-        let opening = Segment::Open(initial);
-        self.segment((client, server), opening, time_ns, header, packet)?;
-        let accepting = Segment::Accept(initial, initial);
-        self.segment((server, client), accepting, time_ns, header, packet)?;
         let first = initial.wrapping_add(1);
+        for (way, flags, acknowledged) in [
+            ((client, server), SYN, 0),
+            ((server, client), SYN | ACK, first),
+        ] {
+            let fields = TcpFields {
+                sequence: initial,
+                acknowledged,
+                flags,
+            };
+            self.segment(way, fields, b"", time_ns, header, packet)?;
+        }
         self.next_sequence.insert((client, server), first);
         self.next_sequence.insert((server, client), first);
         Ok(())
@@ -266,14 +287,15 @@ impl<W: Write> PcapWriter<W> {
     fn segment(
         &mut self,
         (from, to): (Endpoint, Endpoint),
-        segment: Segment<'_>,
+        fields: TcpFields,
+        data: &[u8],
         time_ns: i64,
         header: &[u8],
         packet: &mut Vec<u8>,
     ) -> io::Result<()> {
         packet.clear();
         packet.extend_from_slice(header);
-        push_tcp(from, to, segment, packet);
+        push_tcp(from, to, fields, data, packet);
         self.write_made(time_ns, packet)
     }
 

@@ -3,6 +3,7 @@ use dnsrig_stream::capture::packet::PacketReader;
 use dnsrig_traffic::select::{Expression, Filtered, filter};
 use dnsrig_traffic::{TrafficError, Transport};
 use std::fs;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 fn filtered(input: &Path, expression: &str, output: &Path, threads: usize) -> Filtered {
@@ -180,7 +181,12 @@ fn an_output_that_cannot_be_written_is_named() {
         matches!(&error, TrafficError::Write { file, .. } if *file == output),
         "{error}"
     );
-    // A device that is always full.
+    // A device that is always full; as root, a program may have put a file in its place.
+    let device = fs::metadata("/dev/full").unwrap();
+    assert!(
+        device.file_type().is_char_device(),
+        "/dev/full is no device: make it again by mknod -m 666 /dev/full c 1 7"
+    );
     let error = with_reading(&files, 2, |reading| {
         filter(reading, &expression, Path::new("/dev/full"))
     })

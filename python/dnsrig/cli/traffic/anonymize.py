@@ -10,16 +10,16 @@ import click
 from dnsrig import _core
 from dnsrig.cli.common import json_option, print_json
 from dnsrig.cli.format import count
-from dnsrig.cli.streams import check_output_is_open, report_on, say
-from dnsrig.cli.traffic.reading import CAPTURE_FILE, CaptureReading, reading_options, warn_of_files, work
+from dnsrig.cli.streams import report_on, say
+from dnsrig.cli.traffic.captures import FILES, OUTPUT, claim_outputs
+from dnsrig.cli.traffic.reading import CaptureReading, reading_options, warn_of_files, work
 
-OUTPUT_FILE = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
 KEY_FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, type=CAPTURE_FILE, metavar="FILE...")
-@click.option("-f", "--output", type=OUTPUT_FILE, default="-", help="The file to write.  [default: standard output]")
+@FILES
+@OUTPUT
 @click.option("-k", "--key", type=KEY_FILE, help="The key file.  [default: a new key, used once and forgotten]")
 @click.option("--make-key", is_flag=True, help="Make the key file, readable for you alone, if there is none.")
 @click.option(
@@ -55,7 +55,11 @@ def anonymize(
       dnsrig traffic anonymize -k site.key --make-key day.pcap.zst -f shared.pcap
       dnsrig traffic anonymize --names pseudonyms day.pcap | zstd > shared.pcap.zst
     """
-    _check(files, output, key, make_key, names, keep, as_json)
+    if make_key and key is None:
+        raise click.UsageError("--make-key needs the name of the key file: give it by -k.")
+    if keep and names == "keep":
+        raise click.UsageError("--keep says which names stay readable among pseudonyms: add --names pseudonyms.")
+    claim_outputs([output], files, as_json=as_json)
     reading = CaptureReading(ports, threads)
     settings = json.dumps({"names": names, "keep": keep})
     result = work(
@@ -79,30 +83,6 @@ def anonymize(
             return
         for line in _lines(result, output, key):
             say(line) if is_printed else click.echo(line)
-
-
-def _check(
-    files: tuple[Path, ...],
-    output: Path,
-    key: Path | None,
-    make_key: bool,
-    names: str,
-    keep: tuple[str, ...],
-    as_json: bool,
-) -> None:
-    """Refuse what does not go together."""
-    if make_key and key is None:
-        raise click.UsageError("--make-key needs the name of the key file: give it by -k.")
-    if keep and names == "keep":
-        raise click.UsageError("--keep says which names stay readable among pseudonyms: add --names pseudonyms.")
-    if str(output) == "-":
-        if as_json:
-            raise click.UsageError("standard output takes either traffic or the JSON object: name a file by -f.")
-        check_output_is_open()
-        return
-    for file in files:
-        if output.exists() and str(file) != "-" and file.samefile(output):
-            raise click.UsageError(f"{output} is read, too, and would be overwritten: name another file by -f.")
 
 
 def _lines(result: Mapping[str, Any], output: Path, key: Path | None) -> Iterator[str]:

@@ -1,7 +1,9 @@
 """What the commands that make streams share: arguments, checks of files that are written, and what they print."""
 
 import re
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from dnsrig.cli.common import FiniteRange, print_json
 from dnsrig.cli.format import count
 from dnsrig.cli.streams import check_output_is_open, report_on, say
 from dnsrig.cli.traffic.reading import CAPTURE_FILE, warn_of_files
+from dnsrig.errors import EnvironmentLacksError
 
 FILES = click.argument("files", type=CAPTURE_FILE, nargs=-1, required=True, metavar="FILE...")
 OUTPUT = click.option(
@@ -35,8 +38,17 @@ class Share(FiniteRange):
         return super().convert(value, param, ctx)
 
 
-def claim_outputs(outputs: Sequence[Path], inputs: Sequence[Path], *, as_json: bool = False) -> None:
+def claim_outputs(
+    outputs: Sequence[Path],
+    inputs: Sequence[Path],
+    *,
+    as_json: bool = False,
+    what: str = "traffic",
+    named: str = "file by -f",
+) -> None:
     """See to it that files can be written to `outputs`, and that none of them is one of `inputs`.
+
+    `what` is written there, and `named` is how users name it.
 
     Raises:
         click.UsageError: standard output is to have both a capture and JSON; a folder is missing; a file is read, too.
@@ -46,14 +58,51 @@ def claim_outputs(outputs: Sequence[Path], inputs: Sequence[Path], *, as_json: b
     for output in outputs:
         if str(output) == "-":
             if as_json:
-                raise click.UsageError("standard output takes either traffic or the JSON object: name a file by -f.")
+                raise click.UsageError(f"standard output takes either {what} or the JSON object: name a {named}.")
             check_output_is_open()
             continue
-        if not output.parent.is_dir():
-            raise click.UsageError(f"{output}: the folder {output.parent} is missing: make it, or name another by -f.")
+        folder = output.parent
+        if not folder.is_dir():
+            wrong = f"{folder} is not a folder:" if folder.exists() else f"the folder {folder} is missing: make it, or"
+            raise click.UsageError(f"{output}: {wrong} name another {named}.")
         for file in inputs:
             if output.exists() and str(file) != "-" and file.samefile(output):
-                raise click.UsageError(f"{output} is read, too, and would be overwritten: name another file by -f.")
+                raise click.UsageError(f"{output} is read, too, and would be overwritten: name another {named}.")
+
+
+@contextmanager
+def file_beside(output: Path) -> Iterator[Path]:
+    """Give a file beside `output` that gets its name if all goes well; what is no regular file is written itself.
+
+    Raises:
+        EnvironmentLacksError: a file cannot be written.
+
+    """
+    try:
+        if output.exists() and not output.is_file():
+            yield output
+            return
+        # A symbolic link stays one.
+        target = output.resolve()
+        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=".dnsrig-", delete=False) as file:
+            partial = Path(file.name)
+        try:
+            yield partial
+            # A temporary file is its owner's alone; others are as the umask allows, or as they were.
+            partial.chmod(target.stat().st_mode & 0o7777 if target.exists() else 0o666 & ~_umask())
+            partial.replace(target)
+        finally:
+            partial.unlink(missing_ok=True)
+    except OSError as error:
+        raise EnvironmentLacksError(f"{output}: cannot be written: {error.strerror or error}") from error
+
+
+def _umask() -> int:
+    """Give the process's mask, which Linux tells without changing it."""
+    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+        if line.startswith("Umask:"):
+            return int(line.split()[1], 8)
+    return 0o022
 
 
 def require_files(files: Sequence[Path], why: str) -> None:

@@ -7,9 +7,10 @@ import click
 
 from dnsrig import _core
 from dnsrig.cli.common import json_option, print_json
-from dnsrig.cli.streams import check_output_is_open, report_on, say
+from dnsrig.cli.streams import report_on, say
+from dnsrig.cli.traffic.captures import claim_outputs
 from dnsrig.cli.traffic.reading import CAPTURE_FILE, CaptureProgress, CaptureReading, reading_options, warn_of_files
-from dnsrig.cli.zone_reading import OUTPUT_FILE, file_name, require_folder
+from dnsrig.cli.zone_reading import OUTPUT_FILE, file_name
 
 
 @click.command()
@@ -36,13 +37,7 @@ def fit(
       dnsrig traffic fit monday.pcap.zst -f ours.toml
       dnsrig traffic synthesize ours.toml like-monday.pcap -l 3600
     """
-    to_output = str(output) == "-"
-    if not to_output:
-        require_folder(output, "-f")
-    elif as_json:
-        raise click.UsageError("standard output takes either the profile or the JSON object: name a file by -f.")
-    else:
-        check_output_is_open()
+    claim_outputs([output], files, as_json=as_json, what="the profile")
     reading = CaptureReading(ports, threads)
     with CaptureProgress("fit", files) as progress:
         made = json.loads(_core.traffic_fit(files, name, output, reading.to_json(), progress.update))

@@ -1,9 +1,7 @@
 """Transactions in Parquet: a row for each query, with what is known of its answer."""
 
 import json
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dnsrig import _core
-from dnsrig.errors import EnvironmentLacksError, InputError
+from dnsrig.cli.traffic.captures import file_beside
+from dnsrig.errors import InputError
 
 NONE = 0xFFFF
 """Stands for a number that is not known, where the column says so."""
@@ -43,7 +42,7 @@ def write(files: Sequence[Path], read: str, settings: Mapping[str, Any], output:
     if str(output) == "-":
         raise InputError("Parquet cannot be written to standard output: name a file by -f")
     batches = _core.TransactionReader(files, read, json.dumps(settings))
-    with _file_beside(output) as partial:
+    with file_beside(output) as partial:
         writer: pq.ParquetWriter | None = None
         try:
             for columns in batches:
@@ -127,30 +126,3 @@ def _ends_and_data(column: pa.Array) -> tuple[bytes, bytes]:
     _, ends, data = column.buffers()
     start = column.offset * 4
     return bytes(memoryview(ends)[start : start + (len(column) + 1) * 4]), bytes(data or b"")
-
-
-@contextmanager
-def _file_beside(output: Path) -> Iterator[Path]:
-    """Give a file beside `output` that gets its name if all goes well."""
-    try:
-        with tempfile.NamedTemporaryFile(dir=output.parent, prefix=".dnsrig-", delete=False) as file:
-            partial = Path(file.name)
-    except OSError as error:
-        raise EnvironmentLacksError(f"{output}: cannot be written: {error.strerror}") from error
-    try:
-        yield partial
-        # Readable as the umask allows, as other files are; a temporary file is its owner's alone.
-        partial.chmod(0o666 & ~_umask())
-        partial.replace(output)
-    except OSError as error:
-        raise EnvironmentLacksError(f"{output}: cannot be written: {error.strerror or error}") from error
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-def _umask() -> int:
-    """Give the process's mask, which Linux tells without changing it."""
-    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
-        if line.startswith("Umask:"):
-            return int(line.split()[1], 8)
-    return 0o022

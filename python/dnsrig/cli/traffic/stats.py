@@ -9,6 +9,7 @@ import click
 
 from dnsrig import _core
 from dnsrig.cli.common import WholeNumber, json_option, print_json
+from dnsrig.cli.traffic.captures import claim_outputs, file_beside
 from dnsrig.cli.traffic.compare_output import print_comparison
 from dnsrig.cli.traffic.reading import CAPTURE_FILE, CaptureReading, reading_options, warn_of_files, work
 from dnsrig.cli.traffic.stats_output import parts_of, print_parts
@@ -84,6 +85,8 @@ def stats(
         raise click.UsageError("--compare takes two FILEs.")
     if page is not None and is_compare:
         raise click.UsageError("--html makes a page of one capture: leave --compare out.")
+    if page is not None:
+        claim_outputs([page], files, named="file by --html")
     options = json.dumps(
         {"counted_from": None if counted_from == "auto" else counted_from, "names": names, "clients": clients}
     )
@@ -95,9 +98,10 @@ def stats(
     found_all = _merged(files) if is_merge else _read(files, reading, options)
     if page is not None:
         # Drawing takes matplotlib, which the other forms of output do without.
-        from dnsrig.report.traffic.page import write_page  # noqa: PLC0415
+        from dnsrig.report.traffic.page import page_of  # noqa: PLC0415
 
-        write_page(page, found_all, list(parts_of(found_all)))
+        with file_beside(page) as file:
+            file.write_text(page_of(found_all, list(parts_of(found_all))), encoding="utf-8")
     if as_json:
         print_json(found_all)
         return

@@ -17,9 +17,10 @@ from dnsrig.cli.common import (
     seed_option,
 )
 from dnsrig.cli.progress import WorkProgress
-from dnsrig.cli.streams import check_output_is_open, report_on, say
+from dnsrig.cli.streams import report_on, say
+from dnsrig.cli.traffic.captures import claim_outputs
 from dnsrig.cli.traffic.warp import Moment
-from dnsrig.cli.zone_reading import OUTPUT_FILE, file_name, require_folder
+from dnsrig.cli.zone_reading import OUTPUT_FILE, file_name
 
 QUERIES = WholeNumber(1, 100_000_000_000)
 FORMATS = ("pcap", "text", "binary")
@@ -76,12 +77,8 @@ def synthesize(
     form = form or FORMATS_BY_ENDING.get(file.suffix, "pcap")
     if packets != "queries" and form != "pcap":
         raise click.UsageError(f"--packets {packets} is for pcap only: files of form {form} hold queries.")
-    if str(file) != "-":
-        require_folder(file, "FILE")
-    elif as_json:
-        raise click.UsageError("standard output takes either the traffic or the JSON object: name a FILE.")
-    else:
-        check_output_is_open()
+    profiles = [Path(profile)] if Path(profile).exists() else []
+    claim_outputs([file], profiles, as_json=as_json, what="the traffic", named="FILE")
     seed = chosen_seed(seed)
     plan = {
         "rate_qps": rate,

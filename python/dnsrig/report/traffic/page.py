@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from importlib import resources
-from pathlib import Path
 from typing import Any
 
 import jinja2
@@ -11,13 +10,12 @@ from markupsafe import Markup
 from dnsrig import __version__
 from dnsrig.report.traffic.parts import Facts, Part
 from dnsrig.report.traffic.rate_picture import rate_svg
-from dnsrig.runs.writing import write_text
 
 CAPTION = "Requests per second over time."
 
 
-def write_page(path: Path, found: Mapping[str, Any], parts: Sequence[Part]) -> None:
-    """Write a page that stands alone: `found` has the rates, `parts` are all figures in words."""
+def page_of(found: Mapping[str, Any], parts: Sequence[Part]) -> str:
+    """Give a page that stands alone: `found` has the rates, `parts` are all figures in words."""
     side = found["state"][found["counted_from"]]
     runs = side["rates"]["runs"]
     context = {
@@ -35,4 +33,4 @@ def write_page(path: Path, found: Mapping[str, Any], parts: Sequence[Part]) -> N
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    write_text(path, environment.get_template("traffic.html.j2").render(context))
+    return environment.get_template("traffic.html.j2").render(context)

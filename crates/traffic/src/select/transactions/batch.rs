@@ -1,7 +1,7 @@
 //! Columns of transactions, laid out as Arrow has them.
 
-use super::PATIENCE_NS;
 use crate::message::{Message, Transport};
+use crate::stats::ANSWER_TIMEOUT_NS;
 use crate::wire::View;
 use dnsrig_zone::text::push_name;
 use domain::base::iana::{Class, Rtype};
@@ -143,7 +143,7 @@ impl Batch {
     pub(super) fn waits(&self, place: usize, question: u64, time_ns: i64) -> bool {
         let after = time_ns.saturating_sub(self.times_ns[place]);
         let is_asked = question == 0 || question == self.links[place].1;
-        is_asked && !self.is_answered(place) && (0..=PATIENCE_NS).contains(&after)
+        is_asked && !self.is_answered(place) && (0..=ANSWER_TIMEOUT_NS).contains(&after)
     }
 
     /// Appends the row of a query.

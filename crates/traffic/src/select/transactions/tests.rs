@@ -76,7 +76,7 @@ fn an_answer_comes_neither_early_nor_too_late() {
     let mut matcher = Matcher::default();
     let (query, answer) = (message(1, false, 0, WWW), message(1, true, 0, WWW));
     matcher.message(&sent(1000, &query));
-    matcher.message(&sent(1001 + PATIENCE_NS, &answer));
+    matcher.message(&sent(1001 + ANSWER_TIMEOUT_NS, &answer));
     assert_eq!(matcher.counts.unmatched_answers, 1);
     let mut matcher = Matcher::default();
     matcher.message(&sent(1000, &query));

@@ -1,7 +1,7 @@
 //! The segments of TCP sessions (RFC 9293) with one query each, or none.
 
 use crate::message::Endpoint;
-use crate::write::packet::{ACK, FIN, PSH, RST, SYN, push_segment};
+use crate::write::packet::{ACK, FIN, PSH, RST, SYN, TcpFields, push_tcp};
 
 /// How long the kernels of client and server take to answer a segment.
 const KERNEL_NS: u64 = 20_000;
@@ -89,18 +89,16 @@ impl Session<'_> {
             false => (self.client, self.server, first_of_client, first_of_server),
         };
         let sequence = own.wrapping_add(segment.numbers[0]);
-        let acknowledgement = match segment.flags & ACK {
+        let acknowledged = match segment.flags & ACK {
             0 => 0,
             _ => other.wrapping_add(segment.numbers[1]),
         };
-        push_segment(
-            from,
-            to,
-            segment.flags,
-            [sequence, acknowledgement],
-            segment.data,
-            packet,
-        );
+        let fields = TcpFields {
+            sequence,
+            acknowledged,
+            flags: segment.flags,
+        };
+        push_tcp(from, to, fields, segment.data, packet);
     }
 }
 

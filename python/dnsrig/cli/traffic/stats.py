@@ -71,7 +71,7 @@ def stats(
 
     Requests and how many failed, rates and bursts, flags, TCP, types, response codes and opcodes as ISC-2008 has them;
     then latency, sizes, EDNS, clients, names and zones. Several FILEs are read as one, in the order of time. A FILE is
-    pcap or pcapng, plain or compressed by gzip, zstd or xz, or - for standard input.
+    pcap, pcapng, dnstap or C-DNS, plain or compressed by gzip, zstd or xz, or - for standard input.
 
     \b
     Example:

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 const FLAGS: u8 = FIN | SYN | RST | PSH | ACK;
 /// Ways in one generation; there are two, and those that are idle for long are forgotten first.
 const MAX_WAYS: usize = 256 << 10;
+
 /// The ways between clients and servers, with the sequence number that comes next on each.
 #[derive(Default)]
 pub struct Sessions {

@@ -1,8 +1,8 @@
 //! Transactions as columns: a row for each query, with what is known of its answer.
 //!
 //! An answer belongs to the earliest query without one that has the same client, server, ports, transport, ID and question
-//! (letter case aside), and is at most [`ANSWER_TIMEOUT_NS`] older. An answer without a question, as some servers send on errors,
-//! belongs to one of any question. Answers without a query are counted.
+//! (letter case aside), and is at most [`ANSWER_TIMEOUT_NS`] younger. An answer without a question, as some servers send on
+//! errors, belongs to one of any question. Answers without a query are counted.
 
 mod batch;
 

@@ -189,4 +189,4 @@ def test_what_is_wrong_is_said(dnsrig, capture, tmp_path):
     text = tmp_path / "queries.txt"
     text.write_text("www.example.test A\n")
     done = dnsrig("traffic", "stats", text)
-    assert done.code == 2 and "no capture of a known format" in done.err
+    assert done.code == 2 and "dnsrig traffic convert" in done.err

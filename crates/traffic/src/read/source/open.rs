@@ -92,6 +92,13 @@ pub fn source_of<'c>(input: impl Read + Send + 'c) -> Result<Box<dyn Source + 'c
         let input = BufReader::with_capacity(BUFFER_LEN, input);
         return Ok(Box::new(Cdns::new(input)?));
     }
+    if head
+        .iter()
+        .all(|octet| octet.is_ascii_graphic() || octet.is_ascii_whitespace())
+    {
+        let why = "is text, and no capture; if it is a query file, 'dnsrig traffic convert' makes a capture of it";
+        return Err(Fault::NotACapture(why.to_owned()));
+    }
     let [a, b, c, d] = magic;
     Err(Fault::NotACapture(format!(
         "is no capture of a known format: it begins with {a:02x} {b:02x} {c:02x} {d:02x}; if Wireshark reads it, 'editcap -F pcapng' converts it"

@@ -148,6 +148,9 @@ fn damage_ends_a_file_and_is_said() {
     let text = write(folder.path(), "text", b"www.example.test A\n");
     let error = read_all(&[text]).unwrap_err().to_string();
     assert!(error.contains("dnsrig traffic convert"), "{error}");
+    let program = write(folder.path(), "program", b"\x7FELF\x02\x01\x01\0");
+    let error = read_all(&[program]).unwrap_err().to_string();
+    assert!(error.contains("begins with 7f 45 4c 46"), "{error}");
     let missing = folder.path().join("missing");
     assert!(matches!(
         read_all(&[missing]),

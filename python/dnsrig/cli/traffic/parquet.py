@@ -41,6 +41,8 @@ def write(files: Sequence[Path], read: str, settings: Mapping[str, Any], output:
     """Write the transactions of `files` to a Parquet file; give what was counted. `read` is as the core takes it."""
     if str(output) == "-":
         raise InputError("Parquet cannot be written to standard output: name a file by -f")
+    if output.exists() and not output.is_file():
+        raise InputError(f"{output} is no regular file, which Parquet needs: name another file by -f")
     batches = _core.TransactionReader(files, read, json.dumps(settings))
     with file_beside(output) as partial:
         writer: pq.ParquetWriter | None = None

@@ -22,6 +22,7 @@ from dnsrig.verification.faults.fault import Fault
 from dnsrig.verification.faults.messages import FAULTS as MESSAGE_FAULTS
 from dnsrig.verification.faults.relay import NO_FAULT, Relay
 from dnsrig.verification.faults.resolver_answers import FAULTS as ANSWER_FAULTS
+from dnsrig.verification.faults.resolver_messages import FAULTS as FORM_FAULTS
 from dnsrig.verification.faults.resolvers import resolver_faults
 from dnsrig.verification.faults.weaknesses import all_weaknesses
 from dnsrig.verification.queries import Query
@@ -32,6 +33,7 @@ from dnsrig.verification.tree.cases import BOGUS, TableRow
 from dnsrig.verification.tree.making import Tree, make_tree
 from dnsrig.verification.tree.serve import TreeServer
 from dnsrig.verification.verdicts import Verdict
+from matrix_record import keep
 from turns import in_turn
 
 RESOLVER = Endpoint("127.0.0.1")
@@ -68,6 +70,7 @@ FAULTS_AT_ONCE = 12
 MATRIX_FAULTS = (
     *resolver_faults(),
     *ANSWER_FAULTS,
+    *FORM_FAULTS,
     *(fault for fault in MESSAGE_FAULTS if any(fault.name in known.item.faults for known in items("resolver"))),
 )
 
@@ -179,6 +182,7 @@ def test_bogus_data_are_what_cd_gives(running: Running) -> None:
 def test_right_resolvers_pass_all_items(running: Running) -> None:
     results = running.verify(NO_FAULT)
     failures = {result.item.id: result.outcome.reason for result in results if result.outcome.verdict == Verdict.FAIL}
+    keep("resolver", NO_FAULT.name, (running.server, running.version), failures)
     assert set(failures) - FLEETING.get(running.server, set()) == running.known_items(), failures
     # What costs time cannot be told on a machine that has none.
     judged = [result for result in results if not result.item.runs_alone]
@@ -190,6 +194,7 @@ def wrong_with(running: Running, fault: Fault, address: str) -> str:
     results = running.verify(fault, address)
     failures = {result.item.id: result.outcome.reason for result in results if result.outcome.verdict == Verdict.FAIL}
     run = {result.item.id for result in results if result.outcome.verdict != Verdict.NOT_APPLICABLE}
+    keep("resolver", fault.name, (running.server, running.version), set(failures) - running.known_items())
     named = {known.item.id for known in items("resolver") if fault.name in known.item.faults}
     expected = (named - NOT_SHOWN.get((running.server, fault.name), set())) | (running.known_items() & run)
     differing = (set(failures) ^ expected) - UNSTEADY.get(running.server, set())

@@ -10,6 +10,8 @@ __all__ = [
     "KeySet",
     "QueryLog",
     "QueryStream",
+    "TransactionReader",
+    "TransactionWriter",
     "Zone",
     "__version__",
     "ds_records",
@@ -22,6 +24,21 @@ __all__ = [
     "serve_echo",
     "sign_zone",
     "signing_rate",
+    "traffic_anonymise",
+    "traffic_convert",
+    "traffic_filter",
+    "traffic_fit",
+    "traffic_merge",
+    "traffic_mix",
+    "traffic_partition",
+    "traffic_partition_files",
+    "traffic_profile",
+    "traffic_profiles",
+    "traffic_sample",
+    "traffic_stats",
+    "traffic_synthesise",
+    "traffic_time_ns",
+    "traffic_warp",
     "verify_zone",
     "zone_apex",
     "zone_check",
@@ -427,3 +444,177 @@ def zone_compare(
 
 def zone_survey(path: str | PathLike[str], reading: _Reading) -> str:
     """Say what a zone looks like: counts, sizes, algorithms."""
+
+def traffic_anonymise(
+    paths: Sequence[str | PathLike[str]],
+    output: str | PathLike[str],
+    *,
+    key: str | PathLike[str] | None = None,
+    make_key: bool = False,
+    read: str = "{}",
+    settings: str = "{}",
+    on_progress: Callable[[int], Any] | None = None,
+) -> str:
+    """Write captures without anything that tells who sent a query; give a summary as JSON.
+
+    Without the key file `key`, a new key is used and forgotten; with `make_key`, a file that is not there is made.
+    `settings` is a JSON object: `names` ("keep" or "pseudonyms"), `keep` (suffixes that stay readable, too).
+    `read` and `on_progress` are those of `traffic_stats`.
+    """
+
+def traffic_stats(
+    paths: Sequence[str | PathLike[str]],
+    read: str = "{}",
+    options: str = "{}",
+    on_progress: Callable[[int], Any] | None = None,
+) -> str:
+    """Read captures and say what is in them, as JSON.
+
+    `read` is a JSON object: `ports` ([53]), `threads`; so is `options`: `counted_from` ("queries" or "answers"),
+    `names` and `clients` (how many are counted exactly). `on_progress` gets the octets read of all files.
+    """
+
+def traffic_merge(parts: Sequence[tuple[str, str]]) -> str:
+    """Add up what `traffic_stats` gave for several captures: pairs of a name for errors, and that JSON."""
+
+def traffic_filter(
+    paths: Sequence[str | PathLike[str]],
+    read: str,
+    expression: str,
+    output: str | PathLike[str],
+    on_progress: Callable[[int], None] | None = None,
+) -> str:
+    """Write the DNS packets and messages for which `expression` holds to a pcap file; return what was done as JSON.
+
+    For `read` and `on_progress` see `traffic_stats`.
+    """
+
+def traffic_time_ns(text: str) -> int | None:
+    """Read a time such as 2026-11-22T18:05:00Z, 20261122180500 or seconds since 1970; give ns since 1970."""
+
+def traffic_partition_files(settings: str, prefix: str | PathLike[str]) -> list[str]:
+    """Name the files that `traffic_partition` writes."""
+
+def traffic_partition(
+    paths: Sequence[str | PathLike[str]],
+    read: str,
+    settings: str,
+    prefix: str | PathLike[str],
+    on_progress: Callable[[int], None] | None = None,
+) -> str:
+    """Write a pcap file beside `prefix` for each part of the captures; return what was done as JSON.
+
+    `settings` is JSON with one of `labels` (`zone`, `ranges`), `manifest` (a path) and `clients` (how many parts).
+    """
+
+def traffic_sample(
+    paths: Sequence[str | PathLike[str]],
+    read: str,
+    settings: str,
+    output: str | PathLike[str],
+    on_progress: Callable[[int], None] | None = None,
+) -> str:
+    """Write all packets of some clients to a pcap file; return what was done as JSON.
+
+    `settings` is JSON: `clients` (a share) and `target_qps`, of which one may be null, and `key`.
+    """
+
+def traffic_mix(
+    paths: Sequence[str | PathLike[str]],
+    others: Sequence[str | PathLike[str]],
+    read: str,
+    settings: str,
+    output: str | PathLike[str],
+    on_progress: Callable[[int], None] | None = None,
+) -> str:
+    """Write the queries of `paths` with those of `others` among them; return what was done as JSON.
+
+    `settings` is JSON: the forms `base`, `other` and `to`, `augment`, `substitute`, `seed` and `stand_ins`.
+    """
+
+def traffic_warp(
+    paths: Sequence[str | PathLike[str]],
+    read: str,
+    settings: str,
+    output: str | PathLike[str],
+    on_progress: Callable[[int], None] | None = None,
+) -> str:
+    """Write the captures to a pcap file at other times; return what was done as JSON.
+
+    `settings` is JSON: `speed`, `start_ns` or null, `shift_ns`, `loops` and `same_names`.
+    """
+
+def traffic_convert(
+    paths: Sequence[str | PathLike[str]],
+    read: str,
+    settings: str,
+    output: str | PathLike[str],
+    on_progress: Callable[[int], None] | None = None,
+) -> str:
+    """Convert captures, query files and binary messages into one another; return what was done as JSON.
+
+    `settings` is JSON: the forms `from` and `to` (`capture`, `text`, `binary`), and `stand_ins`: `server`, `port`,
+    `rate_qps`, `skip_bad`.
+    """
+
+@final
+class TransactionReader:
+    """Transactions, a batch of columns at a time: name, kind, values as Arrow has them, and where these end or None.
+
+    Kinds are `time`, `duration`, `number`, `number_or_none`, `text` and `octets`.
+    """
+
+    def __new__(cls, paths: Sequence[str | PathLike[str]], read: str, settings: str) -> TransactionReader: ...
+    def __iter__(self) -> TransactionReader: ...
+    def __next__(self) -> list[tuple[str, str, bytes, bytes | None]]: ...
+    def counts(self) -> str:
+        """Give what was read as JSON, after the last batch."""
+
+@final
+class TransactionWriter:
+    """Writes the queries of transactions as a capture, a query file or binary messages."""
+
+    def __new__(cls, path: str | PathLike[str], form: str) -> TransactionWriter: ...
+    def write(
+        self,
+        times_ns: bytes,
+        ids: bytes,
+        client_ports: bytes,
+        server_ports: bytes,
+        client_ends: bytes,
+        clients: bytes,
+        server_ends: bytes,
+        servers: bytes,
+        transport_ends: bytes,
+        transports: bytes,
+        query_ends: bytes,
+        queries: bytes,
+    ) -> None:
+        """Write a batch: each argument is a buffer as Arrow has it."""
+
+    def finish(self) -> str:
+        """End the file and give it its name; return what was written as JSON."""
+
+def traffic_synthesise(
+    profile: str, plan: str, path: str | PathLike[str], on_progress: Callable[[int], None] | None = None
+) -> str:
+    """Write traffic as `profile`, a name or path, describes it to `path` (`-`: standard output); return facts as JSON.
+
+    `plan` is JSON: rate_qps, duration_s, queries, start_ns, seed, format (pcap, text, binary), packets (queries,
+    answers, both). `on_progress` is given the requests made so far.
+    """
+
+def traffic_fit(
+    paths: Sequence[str | PathLike[str]],
+    name: str,
+    output: str | PathLike[str],
+    read: str = "{}",
+    on_progress: Callable[[int], None] | None = None,
+) -> str:
+    """Write the profile `name` of captures to `output`; return what it was made of as JSON."""
+
+def traffic_profiles() -> list[tuple[str, str]]:
+    """Return the names and titles of the profiles that come with dnsrig."""
+
+def traffic_profile(source: str) -> tuple[str, str]:
+    """Return the text of a profile, a name or path, and as JSON its figures and where each is from."""

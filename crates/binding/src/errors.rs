@@ -74,6 +74,21 @@ impl IntoPython for dnsrig_stream::StreamError {
     }
 }
 
+impl IntoPython for dnsrig_traffic::TrafficError {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Output { source } if source.kind() == ErrorKind::BrokenPipe => Kind::Unread,
+            Self::Write { .. }
+            | Self::Output { .. }
+            | Self::NoMemory { .. }
+            | Self::Threads { .. } => Kind::EnvironmentLacks,
+            Self::Stream(error) => error.kind(),
+            Self::Zone(error) => error.kind(),
+            _ => Kind::Input,
+        }
+    }
+}
+
 impl IntoPython for dnsrig_load::LoadError {
     fn kind(&self) -> Kind {
         match self {

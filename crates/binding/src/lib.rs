@@ -11,6 +11,11 @@ mod reading;
 mod serve;
 mod sign;
 mod stream;
+mod traffic;
+mod traffic_anonymise;
+mod traffic_select;
+mod traffic_synthesise;
+mod transactions;
 mod zone;
 mod zone_tools;
 
@@ -37,6 +42,21 @@ mod _core {
     use super::sign::{sign_zone, verify_zone, zone_apex};
     #[pymodule_export]
     use super::stream::{QueryLog, QueryStream};
+    #[pymodule_export]
+    use super::traffic::{traffic_merge, traffic_stats};
+    #[pymodule_export]
+    use super::traffic_anonymise::traffic_anonymise;
+    #[pymodule_export]
+    use super::traffic_select::{
+        traffic_convert, traffic_filter, traffic_mix, traffic_partition, traffic_partition_files,
+        traffic_sample, traffic_time_ns, traffic_warp,
+    };
+    #[pymodule_export]
+    use super::traffic_synthesise::{
+        traffic_fit, traffic_profile, traffic_profiles, traffic_synthesise,
+    };
+    #[pymodule_export]
+    use super::transactions::{TransactionReader, TransactionWriter};
     #[pymodule_export]
     use super::zone::Zone;
     #[pymodule_export]

@@ -2,11 +2,16 @@
 //! 4.2.2).
 
 use crate::error::StreamError;
+use crate::halt::Halt;
 use crate::input::{failure, open_plain};
 use crate::stream::QueryStream;
 use std::io::{self, BufReader, Read};
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
+
+/// What a file should hold, for errors.
+const EXPECTED: &str = "a message is a length in two octets, then so many octets";
 
 /// Reads the messages of the file at `path` (`-` is standard input). They are taken as they are, sound or not, except for
 /// the ID, which becomes zero.
@@ -19,21 +24,45 @@ pub fn read(path: &Path, cancel: &AtomicBool) -> Result<QueryStream, StreamError
     let input = open_plain(path, cancel).map_err(failed)?;
     let (stream, cut) = parse(BufReader::with_capacity(1 << 18, input)).map_err(failed)?;
     if let Some(cut) = cut {
-        return Err(StreamError::BadMessage {
-            file: path.to_owned(),
-            message: stream.len() as u64 + 1,
-            offset: cut.offset,
-            why: cut.why,
-        });
+        return Err(cut.in_file(path, stream.len() as u64));
     }
     if stream.is_empty() {
         return Err(StreamError::Empty {
             file: path.to_owned(),
             what: "message",
-            expected: "a message is a length in two octets, then so many octets",
+            expected: EXPECTED,
         });
     }
     Ok(stream)
+}
+
+/// Gives each message of the file at `path` to `sink` as it is, and keeps none; `sink` ends the reading by breaking.
+///
+/// # Errors
+/// As [`read`], but an empty file is none.
+pub fn each(
+    path: &Path,
+    cancel: &AtomicBool,
+    mut sink: impl FnMut(&[u8]) -> ControlFlow<()>,
+) -> Result<(), StreamError> {
+    let failed = |source| failure(path, source);
+    let input = open_plain(path, cancel).map_err(failed)?;
+    let (mut count, mut is_over) = (0, false);
+    let read = each_of(BufReader::with_capacity(1 << 18, input), |message| {
+        count += 1;
+        is_over = sink(message).is_break();
+        match is_over {
+            // Nothing is wrong; the caller has enough.
+            true => Err(Halt::Cancelled),
+            false => Ok(()),
+        }
+    });
+    match read {
+        Err(_) if is_over => Ok(()),
+        Err(error) => Err(failed(error)),
+        Ok(Some(cut)) => Err(cut.in_file(path, count)),
+        Ok(None) => Ok(()),
+    }
 }
 
 /// A message in which the file ends.
@@ -45,12 +74,38 @@ pub struct CutMessage {
     pub why: String,
 }
 
+impl CutMessage {
+    /// The error for the file at `path`, in which `before` messages are whole.
+    fn in_file(self, path: &Path, before: u64) -> StreamError {
+        StreamError::BadMessage {
+            file: path.to_owned(),
+            message: before + 1,
+            offset: self.offset,
+            why: self.why,
+        }
+    }
+}
+
 /// Reads messages; also says if the last one is not whole, which then is left out.
 ///
 /// # Errors
 /// Only those of reading.
-pub fn parse(mut input: impl Read) -> io::Result<(QueryStream, Option<CutMessage>)> {
+pub fn parse(input: impl Read) -> io::Result<(QueryStream, Option<CutMessage>)> {
     let mut stream = QueryStream::default();
+    let cut = each_of(input, |message| {
+        if let [first, second, ..] = message {
+            (*first, *second) = (0, 0);
+        }
+        stream.try_push(message)
+    })?;
+    Ok((stream, cut))
+}
+
+/// Gives each message to `sink`; says if the last one is not whole, which then is left out.
+fn each_of(
+    mut input: impl Read,
+    mut sink: impl FnMut(&mut [u8]) -> Result<(), Halt>,
+) -> io::Result<Option<CutMessage>> {
     let mut offset = 0;
     let mut octets = Vec::new();
     loop {
@@ -58,20 +113,17 @@ pub fn parse(mut input: impl Read) -> io::Result<(QueryStream, Option<CutMessage
         octets.clear();
         input.by_ref().take(2).read_to_end(&mut octets)?;
         let len = match octets[..] {
-            [] => return Ok((stream, None)),
+            [] => return Ok(None),
             [high, low] => u16::from_be_bytes([high, low]),
-            _ => return Ok((stream, cut("ends inside its length".to_owned()))),
+            _ => return Ok(cut("ends inside its length".to_owned())),
         };
         octets.clear();
         let read = input.by_ref().take(len.into()).read_to_end(&mut octets)?;
         if read < usize::from(len) {
             let why = format!("has {read} of the {len} octets that its length says");
-            return Ok((stream, cut(why)));
+            return Ok(cut(why));
         }
-        if let [first, second, ..] = &mut octets[..] {
-            (*first, *second) = (0, 0);
-        }
-        stream.try_push(&octets)?;
+        sink(&mut octets)?;
         offset += 2 + u64::from(len);
     }
 }

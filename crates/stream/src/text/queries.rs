@@ -6,15 +6,17 @@
 //! `client=` with a number or an address says whose query it is.
 
 use super::lines::{LineFault, LongestLine, accept, each_line, most_bad, open_text};
-use super::query_line::{self, Client, QueryLine};
+pub use super::query_line::Client;
+use super::query_line::{self, QueryLine};
 use crate::error::{BadLines, StreamError};
 use crate::halt::Halt;
 use crate::input::failure;
-use crate::message::{MessageOptions, compose_query};
+use crate::message::MessageOptions;
 use crate::stream::QueryStream;
 use crate::timed::{ClientNumbers, ClockJump, TimedQueries, Times};
 use serde::Serialize;
 use std::io::{self, BufRead};
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -75,6 +77,75 @@ pub fn read(
     Ok((stream, summary))
 }
 
+/// One query of a query file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextQuery<'a> {
+    /// Its message, the ID zero.
+    pub message: &'a [u8],
+    /// Its time in ns, if the file has times.
+    pub time_ns: Option<i64>,
+    /// Its client, if the line names one.
+    pub client: Option<Client>,
+    /// Its line, counted from 1.
+    pub line: u64,
+}
+
+/// Reads the query file at `path` as [`read`] does, but gives each query to `sink`, in the file's order, and keeps none;
+/// `sink` ends the reading by breaking. Gives the number of bad lines that were left out.
+///
+/// # Errors
+/// [`StreamError::Read`], [`StreamError::BadLines`] with line numbers after all other lines were given to `sink`, or
+/// [`StreamError::Interrupted`] once `cancel` is set.
+pub fn each(
+    path: &Path,
+    options: &MessageOptions,
+    skip_bad: bool,
+    cancel: &AtomicBool,
+    mut sink: impl FnMut(TextQuery<'_>) -> ControlFlow<()>,
+) -> Result<u64, StreamError> {
+    let failed = |source| failure(path, source);
+    let text = open_text(path, cancel).map_err(failed)?;
+    let (mut message, mut is_timed, mut is_over) = (Vec::new(), None, false);
+    let read = each_line(text, most_bad(skip_bad), |number, line| {
+        let Some(query) = query_line::parse(line, options)? else {
+            return Ok(());
+        };
+        check_time(&query, *is_timed.get_or_insert(query.time_ns.is_some()))?;
+        message.clear();
+        query.compose(options, &mut message);
+        let given = sink(TextQuery {
+            message: &message,
+            time_ns: query.time_ns,
+            client: query.client,
+            line: number,
+        });
+        is_over = given.is_break();
+        match is_over {
+            // Nothing is wrong; the caller has enough.
+            true => Err(Halt::Cancelled.into()),
+            false => Ok(()),
+        }
+    });
+    match read {
+        Err(_) if is_over => Ok(0),
+        Err(error) => Err(failed(error)),
+        Ok(bad) => accept(path, bad, skip_bad, A_LINE),
+    }
+}
+
+/// Refuses a query that has a time where the first one has none, or none where that has one.
+fn check_time(query: &QueryLine, is_timed: bool) -> Result<(), String> {
+    let why = match (is_timed, query.time_ns) {
+        (false, Some(_)) => "has a time, and lines before it have none",
+        (true, None) => "has no time=SECONDS, and lines before it have one",
+        (false, None) if query.client.is_some() => {
+            "has a client but no time; client= goes with time=SECONDS"
+        }
+        _ => return Ok(()),
+    };
+    Err(why.into())
+}
+
 /// Reads messages from text.
 ///
 /// # Errors
@@ -127,32 +198,22 @@ impl Queries {
         query: QueryLine,
         base: &MessageOptions,
     ) -> Result<(), LineFault> {
-        let options = query.options.as_ref().unwrap_or(base);
+        let is_first = self.plain.is_empty() && self.timed.len() == 0;
+        let is_timed = match is_first {
+            true => query.time_ns.is_some(),
+            false => self.timed.len() > 0,
+        };
+        check_time(&query, is_timed)?;
         let longest = &mut self.longest;
         let mut compose = |message: &mut Vec<u8>| {
             let start = message.len();
-            compose_query(
-                query.name.for_slice(),
-                query.rtype,
-                query.class,
-                options,
-                message,
-            );
+            query.compose(base, message);
             longest.note(message.len() - start, number);
         };
         match query.time_ns {
-            Some(_) if !self.plain.is_empty() => {
-                Err("has a time, and lines before it have none".into())
-            }
             Some(time_ns) => {
                 let client = self.clients.number(query.client)?;
                 Ok(self.timed.push(time_ns, client, number, compose)?)
-            }
-            None if self.timed.len() > 0 => {
-                Err("has no time=SECONDS, and lines before it have one".into())
-            }
-            None if query.client.is_some() => {
-                Err("has a client but no time; client= goes with time=SECONDS".into())
             }
             None => {
                 self.message.clear();

@@ -1,7 +1,7 @@
 //! One line of a query file: `name type [class] [key=value ...]`.
 
 use super::lines;
-use crate::message::MessageOptions;
+use crate::message::{MessageOptions, compose_query};
 use dnsrig_zone::Name;
 use domain::base::iana::{Class, Rtype};
 use std::net::IpAddr;
@@ -21,10 +21,12 @@ pub struct QueryLine {
     pub client: Option<Client>,
 }
 
-/// A client as a file names it.
+/// A client as a query file names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Client {
+    /// By a number.
     Number(u32),
+    /// By its address.
     Address(IpAddr),
 }
 
@@ -68,6 +70,18 @@ fn class(text: &str) -> Result<Class, String> {
 }
 
 impl QueryLine {
+    /// Appends its message; `base` is what all messages have.
+    pub fn compose(&self, base: &MessageOptions, message: &mut Vec<u8>) {
+        let options = self.options.as_ref().unwrap_or(base);
+        compose_query(
+            self.name.for_slice(),
+            self.rtype,
+            self.class,
+            options,
+            message,
+        );
+    }
+
     fn set(&mut self, key: &str, value: &str, base: &MessageOptions) -> Result<(), String> {
         match key {
             "time" => self.time_ns = Some(nanoseconds(value)?),

@@ -15,7 +15,7 @@ pub use compare::{Comparing, Comparison, Difference, compare};
 pub use join::{Joined, join, sort_out};
 pub use manifest::{MANIFEST_SCHEMA, MANIFEST_SUFFIX, Manifest, Piece};
 pub use sort::{Sorted, sort};
-pub use split::{Cutting, LabelRanges, PIECES_MAX, Split, split};
+pub use split::{Cutting, LabelRanges, PIECES_MAX, Split, label_below, split};
 pub use statistics::statistics;
 pub use survey::{Nsec3Use, Survey, Tally, survey};
 

@@ -5,6 +5,9 @@ use crate::error::ZoneError;
 use std::cmp::Ordering;
 use std::path::Path;
 
+/// Octets of the longest label.
+const LABEL_MAX: usize = 63;
+
 /// Ranges of labels, in canonical order and disjoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabelRanges(Vec<LabelRange>);
@@ -40,13 +43,12 @@ impl LabelRange {
         (!is_empty).then_some(range)
     }
 
-    /// Whether `label` comes before, in or after the range.
-    fn compare(&self, label: &[u8]) -> Ordering {
-        let lower = label.to_ascii_lowercase();
-        if self.from.as_ref().is_some_and(|from| lower < *from) {
+    /// Whether `lower`, a label in lower case, comes before, in or after the range.
+    fn compare(&self, lower: &[u8]) -> Ordering {
+        if self.from.as_ref().is_some_and(|from| lower < &from[..]) {
             return Ordering::Less;
         }
-        let is_after = |to: &Vec<u8>| lower > *to && !lower.starts_with(to);
+        let is_after = |to: &Vec<u8>| lower > &to[..] && !lower.starts_with(to);
         match self.to.as_ref().is_some_and(is_after) {
             true => Ordering::Greater,
             false => Ordering::Equal,
@@ -83,14 +85,23 @@ impl LabelRanges {
     }
 
     /// The number of ranges.
-    pub(super) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// The number of the range that has `label`.
-    pub(super) fn find(&self, label: &[u8]) -> Option<usize> {
+    /// Whether there is no range; what was read has at least one.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The number of the range, from 0, that has `label`.
+    pub fn find(&self, label: &[u8]) -> Option<usize> {
+        let mut lower = [0; LABEL_MAX];
+        let lower = &mut lower[..label.len().min(LABEL_MAX)];
+        lower.copy_from_slice(&label[..lower.len()]);
+        lower.make_ascii_lowercase();
         self.0
-            .binary_search_by(|range| range.compare(label).reverse())
+            .binary_search_by(|range| range.compare(lower).reverse())
             .ok()
     }
 

@@ -7,7 +7,7 @@ mod replaced;
 mod write;
 
 pub use label_ranges::LabelRanges;
-pub use plan::Cutting;
+pub use plan::{Cutting, label_below};
 
 use super::manifest::{MANIFEST_SCHEMA, MANIFEST_SUFFIX, Manifest};
 use super::serial_of;

@@ -77,8 +77,8 @@ fn is_apex(name: &OwnerGroup<'_>, apex: &[u8]) -> bool {
     name.owner().len() == apex.len()
 }
 
-/// The label of `owner` directly below `apex`, of which it is a subdomain.
-fn label_below<'a>(owner: &'a [u8], apex: &[u8]) -> &'a [u8] {
+/// The label of `owner` directly below `apex`, of which it is a subdomain and which it is not itself.
+pub fn label_below<'a>(owner: &'a [u8], apex: &[u8]) -> &'a [u8] {
     let below = owner.len().saturating_sub(apex.len());
     let mut at = 0;
     while let Some(&length @ 1..) = owner.get(at) {

@@ -1,0 +1,293 @@
+//! The search for originals in what was written, before it gets its name.
+//!
+//! It reads the output as any reader would and asks of every address in it (of packets, client subnets, records and reverse
+//! names) whether it is a pseudonym; and it looks for a sample of originals in all forms that they are written in: octets,
+//! text, labels. So it does not depend on what the encoding recognised.
+
+use super::finder::{Finder, colons};
+use super::options::CLIENT_SUBNET;
+use super::pieces::Tuples;
+use super::seen::{Original, Seen};
+use crate::TrafficError;
+use crate::read::{Chunk, Decoded, Packet, PerChunk, Ports, Reading, decode, run};
+use crate::wire::{HEADER_LEN, NameBuffer, TYPE_OPT, View, labels, read_name};
+use dnsrig_stream::capture::ip::IpPacket;
+use dnsrig_stream::capture::link::Frame;
+use serde::Serialize;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::ops::ControlFlow;
+
+const TYPE_A: u16 = 1;
+const TYPE_AAAA: u16 = 28;
+const CLASS_IN: u16 = 1;
+/// A pointer to the first question's name.
+const QUESTION_POINTER: [u8; 2] = [0xC0, HEADER_LEN as u8];
+
+/// What the search looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CheckSummary {
+    /// Packets of the output.
+    pub packets: u64,
+    /// Addresses of which was asked whether they are pseudonyms.
+    pub addresses: u64,
+    /// Originals that were looked for, of all distinct ones a random sample.
+    pub originals: u64,
+    /// Forms in which they were looked for.
+    pub forms: u64,
+}
+
+/// Looks through the capture in `reading`, which was just written.
+///
+/// # Errors
+/// [`TrafficError::NotAnonymous`] with the first finding, or those of reading.
+pub fn check(reading: &Reading<'_>, seen: &Seen) -> Result<CheckSummary, TrafficError> {
+    let search = Search::new(seen, reading.ports);
+    let mut finding = None;
+    let (read, workers) = run(reading, &search, |part: Option<Finding>| {
+        finding = part;
+        match finding {
+            None => ControlFlow::Continue(()),
+            Some(_) => ControlFlow::Break(()),
+        }
+    })?;
+    if let Some(Finding { packet, what }) = finding {
+        return Err(TrafficError::NotAnonymous { packet, what });
+    }
+    Ok(CheckSummary {
+        packets: read.packets(),
+        addresses: workers.iter().map(|known| known.asked).sum(),
+        originals: search.finder.originals() as u64,
+        forms: search.finder.forms() as u64,
+    })
+}
+
+/// Something that must not be in the output.
+#[derive(Debug, PartialEq, Eq)]
+struct Finding {
+    packet: u64,
+    what: String,
+}
+
+/// Addresses at hand that were found to be pseudonyms; one for each thread.
+struct Known {
+    /// With a bit above the address, which empty slots have not.
+    v4: Vec<u64>,
+    v6: Vec<Option<u128>>,
+    /// Addresses that were looked at.
+    asked: u64,
+}
+
+const V4_SLOTS: usize = 1 << 12;
+const V6_SLOTS: usize = 1 << 10;
+const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
+
+impl Known {
+    fn new() -> Self {
+        Self {
+            v4: vec![0; V4_SLOTS],
+            v6: vec![None; V6_SLOTS],
+            asked: 0,
+        }
+    }
+
+    /// Whether `address` may be a pseudonym.
+    fn is_image(&mut self, address: IpAddr, seen: &Seen) -> bool {
+        self.asked += 1;
+        match address {
+            IpAddr::V4(address) => {
+                let address = address.to_bits();
+                let slot = &mut self.v4[slot_of(address.into(), V4_SLOTS)];
+                let entry = 1 << 32 | u64::from(address);
+                if *slot == entry {
+                    return true;
+                }
+                *slot = entry * u64::from(seen.may_be_image_v4(address));
+                *slot == entry
+            }
+            IpAddr::V6(address) => {
+                let address = address.to_bits();
+                let mixed = (address >> 64) as u64 ^ (address as u64).rotate_left(32);
+                let slot = &mut self.v6[slot_of(mixed, V6_SLOTS)];
+                if *slot != Some(address) {
+                    *slot = seen.may_be_image_v6(address).then_some(address);
+                }
+                slot.is_some()
+            }
+        }
+    }
+}
+
+fn slot_of(value: u64, slots: usize) -> usize {
+    (value.wrapping_mul(SPREAD) >> 32) as usize % slots
+}
+
+struct Search<'s> {
+    seen: &'s Seen,
+    ports: &'s Ports,
+    finder: Finder,
+}
+
+impl<'s> Search<'s> {
+    fn new(seen: &'s Seen, ports: &'s Ports) -> Self {
+        Self {
+            seen,
+            ports,
+            finder: Finder::new(seen),
+        }
+    }
+
+    /// What is wrong with a packet, if anything is.
+    fn packet(&self, packet: &Packet<'_>, known: &mut Known) -> Option<String> {
+        let Ok(ip) = IpPacket::parse(Frame::parse(packet.at.link_type, packet.octets)) else {
+            return Some("a packet that cannot be read".to_owned());
+        };
+        if let Some(original) = self.finder.find(ip.payload, self.seen) {
+            return Some(format!("{} of the original", described(original)));
+        }
+        let mut ask = |address: IpAddr, place: &str| {
+            let is_image = known.is_image(address, self.seen);
+            (!is_image).then(|| format!("{address} in {place}, which is no pseudonym"))
+        };
+        ask(ip.source, "its source")
+            .or_else(|| ask(ip.destination, "its destination"))
+            .or_else(|| match decode(packet, self.ports) {
+                Decoded::Message(message) => in_message(message.octets, &mut ask),
+                _ => None,
+            })
+    }
+}
+
+fn described(original: &Original) -> String {
+    match *original {
+        Original::Ipv4(address) => Ipv4Addr::from_bits(address).to_string(),
+        Original::Ipv6(address) => Ipv6Addr::from_bits(address).to_string(),
+        Original::Ethernet(octets) => format!("the Ethernet address {}", colons(&octets)),
+        Original::Cookie(octets) => format!("the cookie {}", colons(&octets)),
+    }
+}
+
+/// Asks about all addresses of a message.
+fn in_message(
+    octets: &[u8],
+    ask: &mut impl FnMut(IpAddr, &str) -> Option<String>,
+) -> Option<String> {
+    let Ok(view) = View::parse(octets) else {
+        return Some("octets that are no DNS message".to_owned());
+    };
+    let mut name = NameBuffer::default();
+    if let Some(question) = view.question
+        && let Some(address) = reverse_address(question.name)
+    {
+        let wrong = ask(address, "its question");
+        if wrong.is_some() {
+            return wrong;
+        }
+    }
+    for record in view.records() {
+        let Ok(record) = record else {
+            return Some("a record that is not whole".to_owned());
+        };
+        let in_data = match (record.rtype, record.data()) {
+            (TYPE_A, &[a, b, c, d]) if record.class == CLASS_IN => Some([a, b, c, d].into()),
+            (TYPE_AAAA, data) => <[u8; 16]>::try_from(data).ok().map(IpAddr::from),
+            (TYPE_OPT, data) => {
+                let wrong = subnets(data).find_map(|address| ask(address, "a client subnet"));
+                if wrong.is_some() {
+                    return wrong;
+                }
+                None
+            }
+            _ => None,
+        };
+        // Most are the question's, which was looked at.
+        let is_question = octets[record.owner..].starts_with(&QUESTION_POINTER);
+        let in_owner = match !is_question && read_name(octets, record.owner, &mut name).is_ok() {
+            true => reverse_address(name.as_slice()),
+            false => None,
+        };
+        for (address, place) in [(in_data, "a record"), (in_owner, "the owner of a record")] {
+            let wrong = address.and_then(|address| ask(address, place));
+            if wrong.is_some() {
+                return wrong;
+            }
+        }
+    }
+    None
+}
+
+/// The addresses of client subnets among options.
+fn subnets(options: &[u8]) -> impl Iterator<Item = IpAddr> {
+    let tuples = Tuples::of(options);
+    let data = tuples
+        .filter(|(code, _)| *code == CLIENT_SUBNET)
+        .filter_map(|(_, range)| options.get(range?));
+    data.filter_map(|data| {
+        let (&[_, family, len, _], address) = data.split_first_chunk::<4>()?;
+        let mut whole = [0; 16];
+        whole.get_mut(..address.len())?.copy_from_slice(address);
+        let [a, b, c, d, ..] = whole;
+        match (family, len) {
+            (_, 0) => None,
+            (1, _) => Some([a, b, c, d].into()),
+            (2, _) => Some(whole.into()),
+            _ => None,
+        }
+    })
+}
+
+/// The address that a name below `in-addr.arpa` or `ip6.arpa` stands for; bits that it does not tell are 0.
+fn reverse_address(name: &[u8]) -> Option<IpAddr> {
+    let tail = name.last_chunk::<6>()?;
+    if !tail.eq_ignore_ascii_case(b"\x04arpa\0") {
+        return None;
+    }
+    let all: Vec<&[u8]> = labels(name).collect();
+    let (zone, numbers) = all
+        .split_last_chunk::<2>()
+        .map(|(numbers, zone)| (zone, numbers))?;
+    let texts = numbers.iter().rev().map(|label| str::from_utf8(label).ok());
+    if zone[0].eq_ignore_ascii_case(b"in-addr") {
+        let is_plain = |text: &&str| text.len() == 1 || matches!(text.as_bytes()[0], b'1'..=b'9');
+        let number = |text: Option<&str>| text.filter(is_plain).and_then(|text| text.parse().ok());
+        let parsed: Vec<u8> = texts.map_while(number).take(4).collect();
+        let mut octets = [0; 4];
+        octets[..parsed.len()].copy_from_slice(&parsed);
+        return (!parsed.is_empty()).then_some(octets.into());
+    }
+    if !zone[0].eq_ignore_ascii_case(b"ip6") {
+        return None;
+    }
+    let nibble = |text: Option<&str>| {
+        text.filter(|text| text.len() == 1)
+            .and_then(|text| u128::from_str_radix(text, 16).ok())
+    };
+    let parsed: Vec<u128> = texts.map_while(nibble).take(32).collect();
+    let address = parsed
+        .iter()
+        .zip((0..32).rev())
+        .fold(0, |address, (nibble, place)| {
+            address | nibble << (4 * place)
+        });
+    (!parsed.is_empty()).then_some(Ipv6Addr::from_bits(address).into())
+}
+
+impl PerChunk for Search<'_> {
+    type Worker = Known;
+    type Part = Option<Finding>;
+
+    fn worker(&self) -> Known {
+        Known::new()
+    }
+
+    fn chunk(&self, known: &mut Known, chunk: &Chunk<'_>) -> Option<Finding> {
+        chunk.iter().find_map(|packet| {
+            self.packet(&packet, known).map(|what| Finding {
+                packet: packet.at.number,
+                what,
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,127 @@
+//! What can be wrong with traffic that is read, made or written.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why traffic cannot be read, made or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TrafficError {
+    /// A file cannot be read.
+    #[error("{}: cannot read the file: {source}; check the path, its permissions and that it is whole", file.display())]
+    Read {
+        /// The file.
+        file: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// A file that is no capture, or of a kind that cannot be read.
+    #[error("{}: {why}", file.display())]
+    NotACapture {
+        /// The file.
+        file: PathBuf,
+        /// What it is instead, and what to do.
+        why: String,
+    },
+    /// More files than are told apart.
+    #[error(
+        "{files} files are too many: at most 65,535 are read at once; give their parts one after the other and merge the statistics"
+    )]
+    TooManyFiles {
+        /// How many were given.
+        files: usize,
+    },
+    /// Captures without a DNS message that can be used.
+    #[error(
+        "{files}: no DNS message: {found}; check the port (--port), the snapshot length (tcpdump -s 0) and that the capture holds DNS in clear"
+    )]
+    NoMessages {
+        /// The files, by their names.
+        files: String,
+        /// What they hold instead.
+        found: String,
+    },
+    /// Statistics that do not go together.
+    #[error("these statistics cannot be merged: {why}")]
+    NotMergeable {
+        /// What does not go together, and what to do.
+        why: String,
+    },
+    /// The caller asked to stop.
+    #[error("stopped before everything was read")]
+    Interrupted,
+    /// Memory does not suffice.
+    #[error("not enough memory for {what}: {advice}")]
+    NoMemory {
+        /// What was to be in memory.
+        what: String,
+        /// How to make it less.
+        advice: &'static str,
+    },
+    /// No thread can be started.
+    #[error("cannot start a thread: {source}; let the process have more threads or memory")]
+    Threads {
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// A file cannot be written.
+    #[error("{}: cannot write the file: {source}; nothing was left under this name that was not there before", file.display())]
+    Write {
+        /// The file.
+        file: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// Standard output cannot be written.
+    #[error("standard output: cannot write: {source}")]
+    Output {
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// A setting that cannot be used.
+    #[error("{why}")]
+    Setting {
+        /// What is wrong with it, and what to do.
+        why: String,
+    },
+    /// A query file, or binary messages, that cannot be used.
+    #[error(transparent)]
+    Stream(#[from] dnsrig_stream::StreamError),
+    /// A manifest of a zone's pieces that cannot be used.
+    #[error(transparent)]
+    Zone(#[from] dnsrig_zone::ZoneError),
+    /// A profile that cannot be used.
+    #[error("profile {profile}: {why}")]
+    Profile {
+        /// Its name or path.
+        profile: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Traffic that cannot be synthesised.
+    #[error("profile {profile}: no such traffic can be made: {why}")]
+    Plan {
+        /// The profile's name.
+        profile: String,
+        /// What is wrong with what was asked for.
+        why: String,
+    },
+    /// A key of anonymisation that cannot be used.
+    #[error("{}: {why}", file.display())]
+    Key {
+        /// The key file.
+        file: PathBuf,
+        /// What is wrong, and what to do.
+        why: String,
+    },
+    /// Something of the original stood in what was to be anonymous.
+    #[error(
+        "packet {packet} of the output holds {what}; the output was removed. Names that stay readable may hold it: take pseudonyms for them (--names pseudonyms); if names have pseudonyms, please report this"
+    )]
+    NotAnonymous {
+        /// The packet's number in the output, counted from 1.
+        packet: u64,
+        /// What it holds.
+        what: String,
+    },
+}

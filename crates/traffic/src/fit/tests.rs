@@ -1,0 +1,326 @@
+//! Profiles of traffic that was synthesised.
+
+use super::Fitting;
+use crate::message::{Endpoint, Message, Transport};
+use crate::profile::{NAMED, Profile};
+use crate::synthesise::{Format, Packets, Plan, Watch, synthesise};
+use crate::wire::{View, labels};
+use dnsrig_stream::capture::PacketReader;
+use dnsrig_stream::capture::ip::{IpPacket, TCP, Udp};
+use dnsrig_stream::capture::link::Frame;
+use proptest::prelude::*;
+use std::collections::HashSet;
+use std::sync::atomic::AtomicBool;
+
+/// A capture of `profile`, as messages.
+struct Made {
+    messages: Vec<(i64, Endpoint, Endpoint, Transport, Vec<u8>)>,
+}
+
+impl Made {
+    fn of(profile: &Profile, queries: u64, packets: Packets) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("made.pcap");
+        let plan = Plan {
+            rate_qps: None,
+            duration_s: Some(100.0),
+            queries: Some(queries),
+            start_ns: None,
+            seed: 3,
+            format: Format::Pcap,
+            packets,
+        };
+        let watch = Watch {
+            cancel: &AtomicBool::new(false),
+            progress: &|_| {},
+        };
+        synthesise(profile, &plan, &path, &watch).unwrap();
+        let file = std::fs::read(&path).unwrap();
+        let mut reader = PacketReader::new(&file[..]).unwrap();
+        let mut messages = Vec::new();
+        while let Some(packet) = reader.next_packet().unwrap() {
+            let ip = IpPacket::parse(Frame::parse(101, packet.octets)).unwrap();
+            let port = |at: usize| u16::from_be_bytes([ip.payload[at], ip.payload[at + 1]]);
+            let ends = [
+                Endpoint::new(ip.source, port(0)),
+                Endpoint::new(ip.destination, port(2)),
+            ];
+            let (transport, octets) = match ip.protocol {
+                // Every message is in a segment of its own, after its length.
+                TCP => (Transport::Tcp, ip.payload.get(22..).unwrap_or_default()),
+                _ => (
+                    Transport::Udp,
+                    Udp::parse(ip.payload).unwrap().payload.unwrap(),
+                ),
+            };
+            if !octets.is_empty() {
+                messages.push((
+                    packet.time_ns.unwrap(),
+                    ends[0],
+                    ends[1],
+                    transport,
+                    octets.to_vec(),
+                ));
+            }
+        }
+        Self { messages }
+    }
+
+    fn fitted(&self) -> (String, super::FitSummary) {
+        let mut fitting = Fitting::default();
+        for (number, (time_ns, source, destination, transport, octets)) in (1..).zip(&self.messages)
+        {
+            fitting.message(&Message {
+                time_ns: *time_ns,
+                source: *source,
+                destination: *destination,
+                transport: *transport,
+                octets,
+                is_cut: false,
+                number,
+            });
+        }
+        fitting.finish("again").unwrap()
+    }
+}
+
+fn near(found: f64, expected: f64, tolerance: f64, what: &str) {
+    assert!(
+        (found - expected).abs() <= tolerance,
+        "{what}: {found}, not {expected}"
+    );
+}
+
+/// Types are as frequent, and fail as often, as those of 40,000 queries should.
+fn check_types(profile: &Profile, again: &Profile) {
+    let total: f64 = profile.types.iter().map(|figures| figures.count).sum();
+    for figures in profile
+        .types
+        .iter()
+        .filter(|figures| figures.count / total > 0.01)
+    {
+        let found = again
+            .types
+            .iter()
+            .find(|found| (&found.rtype, &found.class) == (&figures.rtype, &figures.class));
+        let found = found.unwrap();
+        near(
+            found.count / 40_000.0,
+            figures.count / total,
+            0.001,
+            &figures.rtype,
+        );
+        near(
+            found.failed / found.count,
+            figures.failed / figures.count,
+            0.01,
+            &figures.rtype,
+        );
+        near(
+            found.no_data / found.count,
+            figures.no_data / figures.count,
+            0.02,
+            &figures.rtype,
+        );
+    }
+}
+
+#[test]
+fn a_profile_of_what_a_profile_made_is_like_it() {
+    for (name, _) in NAMED {
+        let profile = Profile::open(name).unwrap();
+        let (text, summary) = Made::of(&profile, 40_000, Packets::Both).fitted();
+        let again = Profile::parse("again", &text).unwrap();
+        assert_eq!(
+            (summary.queries, summary.malformed, summary.is_answers_only),
+            (40_000, 0, false)
+        );
+        near(again.rate.mean_qps, 400.0, 6.0, "rate");
+        check_types(&profile, &again);
+        let (was, is) = (&profile.queries, &again.queries);
+        for (what, was, is) in [
+            ("rd", was.rd, is.rd),
+            ("rd_failed", was.rd_failed, is.rd_failed),
+            ("edns", was.edns, is.edns),
+            ("dnssec_ok", was.dnssec_ok, is.dnssec_ok),
+            ("cookies", was.cookies, is.cookies),
+            ("aa", profile.answers.aa, again.answers.aa),
+            ("ra", profile.answers.ra, again.answers.ra),
+            (
+                "unanswered",
+                profile.answers.unanswered,
+                again.answers.unanswered,
+            ),
+            (
+                "tcp",
+                profile.transports.tcp_sessions,
+                again.transports.tcp_sessions,
+            ),
+        ] {
+            near(is, was, 0.02, what);
+        }
+        assert_eq!(profile.answers.referrals, again.answers.referrals);
+        assert_eq!(profile.opcodes.len(), again.opcodes.len());
+        // And it can be synthesised.
+        assert_eq!(
+            Made::of(&again, 1000, Packets::Queries).messages.len() as f64,
+            (1000.0 * (1.0 + again.opcodes.iter().map(|item| item.share).sum::<f64>())).round()
+        );
+    }
+}
+
+#[test]
+fn where_only_answers_were_captured_they_are_counted() {
+    let profile = Profile::open("root-2006").unwrap();
+    let (text, summary) = Made::of(&profile, 10_000, Packets::Answers).fitted();
+    assert_eq!(
+        (summary.queries, summary.answers, summary.is_answers_only),
+        (10_000, 10_000, true)
+    );
+    let again = Profile::parse("again", &text).unwrap();
+    near(again.queries.rd_failed, 0.387, 0.005, "rd_failed");
+    assert!(again.provenance["answers.latency_ms"].starts_with("assumed: "));
+    assert!(again.provenance["answers.aa"].starts_with("measured: "));
+}
+
+#[test]
+fn a_capture_without_answers_says_what_is_assumed() {
+    let profile = Profile::open("root-2006").unwrap();
+    let (text, _) = Made::of(&profile, 5000, Packets::Queries).fitted();
+    let again = Profile::parse("again", &text).unwrap();
+    assert!(again.provenance["types[1].count"].starts_with("measured: "));
+    for path in ["answers.aa", "names.count", "queries.rd_failed"] {
+        assert!(again.provenance[path].starts_with("assumed: "), "{path}");
+    }
+}
+
+#[test]
+fn nothing_in_a_profile_tells_whose_traffic_it_was() {
+    for (name, _) in NAMED {
+        let made = Made::of(&Profile::open(name).unwrap(), 20_000, Packets::Both);
+        let (text, _) = made.fitted();
+        let figures = text
+            .lines()
+            .filter(|line| !line.starts_with('#') && !line.contains("\"measured: "));
+        let words: HashSet<&str> = figures
+            .flat_map(|line| {
+                line.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_')
+            })
+            .collect();
+        // Words of the format itself, and of statements that say what is assumed.
+        let known = Profile::open(name).unwrap().to_toml("", &[])
+            + "capture assumed derived none holds queries answers another again fitted";
+        let known: HashSet<&str> = known
+            .split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_')
+            .collect();
+        for (_, source, destination, _, octets) in &made.messages {
+            for address in [source.address, destination.address] {
+                assert!(!text.contains(&address.to_string()), "{address}");
+            }
+            let Some(question) = View::parse(octets).unwrap().question else {
+                continue;
+            };
+            for label in labels(question.name).filter(|label| label.len() > 3) {
+                let label = std::str::from_utf8(label).unwrap();
+                assert!(!words.contains(label) || known.contains(label), "{label}");
+            }
+        }
+    }
+}
+
+#[test]
+fn texts_of_a_profile_are_of_a_closed_set() {
+    let (text, _) = Made::of(
+        &Profile::open("resolver-2022").unwrap(),
+        5000,
+        Packets::Both,
+    )
+    .fitted();
+    let mut table: toml::Table = text.parse().unwrap();
+    table.remove("provenance");
+    let mut found = Vec::new();
+    texts(&toml::Value::Table(table), &mut found);
+    let is_known = |text: &String| {
+        text.starts_with("measured: in a capture of ")
+            || text.starts_with("assumed: ")
+            || text.starts_with("derived: ")
+            || ["again", "all", "Fitted to a capture"].contains(&&text[..])
+            || text.parse::<domain::base::iana::Rtype>().is_ok()
+            || text.parse::<domain::base::iana::Class>().is_ok()
+            || text.parse::<domain::base::iana::Rcode>().is_ok()
+    };
+    let unknown: Vec<_> = found.iter().filter(|text| !is_known(text)).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
+}
+
+fn texts(value: &toml::Value, found: &mut Vec<String>) {
+    match value {
+        toml::Value::String(text) => found.push(text.clone()),
+        toml::Value::Array(items) => items.iter().for_each(|item| texts(item, found)),
+        toml::Value::Table(table) => table.values().for_each(|item| texts(item, found)),
+        _ => {}
+    }
+}
+
+/// A message of random parts, of which most are whole.
+fn some_message() -> impl Strategy<Value = Vec<u8>> {
+    let label = prop::collection::vec(any::<u8>(), 1..12);
+    let name = prop::collection::vec(label, 0..6);
+    let record = (
+        any::<u8>(),
+        any::<u8>(),
+        any::<u32>(),
+        prop::collection::vec(any::<u8>(), 0..30),
+    );
+    (
+        any::<[u8; 4]>(),
+        name,
+        any::<[u8; 4]>(),
+        prop::collection::vec(record, 0..4),
+        0..200_usize,
+    )
+        .prop_map(|(start, name, question, records, cut)| {
+            let mut message = start.to_vec();
+            // Mostly of opcode QUERY and NOERROR or NXDOMAIN.
+            message[2] &= 0x87;
+            message[3] &= 0xB3;
+            message.extend_from_slice(&[0, 1, 0, records.len() as u8, 0, 0, 0, 0]);
+            for label in name {
+                message.push(label.len() as u8);
+                message.extend_from_slice(&label);
+            }
+            message.push(0);
+            message.extend_from_slice(&question);
+            for (upper, lower, ttl, data) in records {
+                message.extend_from_slice(&[0xC0, 12, upper & 1, lower, 0, 1]);
+                message.extend_from_slice(&ttl.to_be_bytes());
+                message.extend_from_slice(&[0, data.len() as u8]);
+                message.extend_from_slice(&data);
+            }
+            if cut < 20 {
+                message.truncate(message.len() * cut / 20);
+            }
+            message
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn any_messages_give_a_profile_that_can_be_read(
+        captured in prop::collection::vec((any::<i64>(), any::<u8>(), any::<bool>(), 0..6_usize, some_message()), 1..60),
+    ) {
+        let server = Endpoint::new([192, 0, 2, 53], 53);
+        let mut fitting = Fitting::default();
+        for (number, (time_ns, host, is_answer, transport, octets)) in (1..).zip(&captured) {
+            let client = Endpoint::new([10, 0, 0, *host], 4000);
+            let (source, destination) = if *is_answer { (server, client) } else { (client, server) };
+            let transport = Transport::ALL[*transport];
+            fitting.message(&Message { time_ns: *time_ns, source, destination, transport, octets, is_cut: false, number });
+        }
+        if let Some((text, summary)) = fitting.finish("any") {
+            prop_assert!(summary.queries > 0);
+            Profile::parse("any", &text).map_err(|error| TestCaseError::fail(error.to_string()))?;
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! What was read.
+
+use super::LeftOut;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// One file that was read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileSummary {
+    /// Its path.
+    pub file: PathBuf,
+    /// Its format: `pcap`, `pcapng`, `dnstap` or `c-dns`.
+    pub format: String,
+    /// Packets in it, or messages of a format without packets.
+    pub packets: u64,
+    /// Packets without a time of their own, which got that of the packet before.
+    pub without_time: u64,
+    /// Whether it ends inside a packet, as when it is still being written.
+    pub is_cut_off: bool,
+    /// What was wrong after its last packet, so that what comes then could not be read.
+    pub damage: Option<String>,
+}
+
+/// What was read of all files.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadSummary {
+    /// The files in the order in which they were read.
+    pub files: Vec<FileSummary>,
+}
+
+impl ReadSummary {
+    /// Packets in all files.
+    pub fn packets(&self) -> u64 {
+        self.files.iter().map(|file| file.packets).sum()
+    }
+}
+
+/// Packets that hold nothing of DNS, by reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PacketCounts {
+    /// Neither IPv4 nor IPv6.
+    pub not_ip: u64,
+    /// Of a link type that is not known.
+    pub unknown_link: u64,
+    /// Cut off by the snapshot length inside a header.
+    pub cut_short: u64,
+    /// With headers that contradict themselves.
+    pub bad_header: u64,
+    /// Neither UDP nor TCP.
+    pub other_protocol: u64,
+    /// Neither to nor from a DNS port.
+    pub other_port: u64,
+}
+
+impl PacketCounts {
+    /// Counts a packet.
+    #[inline]
+    pub fn count(&mut self, why: LeftOut) {
+        *match why {
+            LeftOut::NotIp => &mut self.not_ip,
+            LeftOut::UnknownLink => &mut self.unknown_link,
+            LeftOut::CutShort => &mut self.cut_short,
+            LeftOut::BadHeader => &mut self.bad_header,
+            LeftOut::OtherProtocol => &mut self.other_protocol,
+            LeftOut::OtherPort => &mut self.other_port,
+        } += 1;
+    }
+
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        self.not_ip
+            + self.unknown_link
+            + self.cut_short
+            + self.bad_header
+            + self.other_protocol
+            + self.other_port
+    }
+
+    /// Adds the counts of another part.
+    pub fn add(&mut self, other: &Self) {
+        self.not_ip += other.not_ip;
+        self.unknown_link += other.unknown_link;
+        self.cut_short += other.cut_short;
+        self.bad_header += other.bad_header;
+        self.other_protocol += other.other_protocol;
+        self.other_port += other.other_port;
+    }
+}

@@ -1,0 +1,117 @@
+//! The files that a pass writes.
+
+use super::{Clock, Counted, Select, Selection};
+use crate::error::TrafficError;
+use crate::message::{Message, Transport};
+use crate::read::{Decoded, Packet, decode};
+use crate::write::{NoPacket, OutputFile, PACKET_HEADER_LEN, PcapWriter, set_time, write_error};
+use std::io;
+use std::path::PathBuf;
+
+/// The files that are written.
+pub struct Output<'w, 'c, S: Select> {
+    pub selection: &'w Selection<'w, S>,
+    pub writers: Vec<PcapWriter<OutputFile>>,
+    pub paths: &'w [PathBuf],
+    pub counted: Counted<S::Tally>,
+    pub not_written: u64,
+    pub clock: Option<Clock<'c>>,
+    pub error: Option<TrafficError>,
+}
+
+impl<S: Select> Output<'_, '_, S> {
+    /// Writes packets as they were.
+    pub fn records(&mut self, place: usize, link_type: u16, packets: u64, records: &mut [u8]) {
+        if let Some(clock) = &mut self.clock {
+            set_times(records, clock);
+        }
+        let written = self.writers[place].records(link_type, records, packets);
+        self.note(place, written);
+    }
+
+    /// Writes the TCP segment in `packet`, if segments stay as they are.
+    pub fn segment(&mut self, packet: &Packet<'_>) {
+        let selection = self.selection;
+        if !selection.select.keeps_segments() {
+            return;
+        }
+        if let Some(place) = selection.segment_place(packet) {
+            let time_ns = self.time_ns(packet.at.time_ns);
+            let (link_type, len) = (packet.at.link_type, packet.at.original_len);
+            let written = self.writers[place].packet(time_ns, link_type, packet.octets, len);
+            self.note_one(place, written);
+        }
+    }
+
+    /// Takes a message out of TCP or out of fragments.
+    pub fn assembled(&mut self, message: Message<'_>) {
+        let selection = self.selection;
+        let is_written = message.transport == Transport::Tcp && selection.select.keeps_segments();
+        let place = selection.place(&mut self.counted, &message);
+        if let Some(place) = place.filter(|_| !is_written) {
+            self.message(place, message);
+        }
+    }
+
+    /// Writes a message of a format without packets.
+    pub fn bare(&mut self, place: usize, packet: &Packet<'_>) {
+        if let Decoded::Message(message) = decode(packet, self.selection.ports) {
+            self.message(place, message);
+        }
+    }
+
+    fn message(&mut self, place: usize, message: Message<'_>) {
+        let time_ns = self.time_ns(message.time_ns);
+        let written = self.writers[place].message(&Message { time_ns, ..message });
+        self.note_one(place, written);
+    }
+
+    fn time_ns(&mut self, time_ns: i64) -> i64 {
+        match &mut self.clock {
+            Some(clock) => clock(time_ns),
+            None => time_ns,
+        }
+    }
+
+    fn note_one(&mut self, place: usize, written: io::Result<Option<NoPacket>>) {
+        self.note(place, written.map(|left_out| u64::from(left_out.is_some())));
+    }
+
+    fn note(&mut self, place: usize, written: io::Result<u64>) {
+        match written {
+            Ok(left_out) => self.not_written += left_out,
+            Err(source) => {
+                let error = write_error(&self.paths[place], source);
+                self.error.get_or_insert(error);
+            }
+        }
+    }
+
+    /// Ends all files, and gives them their names together.
+    pub fn finish(self) -> Result<S::Tally, TrafficError> {
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        let mut files = Vec::new();
+        for (writer, path) in self.writers.into_iter().zip(self.paths) {
+            let file = writer.finish();
+            files.push(file.map_err(|source| write_error(path, source))?);
+        }
+        files.into_iter().try_for_each(OutputFile::finish)?;
+        Ok(self.counted.tally)
+    }
+}
+
+/// Sets the times of packets with headers of pcap to what `clock` says.
+fn set_times(records: &mut [u8], clock: &mut (dyn FnMut(i64) -> i64 + Send)) {
+    let mut at = 0;
+    while let Some(header) = records.get_mut(at..at + PACKET_HEADER_LEN) {
+        let field = |header: &[u8], at: usize| {
+            u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
+        };
+        let len = field(header, 8) as usize;
+        let time_ns = i64::from(field(header, 0)) * 1_000_000_000 + i64::from(field(header, 4));
+        set_time(clock(time_ns), header);
+        at += PACKET_HEADER_LEN + len;
+    }
+}

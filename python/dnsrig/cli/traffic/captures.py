@@ -1,0 +1,150 @@
+"""What the commands that make streams share: arguments, checks of files that are written, and what they print."""
+
+import re
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dnsrig.cli.common import FiniteRange, print_json
+from dnsrig.cli.format import count
+from dnsrig.cli.streams import check_output_is_open, report_on, say
+from dnsrig.cli.traffic.reading import CAPTURE_FILE, warn_of_files
+from dnsrig.errors import EnvironmentLacksError
+
+FILES = click.argument("files", type=CAPTURE_FILE, nargs=-1, required=True, metavar="FILE...")
+OUTPUT = click.option(
+    "-f",
+    "--output",
+    type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
+    default="-",
+    help="The file to write.  [default: standard output]",
+)
+
+
+class Share(FiniteRange):
+    """A share: 10% or 0.1."""
+
+    name = "share"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # noqa: ANN401 (click's signature)
+        """Convert and check."""
+        if isinstance(value, str) and re.fullmatch(r"[0-9]+(\.[0-9]+)?%", value):
+            # By text, so that 10% is the same share as 0.1.
+            return super().convert(repr(float(f"{value[:-1]}e-2")), param, ctx)
+        return super().convert(value, param, ctx)
+
+
+def claim_outputs(
+    outputs: Sequence[Path],
+    inputs: Sequence[Path],
+    *,
+    as_json: bool = False,
+    what: str = "traffic",
+    named: str = "file by -f",
+) -> None:
+    """See to it that files can be written to `outputs`, and that none of them is one of `inputs`.
+
+    `what` is written there, and `named` is how users name it.
+
+    Raises:
+        click.UsageError: standard output is to have both a capture and JSON; a folder is missing; a file is read, too.
+        EnvironmentLacksError: standard output is closed.
+
+    """
+    for output in outputs:
+        if str(output) == "-":
+            if as_json:
+                raise click.UsageError(f"standard output takes either {what} or the JSON object: name a {named}.")
+            check_output_is_open()
+            continue
+        folder = output.parent
+        if not folder.is_dir():
+            wrong = f"{folder} is not a folder:" if folder.exists() else f"the folder {folder} is missing: make it, or"
+            raise click.UsageError(f"{output}: {wrong} name another {named}.")
+        for file in inputs:
+            if output.exists() and str(file) != "-" and file.samefile(output):
+                raise click.UsageError(f"{output} is read, too, and would be overwritten: name another {named}.")
+
+
+@contextmanager
+def file_beside(output: Path) -> Iterator[Path]:
+    """Give a file beside `output` that gets its name if all goes well; what is no regular file is written itself.
+
+    Raises:
+        EnvironmentLacksError: a file cannot be written.
+
+    """
+    try:
+        if output.exists() and not output.is_file():
+            yield output
+            return
+        # A symbolic link stays one.
+        target = output.resolve()
+        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=".dnsrig-", delete=False) as file:
+            partial = Path(file.name)
+        try:
+            yield partial
+            # A temporary file is its owner's alone; others are as the umask allows, or as they were.
+            partial.chmod(target.stat().st_mode & 0o7777 if target.exists() else 0o666 & ~_umask())
+            partial.replace(target)
+        finally:
+            partial.unlink(missing_ok=True)
+    except OSError as error:
+        raise EnvironmentLacksError(f"{output}: cannot be written: {error.strerror or error}") from error
+
+
+def _umask() -> int:
+    """Give the process's mask, which Linux tells without changing it."""
+    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+        if line.startswith("Umask:"):
+            return int(line.split()[1], 8)
+    return 0o022
+
+
+def require_files(files: Sequence[Path], why: str) -> None:
+    """Refuse what can be read only once."""
+    for file in files:
+        if not file.is_file():
+            raise click.UsageError(f"{file} can be read only once, and {why}: write it to a file first.")
+
+
+def print_result(
+    output: Path, files: Sequence[Path], result: Mapping[str, Any], lines: Sequence[str], *, as_json: bool
+) -> None:
+    """Print what was made: as JSON, or `lines` on standard output, or on standard error if the traffic goes there."""
+    is_output = str(output) == "-"
+    warn_of_files(result.get("read", {}).get("files", ()))
+    with report_on("standard output is complete" if is_output else f"{output} is complete"):
+        if as_json:
+            print_json({"files": list(map(str, files)), "output": str(output), **result})
+            return
+        for line in (*lines, *remarks(result)):
+            if is_output:
+                say(line)
+            else:
+                click.echo(line)
+
+
+def remarks(result: Mapping[str, Any]) -> list[str]:
+    """Say what was left out."""
+    sentences = []
+    for name, words in (
+        ("packets_left_out", "left out, as they hold nothing of DNS: {} packets"),
+        ("messages_left_out", "left out, as the form has no room for them: {} messages"),
+    ):
+        reasons = {reason: number for reason, number in result.get(name, {}).items() if number}
+        if reasons:
+            shown = ", ".join(f"{count(number)} {reason.replace('_', ' ')}" for reason, number in reasons.items())
+            sentences.append(f"{words.format(count(sum(reasons.values())))} ({shown})")
+    for name, words in (
+        ("malformed", "{} messages are not whole"),
+        ("not_written", "{} packets could not be written with the link type of the others"),
+        ("bad_lines", "left out {} bad lines"),
+    ):
+        if result.get(name):
+            sentences.append(words.format(count(result[name])))
+    return sentences

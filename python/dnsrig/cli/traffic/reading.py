@@ -1,0 +1,81 @@
+"""How the traffic commands read captures: their shared arguments and options, and progress."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dnsrig.cli.common import Command, WholeNumber, whole_numbers
+from dnsrig.cli.progress import WorkProgress
+
+CAPTURE_FILE = click.Path(exists=True, dir_okay=False, readable=True, allow_dash=True, path_type=Path)
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureReading:
+    """How `_core` is to read captures."""
+
+    ports: tuple[int, ...]
+    threads: int | None
+
+    def to_json(self) -> str:
+        """Write it for `_core`."""
+        return json.dumps({"ports": self.ports, "threads": self.threads})
+
+
+def reading_options(command: Command) -> Command:
+    """Add `--port` and `--threads`."""
+    for option in (
+        click.option("--threads", type=WholeNumber(1, 1024), help="Threads that work.  [default: one a CPU]"),
+        click.option(
+            "--port",
+            "ports",
+            default="53",
+            show_default=True,
+            callback=whole_numbers(1, 65_535, "53,5300"),
+            help="Ports of DNS servers, separated by commas.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+class CaptureProgress(WorkProgress):
+    """Shows how far captures were read."""
+
+    def __init__(self, what: str, files: Sequence[Path]) -> None:
+        self._what = what
+        self._total = sum(file.stat().st_size for file in files if file.is_file()) or None
+        super().__init__(what, self._total, "octets")
+
+    def update(self, octets: int) -> None:
+        """Show that `octets` octets were read."""
+        of_all = f" of {self._total / 1e6:,.0f}" if self._total else ""
+        self.show(octets, f"{self._what}: {octets / 1e6:,.0f}{of_all} MB read")
+
+
+def work(what: str, files: Sequence[Path], call: Callable[[Callable[[int], None]], str]) -> dict[str, Any]:
+    """Let `call` do the work on `files`, which it tells the progress of, and give its result."""
+    with CaptureProgress(what, files) as progress:
+        text = call(progress.update)
+    result: dict[str, Any] = json.loads(text)
+    return result
+
+
+def warn_of_files(files: Sequence[dict[str, Any]]) -> None:
+    """Say on standard error which files were not whole."""
+    for file in files:
+        name = "standard input" if file["file"] == "-" else file["file"]
+        after = f"after packet {file['packets']:,}"
+        if file["is_cut_off"]:
+            click.echo(f"warning: {name} is cut off {after}: what is before was read", err=True)
+        if file["damage"] is not None:
+            click.echo(f"warning: {name} is damaged {after}: {file['damage']}; what is before was read", err=True)
+        if file["without_time"]:
+            click.echo(
+                f"warning: {name}: {file['without_time']:,} packets without a time got that of the packet before",
+                err=True,
+            )

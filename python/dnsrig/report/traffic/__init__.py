@@ -1,0 +1,1 @@
+"""Pages and comparisons of traffic's statistics."""

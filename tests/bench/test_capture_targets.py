@@ -1,0 +1,45 @@
+"""bench/capture_targets: its capture, and that it measures."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from dnsrig import _core
+
+ROOT = Path(__file__).resolve().parents[2]
+BENCH = ROOT / "bench"
+sys.path.insert(0, str(BENCH))
+
+from targets.dns_capture import write_dns_capture  # noqa: E402 (found by the path above)
+
+PATIENCE_S = 120.0
+
+
+def test_the_capture_is_what_it_says(tmp_path: Path) -> None:
+    first, second = (
+        write_dns_capture(tmp_path / name, queries=25_000, seed=7) for name in ("first.pcap", "second.pcap")
+    )
+    assert first.path.read_bytes() == second.path.read_bytes()
+    found = json.loads(_core.traffic_stats([first.path]))
+    assert found["packets"]["read"] == found["packets"]["dns"] == first.packets == 50_000
+    assert found["answers"] == {"count": 25_000, "answered": 25_000, "unanswered": 0, "unmatched": 0}
+    assert not any(found["packets"]["malformed"].values())
+    assert 0.15 < found["rcodes"]["NXDOMAIN"] / 25_000 < 0.25
+
+
+def test_a_row_is_measured(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    command = [sys.executable, str(BENCH / "capture_targets"), "--row", "5", "--rounds", "1", "--queries", "5000"]
+    done = subprocess.run(
+        [*command, "--json", str(report)], capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    memory = json.loads(report.read_text())["verdicts"][1]
+    assert memory["met"] is True and memory["reached"].endswith("MB")
+
+
+def test_an_unknown_row_is_refused() -> None:
+    command = [sys.executable, str(BENCH / "capture_targets"), "--row", "9"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    assert done.returncode == 2 and "rows are 1, 2, 5" in done.stderr

@@ -1,0 +1,192 @@
+"""`dnsrig traffic stats` against tshark, dnspython and a load."""
+
+import collections
+import json
+import lzma
+import subprocess
+import sys
+from importlib import resources
+
+import dns.flags
+import dns.rcode
+import dns.rdataclass
+import dns.rdatatype
+import pytest
+from captures import Packet, fragments, tcp, transactions, udp, write_pcap
+from jsonschema import Draft202012Validator
+from other_programs import need
+
+SYN, FIN, PUSH = 0x02, 0x01, 0x18
+
+
+@pytest.fixture(scope="module")
+def known():
+    """Give transactions, every tenth over TCP, every seventh answer in fragments."""
+    return list(transactions(800, seed=3))
+
+
+@pytest.fixture(scope="module")
+def capture(known, tmp_path_factory):
+    """Write them."""
+    packets = []
+    for place, (at_ns, answer_ns, (client, server), query, answer) in enumerate(known):
+        asked, replied = query.to_wire(), answer.to_wire()
+        if place % 10 == 0:
+            data = len(asked).to_bytes(2, "big") + asked
+            for number, (flags, part) in enumerate(((SYN, b""), (PUSH, data[:9]), (PUSH, data[9:]))):
+                sequence = 100 if number == 0 else 101 + (9 if number == 2 else 0)
+                packets.append(Packet(at_ns + number - 2, tcp(client, server, sequence, flags, part)))
+            if answer_ns is not None:
+                data = len(replied).to_bytes(2, "big") + replied
+                packets.append(Packet(answer_ns - 1, tcp(server, client, 500, SYN | 0x10)))
+                packets.append(Packet(answer_ns, tcp(server, client, 501, PUSH, data)))
+                packets.append(Packet(answer_ns + 1, tcp(server, client, 501 + len(data), FIN | 0x10)))
+            continue
+        packets.append(Packet(at_ns, udp(client, server, asked)))
+        if answer_ns is None:
+            continue
+        packet = udp(server, client, replied)
+        if place % 7 == 0 and packet[0] >> 4 == 4:
+            packets += [Packet(answer_ns, piece) for piece in fragments(packet, 24)]
+        else:
+            packets.append(Packet(answer_ns, packet))
+    packets.sort(key=lambda packet: packet.time_ns)
+    path = tmp_path_factory.mktemp("captures") / "known.pcap"
+    write_pcap(path, packets)
+    return path
+
+
+@pytest.fixture(scope="module")
+def schema():
+    """Give the schema of the JSON object."""
+    schema = json.loads(resources.files("dnsrig.schemas").joinpath("traffic.json").read_text())
+    Draft202012Validator.check_schema(schema)
+    return Draft202012Validator(schema)
+
+
+def test_every_figure_is_that_of_the_messages_made(dnsrig, known, capture, schema):
+    found = dnsrig("traffic", "stats", capture, "--json").json
+    schema.validate(found)
+    queries = [query for _, _, _, query, _ in known]
+    answers = [answer for _, answer_ns, _, _, answer in known if answer_ns is not None]
+    assert found["requests"] == len(queries)
+    assert found["answers"] == {
+        "count": len(answers),
+        "answered": len(answers),
+        "unanswered": len(queries) - len(answers),
+        "unmatched": 0,
+    }
+    assert found["failed"] == sum(answer.rcode() != 0 for answer in answers)
+    assert found["rcodes"] == collections.Counter(dns.rcode.to_text(answer.rcode()) for answer in answers)
+    types = collections.Counter(question_of(query) for query in queries)
+    failed = collections.Counter(question_of(answer) for answer in answers if answer.rcode())
+    rows = {(row["class"], row["type"]): (row["count"], row["failed"]) for row in found["types"]}
+    assert rows == {key: (count, failed[key]) for key, count in types.items()}
+    rd = [bool(query.flags & dns.flags.RD) for query in queries]
+    rd_failed = sum(answer.rcode() != 0 and bool(answer.flags & dns.flags.RD) for answer in answers)
+    assert found["rd"] == {"count": sum(rd), "failed": rd_failed}
+    assert found["aa"] == sum(bool(answer.flags & dns.flags.AA) for answer in answers)
+    assert found["flags"]["do"] == sum(bool(query.ednsflags & dns.flags.DO) for query in queries)
+    assert found["flags"]["cd"] == sum(bool(query.flags & dns.flags.CD) for query in queries)
+    sizes = collections.Counter(str(query.payload) for query in queries if query.edns >= 0)
+    assert found["edns"]["udp_sizes"] == sizes
+    assert found["sizes"]["truncated"] == sum(bool(answer.flags & dns.flags.TC) for answer in answers)
+    mean = sum(len(answer.to_wire()) for answer in answers) / len(answers)
+    assert found["sizes"]["answer_mean"] == pytest.approx(mean)
+    assert found["clients"]["count"] == len({client for _, _, ((client, _), _), _, _ in known})
+    names = {str(query.question[0].name).lower() for query in queries}
+    assert found["names"]["count"] == len(names)
+    latencies = sorted(answer_ns - at_ns for at_ns, answer_ns, *_ in known if answer_ns is not None)
+    assert found["latency_ns"]["max"] == latencies[-1]
+    assert found["latency_ns"]["p50"] == pytest.approx(latencies[(len(latencies) + 1) // 2 - 1], rel=1 / 128)
+    assert found["transports"] == {"udp": 720, "tcp": 80}
+    assert found["tcp"]["sessions"] == 80
+    closed = sum(answer_ns is not None for _, answer_ns, *_ in known[::10])
+    assert (found["tcp"]["closed"], found["tcp"]["never_closed"]) == (closed, 80 - closed)
+    assert not any(found["packets"]["malformed"].values()) and not any(found["packets"]["not_dns"].values())
+    assert found["packets"]["fragments"]["incomplete"] == 0
+
+
+def question_of(message):
+    """Give class and type as they are shown."""
+    question = message.question[0]
+    return dns.rdataclass.to_text(question.rdclass), dns.rdatatype.to_text(question.rdtype)
+
+
+def test_tshark_counts_the_same(dnsrig, capture):
+    need("tshark", "tshark")
+    fields = ("dns.flags.response", "dns.flags.rcode", "dns.qry.type", "dns.resp.ttl", "frame.number")
+    command = ["tshark", "-r", capture, "-Y", "dns", "-T", "fields", "-E", "occurrence=f"]
+    command += [part for field in fields for part in ("-e", field)]
+    # Fragments of both families and segments are put together by default.
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    rows = [line.split("\t") for line in done.stdout.splitlines()]
+    is_answer = [row[0] in ("1", "True") for row in rows]
+    found = dnsrig("traffic", "stats", capture, "--json").json
+    assert found["requests"] == is_answer.count(False)
+    assert found["answers"]["count"] == is_answer.count(True)
+    rcodes = collections.Counter(int(row[1]) for row, answers in zip(rows, is_answer, strict=True) if answers)
+    assert {dns.rcode.from_text(name): count for name, count in found["rcodes"].items()} == rcodes
+    types = collections.Counter(int(row[2]) for row, answers in zip(rows, is_answer, strict=True) if not answers)
+    ours = collections.Counter()
+    for row in found["types"]:
+        ours[int(dns.rdatatype.from_text(row["type"]))] += row["count"]
+    assert ours == types
+
+
+def test_forms_of_output(dnsrig, capture, tmp_path):
+    text = dnsrig("traffic", "stats", capture)
+    assert text.code == 0, text.err
+    for words in ("maximum burst", "recursion desired", "TCP sessions never closed", "NXDOMAIN", "top-level domain"):
+        assert words in text.out
+    page = tmp_path / "page.html"
+    assert dnsrig("traffic", "stats", capture, "--html", page).code == 0
+    content = page.read_text()
+    assert "<svg" in content and "maximum burst" in content and "example.org." in content
+    packed = tmp_path / "known.pcap.xz"
+    packed.write_bytes(lzma.compress(capture.read_bytes()))
+    first, second = (dnsrig("traffic", "stats", file, "--json", "--names", 0).json for file in (capture, packed))
+    assert first["names"] is None
+    for found in (first, second):
+        del found["throughput"], found["files"], found["state"]
+    assert first == second
+
+
+def test_statistics_are_merged_and_compared(dnsrig, capture, schema, tmp_path):
+    stored = tmp_path / "stored.json"
+    stored.write_text(dnsrig("traffic", "stats", capture, "--json").out)
+    merged = dnsrig("traffic", "stats", "--merge", stored, stored, "--json").json
+    schema.validate(merged)
+    assert merged["requests"] == 1600 and merged["rate_qps"]["max"] % 2 == 0
+    compared = dnsrig("traffic", "stats", "--compare", stored, capture, "--json").json
+    figures = {figure["name"]: figure for figure in compared["figures"]}
+    assert figures["requests"]["ratio"] == 1.0 and figures["failed"]["is_share"]
+    assert "type MX" in dnsrig("traffic", "stats", "--compare", capture, stored).out
+    wrong = dnsrig("traffic", "stats", "--merge", capture)
+    assert wrong.code == 2 and "holds no statistics" in wrong.err
+
+
+def test_a_pipe_and_several_files_are_read(dnsrig, capture):
+    expected = dnsrig("traffic", "stats", capture, "--json").json
+    with capture.open("rb") as file:
+        command = [sys.executable, "-m", "dnsrig", "traffic", "stats", "-", "--json"]
+        done = subprocess.run(command, stdin=file, capture_output=True, check=True)
+    piped = json.loads(done.stdout)
+    twice = dnsrig("traffic", "stats", capture, capture, "--json").json
+    assert piped["types"] == expected["types"] and piped["files"][0]["file"] == "-"
+    assert twice["packets"]["read"] == 2 * expected["packets"]["read"]
+
+
+def test_what_is_wrong_is_said(dnsrig, capture, tmp_path):
+    cut = tmp_path / "cut.pcap"
+    cut.write_bytes(capture.read_bytes()[:-7])
+    done = dnsrig("traffic", "stats", cut)
+    assert done.code == 0 and "is cut off after packet" in done.err
+    done = dnsrig("traffic", "stats", capture, "--port", 5300)
+    assert done.code == 2 and "no DNS message" in done.err and "of other ports" in done.err
+    done = dnsrig("traffic", "stats", tmp_path / "missing.pcap")
+    assert done.code == 2
+    text = tmp_path / "queries.txt"
+    text.write_text("www.example.test A\n")
+    done = dnsrig("traffic", "stats", text)
+    assert done.code == 2 and "dnsrig traffic convert" in done.err

@@ -49,6 +49,7 @@ COMMANDS = {
     "settime": ("settime", "Show and change when a key is published, signs and goes."),
     "ds": ("ds", "Print the DS records of keys."),
     "stream": ("stream", "Make query streams for a load."),
+    "internet": ("internet", "Simulate the Internet's name space for resolvers."),
 }
 """Each command's module in dnsrig.cli, and its line in the list."""
 HIDDEN = {"sink": "load"}

@@ -47,16 +47,13 @@ fn walk_over(internet: &Internet, seed: u64, count: usize) -> HashSet<&'static s
             });
         }
     }
-    assert!(
-        walker.secure * 10 > walker.answers,
-        "too little is signed to be a test"
-    );
+    assert!(walker.secure * 8 > count as u64, "too little is signed");
     seen
 }
 
 #[test]
 fn a_small_internet_validates() {
-    let seen = walk_over(&small(1), 2, 150);
+    let seen = walk_over(&small(1), 2, 80);
     assert_eq!(seen.len(), 3, "{seen:?}");
 }
 
@@ -185,10 +182,10 @@ fn servers_refuse_what_is_not_theirs_and_nobody_answers_elsewhere() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 6, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 4, ..ProptestConfig::default() })]
     #[test]
     fn any_seed_validates(seed: u64, asked: u64) {
-        walk_over(&small(seed), asked, 12);
+        walk_over(&small(seed), asked, 8);
     }
 
     #[test]

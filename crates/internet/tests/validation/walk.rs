@@ -2,12 +2,15 @@
 
 use crate::denial::Proof;
 use crate::message::{Response, Rrset};
+use bytes::Bytes;
 use dnsrig_answer::Transport;
 use dnsrig_internet::{Arrived, Internet, Scratch};
 use dnsrig_sign::{DigestType, Dnskey};
 use dnsrig_zone::{Name, Record};
 use domain::base::iana::{Class, Rtype};
 use domain::base::name::ToName;
+use domain::utils::base16;
+use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
@@ -30,12 +33,16 @@ pub struct Walker<'a> {
     root_servers: Vec<Ipv4Addr>,
     /// DS data of the root.
     anchor: Vec<Vec<u8>>,
+    /// The root and top-level domains that have been validated.
+    top_zones: HashMap<Name, Zone>,
+    known_addresses: HashMap<Name, Vec<Ipv4Addr>>,
     /// Answers that were secure, and all.
     pub secure: u64,
     pub answers: u64,
 }
 
 /// A zone on the way down.
+#[derive(Clone)]
 struct Zone {
     name: Name,
     servers: Vec<Ipv4Addr>,
@@ -57,17 +64,14 @@ impl<'a> Walker<'a> {
         let hints = internet.root_hints();
         let address = |line: &str| line.rsplit('\t').next()?.parse().ok();
         let anchor = internet.trust_anchor().unwrap();
-        let ds = dnsrig_zone::Zone::parse(anchor.as_bytes(), Some(&Name::root_bytes())).unwrap();
         Self {
             internet,
             scratch: Scratch::default(),
             out: vec![0; 65_535],
             root_servers: hints.lines().filter_map(address).collect(),
-            anchor: ds
-                .records()
-                .iter()
-                .map(|record| record.rdata.to_vec())
-                .collect(),
+            anchor: anchor.lines().map(ds_rdata).collect(),
+            top_zones: HashMap::new(),
+            known_addresses: HashMap::new(),
             secure: 0,
             answers: 0,
         }
@@ -108,10 +112,15 @@ impl<'a> Walker<'a> {
         if let Some(rrset) = glued {
             return rrset.rdata.iter().map(address).collect();
         }
-        match self.resolve(server, Rtype::A) {
+        if let Some(known) = self.known_addresses.get(server) {
+            return known.clone();
+        }
+        let found: Vec<Ipv4Addr> = match self.resolve(server, Rtype::A) {
             Found::Data(rdata) => rdata.iter().map(address).collect(),
             other => panic!("the server {server} has no address: {other:?}"),
-        }
+        };
+        self.known_addresses.insert(server.clone(), found.clone());
+        found
     }
 
     fn keys(&mut self, name: &Name, servers: &[Ipv4Addr], ds: &[Vec<u8>]) -> Vec<Vec<u8>> {
@@ -153,18 +162,36 @@ impl<'a> Walker<'a> {
 
     fn root(&mut self) -> Zone {
         let root = Name::root_bytes();
+        if let Some(known) = self.top_zones.get(&root) {
+            return known.clone();
+        }
         let (servers, anchor) = (self.root_servers.clone(), self.anchor.clone());
         let keys = (!anchor.is_empty()).then(|| self.keys(&root, &servers, &anchor));
-        Zone {
-            name: root,
+        let zone = Zone {
+            name: root.clone(),
             servers,
             keys,
+        };
+        self.top_zones.insert(root, zone.clone());
+        zone
+    }
+
+    /// Where to begin: the top-level domain of a name if it is known, otherwise the root.
+    fn begin(&mut self, name: &Name, rtype: Rtype) -> Zone {
+        let above = usize::from(rtype == Rtype::DS);
+        let known = name
+            .iter_suffixes()
+            .skip(above)
+            .find_map(|suffix| self.top_zones.get(&suffix.to_name::<Bytes>()));
+        match known {
+            Some(zone) => zone.clone(),
+            None => self.root(),
         }
     }
 
     /// What was found, or the name to go on with.
     fn resolve_once(&mut self, name: &Name, rtype: Rtype) -> Result<Found, Name> {
-        let mut zone = self.root();
+        let mut zone = self.begin(name, rtype);
         loop {
             let server = zone.servers[0];
             let response = self.ask(server, name, rtype);
@@ -248,11 +275,15 @@ impl<'a> Walker<'a> {
             servers.extend(self.addresses(&server, &response.additional));
         }
         let keys = secure_ds.map(|ds| self.keys(&ns.owner, &servers, &ds));
-        Zone {
+        let zone = Zone {
             name: ns.owner.clone(),
             servers,
             keys,
+        };
+        if zone.name.label_count() == 2 {
+            self.top_zones.insert(zone.name.clone(), zone.clone());
         }
+        zone
     }
 
     /// Validates an answer, positive or negative.
@@ -297,6 +328,10 @@ impl<'a> Walker<'a> {
         {
             return Err(current);
         }
+        // A DS RRset is the parent's; after an alias to its apex, this zone has answered for itself.
+        if rtype == Rtype::DS && current == zone.name && current != *name {
+            return Err(current);
+        }
         assert!(
             Response::find(&response.authority, Rtype::SOA).any(|soa| soa.owner == zone.name),
             "a negative answer for {current} without SOA"
@@ -314,6 +349,18 @@ impl<'a> Walker<'a> {
             Found::NoData
         })
     }
+}
+
+/// The data of a DS record in presentation format.
+fn ds_rdata(line: &str) -> Vec<u8> {
+    let fields: Vec<&str> = line.split_whitespace().rev().collect();
+    let [digest, digest_type, algorithm, tag, ..] = fields[..] else {
+        panic!("no DS record: {line}");
+    };
+    let mut rdata = tag.parse::<u16>().unwrap().to_be_bytes().to_vec();
+    rdata.extend([algorithm, digest_type].map(|number| number.parse::<u8>().unwrap()));
+    rdata.extend(base16::decode::<Vec<u8>>(digest).unwrap());
+    rdata
 }
 
 /// Verifies all RRsets of a section, but the NS RRset of a delegation.

@@ -152,7 +152,7 @@ impl Internet {
             answering,
             query,
         } = scratch;
-        let mut message = &arrived.message[..];
+        let mut message = arrived.message;
         let opt = question.and_then(|end| find_opt(message, end));
         let copy = &mut query[..message.len()];
         match (habits.edns, opt) {

@@ -87,7 +87,7 @@ impl<T> Delayed<T> {
         let mut ahead = 0;
         while ahead < SLOTS {
             let slot = (start + ahead) % SLOTS;
-            if slot % 64 == 0 && self.filled[slot / 64] == 0 {
+            if slot.is_multiple_of(64) && self.filled[slot / 64] == 0 {
                 ahead += 64;
                 continue;
             }

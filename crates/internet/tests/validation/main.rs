@@ -1,6 +1,7 @@
-//! Every answer of a generated Internet validates, wherever one asks.
+//! Every answer of a generated Internet validates, wherever one asks; servers with faults have just those.
 
 mod denial;
+mod faults;
 mod message;
 mod walk;
 

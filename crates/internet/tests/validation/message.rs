@@ -44,7 +44,7 @@ impl Response {
         }
     }
 
-    pub fn find<'a>(section: &'a [Rrset], rtype: Rtype) -> impl Iterator<Item = &'a Rrset> {
+    pub fn find(section: &[Rrset], rtype: Rtype) -> impl Iterator<Item = &Rrset> {
         section.iter().filter(move |rrset| rrset.rtype == rtype)
     }
 }

@@ -1,7 +1,7 @@
 //! A zone of delegations that is not in memory: a top-level domain with any number of second-level domains.
 
 use crate::chain::Nsec3;
-use crate::keys::{KeyKind, ZoneNumber};
+use crate::keys::{KeyKind, ZoneKeys, ZoneNumber};
 use crate::labels::{Label, Labels};
 use crate::profile::Registry as RegistryProfile;
 use crate::random::{Permutation, Purpose, at, unit};
@@ -9,7 +9,7 @@ use crate::servers::SetId;
 use crate::wire::child;
 use dnsrig_zone::Name;
 use dnsrig_zone::lookup::Hash;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// A top-level domain.
 #[derive(Debug)]
@@ -21,6 +21,8 @@ pub(crate) struct Registry {
     pub set: SetId,
     /// How it is signed, if it is.
     pub signing: Option<RegistrySigning>,
+    /// Its keys, once they have been needed.
+    pub keys: OnceLock<Arc<ZoneKeys>>,
     pub labels: Labels,
     /// Labels of delegations that are there besides, those of operators' domains, sorted, each with its zone's number.
     pub extra: Vec<(Box<[u8]>, u32)>,
@@ -88,6 +90,7 @@ impl Registry {
             profile,
             set,
             signing,
+            keys: OnceLock::new(),
             labels: Labels::new(seed, number, domains),
             extra: Vec::new(),
             domains_before,

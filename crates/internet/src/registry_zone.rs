@@ -4,8 +4,8 @@ use crate::InternetError;
 use crate::chain::{Nsec3, nsec_rdata};
 use crate::excerpt::Excerpt;
 use crate::internet::Internet;
-use crate::keys::ds_of;
-use crate::registry::{Delegation, Entry, Gap, Registry};
+use crate::keys::{ZoneKeys, ds_of};
+use crate::registry::{Delegation, Entry, Gap, Registry, RegistrySigning};
 use crate::wire::{RecordList, child};
 use crate::zones::{Glue, Part, REGISTRY_DNSKEY_TTL_S, REGISTRY_NS_TTL_S};
 use dnsrig_zone::{Name, Zone};
@@ -65,7 +65,7 @@ impl Internet {
         let Some(signing) = &registry.signing else {
             return Excerpt::unsigned(Zone::new(apex.clone(), list.records));
         };
-        let keys = self.keys.keys(apex, registry.zone_number(), signing.keys)?;
+        let keys = self.registry_keys(registry, signing)?;
         list.records.extend(keys.dnskeys(REGISTRY_DNSKEY_TTL_S));
         match &signing.nsec3 {
             None => {
@@ -84,7 +84,22 @@ impl Internet {
             }
         }
         let zone = Zone::new(apex.clone(), list.records);
-        Excerpt::signed(zone, Arc::new(keys), self.validity)
+        Excerpt::signed(zone, keys, self.validity)
+    }
+
+    /// A registry's keys, made once: all parts of its zone have them.
+    fn registry_keys(
+        &self,
+        registry: &Registry,
+        signing: &RegistrySigning,
+    ) -> Result<Arc<ZoneKeys>, InternetError> {
+        if let Some(known) = registry.keys.get() {
+            return Ok(Arc::clone(known));
+        }
+        let made = self
+            .keys
+            .keys(&registry.name, registry.zone_number(), signing.keys)?;
+        Ok(Arc::clone(registry.keys.get_or_init(|| Arc::new(made))))
     }
 
     /// Adds a delegation's records; gives its name and whether it has a DS record.

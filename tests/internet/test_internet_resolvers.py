@@ -18,11 +18,8 @@ from dnsrig import _core
 from dnsrig.hosts.namespace import Namespace
 from dnsrig.hosts.network import users
 from dnsrig.internet import bind_keys, internet_namespace, resolver_addresses
-
-resolver_registry = pytest.importorskip(
-    "dnsrig.servers.resolvers.registry", reason="needs the drivers of resolvers, which this checkout does not have"
-)
-from dnsrig.servers.resolvers.settings import ResolverSettings  # noqa: E402 (only where there are drivers)
+from dnsrig.servers.resolvers.registry import resolver_driver
+from dnsrig.servers.resolvers.settings import ResolverSettings
 
 QUESTIONS = 60
 ANSWER_S = 15.0
@@ -82,7 +79,7 @@ def ask(rig: Rig, address: tuple[str, int], name: str, rtype: str) -> Seen:
 
 
 def all_seen(rig: Rig, name: str, folder: Path, questions: list[tuple[str, str]]) -> dict[tuple[str, str], Seen]:
-    kind = resolver_registry.resolver_driver(name)
+    kind = resolver_driver(name)
     if kind.find() is None:
         pytest.skip(f"{kind.title} is not installed: install the Debian package {kind.package}")
     address = resolver_addresses(rig.internet.summary()["prefixes"])[0]
@@ -130,7 +127,7 @@ def test_all_names_resolve_and_the_signed_ones_are_secure(
 
 def test_a_wrong_trust_anchor_makes_all_bogus(rig: Rig, tmp_path: Path) -> None:
     other = _core.Internet("small", seed=2, signed_at_s=int(time.time())).trust_anchor
-    kind = resolver_registry.resolver_driver("unbound")
+    kind = resolver_driver("unbound")
     if kind.find() is None:
         pytest.skip(f"{kind.title} is not installed: install the Debian package {kind.package}")
     address = resolver_addresses(rig.internet.summary()["prefixes"])[0]
@@ -147,7 +144,7 @@ def test_delv_validates(rig: Rig, tmp_path: Path) -> None:
         pytest.skip("needs delv: install the Debian package bind9-dnsutils")
     anchors = tmp_path / "bind.keys"
     anchors.write_text(bind_keys(rig.internet.trust_anchor))
-    kind = resolver_registry.resolver_driver("unbound")
+    kind = resolver_driver("unbound")
     if kind.find() is None:
         pytest.skip(f"{kind.title} is not installed: install the Debian package {kind.package}")
     address = resolver_addresses(rig.internet.summary()["prefixes"])[0]

@@ -17,6 +17,7 @@ from dnsrig.verification.faults.weaknesses import all_weaknesses
 from dnsrig.verification.faults.zone_catalogue import zone_faults
 from dnsrig.verification.item import ROLES, Item
 from dnsrig.verification.tree.plan import PLANS
+from matrix_page import matrix_page
 
 REFERENCE = Path(__file__).parent.parent / "docs" / "reference"
 WIDTH = 100
@@ -132,7 +133,8 @@ def fault_page(note: str) -> str:
     ]
     parts = [
         f"# Faults\n\n{note}What the verifier is verified by: each fault fails the items beside it and no others, and "
-        "a server that is right fails none, but for [known deviations](deviations.md) of real ones "
+        "a server that is right fails none, but for [known deviations](deviations.md) of real ones; "
+        "[before which servers](matrix.md) each was tried "
         "([how](../guide/verification.md#how-the-verifier-is-verified))."
     ]
     for role, title, subject, faults in tables:
@@ -196,6 +198,7 @@ def pages() -> dict[str, str]:
         "commands.md": f"# Commands\n\n{note}" + "\n".join(commands(cli, "dnsrig")),
         "formats.md": f"# Formats\n\n{note}" + "\n".join(schema_table(name) for name in schemas),
         "faults.md": fault_page(note),
+        "matrix.md": matrix_page(note),
         "deviations.md": deviation_page(note),
         **item_pages(note),
     }

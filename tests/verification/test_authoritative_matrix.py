@@ -18,6 +18,7 @@ from dnsrig.verification.faults.relay import NO_FAULT
 from dnsrig.verification.faults.zone_catalogue import zone_faults
 from dnsrig.verification.zones.making import VARIANTS, RigZone
 from dnsrig.verification.zones.making import make_zone as make_rig_zone
+from matrix_record import keep
 from matrix_runs import Cell, Task, processes, run_task
 from protocol_zone import make_zone
 from turns import in_turn
@@ -66,12 +67,19 @@ class Matrix:
         shown = set().union(*(right.of_verdict(verdict) for verdict in PASSED)) | NOT_SHOWN_BY_ALL
         return (cell.failed - named - right.failed) | ((named & shown) - cell.failed)
 
+    def keep(self, server: str, zone: str, fault: str, cell: Cell) -> None:
+        """Keep what failed for the page of the matrix; beside a fault, without the known deviations."""
+        known = set() if fault == NO_FAULT.name else self.deviating(server, zone)
+        keep("authoritative", fault, (server, self.versions[server]), cell.failed - known, zone)
+
     def wrong(self, server: str, zone: str, fault: str) -> str:
         """Say which items are mistaken, also when they are asked with patience: a busy machine loses messages."""
         key = server, zone, fault
+        self.keep(*key, self.cells[key])
         if not self.mistaken(*key, self.cells[key]):
             return ""
         again = run_task(replace(self.tasks[key], is_patient=True))
+        self.keep(*key, again)
         mistaken = self.mistaken(*key, again)
         return f"{fault} before {server}, {zone}:\n{again.says(mistaken)}" if mistaken else ""
 

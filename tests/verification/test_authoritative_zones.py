@@ -1,26 +1,31 @@
 """Zones out of the ordinary before servers that are right: no item accuses them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from dns.rdtypes.ANY.DS import DS
 from dnsrig.items.catalogue import items
 from dnsrig.servers.base import ServedZone, ServerSettings
 from dnsrig.servers.registry import driver
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.deviations import deviating_items
+from dnsrig.verification.discovery import discover
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.landmarks import Landmarks
 from dnsrig.verification.runner import run_items
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Verdict
+from dnsrig.verification.zones.making import VARIANTS, Variant, make_zone
 from protocol_zone import ORIGIN, read_landmarks, zone_text
 
 UDP_WAITS_S = (0.5, 1.0, 2.0)
 ZONES_AT_ONCE = 14
 SERVERS = ("embedded", "bind", "nsd", "knot", "powerdns")
 HEAD = "$TTL 3600\n@ SOA ns.elsewhere.example. hostmaster 1 7200 900 1209600 300\n"
+OF_243_OCTETS = f"{'a' * 63}.{'b' * 63}.{'c' * 63}.{'d' * 48}."
 ZONES = {
     ORIGIN: zone_text(),
     # Delegated in the zone above, and served by the same server.
@@ -33,41 +38,114 @@ ZONES = {
     + "a CNAME b\nb CNAME c\nc A 192.0.2.4\nd CNAME host.elsewhere.example.\ne CNAME x.child\n",
     "aliases.example.": HEAD
     + "@ NS ns.elsewhere.example.\na CNAME www.elsewhere.example.\nold DNAME elsewhere.example.\n",
+    # Wildcards below a host, one of a rare type; RRsets of several records; data in mixed case; a type of no name.
+    "odd.example.": HEAD
+    + "@ NS ns\n@ NS ns2\n@ MX 10 Mail\nns A 192.0.2.2\nns2 A 192.0.2.3\nHost A 192.0.2.4\nhost A 192.0.2.5\n"
+    + f"*.host TLSA 3 1 1 {'00' * 32}\nmail A 192.0.2.6\n*.mail MX 10 mail\na CNAME Host\nempty.b TYPE65280 \\# 1 00\n"
+    + "child NS ns.child\nns.child A 192.0.2.7\nother NS ns.child\nold DNAME host\n",
     "2.0.192.in-addr.arpa.": HEAD + "@ NS ns.elsewhere.example.\n1 PTR host.elsewhere.example.\n",
+    "mail.example.": HEAD + "@ NS ns.elsewhere.example.\n* MX 10 mail.elsewhere.example.\nhost A 192.0.2.1\n",
+    # There is hardly room for another label.
+    OF_243_OCTETS: HEAD + "@ NS ns.elsewhere.example.\nh A 192.0.2.1\n* A 192.0.2.2\n",
+    "renames.example.": HEAD + f"@ NS ns.elsewhere.example.\nold DNAME {OF_243_OCTETS}\n",
 }
+NOT_SERVED = {("knot", OF_243_OCTETS)}
+"""Knot loads the zone and gives no SOA record."""
+RSA_KEYS = Variant(name="keys", algorithms=("RSASHA256",), keys_of_each=2)
+NSEC, NSEC3 = VARIANTS["nsec"], VARIANTS["nsec3"]
+WILDCARDS = (
+    "@ NS ns\nns A 192.0.2.2\nhost A 192.0.2.3\n* A 192.0.2.1\n*.host A 192.0.2.4\n*.tree A 192.0.2.5\n"
+    "al CNAME zz\ndeep CNAME x.y.host\nold DNAME tree\n"
+)
+MAIL = "@ NS ns\nns A 192.0.2.2\n* MX 10 ns\nhost A 192.0.2.3\nempty.host TXT below\n"
+DELEGATIONS = (
+    "@ NS ns\nns A 192.0.2.2\na NS ns.a\nns.a A 192.0.2.3\nb NS ns.b\nns.b A 192.0.2.4\n"
+    f"b DS 1 13 2 {'01' * 32}\nm A 192.0.2.5\nzz CNAME m\n*.wild A 192.0.2.6\n"
+)
+SIGNED = {
+    # The DNSKEY response exceeds the limit of 1232 octets that servers ship with.
+    "keys.example.": (RSA_KEYS, "@ NS ns\nns A 192.0.2.2\nhost A 192.0.2.3\n"),
+    # So does that of the only large RRset.
+    "large.example.": (
+        NSEC,
+        "@ NS ns\nns A 192.0.2.2\n" + "".join(f'big TXT "{number} {"x" * 225}"\n' for number in range(7)),
+    ),
+    "wildcards.example.": (NSEC, WILDCARDS),
+    "wildcards3.example.": (NSEC3, WILDCARDS),
+    "mail-signed.example.": (NSEC, MAIL),
+    "mail-signed3.example.": (NSEC3, MAIL),
+    "delegations.example.": (NSEC, DELEGATIONS),
+    "delegations3.example.": (NSEC3, DELEGATIONS),
+}
+ROOT = HEAD + "@ NS ns.elsewhere.example.\nexample NS ns.elsewhere.example.\nns.elsewhere.example A 192.0.2.1\n"
+
+
+@dataclass(frozen=True)
+class Made:
+    """A zone's file, what is in it, and the parent zone's DS records for it."""
+
+    path: Path
+    landmarks: Landmarks
+    ds: tuple[DS, ...] = ()
 
 
 @pytest.fixture(scope="module")
-def zones(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, tuple[Path, Landmarks]]:
+def zones(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Made]:
     folder = tmp_path_factory.mktemp("zones")
     made = {}
-    for origin, text in ZONES.items():
-        path = folder / f"{origin}zone"
+    for number, (origin, text) in enumerate(ZONES.items()):
+        path = folder / f"{number}.zone"
         path.write_text(text)
-        made[origin] = (path, read_landmarks(path, origin))
+        made[origin] = Made(path, read_landmarks(path, origin))
+    for origin, (variant, text) in SIGNED.items():
+        zone = make_zone(folder, variant, origin, records=HEAD + text)
+        made[origin] = Made(zone.path, zone.landmarks, zone.ds)
     return made
 
 
+def accused(asker: Asker, known: Landmarks, ds: tuple[DS, ...] = (), expected: Iterable[str] = ()) -> list[object]:
+    """Run all items; give those that fail unexpectedly, and those with an error of their own."""
+    results = run_items(items("authoritative"), AuthoritativeSubject(asker, known, given_ds=ds or None))
+    wrong = [
+        result
+        for result in results
+        if (result.outcome.verdict is Verdict.FAIL and result.item.id not in expected)
+        or result.outcome.reason.startswith("Error in the item")
+    ]
+    return [(known.origin.to_text(), result.item.id, result.outcome.reason) for result in wrong]
+
+
 @pytest.mark.parametrize("name", SERVERS)
-def test_servers_that_are_right_are_not_accused(
-    name: str, zones: Mapping[str, tuple[Path, Landmarks]], tmp_path: Path
-) -> None:
+def test_servers_that_are_right_are_not_accused(name: str, zones: Mapping[str, Made], tmp_path: Path) -> None:
     kind = driver(name)
     if kind.find() is None:
         pytest.skip(f"{kind.title} is not installed: install the Debian package {kind.package}")
-    served = [ServedZone(origin, path) for origin, (path, _) in zones.items()]
+    zones = {origin: made for origin, made in zones.items() if (name, origin) not in NOT_SERVED}
+    served = [ServedZone(origin, made.path) for origin, made in zones.items()]
     with kind(served, ServerSettings(), tmp_path) as server:
-        expected = set(deviating_items("authoritative", name, server.version))
+        expected = deviating_items("authoritative", name, server.version)
         asker = Asker(Endpoint(*server.address), udp_waits_s=UDP_WAITS_S)
-
-        def accused(known: Landmarks) -> list[tuple[str, str, str]]:
-            results = run_items(items("authoritative"), AuthoritativeSubject(asker, known))
-            failed = [result for result in results if result.outcome.verdict is Verdict.FAIL]
-            wrong = [result for result in failed if result.item.id not in expected]
-            return [(known.origin.to_text(), result.item.id, result.outcome.reason) for result in wrong]
-
-        # Also where nothing is known of the zone but its name.
-        known = [landmarks for _, landmarks in zones.values()]
-        known += [Landmarks(landmarks.origin) for landmarks in known]
+        # Also where nothing is known of the zone but its name, and with what is found by it.
+        known = [(made.landmarks, made.ds) for made in zones.values()]
+        known += [(Landmarks(landmarks.origin), ()) for landmarks, _ in known]
         with ThreadPoolExecutor(ZONES_AT_ONCE) as pool:
-            assert [found for several in pool.map(accused, known) for found in several] == []
+            found = pool.map(lambda made: accused(asker, *made, expected), known)
+            assert [wrong for several in found for wrong in several] == []
+            origins = [made.landmarks.origin for made in zones.values()]
+            found = pool.map(lambda origin: accused(asker, discover(asker, origin), (), expected), origins)
+            assert [wrong for several in found for wrong in several] == []
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_servers_that_have_the_root_too_are_not_accused(name: str, zones: Mapping[str, Made], tmp_path: Path) -> None:
+    kind = driver(name)
+    if kind.find() is None:
+        pytest.skip(f"{kind.title} is not installed: install the Debian package {kind.package}")
+    path = tmp_path / "root.zone"
+    path.write_text(ROOT)
+    origin = "delegations.example."
+    served = [ServedZone(".", path), ServedZone(origin, zones[origin].path)]
+    with kind(served, ServerSettings(), tmp_path / "server") as server:
+        expected = deviating_items("authoritative", name, server.version)
+        asker = Asker(Endpoint(*server.address), udp_waits_s=UDP_WAITS_S)
+        assert accused(asker, zones[origin].landmarks, zones[origin].ds, expected) == []

@@ -200,3 +200,19 @@ def test_without_any_resolver_the_packages_are_named(capsys, monkeypatch):
 def test_what_is_wrong_is_said(capsys, command, said):
     assert run_command_line(["verify", *command]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_raised_limits_have_a_column_of_their_own(capsys):
+    if driver("nsd").find() is None:
+        pytest.skip("needs NSD: install the Debian package nsd")
+    command = ["verify", "authoritative", "nsd", "--raised-limits", "--item", "A-86", "--item", "A-soa", "--json"]
+    assert run_command_line(command) == 0
+    found = json.loads(capsys.readouterr().out)["verifications"]
+    by_target = {one["target"]: {item["id"]: item["verdict"] for item in one["items"]} for one in found}
+    assert by_target["nsd"].keys() == {"A-86", "A-soa"}
+    assert by_target["nsd (4096 octets)"] == {"A-86": "pass"}
+
+
+def test_limits_of_others_cannot_be_raised(capsys):
+    assert run_command_line(["verify", "authoritative", "127.0.0.1", "--zone", "example", "--raised-limits"]) == 2
+    assert "--raised-limits: the limit of 127.0.0.1" in capsys.readouterr().err

@@ -12,6 +12,28 @@ def test_versions_match_by_whole_numbers() -> None:
     assert not known.applies_to("nsd", "9.1.7")
 
 
+def test_ranges_are_open_until_they_end() -> None:
+    open_range = Deviation("A-x", "authoritative", "bind", (">=9.18",), "A reason.")
+    assert [open_range.applies_to("bind", version) for version in ("9.18", "9.18.49-S1", "9.20.4", "10.0")] == [
+        True
+    ] * 4
+    assert not open_range.applies_to("bind", "9.16.50")
+    ended = Deviation("A-x", "authoritative", "bind", (">=9.18,<9.20.4",), "A reason.")
+    assert ended.applies_to("bind", "9.20.3-1~deb13u1-Debian")
+    assert not ended.applies_to("bind", "9.20.4-S1")
+
+
+def test_current_versions_are_known_as_those_that_were_seen() -> None:
+    for role, server, version, later in (
+        ("authoritative", "powerdns", "4.7.3", "5.0.1"),
+        ("proxy", "dnsmasq", "2.90", "2.91"),
+        ("proxy", "dnsdist", "1.7.3", "2.0.0"),
+        ("resolver", "unbound", "1.17.1", "1.24.0"),
+        ("resolver", "bind", "9.18.49", "9.20.15"),
+    ):
+        assert deviating_items(role, server, later) == deviating_items(role, server, version) != {}
+
+
 def test_zones_matter_where_both_sides_name_them() -> None:
     known = Deviation("A-x", "authoritative", "bind", (), "A reason.", ("nsec3",))
     assert known.applies_to("bind", "9.18")

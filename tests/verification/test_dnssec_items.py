@@ -23,6 +23,7 @@ from dnsrig.verification.runner import Result, run_items
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Verdict
 from dnsrig.verification.zones.making import VARIANTS, RigZone, Variant, make_zone
+from matrix_record import keep
 from turns import in_turn
 
 SERVERS = ("embedded", "bind", "nsd", "knot", "powerdns")
@@ -42,6 +43,10 @@ CHAIN_FAULTS = {
     "chain-points-nowhere",
     "long-denial-ttl",
     "nsec3-flags",
+    "one-expired-denial",
+    "one-missing-nsec",
+    "chain-ends-early",
+    "one-bitmap-denies-type",
 }
 SHOWS_OTHERWISE = {
     # Knot gives signatures their Original TTL as TTL.
@@ -152,6 +157,8 @@ def wrong_with(started: Started, fault: ZoneFault) -> object:
     expected = naming(fault.name) - those(results, Verdict.NOT_APPLICABLE)
     expected = SHOWS_OTHERWISE.get((started.kind, fault.name), expected)
     known = started.deviating(fault.variant.chain)
+    failed = set(reasons(results)) - (known - expected)
+    keep("authoritative", fault.name, (started.kind, started.version), failed, "with the fault")
     return (expected, reasons(results)) if set(reasons(results)) - known != expected - known else None
 
 

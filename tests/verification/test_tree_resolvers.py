@@ -22,6 +22,7 @@ from dnsrig.verification.faults.fault import Fault
 from dnsrig.verification.faults.messages import FAULTS as MESSAGE_FAULTS
 from dnsrig.verification.faults.relay import NO_FAULT, Relay
 from dnsrig.verification.faults.resolver_answers import FAULTS as ANSWER_FAULTS
+from dnsrig.verification.faults.resolver_messages import FAULTS as FORM_FAULTS
 from dnsrig.verification.faults.resolvers import resolver_faults
 from dnsrig.verification.faults.weaknesses import all_weaknesses
 from dnsrig.verification.queries import Query
@@ -32,6 +33,7 @@ from dnsrig.verification.tree.cases import BOGUS, TableRow
 from dnsrig.verification.tree.making import Tree, make_tree
 from dnsrig.verification.tree.serve import TreeServer
 from dnsrig.verification.verdicts import Verdict
+from matrix_record import keep
 from turns import in_turn
 
 RESOLVER = Endpoint("127.0.0.1")
@@ -50,8 +52,10 @@ FORGED = {"F-ancestor-denial", "F-forged-denial", "F-hidden-wildcard"}
 
 BIND 9.18 keeps an NXDOMAIN without records of the zone that came for a query with CD, and gives it to all for a while.
 """
-ASKED_WITH_CD = {f"accepts-{item.removeprefix('F-')}" for item in FORGED}
-"""Faults that are made by CD, for these names."""
+ASKED_WITH_CD = {f"accepts-{item.removeprefix('F-')}" for item in FORGED} | {"leaks-denials-after-cd"}
+"""Faults that are made by CD, for these names, and one that BIND has itself."""
+UNSTEADY = {"bind": {"F-cd-denial"}}
+"""Known failures that do not show where messages are lost, as in the crowd of faults: BIND fetches anew then."""
 ONLY_AT_FIRST = {"F-retries"}
 """Items that are not for a resolver that was asked the same before: it knows by then which servers are silent."""
 NOT_SHOWN = {("unbound", "clears-tc"): {"F-86", "F-87"}}
@@ -66,6 +70,7 @@ FAULTS_AT_ONCE = 12
 MATRIX_FAULTS = (
     *resolver_faults(),
     *ANSWER_FAULTS,
+    *FORM_FAULTS,
     *(fault for fault in MESSAGE_FAULTS if any(fault.name in known.item.faults for known in items("resolver"))),
 )
 
@@ -177,6 +182,7 @@ def test_bogus_data_are_what_cd_gives(running: Running) -> None:
 def test_right_resolvers_pass_all_items(running: Running) -> None:
     results = running.verify(NO_FAULT)
     failures = {result.item.id: result.outcome.reason for result in results if result.outcome.verdict == Verdict.FAIL}
+    keep("resolver", NO_FAULT.name, (running.server, running.version), failures)
     assert set(failures) - FLEETING.get(running.server, set()) == running.known_items(), failures
     # What costs time cannot be told on a machine that has none.
     judged = [result for result in results if not result.item.runs_alone]
@@ -188,9 +194,11 @@ def wrong_with(running: Running, fault: Fault, address: str) -> str:
     results = running.verify(fault, address)
     failures = {result.item.id: result.outcome.reason for result in results if result.outcome.verdict == Verdict.FAIL}
     run = {result.item.id for result in results if result.outcome.verdict != Verdict.NOT_APPLICABLE}
+    keep("resolver", fault.name, (running.server, running.version), set(failures) - running.known_items())
     named = {known.item.id for known in items("resolver") if fault.name in known.item.faults}
     expected = (named - NOT_SHOWN.get((running.server, fault.name), set())) | (running.known_items() & run)
-    return f"{fault.name}: expected {sorted(expected)}, found {failures}" if set(failures) != expected else ""
+    differing = (set(failures) ^ expected) - UNSTEADY.get(running.server, set())
+    return f"{fault.name}: expected {sorted(expected)}, found {failures}" if differing else ""
 
 
 @pytest.mark.parametrize("running", STEADY, indirect=True)
@@ -198,7 +206,11 @@ def test_each_fault_fails_the_items_that_name_it(running: Running) -> None:
     addresses = [f"{FAULTY_PREFIX}{number}" for number in range(1, len(MATRIX_FAULTS) + 1)]
     with ThreadPoolExecutor(FAULTS_AT_ONCE) as pool:
         found = list(pool.map(lambda fault, address: wrong_with(running, fault, address), running.faults(), addresses))
-    assert [said for said in found if said] == []
+    # Many at once on few processors make some wait beyond a resolver's patience: what seems wrong is tried alone.
+    doubtful = [
+        (fault, address) for fault, address, said in zip(running.faults(), addresses, found, strict=False) if said
+    ]
+    assert [said for fault, address in doubtful if (said := wrong_with(running, fault, address))] == []
 
 
 def test_items_name_known_faults() -> None:

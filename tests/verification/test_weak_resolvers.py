@@ -31,6 +31,7 @@ from dnsrig.verification.tree.making import make_tree
 from dnsrig.verification.tree.rolling_root import RollingRoot
 from dnsrig.verification.tree.serve import TreeServer
 from dnsrig.verification.verdicts import Verdict
+from matrix_record import keep
 from turns import EVERY_PAIR
 
 WAITS_S = (8.0, 8.0)
@@ -61,6 +62,7 @@ class Place:
             asker = Asker(endpoint, self.host.make_socket, WAITS_S)
             results = run_items(chosen, ResolverSubject(asker, tree, self.served.seen))
         failures = {one.item.id: one.outcome.reason for one in results if one.outcome.verdict == Verdict.FAIL}
+        keep("resolver", weakness.name, ("weak resolver of the rig", ""), failures)
         expected = {known.item.id for known in chosen if weakness.name in known.item.faults}
         return f"{weakness.name}: expected {sorted(expected)}, found {failures}" if set(failures) != expected else ""
 

@@ -2,13 +2,24 @@
 
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 from dnsrig.cli.common import EXISTING_FILE
-from dnsrig.cli.verify_options import Wishes, verify_each, verify_options, wishes_of
+from dnsrig.cli.verify_options import (
+    Wishes,
+    check_raised_limits,
+    raised_beside,
+    raised_limits_option,
+    verify_each,
+    verify_options,
+    wishes_of,
+)
+from dnsrig.servers.registry import drivers
+from dnsrig.verification.item import KnownItem
 from dnsrig.verification.runner import run_on_each
 from dnsrig.verification.targets import Told, authoritative_target, merged
 from dnsrig.verification.verification import Verification
@@ -21,6 +32,7 @@ from dnsrig.verification.verification import Verification
 @click.option("--zone-file", type=EXISTING_FILE, default=None, help="The zone's data: shows which names to ask for.")
 @click.option("--ds", type=EXISTING_FILE, default=None, help="DS records of the parent zone for it, as a zone file.")
 @click.option("--ns", "servers", multiple=True, metavar="SERVER", help="Another server of the zone; may be repeated.")
+@raised_limits_option
 @verify_options
 def authoritative(
     targets: tuple[str, ...],
@@ -42,12 +54,14 @@ def authoritative(
       dnsrig verify authoritative 192.0.2.53 --zone example.com --evidence
       dnsrig verify authoritative 192.0.2.53 --zone example.com --ns 192.0.2.54 --ds dsset-example.com.
       dnsrig verify authoritative nsd --item A-85 --json
+      dnsrig verify authoritative nsd knot --raised-limits
     """
     wishes = wishes_of("authoritative", options)
     if wishes is None:
         return 0
     if not targets:
         raise click.UsageError("name a TARGET: a server of `dnsrig servers`, an address or a host name")
+    check_raised_limits(wishes, targets, _can_limit_udp)
     told = Told(zone, _path(zone_file), _path(ds), servers)
     return verify_each(targets, lambda target: _verified(target, port, told, wishes), wishes)
 
@@ -56,12 +70,23 @@ def _path(given: str | None) -> Path | None:
     return None if given is None else Path(given)
 
 
-def _verified(target: str, port: int, told: Told, wishes: Wishes) -> Verification:
-    items = wishes.items()
+def _can_limit_udp(target: str) -> bool:
+    known = drivers()
+    return target in known and known[target].can_limit_udp
+
+
+def _verified(target: str, port: int, told: Told, wishes: Wishes) -> Sequence[Verification]:
+    def verify(items: Sequence[KnownItem], udp_limit: int | None = None) -> Verification:
+        return _run(target, port, told, items, udp_limit)
+
+    return [verify(wishes.items()), *raised_beside(target, verify, wishes)]
+
+
+def _run(target: str, port: int, told: Told, items: Sequence[KnownItem], udp_limit: int | None) -> Verification:
     began = time.monotonic()
     with (
         tempfile.TemporaryDirectory(prefix="dnsrig-verify-") as folder,
-        authoritative_target(target, port, told, Path(folder)) as found,
+        authoritative_target(target, port, told, Path(folder), udp_limit) as found,
     ):
         by_zone = run_on_each(items, found.subjects)
         zones = [subject.origin.to_text() for subject in found.subjects]

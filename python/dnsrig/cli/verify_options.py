@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,14 @@ from dnsrig.verification.runner import Subject, run_items
 from dnsrig.verification.verdicts import Severity
 from dnsrig.verification.verification import Verification
 
+RAISED_UDP_LIMIT = 4096
+"""What servers allowed by UDP before 2020, and JPRS-2010 asks for."""
+SIZE_ITEMS: Mapping[Role, Sequence[str]] = {
+    "authoritative": ("A-85", "A-86", "A-87"),
+    "resolver": ("F-85", "F-86", "F-87"),
+    "proxy": ("P-2", "P-3", "P-large"),
+    "path": (),
+}
 OUTPUT = click.Path(dir_okay=False, path_type=Path)
 OPTIONS: tuple[Callable[[Command], Command], ...] = (
     click.option("--item", "item_ids", multiple=True, metavar="ID", help="Only this item; may be repeated."),
@@ -55,6 +63,12 @@ class Wishes:
     compare: bool = False
     direct: bool = False
     """Paths and proxies: beside each, the same without it."""
+    raised_limits: bool = False
+    """Beside each server that the rig starts, its items about size with a raised limit of octets by UDP."""
+
+    def size_items(self) -> Sequence[KnownItem]:
+        """Give those of the items to run that are about the size of responses by UDP."""
+        return [known for known in self.items() if known.item.id in SIZE_ITEMS[self.role]]
 
     def items(self) -> Sequence[KnownItem]:
         """Give the items to run; slow ones only if they are named."""
@@ -84,6 +98,7 @@ def wishes_of(role: Role, options: dict[str, Any]) -> Wishes | None:
         as_json,
         options.pop("compare"),
         options.pop("direct", False),
+        options.pop("raised_limits", False),
     )
     if explain is not None:
         known = chosen(role, [explain])[0]
@@ -100,6 +115,35 @@ def direct_option(command: Command) -> Command:
     """Add the option of paths and proxies for the comparison without them."""
     text = "Beside it, the same items without it: the rig's server asked directly."
     return click.option("--direct", is_flag=True, help=text)(command)
+
+
+def raised_limits_option(command: Command) -> Command:
+    """Add the option of servers for a second run with another limit of octets by UDP."""
+    text = f"Beside it, the items about size with {RAISED_UDP_LIMIT} octets allowed by UDP (servers of the rig)."
+    return click.option("--raised-limits", is_flag=True, help=text)(command)
+
+
+def check_raised_limits(wishes: Wishes, targets: Sequence[str], able: Callable[[str], bool]) -> None:
+    """Refuse --raised-limits for a target whose limit the rig cannot set, and where no item is about size."""
+    if not wishes.raised_limits:
+        return
+    for target in targets:
+        if not able(target):
+            raise click.UsageError(
+                f"--raised-limits: the limit of {target} by UDP cannot be set by the rig; leave it out"
+            )
+    if not wishes.size_items():
+        named = ", ".join(SIZE_ITEMS[wishes.role])
+        raise click.UsageError(f"--raised-limits: none of the items is about size; those that are: {named}")
+
+
+def raised_beside(
+    target: str, verify: Callable[[Sequence[KnownItem], int], Verification], wishes: Wishes
+) -> Sequence[Verification]:
+    """Verify the same with raised limits, if that was asked for: one verification, or none."""
+    if not wishes.raised_limits:
+        return []
+    return [replace(verify(wishes.size_items(), RAISED_UDP_LIMIT), target=f"{target} ({RAISED_UDP_LIMIT} octets)")]
 
 
 def direct_beside(role: Role, target: str, without: Callable[[], Subject], wishes: Wishes) -> Sequence[Verification]:
@@ -120,7 +164,7 @@ def verify_each(
     that is not installed or does not answer leaves the others their results. Where none could be verified, the first
     reason is raised.
     """
-    if wishes.compare and len(targets) < 2 and not wishes.direct:
+    if wishes.compare and len(targets) < 2 and not (wishes.direct or wishes.raised_limits):
         raise click.UsageError("--compare: name two TARGETs or more")
     found: list[Verification] = []
     errors: dict[str, DnsrigError] = {}

@@ -9,11 +9,22 @@ from typing import Any
 
 import click
 
-from dnsrig.cli.verify_options import Wishes, direct_beside, direct_option, verify_each, verify_options, wishes_of
+from dnsrig.cli.verify_options import (
+    Wishes,
+    check_raised_limits,
+    direct_beside,
+    direct_option,
+    raised_beside,
+    raised_limits_option,
+    verify_each,
+    verify_options,
+    wishes_of,
+)
 from dnsrig.errors import InputError
 from dnsrig.hosts.network.users import enter_user_namespace
 from dnsrig.servers.resolvers.registry import resolver_drivers
 from dnsrig.verification.exchange import Endpoint
+from dnsrig.verification.item import KnownItem
 from dnsrig.verification.proxy_targets import Device, proxy_target
 from dnsrig.verification.runner import run_items
 from dnsrig.verification.verification import Verification
@@ -35,6 +46,7 @@ PORT = click.IntRange(1, 65_535)
     "--outer", default=None, metavar="ADDRESS", help="The proxy's outer address, where nobody is to be served."
 )
 @direct_option
+@raised_limits_option
 @verify_options
 def proxy(
     targets: tuple[str, ...],
@@ -63,6 +75,7 @@ def proxy(
     known = resolver_drivers("proxy")
     if not targets:
         raise click.UsageError(f"name a TARGET: one of {', '.join(known)}, an address or a host name")
+    check_raised_limits(wishes, targets, lambda target: target in known and known[target].can_limit_udp)
     device = Device(
         port,
         None if upstream is None else Endpoint(_address(upstream, "--upstream"), upstream_port),
@@ -76,15 +89,22 @@ def proxy(
 
 
 def _verified(target: str, device: Device, wishes: Wishes) -> Sequence[Verification]:
-    began = time.monotonic()
-    with (
-        tempfile.TemporaryDirectory(prefix="dnsrig-verify-") as folder,
-        proxy_target(target, device, Path(folder)) as found,
-    ):
-        direct = direct_beside("proxy", target, found.subject.without, wishes)
-        results = run_items(wishes.items(), found.subject)
-    elapsed_s = time.monotonic() - began - sum(one.elapsed_s for one in direct)
-    return [*direct, Verification("proxy", target, found.version, None, results, elapsed_s, found.known)]
+    direct: list[Verification] = []
+
+    def verify(items: Sequence[KnownItem], udp_limit: int | None = None) -> Verification:
+        began = time.monotonic()
+        with (
+            tempfile.TemporaryDirectory(prefix="dnsrig-verify-") as folder,
+            proxy_target(target, device, Path(folder), udp_limit) as found,
+        ):
+            beside = [] if udp_limit is not None else direct_beside("proxy", target, found.subject.without, wishes)
+            direct.extend(beside)
+            results = run_items(items, found.subject)
+        elapsed_s = time.monotonic() - began - sum(one.elapsed_s for one in beside)
+        return Verification("proxy", target, found.version, None, results, elapsed_s, found.known)
+
+    usual = verify(wishes.items())
+    return [*direct, usual, *raised_beside(target, verify, wishes)]
 
 
 def _address(text: str, option: str) -> str:

@@ -11,10 +11,19 @@ from typing import Any
 import click
 
 from dnsrig.cli.common import EXISTING_FILE
-from dnsrig.cli.verify_options import Wishes, verify_each, verify_options, wishes_of
+from dnsrig.cli.verify_options import (
+    Wishes,
+    check_raised_limits,
+    raised_beside,
+    raised_limits_option,
+    verify_each,
+    verify_options,
+    wishes_of,
+)
 from dnsrig.errors import EnvironmentLacksError
 from dnsrig.hosts.network.users import enter_user_namespace
 from dnsrig.servers.resolvers.registry import found_resolvers, resolver_drivers
+from dnsrig.verification.item import KnownItem
 from dnsrig.verification.resolver_targets import resolver_target
 from dnsrig.verification.runner import run_items
 from dnsrig.verification.told_tree import ToldTree
@@ -41,6 +50,7 @@ QUESTION = "NAME[/TYPE]"
 @click.option("--secure", multiple=True, metavar=QUESTION, help="A signed name of that tree; may be repeated.")
 @click.option("--insecure", multiple=True, metavar=QUESTION, help="A name that is not signed; may be repeated.")
 @click.option("--bogus", multiple=True, metavar=QUESTION, help="A name that does not validate; may be repeated.")
+@raised_limits_option
 @verify_options
 def resolver(
     targets: tuple[str, ...],
@@ -70,6 +80,7 @@ def resolver(
         return 0
     if not targets:
         raise _no_target()
+    check_raised_limits(wishes, targets, _can_limit_udp)
     told = _told_tree(targets, tree, trust_anchor, (secure, insecure, bogus))
     if any(target in resolver_drivers("resolver") for target in targets):
         enter_user_namespace()
@@ -111,16 +122,25 @@ def _told_tree(
     return ToldTree.read(Path(trust_anchor), *names)
 
 
-def _verified(target: str, port: int, tree: Path | None, told: ToldTree | None, wishes: Wishes) -> Verification:
-    items = wishes.items()
-    began = time.monotonic()
-    with (
-        tempfile.TemporaryDirectory(prefix="dnsrig-verify-") as folder,
-        resolver_target(target, port, tree, Path(folder), told) as found,
-    ):
-        results = run_items(items, found.subject)
-    elapsed_s = time.monotonic() - began
-    return Verification("resolver", target, found.version, None, results, elapsed_s, found.known)
+def _can_limit_udp(target: str) -> bool:
+    known = resolver_drivers("resolver")
+    return target in known and known[target].can_limit_udp
+
+
+def _verified(
+    target: str, port: int, tree: Path | None, told: ToldTree | None, wishes: Wishes
+) -> Sequence[Verification]:
+    def verify(items: Sequence[KnownItem], udp_limit: int | None = None) -> Verification:
+        began = time.monotonic()
+        with (
+            tempfile.TemporaryDirectory(prefix="dnsrig-verify-") as folder,
+            resolver_target(target, port, tree, Path(folder), told, udp_limit=udp_limit) as found,
+        ):
+            results = run_items(items, found.subject)
+        elapsed_s = time.monotonic() - began
+        return Verification("resolver", target, found.version, None, results, elapsed_s, found.known)
+
+    return [verify(wishes.items()), *raised_beside(target, verify, wishes)]
 
 
 @click.command("serve-tree")

@@ -30,6 +30,8 @@ class Server(DrivenServer):
     """Whether it can log queries as text."""
     iteration_limit: ClassVar[str]
     """What the server does with many NSEC3 iterations (RFC 5155 section 10.3), in words."""
+    can_limit_udp: ClassVar[bool] = False
+    """Whether `udp_limit` of its settings can be set."""
     measured_by_default: ClassVar[bool] = True
     """Whether a study of authoritative servers measures it when the user names no servers."""
 
@@ -87,6 +89,7 @@ class Server(DrivenServer):
             "answer_cache": settings.answer_cache,
             "raise_limits": settings.raise_limits,
             "tcp_clients": settings.tcp_clients,
+            "udp_limit": settings.udp_limit,
             "zones": self.zones,
         }
 

@@ -29,6 +29,7 @@ class Bind(Server):
         ),
     )
     logs_queries = True
+    can_limit_udp = True
     iteration_limit = (
         "named 9.18 serves zones with any number of iterations; above 150 it logs 'excessive NSEC3PARAM iterations'"
     )
@@ -73,6 +74,8 @@ class Bind(Server):
             )
         if "doh" in settings.encrypted:
             said.append(f"room for {settings.tcp_clients} DoH clients (listener-clients); as shipped 300")
+        if settings.udp_limit is not None:
+            said.append(f"responses of up to {settings.udp_limit} octets by UDP (edns-udp-size, max-udp-size)")
         if settings.answers == "full":
             said.append("full answers: minimal-responses no, minimal-any no")
         return said

@@ -25,6 +25,7 @@ class Knot(Server):
         complaint=re.compile(r"(?:error|critical): "),
     )
     logs_queries = False
+    can_limit_udp = True
     iteration_limit = "Knot DNS has no limit on iterations of a zone that it serves as it is"
 
     @classmethod
@@ -68,6 +69,8 @@ class Knot(Server):
             said.append(
                 "DoT by the TCP workers, in the same room for TCP clients; DoQ by the UDP workers; tickets as shipped"
             )
+        if settings.udp_limit is not None:
+            said.append(f"responses of up to {settings.udp_limit} octets by UDP (udp-max-payload)")
         if settings.answers == "full":
             said.append("full answers: not available, Knot DNS has no setting for them; it answers as it ships")
         return said

@@ -28,6 +28,7 @@ class Nsd(Server):
         complaint=re.compile(r"(?:error|critical|fatal): "),
     )
     logs_queries = False
+    can_limit_udp = True
     iteration_limit = "NSD has no limit on iterations; it hashes a zone's names when it loads, a query's when it comes"
 
     def __init__(
@@ -74,6 +75,8 @@ class Nsd(Server):
             said.append(
                 "DoT by the same server processes as the rest, in the same room for TCP clients; tickets as shipped"
             )
+        if settings.udp_limit is not None:
+            said.append(f"responses of up to {settings.udp_limit} octets by UDP (ipv4-edns-size, ipv6-edns-size)")
         if settings.answers == "full":
             said.append("full answers: minimal-responses no, refuse-any no; both as shipped")
         return said

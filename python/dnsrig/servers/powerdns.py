@@ -46,6 +46,7 @@ class PowerDns(Server):
         complaint=re.compile(r"[Ee]rror|Unable|above 'max-nsec3-iterations'"),
     )
     logs_queries = True
+    can_limit_udp = True
     iteration_limit = (
         "PowerDNS 4.7 takes at most 100 iterations (max-nsec3-iterations) and answers with wrong proofs for "
         "a presigned zone with more, which counts as a failed start; the limit is raised unless raise_limits "
@@ -177,6 +178,8 @@ class PowerDns(Server):
             said.append(f"max-nsec3-iterations raised to {LARGEST_ITERATIONS}; as shipped 100")
         if settings.threads > 1:
             said.append("a socket for each receiver thread (reuseport yes); as shipped all share one")
+        if settings.udp_limit is not None:
+            said.append(f"responses of up to {settings.udp_limit} octets by UDP (udp-truncation-threshold)")
         if settings.answers == "full":
             said.append("full answers: not available, PowerDNS has no setting for them; only ANY over UDP is answered")
         return said

@@ -11,6 +11,15 @@ from dnsrig.servers.certificates import Certificate
 from dnsrig.servers.rendering import zone_name
 from dnsrig.servers.transports import EncryptedTransport, listed
 
+UDP_LIMITS = (512, 4096)
+"""Octets by UDP: those that every client takes (RFC 1035 section 4.2.1), and those that BIND allows at most."""
+
+
+def check_udp_limit(octets: int | None) -> None:
+    """Raise InputError for a limit that not every server takes."""
+    if octets is not None and not UDP_LIMITS[0] <= octets <= UDP_LIMITS[1]:
+        raise InputError(f"a limit of {octets} octets by UDP is not between {UDP_LIMITS[0]} and {UDP_LIMITS[1]}")
+
 
 @dataclass(frozen=True, slots=True)
 class ServedZone:
@@ -48,6 +57,8 @@ class ServerSettings:
     """`off`: PowerDNS's packet cache and query caches are off; the other servers have none."""
     raise_limits: bool = True
     """Raise the server's limit on NSEC3 iterations to the largest value there is, where it can be raised."""
+    udp_limit: int | None = None
+    """Octets that responses by UDP may have, where the server can be told (`can_limit_udp`); None: as it ships."""
     tcp_clients: int = 1000
     """Connections, with TLS or without, that the server may hold at once; with NSD, each of its processes."""
     ready_deadline_s: float | None = None
@@ -68,6 +79,7 @@ class ServerSettings:
             raise InputError(f"{listed(self.encrypted)} cannot be served without a certificate")
         if self.threads < 1:
             raise InputError(f"a server needs at least one thread, not {self.threads}")
+        check_udp_limit(self.udp_limit)
         if self.tcp_clients < 1:
             raise InputError(f"a server needs room for at least one TCP connection, not {self.tcp_clients}")
         if self.cpus is not None and not self.cpus:

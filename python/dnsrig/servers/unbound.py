@@ -30,6 +30,7 @@ class Unbound(Server):
         complaint=re.compile(r"(?:error|warn|warning): "),
     )
     logs_queries = True
+    can_limit_udp = True
     iteration_limit = "Unbound has no limit on iterations of a zone that it serves; its limits are those of a validator"
     measured_by_default = False
 
@@ -85,6 +86,8 @@ class Unbound(Server):
                 "DoT and DoH by the same threads as the rest, in the same room for TCP clients; HTTP/2 streams as "
                 "shipped, 100 in a connection; session tickets as shipped (tls-session-ticket-keys absent)"
             )
+        if settings.udp_limit is not None:
+            said.append(f"responses of up to {settings.udp_limit} octets by UDP (edns-buffer-size, max-udp-size)")
         if settings.answers == "full":
             said.append(
                 "full answers: not available, authority zones are answered without additions; it answers as it ships"

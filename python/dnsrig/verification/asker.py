@@ -9,7 +9,9 @@ import socket
 import struct
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+import dns.name
 
 from dnsrig.verification.exchange import HEADER_OCTETS, Endpoint, Exchange, Transport
 from dnsrig.verification.queries import Query
@@ -20,7 +22,27 @@ UDP_WAITS_S = (1.0, 2.0, 3.0)
 TCP_WAIT_S = 5.0
 TCP_TRIES = 2
 LARGEST_MESSAGE = 65_535
+LONGEST_LABEL, LONGEST_NAME = 63, 255
+"""Octets (RFC 1035 section 2.3.4)."""
 SocketMaker = Callable[[socket.AddressFamily, socket.SocketKind], socket.socket]
+
+
+@dataclass(slots=True)
+class Habits:
+    """What is known of a server's silence, so that it is not waited for in full each time."""
+
+    _answered: set[tuple[Transport, bool]] = field(default_factory=set)
+    _silent: set[tuple[Transport, bool]] = field(default_factory=set)
+
+    def note(self, exchange: Exchange) -> None:
+        """Keep in mind what became of a query."""
+        kind = exchange.transport, exchange.query.payload is not None
+        (self._silent if exchange.response is None else self._answered).add(kind)
+
+    def expects_silence(self, transport: Transport, query: Query) -> bool:
+        """Say whether queries like it, with EDNS or without, were never answered, and one was waited for in full."""
+        kind = transport, query.payload is not None
+        return kind in self._silent and kind not in self._answered
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +53,26 @@ class Asker:
     make_socket: SocketMaker = socket.socket
     udp_waits_s: Sequence[float] = UDP_WAITS_S
     tcp_wait_s: float = TCP_WAIT_S
+    habits: Habits | None = field(default=None, compare=False, repr=False)
+    """Shared by what asks the same server; None: each query is waited for in full."""
 
     def udp(self, query: Query) -> Exchange:
-        """Ask by UDP, again until there is a response."""
+        """Ask by UDP, again until there is a response; once if nothing like it was ever answered."""
+        if self.habits is None:
+            return self._udp(query, self.udp_waits_s)
+        expects_silence = self.habits.expects_silence("udp", query)
+        exchange = self._udp(query, self.udp_waits_s[:1] if expects_silence else self.udp_waits_s)
+        self.habits.note(exchange)
+        return exchange
+
+    def _udp(self, query: Query, waits_s: Sequence[float]) -> Exchange:
         sent: dict[int, tuple[bytes, float]] = {}
         strays: list[bytes] = []
-        silence = f"none in {' and '.join(f'{wait_s:g} s' for wait_s in self.udp_waits_s)}"
+        silence = f"none in {' and '.join(f'{wait_s:g} s' for wait_s in waits_s)}"
         message = query.wire(0)
         try:
             with self._socket(socket.SOCK_DGRAM) as channel:
-                for wait_s in self.udp_waits_s:
+                for wait_s in waits_s:
                     message_id = _new_id(sent)
                     message = query.wire(message_id)
                     sent[message_id] = (message, time.monotonic())
@@ -54,6 +86,30 @@ class Asker:
             silence = _said(error)
         return self._exchange("udp", query, message, None, max(len(sent), 1), 0.0, silence, strays)
 
+    def udp_in_a_row(self, queries: Sequence[Query], gap_s: float, wait_s: float) -> list[Exchange]:
+        """Send each query once by UDP, `gap_s` after the one before; give up `wait_s` after the last."""
+        sent: dict[int, tuple[bytes, float]] = {}
+        responses: dict[int, tuple[bytes, float]] = {}
+        silence = "none to a single try"
+        try:
+            with self._socket(socket.SOCK_DGRAM) as channel:
+                for query in queries:
+                    message_id = _new_id(sent)
+                    sent[message_id] = query.wire(message_id), time.monotonic()
+                    # A refusal (ICMP) of the query before is no reason not to send this one.
+                    with contextlib.suppress(OSError):
+                        channel.send(sent[message_id][0])
+                    is_last = len(sent) == len(queries)
+                    _collect(channel, sent, responses, time.monotonic() + (wait_s if is_last else gap_s), is_last)
+        except OSError as error:
+            silence = _said(error)
+        exchanges = []
+        for query, (message_id, (message, at)) in zip(queries, sent.items(), strict=False):
+            response, came = responses.get(message_id, (None, at))
+            said = "" if response is not None else silence
+            exchanges.append(self._exchange("udp", query, message, response, 1, (came - at) * 1e3, said, []))
+        return exchanges
+
     def tcp(self, query: Query) -> Exchange:
         """Ask by TCP, once more if the connection fails."""
         return self.tcp_pipelined([query])[0]
@@ -61,10 +117,15 @@ class Asker:
     def tcp_pipelined(self, queries: Sequence[Query]) -> list[Exchange]:
         """Send all queries over one connection without waiting (RFC 7766 section 6.2.1.1); give responses by query."""
         exchanges: list[Exchange] = []
-        for tries in range(1, TCP_TRIES + 1):
-            exchanges = self._tcp_once(queries, tries)
+        habits = self.habits or Habits()
+        expects_silence = all(habits.expects_silence("tcp", query) for query in queries)
+        wait_s = min(self.tcp_wait_s, self.udp_waits_s[0]) if expects_silence else self.tcp_wait_s
+        for tries in range(1, 1 + (1 if expects_silence else TCP_TRIES)):
+            exchanges = self._tcp_once(queries, tries, wait_s)
             if all(exchange.response is not None for exchange in exchanges):
                 break
+        for exchange in exchanges:
+            habits.note(exchange)
         return exchanges
 
     def tcp_in_turn(self, queries: Sequence[Query], idle_s: float) -> list[Exchange]:
@@ -98,6 +159,27 @@ class Asker:
             silence = _said(error)
         return self._exchange("udp", query, message, None, max(len(sent), 1), 0.0, silence, []), None
 
+    def udp_count(self, query: Query, listen_s: float) -> tuple[Exchange, int]:
+        """Send a query once by UDP and count the responses until `listen_s` after the first; it waits for that once."""
+        message_id = _new_id({})
+        message = query.wire(message_id)
+        began = time.monotonic()
+        sent = {message_id: (message, began)}
+        first: bytes | None = None
+        count, elapsed_ms, silence = 0, 0.0, f"none in {self.udp_waits_s[0]:g} s"
+        try:
+            with self._socket(socket.SOCK_DGRAM) as channel:
+                channel.send(message)
+                deadline = began + self.udp_waits_s[0]
+                while (response := _receive_datagram(channel, sent, [], deadline)) is not None:
+                    count += 1
+                    if first is None:
+                        first, now = response, time.monotonic()
+                        elapsed_ms, deadline = (now - began) * 1e3, now + listen_s
+        except OSError as error:
+            silence = _said(error)
+        return self._exchange("udp", query, message, first, 1, elapsed_ms, "" if first else silence, []), count
+
     def send(self, messages: Sequence[bytes]) -> None:
         """Send datagrams and wait for nothing; a refusal (ICMP) by the target does not matter either."""
         with self._socket(socket.SOCK_DGRAM) as channel:
@@ -110,17 +192,17 @@ class Asker:
         exchange = self.udp(query)
         return self.tcp(query) if exchange.is_truncated else exchange
 
-    def _tcp_once(self, queries: Sequence[Query], tries: int) -> list[Exchange]:
+    def _tcp_once(self, queries: Sequence[Query], tries: int, wait_s: float) -> list[Exchange]:
         sent: dict[int, tuple[bytes, float]] = {}
         for query in queries:
             message_id = _new_id(sent)
             sent[message_id] = (query.wire(message_id), time.monotonic())
         responses: dict[int, tuple[bytes, float]] = {}
         strays: list[bytes] = []
-        silence = f"none in {self.tcp_wait_s:g} s"
-        deadline = time.monotonic() + self.tcp_wait_s
+        silence = f"none in {wait_s:g} s"
+        deadline = time.monotonic() + wait_s
         try:
-            with self._socket(socket.SOCK_STREAM, self.tcp_wait_s) as channel:
+            with self._socket(socket.SOCK_STREAM, wait_s) as channel:
                 channel.sendall(b"".join(struct.pack("!H", len(message)) + message for message, _ in sent.values()))
                 while len(responses) < len(sent):
                     response = _receive_framed(channel, deadline)
@@ -246,6 +328,23 @@ def _receive_datagram(
     return None
 
 
+def _collect(
+    channel: socket.socket,
+    sent: dict[int, tuple[bytes, float]],
+    responses: dict[int, tuple[bytes, float]],
+    deadline: float,
+    until_all: bool,
+) -> None:
+    """Take responses until the deadline, or until there is one to each query."""
+    while (left_s := deadline - time.monotonic()) > 0 and not (until_all and len(responses) == len(sent)):
+        if not wait_readable(channel, left_s):
+            return
+        with contextlib.suppress(OSError):
+            message = channel.recv(LARGEST_MESSAGE)
+            if _is_response(message, sent):
+                responses.setdefault(int.from_bytes(message[:2]), (message, time.monotonic()))
+
+
 def _receive_from(
     channel: socket.socket, sent: dict[int, tuple[bytes, float]], deadline: float
 ) -> tuple[bytes | None, Endpoint | None]:
@@ -284,3 +383,15 @@ def _said(error: BaseException) -> str:
 def random_label(prefix: str = "dnsrig") -> str:
     """Make a label that no zone has by chance."""
     return f"{prefix}-{random.SystemRandom().getrandbits(48):012x}"
+
+
+def name_below(parent: dns.name.Name, label: bytes) -> dns.name.Name:
+    """Put a label before a name, cut at its front where the whole would be too long.
+
+    Raises:
+        dns.name.NameTooLong: there is no room for a label at all.
+
+    """
+    octets = sum(len(one) + 1 for one in parent.labels)
+    room = min(LONGEST_LABEL, max(LONGEST_NAME - octets - 1, 1))
+    return dns.name.Name((label[-room:], *parent.labels))

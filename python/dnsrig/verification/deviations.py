@@ -1,5 +1,6 @@
 """What current servers do otherwise than an item wants, as the rig starts them."""
 
+import re
 import tomllib
 from dataclasses import dataclass
 from functools import cache
@@ -23,17 +24,33 @@ class Deviation:
     server: str
     """The driver's name."""
     versions: tuple[str, ...]
-    """Beginnings of the versions that deviate, such as `4.7` for 4.7.3; empty for all."""
+    """Those that deviate: `4.7` for what begins so, `>=4.7` or `>=4.7,<5.1` for a range; empty for all."""
     reason: str
     zones: tuple[str, ...] = ()
     """The variants of the rig's zone (`zones/making.py`) in which alone it shows; empty where that does not matter."""
 
     def applies_to(self, server: str, version: str, zone: str | None = None) -> bool:
         """Say whether a server of this name and version deviates, in `zone` where one is given."""
-        numbers = version.split(".")
-        begins = any(numbers[: len(parts)] == parts for parts in (known.split(".") for known in self.versions))
+        is_named = not self.versions or any(_matches(version, known) for known in self.versions)
         shows = zone is None or not self.zones or zone in self.zones
-        return server == self.server and (begins or not self.versions) and shows
+        return server == self.server and is_named and shows
+
+
+def _matches(version: str, known: str) -> bool:
+    if not known.startswith((">=", "<")):
+        parts = known.split(".")
+        return version.split(".")[: len(parts)] == parts
+    numbers = _numbers(version)
+    bounds = known.replace(" ", "").split(",")
+    return all(
+        numbers >= _numbers(bound[2:]) if bound.startswith(">=") else numbers < _numbers(bound[1:]) for bound in bounds
+    )
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """Give the numbers of a version, up to what is none: 9.20.4-S1 is 9.20.4."""
+    begin = re.match(r"\d+(\.\d+)*", version)
+    return tuple(int(number) for number in begin.group().split(".")) if begin else ()
 
 
 @cache

@@ -2,97 +2,143 @@
 
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
+import dns.message
 import dns.name
 import dns.rdata
-import dns.rdatatype
+import dns.rrset
 from dns.rdatatype import RdataType
 from dns.rdtypes.ANY.NSEC import NSEC
 
-from dnsrig.verification.asker import Asker, random_label
+from dnsrig.verification.asker import LONGEST_LABEL, Asker, name_below, random_label
+from dnsrig.verification.denial import is_between, types_of
 from dnsrig.verification.landmarks import Landmarks, find_landmarks
-from dnsrig.verification.queries import Query
+from dnsrig.verification.queries import USUAL_PAYLOAD, Query
 
 APEX_TYPES = (RdataType.SOA, RdataType.NS, RdataType.A, RdataType.AAAA, RdataType.MX, RdataType.TXT, RdataType.DNSKEY)
 USUAL_LABELS = ("www", "mail", "ns1", "ns", "ns2", "ftp", "_dmarc")
 USUAL_TYPES = (RdataType.A, RdataType.CNAME, RdataType.TXT)
 NAMES_MAX = 120
 """Names taken from an NSEC chain: enough for every kind of place, few enough to be no burden."""
-LONGEST_S = 4.0
-PAYLOAD = 4096
+LONGEST_S = 5.0
+CHAIN_SHARE = 0.5
+"""Of that time, for going along the chain; the rest is for asking at the names that it showed."""
+UDP_WAITS_S = (0.5, 1.0)
+TCP_WAIT_S = 1.5
+MADE_LABEL = b"\x00"
+"""Begins names that NSEC records made on the fly show, and that are not there (RFC 4470, RFC 9824)."""
 
 Found = tuple[dns.name.Name, RdataType, list[dns.rdata.Rdata]]
+Question = tuple[dns.name.Name, RdataType]
 
 
 def discover(asker: Asker, origin: dns.name.Name) -> Landmarks:
-    """Ask for what a zone usually has, and go along its NSEC chain for some names, if it has one."""
-    deadline = time.monotonic() + LONGEST_S
-    found: list[Found] = []
-    for rtype in APEX_TYPES:
-        found += _asked(asker, origin, rtype)
-    chained = list(_chained(asker, origin, deadline))
-    for name, rtype in chained or _usual(asker, origin):
-        if time.monotonic() > deadline:
-            break
-        found += _asked(asker, name, rtype)
-    return find_landmarks(origin, _unique(found))
+    """Ask for what a zone usually has, and go along its NSEC chain for some names, if it has one.
+
+    It takes some seconds at most; what is not found by then is not looked for.
+    """
+    hasty = replace(asker, udp_waits_s=UDP_WAITS_S, tcp_wait_s=TCP_WAIT_S)
+    search = _Search(hasty, origin, time.monotonic() + LONGEST_S)
+    if not search.is_answered():
+        return Landmarks(origin)
+    found = [one for rtype in APEX_TYPES for one in search.ask(origin, rtype)]
+    chained = list(search.chained(time.monotonic() + (search.deadline - time.monotonic()) * CHAIN_SHARE))
+    for name, rtype in chained or search.usual():
+        found += search.ask(name, rtype)
+    return find_landmarks(origin, _unique(found), is_whole=False)
 
 
-def _usual(asker: Asker, origin: dns.name.Name) -> Iterator[tuple[dns.name.Name, RdataType]]:
-    """Give usual names, but with no type that a wildcard at the apex has."""
-    absent = dns.name.Name((random_label().encode(), *origin.labels))
-    types = [rtype for rtype in USUAL_TYPES if not _asked(asker, absent, rtype)]
-    for label in USUAL_LABELS:
-        for rtype in types:
-            yield dns.name.Name((label.encode(), *origin.labels)), rtype
+@dataclass(slots=True)
+class _Search:
+    """Asks one server until the deadline, by the monotonic clock."""
+
+    asker: Asker
+    origin: dns.name.Name
+    deadline: float
+    payload: int | None = USUAL_PAYLOAD
+    """None where the server does not answer queries with EDNS."""
+
+    def is_answered(self) -> bool:
+        """Say whether the server answers at all, and find out whether it does with EDNS."""
+        if self._message(self.origin, RdataType.SOA) is not None:
+            return True
+        # Shows the items what to expect, too.
+        self.asker.tcp(Query(name=self.origin, rtype=RdataType.SOA, payload=self.payload))
+        self.payload = None
+        return self._message(self.origin, RdataType.SOA) is not None
+
+    def ask(self, name: dns.name.Name, rtype: RdataType) -> list[Found]:
+        """Ask for an RRset; also what a referral tells of its zone cut. Past the deadline nothing is found."""
+        message = self._message(name, rtype)
+        if message is None:
+            return []
+        if message.answer:
+            wanted = (rrset for rrset in message.answer if rrset.name == name)
+            return [_found(rrset) for rrset in wanted if rrset.rdtype in {rtype, RdataType.CNAME}]
+        found: list[Found] = []
+        for cut in (rrset for rrset in message.authority if rrset.rdtype == RdataType.NS):
+            if name.is_subdomain(cut.name):
+                below = (rrset for rrset in message.additional if rrset.name.is_subdomain(cut.name))
+                glue = [_found(rrset) for rrset in below if rrset.rdtype in {RdataType.A, RdataType.AAAA}]
+                found += [_found(cut), *glue]
+        return found
+
+    def usual(self) -> Iterator[Question]:
+        """Give usual names, but with no type that a wildcard at the apex has."""
+        absent = name_below(self.origin, random_label().encode())
+        types = [rtype for rtype in USUAL_TYPES if not self.ask(absent, rtype)]
+        for label in USUAL_LABELS:
+            for rtype in types:
+                yield dns.name.from_text(label, self.origin), rtype
+
+    def chained(self, deadline: float) -> Iterator[Question]:
+        """Go along the NSEC chain from the apex, and give the names with their types."""
+        name = self.origin
+        for _ in range(NAMES_MAX):
+            link = self._link(name) if time.monotonic() < deadline else None
+            if link is None or link.next.labels[0].startswith(MADE_LABEL):
+                return
+            for number in sorted(types_of(link) - {RdataType.RRSIG, RdataType.NSEC}):
+                yield name, RdataType.make(number)
+            name = link.next
+            if name == self.origin or not name.is_subdomain(self.origin):
+                return
+
+    def _link(self, name: dns.name.Name) -> NSEC | None:
+        """Find the NSEC record of a name."""
+        message = self._message(name, RdataType.NSEC, do=True)
+        answer = [] if message is None else message.answer
+        own = (record for rrset in answer if rrset.name == name for record in rrset if isinstance(record, NSEC))
+        return next(own, None) or self._link_of_cut(name)
+
+    def _link_of_cut(self, name: dns.name.Name) -> NSEC | None:
+        """Find the NSEC record of a delegation, of which the child has the say: by the denial of what comes after it.
+
+        The name with an octet more in its first label follows all that is below the delegation (RFC 4034 section 6.1).
+        """
+        if name == self.origin or len(name.labels[0]) == LONGEST_LABEL:
+            return None
+        try:
+            following = dns.name.Name((name.labels[0] + b"\x00", *name.labels[1:]))
+        except dns.name.NameTooLong:
+            return None
+        message = self._message(following, RdataType.A, do=True)
+        for rrset in [] if message is None else message.authority:
+            for record in rrset:
+                if isinstance(record, NSEC) and rrset.name == name and is_between(name, record.next, following):
+                    return record
+        return None
+
+    def _message(self, name: dns.name.Name, rtype: RdataType, *, do: bool = False) -> dns.message.Message | None:
+        if time.monotonic() > self.deadline:
+            return None
+        do = do and self.payload is not None
+        return self.asker.ask(Query(name=name, rtype=rtype, do=do, payload=self.payload)).message
 
 
-def _asked(asker: Asker, name: dns.name.Name, rtype: RdataType) -> list[Found]:
-    """Ask for an RRset; also what a referral tells of its zone cut."""
-    message = asker.ask(Query(name=name, rtype=rtype, payload=PAYLOAD)).message
-    if message is None:
-        return []
-    found: list[Found] = [
-        (rrset.name, rrset.rdtype, list(rrset))
-        for rrset in message.answer
-        if rrset.name == name and rrset.rdtype in {rtype, RdataType.CNAME}
-    ]
-    if not message.answer:
-        cuts = [rrset for rrset in message.authority if rrset.rdtype == RdataType.NS and name.is_subdomain(rrset.name)]
-        for cut in cuts:
-            found.append((cut.name, cut.rdtype, list(cut)))
-            found += [
-                (rrset.name, rrset.rdtype, list(rrset))
-                for rrset in message.additional
-                if rrset.name.is_subdomain(cut.name) and rrset.rdtype in {RdataType.A, RdataType.AAAA}
-            ]
-    return found
-
-
-def _chained(asker: Asker, origin: dns.name.Name, deadline: float) -> Iterator[tuple[dns.name.Name, RdataType]]:
-    """Go along the NSEC chain from the apex, and give the names with their types."""
-    name = origin
-    for _ in range(NAMES_MAX):
-        if time.monotonic() > deadline:
-            return
-        message = asker.ask(Query(name=name, rtype=RdataType.NSEC, do=True, payload=PAYLOAD)).message
-        records = [] if message is None else [rrset for rrset in message.answer if rrset.rdtype == RdataType.NSEC]
-        if not records or not isinstance(records[0][0], NSEC):
-            return
-        for rtype in _types(records[0][0]):
-            if rtype not in {RdataType.RRSIG, RdataType.NSEC}:
-                yield name, rtype
-        name = records[0][0].next
-        if name == origin or not name.is_subdomain(origin):
-            return
-
-
-def _types(record: NSEC) -> Iterator[RdataType]:
-    for window, bitmap in record.windows:
-        for index, octet in enumerate(bitmap):
-            for bit in range(8):
-                if octet & (0x80 >> bit):
-                    yield RdataType.make(window * 256 + index * 8 + bit)
+def _found(rrset: dns.rrset.RRset) -> Found:
+    return rrset.name, RdataType.make(rrset.rdtype), list(rrset)
 
 
 def _unique(found: list[Found]) -> list[Found]:

@@ -69,6 +69,11 @@ class Exchange:
         return f"{words} by {self.transport.upper()} from {self.server}"
 
     @property
+    def asked(self) -> dns.message.Message:
+        """What was sent, parsed, its TSIG unchecked."""
+        return dns.message.from_wire(self.sent, keyring=False, continue_on_error=True)
+
+    @property
     def octets(self) -> int:
         """Length of the response; 0 without."""
         return len(self.response or b"")

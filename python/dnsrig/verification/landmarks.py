@@ -1,12 +1,14 @@
 """Places in a zone that items ask for: a host, a delegation, a wildcard, a name that is not there."""
 
+import random
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import dns.name
 import dns.rdata
 import dns.rdatatype
 from dns.rdatatype import RdataType
+from dns.rdtypes.ANY.SOA import SOA
 
 HOST_TYPES = (RdataType.A, RdataType.AAAA, RdataType.TXT, RdataType.MX, RdataType.SRV, RdataType.CAA)
 """Types of which one is asked where any existing RRset will do, the first that there is."""
@@ -24,6 +26,8 @@ class Place:
     rtype: RdataType
     octets: int = 0
     """Of its data, without owner names and signatures."""
+    data: frozenset[dns.rdata.Rdata] = frozenset()
+    """Its records, where they are known; only those of `Landmarks.places` and `glue_places` have them."""
 
 
 @dataclass(slots=True)
@@ -47,6 +51,17 @@ class Landmarks:
     """A name below a delegation that has an address."""
     large: list[Place] = field(default_factory=list)
     """RRsets with much data, the largest first."""
+    places: list[Place] = field(default_factory=list)
+    """RRsets that are there, with their data: all of a small zone, a random choice of a large one; DS at delegations,
+    whether it is there or not, but no NSEC, NSEC3 and RRSIG records and nothing below a delegation or DNAME."""
+    cuts: frozenset[dns.name.Name] = frozenset()
+    """Every delegation that is known."""
+    glue_places: list[Place] = field(default_factory=list)
+    """Addresses below the delegation of `glue`."""
+    serial: int | None = None
+    """Of the SOA record that was found."""
+    is_whole: bool = False
+    """Whether the landmarks were taken from the zone's data, not found by asking."""
 
     def larger_than(self, octets: int) -> Place | None:
         """Give the smallest known RRset whose data alone exceed so many octets."""
@@ -55,16 +70,25 @@ class Landmarks:
 
 
 LARGE_KEPT = 50
+PLACES_KEPT = 500
+
+_Data = dict[tuple[dns.name.Name, RdataType], list[dns.rdata.Rdata]]
 
 
 def find_landmarks(
-    origin: dns.name.Name, rrsets: Iterable[tuple[dns.name.Name, RdataType, Iterable[dns.rdata.Rdata]]]
+    origin: dns.name.Name,
+    rrsets: Iterable[tuple[dns.name.Name, RdataType, Iterable[dns.rdata.Rdata]]],
+    *,
+    is_whole: bool = True,
 ) -> Landmarks:
-    """Look through a zone's RRsets, with absolute names."""
-    found = Landmarks(origin)
+    """Look through a zone's RRsets, with absolute names; `is_whole` says whether these are all that it has."""
+    found = Landmarks(origin, is_whole=is_whole)
     sizes: dict[tuple[dns.name.Name, RdataType], int] = {}
+    data: _Data = {}
     for name, rtype, rdatas in rrsets:
-        sizes[name, rtype] = sizes.get((name, rtype), 0) + sum(len(rdata.to_wire() or b"") for rdata in rdatas)
+        records = list(rdatas)
+        data.setdefault((name, rtype), []).extend(records)
+        sizes[name, rtype] = sizes.get((name, rtype), 0) + sum(len(rdata.to_wire() or b"") for rdata in records)
     cuts = {name for name, rtype in sizes if rtype == RdataType.NS and name != origin}
     secure = {name for name, rtype in sizes if rtype == RdataType.DS}
     names = {name for name, _ in sizes}
@@ -85,9 +109,35 @@ def find_landmarks(
     found.host = _first(place for place in visible if not place.name.is_wild() and place.name != origin)
     found.wildcard = _first(place for place in visible if place.name.is_wild())
     found.empty = _empty_non_terminal(origin, {place.name for place in visible} | cuts, names)
-    data = [place for place in visible if place.rtype not in PROOF_TYPES]
-    found.large = sorted(data, key=lambda place: -place.octets)[:LARGE_KEPT]
+    usual = [place for place in visible if place.rtype not in PROOF_TYPES]
+    found.large = sorted(usual, key=lambda place: -place.octets)[:LARGE_KEPT]
+    found.cuts = frozenset(cuts)
+    _note_data(found, usual, data)
     return found
+
+
+def _note_data(found: Landmarks, visible: Iterable[Place], data: _Data) -> None:
+    """Note what there is to compare with answers: RRsets with their records, glue, the serial."""
+    origin = found.origin
+    redirected = {name for name, rtype in data if rtype == RdataType.DNAME}
+    asked = [
+        place for place in visible if place.name == origin or _cut_of(place.name.parent(), origin, redirected) is None
+    ]
+    asked += [Place(cut, RdataType.DS) for cut in found.cuts]
+    chosen = asked if len(asked) <= PLACES_KEPT else random.sample(asked, PLACES_KEPT)
+    found.places = [_with_data(place, data) for place in sorted(chosen, key=lambda place: (place.name, place.rtype))]
+    cut = None if found.glue is None else _cut_of(found.glue, origin, set(found.cuts))
+    if cut is not None:
+        addresses = (RdataType.A, RdataType.AAAA)
+        below = [key for key in data if key[1] in addresses and key[0].is_subdomain(cut)]
+        found.glue_places = [_with_data(Place(name, rtype), data) for name, rtype in sorted(below)]
+    for record in data.get((origin, RdataType.SOA), []):
+        if isinstance(record, SOA):
+            found.serial = record.serial
+
+
+def _with_data(place: Place, data: _Data) -> Place:
+    return replace(place, data=frozenset(data.get((place.name, place.rtype), [])))
 
 
 def _first(places: Iterable[Place]) -> Place | None:

@@ -21,8 +21,8 @@ from dnsrig.verification.upstream.server import Upstream
 PORT = 53
 OWN_PATHS: tuple[Literal["router", "bridge"], ...] = ("router", "bridge")
 """What the rig can put between a client and a server of its own: this kernel, as one or the other."""
-NOWHERE = "203.0.113.53"
-"""An address that the rig's server has, and answers no DNS at (RFC 5737)."""
+NOWHERE = ("203.0.113.53", "2001:db8:53::53")
+"""Addresses that the rig's server has, and answers no DNS at (RFC 5737, RFC 3849)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def path_target(target: str, own: OwnPath, ends: Ends) -> Iterator[PathTarget]:
 @contextmanager
 def _own_path(kind: Literal["router", "bridge"], own: OwnPath) -> Iterator[PathTarget]:
     rules = "" if own.rules is None else _read(own.rules)
-    with path_network(kind, [NOWHERE]) as network, ExitStack() as stack:
+    with path_network(kind, NOWHERE) as network, ExitStack() as stack:
         ways = {
             family: stack.enter_context(_way(address, network.client.make_socket, network.server.make_socket))
             for family, address in _addresses(network).items()
@@ -93,9 +93,10 @@ def _own_path(kind: Literal["router", "bridge"], own: OwnPath) -> Iterator[PathT
             network.middle.set_mtu("inner", own.mtu)
         if own.rules is not None:
             _set_rules(network, own.rules, rules)
-        nowhere = Asker(Endpoint(NOWHERE, PORT), network.client.make_socket)
         version = f"Linux {platform.release()} as {kind}"
-        nowhere_direct = Asker(Endpoint(NOWHERE, PORT), network.server.make_socket)
+        there = [Endpoint(address, PORT) for address in NOWHERE if _family(address) in ways]
+        nowhere = [Asker(endpoint, network.client.make_socket) for endpoint in there]
+        nowhere_direct = [Asker(endpoint, network.server.make_socket) for endpoint in there]
         yield PathTarget(version, PathSubject(ways, nowhere, version, nowhere_direct))
 
 
@@ -109,7 +110,7 @@ def _users_path(address: str, server_namespace: str, ends: Ends) -> Iterator[Pat
         except OSError as error:
             reason = f"{address}: port {PORT} cannot be taken in {server_namespace}: {error.strerror}"
             raise EnvironmentLacksError(f"{reason}; is it an address of that namespace?") from error
-        nowhere = None if ends.nowhere is None else Asker(Endpoint(ends.nowhere, PORT), here)
+        nowhere = [] if ends.nowhere is None else [Asker(Endpoint(ends.nowhere, PORT), here)]
         yield PathTarget(None, PathSubject({_family(address): way}, nowhere))
 
 

@@ -43,11 +43,12 @@ class Device:
 
 
 @contextmanager
-def proxy_target(target: str, device: Device, folder: Path) -> Iterator[ProxyTarget]:
+def proxy_target(target: str, device: Device, folder: Path, udp_limit: int | None = None) -> Iterator[ProxyTarget]:
     """Start the proxy that `target` names in `folder`, or find the one at an address or of a host name.
 
     A proxy that the rig starts stands between two links, in network namespaces: a client on the one, on the other the
-    rig's upstream. One at an address forwards to `device.upstream`, or to who knows what.
+    rig's upstream. It has `udp_limit` as its limit of octets by UDP, or is as it ships. One at an address forwards to
+    `device.upstream`, or to who knows what.
 
     Raises:
         InputError: no such proxy, address or host.
@@ -57,7 +58,7 @@ def proxy_target(target: str, device: Device, folder: Path) -> Iterator[ProxyTar
 
     """
     if target in resolver_drivers("proxy"):
-        with _started(target, folder) as found:
+        with _started(target, folder, udp_limit) as found:
             yield found
         return
     address = address_of(target, device.port, resolver_drivers("proxy"))
@@ -72,12 +73,14 @@ def proxy_target(target: str, device: Device, folder: Path) -> Iterator[ProxyTar
 
 
 @contextmanager
-def _started(name: str, folder: Path) -> Iterator[ProxyTarget]:
+def _started(name: str, folder: Path, udp_limit: int | None) -> Iterator[ProxyTarget]:
     with (
         path_network("host") as network,
         Upstream(network.server_addresses.ipv4, PORT, network.server.make_socket) as up,
     ):
-        settings = ResolverSettings(addresses=(INNER.ipv4,), port=PORT, forwarders=(Forwarder(up.address, PORT),))
+        settings = ResolverSettings(
+            addresses=(INNER.ipv4,), port=PORT, forwarders=(Forwarder(up.address, PORT),), udp_limit=udp_limit
+        )
         with resolver_driver(name)(settings, folder / "server", network.middle) as server:
             asker = Asker(Endpoint(INNER.ipv4, PORT), network.client.make_socket)
             wan = Asker(Endpoint(OUTER.ipv4, PORT), network.server.make_socket, OUTER_WAITS_S)

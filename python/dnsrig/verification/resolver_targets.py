@@ -39,11 +39,18 @@ class ResolverTarget:
 
 @contextmanager
 def resolver_target(
-    target: str, port: int, tree_folder: Path | None, folder: Path, told: ToldTree | None = None
+    target: str,
+    port: int,
+    tree_folder: Path | None,
+    folder: Path,
+    told: ToldTree | None = None,
+    *,
+    udp_limit: int | None = None,
 ) -> Iterator[ResolverTarget]:
     """Start the resolver that `target` names in `folder`, or find the one at an address or of a host name.
 
-    A resolver that the rig starts resolves from the rig's tree, in a network namespace. One at an address resolves from
+    A resolver that the rig starts resolves from the rig's tree, in a network namespace, with `udp_limit` as its limit
+    of octets by UDP, or as it ships. One at an address resolves from
     the tree in `tree_folder`, which `dnsrig verify serve-tree` serves, from the tree that the user tells of, or from
     who knows what.
 
@@ -65,7 +72,11 @@ def resolver_target(
         return
     tree = make_tree(folder, TREE_PREFIX)
     settings = ResolverSettings(
-        addresses=(CLIENT_ADDRESS,), port=PORT, root_hints=tree.root_hints, trust_anchors=tree.trust_anchor_ds
+        addresses=(CLIENT_ADDRESS,),
+        port=PORT,
+        root_hints=tree.root_hints,
+        trust_anchors=tree.trust_anchor_ds,
+        udp_limit=udp_limit,
     )
     kind = resolver_driver(target)
     with (

@@ -1,14 +1,16 @@
 """Running items against a subject."""
 
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from typing import Protocol
 
+from dnsrig.errors import DnsrigError
 from dnsrig.verification.item import Item, KnownItem
-from dnsrig.verification.stopping import Stop, thread_pool
-from dnsrig.verification.verdicts import Outcome, not_applicable
+from dnsrig.verification.stopping import Stop, StoppedError, thread_pool
+from dnsrig.verification.verdicts import Evidence, Outcome, inconclusive, not_applicable
 
 AT_ONCE = 8
 """Items that run at a time: most of their time is spent waiting."""
@@ -82,10 +84,25 @@ def _in_turn(items: Sequence[KnownItem], subjects: int) -> Sequence[Sequence[tup
 
 
 def run_item(known: KnownItem, subject: Subject) -> Result:
-    """Run one item."""
+    """Run one item; an error in its code is no verdict, and leaves the others alone."""
     began = time.monotonic()
-    for need in known.item.needs:
-        lacking = subject.lacks(need)
-        if lacking is not None:
-            return Result(known.item, not_applicable(lacking))
-    return Result(known.item, known.check(subject), time.monotonic() - began)
+    try:
+        for need in known.item.needs:
+            lacking = subject.lacks(need)
+            if lacking is not None:
+                return Result(known.item, not_applicable(lacking))
+        outcome = known.check(subject)
+    except StoppedError:
+        raise
+    except DnsrigError as error:
+        outcome = inconclusive(f"{str(error).rstrip('.')}.")
+    except Exception as error:
+        outcome = _of_error(known.item, error)
+    return Result(known.item, outcome, time.monotonic() - began)
+
+
+def _of_error(item: Item, error: Exception) -> Outcome:
+    text = str(error).rstrip(".")
+    said = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    reason = f"Error in the item ({said}). This is a bug of dnsrig; please report it with the evidence."
+    return inconclusive(reason, Evidence(f"Error in {item.id}", "".join(traceback.format_exception(error))))

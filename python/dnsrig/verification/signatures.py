@@ -53,6 +53,11 @@ def seconds_between(earlier_s: int, later_s: int) -> int:
     return (later_s - earlier_s + HALF) % 2**32 - HALF
 
 
+def is_in_time(signature: RRSIG, now_s: int) -> bool:
+    """Say whether a time lies between inception and expiration (RFC 4035 section 5.3.1)."""
+    return seconds_between(signature.inception, now_s) >= 0 and seconds_between(now_s, signature.expiration) >= 0
+
+
 def labels_of(name: dns.name.Name) -> int:
     """Count labels as the Labels field does: without the root and a leading asterisk (RFC 4034 section 3.1.3)."""
     return len(name) - 1 - (1 if name.is_wild() else 0)

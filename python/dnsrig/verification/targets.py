@@ -18,7 +18,7 @@ from dnsrig.errors import InputError, SubjectFailedError
 from dnsrig.servers.base import ServedZone
 from dnsrig.servers.registry import driver, drivers
 from dnsrig.servers.settings import ServerSettings
-from dnsrig.verification.asker import Asker
+from dnsrig.verification.asker import Asker, Habits
 from dnsrig.verification.deviations import known_deviations
 from dnsrig.verification.discovery import discover
 from dnsrig.verification.exchange import Endpoint
@@ -55,8 +55,12 @@ class Told:
 
 
 @contextmanager
-def authoritative_target(target: str, port: int, told: Told, folder: Path) -> Iterator[AuthoritativeTarget]:
+def authoritative_target(
+    target: str, port: int, told: Told, folder: Path, udp_limit: int | None = None
+) -> Iterator[AuthoritativeTarget]:
     """Start the server that `target` names in `folder`, or find the one at an address or of a host name.
+
+    One that is started has `udp_limit` as its limit of octets by UDP; None leaves it as it ships.
 
     Raises:
         InputError: no such server, address or host; no zone for an address; a file that cannot be read.
@@ -67,7 +71,7 @@ def authoritative_target(target: str, port: int, told: Told, folder: Path) -> It
         if told.zone is None:
             raise InputError(f"--zone is missing: which zone does the server at {target} serve?")
         origin = _name(told.zone)
-        asker = Asker(Endpoint(address_of(target, port, drivers()), port))
+        asker = Asker(Endpoint(address_of(target, port, drivers()), port), habits=Habits())
         landmarks = discover(asker, origin) if told.zone_file is None else landmarks_of_file(told.zone_file, origin)
         given_ds = None if told.ds_file is None else ds_of_file(told.ds_file, origin)
         subject = AuthoritativeSubject(asker, landmarks, peers, given_ds=given_ds)
@@ -77,7 +81,7 @@ def authoritative_target(target: str, port: int, told: Told, folder: Path) -> It
         return
     zones = _zones(told, folder)
     served = [ServedZone(one.name, one.path) for one in zones]
-    with driver(target)(served, ServerSettings(), folder / "server") as server:
+    with driver(target)(served, ServerSettings(udp_limit=udp_limit), folder / "server") as server:
         asker = Asker(Endpoint(*server.address))
         subjects = [AuthoritativeSubject(asker, one.landmarks, peers, given_ds=one.ds or None) for one in zones]
         known = known_deviations("authoritative", server.name, server.version)

@@ -12,6 +12,8 @@ import dns.name
 import dns.opcode
 import dns.rcode
 import dns.rdata
+import dns.rdataclass
+import dns.rdatatype
 import dns.rrset
 from dns.rdataclass import RdataClass
 from dns.rdatatype import RdataType
@@ -68,6 +70,20 @@ def option_differences(went_in: dns.message.Message, came_out: dns.message.Messa
     return [f"the EDNS option {code} is {'changed' if code in codes else 'removed'}" for code, _ in wanted - there]
 
 
+def question_differences(went_in: dns.message.Message, came_out: dns.message.Message) -> list[str]:
+    """Say that the question is another; its spelling does not matter here."""
+    before, after = _questions(went_in), _questions(came_out)
+    if before == after:
+        return []
+    return [f"the question {' and '.join(before) or 'that was missing'} becomes {' and '.join(after) or 'none'}"]
+
+
+def owner_differences(went_in: dns.message.Message, came_out: dns.message.Message) -> list[str]:
+    """Say which names the answer section has records of that it had none of: the response belongs to another query."""
+    added = {rrset.name for rrset in came_out.answer} - {rrset.name for rrset in went_in.answer}
+    return [f"there are records of {name} in the answer section, which was not asked for" for name in sorted(added)]
+
+
 def section_differences(went_in: dns.message.Message, came_out: dns.message.Message, section: str) -> list[str]:
     """Say which records of a section are lost or added."""
     before, after = records(getattr(went_in, section)), records(getattr(came_out, section))
@@ -111,6 +127,14 @@ def records(rrsets: Iterable[dns.rrset.RRset]) -> Counter[Record]:
 def spelling(names: Iterable[dns.name.Name]) -> set[tuple[bytes, ...]]:
     """Give names as they are spelt: two that differ in case alone are equal otherwise (RFC 4343)."""
     return {name.labels for name in names}
+
+
+def _questions(message: dns.message.Message) -> list[str]:
+    """Give the questions, in an order of their own."""
+    return sorted(
+        f"{one.name.canonicalize()} {dns.rdataclass.to_text(one.rdclass)} {dns.rdatatype.to_text(one.rdtype)}"
+        for one in message.question
+    )
 
 
 def _shown(record: Record) -> str:

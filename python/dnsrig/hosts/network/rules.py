@@ -41,6 +41,8 @@ DROP_PACKET_TOO_BIG = (
 """Path MTU discovery is broken (RFC 2923): neither "fragmentation needed" nor "packet too big" gets through."""
 REDIRECT_DNS = (Rule("translation", "meta l4proto { tcp, udp } th dport 53 redirect to :53"),)
 """Queries to any address go to port 53 of the router itself, and its responses look like those of that address."""
+REDIRECT_DNS_IPV6 = (Rule("translation", "meta nfproto ipv6 meta l4proto { tcp, udp } th dport 53 redirect to :53"),)
+"""The same for those by IPv6 alone."""
 
 
 def drop_dns_longer_than(octets: int) -> tuple[Rule, ...]:

@@ -118,7 +118,8 @@ def path_network(middle: Middle = "router", server_addresses: Sequence[str] = ()
 
     Args:
         middle: what stands between client and server.
-        server_addresses: more addresses of the server, without prefix length, which client and middle reach.
+        server_addresses: more addresses of the server, without prefix length, which client and middle reach; those of
+            IPv6 are left out where the system has none.
 
     Raises:
         EnvironmentLacksError: namespaces cannot be made; see `Namespace`.
@@ -139,7 +140,7 @@ def path_network(middle: Middle = "router", server_addresses: Sequence[str] = ()
             End(between, "outer", () if bridged else OUTER.with_prefix(ipv6=ipv6)),
             ETHERNET_MTU,
         )
-        server.add_addresses(server_addresses)
+        server.add_addresses([address for address in server_addresses if ipv6 or ":" not in address])
         _connect(client, between, server, middle, ipv6=ipv6)
         if bridged:
             yield PathNetwork(client, between, server, of_client, SERVER, None, None)

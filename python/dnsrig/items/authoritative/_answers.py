@@ -9,13 +9,13 @@ from dns.rdatatype import RdataType
 from dns.rdtypes.ANY.DNSKEY import DNSKEY
 from dns.rdtypes.ANY.SOA import SOA
 
+from dnsrig.verification.asker import name_below
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.signatures import SignedRrset, signed_rrsets
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
+from dnsrig.verification.subjects.survey import RARE_TYPES
 from dnsrig.verification.verdicts import Outcome, inconclusive
 
-RARE_TYPES = (RdataType.LOC, RdataType.RP, RdataType.NAPTR, RdataType.HINFO)
-"""Of which a name lacks at least one, in any zone but one made to spite."""
 MOST_EVIDENCE = 3
 
 
@@ -33,8 +33,8 @@ class Seen:
 
 
 def child_of(name: dns.name.Name, label: bytes) -> dns.name.Name:
-    """Give the name with one more label in front."""
-    return dns.name.Name((label, *name.labels))
+    """Give the name with one more label in front, which is shortened where it would be too long."""
+    return name_below(name, label)
 
 
 def denied_parent(subject: AuthoritativeSubject) -> dns.name.Name:
@@ -89,7 +89,14 @@ def questions(subject: AuthoritativeSubject) -> list[tuple[dns.name.Name, RdataT
 
 
 def sample(subject: AuthoritativeSubject) -> list[Exchange]:
-    """Ask the questions of the sample; give the usable responses."""
+    """Ask the questions of the sample, then for whatever else is known of the zone; give the usable responses."""
+    if "sample" not in subject.kept:
+        subject.kept["sample"] = _usable_responses(subject)
+    found: list[Exchange] = subject.kept["sample"]
+    return found
+
+
+def _usable_responses(subject: AuthoritativeSubject) -> list[Exchange]:
     if subject.answers.get(subject.origin, RdataType.SOA).response is None:
         # Queries with DO are not answered at all: each further one would wait for nothing.
         return []
@@ -100,12 +107,22 @@ def sample(subject: AuthoritativeSubject) -> list[Exchange]:
     expanded = expanded_name(subject)
     if expanded is not None:
         asked.append(absent_type(subject, expanded)[1])
+    asked += subject.survey.asked.values()
     usable = {dns.rcode.NOERROR, dns.rcode.NXDOMAIN}
-    return [exchange for exchange in asked if exchange.message is not None and exchange.rcode in usable]
+    different = {id(exchange): exchange for exchange in asked}.values()
+    return [exchange for exchange in different if exchange.message is not None and exchange.rcode in usable]
 
 
 def seen_rrsets(subject: AuthoritativeSubject, sections: Sequence[str] = ("answer", "authority")) -> list[Seen]:
     """List what of the sample's RRsets the zone is to have signed, with and without signatures."""
+    key = f"seen in {' and '.join(sections)}"
+    if key not in subject.kept:
+        subject.kept[key] = _seen_in(subject, sections)
+    found: list[Seen] = subject.kept[key]
+    return found
+
+
+def _seen_in(subject: AuthoritativeSubject, sections: Sequence[str]) -> list[Seen]:
     found = []
     for exchange in sample(subject):
         message = exchange.message
@@ -134,11 +151,14 @@ def _is_to_be_signed(subject: AuthoritativeSubject, one: SignedRrset, exchange: 
         return False
     if rtype == RdataType.CNAME and is_synthesised(name, exchange):
         return False
-    marks = subject.landmarks
-    cuts = [cut for cut in (marks.delegation, marks.secure_delegation) if cut is not None]
-    return not any(
-        name.is_subdomain(cut) and (name != cut or rtype not in {RdataType.DS, RdataType.NSEC}) for cut in cuts
-    )
+    cuts, above = subject.survey.cuts, name
+    if name in cuts and rtype not in {RdataType.DS, RdataType.NSEC}:
+        return False
+    while len(above) > len(subject.origin) + 1:
+        above = above.parent()
+        if above in cuts:
+            return False
+    return True
 
 
 def is_synthesised(name: dns.name.Name, exchange: Exchange) -> bool:

@@ -1,6 +1,6 @@
 """What the items about the chain of denial share: the NSEC and NSEC3 records of the sample."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import dns.name
@@ -35,9 +35,18 @@ class Link:
 
 def links(subject: AuthoritativeSubject) -> list[Link]:
     """List the NSEC and NSEC3 records of the sample."""
+    if "links" not in subject.kept:
+        subject.kept["links"] = _links(subject)
+    found: list[Link] = subject.kept["links"]
+    return found
+
+
+def _links(subject: AuthoritativeSubject) -> list[Link]:
     found = []
     for exchange in sample(subject):
-        for rrset in [] if exchange.message is None else exchange.message.authority:
+        message = exchange.message
+        # Only an answer to a query for NSEC has such records in its answer section.
+        for rrset in [] if message is None else (*message.answer, *message.authority):
             if not rrset.name.is_subdomain(subject.origin):
                 continue
             found += [Link(rrset.name, one, rrset.ttl, exchange) for one in rrset if isinstance(one, NSEC | NSEC3)]
@@ -62,6 +71,27 @@ def types_at(found: Iterable[Link], name: dns.name.Name) -> tuple[Types, Link] |
         if matches:
             return types_of(record), link
     return None
+
+
+def links_by_name(found: Iterable[Link]) -> Callable[[dns.name.Name], Link | None]:
+    """Make a function that finds the record of a name as `types_at` does, for many names."""
+    named: dict[dns.name.Name, Link] = {}
+    hashed: dict[tuple[int, bytes], dict[bytes, Link]] = {}
+    for link in found:
+        record = link.record
+        if isinstance(record, NSEC):
+            if not is_made(record):
+                named.setdefault(link.owner, link)
+        elif record.algorithm == 1:
+            owner = hash_of_owner(link.owner)
+            if owner is not None:
+                hashed.setdefault((record.iterations, record.salt), {}).setdefault(owner, link)
+
+    def link_of(name: dns.name.Name) -> Link | None:
+        matching = (chain.get(nsec3_hash(name, salt, iterations)) for (iterations, salt), chain in hashed.items())
+        return named.get(name) or next((link for link in matching if link is not None), None)
+
+    return link_of
 
 
 def is_made(record: NSEC) -> bool:

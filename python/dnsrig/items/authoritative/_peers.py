@@ -1,28 +1,38 @@
 """What the items about several servers of a zone share."""
 
+from collections.abc import Callable, Hashable, Sequence
+
 from dns.rdatatype import RdataType
 
+from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject, rrset_of
 from dnsrig.verification.verdicts import Outcome, failed, inconclusive, passed
 
 
 def check_agreement(subject: AuthoritativeSubject, rtype: RdataType) -> Outcome:
     """Compare an RRset at the apex between this server and the zone's others; TTLs may differ."""
-    own = subject.answers.get(subject.origin, rtype)
-    if own.message is None:
-        return inconclusive(f"There is {own.trouble}.", own)
-    here = {*(rrset_of(own, "answer", subject.origin, rtype) or ())}
-    compared = []
-    for answers in subject.peer_answers:
-        other = answers.get(subject.origin, rtype)
-        if other.message is None:
-            continue
-        compared.append(other)
-        there = {*(rrset_of(other, "answer", subject.origin, rtype) or ())}
-        if here != there:
-            lone = len(here - there), len(there - here)
-            reason = f"Of {rtype.name} records {lone[0]} are only here, {lone[1]} only at {other.server}."
-            return failed(reason, own, other)
-    if not compared:
-        return inconclusive("None of the zone's other servers gave a response.", own)
-    return passed(f"{len(compared)} other servers have the same {len(here)} records.", own)
+    all_answers = (subject.answers, *subject.peer_answers)
+    return judge_agreement(
+        [answers.get(subject.origin, rtype) for answers in all_answers],
+        lambda exchange: frozenset(rrset_of(exchange, "answer", subject.origin, rtype) or ()),
+        lambda exchange: f"{len(rrset_of(exchange, 'answer', subject.origin, rtype) or ())} {rtype.name} records",
+    )
+
+
+def judge_agreement(
+    exchanges: Sequence[Exchange], told: Callable[[Exchange], Hashable], in_words: Callable[[Exchange], str]
+) -> Outcome:
+    """Compare what servers told, the subject first, `in_words` for the reason.
+
+    Those that differ fail the item, whoever is silent; a silent one leaves open whether all agree.
+    """
+    answered = [exchange for exchange in exchanges if exchange.message is not None]
+    for other in answered[1:]:
+        if told(other) != told(answered[0]):
+            here, there = in_words(answered[0]), in_words(other)
+            reason = f"{answered[0].server} has {here}, {other.server} has {'others' if here == there else there}."
+            return failed(reason, answered[0], other)
+    silent = [exchange for exchange in exchanges if exchange.message is None]
+    if silent:
+        return inconclusive(f"{len(silent)} of {len(exchanges)} servers give {silent[0].trouble}.", *silent)
+    return passed(f"All {len(exchanges)} servers have the same {in_words(exchanges[0])}.", *exchanges)

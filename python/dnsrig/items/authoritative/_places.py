@@ -8,10 +8,14 @@ import dns.rcode
 from dns.rdatatype import RdataType
 
 from dnsrig.items.authoritative._probes import rcode_text, wrong_rcode
+from dnsrig.verification.denial import denial_records
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject, rrset_of
 from dnsrig.verification.verdicts import Outcome, failed, not_applicable, passed
+
+WILDCARD_TYPES = tuple(RdataType[text] for text in ["MX", "TXT", "SRV", "AAAA", "TLSA", "CAA", "PTR", "HTTPS", "SVCB"])
+"""Types that wildcards without address have in practice."""
 
 
 def names_of_servers(subject: AuthoritativeSubject) -> list[dns.name.Name]:
@@ -70,6 +74,18 @@ def _serves_below(subject: AuthoritativeSubject, name: dns.name.Name) -> bool:
             return True
         name = name.parent()
     return False
+
+
+def wildcard_signs(subject: AuthoritativeSubject, name: dns.name.Name) -> Exchange | None:
+    """Find a response by which NODATA for a name that was thought up is a wildcard's: another type, or its proof."""
+    for rtype in WILDCARD_TYPES:
+        exchange = subject.asker.ask(Query(name=name, rtype=rtype, payload=None))
+        if exchange.message is not None and exchange.rcode == dns.rcode.NOERROR and exchange.message.answer:
+            return exchange
+    with_proof = subject.asker.ask(Query(name=name, rtype=RdataType.A, do=True))
+    records = None if with_proof.message is None else denial_records(with_proof.message.authority, subject.origin)
+    is_proved = records is not None and bool(records.wildcard_no_data(name, RdataType.A))
+    return with_proof if is_proved else None
 
 
 def wrong_denial(subject: AuthoritativeSubject, exchange: Exchange, wanted: dns.rcode.Rcode) -> Outcome | None:

@@ -3,6 +3,8 @@
 from typing import Any
 
 import dns.edns
+import dns.flags
+import dns.name
 import dns.rcode
 import dns.rdatatype
 from dns.rdatatype import RdataType
@@ -89,3 +91,9 @@ def edns_flags(exchange: Exchange) -> int:
 def type_text(rtype: RdataType) -> str:
     """Give a type's mnemonic."""
     return dns.rdatatype.to_text(rtype)
+
+
+def serves_zone(subject: AuthoritativeSubject, origin: dns.name.Name) -> bool:
+    """Say whether the server is authoritative for another zone: it gives its SOA record with AA."""
+    exchange = subject.asker.ask(Query(name=origin, rtype=RdataType.SOA, payload=None))
+    return rrset_of(exchange, "answer", origin, RdataType.SOA) is not None and exchange.has_flag(dns.flags.AA)

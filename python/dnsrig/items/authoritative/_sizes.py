@@ -4,11 +4,27 @@ from collections.abc import Iterator
 
 from dns.rdatatype import RdataType
 
+from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.queries import Query
+from dnsrig.verification.stopping import pause
 from dnsrig.verification.subjects.authoritative import LARGE_PAYLOAD, AuthoritativeSubject
 from dnsrig.verification.verdicts import Outcome, failed, inconclusive, not_applicable, passed, passed_by_tcp
 
 LARGEST_PAYLOAD = 65_535
+PAUSES_S = (0.5, 1.0)
+"""Waits before a truncated response is asked for again: limits are so many responses a second."""
+
+
+def limits_rate(subject: AuthoritativeSubject, truncated: Exchange) -> Outcome | None:
+    """Look whether TC comes from a limit of the rate of responses (RRL) and not from their size; None if it stays."""
+    for pause_s in PAUSES_S:
+        pause(pause_s)
+        again = subject.asker.udp(truncated.query)
+        if again.response is not None and not again.is_truncated:
+            return inconclusive("TC goes away when asked again: the server limits its responses.", truncated, again)
+    if subject.asked_again(None).is_doubtful:
+        return inconclusive("Others are truncated or unanswered now and then as well.", truncated)
+    return None
 
 
 def check_size(subject: AuthoritativeSubject, octets: int) -> Outcome:

@@ -1,14 +1,19 @@
 """A-axfr-complete: zone transfers are complete."""
 
+import random
+
 import dns.name
 import dns.zone
 from dns.rdatatype import RdataType
+from dns.rdtypes.ANY.RRSIG import RRSIG
 
-from dnsrig.items.authoritative._answers import child_of, is_synthesised, nothing_seen, sample
+from dnsrig.items.authoritative._answers import child_of, is_synthesised, nothing_seen, sample, zone_keys
 from dnsrig.verification.item import Item
+from dnsrig.verification.signatures import signature_trouble
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Evidence, Outcome, Severity, failed, inconclusive, passed
 
+VERIFIED_MAX = 500
 LEFT_OUT = {RdataType.OPT, RdataType.SOA}
 DENIALS = {RdataType.NSEC, RdataType.NSEC3}
 ITEM = Item(
@@ -23,7 +28,8 @@ ITEM = Item(
     consequence="Secondaries do not get the zone, or serve another one than the primary, without signatures or names.",
     procedure=(
         "The zone is asked for by AXFR, where the server allows it: it begins and ends with the same SOA record. The"
-        " RRsets of a sample of answers, their signatures, NSEC and NSEC3 records are looked for in it."
+        " RRsets of a sample of answers, their signatures, NSEC and NSEC3 records are looked for in it. The signatures"
+        " in it, or 500 of them, are verified."
     ),
     dig=("dig @{server} -p {port} {zone} AXFR",),
     needs=("transfer",),
@@ -31,12 +37,16 @@ ITEM = Item(
         "axfr-leaves-out",
         "axfr-strips-rrsig",
         "axfr-ends-early",
+        "axfr-spoils-signatures",
         "allows-axfr",
         "changes-data",
         "signed-delegation",
         "wrong-nsec3param",
         "cname-at-apex",
         "other-ns",
+        "one-bad-signature",
+        "ns-alias",
+        "keeps-first-string",
     ),
 )
 
@@ -75,11 +85,36 @@ def check(subject: AuthoritativeSubject) -> Outcome:
                 text = "\n".join(str(one) for one in ([] if there is None else there)) or "none"
                 return failed(f"{title} {lack}.", exchange, Evidence(f"{title} in the transfer", text))
             compared += 1
+    invalid = _invalid_signature(subject, moved.zone)
+    if invalid:
+        return failed(invalid)
     if not compared:
         return nothing_seen("RRsets of the zone")
     return passed(
         f"The transfer has {len(moved.rrsets)} records, among them the {compared} RRsets that were asked for."
     )
+
+
+def _invalid_signature(subject: AuthoritativeSubject, zone: dns.zone.Zone) -> str:
+    """Verify the signatures of the transfer, as many as are verified in answers; say which is not valid."""
+    keys = zone_keys(subject)
+    signed = [
+        (name, rdataset)
+        for name, node in zone.nodes.items()
+        for rdataset in node.rdatasets
+        if rdataset.rdtype == RdataType.RRSIG
+    ]
+    for name, signatures in signed if len(signed) <= VERIFIED_MAX else random.sample(signed, VERIFIED_MAX):
+        covered = zone.get_rrset(name, signatures.covers)
+        kind = RdataType.make(signatures.covers).name
+        if covered is None:
+            return f"{name} RRSIG over {kind} is in the transfer without what it signs."
+        for signature in signatures:
+            if isinstance(signature, RRSIG) and signature.signer == subject.origin:
+                said = signature_trouble(covered, signature, keys)
+                if said:
+                    return f"The signature of {name} {kind} in the transfer is not valid: {said}."
+    return ""
 
 
 def _has_type(zone: dns.zone.Zone, rtype: int) -> bool:

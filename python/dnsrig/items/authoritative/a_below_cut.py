@@ -1,9 +1,7 @@
 """A-below-cut: names below a delegation."""
 
-import dns.name
-
 from dnsrig.items.authoritative._places import check_referrals, delegations
-from dnsrig.verification.asker import random_label
+from dnsrig.verification.asker import name_below, random_label
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Outcome, Severity
@@ -30,6 +28,6 @@ ITEM = Item(
 
 def check(subject: AuthoritativeSubject) -> Outcome:
     """Ask for both."""
-    names = [dns.name.Name((random_label().encode(), *name.labels)) for name in delegations(subject)]
+    names = [name_below(name, random_label().encode()) for name in delegations(subject)]
     glue = subject.landmarks.glue
     return check_referrals(subject, [*names, glue] if glue is not None else names)

@@ -4,7 +4,8 @@ import dns.name
 from dns.rdatatype import RdataType
 
 from dnsrig.items.authoritative._answers import expanded_name, nothing_seen
-from dnsrig.items.authoritative._chain import known_names, links, types_at
+from dnsrig.items.authoritative._chain import Link, known_names, links, links_by_name, types_at
+from dnsrig.verification.denial import types_of
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject, rrset_of
 from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
@@ -24,7 +25,8 @@ ITEM = Item(
     consequence="Data that exist can be denied with a valid proof: resolvers that use RFC 8198 lose them.",
     procedure=(
         "For the apex, a host and a wildcard the types in the bitmap of the record are asked for, as are usual types"
-        " that are not in it. Records made on the fly for one query are left out."
+        " that are not in it; for other names that are known, the types that are known."
+        " Records made on the fly for one query are left out."
     ),
     dig=("dig @{server} -p {port} {zone} LOC +norec +dnssec   # and each type in the bitmap",),
     needs=("signatures",),
@@ -35,6 +37,13 @@ ITEM = Item(
         "nsec3-bitmap-invents-type",
         "hides-nsec3param",
         "no-ns",
+        "one-bitmap-denies-type",
+        "servfail-to-mx",
+        "ns-alias",
+        "no-ns-address",
+        "cuts-tcp",
+        "hides-cname",
+        "no-dname",
     ),
 )
 
@@ -55,25 +64,55 @@ def check(subject: AuthoritativeSubject) -> Outcome:
             continue
         listed = [RdataType.make(rtype) for rtype in sorted(types - NOT_ASKED)][:MOST_ASKED]
         for rtype in (*listed, *(one for one in USUAL if one not in types)):
-            said = _answers(subject, asked or name, rtype)
-            if said is None or said == (rtype in types):
-                continue
-            exchange = subject.answers.get(asked or name, rtype)
-            if not said and exchange.transport == "udp":
-                # What UDP has no room for must not be taken for absent, whether the response says so or not.
-                by_tcp = subject.asker.tcp(exchange.query)
-                if rrset_of(by_tcp, "answer", asked or name, rtype) is not None:
-                    continue
-            lie = (
-                f"does not list {rtype.name}, which is answered"
-                if said
-                else f"lists {rtype.name}, which is not answered"
-            )
-            return failed(f"The record of {name} {lie}.", link.exchange, exchange)
+            wrong = _lie(subject, link, name, asked or name, rtype)
+            if wrong is not None:
+                return wrong
         compared.append(link)
+    wrong = _lie_elsewhere(subject, seen)
+    if wrong is not None:
+        return wrong
     if not compared:
         return nothing_seen("a record whose name is known and that is not made on the fly")
     return passed(f"The bitmaps of {len(compared)} names are right.", *(link.exchange for link in compared))
+
+
+def _lie_elsewhere(subject: AuthoritativeSubject, seen: list[Link]) -> Outcome | None:
+    """Compare the bitmaps of all other names that are known with what is answered there."""
+    survey, link_of = subject.survey, links_by_name(seen)
+    there: dict[dns.name.Name, set[RdataType]] = {}
+    for (name, rtype), exchange in survey.asked.items():
+        if name not in survey.cuts:
+            types = there.setdefault(name, set())
+            if rtype not in NOT_ASKED and rrset_of(exchange, "answer", name, rtype) is not None:
+                types.add(rtype)
+    for name, answered in there.items():
+        link = link_of(name)
+        if link is None:
+            continue
+        listed = types_of(link.record) - NOT_ASKED
+        doubtful = sorted(answered - listed) + sorted(listed - answered)[:MOST_ASKED]
+        for number in doubtful:
+            wrong = _lie(subject, link, name, name, RdataType.make(number))
+            if wrong is not None:
+                return wrong
+    return None
+
+
+def _lie(
+    subject: AuthoritativeSubject, link: Link, name: dns.name.Name, asked: dns.name.Name, rtype: RdataType
+) -> Outcome | None:
+    """Judge whether the record of a name and the answer there differ about a type; None if they agree."""
+    said = _answers(subject, asked, rtype)
+    if said is None or said == (rtype in types_of(link.record)):
+        return None
+    exchange = subject.answers.get(asked, rtype)
+    if not said and exchange.transport == "udp":
+        # What UDP has no room for must not be taken for absent, whether the response says so or not.
+        by_tcp = subject.asker.tcp(exchange.query)
+        if rrset_of(by_tcp, "answer", asked, rtype) is not None:
+            return None
+    lie = f"does not list {rtype.name}, which is answered" if said else f"lists {rtype.name}, which is not answered"
+    return failed(f"The record of {name} {lie}.", link.exchange, exchange)
 
 
 def _answers(subject: AuthoritativeSubject, name: dns.name.Name, rtype: RdataType) -> bool | None:

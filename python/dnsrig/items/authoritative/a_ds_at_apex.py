@@ -1,8 +1,12 @@
 """A-ds-at-apex: queries for DS at the zone's own apex."""
 
+import dns.flags
+import dns.name
 import dns.rcode
 from dns.rdatatype import RdataType
 
+from dnsrig.items.authoritative._probes import serves_zone
+from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject, rrset_of
 from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed
@@ -17,7 +21,8 @@ ITEM = Item(
     consequence="Resolvers that ask the child zone's servers first take them to be broken, and ask again elsewhere.",
     procedure=(
         "DS records are asked for at the apex. The response is NOERROR, without answer and with the zone's SOA "
-        "record; where the server has the parent zone too, it answers from that."
+        "record; where the server has the parent zone too, it answers from that, and where it has one further up, it "
+        "may refer to the parent zone."
     ),
     dig=("dig @{server} -p {port} {zone} DS +norec +dnssec",),
     needs=("signed",),
@@ -42,8 +47,19 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     soas = [rrset.name for rrset in message.authority if rrset.rdtype == RdataType.SOA]
     if any(subject.origin.is_subdomain(name) and name != subject.origin for name in soas):
         return passed("The server has the parent zone too and answers from it.", exchange)
+    if _is_referral_from_above(subject, exchange):
+        return passed("The server has a zone above the parent zone too and refers to that.", exchange)
     if exchange.rcode != dns.rcode.NOERROR:
         return failed(f"The response code is {dns.rcode.to_text(message.rcode())}, not NOERROR.", exchange)
     if subject.origin not in soas:
         return failed("The response has neither DS records nor the zone's SOA record.", exchange)
     return passed("NOERROR without DS records, with the zone's SOA record.", exchange)
+
+
+def _is_referral_from_above(subject: AuthoritativeSubject, exchange: Exchange) -> bool:
+    """Say whether a zone further up, which the server has too, delegates the parent zone or one above it."""
+    if exchange.message is None or exchange.rcode != dns.rcode.NOERROR or exchange.has_flag(dns.flags.AA):
+        return False
+    cuts = [rrset.name for rrset in exchange.message.authority if rrset.rdtype == RdataType.NS]
+    cut = next((cut for cut in cuts if cut != subject.origin and subject.origin.is_subdomain(cut)), dns.name.root)
+    return any(serves_zone(subject, dns.name.Name(cut.labels[skip:])) for skip in range(1, len(cut)))

@@ -1,12 +1,12 @@
 """A-edns-version: EDNS versions that the server does not know."""
 
-import dns.rcode
 from dns.rdatatype import RdataType
 
+from dnsrig.items.authoritative._probes import wrong_badvers
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
-from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
+from dnsrig.verification.verdicts import Outcome, Severity, passed
 
 ITEM = Item(
     id="A-edns-version",
@@ -26,13 +26,4 @@ ITEM = Item(
 def check(subject: AuthoritativeSubject) -> Outcome:
     """Ask with version 1."""
     exchange = subject.asker.udp(Query(name=subject.origin, rtype=RdataType.SOA, edns_version=1))
-    message = exchange.message
-    if message is None:
-        return subject.unanswered(exchange)
-    if exchange.rcode != dns.rcode.BADVERS:
-        return failed(f"The response code is {dns.rcode.to_text(message.rcode())}, not BADVERS.", exchange)
-    if message.edns != 0:
-        return failed(f"The response's EDNS version is {message.edns}, not 0.", exchange)
-    if message.answer:
-        return failed("The response has an answer beside BADVERS.", exchange)
-    return passed("BADVERS with version 0.", exchange)
+    return wrong_badvers(subject, exchange) or passed("BADVERS with version 0.", exchange)

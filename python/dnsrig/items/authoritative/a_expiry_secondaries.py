@@ -16,8 +16,8 @@ ITEM = Item(
     severity=Severity.NOTICE,
     consequence="If the primary fails, secondaries go on to serve signatures that have expired.",
     procedure=(
-        "A sample of the zone's answers is asked for with DO; the time until each signature expires is compared with"
-        " the SOA record's EXPIRE field. Signatures that have expired already are A-28's."
+        "A sample of the zone's answers is asked for with DO; the time until the last signature of each "
+        "RRset expires is compared with the SOA record's EXPIRE field. Signatures that have expired already are A-28's."
     ),
     dig=("dig @{server} -p {port} {zone} SOA +norec +dnssec",),
     needs=("signatures",),
@@ -33,7 +33,7 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     expire_s = soa[0].expire
 
     def trouble(seen: Seen) -> str | None:
-        left_s = min(seconds_between(int(subject.now_s), one.expiration) for one in seen.signed.signatures)
+        left_s = max(seconds_between(int(subject.now_s), one.expiration) for one in seen.signed.signatures)
         if left_s < 0:
             return None
         if left_s >= expire_s:

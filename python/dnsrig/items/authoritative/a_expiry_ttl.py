@@ -16,8 +16,8 @@ ITEM = Item(
     severity=Severity.WARNING,
     consequence="The zone's signing has stopped or is late: within one TTL its names stop to resolve for validators.",
     procedure=(
-        "A sample of the zone's answers is asked for with DO; the time until each signature expires is compared with"
-        " its TTL. Signatures that have expired already are A-28's."
+        "A sample of the zone's answers is asked for with DO; the time until the last signature of each "
+        "RRset expires is compared with its TTL. Signatures that have expired already are A-28's."
     ),
     dig=("dig @{server} -p {port} {zone} SOA +norec +dnssec",),
     needs=("signatures",),
@@ -29,7 +29,7 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     """Compare the time left with the TTL."""
 
     def trouble(seen: Seen) -> str | None:
-        left_s = min(seconds_between(int(subject.now_s), one.expiration) for one in seen.signed.signatures)
+        left_s = max(seconds_between(int(subject.now_s), one.expiration) for one in seen.signed.signatures)
         ttl_s = seen.signed.signatures_ttl
         if left_s < 0:
             return None

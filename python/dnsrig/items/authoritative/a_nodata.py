@@ -3,6 +3,7 @@
 import dns.rcode
 from dns.rdatatype import RdataType
 
+from dnsrig.items.authoritative._below import wrong_wildcard_nodata
 from dnsrig.items.authoritative._places import wrong_denial
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
@@ -22,10 +23,10 @@ ITEM = Item(
     consequence=(
         "Resolvers cannot cache the denial, or take all types of the name for absent: IPv6 or mail fails with it."
     ),
-    procedure="MINFO is asked for at a name that has other types.",
+    procedure="MINFO is asked for at a name that has other types, and at one that a wildcard covers.",
     dig=("dig @{server} -p {port} {host} MINFO +norec +noedns",),
     needs=("zone",),
-    faults=("no-soa-in-denial", "other-soa-in-denial", "nxdomain-for-nodata"),
+    faults=("no-soa-in-denial", "other-soa-in-denial", "nxdomain-for-nodata", "nxdomain-for-wildcard-nodata"),
 )
 
 
@@ -34,4 +35,5 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     host = subject.landmarks.host
     name = subject.origin if host is None else host.name
     exchange = subject.asker.ask(Query(name=name, rtype=RdataType.MINFO, payload=None))
-    return wrong_denial(subject, exchange, dns.rcode.NOERROR) or passed("NOERROR with the SOA record.", exchange)
+    wrong = wrong_denial(subject, exchange, dns.rcode.NOERROR) or wrong_wildcard_nodata(subject)
+    return wrong or passed("NOERROR with the SOA record.", exchange)

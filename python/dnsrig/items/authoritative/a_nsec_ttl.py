@@ -1,5 +1,7 @@
 """A-nsec-ttl: the TTL of NSEC and NSEC3 records."""
 
+from dns.rdatatype import RdataType
+
 from dnsrig.items.authoritative._answers import nothing_seen, zone_soa
 from dnsrig.items.authoritative._chain import links
 from dnsrig.verification.item import Item
@@ -23,7 +25,8 @@ ITEM = Item(
 
 def check(subject: AuthoritativeSubject) -> Outcome:
     """Compare the TTLs."""
-    seen, soa = links(subject), zone_soa(subject)
+    # Only those of denials: what is asked for as NSEC is an answer like others.
+    seen, soa = [link for link in links(subject) if link.exchange.query.rtype != RdataType.NSEC], zone_soa(subject)
     if not seen or soa is None:
         return nothing_seen("a denial")
     record, ttl_s = soa

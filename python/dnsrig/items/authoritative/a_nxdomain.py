@@ -3,7 +3,8 @@
 import dns.rcode
 from dns.rdatatype import RdataType
 
-from dnsrig.items.authoritative._places import wrong_denial
+from dnsrig.items.authoritative._below import wrong_below
+from dnsrig.items.authoritative._places import wildcard_signs, wrong_denial
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
@@ -22,10 +23,14 @@ ITEM = Item(
         "Resolvers cannot cache the denial, and ask again for each query: the server bears the load of every "
         "random name."
     ),
-    procedure="A name directly below the apex that does not exist is asked for.",
+    procedure=(
+        "A name directly below the apex that does not exist is asked for. Where the response is NOERROR, the zone may "
+        "have a wildcard without address: other types are asked for, and a proof of the wildcard. Then "
+        "names below a host, an alias and an empty non-terminal are asked for."
+    ),
     dig=("dig @{server} -p {port} absent.{zone} A +norec +noedns",),
     needs=("zone",),
-    faults=("no-soa-in-denial", "other-soa-in-denial", "noerror-for-nxdomain"),
+    faults=("no-soa-in-denial", "other-soa-in-denial", "noerror-for-nxdomain", "noerror-below-names"),
 )
 
 
@@ -34,7 +39,13 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     wildcard = subject.landmarks.wildcard
     if wildcard is not None and wildcard.name.parent() == subject.origin:
         return not_applicable(f"Every name directly below {subject.origin} exists by its wildcard.")
-    exchange = subject.asker.ask(Query(name=subject.absent_name(), rtype=RdataType.A, payload=None))
+    name = subject.absent_name()
+    exchange = subject.asker.ask(Query(name=name, rtype=RdataType.A, payload=None))
     if exchange.message is not None and exchange.message.answer and exchange.rcode == dns.rcode.NOERROR:
         return not_applicable("A random name has an answer, so the zone has a wildcard at its apex.", exchange)
-    return wrong_denial(subject, exchange, dns.rcode.NXDOMAIN) or passed("NXDOMAIN with the SOA record.", exchange)
+    if exchange.message is not None and exchange.rcode == dns.rcode.NOERROR:
+        shown = wildcard_signs(subject, name)
+        if shown is not None:
+            return not_applicable("A random name has other types, so the zone has a wildcard at its apex.", shown)
+    wrong = wrong_denial(subject, exchange, dns.rcode.NXDOMAIN) or wrong_below(subject)
+    return wrong or passed("NXDOMAIN with the SOA record.", exchange)

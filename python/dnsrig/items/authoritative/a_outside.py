@@ -4,7 +4,7 @@ import dns.name
 import dns.rcode
 from dns.rdatatype import RdataType
 
-from dnsrig.items.authoritative._probes import rcode_text
+from dnsrig.items.authoritative._probes import rcode_text, serves_zone
 from dnsrig.verification.asker import random_label
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
@@ -26,7 +26,7 @@ ITEM = Item(
     ),
     procedure=(
         "A name in a top-level domain that does not exist is asked for without RD; the response is REFUSED, or another "
-        "error without records."
+        "error without records. Where the server has the root zone, every name is its own."
     ),
     dig=("dig @{server} -p {port} www.dnsrig-0 A +norec +noedns",),
     faults=("recurses", "refers-upward", "denies-outside", "drops-outside", "lame-upward"),
@@ -35,8 +35,8 @@ ITEM = Item(
 
 def check(subject: AuthoritativeSubject) -> Outcome:
     """Ask for a name that no zone but the root has an ancestor of."""
-    if subject.origin == dns.name.root:
-        return not_applicable("Every name is within the root zone.")
+    if subject.origin == dns.name.root or serves_zone(subject, dns.name.root):
+        return not_applicable("The server has the root zone, which every name is within.")
     # Not below invalid., which RFC 6761 section 6.4 has servers deny by themselves.
     name = dns.name.from_text(f"www.{random_label()}.")
     exchange = subject.asker.udp(Query(name=name, rtype=RdataType.A, payload=None))

@@ -1,11 +1,14 @@
 """A-peers-ns: servers that agree on the NS RRset."""
 
+import dns.name
 from dns.rdatatype import RdataType
 
+from dnsrig.items.authoritative._peers import judge_agreement
+from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject, rrset_of
-from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed
+from dnsrig.verification.verdicts import Outcome, Severity
 
 ITEM = Item(
     id="A-peers-ns",
@@ -27,13 +30,10 @@ ITEM = Item(
 def check(subject: AuthoritativeSubject) -> Outcome:
     """Ask each server."""
     query = Query(name=subject.origin, rtype=RdataType.NS, payload=None)
-    exchanges = [asker.ask(query) for asker in (subject.asker, *subject.peers)]
-    found = []
-    for exchange in exchanges:
-        if exchange.message is None:
-            return inconclusive(f"A server does not answer: {exchange.trouble}.", exchange)
+
+    def names(exchange: Exchange) -> frozenset[dns.name.Name]:
         rrset = rrset_of(exchange, "answer", subject.origin, RdataType.NS)
-        found.append(frozenset(rdata.target for rdata in rrset or ()))
-    if len(set(found)) > 1:
-        return failed("The NS RRsets differ.", *exchanges)
-    return passed(f"All {len(found)} have the same {len(found[0])} names.", *exchanges)
+        return frozenset(rdata.target for rdata in rrset or ())
+
+    exchanges = [asker.ask(query) for asker in (subject.asker, *subject.peers)]
+    return judge_agreement(exchanges, names, lambda exchange: f"{len(names(exchange))} NS records")

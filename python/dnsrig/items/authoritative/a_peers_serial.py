@@ -2,11 +2,13 @@
 
 from dns.rdatatype import RdataType
 
+from dnsrig.items.authoritative._peers import judge_agreement
 from dnsrig.items.authoritative._probes import soa_query
+from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
 from dnsrig.verification.stopping import pause
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject, rrset_of
-from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed
+from dnsrig.verification.verdicts import Outcome, Severity, Verdict
 
 PATIENCE_S = (0.0, 1.0)
 """Waits before each round: transfers after a NOTIFY take a moment."""
@@ -29,18 +31,19 @@ ITEM = Item(
 
 def check(subject: AuthoritativeSubject) -> Outcome:
     """Ask each server."""
+
+    def serial(exchange: Exchange) -> int | None:
+        rrset = rrset_of(exchange, "answer", subject.origin, RdataType.SOA)
+        return None if rrset is None else int(rrset[0].serial)
+
+    def in_words(exchange: Exchange) -> str:
+        found = serial(exchange)
+        return "no SOA record" if found is None else f"serial {found}"
+
     for wait_s in PATIENCE_S:
         pause(wait_s)
         exchanges = [asker.ask(soa_query(subject)) for asker in (subject.asker, *subject.peers)]
-        serials = {}
-        for exchange in exchanges:
-            rrset = rrset_of(exchange, "answer", subject.origin, RdataType.SOA)
-            if exchange.message is None:
-                return inconclusive(f"A server does not answer: {exchange.trouble}.", exchange)
-            if rrset is None:
-                return failed(f"{exchange.server} has no SOA record of the zone.", exchange)
-            serials[exchange.server] = rrset[0].serial
-        if len(set(serials.values())) == 1:
-            return passed(f"All {len(serials)} have serial {next(iter(serials.values()))}.", *exchanges)
-    listed = ", ".join(f"{server} {serial}" for server, serial in serials.items())
-    return failed(f"The serials differ: {listed}.", *exchanges)
+        outcome = judge_agreement(exchanges, serial, in_words)
+        if outcome.verdict is not Verdict.FAIL:
+            break
+    return outcome

@@ -3,6 +3,7 @@
 from functools import partial
 
 import dns.name
+import dns.rcode
 from dns.rdatatype import RdataType
 
 from dnsrig.items.authoritative._answers import absent_type
@@ -23,12 +24,16 @@ ITEM = Item(
         "Validators give SERVFAIL instead of an empty answer: hosts without IPv6 are slow to reach, or not at all."
     ),
     procedure=(
-        "A type that is not there is asked for with DO, at the apex and at a host. A record matches the name, and "
-        "its bitmap has neither the type nor CNAME."
+        "A type that is not there is asked for with DO, at the apex, at a host, and at every other name that is known."
+        " A record matches the name, and its bitmap has neither the type nor CNAME."
     ),
     dig=("dig @{server} -p {port} {zone} LOC +norec +dnssec",),
     needs=("signatures",),
-    faults=("strips-denial", "strips-nodata-denial"),
+    faults=(
+        "strips-denial",
+        "strips-nodata-denial",
+        "one-missing-nsec",
+    ),
 )
 
 
@@ -51,4 +56,12 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         if outcome.verdict == Verdict.FAIL:
             return outcome
         outcomes.append(outcome)
+    for question in subject.survey.absences:
+        further = subject.survey.asked.get(question)
+        if further is None or further.rcode != dns.rcode.NOERROR or further.message is None:
+            continue
+        name, rtype = question
+        outcome = judge(subject, further, partial(_prove, name, rtype), f"that {name} has no {rtype.name}")
+        if outcome.verdict == Verdict.FAIL and not further.message.answer and not further.is_truncated:
+            return outcome
     return next((outcome for outcome in outcomes if outcome.verdict != Verdict.PASS), outcomes[0])

@@ -4,7 +4,7 @@ import dns.rcode
 from dns.rdatatype import RdataType
 
 from dnsrig.items.authoritative._answers import denied_name
-from dnsrig.items.authoritative._denials import judge, unusable
+from dnsrig.items.authoritative._denials import is_compact_denial, judge, records_in, unusable
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Outcome, Severity, failed, not_applicable
@@ -44,7 +44,10 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         return outcome
     if exchange.message is not None and exchange.message.answer:
         return not_applicable(f"The zone has an answer for {name}, which was thought up: from a wildcard.", exchange)
-    judged = judge(subject, exchange, lambda records: records.no_name(name), f"that {name} does not exist")
-    if exchange.rcode == dns.rcode.NOERROR and "compact" not in judged.reason:
+    if exchange.rcode == dns.rcode.NOERROR and not is_compact_denial(subject, exchange, name):
+        records = records_in(subject, exchange)
+        if records is not None and records.wildcard_no_data(name, RdataType.A):
+            reason = f"{name} was thought up, and the zone has it by a wildcard, which has other types."
+            return not_applicable(reason, exchange)
         return failed(f"{name} does not exist, yet the response is NOERROR.", exchange)
-    return judged
+    return judge(subject, exchange, lambda records: records.no_name(name), f"that {name} does not exist")

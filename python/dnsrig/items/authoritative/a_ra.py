@@ -18,10 +18,12 @@ ITEM = Item(
         "Clients and scanners take the server for an open resolver; some resolvers take its answers for another's "
         "cache."
     ),
-    procedure="The SOA record is asked for with RD=1; the response is NOERROR with the record, and RA=0.",
+    procedure=(
+        "The SOA record is asked for with RD=1, then with RD=0; the response is NOERROR with the record, and RA=0."
+    ),
     dig=("dig @{server} -p {port} {zone} SOA +rec +noedns",),
     needs=("zone",),
-    faults=("sets-ra", "drops-rd"),
+    faults=("sets-ra", "sets-ra-without-rd", "drops-rd"),
 )
 
 
@@ -33,4 +35,7 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         return wrong
     if exchange.has_flag(dns.flags.RA):
         return failed("The response has RA: the server says that it offers recursion.", exchange)
+    without = subject.asker.udp(soa_query(subject))
+    if without.has_flag(dns.flags.RA):
+        return failed("The response to a query without RD has RA.", without)
     return passed("NOERROR with the SOA record and RA=0.", exchange)

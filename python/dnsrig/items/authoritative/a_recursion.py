@@ -4,7 +4,7 @@ import dns.name
 import dns.rcode
 from dns.rdatatype import RdataType
 
-from dnsrig.items.authoritative._probes import rcode_text
+from dnsrig.items.authoritative._probes import rcode_text, serves_zone
 from dnsrig.verification.asker import random_label
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
@@ -23,7 +23,8 @@ ITEM = Item(
     ),
     procedure=(
         "A name in a top-level domain that does not exist is asked for with RD; the response has no answer, and is no "
-        "denial. The host that asks should be one that the server does not know."
+        "denial. The host that asks should be one that the server does not know. Where the server has the root zone, "
+        "every name is its own."
     ),
     dig=("dig @{server} -p {port} www.dnsrig-0 A +rec +noedns",),
     faults=("recurses", "denies-outside"),
@@ -32,8 +33,8 @@ ITEM = Item(
 
 def check(subject: AuthoritativeSubject) -> Outcome:
     """Ask for a name that the root denies."""
-    if subject.origin == dns.name.root:
-        return not_applicable("Every name is within the root zone.")
+    if subject.origin == dns.name.root or serves_zone(subject, dns.name.root):
+        return not_applicable("The server has the root zone, which every name is within.")
     # Not below invalid., which RFC 6761 section 6.4 has servers deny by themselves.
     name = dns.name.from_text(f"www.{random_label()}.")
     exchange = subject.asker.udp(Query(name=name, rtype=RdataType.A, rd=True, payload=None))

@@ -26,6 +26,8 @@ ITEM = Item(
         "clears-do",
         "ignores-edns",
         "cname-at-apex",
+        "one-unsigned-rrset",
+        "ns-alias",
     ),
 )
 

@@ -29,6 +29,8 @@ ITEM = Item(
         "old-serial",
         "other-ns",
         "two-soas",
+        "one-bad-signature",
+        "keeps-first-string",
     ),
 )
 

@@ -2,6 +2,7 @@
 
 from dns.rdatatype import RdataType
 
+from dnsrig.items.authoritative._sizes import limits_rate
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject, rrset_of
@@ -20,7 +21,8 @@ ITEM = Item(
     ),
     procedure=(
         "An RRset of more than 512 octets is asked for by UDP without EDNS; the response has TC, its records and "
-        "its question can be parsed, and by TCP the response is longer, without TC."
+        "its question can be parsed, and by TCP the response is longer, without TC. TC with what would fit is asked "
+        "for again, as servers that limit their rate of responses set it too."
     ),
     dig=(
         "dig @{server} -p {port} {large} +norec +noedns +ignore",
@@ -34,8 +36,10 @@ ITEM = Item(
 def check(subject: AuthoritativeSubject) -> Outcome:
     """Ask for the largest RRset by UDP and by TCP."""
     name, rtype = subject.origin, RdataType.DNSKEY
+    is_known_large = False
     for place in subject.landmarks.large[:1]:
         name, rtype = place.name, place.rtype
+        is_known_large = place.octets > LIMIT
     query = Query(name=name, rtype=rtype, payload=None)
     by_udp = subject.asker.udp(query)
     if by_udp.message is None:
@@ -51,6 +55,11 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         return failed(
             f"By TCP the answer is another, in {by_tcp.octets} octets; by UDP there is no TC.", by_udp, by_tcp
         )
-    if by_tcp.octets <= LIMIT or rrset_of(by_tcp, "answer", name, rtype) is None:
+    has_records = rrset_of(by_tcp, "answer", name, rtype) is not None
+    if by_tcp.octets <= LIMIT and has_records and not is_known_large:
+        limited = limits_rate(subject, by_udp)
+        if limited is not None:
+            return limited
+    if by_tcp.octets <= LIMIT or not has_records:
         return failed(f"By TCP come only {by_tcp.octets} octets, which would fit by UDP.", by_udp, by_tcp)
     return passed(f"By UDP there is TC, by TCP come {by_tcp.octets} octets.", by_udp, by_tcp)

@@ -2,6 +2,8 @@
 
 from dns.rdatatype import RdataType
 
+from dnsrig.items.authoritative._answers import child_of
+from dnsrig.items.authoritative._places import delegations
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
@@ -19,10 +21,13 @@ ITEM = Item(
         "Clients without EDNS drop what is longer, or cut it: they stay without an answer. The server amplifies "
         "forged queries."
     ),
-    procedure="An RRset of more than 512 octets is asked for by UDP without EDNS; the response has no more than 512.",
+    procedure=(
+        "An RRset of more than 512 octets, a name that does not exist and names below delegations are asked for by UDP "
+        "without EDNS; the responses have no more than 512."
+    ),
     dig=("dig @{server} -p {port} {large} +norec +noedns +ignore",),
     needs=("zone",),
-    faults=("exceeds-512",),
+    faults=("exceeds-512", "exceeds-512-in-denials", "exceeds-512-in-referrals"),
 )
 
 
@@ -40,6 +45,12 @@ def check(subject: AuthoritativeSubject) -> Outcome:
             return subject.unanswered(exchange)
         if exchange.octets > LIMIT:
             return failed(f"The response has {exchange.octets} octets.", exchange)
+    below = [child_of(cut, subject.denied_label) for cut in delegations(subject)]
+    for name in (subject.absent_name(), *below):
+        # Denials and referrals need not exceed the limit, but may.
+        exchange = subject.asker.udp(Query(name=name, rtype=RdataType.A, payload=None))
+        if exchange.octets > LIMIT:
+            return failed(f"The response to {exchange.title} has {exchange.octets} octets.", exchange)
     if not any(exchange.is_truncated or exchange.octets == LIMIT for exchange in exchanges):
         return not_applicable("No RRset of the zone is known to exceed 512 octets.", *exchanges)
     return passed(f"The responses have {' and '.join(str(one.octets) for one in exchanges)} octets.", *exchanges)

@@ -1,9 +1,7 @@
 """A-wildcard: wildcards."""
 
-import dns.name
-
 from dnsrig.items.authoritative._probes import type_text, wrong_rcode
-from dnsrig.verification.asker import random_label
+from dnsrig.verification.asker import name_below, random_label
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject, rrset_of
@@ -19,7 +17,7 @@ ITEM = Item(
     consequence=(
         "Names that the zone's owner means to exist do not resolve, or resolvers drop answers with another owner."
     ),
-    procedure="A random name that a wildcard covers is asked for, and the wildcard itself; the records are the same.",
+    procedure="A random name that a wildcard covers is asked for, and the wildcard itself; both have records.",
     dig=("dig @{server} -p {port} random.PARENT {wildcard} +norec +noedns   # PARENT: the wildcard without *",),
     needs=("zone", "wildcard"),
     faults=("no-wildcards", "wildcard-owner"),
@@ -29,7 +27,7 @@ ITEM = Item(
 def check(subject: AuthoritativeSubject) -> Outcome:
     """Ask for a covered name and for the asterisk's own."""
     place = subject.place("wildcard")
-    name = dns.name.Name((random_label().encode(), *place.name.labels[1:]))
+    name = name_below(place.name.parent(), random_label().encode())
     exchange = subject.asker.ask(Query(name=name, rtype=place.rtype, payload=None))
     wrong = wrong_rcode(subject, exchange)
     if wrong is not None:
@@ -40,7 +38,7 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     itself = subject.asker.ask(Query(name=place.name, rtype=place.rtype, payload=None))
     if itself.message is None:
         return subject.unanswered(itself)
-    own = rrset_of(itself, "answer", place.name, place.rtype)
-    if own is None or set(own) != set(given):
-        return failed("The records are not those of the wildcard.", exchange, itself)
-    return passed("The answer has the wildcard's records under the name.", exchange)
+    # By owner and type, as servers that balance load give other records each time.
+    if rrset_of(itself, "answer", place.name, place.rtype) is None:
+        return failed(f"The wildcard itself has no {type_text(place.rtype)} record.", exchange, itself)
+    return passed(f"The answer has {type_text(place.rtype)} records under the name, as the wildcard has.", exchange)

@@ -1,18 +1,22 @@
 """What items about paths share: what was sent at one end against what came at the other, octet by octet."""
 
-from dnsrig.verification.exchange import Exchange
+from collections.abc import Iterator
+
+from dnsrig.verification.exchange import Exchange, Transport
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.path import Family, PathSubject, Way
 from dnsrig.verification.upstream.server import Forwarded
 from dnsrig.verification.verdicts import Evidence, Outcome, failed
 
 
-def compare(subject: PathSubject, family: Family, query: Query, *, of_query: bool) -> Outcome | None:
+def compare(
+    subject: PathSubject, family: Family, query: Query, *, of_query: bool, transport: Transport = "udp"
+) -> Outcome | None:
     """Ask, and compare the query or the response at both ends; the ID too, which no router has reason to change."""
     way = subject.way(family)
-    exchange = way.asker.udp(query)
+    exchange = way.asker.tcp(query) if transport == "tcp" else way.asker.udp(query)
     if exchange.response is None:
-        return subject.lost(way, exchange)
+        return subject.lost(way, exchange, transport)
     seen = subject.seen(way, query)
     if not seen:
         return failed(f"{exchange.title} is answered, and has not come to the server.", exchange)
@@ -22,6 +26,13 @@ def compare(subject: PathSubject, family: Family, query: Query, *, of_query: boo
     if not of_query and came.response != exchange.response:
         return failed("The response is changed on the way from the server.", exchange, *_shown(came))
     return None
+
+
+def ways(subject: PathSubject) -> Iterator[tuple[Family, Transport]]:
+    """Give each version of IP with each transport that passes."""
+    for family in subject.families:
+        for transport in subject.transports(family):
+            yield family, transport
 
 
 def different(way: Way, exchange: Exchange) -> Outcome:

@@ -2,12 +2,26 @@
 
 from dns.rdatatype import RdataType
 
-from dnsrig.items.path._through import compare
+from dnsrig.items.path._through import compare, ways
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.path import PathSubject
 from dnsrig.verification.upstream import names
 from dnsrig.verification.verdicts import Outcome, Severity, passed
+
+WHATS = (names.PLAIN, names.ALIAS, names.ABSENT, names.SECTIONS, names.SERVFAIL, names.EXPLAINED)
+TYPES = (
+    RdataType.AAAA,
+    RdataType.MX,
+    RdataType.TXT,
+    RdataType.SRV,
+    RdataType.CAA,
+    RdataType.TLSA,
+    RdataType.SVCB,
+    RdataType.HTTPS,
+    RdataType.DS,
+    RdataType.make(65_280),
+)
 
 ITEM = Item(
     id="N-answers",
@@ -18,21 +32,30 @@ ITEM = Item(
     severity=Severity.CRITICAL,
     consequence="Clients are led to other addresses, and validation fails.",
     procedure=(
-        "Addresses, aliases, denials and errors are asked for; what the server sent and what the client got "
-        "are compared octet by octet."
+        "Addresses, aliases, denials, errors, and records of other types, one of them unknown, are asked for by each "
+        "version of IP, by UDP and TCP; what the server sent and what the client got are compared octet by octet."
     ),
     dig=("dig @{server} -p {port} x.plain.rig.example A", "dig @{server} -p {port} x.absent.rig.example A +dnssec"),
-    needs=("ipv4",),
-    faults=("path-other-server", "path-rewrites", "path-rewrites-nxdomain"),
+    faults=(
+        "path-other-server",
+        "path-rewrites",
+        "path-rewrites-ipv6",
+        "path-rewrites-by-tcp",
+        "path-rewrites-mail",
+        "path-rewrites-nxdomain",
+        "path-drops-types",
+    ),
 )
 
 
 def check(subject: PathSubject) -> Outcome:
     """Ask, and compare."""
-    for what in (names.PLAIN, names.ALIAS, names.ABSENT, names.SECTIONS, names.SERVFAIL, names.EXPLAINED):
+    questions = [(what, RdataType.A) for what in WHATS] + [(names.PLAIN, rtype) for rtype in TYPES]
+    for family, transport in ways(subject):
         for payload in (None, 1232):
-            query = Query(name=names.fresh(what), rtype=RdataType.A, rd=True, payload=payload)
-            wrong = compare(subject, "ipv4", query, of_query=False)
-            if wrong is not None:
-                return wrong
+            for what, rtype in questions:
+                query = Query(name=names.fresh(what), rtype=rtype, rd=True, payload=payload)
+                wrong = compare(subject, family, query, of_query=False, transport=transport)
+                if wrong is not None:
+                    return wrong
     return passed("Responses come octet by octet as they were sent.")

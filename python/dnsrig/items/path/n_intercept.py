@@ -2,6 +2,8 @@
 
 from dns.rdatatype import RdataType
 
+from dnsrig.items.path._through import ways
+from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.path import PathSubject
@@ -19,9 +21,12 @@ ITEM = Item(
         "Clients cannot choose their resolver, and servers are asked by whom nobody knows; faults of the "
         "interceptor are everybody's."
     ),
-    procedure="An address where nothing answers DNS is asked; then the server, which sees the client's own address.",
+    procedure=(
+        "The server is asked by each version of IP, by UDP and TCP, and sees the query; then addresses where nothing "
+        "answers DNS are asked."
+    ),
     dig=("dig @ADDRESS-WITHOUT-SERVER rig.example SOA",),
-    needs=("ipv4", "nowhere"),
+    needs=("nowhere",),
     faults=(
         "path-intercepts",
         "path-other-server",
@@ -29,24 +34,34 @@ ITEM = Item(
         "path-strips-options",
         "path-rewrites",
         "path-rewrites-nxdomain",
+        "path-rewrites-ipv6",
+        "path-rewrites-by-tcp",
+        "path-rewrites-mail",
+        "path-clears-do-ipv6",
+        "path-drops-types",
+        "path-drops-edns-versions",
+        "path-drops-long-queries",
     ),
 )
 
 
 def check(subject: PathSubject) -> Outcome:
     """Ask, and compare."""
-    way = subject.way("ipv4")
-    query = Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, payload=None)
-    answered = way.asker.udp(query)
-    if answered.message is None:
-        return subject.lost(way, answered)
-    if not subject.seen(way, query):
-        return failed("The query is answered, and has not come to the server.", answered)
-    if subject.nowhere is not None:
+    shown: tuple[Exchange, ...] = ()
+    for family, transport in ways(subject):
+        way = subject.way(family)
+        query = Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, payload=None)
+        answered = way.asker.tcp(query) if transport == "tcp" else way.asker.udp(query)
+        if answered.message is None:
+            return subject.lost(way, answered, transport)
+        if not subject.seen(way, query):
+            return failed(f"{answered.title} is answered, and has not come to the server.", answered)
+        shown = (answered,)
+    for nowhere in subject.nowhere:
         other = Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, payload=None)
-        for exchange in (subject.nowhere.udp(other), subject.nowhere.tcp(other)):
+        for exchange in (nowhere.udp(other), nowhere.tcp(other)):
             if exchange.response is not None:
                 return failed(
                     f"{exchange.server}, where no server is, answers by {exchange.transport.upper()}.", exchange
                 )
-    return passed("The server is asked, and nobody answers where no server is.", answered)
+    return passed("The server is asked, and nobody answers where no server is.", *shown)

@@ -1,6 +1,6 @@
 """What items about caches share: the same question twice."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import dns.message
@@ -31,12 +31,15 @@ class Twice:
         return "from the proxy's cache" if self.from_cache else "from the upstream, which was asked again"
 
 
-def ask_twice(subject: ProxySubject, first: Query, second: Query) -> Twice | Outcome:
-    """Ask both, and give what went wrong if one is not answered."""
+def ask_twice(
+    subject: ProxySubject, first: Query, second: Query, between: Callable[[], None] = lambda: None
+) -> Twice | Outcome:
+    """Ask both, and give what went wrong if one is not answered; `between` is called when the first is answered."""
     before = ask_whole(subject, first)
     wrong = lost(subject, before)
     if wrong is not None:
         return wrong
+    between()
     after = ask_whole(subject, second)
     if after.client.message is None:
         return subject.unanswered(after)

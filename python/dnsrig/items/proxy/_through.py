@@ -1,14 +1,17 @@
 """What most items share: ask through the proxy, and compare what its upstream sent with what the client got."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 
 import dns.flags
 import dns.message
 import dns.rcode
+from dns.rdatatype import RdataType
 
+from dnsrig.verification.exchange import Transport
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.proxy import ProxySubject, Through
 from dnsrig.verification.transparency import records, without_dnssec
+from dnsrig.verification.upstream import names
 from dnsrig.verification.upstream.server import Forwarded
 from dnsrig.verification.verdicts import Evidence, Outcome, failed
 
@@ -43,22 +46,36 @@ def differences(through: Through, of_query: Differ, of_response: Differ) -> list
     message, upstream = through.client.message, through.upstream
     if message is None or upstream is None:
         return []
-    sent = dns.message.from_wire(through.client.sent, keyring=False, continue_on_error=True)
+    sent = through.client.asked
     given = upstream.answer if through.client.query.do else without_dnssec(upstream.answer)
     found = [f"in the query, {said}" for said in of_query(sent, upstream.asked)]
     return found + [f"in the response, {said}" for said in of_response(given, message)]
 
 
 def compare(
-    subject: ProxySubject, query: Query, *, of_query: Differ = no_difference, of_response: Differ = no_difference
+    subject: ProxySubject,
+    query: Query,
+    *,
+    of_query: Differ = no_difference,
+    of_response: Differ = no_difference,
+    transport: Transport = "udp",
 ) -> Outcome | Through:
     """Ask, and give what went wrong, or what passed."""
-    through = ask_whole(subject, query)
+    through = ask_whole(subject, query) if transport == "udp" else subject.ask(query, "tcp")
     wrong = lost(subject, through)
     if wrong is not None:
         return wrong
     found = differences(through, of_query, of_response)
     return changed(through, found) if found else through
+
+
+def with_and_without_do(subject: ProxySubject, whats: Iterable[str]) -> Sequence[Query]:
+    """Give queries for addresses without EDNS, and with DO where signatures come to the client (see P-1)."""
+    asked = list(whats)
+    plain = [Query(name=names.fresh(what), rtype=RdataType.A, rd=True, payload=None) for what in asked]
+    if subject.lacks("dnssec") is not None:
+        return plain
+    return [*plain, *(Query(name=names.fresh(what), rtype=RdataType.A, rd=True, do=True) for what in asked)]
 
 
 def changed(through: Through, found: list[str]) -> Outcome:

@@ -4,6 +4,7 @@ import dns.message
 from dns.rdatatype import RdataType
 
 from dnsrig.items.proxy._through import at_upstream, changed, compare
+from dnsrig.verification.exchange import Transport
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.proxy import ProxySubject
@@ -22,8 +23,8 @@ ITEM = Item(
         "Validating clients behind the proxy get no signatures, or cannot turn the upstream's validation off."
     ),
     procedure=(
-        "Queries with DO, AD and CD in several combinations, and without EDNS; flags and OPT are compared at "
-        "the upstream and at the client."
+        "Queries with DO, AD and CD in several combinations, and without EDNS, by UDP and TCP; flags and OPT are "
+        "compared at the upstream and at the client. AA may not be set where the upstream did not set it."
     ),
     dig=("dig @{server} -p {port} x.plain.rig.example A +dnssec +adflag +cdflag",),
     needs=("upstream",),
@@ -39,6 +40,8 @@ ITEM = Item(
         "proxy-clears-cd-in-responses",
         "proxy-clears-do-in-responses",
         "proxy-adds-opt",
+        "proxy-sets-aa",
+        "proxy-strips-opt-by-tcp",
     ),
 )
 
@@ -46,24 +49,37 @@ ITEM = Item(
 def check(subject: ProxySubject) -> Outcome:
     """Ask with the flags in several combinations."""
     shown: tuple[Shown, ...] = ()
-    for do, ad, cd in ((True, False, False), (True, True, True), (False, True, False), (False, False, True)):
-        query = Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, do=do, ad=ad, cd=cd)
-        passage = compare(subject, query, of_query=_query_differences, of_response=_response_differences)
-        if isinstance(passage, Outcome):
-            return passage
-        shown = (passage.client, *at_upstream(passage.upstream))
+    for transport in subject.transports:
+        for do, ad, cd in ((True, False, False), (True, True, True), (False, True, False), (False, False, True)):
+            query = Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, do=do, ad=ad, cd=cd)
+            passage = compare(
+                subject, query, of_query=_query_differences, of_response=_response_differences, transport=transport
+            )
+            if isinstance(passage, Outcome):
+                return passage
+            shown = (passage.client, *at_upstream(passage.upstream))
+        wrong = _without_edns(subject, transport)
+        if wrong is not None:
+            return wrong
+    return passed("Queries and responses pass with OPT, RD, AD, CD and DO as they were sent.", *shown)
+
+
+def _without_edns(subject: ProxySubject, transport: Transport) -> Outcome | None:
     query = Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, payload=None)
-    bare = compare(subject, query, of_query=_flag_differences, of_response=_flag_differences)
+    bare = compare(subject, query, of_query=_flag_differences, of_response=_flag_differences, transport=transport)
     if isinstance(bare, Outcome):
         return bare
     if bare.client.message is not None and bare.client.message.edns >= 0:
         return changed(bare, ["the response to a query without EDNS has OPT"])
-    return passed("Queries and responses pass with OPT, RD, AD, CD and DO as they were sent.", *shown)
+    return None
 
 
 def _flag_differences(went_in: dns.message.Message, came_out: dns.message.Message) -> list[str]:
-    """Compare flags alone: a proxy that asks with EDNS for others does no harm, as long as those get no OPT."""
-    return flag_differences(went_in, came_out, ("QR", "RD", "RA", "AD", "CD"))
+    """Compare flags alone: a proxy that asks with EDNS for others does no harm, as long as those get no OPT.
+
+    The upstream sets RA and never AA. A proxy that offers recursion by its upstream may say so with RA itself.
+    """
+    return flag_differences(went_in, came_out, ("QR", "AA", "RD", "RA", "AD", "CD"))
 
 
 def _query_differences(went_in: dns.message.Message, came_out: dns.message.Message) -> list[str]:

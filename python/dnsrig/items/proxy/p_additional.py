@@ -1,11 +1,8 @@
 """P-additional: the additional section."""
 
-from dns.rdatatype import RdataType
-
-from dnsrig.items.proxy._through import compare
+from dnsrig.items.proxy._through import compare, with_and_without_do
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
-from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.proxy import ProxySubject
 from dnsrig.verification.transparency import section_differences
 from dnsrig.verification.upstream import names
@@ -19,18 +16,19 @@ ITEM = Item(
     references=("RFC 5625 section 3",),
     severity=Severity.NOTICE,
     consequence="Clients have to ask for addresses that were there already.",
-    procedure="A response with records in all sections is compared with what the upstream sent.",
+    procedure=(
+        "A response with records in all sections is compared with what the upstream sent, without EDNS and with DO."
+    ),
     dig=("dig @{server} -p {port} x.sections.rig.example A +dnssec",),
-    needs=("dnssec",),
-    faults=("proxy-drops-additional",),
+    needs=("upstream",),
+    faults=("proxy-drops-additional", "proxy-drops-additional-without-do"),
 )
 
 
 def check(subject: ProxySubject) -> Outcome:
     """Ask, and compare."""
     shown: tuple[Exchange, ...] = ()
-    for what in (names.SECTIONS,):
-        query = Query(name=names.fresh(what), rtype=RdataType.A, rd=True, do=True)
+    for query in with_and_without_do(subject, (names.SECTIONS,)):
         through = compare(subject, query, of_response=lambda sent, came: section_differences(sent, came, "additional"))
         if isinstance(through, Outcome):
             return through

@@ -1,11 +1,8 @@
 """P-authority: the authority section."""
 
-from dns.rdatatype import RdataType
-
-from dnsrig.items.proxy._through import compare
+from dnsrig.items.proxy._through import compare, with_and_without_do
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
-from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.proxy import ProxySubject
 from dnsrig.verification.transparency import section_differences
 from dnsrig.verification.upstream import names
@@ -22,19 +19,19 @@ ITEM = Item(
         "Denials cannot be validated, and negative answers not be kept in caches, for want of the SOA record."
     ),
     procedure=(
-        "A response with records in all sections is compared with what the upstream sent; so is a denial with DO."
+        "A response with records in all sections is compared with what the upstream sent, and denials are; without "
+        "EDNS, and with DO."
     ),
     dig=("dig @{server} -p {port} x.sections.rig.example A +dnssec",),
-    needs=("dnssec",),
-    faults=("proxy-drops-authority", "proxy-rewrites-nxdomain"),
+    needs=("upstream",),
+    faults=("proxy-drops-authority", "proxy-drops-authority-without-do", "proxy-rewrites-nxdomain"),
 )
 
 
 def check(subject: ProxySubject) -> Outcome:
     """Ask, and compare."""
     shown: tuple[Exchange, ...] = ()
-    for what in (names.SECTIONS, names.ABSENT, names.EMPTY):
-        query = Query(name=names.fresh(what), rtype=RdataType.A, rd=True, do=True)
+    for query in with_and_without_do(subject, (names.SECTIONS, names.ABSENT, names.EMPTY)):
         through = compare(subject, query, of_response=lambda sent, came: section_differences(sent, came, "authority"))
         if isinstance(through, Outcome):
             return through

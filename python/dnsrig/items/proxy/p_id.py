@@ -1,15 +1,9 @@
 """P-id: random IDs."""
 
-from dns.rdatatype import RdataType
-
-from dnsrig.items._chance import pattern
+from dnsrig.items.proxy._guessing import check_guessing
 from dnsrig.verification.item import Item
-from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.proxy import ProxySubject
-from dnsrig.verification.upstream import names
-from dnsrig.verification.verdicts import Evidence, Outcome, Severity, failed, inconclusive, passed
-
-QUERIES = 40
+from dnsrig.verification.verdicts import Outcome, Severity
 
 ITEM = Item(
     id="P-id",
@@ -30,17 +24,4 @@ ITEM = Item(
 
 def check(subject: ProxySubject) -> Outcome:
     """Look at many queries."""
-    seen = []
-    for _ in range(QUERIES):
-        through = subject.ask(Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, payload=None))
-        if through.client.message is None:
-            return subject.unanswered(through)
-        seen += [one for one in through.forwarded if one.transport == "udp"]
-    if len(seen) < QUERIES // 2:
-        return inconclusive(f"The upstream got {len(seen)} of {QUERIES} queries by UDP.")
-    numbers = [int.from_bytes(one.query[:2]) for one in seen]
-    shown = Evidence("at the upstream, in this order", " ".join(str(number) for number in numbers))
-    found = pattern(numbers)
-    if found:
-        return failed(f"They can be guessed: {found}.", shown)
-    return passed(f"{len(set(numbers))} different ones in {len(numbers)} queries, without pattern.", shown)
+    return check_guessing(subject, lambda one: int.from_bytes(one.query[:2]))

@@ -4,10 +4,12 @@ from dataclasses import replace
 
 from dns.rdatatype import RdataType
 
+from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.stopping import thread_pool
 from dnsrig.verification.subjects.proxy import ProxySubject
+from dnsrig.verification.transparency import owner_differences
 from dnsrig.verification.upstream import names
 from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed
 
@@ -19,14 +21,18 @@ ITEM = Item(
     id="P-parallel",
     role="proxy",
     group="Protection",
-    requirement="The proxy serves 100 queries at the same time.",
+    requirement="The proxy serves 100 queries at the same time, each with its own answer.",
     references=("RFC 5625 section 3",),
     severity=Severity.WARNING,
-    consequence="Pages with many names, and several users at once, wait for answers.",
-    procedure="100 names are asked for at once; where one in ten is not answered, a second time.",
+    consequence="Pages with many names, and several users at once, wait for answers or get those of others.",
+    procedure=(
+        "100 names are asked for at once; where one in ten is not answered, a second time. What comes for each name is "
+        "compared with what the upstream sent for it."
+    ),
     dig=("dig @{server} -p {port} x.plain.rig.example A",),
     needs=("upstream",),
-    faults=("proxy-few-at-once",),
+    faults=("proxy-few-at-once", "proxy-mixes-answers"),
+    runs_alone=True,
 )
 
 
@@ -40,6 +46,11 @@ def check(subject: ProxySubject) -> Outcome:
         ]
         with thread_pool(QUERIES, "parallel") as pool:
             exchanges = list(pool.map(hasty.udp, queries))
+        mixed = [exchange for exchange in exchanges if _is_of_another(subject, exchange)]
+        if mixed:
+            return failed(
+                f"{len(mixed)} of {QUERIES} queries at the same time get responses that belong to others.", mixed[0]
+            )
         missing = sum(exchange.message is None for exchange in exchanges)
         if missing * 10 < QUERIES:
             return passed(
@@ -49,3 +60,12 @@ def check(subject: ProxySubject) -> Outcome:
     if silence:
         return inconclusive(f"The proxy does not answer a single query any more either: {silence}.")
     return failed(f"{missing} of {QUERIES} queries at the same time are not answered within {WAIT_S:g} s.")
+
+
+def _is_of_another(subject: ProxySubject, exchange: Exchange) -> bool:
+    """Whether a response is about another name than was asked for, or came without the upstream having been asked."""
+    message = exchange.message
+    if message is None:
+        return False
+    sent = [one.answer for one in subject.seen(exchange.query.name)]
+    return not any(not owner_differences(answer, message) for answer in sent)

@@ -10,7 +10,7 @@ from dns.rdatatype import RdataType
 from dnsrig.items.proxy._through import ask_whole
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
-from dnsrig.verification.subjects.proxy import ProxySubject
+from dnsrig.verification.subjects.proxy import ProxySubject, Through
 from dnsrig.verification.upstream import names
 from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed
 
@@ -23,7 +23,8 @@ ITEM = Item(
     severity=Severity.ERROR,
     consequence="Clients that validate themselves resolve nothing that is signed, or turn validation off.",
     procedure=(
-        "The DNSKEY RRset, an address and a denial are asked for with DO and CD, and validated from the zone's key."
+        "The DNSKEY RRset, an address and a denial are asked for with DO and CD, by UDP and TCP, and validated from "
+        "the zone's key."
     ),
     dig=(
         "dig @{server} -p {port} rig.example DNSKEY +dnssec +cdflag",
@@ -39,38 +40,47 @@ ITEM = Item(
         "proxy-drops-authority",
         "proxy-rewrites-addresses",
         "proxy-rewrites-nxdomain",
+        "proxy-strips-rrsig-by-tcp",
+        "proxy-caches-without-rrsig",
     ),
 )
 
 
 def check(subject: ProxySubject) -> Outcome:
     """Ask and validate as a stub does."""
+    for transport in subject.transports:
+        questions = (
+            (names.ORIGIN, RdataType.DNSKEY),
+            (names.fresh(names.PLAIN), RdataType.A),
+            (names.fresh(names.ABSENT), RdataType.A),
+        )
+        for name, rtype in questions:
+            query = Query(name=name, rtype=rtype, rd=True, do=True, cd=True)
+            through = ask_whole(subject, query) if transport == "udp" else subject.ask(query, "tcp")
+            wrong = _invalid(subject, through)
+            if wrong is not None:
+                return wrong
+    said = " and ".join(transport.upper() for transport in subject.transports)
+    return passed(f"Keys, an address and a denial validate by {said}.")
+
+
+def _invalid(subject: ProxySubject, through: Through) -> Outcome | None:
+    message = through.client.message
+    if message is None:
+        return subject.unanswered(through)
     if subject.upstream is None:
         return inconclusive("The trust anchor is not known.")
     anchors: dict[dns.name.Name, dns.node.Node | dns.rdataset.Rdataset] = {names.ORIGIN: subject.upstream.signer.keys}
-    questions = (
-        (names.ORIGIN, RdataType.DNSKEY),
-        (names.fresh(names.PLAIN), RdataType.A),
-        (names.fresh(names.ABSENT), RdataType.A),
-    )
-    for name, rtype in questions:
-        through = ask_whole(subject, Query(name=name, rtype=rtype, rd=True, do=True, cd=True))
-        message = through.client.message
-        if message is None:
-            return subject.unanswered(through)
-        rrsets = [rrset for rrset in (*message.answer, *message.authority) if rrset.rdtype != RdataType.RRSIG]
-        if not rrsets:
-            return failed(f"There is nothing to validate in the response for {name} {rtype.name}.", through.client)
-        for rrset in rrsets:
-            found = [
-                one
-                for one in (*message.answer, *message.authority)
-                if one.covers == rrset.rdtype and one.name == rrset.name
-            ]
-            if not found:
-                return failed(f"{rrset.name} {rrset.rdtype.name} has no signature.", through.client)
-            try:
-                dns.dnssec.validate(rrset, found[0], anchors)
-            except dns.exception.ValidationFailure as error:
-                return failed(f"{rrset.name} {rrset.rdtype.name} does not validate: {error}.", through.client)
-    return passed("Keys, an address and a denial validate.")
+    both = [*message.answer, *message.authority]
+    rrsets = [rrset for rrset in both if rrset.rdtype != RdataType.RRSIG]
+    if not rrsets:
+        return failed(f"There is nothing to validate in the response to {through.client.title}.", through.client)
+    for rrset in rrsets:
+        found = [one for one in both if one.covers == rrset.rdtype and one.name == rrset.name]
+        if not found:
+            return failed(f"{rrset.name} {rrset.rdtype.name} has no signature.", through.client)
+        try:
+            dns.dnssec.validate(rrset, found[0], anchors)
+        except dns.exception.ValidationFailure as error:
+            return failed(f"{rrset.name} {rrset.rdtype.name} does not validate: {error}.", through.client)
+    return None

@@ -2,10 +2,11 @@
 
 from dns.rdatatype import RdataType
 
-from dnsrig.items.proxy._through import lost
+from dnsrig.items.proxy._through import compare
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.proxy import ProxySubject
+from dnsrig.verification.transparency import owner_differences
 from dnsrig.verification.upstream import names
 from dnsrig.verification.verdicts import Outcome, Severity, passed
 
@@ -26,9 +27,9 @@ ITEM = Item(
 
 def check(subject: ProxySubject) -> Outcome:
     """Ask by TCP."""
-    through = subject.ask(Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, payload=None), "tcp")
-    wrong = lost(subject, through)
-    if wrong is not None:
-        return wrong
+    query = Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, payload=None)
+    through = compare(subject, query, of_response=owner_differences, transport="tcp")
+    if isinstance(through, Outcome):
+        return through
     how = "" if through.upstream is None else f"; the proxy asks by {through.upstream.transport.upper()}"
     return passed(f"The query by TCP is answered{how}.", through.client)

@@ -6,49 +6,78 @@ from dnsrig.items.proxy._through import compare
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.stopping import pause
-from dnsrig.verification.subjects.proxy import ProxySubject
+from dnsrig.verification.subjects.proxy import ProxySubject, Through
 from dnsrig.verification.transparency import raised_ttls
 from dnsrig.verification.upstream import names
 from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed
 
 PAUSE_S = 2.1
+SHORT_TTL_S = 1
 
 ITEM = Item(
     id="P-ttl",
     role="proxy",
     group="Cache",
-    requirement="TTLs in responses are not higher than the upstream's, and in the cache they run down.",
-    references=("RFC 1035 section 3.2.1", "RFC 2181 section 8", "RFC 5625 section 3"),
+    requirement="TTLs in responses are not higher than the upstream's, and in the cache they run down and end.",
+    references=("RFC 1035 section 3.2.1", "RFC 2181 section 8", "RFC 2308 section 5", "RFC 5625 section 3"),
     severity=Severity.ERROR,
     consequence=(
-        "Clients use addresses that have changed, and signatures that have expired, longer than their owner said."
+        "Clients use addresses that have changed, signatures that have expired, and denials of names that are there "
+        "by now, longer than their owner said."
     ),
     procedure=(
-        "A name is asked for twice, two seconds apart; where the second response is from the cache, its TTL "
-        "is lower by at least one second."
+        "Names that exist and names that do not are asked for twice, two seconds apart; where the second response is "
+        "from the cache, its TTLs are lower by at least one second. What has a TTL of one second is asked for anew."
     ),
-    dig=("dig @{server} -p {port} x.plain.rig.example A", "sleep 2", "dig @{server} -p {port} x.plain.rig.example A"),
+    dig=(
+        "dig @{server} -p {port} x.plain.rig.example A; sleep 2; dig @{server} -p {port} x.plain.rig.example A",
+        "dig @{server} -p {port} x.absent-1.rig.example A; sleep 2; dig @{server} -p {port} x.absent-1.rig.example A",
+    ),
     needs=("upstream",),
-    faults=("proxy-cache-keeps-ttl", "proxy-raises-ttl"),
+    faults=("proxy-cache-keeps-ttl", "proxy-raises-ttl", "proxy-caches-nxdomain-for-ever"),
 )
 
 
 def check(subject: ProxySubject) -> Outcome:
-    """Ask twice, some time apart."""
-    query = Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, payload=None)
-    first = compare(subject, query, of_response=raised_ttls)
-    if isinstance(first, Outcome):
-        return first
+    """Ask for all twice, some time apart."""
+    whats = (names.PLAIN, names.ABSENT, names.living(SHORT_TTL_S), names.absent_for(SHORT_TTL_S))
+    firsts: list[Through] = []
+    for what in whats:
+        query = Query(name=names.fresh(what), rtype=RdataType.A, rd=True, payload=None)
+        first = compare(subject, query, of_response=raised_ttls)
+        if isinstance(first, Outcome):
+            return first
+        firsts.append(first)
+    if not _ttls(firsts[0]):
+        return inconclusive("The response has no records whose TTL could be looked at.", firsts[0].client)
     pause(PAUSE_S)
-    second = subject.ask(query)
-    if first.client.message is None or second.client.message is None:
-        return subject.unanswered(second)
-    if not first.client.message.answer:
-        return inconclusive("The response has no records whose TTL could be looked at.", first.client)
-    if second.forwarded:
-        return passed("The second response is not from a cache.", second.client)
-    before = min((rrset.ttl for rrset in first.client.message.answer), default=0)
-    after = max((rrset.ttl for rrset in second.client.message.answer), default=0)
-    if after >= before:
+    seconds = [subject.ask(first.client.query) for first in firsts]
+    for first, second, is_short in zip(firsts, seconds, (False, False, True, True), strict=True):
+        if second.client.message is None:
+            return subject.unanswered(second)
+        wrong = None if second.forwarded else _wrong_from_cache(first, second, is_short=is_short)
+        if wrong is not None:
+            return wrong
+    if seconds[0].forwarded:
+        return passed("The second response is not from a cache.", seconds[0].client)
+    before, after = min(_ttls(firsts[0])), max(_ttls(seconds[0]), default=0)
+    return passed(f"{PAUSE_S:g} s later the TTL from the cache is {after} instead of {before}.", seconds[0].client)
+
+
+def _wrong_from_cache(first: Through, second: Through, *, is_short: bool) -> Outcome | None:
+    """Judge what the proxy answered itself; a denial that it gives without SOA record shows no TTL."""
+    if is_short:
+        reason = f"{PAUSE_S:g} s later a response that may be kept for {SHORT_TTL_S} s comes from the cache."
+        return failed(reason, first.client, second.client)
+    before, after = min(_ttls(first), default=0), max(_ttls(second), default=0)
+    if before and after >= before:
         return failed(f"{PAUSE_S:g} s later the TTL from the cache is {after}, as before.", first.client, second.client)
-    return passed(f"{PAUSE_S:g} s later the TTL from the cache is {after} instead of {before}.", second.client)
+    return None
+
+
+def _ttls(through: Through) -> list[int]:
+    """Give the TTLs of an answer, or of the SOA record of a denial."""
+    message = through.client.message
+    if message is None:
+        return []
+    return [rrset.ttl for rrset in message.answer or message.authority]

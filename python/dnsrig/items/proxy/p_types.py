@@ -24,6 +24,11 @@ TYPES = (
     RdataType.DS,
     RdataType.CDS,
     RdataType.NSEC3PARAM,
+    RdataType.PTR,
+    RdataType.NAPTR,
+    RdataType.SSHFP,
+    RdataType.OPENPGPKEY,
+    RdataType.URI,
 )
 
 ITEM = Item(
@@ -40,7 +45,7 @@ ITEM = Item(
     procedure="Each type is asked for with DO, and the answer section is compared with what the upstream sent.",
     dig=("dig @{server} -p {port} x.plain.rig.example HTTPS", "dig @{server} -p {port} x.plain.rig.example DS"),
     needs=("upstream",),
-    faults=("proxy-drops-svcb",),
+    faults=("proxy-drops-svcb", "proxy-drops-rare-types"),
 )
 
 

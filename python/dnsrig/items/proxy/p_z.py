@@ -6,7 +6,7 @@ from dnsrig.items.proxy._through import at_upstream, compare
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.proxy import ProxySubject
-from dnsrig.verification.transparency import flag_differences
+from dnsrig.verification.transparency import flag_differences, owner_differences
 from dnsrig.verification.upstream import names
 from dnsrig.verification.verdicts import Outcome, Severity, passed
 
@@ -30,7 +30,12 @@ ITEM = Item(
 def check(subject: ProxySubject) -> Outcome:
     """Ask, and compare."""
     query = Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, z=True, payload=None)
-    through = compare(subject, query, of_query=lambda sent, came: flag_differences(sent, came, ("Z",)))
+    through = compare(
+        subject,
+        query,
+        of_query=lambda sent, came: flag_differences(sent, came, ("Z",)),
+        of_response=owner_differences,
+    )
     if isinstance(through, Outcome):
         return through
     return passed("The query comes to the upstream with Z.", through.client, *at_upstream(through.upstream))

@@ -8,7 +8,7 @@ from dnsrig.verification.queries import Query
 from dnsrig.verification.stopping import pause
 from dnsrig.verification.subjects.resolver import POINT_AT_TREE, ResolverSubject
 from dnsrig.verification.tree.cases import BOGUS, Status, TableRow
-from dnsrig.verification.verdicts import Outcome, failed, inconclusive, not_applicable, passed
+from dnsrig.verification.verdicts import Outcome, Verdict, failed, inconclusive, not_applicable, passed
 
 PROCEDURE = "Each name is asked for with RD and DO. "
 RCODES = {"": dns.rcode.NOERROR, "type": dns.rcode.NOERROR, "name": dns.rcode.NXDOMAIN}
@@ -106,6 +106,23 @@ def check_table(subject: ResolverSubject, item_id: str) -> Outcome:
         evidence = [exchange for _, exchange in wrong[:SHOWN]]
         return failed(f"Of {len(rows)} questions, {len(wrong)}: {said}{more}.", *evidence)
     return passed(f"{_counted(right)}, as is right.", *right[:1])
+
+
+def check_bogus(subject: ResolverSubject, item_id: str) -> Outcome:
+    """Ask all questions of an item, and those about bogus data by TCP too."""
+    outcome = check_table(subject, item_id)
+    if outcome.verdict != Verdict.PASS:
+        return outcome
+    rows = [row for row in subject.rows(item_id) if row.case.right == BOGUS]
+    by_tcp = [(row, subject.asker.tcp(_query(row))) for row in rows]
+    # No response may be for want of TCP, which is the matter of F-85.
+    given = [(row, one) for row, one in by_tcp if one.message is not None and status_of(one) != Status.BOGUS]
+    if not given:
+        return outcome
+    said = "; ".join(f"by TCP {complaint(subject, row, exchange)}" for row, exchange in given[:SHOWN])
+    more = f"; {len(given) - SHOWN} more" if len(given) > SHOWN else ""
+    evidence = [exchange for _, exchange in given[:SHOWN]]
+    return failed(f"Of {len(rows)} questions, {len(given)}: {said}{more}.", *evidence)
 
 
 def _nothing_to_ask(subject: ResolverSubject) -> Outcome:

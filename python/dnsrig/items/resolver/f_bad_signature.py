@@ -1,6 +1,6 @@
 """F-bad-signature: signatures that do not verify."""
 
-from dnsrig.items.resolver._table import PROCEDURE, check_table
+from dnsrig.items.resolver._table import PROCEDURE, check_bogus
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.verdicts import Outcome, Severity
@@ -17,13 +17,16 @@ ITEM = Item(
         "works again."
     ),
     procedure=PROCEDURE
-    + ("A changed signature, changed data under a right signature, and a changed field of the signature: SERVFAIL."),
+    + (
+        "A changed signature, of addresses and of other types, changed data under a right signature, and a changed "
+        "field of the signature: SERVFAIL, by UDP and by TCP."
+    ),
     dig=("dig @{server} -p {port} www.bad-signature.nsec. A +dnssec",),
     needs=("validates",),
-    faults=("accepts-bad-signature",),
+    faults=("accepts-bad-signature", "validates-by-udp-only", "validates-addresses-only"),
 )
 
 
 def check(subject: ResolverSubject) -> Outcome:
     """Ask the questions of the table about signatures that do not verify."""
-    return check_table(subject, ITEM.id)
+    return check_bogus(subject, ITEM.id)

@@ -29,6 +29,8 @@ class Resolver(DrivenServer):
     role: ClassVar[Literal["resolver", "proxy"]]
     """A resolver asks the tree's servers itself; a proxy forwards each query."""
     can_validate: ClassVar[bool] = True
+    can_limit_udp: ClassVar[bool] = False
+    """Whether `udp_limit` of its settings can be set."""
     can_manage_anchors: ClassVar[bool] = False
     """Whether it keeps trust anchors up to date (RFC 5011)."""
 
@@ -141,6 +143,7 @@ class Resolver(DrivenServer):
             "cache": settings.cache,
             "verbose": settings.verbose,
             "threads": settings.threads,
+            "udp_limit": settings.udp_limit,
         }
 
     def check(self) -> None:

@@ -32,6 +32,7 @@ class BindResolver(Resolver):
     role: ClassVar[Literal["resolver", "proxy"]] = "resolver"
     title = Bind.title
     package = "bind9 bind9-utils"
+    can_limit_udp = True
     program = Bind.program
     can_manage_anchors = True
     files: ClassVar[Mapping[str, str]] = {"named.conf": "named.conf.j2"}

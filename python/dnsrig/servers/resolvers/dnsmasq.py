@@ -17,6 +17,7 @@ class Dnsmasq(Resolver):
     role: ClassVar[Literal["resolver", "proxy"]] = "proxy"
     title = "dnsmasq"
     package = "dnsmasq-base"
+    can_limit_udp = True
     program = "dnsmasq"
     files: ClassVar[Mapping[str, str]] = {"dnsmasq.conf": "dnsmasq.conf.j2"}
     signs = LogSigns(

@@ -21,6 +21,7 @@ class KnotResolver(Resolver):
     role: ClassVar[Literal["resolver", "proxy"]] = "resolver"
     title = "Knot Resolver (kresd)"
     package = "knot-resolver"
+    can_limit_udp = True
     program = "kresd"
     can_manage_anchors = True
     files: ClassVar[Mapping[str, str]] = {"kresd.conf": "kresd.conf.j2"}

@@ -17,6 +17,7 @@ class PowerDnsRecursor(Resolver):
     role: ClassVar[Literal["resolver", "proxy"]] = "resolver"
     title = "PowerDNS Recursor"
     package = "pdns-recursor"
+    can_limit_udp = True
     program = "pdns_recursor"
     files: ClassVar[Mapping[str, str]] = {"recursor.conf": "recursor.conf.j2", "recursor.lua": "recursor.lua.j2"}
     signs = LogSigns(

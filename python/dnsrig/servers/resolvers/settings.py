@@ -14,6 +14,7 @@ from dnsrig.errors import InputError
 from dnsrig.servers.interruption import raise_interruption
 from dnsrig.servers.rendering import zone_name
 from dnsrig.servers.resolvers.anchors import Anchor, read_anchors
+from dnsrig.servers.settings import check_udp_limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,8 @@ class ResolverSettings:
 
     It asks for the root's SOA record, without EDNS, so the tree's root, or a proxy's upstream, must be there before.
     """
+    udp_limit: int | None = None
+    """Octets that responses by UDP may have, where the server can be told (`can_limit_udp`); None: as it ships."""
     verbose: bool = False
     """Log queries, and why an answer is bogus, where the server can."""
     threads: int = 1
@@ -87,6 +90,7 @@ class ResolverSettings:
         _check_port(self.port, lowest=0)
         if self.threads < 1:
             raise InputError(f"a server needs at least one thread, not {self.threads}")
+        check_udp_limit(self.udp_limit)
         if self.cpus is not None and not self.cpus:
             raise InputError("a server needs at least one CPU; leave the set out to let it use all")
         object.__setattr__(self, "unhidden", tuple(zone_name(name) for name in self.unhidden))

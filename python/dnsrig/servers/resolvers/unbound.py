@@ -17,6 +17,7 @@ class UnboundResolver(Resolver):
     role: ClassVar[Literal["resolver", "proxy"]] = "resolver"
     title = "Unbound"
     package = "unbound"
+    can_limit_udp = True
     program = "unbound"
     can_manage_anchors = True
     files: ClassVar[Mapping[str, str]] = {"unbound.conf": "unbound.conf.j2"}

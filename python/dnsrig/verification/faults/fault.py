@@ -88,8 +88,12 @@ class Fault:
     """All queries by UDP to the server that is right leave from one port, one after the other."""
     listens_everywhere: bool = False
     """Queries to any address of the host are answered, not only to the one that is meant."""
+    answers_twice: bool = False
+    """Every response by UDP is sent twice."""
     delay_s: float = 0.0
     """Responses by UDP are held back for so long."""
+    swaps_beyond: int = 0
+    """Beyond so many queries by UDP at a time, clients get the responses of others; 0 is never."""
     most_at_once: int = 0
     """Queries by UDP beyond so many at a time are dropped; 0 is without limit."""
 

@@ -22,6 +22,8 @@ class PathFault:
     """Of the router's device towards the client, in octets."""
     relay: str | None = None
     """The fault of the relay that port 53 is redirected to; `none` is a relay that changes nothing."""
+    ipv6_alone: bool = False
+    """IPv4 passes as it should."""
     own_server: bool = False
     """Port 53 is redirected to another server."""
 
@@ -53,5 +55,42 @@ PATH_FAULTS = (
         name="path-rewrites-nxdomain",
         does="takes queries to itself and hides NXDOMAIN",
         relay="proxy-rewrites-nxdomain",
+    ),
+    PathFault(
+        name="path-rewrites-ipv6",
+        does="takes queries by IPv6 to itself and changes addresses",
+        relay="proxy-rewrites-addresses",
+        ipv6_alone=True,
+    ),
+    PathFault(
+        name="path-clears-do-ipv6",
+        does="takes queries by IPv6 to itself and clears DO",
+        relay="clears-do",
+        ipv6_alone=True,
+    ),
+    PathFault(
+        name="path-rewrites-by-tcp",
+        does="takes queries to itself and changes addresses in responses by TCP",
+        relay="rewrites-addresses-by-tcp",
+    ),
+    PathFault(
+        name="path-rewrites-mail",
+        does="takes queries to itself and changes mail servers",
+        relay="rewrites-mail-servers",
+    ),
+    PathFault(
+        name="path-drops-types",
+        does="takes queries to itself and drops those for CAA, TLSA, HTTPS and unknown types",
+        relay="drops-types-in-use",
+    ),
+    PathFault(
+        name="path-drops-edns-versions",
+        does="takes queries to itself and drops those of other EDNS versions",
+        relay="drops-edns-versions-on-path",
+    ),
+    PathFault(
+        name="path-drops-long-queries",
+        does="takes queries to itself and drops those of more than 512 octets",
+        relay="drops-long-queries",
     ),
 )

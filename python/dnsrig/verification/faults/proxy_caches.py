@@ -100,6 +100,14 @@ def _is_any(answer: dns.message.Message) -> bool:
     return answer.rcode() in {dns.rcode.NOERROR, dns.rcode.NXDOMAIN} and not answer.flags & dns.flags.TC
 
 
+def _is_nxdomain(answer: dns.message.Message) -> bool:
+    return answer.rcode() == dns.rcode.NXDOMAIN and not answer.flags & dns.flags.TC
+
+
+def _is_servfail(answer: dns.message.Message) -> bool:
+    return answer.rcode() == dns.rcode.SERVFAIL
+
+
 def _fault(name: str, does: str, cache: _Cache) -> Fault:
     return Fault(
         name=f"proxy-{name}",
@@ -116,5 +124,7 @@ FAULTS = (
     _fault("cache-ignores-do", "does not mind DO in its cache", _Cache(key=_without_do)),
     _fault("cache-ignores-cd", "does not mind CD in its cache", _Cache(key=_without_cd)),
     _fault("cache-keeps-ttl", "does not count TTLs down in its cache", _Cache(ages=False)),
+    _fault("caches-nxdomain-for-ever", "keeps NXDOMAIN for ever", _Cache(is_kept=_is_nxdomain, ages=False)),
+    _fault("caches-servfail", "keeps SERVFAIL for ever", _Cache(is_kept=_is_servfail, keeps_ttl_zero=True)),
     _fault("caches-ttl-zero", "keeps records with TTL 0 in its cache", _Cache(keeps_ttl_zero=True)),
 )

@@ -59,6 +59,7 @@ class Relay:
         self._fixed_port = 0
         self._one_by_one = asyncio.Lock()
         self._under_way = 0
+        self._last = b""
 
     @property
     def endpoint(self) -> Endpoint:
@@ -161,10 +162,18 @@ class Relay:
             self._under_way -= 1
         if response is None:
             return
+        if self.fault.swaps_beyond:
+            response = self._of_another(response)
         if self._other_source is not None:
             await self._loop.sock_sendto(self._other_source, response, sender)
         elif self._datagrams is not None:
-            self._datagrams.sendto(response, sender)
+            for _ in range(2 if self.fault.answers_twice else 1):
+                self._datagrams.sendto(response, sender)
+
+    def _of_another(self, response: bytes) -> bytes:
+        """Give the response that came before, with the ID of this one, while many queries are under way."""
+        other, self._last = self._last, response
+        return response[:2] + other[2:] if other and self._under_way > self.fault.swaps_beyond else response
 
     async def _serve_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()

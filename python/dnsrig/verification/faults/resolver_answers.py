@@ -86,6 +86,11 @@ def _response_faults() -> tuple[tuple[str, str, Change], ...]:
             "gives up where a server is silent, or its responses cannot be used",
             _below(["fresh.silent.nsec.", "fresh.wrong-id.nsec."], _fail),
         ),
+        (
+            "fails-bogus-server",
+            "gives up where the data of a server do not validate",
+            _below(["fresh.stale.nsec.", "fresh.strips-signatures.nsec.", "fresh.strips-proofs.nsec."], _fail),
+        ),
         ("lacks-rsa-sha2", "does not know RSA/SHA-2", _below(RSA_SHA2, _fail)),
         ("accuses-the-network", "says that no server can be reached, whatever is wrong", _below(["."], _blame_network)),
     )

@@ -218,7 +218,8 @@ class WeakResolver:
                 if not self._is_bogus(response, question):
                     return response
                 failure = _BogusError
-            if self._is("gives-up-at-once"):
+            is_bogus = failure is _BogusError
+            if self._is("gives-up-at-once") or (is_bogus and self._is("gives-up-on-bogus")):
                 break
         raise failure
 

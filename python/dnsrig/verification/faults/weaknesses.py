@@ -21,6 +21,7 @@ WEAKNESSES = (
     Weakness("takes-any-name", "keeps addresses that a server tells of names elsewhere"),
     Weakness("takes-any-delegation", "keeps name servers that a server tells of zones elsewhere"),
     Weakness("gives-up-at-once", "asks one server of a zone alone"),
+    Weakness("gives-up-on-bogus", "asks no other server where the data of one do not validate"),
     Weakness("insists-on-edns", "does not ask again without EDNS"),
     Weakness("has-no-tcp", "does not ask by TCP"),
     Weakness("hurries", "waits 0.7 s for a response, once"),

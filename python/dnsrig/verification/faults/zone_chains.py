@@ -57,22 +57,23 @@ def _with_types(record: NSEC | NSEC3, *, without: set[int] | None = None, also: 
     return Bitmap.from_rdtypes([RdataType.make(rtype) for rtype in sorted(kept)]).windows
 
 
-def _change_types(zone: ZoneEditor, at: dns.name.Name, without: set[int], also: set[int]) -> None:
+def change_types(zone: ZoneEditor, at: dns.name.Name, without: set[int], also: set[int]) -> None:
+    """Take types out of the bitmap of a name's NSEC or NSEC3 record, and put others in."""
     owner, record = zone.link_of(at)
     windows = _with_types(record, without=without, also=also)
     zone.change_links(lambda fields: fields.update(windows=windows), owner)
 
 
 def _deny_type(zone: ZoneEditor) -> None:
-    _change_types(zone, zone.origin, {RdataType.MX}, set())
+    change_types(zone, zone.origin, {RdataType.MX}, set())
 
 
 def _invent_type(zone: ZoneEditor) -> None:
-    _change_types(zone, zone.origin, set(), {RdataType.SRV})
+    change_types(zone, zone.origin, set(), {RdataType.SRV})
 
 
 def _hide_rrsig(zone: ZoneEditor) -> None:
-    _change_types(zone, zone.name("host"), {RdataType.RRSIG}, set())
+    change_types(zone, zone.name("host"), {RdataType.RRSIG}, set())
 
 
 def _skip_names(zone: ZoneEditor) -> None:

@@ -34,6 +34,10 @@ def _sign_host_with_low_ttl(zone: ZoneEditor) -> None:
     zone.sign(zone.name("host"), RdataType.A, original_ttl_s=60)
 
 
+def _keep_expired_signature(zone: ZoneEditor) -> None:
+    zone.sign(zone.name("host"), RdataType.A, expired_too=True)
+
+
 def _drop_algorithm(zone: ZoneEditor) -> None:
     rdataset = zone.data.find_rdataset(zone.name("host"), RdataType.RRSIG, RdataType.A)
     for signature in [*rdataset]:
@@ -98,6 +102,11 @@ def _changed(record: DS, **fields: int) -> DS:
 
 ZONE_FAULTS = (
     ZoneFault(name="expired", does="has expired signatures", variant=_lasting("expired", -30 * DAY_S, -3600)),
+    ZoneFault(
+        name="keeps-expired",
+        does="keeps a signature that has expired beside the one that came after it",
+        edit=_keep_expired_signature,
+    ),
     ZoneFault(
         name="not-yet-valid",
         does="has signatures that are not valid yet",

@@ -5,6 +5,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import dns.flags
 import dns.name
@@ -13,26 +14,38 @@ import dns.rrset
 from dns.rdatatype import RdataType
 from dns.rdtypes.ANY.DS import DS
 
-from dnsrig.verification.asker import Asker, random_label
+from dnsrig.verification.asker import Asker, Habits, name_below, random_label
 from dnsrig.verification.exchange import Exchange
-from dnsrig.verification.landmarks import Landmarks, Place
+from dnsrig.verification.landmarks import Landmarks, Place, find_landmarks
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.answers import Answers
+from dnsrig.verification.subjects.survey import Survey
 from dnsrig.verification.transfer import Transfer, transfer
 from dnsrig.verification.verdicts import Outcome, failed, inconclusive
 
 LARGE_PAYLOAD = 4096
 DNSSEC_NEEDS = {"signed", "signatures", "unsigned", "nsec", "nsec3"}
-QUERIES_IN_A_ROW = 5
-"""So many simple queries must all be answered before silence to another is called a failure."""
+TRIES_IN_A_ROW = 10
+"""So often a question is asked again, in turn with a simple one, before silence is called a failure. Even where every
+second query goes without response, that none of the one and all of the other are answered comes once in a million."""
+GAP_S, WAIT_S = 0.05, 1.0
+"""Between those tries, and after the last."""
 
 
-class NoWordError(Exception):
-    """A response that an item cannot do without is missing; the runner makes an outcome of it."""
+@dataclass(frozen=True, slots=True)
+class AskedAgain:
+    """How many of single queries by UDP were answered."""
 
-    def __init__(self, exchange: Exchange) -> None:
-        super().__init__(exchange.trouble)
-        self.exchange = exchange
+    tries: int
+    answered: int
+    controls: int
+    controls_answered: int
+    """Not counting those that are truncated for nothing: by a limit of the rate."""
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether messages are lost on the way, or responses held back by a limit of their rate."""
+        return self.controls_answered < self.controls
 
 
 @dataclass
@@ -51,7 +64,13 @@ class AuthoritativeSubject:
     """Asks a server of the parent zone, if one is known."""
     now_s: float = field(default_factory=time.time)
     """The time by which signatures are judged, in seconds since 1970."""
+    kept: dict[str, Any] = field(default_factory=dict, repr=False)
+    """What items work out of the answers once for all of them, by names of their choice."""
     _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.asker.habits is None:
+            self.asker = replace(self.asker, habits=Habits())
 
     @property
     def origin(self) -> dns.name.Name:
@@ -60,12 +79,31 @@ class AuthoritativeSubject:
 
     def absent_name(self) -> dns.name.Name:
         """Make a name directly below the apex that the zone has not, another one each time."""
-        return dns.name.Name((random_label().encode(), *self.origin.labels))
+        return name_below(self.origin, random_label().encode())
 
     @cached_property
     def answers(self) -> Answers:
         """What the server says to questions that several items ask."""
         return Answers(self.asker, self._large)
+
+    @cached_property
+    def known_data(self) -> Landmarks:
+        """The landmarks, or if those were found by asking and the server transfers the zone, the landmarks in that."""
+        if self.landmarks.is_whole or self.transfer.zone is None:
+            return self.landmarks
+        nodes = self.transfer.zone.nodes.items()
+        return find_landmarks(
+            self.origin, ((name, rdataset.rdtype, rdataset) for name, node in nodes for rdataset in node.rdatasets)
+        )
+
+    @cached_property
+    def survey(self) -> Survey:
+        """What the server says to questions all over the zone."""
+        with self._lock:
+            known = self.known_data
+            marks = (self.landmarks.delegation, self.landmarks.secure_delegation)
+            cuts = known.cuts | {cut for cut in marks if cut is not None}
+            return Survey(self.answers, self.origin, known.places, cuts, self.is_signed and not self.uses_nsec3)
 
     @cached_property
     def transfer(self) -> Transfer:
@@ -81,7 +119,7 @@ class AuthoritativeSubject:
     @property
     def _large(self) -> Sequence[tuple[dns.name.Name, RdataType]]:
         """Questions that have the largest responses in signed zones: the keys, and the denial of a name."""
-        denied = dns.name.Name((self.denied_label, *self.origin.labels))
+        denied = name_below(self.origin, self.denied_label)
         return (self.origin, RdataType.DNSKEY), (denied, RdataType.A)
 
     @cached_property
@@ -221,20 +259,30 @@ class AuthoritativeSubject:
         silence = self.silence()
         if silence:
             return inconclusive(f"The server does not answer the simplest question either: {silence}.", exchange)
-        if self._loses_responses():
+        again = self.asked_again(exchange.query if exchange.transport == "udp" else None)
+        if again.is_doubtful:
             reason = f"{_sentence(exchange.trouble)}; others are unanswered now and then as well."
+            return inconclusive(reason, exchange)
+        if again.answered:
+            reason = f"{_sentence(exchange.trouble)}; asked {again.tries} times more, it is answered {again.answered}."
             return inconclusive(reason, exchange)
         return failed(f"{_sentence(exchange.trouble)}, while others are answered.", exchange)
 
-    def _loses_responses(self) -> bool:
-        """Whether some of a few simple queries in a row are unanswered, or truncated for nothing: a rate limit."""
-        asker = replace(self.asker, udp_waits_s=self.asker.udp_waits_s[:1])
-        for _ in range(QUERIES_IN_A_ROW):
-            exchange = asker.udp(Query(name=self.origin, rtype=RdataType.SOA, payload=None))
-            has_answer = exchange.message is not None and bool(exchange.message.answer)
-            if exchange.response is None or (exchange.is_truncated and not has_answer):
-                return True
-        return False
+    def asked_again(self, query: Query | None, control: Query | None = None) -> AskedAgain:
+        """Ask by UDP many times more, in turn with a simple question: for the SOA record without EDNS unless given."""
+        control = control or Query(name=self.origin, rtype=RdataType.SOA, payload=None)
+        pair = [control] if query is None else [query, control]
+        exchanges = self.asker.udp_in_a_row(pair * TRIES_IN_A_ROW, GAP_S, WAIT_S)
+        controls = exchanges[len(pair) - 1 :: len(pair)]
+        tried = [] if query is None else exchanges[::2]
+        answered = sum(one.response is not None for one in tried)
+        return AskedAgain(len(tried), answered, TRIES_IN_A_ROW, sum(_is_free(one) for one in controls))
+
+
+def _is_free(control: Exchange) -> bool:
+    """Say whether there is a response, and none that is truncated for nothing."""
+    has_answer = control.message is not None and bool(control.message.answer)
+    return control.response is not None and (has_answer or not control.is_truncated)
 
 
 def _sentence(clause: str) -> str:

@@ -1,7 +1,8 @@
 """A network path between a client and a server of the rig, and the same server asked without the path."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from dns.rdatatype import RdataType
@@ -34,11 +35,13 @@ class PathSubject:
 
     ways: Mapping[Family, Way]
     """IPv4, and IPv6 where the system has it."""
-    nowhere: Asker | None = None
-    """Asks, through the path, an address that is routed and where nothing answers DNS."""
+    nowhere: Sequence[Asker] = ()
+    """Ask, through the path, addresses that are routed and where nothing answers DNS: of IPv4, IPv6 or both."""
     title: str = ""
-    nowhere_direct: Asker | None = None
-    """Asks that address from beyond the router or firewall."""
+    nowhere_direct: Sequence[Asker] = ()
+    """Ask those addresses from beyond the router or firewall."""
+    _tcp: dict[Family, bool] = field(default_factory=dict, repr=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def without(self) -> "PathSubject":
         """Give what the same items find where nothing is between client and server."""
@@ -48,6 +51,19 @@ class PathSubject:
     def way(self, family: Family) -> Way:
         """Give the way that `lacks` has found to be there."""
         return self.ways[family]
+
+    @property
+    def families(self) -> Sequence[Family]:
+        """The versions of IP by which there is a path."""
+        return [family for family in FAMILIES if family in self.ways]
+
+    def transports(self, family: Family) -> Sequence[Transport]:
+        """Give the transports that pass; N-tcp says where TCP does not, and items that are not about it do without."""
+        with self._lock:
+            if family not in self._tcp:
+                query = Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True)
+                self._tcp[family] = self.way(family).asker.tcp(query).message is not None
+            return ("udp", "tcp") if self._tcp[family] else ("udp",)
 
     def seen(self, way: Way, query: Query) -> list[Forwarded]:
         """Give what the server got and sent for a name, through the path or directly."""
@@ -60,7 +76,7 @@ class PathSubject:
                 version = "IPv4" if need == "ipv4" else "IPv6"
                 return None if need in self.ways else f"There is no path by {version}."
             case "nowhere":
-                return None if self.nowhere is not None else "No address without a server is known."
+                return None if self.nowhere else "No address without a server is known."
             case _:
                 raise ValueError(f"no item may need {need!r}")
 

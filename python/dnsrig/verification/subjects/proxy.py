@@ -82,6 +82,18 @@ class ProxySubject:
         with self._lock:
             return self.ask(Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, do=True))
 
+    @cached_property
+    def has_tcp(self) -> bool:
+        """Whether it answers by TCP at all; P-tcp says so where it does not, and other items do without."""
+        with self._lock:
+            query = Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, payload=None)
+            return self.ask(query, "tcp").client.message is not None
+
+    @property
+    def transports(self) -> Sequence[Transport]:
+        """The transports by which it answers."""
+        return ("udp", "tcp") if self.has_tcp else ("udp",)
+
     def lacks(self, need: str) -> str | None:
         """Say why an item is not applicable."""
         match need:

@@ -7,7 +7,7 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Self
@@ -21,11 +21,12 @@ from dnsrig.signing import Signing
 from dnsrig.verification.tree.cases import TableRow, ZonePlan
 from dnsrig.verification.tree.edits import ZoneEdit, sign_by_hand
 from dnsrig.verification.tree.keys import BIND_NAMES, ZoneKeys, new_keys
+from dnsrig.verification.tree.loaded import LoadedZone
 from dnsrig.verification.tree.plan import PLANS
 
 PREFIX = "127.53.0"
 """The tree's addresses begin so: the root's is 127.53.0.1."""
-ADDRESSES = 5
+ADDRESSES = 7
 FRESH_S = 86_400
 """A tree in a folder is made anew when it is older: signatures are to be about right for days yet."""
 DESCRIPTION = "tree.json"
@@ -48,6 +49,8 @@ class Tree:
     prefix: str
     zones: tuple[MadeZone, ...]
     made_s: int
+    loaded: dict[dns.name.Name, LoadedZone] = field(default_factory=dict, compare=False, repr=False)
+    """Zones whose files have been read, for all that serve the tree."""
 
     @property
     def addresses(self) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ IDLE_S = 30.0
 
 
 class ZoneFiles(Mapping[dns.name.Name, LoadedZone]):
-    """Zones by name, each read from its file when it is first asked for."""
+    """Zones by name, each read from its file when it is first asked for, or by `read_all`."""
 
     def __init__(self, paths: Mapping[dns.name.Name, Path], loaded: dict[dns.name.Name, LoadedZone]) -> None:
         self._paths, self._loaded = paths, loaded
@@ -42,6 +42,11 @@ class ZoneFiles(Mapping[dns.name.Name, LoadedZone]):
         if name not in self._loaded:
             self._loaded[name] = LoadedZone.read(name.to_text(), self._paths[name])
         return self._loaded[name]
+
+    def read_all(self) -> None:
+        """Read all files: reading one takes up to a second, in which nobody would be answered."""
+        for name in self._paths:
+            self[name]
 
     def __iter__(self) -> Iterator[dns.name.Name]:
         return iter(self._paths)
@@ -62,12 +67,10 @@ class TreeServer:
         self.seen = SeenQueries()
         self.bound: list[Bound] = [bound for zone in tree.zones for bound in zone.plan.bound]
         """What is done wrong, for which names; items and tests may add to it, the first that fits counts."""
-        loaded: dict[dns.name.Name, LoadedZone] = {}
-        self.zones: Mapping[dns.name.Name, LoadedZone] = ZoneFiles(
-            {zone.plan.origin: zone.path for zone in tree.zones}, loaded
-        )
+        self._files = ZoneFiles({zone.plan.origin: zone.path for zone in tree.zones}, tree.loaded)
+        self.zones: Mapping[dns.name.Name, LoadedZone] = self._files
         self.zones_of: list[Mapping[dns.name.Name, LoadedZone]] = [
-            ZoneFiles({zone.plan.origin: zone.path for zone in tree.zones if index in zone.plan.servers}, loaded)
+            ZoneFiles({zone.plan.origin: zone.path for zone in tree.zones if index in zone.plan.servers}, tree.loaded)
             for index, _ in enumerate(tree.addresses)
         ]
         """The zones of each address."""
@@ -81,6 +84,7 @@ class TreeServer:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def __enter__(self) -> Self:
+        self._files.read_all()
         self._thread.start()
         try:
             asyncio.run_coroutine_threadsafe(self._listen(), self._loop).result()

@@ -144,25 +144,25 @@ ONE_OF_TWO = (
 """Each is the second server of a zone whose first one is right."""
 ALL_SERVERS = (
     (Misbehaviour(name="truncates", does="truncates every response by UDP", change=_truncate), "F-tcp-upstream"),
-    (Misbehaviour(name="slow", does=f"answers after {SLOW_S:g} s", delay_s=SLOW_S), "F-slow-server"),
     (Misbehaviour(name="mixed-case", does="gives owner names in upper case", mangle=_raise_case), "F-answer-case"),
 )
-UNSIGNED = (
-    (
-        Misbehaviour(name="no-edns-formerr", does="answers queries with EDNS with FORMERR", change=_formerr_edns),
-        "F-edns-upstream",
-    ),
-    (Misbehaviour(name="no-opt", does="leaves the OPT record out", change=_strip_opt), "F-edns-upstream"),
-    (
-        Misbehaviour(name="lower-cases", does="gives the question back in lower case", change=_lower_question),
-        "F-answer-case",
-    ),
+SLOW = Misbehaviour(name="slow", does=f"answers after {SLOW_S:g} s", delay_s=SLOW_S)
+LOWER_CASES = Misbehaviour(name="lower-cases", does="gives the question back in lower case", change=_lower_question)
+"""The server of an unsigned zone: what protects the data is not DNSSEC."""
+WITHOUT_EDNS = (
+    Misbehaviour(name="no-edns-formerr", does="answers queries with EDNS with FORMERR", change=_formerr_edns),
+    Misbehaviour(name="no-opt", does="leaves the OPT record out", change=_strip_opt),
 )
-"""Servers of unsigned zones: what protects the data is not DNSSEC, or what they do rules DNSSEC out."""
+"""Servers of unsigned zones: what they do rules DNSSEC out."""
 DEAD = Misbehaviour(name="dead", does="does not answer", change=_stay_silent, refuses_tcp=True)
 FAILS = Misbehaviour(name="fails", does="answers with REFUSED or SERVFAIL", change=_servfail_or_refuse)
 ONE_RIGHT, WRONG = 2, 3
 """The addresses of the right and of the wrong server, where one of two is wrong."""
+NO_EDNS, SILENT = 5, 6
+"""The addresses of servers without EDNS, and of those that do not answer.
+
+Resolvers remember of an address that it has no EDNS, or does not answer: zones that are right must not have it.
+"""
 
 
 def _plan(
@@ -186,14 +186,17 @@ def _plan(
 PLANS = (
     *(_plan(one, "nsec", (ONE_RIGHT, WRONG), frozenset({WRONG})) for one in ONE_OF_TWO),
     *(_plan(one, "nsec", (2,), frozenset({2}), item) for one, item in ALL_SERVERS),
-    *(_plan(one, "unsigned", (2,), frozenset({2}), item) for one, item in UNSIGNED),
+    _plan(SLOW, "nsec", (2,), frozenset({2}), "F-slow-server"),
+    _plan(LOWER_CASES, "unsigned", (2,), frozenset({2}), "F-answer-case"),
+    *(_plan(one, "unsigned", (NO_EDNS,), frozenset({NO_EDNS}), "F-edns-upstream") for one in WITHOUT_EDNS),
     ZonePlan(
         name="no-edns-drop.unsigned.",
         # Since 2019 resolvers do not try without EDNS any more where nothing comes back (DNS flag day 2019).
         what="its server drops queries with EDNS",
         chain="",
         records=USUAL,
-        bound=(Bound(_DROPS_EDNS, "no-edns-drop.unsigned.", frozenset({2})),),
+        servers=(NO_EDNS,),
+        bound=(Bound(_DROPS_EDNS, "no-edns-drop.unsigned.", frozenset({NO_EDNS})),),
     ),
     ZonePlan(
         name="fails.unsigned.",
@@ -205,6 +208,7 @@ PLANS = (
         name="dead.nsec.",
         what="no server answers",
         records=USUAL,
-        bound=(Bound(DEAD, "dead.nsec.", frozenset({2})),),
+        servers=(SILENT,),
+        bound=(Bound(DEAD, "dead.nsec.", frozenset({SILENT})),),
     ),
 )

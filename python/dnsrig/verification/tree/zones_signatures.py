@@ -11,11 +11,13 @@ from dnsrig.verification.tree.zones_good import USUAL
 DAY_S = 86_400
 RSASHA256 = 8
 PRIVATE_TYPE = RdataType.make(65_280)
+SPOILED = (RdataType.A, RdataType.AAAA, RdataType.MX, RdataType.TXT)
 PRIVATE_RECORD = r"typed IN TYPE65280 \# 4 0a000001"
 
 
 def _spoil_www(edit: ZoneEdit) -> None:
-    edit.spoil_signatures(edit.name("www"), RdataType.A)
+    for rtype in SPOILED:
+        edit.spoil_signatures(edit.name("www"), rtype)
 
 
 def _change_www(edit: ZoneEdit) -> None:
@@ -160,7 +162,22 @@ PLANS = (
     _bogus("future.nsec.", "all signatures begin in two days", "F-future", validity_s=(2 * DAY_S, 9 * DAY_S)),
     _bogus("future-data.nsec.", "the signature of the data begins in two days", "F-future", edit=_postpone_www),
     _bogus("times-swapped.nsec.", "the signature expires before its inception", "F-expired", edit=_swap_times_www),
-    _bogus("bad-signature.nsec.", "an octet of the signature is changed", "F-bad-signature", edit=_spoil_www),
+    ZonePlan(
+        name="bad-signature.nsec.",
+        what="an octet of each signature at www is changed",
+        records=(*USUAL, "www IN MX 10 www", 'www IN TXT "its signature is changed"'),
+        edit=_spoil_www,
+        cases=tuple(
+            Case(
+                name="www",
+                rtype=rtype,
+                right=BOGUS,
+                what=f"an octet of the signature of {rtype.name} is changed",
+                item="F-bad-signature",
+            )
+            for rtype in SPOILED
+        ),
+    ),
     _bogus("changed-data.nsec.", "the data are changed after signing", "F-bad-signature", edit=_change_www),
     _bogus("changed-ttl.nsec.", "the original TTL in the signature is changed", "F-bad-signature", edit=_ttl_raised),
     _bogus("missing-rrsig.nsec.", "the data have no signature", "F-missing-rrsig", edit=_unsign_www),

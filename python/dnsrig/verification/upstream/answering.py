@@ -38,10 +38,15 @@ DATA = {
     RdataType.HTTPS: "1 . alpn=h2",
     RdataType.SRV: "0 0 53 ns.rig.example.",
     RdataType.PTR: "host.rig.example.",
+    RdataType.NAPTR: '10 20 "u" "E2U+sip" "!^.*$!sip:info@rig.example!" .',
+    RdataType.SSHFP: f"4 2 {'a5' * 32}",
+    RdataType.OPENPGPKEY: "ZG5zcmln",
+    RdataType.URI: '10 1 "https://rig.example/"',
 }
 """A record of each type; other types have one in the form of RFC 3597."""
 OTHER_DATA = r"\# 6 646e73726967"
-SOA = "ns.rig.example. hostmaster.rig.example. 1 7200 3600 604800 300"
+SOA = "ns.rig.example. hostmaster.rig.example. 1 7200 3600 604800"
+"""Without its last field, the TTL of denials."""
 PRIVATE_DATA = {RdataType.A: ("10.53.0.1", "192.168.53.1", "127.0.0.1"), RdataType.AAAA: ("fd53::1", "::1")}
 STRING_OCTETS = 255
 TARGET = b"target"
@@ -122,7 +127,11 @@ class Answering:
         signed = query.edns >= 0 and bool(query.ednsflags & dns.flags.DO) and rdclass == dns.rdataclass.IN
         if word in {names.ABSENT, names.EMPTY}:
             response.set_rcode(dns.rcode.NXDOMAIN if word == names.ABSENT else dns.rcode.NOERROR)
-            self._deny(response, name, signed=signed)
+            self._deny(response, name, number or TTL_S, signed=signed)
+            return
+        if rtype == RdataType.ANY:
+            for found in (RdataType.A, RdataType.TXT):
+                self._add(response.answer, _rrset(name, found, _data(name, found)), signed=signed)
             return
         if name == ORIGIN and rtype == RdataType.DNSKEY:
             self._add(response.answer, self._signer.keys, signed=signed)
@@ -142,8 +151,8 @@ class Answering:
             self._add(response.authority, _rrset(ORIGIN, RdataType.NS, (server.to_text(),)), signed=signed)
             self._add(response.additional, _rrset(server, RdataType.A, _data(server, RdataType.A)), signed=signed)
 
-    def _deny(self, response: dns.message.Message, name: dns.name.Name, *, signed: bool) -> None:
-        self._add(response.authority, _rrset(ORIGIN, RdataType.SOA, (SOA,)), signed=signed)
+    def _deny(self, response: dns.message.Message, name: dns.name.Name, ttl_s: int, *, signed: bool) -> None:
+        self._add(response.authority, _rrset(ORIGIN, RdataType.SOA, (f"{SOA} {ttl_s}",), ttl_s), signed=signed)
         if signed:
             following = dns.name.Name((b"\x00", *name.labels)).to_text()
             # As RFC 4470 and its successor do: a denial made for this name alone.
@@ -190,7 +199,7 @@ def _rrset(
 
 def _data(name: dns.name.Name, rtype: RdataType) -> tuple[str, ...]:
     if rtype == RdataType.SOA:
-        return (SOA,)
+        return (f"{SOA} {TTL_S}",)
     if rtype == RdataType.NSEC:
         return (f"{name} A RRSIG NSEC",)
     return (DATA.get(rtype, OTHER_DATA),)

@@ -46,6 +46,11 @@ def living(ttl_s: int) -> str:
     return f"ttl-{ttl_s}"
 
 
+def absent_for(ttl_s: int) -> str:
+    """Give the label of NXDOMAIN that may be kept for so long (RFC 2308 section 5)."""
+    return f"{ABSENT}-{ttl_s}"
+
+
 def fresh(what: str) -> dns.name.Name:
     """Make a name that nobody has asked for."""
     return dns.name.from_text(f"{random_label()}.{what}", ORIGIN)

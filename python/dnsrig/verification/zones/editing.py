@@ -25,6 +25,7 @@ from dnsrig.verification.denial import hash_of_owner, nsec3_hash
 from dnsrig.verification.zones.making import RigZone
 
 SEP = 0x0001
+DAY_S = 86_400
 SignedBy = tuple[DNSKEY, ec.EllipticCurvePrivateKey]
 
 
@@ -62,10 +63,13 @@ class ZoneEditor:
         signer: dns.name.Name | None = None,
         original_ttl_s: int | None = None,
         as_wildcard: bool = False,
+        is_expired: bool = False,
+        expired_too: bool = False,
     ) -> None:
         """Sign an RRset anew, by the ZSK unless told otherwise.
 
         `as_wildcard` signs it as if the first label had been made from a wildcard: its Labels field is one too low.
+        With `is_expired` the signature has expired; with `expired_too` one that has comes beside the one that is valid.
         """
         key, private = by or self.zsk
         rdataset = self.rdataset(name, rtype)
@@ -73,11 +77,17 @@ class ZoneEditor:
         ttl_s = rdataset.ttl if original_ttl_s is None else original_ttl_s
         rrset = dns.rrset.from_rdata_list(owner, ttl_s, [*rdataset])
         now_s = int(time.time())
-        signature = dns.dnssec.sign(
-            rrset, private, signer or self.origin, key, inception=now_s - 3600, expiration=now_s + 30 * 86_400
-        )
         signatures = dns.rdataset.Rdataset(dns.rdataclass.IN, RdataType.RRSIG, rtype, rdataset.ttl)
-        signatures.add(signature, rdataset.ttl)
+        for days in (30, -30) if expired_too else (-30,) if is_expired else (30,):
+            signature = dns.dnssec.sign(
+                rrset,
+                private,
+                signer or self.origin,
+                key,
+                inception=now_s - 3600 + min(days, 0) * 2 * DAY_S,
+                expiration=now_s + days * DAY_S,
+            )
+            signatures.add(signature, rdataset.ttl)
         self.data.replace_rdataset(name, signatures)
 
     def nodes_with(self, rtype: RdataType) -> list[dns.name.Name]:

@@ -30,6 +30,8 @@ class Variant:
     algorithms: tuple[str, ...] = (USUAL_ALGORITHM,)
     """Each has a KSK and a ZSK; without any the zone is not signed."""
     rsa_bits: int = 2048
+    keys_of_each: int = 1
+    """KSKs and ZSKs of each algorithm, all of which sign."""
     chain: Literal["nsec", "nsec3"] = "nsec"
     iterations: int = 0
     salt: str = ""
@@ -79,15 +81,18 @@ class _Reading:
     on_progress: Any = None
 
 
-def make_zone(folder: Path, variant: Variant, origin: str | None = None, serial: int = 2026010101) -> RigZone:
+def make_zone(
+    folder: Path, variant: Variant, origin: str | None = None, serial: int = 2026010101, records: str | None = None
+) -> RigZone:
     """Make a zone in `folder`, named `origin`, or after the variant; it takes some hundredths of a second.
 
-    The keys of a signed zone are new, and lie in a folder beside it.
+    It has the rig's records, or others, with names relative to the apex. The keys of a signed zone are new, and lie in
+    a folder beside it.
     """
     name = dns.name.from_text(origin or f"{variant.name}.dnsrig.test")
     stem = name.to_text(omit_final_dot=True)
     path = folder / f"{stem}.zone"
-    text = f"$ORIGIN {name}\n{zone_text(serial)}"
+    text = f"$ORIGIN {name}\n{records or zone_text(serial)}"
     if not variant.algorithms:
         path.write_text(text)
         return RigZone(name, path, landmarks_of(path, name), variant=variant)
@@ -125,7 +130,8 @@ def _new_keys(origin: str, variant: Variant, folder: Path) -> _core.KeySet:
         is_rsa = algorithm.startswith("RSA")
         bits = variant.rsa_bits if is_rsa else None
         for role in ROLES:
-            keys.generate(origin, algorithm, bits, role, folder=folder, allow_sha1=True)
+            for _ in range(variant.keys_of_each):
+                keys.generate(origin, algorithm, bits, role, folder=folder, allow_sha1=True)
     keys.write(folder)
     return keys
 

@@ -1,0 +1,71 @@
+"""A-tcp-same: the same by TCP as by UDP, with DO."""
+
+from collections import Counter
+
+from dns.rdatatype import RdataType
+
+from dnsrig.items.authoritative._answers import denied_name
+from dnsrig.verification.exchange import Exchange
+from dnsrig.verification.item import Item
+from dnsrig.verification.queries import Query
+from dnsrig.verification.subjects.authoritative import LARGE_PAYLOAD, AuthoritativeSubject
+from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed
+
+ITEM = Item(
+    id="A-tcp-same",
+    role="authoritative",
+    group="Transport",
+    requirement="A query with DO gets by TCP the records that it gets by UDP.",
+    references=("RFC 7766 section 5", "RFC 4035 section 3.1"),
+    severity=Severity.ERROR,
+    consequence="Validators that go on by TCP after a truncated response lack signatures or proofs: names are bogus.",
+    procedure=(
+        "The SOA record, the keys and a name that does not exist are asked for with DO by UDP, then by TCP. The "
+        "response by TCP has as many records of each type in answer and authority section, NS left out."
+    ),
+    dig=("dig @{server} -p {port} {zone} SOA +norec +dnssec", "dig @{server} -p {port} {zone} SOA +norec +dnssec +tcp"),
+    needs=("zone", "edns"),
+    faults=(
+        "strips-rrsig-of-soa-by-tcp",
+        "drops-do-for-soa-by-tcp",
+        "drops-do",
+        "cuts-tcp",
+        "drops-large-by-tcp",
+    ),
+)
+
+
+def check(subject: AuthoritativeSubject) -> Outcome:
+    """Ask both ways and compare."""
+    if subject.asker.tcp(Query(name=subject.origin, rtype=RdataType.SOA, payload=None)).response is None:
+        return inconclusive("The server does not answer by TCP at all; A-tcp is about that.")
+    compared = []
+    for name, rtype in (
+        (subject.origin, RdataType.SOA),
+        (denied_name(subject), RdataType.A),
+        (subject.origin, RdataType.DNSKEY),
+    ):
+        query = Query(name=name, rtype=rtype, do=True, payload=LARGE_PAYLOAD)
+        by_tcp = subject.asker.tcp(query)
+        if by_tcp.message is None:
+            return subject.unanswered(by_tcp)
+        by_udp = subject.asker.udp(query)
+        if by_udp.message is None or by_udp.is_truncated:
+            continue
+        lacking = _records(by_udp) - _records(by_tcp)
+        if lacking:
+            kind = next(iter(lacking)).name
+            return failed(f"The response by TCP to {by_tcp.title} lacks {kind} records.", by_udp, by_tcp)
+        compared.append(by_tcp)
+    if not compared:
+        return inconclusive("No response by UDP is whole.")
+    return passed(f"{len(compared)} responses by TCP have all that those by UDP have.", *compared[:1])
+
+
+def _records(exchange: Exchange) -> Counter[RdataType]:
+    """Count the records by type; NS records need not come with an answer."""
+    found: Counter[RdataType] = Counter()
+    for rrset in () if exchange.message is None else (*exchange.message.answer, *exchange.message.authority):
+        if RdataType.NS not in {rrset.rdtype, rrset.covers}:
+            found[RdataType.make(rrset.rdtype)] += len(rrset)
+    return found

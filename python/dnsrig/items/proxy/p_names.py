@@ -1,0 +1,61 @@
+"""P-names: names of any form."""
+
+import dns.name
+from dns.rdatatype import RdataType
+
+from dnsrig.items.proxy._through import compare
+from dnsrig.verification.exchange import Exchange
+from dnsrig.verification.item import Item
+from dnsrig.verification.queries import Query
+from dnsrig.verification.subjects.proxy import ProxySubject
+from dnsrig.verification.transparency import owner_differences
+from dnsrig.verification.upstream import names
+from dnsrig.verification.verdicts import Outcome, Severity, passed
+
+LONGEST_NAME = 255
+"""Octets on the wire (RFC 1035 section 3.1)."""
+LONGEST_LABEL = 63
+
+ITEM = Item(
+    id="P-names",
+    role="proxy",
+    group="Records",
+    requirement="Names of any form pass the proxy: with underscores, and as long as names can be.",
+    references=("RFC 2181 section 11", "RFC 8552 section 1", "RFC 5625 section 3"),
+    severity=Severity.ERROR,
+    consequence=(
+        "Mail policies, certificates and services, whose names begin with underscores, and long names such as those of "
+        "reverse lookups and content networks, do not exist behind the proxy."
+    ),
+    procedure="Names with underscores, with labels of 63 octets, and of 255 octets are asked for.",
+    dig=(
+        "dig @{server} -p {port} _25._tcp.x.plain.rig.example TXT",
+        "dig @{server} -p {port} LABEL-OF-63.LABEL-OF-63.x.plain.rig.example TXT",
+    ),
+    needs=("upstream",),
+    faults=("proxy-drops-underscores", "proxy-drops-long-names"),
+)
+
+
+def check(subject: ProxySubject) -> Outcome:
+    """Ask for each name."""
+    shown: tuple[Exchange, ...] = ()
+    asked = (
+        dns.name.Name((b"_25", b"_tcp", *names.fresh(names.PLAIN).labels)),
+        dns.name.Name((b"x" * LONGEST_LABEL, *names.fresh(names.PLAIN).labels)),
+        longest(names.fresh(names.PLAIN)),
+    )
+    for name in asked:
+        query = Query(name=name, rtype=RdataType.TXT, rd=True, payload=None)
+        through = compare(subject, query, of_response=owner_differences)
+        if isinstance(through, Outcome):
+            return through
+        shown = (*shown, through.client)
+    return passed("Names with underscores and long ones pass.", *shown)
+
+
+def longest(name: dns.name.Name) -> dns.name.Name:
+    """Put labels before a name until it has as many octets as names can have, or one less."""
+    while (left := LONGEST_NAME - len(name.to_wire() or b"")) > 1:
+        name = dns.name.Name((b"x" * min(left - 1, LONGEST_LABEL), *name.labels))
+    return name

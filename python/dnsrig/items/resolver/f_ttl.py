@@ -1,0 +1,59 @@
+"""F-ttl: TTLs no longer than the zone's."""
+
+import dns.rrset
+from dns.rdatatype import RdataType
+
+from dnsrig.items.resolver._published import published
+from dnsrig.items.resolver._usual import PROCEDURE, check_usual
+from dnsrig.verification.exchange import Exchange
+from dnsrig.verification.item import Item
+from dnsrig.verification.signatures import signed_rrsets
+from dnsrig.verification.subjects.resolver import ResolverSubject
+from dnsrig.verification.verdicts import Outcome, Severity
+
+ITEM = Item(
+    id="F-ttl",
+    role="resolver",
+    group="Messages",
+    requirement="The resolver gives no record with a longer TTL than the zone.",
+    references=("RFC 1035 section 3.2.1", "RFC 4035 section 5.3.3", "RFC 2308 section 5"),
+    severity=Severity.ERROR,
+    consequence="What its clients cache outlives changes of the zone, such as the address of a server that moved.",
+    procedure=PROCEDURE
+    + (
+        "In each response, no RRset of the answer section, and no SOA record of the authority section, has a longer "
+        "TTL than in the zone, or than the original TTL of its signature where the zone is not the rig's."
+    ),
+    dig=("dig @{server} -p {port} www.control.nsec. A +noedns",),
+    needs=("names",),
+    faults=("raises-all-ttls",),
+)
+
+
+def check(subject: ResolverSubject) -> Outcome:
+    """Look at the TTLs of each usual response."""
+    return check_usual(
+        subject,
+        lambda exchange: _complaint(subject, exchange),
+        "no TTL is longer than the zone's",
+        of=lambda exchange: exchange.message is not None,
+    )
+
+
+def _complaint(subject: ResolverSubject, exchange: Exchange) -> str:
+    if exchange.message is None:
+        return ""
+    for signed in signed_rrsets(exchange.message, ("answer", "authority")):
+        rrset = signed.rrset
+        if signed.section == "authority" and rrset.rdtype != RdataType.SOA:
+            continue
+        originals = [int(signature.original_ttl) for signature in signed.signatures]
+        limit_s = max(originals, default=None) if subject.tree is None else _published_ttl(subject, rrset)
+        if limit_s is not None and rrset.ttl > limit_s:
+            return f"{signed.title} has TTL {rrset.ttl}, in the zone {limit_s}"
+    return ""
+
+
+def _published_ttl(subject: ResolverSubject, rrset: dns.rrset.RRset) -> int | None:
+    found = published(subject, rrset.name, RdataType.make(rrset.rdtype))
+    return None if found is None else int(found.ttl)

@@ -1,0 +1,132 @@
+"""Faults of DNS proxies that show with some queries alone: of a type, a name, a transport, or without DO."""
+
+from collections.abc import Callable
+
+import dns.edns
+import dns.flags
+import dns.message
+import dns.name
+import dns.rdataclass
+import dns.rrset
+from dns.rdatatype import RdataType
+
+from dnsrig.verification.faults.changes import asking, changing, dropping, without_types
+from dnsrig.verification.faults.fault import Change, Fault, Passage, unchanged_if_unreadable, wire_of
+from dnsrig.verification.item import Role
+
+PROXY: tuple[Role, ...] = ("proxy",)
+RARE = {RdataType.PTR, RdataType.NAPTR, RdataType.SSHFP, RdataType.OPENPGPKEY, RdataType.URI}
+SMALL_PAYLOAD, LARGE_PAYLOAD = 512, 65_535
+LONG_NAME = 100
+CROWD = 20
+OTHER_NAME = dns.name.from_text("other.example.")
+
+
+def by_tcp(change_message: Callable[[dns.message.Message], None]) -> Change:
+    """Change responses by TCP in place."""
+
+    def change(passage: Passage) -> bytes:
+        if passage.transport != "tcp":
+            return passage.response
+        answer = passage.answer
+        change_message(answer)
+        return wire_of(answer)
+
+    return unchanged_if_unreadable(change)
+
+
+def _has_no_do(query: dns.message.Message) -> bool:
+    return query.edns < 0 or not query.ednsflags & dns.flags.DO
+
+
+def _set_aa(message: dns.message.Message) -> None:
+    message.flags |= dns.flags.AA
+
+
+def _without_opt(message: dns.message.Message) -> None:
+    message.use_edns(False)
+
+
+def _without_rrsig(message: dns.message.Message) -> None:
+    message.answer = without_types(message.answer, RdataType.RRSIG)
+    message.authority = without_types(message.authority, RdataType.RRSIG)
+
+
+def _ask_other(message: dns.message.Message) -> None:
+    message.question = [dns.rrset.RRset(OTHER_NAME, dns.rdataclass.IN, RdataType.A)]
+
+
+def _add_client_subnet(message: dns.message.Message) -> None:
+    if message.edns == 0:
+        subnet = dns.edns.ECSOption("192.0.2.0", 24)
+        message.use_edns(0, message.ednsflags, message.payload, options=[*message.options, subnet])
+
+
+def _with_payload(octets: int) -> Callable[[dns.message.Message], None]:
+    def change(message: dns.message.Message) -> None:
+        if message.edns >= 0:
+            message.use_edns(message.edns, message.ednsflags & 0xFFFF, octets, options=list(message.options))
+
+    return change
+
+
+def _drop_section(section: str) -> Callable[[dns.message.Message], None]:
+    return lambda message: getattr(message, section).clear()
+
+
+def _asks(*types: RdataType) -> Callable[[dns.message.Message], bool]:
+    return lambda message: any(rrset.rdtype in types for rrset in message.question)
+
+
+def _has_underscore(message: dns.message.Message) -> bool:
+    return any(label.startswith(b"_") for rrset in message.question for label in rrset.name.labels)
+
+
+def _has_long_name(message: dns.message.Message) -> bool:
+    return any(len(rrset.name.to_wire() or b"") > LONG_NAME for rrset in message.question)
+
+
+def _as_query(passage: Passage) -> bytes:
+    """Take a message for an ordinary query, whatever its opcode."""
+    query = bytearray(passage.query)
+    query[2] &= 0x87
+    return bytes(query)
+
+
+def _fault(name: str, does: str, on_query: Change | None = None, on_response: Change | None = None) -> Fault:
+    return Fault(name=f"proxy-{name}", does=does, roles=PROXY, on_query=on_query, on_response=on_response)
+
+
+FAULTS = (
+    _fault("sets-aa", "sets AA in responses", None, changing(_set_aa)),
+    _fault("strips-opt-by-tcp", "takes OPT out of responses by TCP", None, by_tcp(_without_opt)),
+    _fault("strips-rrsig-by-tcp", "takes signatures out of responses by TCP", None, by_tcp(_without_rrsig)),
+    _fault("other-question", "responds with another question", None, changing(_ask_other)),
+    _fault("adds-client-subnet", "adds the client's network to queries with EDNS", asking(_add_client_subnet)),
+    _fault("lowers-payload", "asks with a payload size of 512", asking(_with_payload(SMALL_PAYLOAD))),
+    _fault("raises-payload", "asks with a payload size of 65535", asking(_with_payload(LARGE_PAYLOAD))),
+    _fault(
+        "drops-authority-without-do",
+        "empties the authority section for clients without DO",
+        None,
+        changing(_drop_section("authority"), _has_no_do),
+    ),
+    _fault(
+        "drops-additional-without-do",
+        "empties the additional section for clients without DO",
+        None,
+        changing(_drop_section("additional"), _has_no_do),
+    ),
+    _fault("drops-rare-types", "drops queries for PTR, NAPTR, SSHFP, OPENPGPKEY and URI", dropping(_asks(*RARE))),
+    _fault("drops-any", "drops queries for ANY", dropping(_asks(RdataType.ANY))),
+    _fault("drops-underscores", "drops queries for names with underscores", dropping(_has_underscore)),
+    _fault("drops-long-names", "drops queries for names of more than 100 octets", dropping(_has_long_name)),
+    _fault("answers-opcodes", "answers unknown opcodes as if they were queries", _as_query),
+    Fault(
+        name="proxy-mixes-answers",
+        does="mixes responses up when it has more than twenty queries at a time",
+        roles=PROXY,
+        swaps_beyond=CROWD,
+        delay_s=0.2,
+    ),
+)

@@ -1,0 +1,108 @@
+"""The matrix of faults, items and servers: docs/reference/matrix.json, and the page that is made of it.
+
+`python tools/matrix_page.py FILE` takes over what the tests have kept in FILE (DNSRIG_MATRIX, CONTRIBUTING.md);
+`tools/write_reference.py` writes the page.
+"""
+
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from dnsrig.items.catalogue import all_items
+from dnsrig.verification.item import ROLES
+
+RECORD = Path(__file__).parent.parent / "docs" / "reference" / "matrix.json"
+WITHOUT = "none"
+"""The name of no fault."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Cell:
+    """The items that failed with a fault before a server, in a variant of the rig's zone where there are several."""
+
+    role: str
+    zone: str
+    server: str
+    version: str
+    fault: str
+    fails: tuple[str, ...]
+
+
+def read(text: str) -> list[Cell]:
+    """Read cells, one a line; of those of the same fault before the same server the last one counts."""
+    found = {}
+    for line in text.splitlines():
+        members = json.loads(line)
+        cell = Cell(**members | {"fails": tuple(members["fails"])})
+        found[cell.role, cell.zone, cell.server, cell.fault] = cell
+    return sorted(found.values())
+
+
+def matrix_page(note: str) -> str:
+    """Give the page: for each role a table with a row for each fault and a column for each server."""
+    cells = read(RECORD.read_text(encoding="utf-8"))
+    parts = [
+        f"# Faults, items and servers\n\n{note}Which servers each [fault](faults.md) was put before when the matrix "
+        "was last recorded, and what failed. `all`: exactly the items that name the fault. `but`: the items that name "
+        "the fault and cannot show it there, such as where the server has not what they are about. `also`: items that "
+        "hold there by TCP alone without the fault, and fail with it. Empty: not tried, as faults are put "
+        "before one server in turn unless all pairs are asked for. Without fault, only "
+        "[known deviations](deviations.md) fail; with a fault they are left out here."
+    ]
+    for role in ROLES:
+        for zone in sorted({cell.zone for cell in cells if cell.role == role}):
+            chosen = [cell for cell in cells if (cell.role, cell.zone) == (role, zone)]
+            title = f"{role}, zone {zone}" if zone else role
+            parts.append(f"## {title}\n\n{_table(role, chosen)}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(role: str, cells: Sequence[Cell]) -> str:
+    versions = {cell.server: cell.version for cell in cells}
+    by_place = {(cell.fault, cell.server): set(cell.fails) for cell in cells}
+    without = {server: by_place.get((WITHOUT, server), set()) for server in versions}
+    faults = sorted({cell.fault for cell in cells} - {WITHOUT})
+    head = " | ".join(f"{server} {version}".strip() for server, version in versions.items())
+    rows = [f"| fault | {head} |", "|---" * (len(versions) + 1) + "|"]
+    known = [", ".join(sorted(without[server])) or "none" for server in versions]
+    rows.append(f"| without | {' | '.join(known)} |")
+    for fault in faults:
+        named = _named(role, fault)
+        said = [_said(named, by_place.get((fault, server)), without[server]) for server in versions]
+        rows.append(f"| `{fault}` | {' | '.join(said)} |")
+    return "\n".join(rows)
+
+
+def _said(named: set[str], failed: set[str] | None, without: set[str]) -> str:
+    if failed is None:
+        return ""
+    missing, others = named - failed, failed - named - without
+    if named and missing == named and not others:
+        return f"none of {_listed(named)}"
+    said = "all" if not missing else f"but {_listed(missing)}"
+    return f"{said}; also {_listed(others)}" if others else said
+
+
+def _named(role: str, fault: str) -> set[str]:
+    return {known.item.id for known in all_items() if known.item.role == role and fault in known.item.faults}
+
+
+def _listed(ids: Iterable[str]) -> str:
+    return ", ".join(sorted(ids))
+
+
+def take_over(lines: str) -> None:
+    """Put new cells in the place of those of the same fault before the same server, and write the record."""
+    before = RECORD.read_text(encoding="utf-8") if RECORD.exists() else ""
+    cells: Sequence[Cell] = read(f"{before}{lines}")
+    RECORD.write_text("".join(f"{json.dumps(_members(cell))}\n" for cell in cells), encoding="utf-8")
+
+
+def _members(cell: Cell) -> Mapping[str, object]:
+    return asdict(cell)
+
+
+if __name__ == "__main__":
+    take_over(Path(sys.argv[1]).read_text(encoding="utf-8"))

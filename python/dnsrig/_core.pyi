@@ -7,6 +7,8 @@ from typing import Any, Literal, Protocol, final
 from dnsrig.signing import Signing
 
 __all__ = [
+    "Internet",
+    "InternetServer",
     "KeySet",
     "QueryLog",
     "QueryStream",
@@ -67,6 +69,75 @@ def generate_zone(
     `names` counts what the model counts: delegations, owner names, addresses, hosts, or records for `small`.
     `on_progress` is given the names and octets made so far.
     """
+
+@final
+class Internet:
+    """A simulated Internet: a signed hierarchy of zones made from a seed."""
+
+    def __new__(
+        cls,
+        profile: str,
+        *,
+        seed: int,
+        signed_at_s: int,
+        domains: int | None = None,
+        memory_octets: int = 1 << 30,
+        distances: bool = True,
+        loopback: bool = False,
+    ) -> Internet:
+        """Make the Internet of a profile: a name, or a file that ends in `.toml`.
+
+        `domains` replaces the profile's number of second-level domains; `loopback` puts all servers into 127.0.0.0/8;
+        without `distances` no answer is delayed or lost. Signatures are valid from the day before `signed_at_s` on.
+        """
+
+    @staticmethod
+    def profile_text(name: str) -> str:
+        """Return the text of a named profile."""
+
+    def prepare(self) -> None:
+        """Make the root zone with its signatures and the NSEC3 chains of the top-level domains."""
+
+    def presign(self, domains: int, threads: int) -> None:
+        """Make the zones of the most popular domains, with all signatures, as far as memory reaches."""
+
+    @property
+    def root_hints(self) -> str:
+        """The root's servers, as a file of root hints."""
+
+    @property
+    def trust_anchor(self) -> str:
+        """The root's DS record, as a file of trust anchors; empty if the root is not signed."""
+
+    def summary(self) -> dict[str, Any]:
+        """Return `profile`, `domains`, `servers`, and the `prefixes` of all server addresses."""
+
+    def questions(self, count: int, seed: int, missing_share: float) -> str:
+        """Return questions that clients would ask, a line `name type` for each."""
+
+@final
+class InternetServer:
+    """An Internet being served in the background, from the network namespace of the thread that made it."""
+
+    def __new__(cls, internet: Internet, *, port: int, threads: int, loopback: bool = False) -> InternetServer:
+        """Start serving on a port of all addresses; with `loopback` receive over the loopback device alone."""
+
+    @property
+    def port(self) -> int:
+        """The port."""
+
+    @property
+    def running(self) -> bool:
+        """Whether it serves; if not, `stop` raises why."""
+
+    def accounts(self) -> list[dict[str, Any]]:
+        """Return what was asked and answered: a dictionary for each server, type and transport."""
+
+    def state(self) -> dict[str, Any]:
+        """Return `signatures` made, `memory_octets` of zones and signatures, answers `dropped`."""
+
+    def stop(self) -> None:
+        """Stop it; raise what it broke off with, if it had."""
 
 def signing_rate(algorithm: str, bits: int | None, threads: int, seconds: float) -> float:
     """Return how many signatures a second this machine makes on so many threads with a new key, and nothing else.

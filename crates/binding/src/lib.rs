@@ -5,6 +5,7 @@ mod crypto_rates;
 mod doorway;
 mod errors;
 mod generate;
+mod internet;
 mod keys;
 mod load;
 mod reading;
@@ -30,6 +31,8 @@ mod _core {
     use super::crypto_rates::signing_rate;
     #[pymodule_export]
     use super::generate::generate_zone;
+    #[pymodule_export]
+    use super::internet::{Internet, InternetServer};
     #[pymodule_export]
     use super::keys::{KeySet, ds_records};
     #[pymodule_export]

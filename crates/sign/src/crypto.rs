@@ -99,6 +99,20 @@ pub(crate) fn from_private_fields(
     })
 }
 
+/// The field of a key other than RSA.
+pub(crate) fn secret_field(secret: &[u8]) -> PrivateFields {
+    vec![(PRIVATE_KEY, Zeroizing::new(secret.to_vec()))]
+}
+
+/// Makes an RSA key from the numbers that `random` fills memory with.
+pub(crate) fn rsa_from_random(
+    algorithm: Algorithm,
+    bits: u32,
+    random: &mut dyn FnMut(&mut [u8]),
+) -> Result<Box<dyn Signer>, SignError> {
+    Ok(Box::new(rsa::RsaKey::from_random(algorithm, bits, random)?))
+}
+
 /// The names of the fields that a BIND key file of `algorithm` has.
 pub(crate) fn field_names(algorithm: Algorithm) -> &'static [&'static str] {
     match algorithm.is_rsa() {

@@ -128,6 +128,64 @@ impl KeyPair {
         Err(SignError::KeyTagsTaken { keys: taken.keys() })
     }
 
+    /// Makes the key for `zone` whose private part is `secret`: big-endian, 32 octets for ECDSA P-256 and Ed25519, 48 for
+    /// P-384. Signatures are deterministic, so that the same secret signs the same data alike. It has no times.
+    ///
+    /// Fails with [`SignError::Crypto`] for RSA, see [`KeyPair::rsa_from_random`], and if `secret` is no key of the curve.
+    pub fn from_secret(
+        zone: &Name,
+        algorithm: Algorithm,
+        role: Role,
+        secret: &[u8],
+    ) -> Result<Self, SignError> {
+        let unusable = SignError::Crypto {
+            what: "making a key of given octets",
+        };
+        if algorithm.is_rsa() {
+            return Err(unusable);
+        }
+        let fields = crypto::secret_field(secret);
+        let signer = crypto::from_private_fields(algorithm, &fields).map_err(|_| unusable)?;
+        let mut key = Self::new(zone.clone(), algorithm, role.flags(), signer);
+        key.make_deterministic()?;
+        Ok(key)
+    }
+
+    /// Makes an RSA key for `zone` from the numbers that `random` fills memory with: the same numbers give the same key. It
+    /// has no times.
+    ///
+    /// This is for keys that have to be repeatable and protect nothing.
+    pub fn rsa_from_random(
+        zone: &Name,
+        algorithm: Algorithm,
+        bits: u32,
+        role: Role,
+        random: &mut dyn FnMut(&mut [u8]),
+    ) -> Result<Self, SignError> {
+        let bits = algorithm.key_bits(Some(bits))?;
+        let signer = crypto::rsa_from_random(algorithm, bits, random)?;
+        Ok(Self::new(zone.clone(), algorithm, role.flags(), signer))
+    }
+
+    /// The same private key for another zone or role.
+    pub fn for_zone(&self, zone: &Name, role: Role) -> Self {
+        let public = Dnskey::new(
+            zone.clone(),
+            role.flags(),
+            self.algorithm.number(),
+            self.public_key(),
+        );
+        Self {
+            tag: public.tag(),
+            role: public.role(),
+            public,
+            algorithm: self.algorithm,
+            timing: KeyTiming::default(),
+            files: None,
+            signer: Arc::clone(&self.signer),
+        }
+    }
+
     pub(crate) fn new(
         owner: Name,
         algorithm: Algorithm,

@@ -51,6 +51,7 @@ COMMANDS = {
     "ds": ("ds", "Print the DS records of keys."),
     "stream": ("stream", "Make query streams for a load."),
     "traffic": ("traffic", "Characterise, cut, anonymise and synthesise DNS traffic."),
+    "internet": ("internet", "Simulate the Internet's name space for resolvers."),
 }
 """Each command's module in dnsrig.cli, and its line in the list."""
 HIDDEN = {"sink": "load"}

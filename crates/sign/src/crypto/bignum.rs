@@ -100,6 +100,43 @@ impl Bignum {
         (done == 1).then_some(number)
     }
 
+    /// The first prime found among numbers of `bits` bits, the two highest of them 1, that `random` fills memory with.
+    pub fn prime_from(bits: u32, random: &mut dyn FnMut(&mut [u8])) -> Option<Self> {
+        let mut octets = Zeroizing::new(vec![0; bits.div_ceil(8) as usize]);
+        let mut context = Context::new()?;
+        loop {
+            random(&mut octets);
+            // The highest octet has 1 to 8 bits of the number.
+            let in_first = (bits - 1) % 8 + 1;
+            octets[0] &= 0xff >> (8 - in_first);
+            octets[0] |= 1 << (in_first - 1);
+            match in_first {
+                1 => octets[1] |= 0x80,
+                _ => octets[0] |= 1 << (in_first - 2),
+            }
+            *octets.last_mut()? |= 1;
+            let candidate = Self::from_octets(&octets)?;
+            let mut is_prime = 0;
+            // SAFETY: the number and the context are live and used by nothing else; there is no callback.
+            let done = unsafe {
+                ffi::BN_primality_test(
+                    &mut is_prime,
+                    candidate.as_ptr(),
+                    ffi::BN_prime_checks_for_generation,
+                    context.as_mut_ptr(),
+                    1,
+                    ptr::null_mut(),
+                )
+            };
+            if done != 1 {
+                return None;
+            }
+            if is_prime == 1 {
+                return Some(candidate);
+            }
+        }
+    }
+
     /// `self * other`.
     pub fn times(&self, other: &Self) -> Option<Self> {
         let product = Self::zero()?;

@@ -60,6 +60,19 @@ impl RsaKey {
             })
     }
 
+    /// Makes a key from the numbers that `random` fills memory with.
+    pub fn from_random(
+        algorithm: Algorithm,
+        bits: u32,
+        random: &mut dyn FnMut(&mut [u8]),
+    ) -> Result<Self, SignError> {
+        generate_of_primes(bits, |bits| Bignum::prime_from(bits, random))
+            .and_then(|der| Self::from_der(algorithm, &der))
+            .ok_or(SignError::Crypto {
+                what: "making an RSA key",
+            })
+    }
+
     pub fn from_fields(algorithm: Algorithm, fields: &PrivateFields) -> Result<Self, String> {
         let mut integers: Vec<&[u8]> = vec![b""];
         for name in FIELDS {
@@ -142,11 +155,18 @@ fn generate_by_library(bits: u32) -> Option<Zeroizing<Vec<u8>>> {
     der
 }
 
-/// Two random primes and what follows from them (RFC 8017 section 3), for sizes that AWS-LC does not make.
 fn generate_any_size(bits: u32) -> Option<Zeroizing<Vec<u8>>> {
+    generate_of_primes(bits, Bignum::prime)
+}
+
+/// Two primes and what follows from them (RFC 8017 section 3), for sizes that AWS-LC does not make.
+fn generate_of_primes(
+    bits: u32,
+    mut prime: impl FnMut(u32) -> Option<Bignum>,
+) -> Option<Zeroizing<Vec<u8>>> {
     let exponent = Bignum::from_word(PUBLIC_EXPONENT)?;
     loop {
-        let (mut p, mut q) = (Bignum::prime(bits.div_ceil(2))?, Bignum::prime(bits / 2)?);
+        let (mut p, mut q) = (prime(bits.div_ceil(2))?, prime(bits / 2)?);
         if p.is_less(&q) {
             (p, q) = (q, p);
         }

@@ -162,7 +162,7 @@ impl Dnskey {
 
     /// Octets of each signature by the key: as many as its modulus has (RFC 3110 section 3), or as its algorithm says
     /// (RFC 6605 section 4, RFC 8080 section 4). `None` for another algorithm, or an RSA key that is none.
-    pub(crate) fn signature_octets(&self) -> Option<usize> {
+    pub fn signature_octets(&self) -> Option<usize> {
         let algorithm = Algorithm::from_number(self.algorithm_number()).ok()?;
         Some(match algorithm {
             Algorithm::EcdsaP256Sha256 | Algorithm::Ed25519 => 64,

@@ -1,0 +1,237 @@
+//! `_core.Internet` and `_core.InternetServer`.
+
+use crate::doorway::detached;
+use crate::errors::{Kind, OrRaise, exception};
+use dnsrig_internet::{
+    InternetError, InternetOptions, InternetServer as Server, Profile, QueryNames, ServeOptions,
+    ServedBy, named_profile_text,
+};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::fmt::Write;
+use std::num::NonZeroUsize;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// A simulated Internet.
+#[pyclass(frozen, module = "dnsrig._core")]
+pub struct Internet {
+    internet: Arc<dnsrig_internet::Internet>,
+}
+
+#[pymethods]
+impl Internet {
+    /// Makes the Internet of a profile: a name, or a file that ends in `.toml`. `domains` replaces the profile's number of
+    /// second-level domains; `loopback` puts all servers into 127.0.0.0/8; without `distances` no answer is delayed or lost.
+    #[new]
+    #[pyo3(signature = (profile, *, seed, signed_at_s, domains=None, memory_octets=1 << 30, distances=true, loopback=false))]
+    #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
+    fn new(
+        py: Python<'_>,
+        profile: &str,
+        seed: u64,
+        signed_at_s: u64,
+        domains: Option<u64>,
+        memory_octets: usize,
+        distances: bool,
+        loopback: bool,
+    ) -> PyResult<Self> {
+        let mut profile = Profile::load(profile).or_raise()?;
+        profile.domains = domains.unwrap_or(profile.domains);
+        let options = InternetOptions {
+            memory_octets,
+            has_distances: distances,
+            on_loopback: loopback,
+            ..InternetOptions::new(seed, signed_at_s)
+        };
+        let made = py.detach(|| dnsrig_internet::Internet::new(&profile, options));
+        Ok(Self {
+            internet: Arc::new(made.or_raise()?),
+        })
+    }
+
+    /// The text of a named profile.
+    #[staticmethod]
+    fn profile_text(name: &str) -> PyResult<&'static str> {
+        match named_profile_text(name) {
+            Some(text) => Ok(text),
+            // This says which ones there are.
+            None => Profile::load(name).or_raise().map(|_| ""),
+        }
+    }
+
+    /// Makes what every resolver needs: the root zone with its signatures and the NSEC3 chains of the top-level domains.
+    fn prepare(&self, py: Python<'_>) -> PyResult<()> {
+        let prepare = |_: &AtomicBool, _: &(dyn Fn(()) + Sync)| self.internet.prepare();
+        let (prepared, raised) = detached(py, prepare, |(): ()| Ok(()))?;
+        raised?;
+        prepared.or_raise()
+    }
+
+    /// Makes the zones of the most popular domains, with all signatures, as far as memory reaches.
+    fn presign(&self, py: Python<'_>, domains: u64, threads: usize) -> PyResult<()> {
+        let threads = NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN);
+        let presign = |cancel: &AtomicBool, _: &(dyn Fn(()) + Sync)| {
+            self.internet.presign(domains, threads, cancel)
+        };
+        let (presigned, raised) = detached(py, presign, |(): ()| Ok(()))?;
+        raised?;
+        presigned.or_raise()
+    }
+
+    /// The root's servers, as a file of root hints.
+    #[getter]
+    fn root_hints(&self) -> String {
+        self.internet.root_hints()
+    }
+
+    /// The root's DS record, as a file of trust anchors; empty if the root is not signed.
+    #[getter]
+    fn trust_anchor(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| self.internet.trust_anchor()).or_raise()
+    }
+
+    /// What there is: `profile`, `domains`, `servers`, and the `prefixes` of all server addresses.
+    fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let addresses = self.internet.profile().addresses;
+        let mut prefixes = vec![format!("{}/{}", addresses.ipv4, addresses.ipv4_length)];
+        if addresses.ipv6_share > 0.0 {
+            prefixes.push(format!("{}/{}", addresses.ipv6, addresses.ipv6_length));
+        }
+        let summary = PyDict::new(py);
+        summary.set_item("profile", &self.internet.profile().name)?;
+        summary.set_item("domains", self.internet.domains())?;
+        summary.set_item("servers", self.internet.servers().servers().len())?;
+        summary.set_item("prefixes", prefixes)?;
+        Ok(summary)
+    }
+
+    /// `count` questions that clients would ask, a line `name type` for each; `missing_share` of the names do not exist.
+    fn questions(&self, py: Python<'_>, count: usize, seed: u64, missing_share: f64) -> String {
+        py.detach(|| {
+            let mut text = String::with_capacity(count * 32);
+            for asked in QueryNames::new(&self.internet, seed, missing_share).take(count) {
+                // Writing to a String cannot fail.
+                let _ = writeln!(text, "{} {}", asked.name.fmt_with_dot(), asked.rtype);
+            }
+            text
+        })
+    }
+}
+
+/// An Internet being served in the background, from the network namespace of the thread that made it.
+#[pyclass(frozen, module = "dnsrig._core")]
+pub struct InternetServer {
+    server: Mutex<Server>,
+}
+
+impl InternetServer {
+    fn lock(&self) -> MutexGuard<'_, Server> {
+        // A panic elsewhere leaves the server as it is.
+        self.server
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+#[pymethods]
+impl InternetServer {
+    /// Starts serving on a port of all addresses; with `loopback`, only what comes over the loopback device is received.
+    #[new]
+    #[pyo3(signature = (internet, *, port, threads, loopback=false))]
+    fn new(internet: &Internet, port: u16, threads: usize, loopback: bool) -> PyResult<Self> {
+        let threads = NonZeroUsize::new(threads)
+            .ok_or_else(|| exception(Kind::Input, "a server needs at least one thread"))?;
+        let options = ServeOptions {
+            port,
+            threads,
+            on_loopback: loopback,
+            ..ServeOptions::new()
+        };
+        let server = Server::start(Arc::clone(&internet.internet), options).or_raise()?;
+        Ok(Self {
+            server: Mutex::new(server),
+        })
+    }
+
+    /// The port.
+    #[getter]
+    fn port(&self) -> u16 {
+        self.lock().port()
+    }
+
+    /// Whether it serves; if not, `stop` raises why.
+    #[getter]
+    fn running(&self) -> bool {
+        self.lock().is_running()
+    }
+
+    /// What was asked and answered since the beginning: a dictionary for each server, type and transport.
+    fn accounts<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let rows = py.detach(|| self.lock().accounts());
+        rows.into_iter()
+            .map(|(key, account)| {
+                let (operator, server) = match key.server {
+                    ServedBy::Server(operator, name) => (operator, Some(name)),
+                    ServedBy::OwnServers => ("own servers".to_owned(), None),
+                    ServedBy::Nobody => ("nobody".to_owned(), None),
+                };
+                let row = PyDict::new(py);
+                row.set_item("operator", operator)?;
+                row.set_item("server", server)?;
+                row.set_item("type", type_name(key.rtype))?;
+                row.set_item("transport", if key.is_tcp { "tcp" } else { "udp" })?;
+                row.set_item("queries", account.queries)?;
+                row.set_item("query_octets", account.query_octets)?;
+                row.set_item("answers", account.answers)?;
+                row.set_item("answer_octets", account.answer_octets)?;
+                row.set_item("truncated", account.truncated)?;
+                Ok(row)
+            })
+            .collect()
+    }
+
+    /// How it goes: `signatures` made, `memory_octets` of zones and signatures, answers `dropped`.
+    fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (signatures, octets, dropped) = py.detach(|| {
+            let server = self.lock();
+            let internet = server.internet();
+            (
+                internet.signatures_made(),
+                internet.octets(),
+                server.dropped(),
+            )
+        });
+        let state = PyDict::new(py);
+        state.set_item("signatures", signatures)?;
+        state.set_item("memory_octets", octets)?;
+        state.set_item("dropped", dropped)?;
+        Ok(state)
+    }
+
+    /// Stops it; the accounts are complete then. Raises what it broke off with, if it had.
+    fn stop(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.lock().stop()).or_raise()
+    }
+}
+
+/// A type as users write it.
+fn type_name(rtype: u16) -> String {
+    match rtype {
+        u16::MAX => "other".to_owned(),
+        rtype => dnsrig_internet::type_name(rtype),
+    }
+}
+
+impl crate::errors::IntoPython for InternetError {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Sign(error) => error.kind(),
+            Self::Answer(error) => error.kind(),
+            Self::Listen { .. } | Self::Socket { .. } | Self::Thread { .. } => {
+                Kind::EnvironmentLacks
+            }
+            _ => Kind::Input,
+        }
+    }
+}

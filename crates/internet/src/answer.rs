@@ -1,0 +1,336 @@
+//! Answering: which server was asked, which of its zones the question is for, and what it does with EDNS and sizes.
+
+use crate::excerpt::Excerpt;
+use crate::hosting::Hosting;
+use crate::internet::Internet;
+use crate::limits::Limited;
+use crate::query::{Opt, find_opt, question_end};
+use crate::random::{Purpose, at, unit};
+use crate::registry::{Delegation, Registry};
+use crate::servers::{EdnsHabit, ServerId};
+use crate::zones::ExcerptKey;
+use dnsrig_answer::{Reply, Scratch as AnswerScratch, Transport};
+use dnsrig_zone::lookup::LookupName;
+use domain::base::iana::{OptRcode, Rtype};
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Octets of a message's header.
+const HEADER: usize = 12;
+/// The longest query that is answered, in octets.
+pub const QUERY_LEN_MAX: usize = 4096;
+/// UDP answers without EDNS have at most this many octets (RFC 1035 section 4.2.1).
+const UDP_WITHOUT_EDNS: u16 = 512;
+
+const FLAG_RESPONSE: u8 = 0x80;
+const FLAG_TRUNCATED: u8 = 0x02;
+const FORMERR: u8 = 1;
+
+/// A query as it came.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrived<'a> {
+    /// The address that it was sent to.
+    pub server: IpAddr,
+    /// UDP or TCP.
+    pub transport: Transport,
+    /// Its octets.
+    pub message: &'a [u8],
+    /// Time since the Internet began to be.
+    pub now: Duration,
+}
+
+/// What becomes of a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// Octets of the answer, which begins the buffer; none: there is no answer.
+    pub len: Option<usize>,
+    /// How long the answer takes to arrive, over UDP; over TCP as long as from query to answer.
+    pub delay: Duration,
+    /// The server that was asked; none at the address: nothing is there.
+    pub server: Option<ServerId>,
+    /// The type asked for; 0 if that cannot be read.
+    pub rtype: u16,
+}
+
+/// Memory that answering needs, to be used again; one for each thread.
+pub struct Scratch {
+    name: LookupName,
+    answering: AnswerScratch,
+    query: Box<[u8; QUERY_LEN_MAX]>,
+}
+
+impl Default for Scratch {
+    fn default() -> Self {
+        Self {
+            name: LookupName::default(),
+            answering: AnswerScratch::default(),
+            query: Box::new([0; QUERY_LEN_MAX]),
+        }
+    }
+}
+
+/// A zone of the Internet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ZoneId {
+    Root,
+    Registry(u32),
+    Domain(u32, u64),
+    Operator(u32),
+}
+
+impl Internet {
+    /// Answers a query, writing to `out`, which should have 65,535 octets; the same query gets the same octets whenever and
+    /// wherever, unless a rate limit stands in the way.
+    ///
+    /// Any octets may come. A zone that cannot be made, for want of memory for its keys, is answered for by no answer.
+    pub fn answer(&self, arrived: &Arrived<'_>, scratch: &mut Scratch, out: &mut [u8]) -> Answer {
+        let mut answer = Answer {
+            len: None,
+            delay: Duration::ZERO,
+            server: self.servers.at(arrived.server),
+            rtype: 0,
+        };
+        let message = arrived.message;
+        let Some(server) = answer.server.filter(|_| message.len() <= QUERY_LEN_MAX) else {
+            return answer;
+        };
+        let has_name = message
+            .get(HEADER..)
+            .and_then(|rest| scratch.name.set(rest))
+            .is_some();
+        let question = has_name.then(|| question_end(message)).flatten();
+        if let Some(end) = question {
+            answer.rtype = u16::from_be_bytes([message[end - 4], message[end - 3]]);
+        }
+        if self.is_out(server, arrived.now) {
+            return answer;
+        }
+        let is_udp = arrived.transport == Transport::Udp;
+        if self.options.has_distances {
+            let (delay, is_lost) = self.servers.distance(server, occasion(message));
+            answer.delay = delay;
+            if is_udp && is_lost {
+                return answer;
+            }
+        }
+        if is_udp {
+            match self.rate_limits.count(server.number(), arrived.now) {
+                Limited::Send => {}
+                Limited::Drop => return answer,
+                Limited::Truncate => {
+                    answer.len = header_only(message, question, FLAG_TRUNCATED, 0, out);
+                    return answer;
+                }
+            }
+        }
+        answer.len = self.respond(arrived, server, question, scratch, out);
+        answer
+    }
+
+    fn is_out(&self, server: ServerId, now: Duration) -> bool {
+        let ServerId::Listed(number) = server else {
+            return false;
+        };
+        let set = self.servers.servers()[number as usize].set;
+        let now_s = now.as_secs_f64();
+        let mut outages = self.outages.iter();
+        outages.any(|(out, from, to)| *out == set && (*from..*to).contains(&now_s))
+    }
+
+    fn respond(
+        &self,
+        arrived: &Arrived<'_>,
+        server: ServerId,
+        question: Option<usize>,
+        scratch: &mut Scratch,
+        out: &mut [u8],
+    ) -> Option<usize> {
+        let habits = self.servers.habits(server, &self.profile.faults);
+        let Scratch {
+            name,
+            answering,
+            query,
+        } = scratch;
+        let mut message = arrived.message;
+        let opt = question.and_then(|end| find_opt(message, end));
+        let copy = &mut query[..message.len()];
+        match (habits.edns, opt) {
+            (EdnsHabit::FormErr, Some(_)) => {
+                return header_only(message, question, 0, FORMERR, out);
+            }
+            (EdnsHabit::Ignored, Some(opt)) => message = opt.removed(message, copy),
+            (EdnsHabit::Sound, Some(opt)) if arrived.transport == Transport::Udp => {
+                message = opt.limited(message, copy, habits.udp_payload);
+            }
+            _ => {}
+        }
+        let rtype = question.map_or(0, |end| {
+            u16::from_be_bytes([message[end - 4], message[end - 3]])
+        });
+        let excerpt = match question {
+            Some(_) if Rtype::from_int(rtype) != Rtype::AXFR => {
+                self.excerpt_for(server, name, Rtype::from_int(rtype))?
+            }
+            _ => None,
+        };
+        let excerpt = excerpt.as_deref().unwrap_or(&self.refusing);
+        let reply = excerpt
+            .responder
+            .answer(message, arrived.transport, answering, out);
+        let Reply::Message { len, rcode } = reply else {
+            return None;
+        };
+        if !matches!(
+            rcode,
+            OptRcode::REFUSED | OptRcode::FORMERR | OptRcode::NOTIMP
+        ) {
+            excerpt.complete(&mut out[..len], &self.signatures).ok()?;
+        }
+        if opt.is_some() && habits.edns == EdnsHabit::Sound {
+            Opt::announce(&mut out[..len], habits.udp_payload);
+        }
+        Some(len)
+    }
+
+    /// What a server answers from; `Some(None)` if it has no zone for the question, `None` if the zone cannot be made.
+    #[expect(
+        clippy::option_option,
+        reason = "two different reasons for having nothing"
+    )]
+    fn excerpt_for(
+        &self,
+        server: ServerId,
+        name: &LookupName,
+        rtype: Rtype,
+    ) -> Option<Option<Arc<Excerpt>>> {
+        let (zones, count) = self.zones_of(name);
+        let zones = &zones[..count];
+        let served = |zone: &&ZoneId| self.serves(server, **zone);
+        // The nearest, but for DS the one above the zone cut, if the server has that (RFC 4035 section 3.1.4.1).
+        let is_apex = |place: usize| name.labels() == count - 1 - place;
+        let above = match rtype == Rtype::DS && count > 1 && is_apex(0) {
+            true => zones[1..].iter().find(served),
+            false => None,
+        };
+        let Some(zone) = above.or_else(|| zones.iter().find(served)) else {
+            return Some(None);
+        };
+        let key = match *zone {
+            ZoneId::Root => ExcerptKey::Root,
+            ZoneId::Registry(number) => {
+                let part = self.part_for(&self.registries[number as usize], label(name, 2));
+                ExcerptKey::Registry(number, part)
+            }
+            ZoneId::Domain(registry, index) => ExcerptKey::Domain(registry, index),
+            ZoneId::Operator(zone) => ExcerptKey::Operator(zone),
+        };
+        self.excerpt(key).ok().map(Some)
+    }
+
+    /// The zones that a name is in, the nearest first.
+    fn zones_of(&self, name: &LookupName) -> ([ZoneId; 3], usize) {
+        let mut zones = [ZoneId::Root; 3];
+        let found = label(name, 1).and_then(|label| self.registry_by_label.get(label));
+        let Some(&number) = found else {
+            return (zones, 1);
+        };
+        zones[0] = ZoneId::Registry(number);
+        let registry: &Registry = &self.registries[number as usize];
+        let Some(delegation) = label(name, 2).and_then(|label| registry.find(label).0) else {
+            return (zones, 2);
+        };
+        zones[1] = zones[0];
+        zones[0] = match delegation {
+            Delegation::Domain(index) => ZoneId::Domain(number, index),
+            Delegation::Operator(zone) => ZoneId::Operator(zone),
+        };
+        (zones, 3)
+    }
+
+    fn serves(&self, server: ServerId, zone: ZoneId) -> bool {
+        let is_of = |set| match server {
+            ServerId::Listed(number) => self.servers.servers()[number as usize].set == set,
+            ServerId::Own(_) => false,
+        };
+        match zone {
+            ZoneId::Root => is_of(self.root_set),
+            ZoneId::Registry(number) => is_of(self.registries[number as usize].set),
+            ZoneId::Operator(zone) => is_of(self.operators[zone as usize].sets[0]),
+            ZoneId::Domain(registry, index) => {
+                let part = self.registries[registry as usize].number;
+                match self.hosting.of(part, index) {
+                    Hosting::Operator(set) => is_of(set) && !self.is_lame(server, part, index),
+                    Hosting::Own(count) => (0..count)
+                        .any(|number| self.servers.own_server(part, index, number).0 == server),
+                }
+            }
+        }
+    }
+
+    /// Whether a server of a domain's set has no zone for it; the first of the set always has.
+    fn is_lame(&self, server: ServerId, part: u64, index: u64) -> bool {
+        let share = self.profile.faults.lame_share;
+        let ServerId::Listed(number) = server else {
+            return false;
+        };
+        if share == 0.0 {
+            return false;
+        }
+        let bits = at(self.options.seed, Purpose::Lame, part, index);
+        let set = self.servers.servers()[number as usize].set;
+        let of_set = self.servers.of_set(set);
+        let is_last = of_set
+            .last()
+            .is_some_and(|last| last.name == self.servers.servers()[number as usize].name);
+        of_set.len() > 1 && is_last && unit(bits) < share
+    }
+}
+
+impl ServerId {
+    fn number(self) -> u32 {
+        match self {
+            Self::Listed(number) | Self::Own(number) => number,
+        }
+    }
+}
+
+/// The label number `from_right` of a name, counted from 1 at the right.
+fn label(name: &LookupName, from_right: usize) -> Option<&[u8]> {
+    if name.labels() < from_right {
+        return None;
+    }
+    let suffix = name.suffix(from_right);
+    suffix.get(1..1 + usize::from(suffix[0]))
+}
+
+/// Tells queries apart for loss and jitter: a resolver that asks again uses another ID.
+fn occasion(message: &[u8]) -> u64 {
+    let mut folded = 0u64;
+    for chunk in message.chunks(8) {
+        let mut octets = [0; 8];
+        octets[..chunk.len()].copy_from_slice(chunk);
+        folded =
+            folded.rotate_left(23).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ u64::from_le_bytes(octets);
+    }
+    folded
+}
+
+/// Writes a response without records: header and question.
+fn header_only(
+    message: &[u8],
+    question: Option<usize>,
+    flags: u8,
+    rcode: u8,
+    out: &mut [u8],
+) -> Option<usize> {
+    let end = question?;
+    if message[2] & FLAG_RESPONSE != 0 || end > out.len().min(UDP_WITHOUT_EDNS.into()) {
+        return None;
+    }
+    out[..end].copy_from_slice(&message[..end]);
+    out[2] = message[2] & 0x79 | FLAG_RESPONSE | flags;
+    out[3] = rcode;
+    out[4..HEADER].copy_from_slice(&[0, 1, 0, 0, 0, 0, 0, 0]);
+    Some(end)
+}

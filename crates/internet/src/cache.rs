@@ -1,0 +1,123 @@
+//! A cache of bounded size that drops what has not been used for long.
+
+use foldhash::fast::FixedState;
+use std::collections::HashMap;
+use std::hash::{BuildHasher, Hash};
+use std::sync::Mutex;
+
+/// Locks of a cache; threads seldom want the same.
+const SHARDS: usize = 32;
+
+/// Values by key, of at most a number of octets together.
+///
+/// It holds two generations: what is used is kept in the younger, and when that has half of the octets, the older is
+/// dropped and the younger becomes the older. So keeping it in order costs nothing per use.
+#[derive(Debug)]
+pub(crate) struct Cache<K, V> {
+    shards: Vec<Mutex<Shard<K, V>>>,
+    hashing: FixedState,
+    octets_per_generation: usize,
+}
+
+#[derive(Debug)]
+struct Shard<K, V> {
+    young: HashMap<K, (V, usize), FixedState>,
+    old: HashMap<K, (V, usize), FixedState>,
+    young_octets: usize,
+    old_octets: usize,
+}
+
+impl<K: Hash + Eq + Clone, V: Clone> Cache<K, V> {
+    /// A cache of `octets`, as values say that they take.
+    pub fn new(octets: usize) -> Self {
+        let shard = || Shard {
+            young: HashMap::default(),
+            old: HashMap::default(),
+            young_octets: 0,
+            old_octets: 0,
+        };
+        Self {
+            shards: (0..SHARDS).map(|_| Mutex::new(shard())).collect(),
+            hashing: FixedState::with_seed(0x5eed),
+            octets_per_generation: octets / 2 / SHARDS,
+        }
+    }
+
+    fn shard(&self, key: &K) -> std::sync::MutexGuard<'_, Shard<K, V>> {
+        let place = self.hashing.hash_one(key) >> 32;
+        let shard = &self.shards[place as usize % SHARDS];
+        // A panic elsewhere leaves a map that is whole.
+        shard
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    pub fn get(&self, key: &K) -> Option<V> {
+        let mut shard = self.shard(key);
+        if let Some((value, _)) = shard.young.get(key) {
+            return Some(value.clone());
+        }
+        let (value, octets) = shard.old.remove(key)?;
+        shard.old_octets -= octets;
+        shard.put(
+            key.clone(),
+            value.clone(),
+            octets,
+            self.octets_per_generation,
+        );
+        Some(value)
+    }
+
+    /// Keeps `value`, which takes `octets`.
+    pub fn put(&self, key: K, value: V, octets: usize) {
+        let mut shard = self.shard(&key);
+        shard.put(key, value, octets, self.octets_per_generation);
+    }
+
+    /// Octets of all values.
+    pub fn octets(&self) -> usize {
+        let of_shard = |shard: &Mutex<Shard<K, V>>| {
+            let shard = shard
+                .lock()
+                .unwrap_or_else(|poisoned| poisoned.into_inner());
+            shard.young_octets + shard.old_octets
+        };
+        self.shards.iter().map(of_shard).sum()
+    }
+}
+
+impl<K: Hash + Eq, V> Shard<K, V> {
+    fn put(&mut self, key: K, value: V, octets: usize, limit: usize) {
+        if octets > limit {
+            return;
+        }
+        if self.young_octets + octets > limit {
+            self.old = std::mem::take(&mut self.young);
+            self.old_octets = std::mem::take(&mut self.young_octets);
+        }
+        self.young_octets += octets;
+        if let Some((_, replaced)) = self.young.insert(key, (value, octets)) {
+            self.young_octets -= replaced;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_what_is_used_and_no_more_than_it_may() {
+        let cache = Cache::new(SHARDS * 2 * 100);
+        for number in 0..100_000u32 {
+            cache.put(number, number, 10);
+            assert_eq!(cache.get(&7).is_some(), number >= 7);
+            assert_eq!(cache.get(&number), Some(number));
+        }
+        assert!(cache.octets() <= SHARDS * 2 * 100);
+        assert!(cache.octets() >= SHARDS * 100);
+        assert_eq!(cache.get(&8), None);
+        cache.put(1, 1, 101);
+        assert_eq!(cache.get(&1), None, "more than there is room for");
+    }
+}

@@ -1,0 +1,88 @@
+//! What can go wrong.
+
+use dnsrig_answer::AnswerError;
+use dnsrig_sign::SignError;
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// Why an Internet cannot be made or served.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum InternetError {
+    /// A profile's file cannot be read.
+    #[error("cannot read the profile {}: {source}", path.display())]
+    ReadProfile {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A profile is no TOML, or lacks something, or has something unknown; the message tells the line.
+    #[error("the profile {profile} cannot be understood: {source}")]
+    ParseProfile {
+        /// The file or the name.
+        profile: String,
+        /// Where and what.
+        source: Box<toml::de::Error>,
+    },
+    /// A profile says something that cannot be.
+    #[error("the profile {profile}: {what}")]
+    Profile {
+        /// Its name.
+        profile: String,
+        /// What is wrong, and what to do.
+        what: String,
+    },
+    /// There is no such named profile.
+    #[error("there is no profile {name}; the named ones are {}, or give a file that ends in .toml", known.join(", "))]
+    UnknownProfile {
+        /// What was asked for.
+        name: String,
+        /// Those that there are.
+        known: Vec<&'static str>,
+    },
+    /// A key cannot be made or used.
+    #[error(transparent)]
+    Sign(#[from] SignError),
+    /// A zone cannot be answered from.
+    #[error(transparent)]
+    Answer(#[from] AnswerError),
+    /// The port cannot be listened on.
+    #[error(
+        "cannot listen on {protocol} {address}: {source}{}",
+        listen_hint(source)
+    )]
+    Listen {
+        /// `UDP` or `TCP`.
+        protocol: &'static str,
+        /// The wildcard address and port wanted.
+        address: SocketAddr,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A socket failed while serving.
+    #[error("the {protocol} socket of the simulated Internet failed: {source}")]
+    Socket {
+        /// `UDP` or `TCP`.
+        protocol: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A thread could not be started.
+    #[error("cannot start a thread of the simulated Internet: {source}")]
+    Thread {
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+fn listen_hint(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::AddrInUse => "; another server has this port, choose another",
+        io::ErrorKind::PermissionDenied => {
+            "; ports below 1024 need root, choose a higher one (dnsrig internet serve --port)"
+        }
+        _ => "",
+    }
+}

@@ -1,0 +1,236 @@
+//! The simulated Internet: its parts, and what answering from them needs.
+
+use crate::InternetError;
+use crate::build::{Parts, build};
+use crate::cache::Cache;
+use crate::excerpt::{Excerpt, Validity};
+use crate::hosting::HostingTable;
+use crate::keys::{KeyMaker, ZoneNumber, ds_of};
+use crate::limits::RateLimits;
+use crate::profile::{Addresses, Profile};
+use crate::registry::{Registry, RegistrySigning};
+use crate::servers::{ServerTable, SetId};
+use crate::signatures::Signatures;
+use crate::zones::ExcerptKey;
+use dnsrig_zone::{Name, PresentationName, PresentationRecord};
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+
+const DAY_S: u64 = 86_400;
+/// The share of memory that is for signatures, of 4 parts.
+const SIGNATURES_OF_4: usize = 1;
+/// TTL of the root's hints, in seconds.
+const HINTS_TTL_S: u32 = 3_600_000;
+
+/// How an Internet is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InternetOptions {
+    /// The seed of everything random.
+    pub seed: u64,
+    /// When signatures have to be valid, in seconds since 1970; they are from the day before on. The same time gives the
+    /// same signatures.
+    pub signed_at_s: u64,
+    /// Octets that zones and signatures may take together, about.
+    pub memory_octets: usize,
+    /// Whether answers are delayed and lost as the profile says.
+    pub has_distances: bool,
+    /// Puts all IPv4 addresses into 127.0.0.0/8 and leaves out IPv6, for a rig without network namespaces.
+    pub on_loopback: bool,
+}
+
+impl InternetOptions {
+    /// 1 GiB of memory, distances, the profile's addresses.
+    pub fn new(seed: u64, signed_at_s: u64) -> Self {
+        Self {
+            seed,
+            signed_at_s,
+            memory_octets: 1 << 30,
+            has_distances: true,
+            on_loopback: false,
+        }
+    }
+}
+
+/// The domain of an operator of name servers.
+#[derive(Clone, Debug)]
+pub(crate) struct OperatorZone {
+    pub name: Name,
+    pub registry: u32,
+    /// Its sets of servers; the first serves the domain itself.
+    pub sets: Vec<SetId>,
+    /// For a network for content: the operator's zone that its customers' names lead to.
+    pub delivery: Option<u32>,
+}
+
+/// A simulated Internet. Threads share it.
+pub struct Internet {
+    pub(crate) profile: Profile,
+    pub(crate) options: InternetOptions,
+    pub(crate) validity: Validity,
+    pub(crate) servers: ServerTable,
+    pub(crate) root_set: SetId,
+    pub(crate) root_signing: Option<RegistrySigning>,
+    pub(crate) registries: Vec<Registry>,
+    pub(crate) registry_by_label: HashMap<Box<[u8]>, u32>,
+    pub(crate) operators: Vec<OperatorZone>,
+    pub(crate) content_networks: Vec<u32>,
+    pub(crate) hosting: HostingTable,
+    pub(crate) keys: KeyMaker,
+    pub(crate) signatures: Signatures,
+    pub(crate) excerpts: Cache<ExcerptKey, Arc<Excerpt>>,
+    pub(crate) refusing: Excerpt,
+    pub(crate) rate_limits: RateLimits,
+    pub(crate) outages: Vec<(SetId, f64, f64)>,
+}
+
+impl std::fmt::Debug for Internet {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Internet")
+            .field("profile", &self.profile.name)
+            .field("seed", &self.options.seed)
+            .finish_non_exhaustive()
+    }
+}
+
+/// 127.0.0.0/8 has room for every prefix that a profile may have but itself.
+fn loopback(addresses: Addresses) -> Addresses {
+    let host_bits = u32::MAX >> addresses.ipv4_length;
+    let length = addresses.ipv4_length.max(9);
+    let prefix = match addresses.ipv4_length {
+        // The upper half: the lower has the machine's own 127.0.0.1.
+        8 => 0x7f80_0000,
+        _ => 0x7f00_0000 | (addresses.ipv4.to_bits() & 0x00ff_ffff & !host_bits),
+    };
+    Addresses {
+        ipv4: Ipv4Addr::from_bits(prefix),
+        ipv4_length: length,
+        ipv6_share: 0.0,
+        ..addresses
+    }
+}
+
+impl Internet {
+    /// Makes the Internet of `profile`; its zones are made when they are first asked for.
+    ///
+    /// # Errors
+    /// [`InternetError::Profile`] if there can be no such one.
+    pub fn new(profile: &Profile, options: InternetOptions) -> Result<Self, InternetError> {
+        let mut profile = profile.clone();
+        if options.on_loopback {
+            profile.addresses = loopback(profile.addresses);
+        }
+        profile.check()?;
+        let refuse = |what| InternetError::Profile {
+            profile: profile.name.clone(),
+            what,
+        };
+        let Parts {
+            servers,
+            root_set,
+            root_signing,
+            registries,
+            operators,
+            content_networks,
+            hosting,
+            sets_by_operator,
+        } = build(options.seed, &profile).map_err(refuse)?;
+        let label = |registry: &Registry| -> Box<[u8]> {
+            let octets = registry.name.as_slice();
+            octets[1..1 + usize::from(octets[0])].into()
+        };
+        let numbered = registries.iter().zip(0..);
+        let registry_by_label = numbered.map(|(one, number)| (label(one), number)).collect();
+        let outages = profile.outage.iter().flat_map(|outage| {
+            let sets = sets_by_operator.get(&outage.operator).into_iter().flatten();
+            sets.map(|set| (*set, outage.from_s, outage.from_s + outage.for_s))
+        });
+        let outages = outages.collect();
+        let day = options.signed_at_s / DAY_S * DAY_S;
+        let validity_s = u64::from(profile.signing.validity_days) * DAY_S;
+        let for_signatures = options.memory_octets / 4 * SIGNATURES_OF_4;
+        Ok(Self {
+            validity: Validity {
+                inception: day.saturating_sub(DAY_S) as u32,
+                expiration: (day + validity_s) as u32,
+            },
+            keys: KeyMaker::new(options.seed),
+            signatures: Signatures::new(for_signatures),
+            excerpts: Cache::new(options.memory_octets - for_signatures),
+            refusing: Excerpt::refusing()?,
+            rate_limits: RateLimits::new(profile.faults.rate_limit_qps),
+            profile,
+            options,
+            servers,
+            root_set,
+            root_signing,
+            registries,
+            registry_by_label,
+            operators,
+            content_networks,
+            hosting,
+            outages,
+        })
+    }
+
+    /// Its profile, as it is served.
+    pub fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    /// Its name servers and their addresses.
+    pub fn servers(&self) -> &ServerTable {
+        &self.servers
+    }
+
+    /// Second-level domains, under all top-level domains together.
+    pub fn domains(&self) -> u64 {
+        let last = self.registries.last();
+        last.map_or(0, |last| last.domains_before + last.labels.count())
+    }
+
+    /// Signatures made so far.
+    pub fn signatures_made(&self) -> u64 {
+        self.signatures.made()
+    }
+
+    /// Octets that zones and signatures take now, about.
+    pub fn octets(&self) -> usize {
+        self.excerpts.octets() + self.signatures.octets()
+    }
+
+    /// Names and addresses of the root's servers, as a file of root hints (RFC 9609).
+    pub fn root_hints(&self) -> String {
+        let mut text = String::new();
+        for server in self.servers.of_set(self.root_set) {
+            let name = PresentationName(&server.name).to_string();
+            // Writing to a String cannot fail.
+            let _ = writeln!(text, ".\t{HINTS_TTL_S}\tIN\tNS\t{name}");
+            let _ = writeln!(text, "{name}\t{HINTS_TTL_S}\tIN\tA\t{}", server.ipv4);
+            if let Some(ipv6) = server.ipv6 {
+                let _ = writeln!(text, "{name}\t{HINTS_TTL_S}\tIN\tAAAA\t{ipv6}");
+            }
+        }
+        text
+    }
+
+    /// The root's DS record, as a file of trust anchors; nothing if the root is not signed.
+    ///
+    /// # Errors
+    /// [`InternetError::Sign`] if its key cannot be made.
+    pub fn trust_anchor(&self) -> Result<String, InternetError> {
+        let Some(signing) = &self.root_signing else {
+            return Ok(String::new());
+        };
+        let root = Name::root_bytes();
+        let ksk = self.keys.ksk(&root, ROOT_NUMBER, signing.keys.algorithm)?;
+        Ok(format!("{}\n", PresentationRecord(&ds_of(&ksk, 86_400))))
+    }
+}
+
+/// The root's number among zones.
+pub(crate) const ROOT_NUMBER: ZoneNumber = ZoneNumber {
+    part: u64::MAX,
+    index: u64::MAX,
+};

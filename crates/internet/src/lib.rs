@@ -1,0 +1,42 @@
+//! The simulated Internet: a signed hierarchy of zones that is generated from a seed as it is asked for, and one responder
+//! for every server address of it.
+//!
+//! [`Internet`] turns a query to an address into an answer and the time it takes, and knows no sockets; [`InternetServer`]
+//! does the input and output. What there is says a [`Profile`]. docs/decisions/simulated-internet.md explains how.
+
+mod answer;
+mod build;
+mod cache;
+mod chain;
+mod content;
+mod error;
+mod excerpt;
+mod hosting;
+mod internet;
+mod keys;
+mod labels;
+mod limits;
+mod names;
+mod presign;
+mod profile;
+mod query;
+mod random;
+mod registry;
+mod registry_zone;
+mod serve;
+mod servers;
+mod signatures;
+mod wire;
+mod zones;
+
+pub use answer::{Answer, Arrived, QUERY_LEN_MAX, Scratch};
+pub use error::InternetError;
+pub use internet::{Internet, InternetOptions};
+pub use names::{Asked, QueryNames, type_name};
+pub use profile::{
+    Addresses, Denial, Faults, Hosting, Latency, NAMED_PROFILES, Operator, OtherTlds, Outage,
+    Profile, Registry, Signing, Tld, WeightedAlgorithm, WeightedIterations, WeightedTtl, Zones,
+    named_profile_text,
+};
+pub use serve::{Account, AccountKey, InternetServer, ServeOptions, ServedBy};
+pub use servers::{NameServer, ServerId, ServerTable, SetId};

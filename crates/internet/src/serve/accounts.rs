@@ -1,0 +1,116 @@
+//! Accounts of what resolvers asked.
+
+use crate::answer::Answer;
+use crate::internet::Internet;
+use crate::servers::ServerId;
+use foldhash::fast::RandomState;
+use std::collections::{BTreeMap, HashMap};
+
+/// Types beyond this are accounted for together, so that no stranger's queries fill the memory.
+const TYPES_MAX: u16 = 257;
+/// What they are accounted for as: a reserved type.
+const OTHER_TYPES: u16 = u16::MAX;
+
+/// Who was asked.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ServedBy {
+    /// A server with an address of its own: its operator and its name.
+    Server(String, String),
+    /// One of the domains' own servers.
+    OwnServers,
+    /// No server has the address.
+    Nobody,
+}
+
+/// What an account is of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct AccountKey {
+    /// Who was asked.
+    pub server: ServedBy,
+    /// The type asked for; 65535 for uncommon ones.
+    pub rtype: u16,
+    /// Whether by TCP, otherwise by UDP.
+    pub is_tcp: bool,
+}
+
+/// Queries and answers, octets without headers of transports below.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Account {
+    /// Queries.
+    pub queries: u64,
+    /// Their octets.
+    pub query_octets: u64,
+    /// Answers that were given.
+    pub answers: u64,
+    /// Their octets.
+    pub answer_octets: u64,
+    /// Answers that were truncated.
+    pub truncated: u64,
+}
+
+type Key = (Option<ServerId>, u16, bool);
+
+/// Accounts being kept.
+#[derive(Debug, Default)]
+pub(super) struct Accounts(HashMap<Key, Account, RandomState>);
+
+impl Accounts {
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Adds a query and its answer, which begins `out`.
+    pub fn add(&mut self, answer: &Answer, query_len: usize, is_tcp: bool, out: &[u8]) {
+        let rtype = match answer.rtype {
+            rtype @ ..=TYPES_MAX => rtype,
+            _ => OTHER_TYPES,
+        };
+        let server = match answer.server {
+            Some(ServerId::Own(_)) => Some(ServerId::Own(0)),
+            server => server,
+        };
+        let account = self.0.entry((server, rtype, is_tcp)).or_default();
+        account.queries += 1;
+        account.query_octets += query_len as u64;
+        if let Some(len) = answer.len {
+            account.answers += 1;
+            account.answer_octets += len as u64;
+            account.truncated += u64::from(out.get(2).is_some_and(|flags| flags & 2 != 0));
+        }
+    }
+
+    /// Takes over what `other` has, and empties it.
+    pub fn take(&mut self, other: &mut Self) {
+        for (key, more) in other.0.drain() {
+            let account = self.0.entry(key).or_default();
+            account.queries += more.queries;
+            account.query_octets += more.query_octets;
+            account.answers += more.answers;
+            account.answer_octets += more.answer_octets;
+            account.truncated += more.truncated;
+        }
+    }
+
+    /// All of them, in order.
+    pub fn rows(&self, internet: &Internet) -> Vec<(AccountKey, Account)> {
+        let mut rows = BTreeMap::new();
+        for ((server, rtype, is_tcp), account) in &self.0 {
+            let served_by = match server {
+                None => ServedBy::Nobody,
+                Some(ServerId::Own(_)) => ServedBy::OwnServers,
+                Some(ServerId::Listed(number)) => {
+                    let name = &internet.servers().servers()[*number as usize].name;
+                    let operator = internet.servers().operator(ServerId::Listed(*number));
+                    ServedBy::Server(operator.to_owned(), name.fmt_with_dot().to_string())
+                }
+            };
+            let key = AccountKey {
+                server: served_by,
+                rtype: *rtype,
+                is_tcp: *is_tcp,
+            };
+            rows.insert(key, *account);
+        }
+        rows.into_iter().collect()
+    }
+}

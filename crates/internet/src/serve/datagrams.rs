@@ -1,0 +1,238 @@
+//! Receiving and sending datagrams in batches, each with the address of this side.
+
+use std::io;
+use std::mem;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
+use std::os::fd::AsRawFd;
+use std::ptr;
+
+/// Datagrams in one batch.
+pub(super) const BATCH: usize = 64;
+/// Longest query received.
+const QUERY_LEN: usize = crate::answer::QUERY_LEN_MAX;
+/// Octets for one control message with addresses, aligned as the system wants it.
+type Control = [u64; 8];
+
+/// A peer's address as the system has it.
+#[derive(Clone, Copy)]
+pub(super) struct Peer {
+    storage: libc::sockaddr_storage,
+    len: libc::socklen_t,
+}
+
+/// Memory for datagrams that were received.
+pub(super) struct Received {
+    queries: Vec<[u8; QUERY_LEN]>,
+    peers: Vec<Peer>,
+    controls: Vec<Control>,
+    iovecs: Vec<libc::iovec>,
+    headers: Vec<libc::mmsghdr>,
+}
+
+fn zeroed<T>() -> T {
+    // SAFETY: used for C structures alone, which are valid when all octets are zero: null pointers and lengths of nothing.
+    unsafe { mem::zeroed() }
+}
+
+impl Received {
+    pub fn new() -> Self {
+        let peer = Peer {
+            storage: zeroed(),
+            len: 0,
+        };
+        Self {
+            queries: vec![[0; QUERY_LEN]; BATCH],
+            peers: vec![peer; BATCH],
+            controls: vec![[0; 8]; BATCH],
+            iovecs: vec![zeroed(); BATCH],
+            headers: vec![zeroed(); BATCH],
+        }
+    }
+
+    /// Takes what has arrived, up to a batch, without waiting; returns how many.
+    pub fn receive(&mut self, socket: &UdpSocket) -> io::Result<usize> {
+        for place in 0..BATCH {
+            self.iovecs[place] = libc::iovec {
+                iov_base: self.queries[place].as_mut_ptr().cast(),
+                iov_len: QUERY_LEN,
+            };
+            let header = &mut self.headers[place].msg_hdr;
+            header.msg_name = (&raw mut self.peers[place].storage).cast();
+            header.msg_namelen = size_of::<libc::sockaddr_storage>() as libc::socklen_t;
+            header.msg_iov = &mut self.iovecs[place];
+            header.msg_iovlen = 1;
+            header.msg_control = self.controls[place].as_mut_ptr().cast();
+            header.msg_controllen = size_of::<Control>();
+            header.msg_flags = 0;
+        }
+        // SAFETY: each header points to a peer, an iovec with a buffer of QUERY_LEN octets, and control memory of its own;
+        // all of them belong to `self` and outlive the call.
+        let received = unsafe {
+            libc::recvmmsg(
+                socket.as_raw_fd(),
+                self.headers.as_mut_ptr(),
+                BATCH as libc::c_uint,
+                libc::MSG_DONTWAIT,
+                ptr::null_mut(),
+            )
+        };
+        if received < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(received as usize)
+    }
+
+    /// A datagram that was received: its octets, who sent it and to which address; none if it was too long.
+    pub fn get(&self, place: usize) -> Option<(&[u8], Peer, IpAddr)> {
+        let header = &self.headers[place];
+        if header.msg_hdr.msg_flags & (libc::MSG_TRUNC | libc::MSG_CTRUNC) != 0 {
+            return None;
+        }
+        let peer = Peer {
+            storage: self.peers[place].storage,
+            len: header.msg_hdr.msg_namelen,
+        };
+        let query = &self.queries[place][..header.msg_len as usize];
+        Some((query, peer, destination(&header.msg_hdr)?))
+    }
+}
+
+/// The address that a datagram was sent to.
+fn destination(header: &libc::msghdr) -> Option<IpAddr> {
+    // SAFETY: the header's control memory was filled by the system; the macros stay within it.
+    let first = unsafe { libc::CMSG_FIRSTHDR(header).as_ref() }?;
+    // SAFETY: a control message's data follows its header.
+    let data = unsafe { libc::CMSG_DATA(first) };
+    match (first.cmsg_level, first.cmsg_type) {
+        (libc::IPPROTO_IP, libc::IP_PKTINFO) => {
+            // SAFETY: this kind has an in_pktinfo as its data, at any alignment.
+            let info: libc::in_pktinfo = unsafe { ptr::read_unaligned(data.cast()) };
+            Some(Ipv4Addr::from_bits(u32::from_be(info.ipi_addr.s_addr)).into())
+        }
+        (libc::IPPROTO_IPV6, libc::IPV6_PKTINFO) => {
+            // SAFETY: this kind has an in6_pktinfo as its data, at any alignment.
+            let info: libc::in6_pktinfo = unsafe { ptr::read_unaligned(data.cast()) };
+            Some(Ipv6Addr::from(info.ipi6_addr.s6_addr).into())
+        }
+        _ => None,
+    }
+}
+
+/// Datagrams to be sent together.
+pub(super) struct Outgoing {
+    octets: Vec<u8>,
+    /// Where each begins and ends, its peer, and the address it is from.
+    datagrams: Vec<(usize, usize, Peer, IpAddr)>,
+    controls: Vec<Control>,
+    iovecs: Vec<libc::iovec>,
+    headers: Vec<libc::mmsghdr>,
+}
+
+impl Outgoing {
+    pub fn new() -> Self {
+        Self {
+            octets: Vec::with_capacity(BATCH * 512),
+            datagrams: Vec::with_capacity(BATCH),
+            controls: vec![[0; 8]; BATCH],
+            iovecs: vec![zeroed(); BATCH],
+            headers: vec![zeroed(); BATCH],
+        }
+    }
+
+    pub fn is_full(&self) -> bool {
+        self.datagrams.len() == BATCH
+    }
+
+    /// Adds a datagram from `source` to `peer`; [`Outgoing::is_full`] must be false.
+    pub fn push(&mut self, octets: &[u8], peer: Peer, source: IpAddr) {
+        let start = self.octets.len();
+        self.octets.extend_from_slice(octets);
+        self.datagrams
+            .push((start, self.octets.len(), peer, source));
+    }
+
+    /// Sends all; returns how many the system refused.
+    pub fn send(&mut self, socket: &UdpSocket) -> io::Result<usize> {
+        let count = self.datagrams.len();
+        for (place, (start, end, peer, source)) in self.datagrams.iter_mut().enumerate() {
+            self.iovecs[place] = libc::iovec {
+                iov_base: self.octets[*start..*end].as_mut_ptr().cast(),
+                iov_len: *end - *start,
+            };
+            let header = &mut self.headers[place].msg_hdr;
+            header.msg_name = (&raw mut peer.storage).cast();
+            header.msg_namelen = peer.len;
+            header.msg_iov = &mut self.iovecs[place];
+            header.msg_iovlen = 1;
+            header.msg_flags = 0;
+            set_source(header, &mut self.controls[place], *source);
+        }
+        let result = send_all(socket, &mut self.headers[..count]);
+        self.datagrams.clear();
+        self.octets.clear();
+        result
+    }
+}
+
+/// Has a datagram leave from `source`.
+fn set_source(header: &mut libc::msghdr, control: &mut Control, source: IpAddr) {
+    header.msg_control = control.as_mut_ptr().cast();
+    match source {
+        IpAddr::V4(source) => {
+            let mut info: libc::in_pktinfo = zeroed();
+            info.ipi_spec_dst.s_addr = source.to_bits().to_be();
+            put_control(header, libc::IPPROTO_IP, libc::IP_PKTINFO, info);
+        }
+        IpAddr::V6(source) => {
+            let mut info: libc::in6_pktinfo = zeroed();
+            info.ipi6_addr.s6_addr = source.octets();
+            put_control(header, libc::IPPROTO_IPV6, libc::IPV6_PKTINFO, info);
+        }
+    }
+}
+
+fn put_control<T>(header: &mut libc::msghdr, level: libc::c_int, kind: libc::c_int, info: T) {
+    const { assert!(size_of::<T>() + size_of::<libc::cmsghdr>() <= size_of::<Control>()) };
+    let octets = size_of::<T>() as libc::c_uint;
+    // SAFETY: CMSG_SPACE only computes.
+    header.msg_controllen = unsafe { libc::CMSG_SPACE(octets) } as _;
+    // SAFETY: the header points to control memory that has room for the message, as checked above, aligned for it.
+    unsafe {
+        let message = libc::CMSG_FIRSTHDR(header);
+        (*message).cmsg_level = level;
+        (*message).cmsg_type = kind;
+        (*message).cmsg_len = libc::CMSG_LEN(octets) as _;
+        ptr::write_unaligned(libc::CMSG_DATA(message).cast(), info);
+    }
+}
+
+fn send_all(socket: &UdpSocket, headers: &mut [libc::mmsghdr]) -> io::Result<usize> {
+    let (mut sent, mut refused) = (0, 0);
+    while sent < headers.len() {
+        let rest = &mut headers[sent..];
+        // SAFETY: the headers point to peers, iovecs, control memory and initialised octets that outlive the call.
+        let result = unsafe {
+            libc::sendmmsg(
+                socket.as_raw_fd(),
+                rest.as_mut_ptr(),
+                rest.len() as libc::c_uint,
+                0,
+            )
+        };
+        if result > 0 {
+            sent += result as usize;
+            continue;
+        }
+        let error = io::Error::last_os_error();
+        match error.raw_os_error() {
+            Some(libc::EINTR) => {}
+            Some(libc::EBADF) => return Err(error),
+            // The error is the first message's: a peer that is gone, or no room. The others go out.
+            _ => {
+                refused += 1;
+                sent += 1;
+            }
+        }
+    }
+    Ok(refused)
+}

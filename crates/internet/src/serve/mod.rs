@@ -1,0 +1,207 @@
+//! Serving: UDP and TCP on one port of all addresses.
+
+mod accounts;
+mod datagrams;
+mod delayed;
+mod listen;
+mod tcp;
+mod udp;
+
+use crate::{Internet, InternetError};
+use accounts::Accounts;
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+pub use accounts::{Account, AccountKey, ServedBy};
+
+/// How often a thread without traffic looks whether it should stop, and hands on its account.
+const STOP_CHECK: Duration = Duration::from_millis(50);
+
+/// How an Internet is served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ServeOptions {
+    /// UDP and TCP port; 0 takes a free one. Resolvers ask port 53.
+    pub port: u16,
+    /// Threads for UDP over IPv4, and as many for IPv6; TCP has one.
+    pub threads: NonZeroUsize,
+    /// Receives from this machine alone: only what comes over the loopback device.
+    pub on_loopback: bool,
+    /// Answers that may wait for their time, in each thread; further ones are dropped.
+    pub delayed_max: usize,
+    /// TCP connections open at once; further ones are closed as they come.
+    pub max_connections: usize,
+    /// How long a connection may be idle before it is closed.
+    pub idle_timeout: Duration,
+}
+
+impl ServeOptions {
+    /// Port 53 with a thread for each processor.
+    pub fn new() -> Self {
+        Self {
+            port: 53,
+            threads: thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
+            on_loopback: false,
+            delayed_max: 200_000,
+            max_connections: 20_000,
+            idle_timeout: Duration::from_secs(10),
+        }
+    }
+}
+
+impl Default for ServeOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// What the threads have in common.
+struct Service {
+    internet: Arc<Internet>,
+    options: ServeOptions,
+    began: Instant,
+    accounts: Mutex<Accounts>,
+    /// Answers that were dropped: no room to wait, or the system refused to send them.
+    dropped: AtomicU64,
+    stop: AtomicBool,
+    failure: Mutex<Option<InternetError>>,
+}
+
+impl Service {
+    fn should_stop(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    fn fail(&self, error: InternetError) {
+        self.stop.store(true, Ordering::Relaxed);
+        let mut failure = self
+            .failure
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        failure.get_or_insert(error);
+    }
+
+    fn hand_on(&self, accounts: &mut Accounts) {
+        if !accounts.is_empty() {
+            let mut all = self
+                .accounts
+                .lock()
+                .unwrap_or_else(|poisoned| poisoned.into_inner());
+            all.take(accounts);
+        }
+    }
+}
+
+/// An Internet that is served in the background until it is stopped or dropped.
+pub struct InternetServer {
+    service: Arc<Service>,
+    port: u16,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl InternetServer {
+    /// Starts serving; queries are received when this returns. Its sockets belong to the network namespace of the calling
+    /// thread.
+    ///
+    /// # Errors
+    /// [`InternetError::Listen`], [`InternetError::Thread`].
+    pub fn start(internet: Arc<Internet>, options: ServeOptions) -> Result<Self, InternetError> {
+        let sockets = listen::listen(&options, internet.profile().addresses.ipv6_share > 0.0)?;
+        let service = Arc::new(Service {
+            internet,
+            options,
+            began: Instant::now(),
+            accounts: Mutex::default(),
+            dropped: AtomicU64::new(0),
+            stop: AtomicBool::new(false),
+            failure: Mutex::new(None),
+        });
+        let mut server = Self {
+            service,
+            port: sockets.port,
+            threads: Vec::new(),
+        };
+        for socket in sockets.udp {
+            server.spawn("internet-udp", move |service| udp::run(service, &socket))?;
+        }
+        let listeners = sockets.tcp;
+        server.spawn("internet-tcp", move |service| tcp::run(service, listeners))?;
+        Ok(server)
+    }
+
+    fn spawn(
+        &mut self,
+        name: &str,
+        work: impl FnOnce(&Service) -> Result<(), InternetError> + Send + 'static,
+    ) -> Result<(), InternetError> {
+        let service = Arc::clone(&self.service);
+        let run = move || work(&service).unwrap_or_else(|error| service.fail(error));
+        let thread = thread::Builder::new()
+            .name(name.into())
+            .spawn(run)
+            .map_err(|source| InternetError::Thread { source })?;
+        self.threads.push(thread);
+        Ok(())
+    }
+
+    /// The port.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// What is served.
+    pub fn internet(&self) -> &Arc<Internet> {
+        &self.service.internet
+    }
+
+    /// Whether it serves; if not, [`InternetServer::stop`] says why.
+    pub fn is_running(&self) -> bool {
+        !self.service.should_stop()
+    }
+
+    /// Queries and answers since the beginning, by who was asked, type and transport; the last 50 ms may be missing.
+    pub fn accounts(&self) -> Vec<(AccountKey, Account)> {
+        let accounts = self
+            .service
+            .accounts
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        accounts.rows(&self.service.internet)
+    }
+
+    /// Answers that were made and not sent: too many were waiting, or the system refused them.
+    pub fn dropped(&self) -> u64 {
+        self.service.dropped.load(Ordering::Relaxed)
+    }
+
+    /// Stops it; the accounts are complete then.
+    ///
+    /// # Errors
+    /// [`InternetError::Socket`] if serving had broken off before.
+    pub fn stop(&mut self) -> Result<(), InternetError> {
+        self.service.stop.store(true, Ordering::Relaxed);
+        for thread in self.threads.drain(..) {
+            if let Err(panic) = thread.join() {
+                std::panic::resume_unwind(panic);
+            }
+        }
+        let mut failure = self
+            .service
+            .failure
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        failure.take().map_or(Ok(()), Err)
+    }
+}
+
+impl Drop for InternetServer {
+    fn drop(&mut self) {
+        self.service.stop.store(true, Ordering::Relaxed);
+        for thread in self.threads.drain(..) {
+            // Who wants to know the error calls `stop`.
+            let _ = thread.join();
+        }
+    }
+}

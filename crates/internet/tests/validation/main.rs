@@ -1,0 +1,212 @@
+//! Every answer of a generated Internet validates, wherever one asks; servers with faults have just those.
+
+mod denial;
+mod faults;
+mod message;
+mod walk;
+
+use dnsrig_answer::Transport;
+use dnsrig_internet::{
+    Arrived, Internet, InternetOptions, NAMED_PROFILES, Profile, QueryNames, Scratch,
+};
+use dnsrig_zone::Name;
+use domain::base::iana::Rtype;
+use proptest::prelude::*;
+use std::collections::HashSet;
+use std::net::IpAddr;
+use std::time::Duration;
+use walk::{Found, NOW_S, Walker, query};
+
+fn options(seed: u64) -> InternetOptions {
+    InternetOptions {
+        has_distances: false,
+        memory_octets: 64 << 20,
+        ..InternetOptions::new(seed, NOW_S.into())
+    }
+}
+
+fn small(seed: u64) -> Internet {
+    Internet::new(&Profile::load("small").unwrap(), options(seed)).unwrap()
+}
+
+/// Resolves and validates `count` questions, some of them for more types and deeper names.
+fn walk_over(internet: &Internet, seed: u64, count: usize) -> HashSet<&'static str> {
+    let mut walker = Walker::new(internet);
+    let mut seen = HashSet::new();
+    for (number, asked) in QueryNames::new(internet, seed, 0.3).take(count).enumerate() {
+        let name = match number % 5 {
+            // Two labels below: the closest encloser is not the parent.
+            0 => Name::from_octets([b"\x01a\x01b", asked.name.as_slice()].concat().into()).unwrap(),
+            1 => Name::from_octets([b"\x04_tcp", asked.name.as_slice()].concat().into()).unwrap(),
+            _ => asked.name,
+        };
+        for rtype in [asked.rtype, Rtype::SRV, Rtype::DS] {
+            seen.insert(match walker.resolve(&name, rtype) {
+                Found::Data(_) => "data",
+                Found::NoData => "no data",
+                Found::NxDomain => "no name",
+            });
+        }
+    }
+    assert!(walker.secure * 8 > count as u64, "too little is signed");
+    seen
+}
+
+#[test]
+fn a_small_internet_validates() {
+    let seen = walk_over(&small(1), 2, 80);
+    assert_eq!(seen.len(), 3, "{seen:?}");
+}
+
+#[test]
+fn named_profiles_validate() {
+    for (name, _) in NAMED_PROFILES {
+        let mut profile = Profile::load(name).unwrap();
+        profile.domains = 20_000;
+        profile.faults = Default::default();
+        // RSA keys take a second each to find.
+        for registry in profile.tld.iter_mut().map(|tld| &mut tld.registry) {
+            registry.algorithm = registry.algorithm.as_ref().map(|_| "ED25519".to_owned());
+        }
+        profile.root.algorithm = Some("ED25519".to_owned());
+        profile.other_tlds.registry.algorithm = Some("ECDSAP256SHA256".to_owned());
+        profile
+            .signing
+            .algorithms
+            .retain(|one| !one.algorithm.starts_with("RSA"));
+        let internet = Internet::new(&profile, options(5)).unwrap();
+        let mut walker = Walker::new(&internet);
+        for asked in QueryNames::new(&internet, 3, 0.2).take(40) {
+            walker.resolve(&asked.name, asked.rtype);
+        }
+    }
+}
+
+#[test]
+fn aliases_into_content_networks_end_in_addresses() {
+    let internet = small(4);
+    let mut walker = Walker::new(&internet);
+    let mut aliases = 0;
+    for asked in QueryNames::new(&internet, 6, 0.0).take(300) {
+        let domain = asked
+            .name
+            .iter_suffixes()
+            .find(|name| name.label_count() == 3)
+            .unwrap();
+        let www = Name::from_octets([b"\x03www", domain.as_slice()].concat().into()).unwrap();
+        if let Found::Data(target) = walker.resolve(&www, Rtype::CNAME) {
+            let target = Name::from_octets(target[0].clone().into()).unwrap();
+            aliases += usize::from(!target.ends_with(&domain));
+            assert!(
+                matches!(walker.resolve(&www, Rtype::A), Found::Data(_)),
+                "{www} to {target}"
+            );
+        }
+        if aliases == 10 {
+            return;
+        }
+    }
+    panic!("there are only {aliases} aliases");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_octets() {
+    let (first, second, other) = (small(9), small(9), small(10));
+    let ask = |internet: &Internet, name: &Name, rtype, server| {
+        let mut out = vec![0; 65_535];
+        let message = query(name, rtype, true);
+        let arrived = Arrived {
+            server,
+            transport: Transport::Tcp,
+            message: &message,
+            now: Duration::ZERO,
+        };
+        let answer = internet.answer(&arrived, &mut Scratch::default(), &mut out);
+        answer.len.map(|len| out[..len].to_vec())
+    };
+    let servers: Vec<IpAddr> = first
+        .servers()
+        .servers()
+        .iter()
+        .map(|server| server.ipv4.into())
+        .collect();
+    let mut differ = 0;
+    // The other way round the second time: nothing may depend on what was asked before.
+    let asked: Vec<_> = QueryNames::new(&first, 1, 0.3).take(60).collect();
+    let answers: Vec<_> = asked
+        .iter()
+        .map(|one| {
+            servers
+                .iter()
+                .map(|&server| ask(&first, &one.name, one.rtype, server))
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    for (one, expected) in asked.iter().zip(&answers).rev() {
+        for (&server, expected) in servers.iter().zip(expected) {
+            assert_eq!(&ask(&second, &one.name, one.rtype, server), expected);
+            differ += usize::from(&ask(&other, &one.name, one.rtype, server) != expected);
+        }
+    }
+    assert!(differ > 100);
+}
+
+#[test]
+fn servers_refuse_what_is_not_theirs_and_nobody_answers_elsewhere() {
+    let internet = small(1);
+    let name: Name = "www.example.com.".parse().unwrap();
+    let message = query(&name, Rtype::A, true);
+    let mut out = vec![0; 65_535];
+    let mut rcodes = HashSet::new();
+    for server in internet.servers().servers() {
+        let arrived = Arrived {
+            server: server.ipv4.into(),
+            transport: Transport::Udp,
+            message: &message,
+            now: Duration::ZERO,
+        };
+        let answer = internet.answer(&arrived, &mut Scratch::default(), &mut out);
+        assert!(answer.len.is_some());
+        rcodes.insert(out[3] & 15);
+    }
+    // Referrals by the root, NXDOMAIN by com, REFUSED by all others.
+    assert_eq!(rcodes, HashSet::from([0, 3, 5]));
+    let free: IpAddr = "198.18.0.1".parse().unwrap();
+    let arrived = Arrived {
+        server: free,
+        transport: Transport::Udp,
+        message: &message,
+        now: Duration::ZERO,
+    };
+    let answer = internet.answer(&arrived, &mut Scratch::default(), &mut out);
+    assert_eq!((answer.len, answer.server), (None, None));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4, ..ProptestConfig::default() })]
+    #[test]
+    fn any_seed_validates(seed: u64, asked: u64) {
+        walk_over(&small(seed), asked, 8);
+    }
+
+    #[test]
+    fn any_octets_are_taken(octets in proptest::collection::vec(any::<u8>(), 0..80), with_header: bool, server in 0..40u32) {
+        let internet = &*SHARED;
+        let message = match with_header {
+            true => [&[0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1][..], &octets].concat(),
+            false => octets,
+        };
+        let mut out = vec![0; 65_535];
+        let number = server as usize % internet.servers().servers().len();
+        let server = internet.servers().servers()[number].ipv4.into();
+        for transport in [Transport::Udp, Transport::Tcp] {
+            let arrived = Arrived { server, transport, message: &message, now: Duration::ZERO };
+            let answer = internet.answer(&arrived, &mut Scratch::default(), &mut out);
+            if let Some(len) = answer.len {
+                message::Response::parse(&out[..len]);
+            }
+        }
+    }
+}
+
+static SHARED: std::sync::LazyLock<Internet> = std::sync::LazyLock::new(|| small(1));

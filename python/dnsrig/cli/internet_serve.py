@@ -1,0 +1,196 @@
+"""`dnsrig internet serve`: a simulated Internet until Ctrl-C."""
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from dnsrig import _core
+from dnsrig.cli.common import WholeNumber, chosen_seed, json_option, print_json, print_table, seed_option
+from dnsrig.cli.internet_options import DOMAINS_MAX, domains_option, profile_option
+from dnsrig.errors import InputError
+from dnsrig.hosts.namespace import Namespace
+from dnsrig.hosts.network.users import enter_user_namespace
+from dnsrig.internet import DNS_PORT, InternetFiles, internet_namespace, totals, write_accounts, write_files
+
+WATCH_INTERVAL_S = 0.2
+"""How often it is looked whether the server still runs."""
+MIB = 1 << 20
+DAY_S = 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """A server, and where it is: in a namespace, or on this machine's loopback device."""
+
+    server: _core.InternetServer
+    namespace: Namespace | None
+
+
+@click.command()
+@profile_option
+@domains_option
+@seed_option
+@click.option(
+    "-o",
+    "--output",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("internet"),
+    show_default=True,
+    help="Folder for root hints and trust anchors.",
+)
+@click.option("--loopback", is_flag=True, help="Serve 127.0.0.0/8 of this machine instead of a network namespace.")
+@click.option(
+    "-p",
+    "--port",
+    type=WholeNumber(0, 65535),
+    default=None,
+    help="UDP and TCP port; 0 takes a free one.  [default: 53]",
+)
+@click.option(
+    "--threads", type=WholeNumber(1, 256), default=None, help="Threads for UDP.  [default: one for each processor]"
+)
+@click.option(
+    "--memory",
+    "memory_mib",
+    type=WholeNumber(16, 1 << 20),
+    default=1024,
+    show_default=True,
+    help="MiB that zones and signatures may take.",
+)
+@click.option(
+    "--presign",
+    type=WholeNumber(0, DOMAINS_MAX),
+    default=0,
+    help="Make the zones of so many domains beforehand, the most popular ones, with all signatures.",
+)
+@click.option("--no-distances", is_flag=True, help="Delay and lose no answers.")
+@click.option(
+    "--signed-at",
+    "signed_at_s",
+    type=WholeNumber(DAY_S, 2**32 - 1),
+    default=None,
+    help="Time at which signatures are valid, in seconds since 1970; the same gives the same octets.  [default: today]",
+)
+@click.option(
+    "--accounts",
+    "accounts_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=None,
+    help="File for what was asked: a JSON object, by server, type and transport.",
+)
+@json_option
+def serve(
+    profile: str,
+    domains: int | None,
+    seed: int | None,
+    folder: Path,
+    loopback: bool,
+    port: int | None,
+    threads: int | None,
+    memory_mib: int,
+    presign: int,
+    no_distances: bool,
+    signed_at_s: int | None,
+    accounts_file: Path | None,
+    as_json: bool,
+) -> None:
+    """Serve a simulated Internet until Ctrl-C: one process answers for every server address, IPv4 and IPv6.
+
+    It is in a network namespace of its own, where resolvers are started by the command that is printed. Without root
+    that takes a user namespace; where the system allows none, --loopback serves this machine's 127.0.0.0/8 on another
+    port, for resolvers that ask all servers on one port (BIND: `named -p PORT`).
+
+    \b
+    Examples:
+      dnsrig internet serve --profile small --seed 1
+      dnsrig internet serve --domains 10000000 --no-distances --accounts upstream.json
+      dnsrig internet serve --loopback --port 5300
+    """
+    if loopback and port is None:
+        raise InputError("--loopback needs a port: port 53 belongs to this machine's own servers; add --port 5300")
+    if not loopback:
+        enter_user_namespace()
+    seed = chosen_seed(seed)
+    internet = _core.Internet(
+        profile,
+        seed=seed,
+        signed_at_s=int(time.time()) // DAY_S * DAY_S if signed_at_s is None else signed_at_s,
+        domains=domains,
+        memory_octets=memory_mib * MIB,
+        distances=not no_distances,
+        loopback=loopback,
+    )
+    internet.prepare()
+    chosen_threads = threads or len(os.sched_getaffinity(0))
+    if presign:
+        internet.presign(presign, chosen_threads)
+    files = write_files(internet, folder)
+    with _serving(internet, DNS_PORT if port is None else port, chosen_threads, loopback) as serving:
+        _tell(internet, serving, files, seed, as_json)
+        with suppress(KeyboardInterrupt):
+            while serving.server.running:
+                time.sleep(WATCH_INTERVAL_S)
+        serving.server.stop()
+        _account(serving.server, accounts_file, as_json)
+
+
+@contextmanager
+def _serving(internet: _core.Internet, port: int, threads: int, loopback: bool) -> Iterator[Serving]:
+    def start() -> _core.InternetServer:
+        return _core.InternetServer(internet, port=port, threads=threads, loopback=loopback)
+
+    if loopback:
+        yield Serving(start(), None)
+        return
+    with internet_namespace(internet.summary()["prefixes"]) as namespace:
+        server = namespace.call(start, discard=_core.InternetServer.stop)
+        try:
+            yield Serving(server, namespace)
+        finally:
+            server.stop()
+
+
+def _tell(internet: _core.Internet, serving: Serving, files: InternetFiles, seed: int, as_json: bool) -> None:
+    summary = internet.summary()
+    inside = serving.namespace.look_inside() if serving.namespace else None
+    facts = {
+        **summary,
+        "seed": seed,
+        "port": serving.server.port,
+        "root_hints": str(files.root_hints),
+        "trust_anchor": str(files.trust_anchor),
+        "bind_keys": str(files.bind_keys),
+        "enter": inside,
+    }
+    if as_json:
+        print_json(facts)
+        return
+    click.echo(
+        f"{summary['profile']}, seed {seed}: {summary['domains']:,} domains, {summary['servers']:,} name servers on "
+        f"{' and '.join(summary['prefixes'])} port {serving.server.port} (Ctrl-C stops it)"
+    )
+    click.echo(f"  root hints:   {files.root_hints}")
+    click.echo(f"  trust anchor: {files.trust_anchor}, for BIND {files.bind_keys}")
+    if inside:
+        click.echo(f"  start a resolver there, as root:  {inside} unbound -d -c ...")
+
+
+def _account(server: _core.InternetServer, file: Path | None, as_json: bool) -> None:
+    accounts, state = server.accounts(), server.state()
+    if file is not None:
+        write_accounts(file, accounts, state)
+    if as_json:
+        return
+    rows = [(*map(str, row[:2]), *(f"{number:,}" for number in row[2:])) for row in totals(accounts)]
+    print_table(
+        ("operator", "transport", "queries", "answers", "octets in", "octets out"), rows[:20], right=(2, 3, 4, 5)
+    )
+    click.echo(
+        f"{state['signatures']:,} signatures made, {state['memory_octets'] // MIB:,} MiB of zones and signatures"
+    )

@@ -1,0 +1,106 @@
+"""The simulated Internet as a place: a network namespace in which one process answers for every server address."""
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dnsrig import _core
+from dnsrig.errors import InputError
+from dnsrig.hosts.namespace import Namespace
+
+DNS_PORT = 53
+ROOT_HINTS = "root.hints"
+TRUST_ANCHOR = "root.ds"
+BIND_KEYS = "bind.keys"
+
+
+@dataclass(frozen=True, slots=True)
+class InternetFiles:
+    """What a resolver must be told, written out."""
+
+    root_hints: Path
+    """Names and addresses of the root's servers, for any resolver."""
+    trust_anchor: Path
+    """The root's DS record, for Unbound, Knot Resolver and others that read zone file format."""
+    bind_keys: Path
+    """The same as BIND's `trust-anchors`, also for delv."""
+
+
+def write_files(internet: _core.Internet, folder: Path) -> InternetFiles:
+    """Write root hints and trust anchors into a folder, which is made if need be."""
+    files = InternetFiles(folder / ROOT_HINTS, folder / TRUST_ANCHOR, folder / BIND_KEYS)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        files.root_hints.write_text(internet.root_hints)
+        files.trust_anchor.write_text(internet.trust_anchor)
+        files.bind_keys.write_text(bind_keys(internet.trust_anchor))
+    except OSError as error:
+        raise InputError(f"{folder} cannot be written to: {error.strerror}; choose another folder with -o") from error
+    return files
+
+
+def bind_keys(trust_anchor: str) -> str:
+    """Give the DS records of a trust anchor as BIND's configuration has them."""
+    anchors = []
+    for line in trust_anchor.splitlines():
+        owner, _, rest = line.partition(" ") if "\t" not in line else line.partition("\t")
+        fields = re.split(r"\s+", rest)
+        tag, algorithm, digest_type, *digest = fields[fields.index("DS") + 1 :]
+        anchors.append(f'    "{owner}" static-ds {tag} {algorithm} {digest_type} "{"".join(digest)}";\n')
+    return f"trust-anchors {{\n{''.join(anchors)}}};\n" if anchors else ""
+
+
+def resolver_addresses(prefixes: Sequence[str]) -> tuple[str, ...]:
+    """Give the addresses that resolvers and clients in the namespace send from: the first of each prefix."""
+    first = []
+    for prefix in prefixes:
+        base = prefix.partition("/")[0]
+        first.append(f"{base}1" if ":" in base else re.sub(r"\d+$", lambda last: str(int(last[0]) + 1), base))
+    return tuple(first)
+
+
+@contextmanager
+def internet_namespace(prefixes: Sequence[str]) -> Iterator[Namespace]:
+    """Give a network namespace in which every address of some prefixes is its own, and which no other route leaves.
+
+    Resolvers in it send from the first address of each prefix.
+
+    Raises:
+        EnvironmentLacksError: namespaces cannot be made, or `ip` is not installed.
+
+    """
+    with Namespace("simulated Internet") as namespace:
+        sources = [
+            (prefix, source)
+            for prefix, source in zip(prefixes, resolver_addresses(prefixes), strict=True)
+            if ":" not in prefix or namespace.has_ipv6
+        ]
+        namespace.add_addresses([source for _, source in sources])
+        for prefix, source in sources:
+            family = "-6" if ":" in prefix else "-4"
+            namespace.run_ip(family, "route", "add", "local", prefix, "dev", "lo", "src", source)
+        yield namespace
+
+
+def write_accounts(path: Path, accounts: Sequence[Mapping[str, Any]], state: Mapping[str, Any]) -> None:
+    """Write the accounts of an Internet as JSON."""
+    try:
+        path.write_text(json.dumps({**state, "accounts": list(accounts)}, indent=1) + "\n")
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {os.strerror(error.errno or 0)}; choose another file") from error
+
+
+def totals(accounts: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, int, int, int, int]]:
+    """Add the accounts of each operator: operator, transport, queries, answers, octets of queries and of answers."""
+    sums: dict[tuple[str, str], list[int]] = {}
+    for account in accounts:
+        row = sums.setdefault((account["operator"], account["transport"]), [0, 0, 0, 0])
+        for place, field in enumerate(("queries", "answers", "query_octets", "answer_octets")):
+            row[place] += account[field]
+    most_first = sorted(sums.items(), key=lambda item: (-item[1][0], item[0]))
+    return [(operator, transport, *row) for (operator, transport), row in most_first]  # type: ignore[misc]

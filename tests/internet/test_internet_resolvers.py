@@ -1,0 +1,161 @@
+"""Real resolvers resolve and validate a simulated Internet in a network namespace, all to the same effect."""
+
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import dns.flags
+import dns.message
+import dns.name
+import dns.query
+import dns.rcode
+import dns.rdatatype
+import pytest
+from dnsrig import _core
+from dnsrig.hosts.namespace import Namespace
+from dnsrig.hosts.network import users
+from dnsrig.internet import bind_keys, internet_namespace, resolver_addresses
+from dnsrig.servers.resolvers.registry import resolver_driver
+from dnsrig.servers.resolvers.settings import ResolverSettings
+
+QUESTIONS = 60
+ANSWER_S = 15.0
+RESOLVERS = ("unbound", "bind", "knot-resolver", "powerdns-recursor")
+
+
+@dataclass(frozen=True)
+class Rig:
+    internet: _core.Internet
+    server: _core.InternetServer
+    namespace: Namespace
+
+    def questions(self) -> list[tuple[str, str]]:
+        lines = self.internet.questions(QUESTIONS, 7, 0.3).splitlines()
+        return [(name, rtype) for name, rtype in (line.split() for line in lines)]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a resolver says to a question."""
+
+    rcode: str
+    is_secure: bool
+    answer: frozenset[str]
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["at-once", "with-distances"])
+def rig(request: pytest.FixtureRequest) -> Iterator[Rig]:
+    if why := users.why_no_namespaces():
+        pytest.skip(why)
+    if shutil.which("ip") is None:
+        pytest.skip("needs ip: install the Debian package iproute2")
+    internet = _core.Internet("small", seed=1, signed_at_s=int(time.time()), distances=request.param)
+    prefixes = internet.summary()["prefixes"]
+    with internet_namespace(prefixes) as namespace:
+        start = partial(_core.InternetServer, internet, port=53, threads=1)
+        server = namespace.call(start, discard=_core.InternetServer.stop)
+        try:
+            yield Rig(internet, server, namespace)
+        finally:
+            server.stop()
+
+
+def ask(rig: Rig, address: tuple[str, int], name: str, rtype: str) -> Seen:
+    query = dns.message.make_query(name, rtype, want_dnssec=True)
+
+    def send() -> dns.message.Message:
+        return dns.query.udp_with_fallback(query, address[0], port=address[1], timeout=ANSWER_S)[0]
+
+    response = rig.namespace.call(send)
+    data = (rrset for rrset in response.answer if rrset.rdtype != dns.rdatatype.RRSIG)
+    records = frozenset(
+        f"{rrset.name} {dns.rdatatype.to_text(rrset.rdtype)} {rdata}" for rrset in data for rdata in rrset
+    )
+    is_secure = bool(response.flags & dns.flags.AD)
+    return Seen(dns.rcode.to_text(response.rcode()), is_secure, records)
+
+
+def all_seen(rig: Rig, name: str, folder: Path, questions: list[tuple[str, str]]) -> dict[tuple[str, str], Seen]:
+    kind = resolver_driver(name)
+    if kind.find() is None:
+        pytest.skip(f"{kind.title} is not installed: install the Debian package {kind.package}")
+    address = resolver_addresses(rig.internet.summary()["prefixes"])[0]
+    settings = ResolverSettings(
+        addresses=(address,),
+        port=5353,
+        root_hints=rig.internet.root_hints,
+        trust_anchors=rig.internet.trust_anchor,
+        deadline_s=60.0,
+    )
+    with kind(settings, folder, rig.namespace):
+        return {question: ask(rig, (address, 5353), *question) for question in questions}
+
+
+@pytest.fixture(scope="module")
+def reference(rig: Rig, tmp_path_factory: pytest.TempPathFactory) -> Callable[[], dict[tuple[str, str], Seen]]:
+    """What Unbound says."""
+    known: dict[tuple[str, str], Seen] = {}
+
+    def seen() -> dict[tuple[str, str], Seen]:
+        if not known:
+            known.update(all_seen(rig, "unbound", tmp_path_factory.mktemp("unbound"), rig.questions()))
+        return known
+
+    return seen
+
+
+@pytest.mark.parametrize("name", RESOLVERS)
+def test_all_names_resolve_and_the_signed_ones_are_secure(
+    rig: Rig, name: str, tmp_path: Path, reference: Callable[[], dict[tuple[str, str], Seen]]
+) -> None:
+    seen = reference() if name == "unbound" else all_seen(rig, name, tmp_path, rig.questions())
+    failed = {question: answer for question, answer in seen.items() if answer.rcode not in {"NOERROR", "NXDOMAIN"}}
+    assert not failed
+    secure = sum(answer.is_secure for answer in seen.values())
+    assert QUESTIONS // 5 < secure < QUESTIONS
+    assert {answer.rcode for answer in seen.values()} == {"NOERROR", "NXDOMAIN"}
+    differing = {
+        question: (answer, reference()[question])
+        for question, answer in seen.items()
+        if answer != reference()[question]
+    }
+    assert not differing
+
+
+def test_a_wrong_trust_anchor_makes_all_bogus(rig: Rig, tmp_path: Path) -> None:
+    other = _core.Internet("small", seed=2, signed_at_s=int(time.time())).trust_anchor
+    kind = resolver_driver("unbound")
+    if kind.find() is None:
+        pytest.skip(f"{kind.title} is not installed: install the Debian package {kind.package}")
+    address = resolver_addresses(rig.internet.summary()["prefixes"])[0]
+    settings = ResolverSettings(
+        addresses=(address,), port=5353, root_hints=rig.internet.root_hints, trust_anchors=other, ready="responds"
+    )
+    with kind(settings, tmp_path, rig.namespace):
+        seen = ask(rig, (address, 5353), *rig.questions()[0])
+    assert seen.rcode == "SERVFAIL"
+
+
+def test_delv_validates(rig: Rig, tmp_path: Path) -> None:
+    if shutil.which("delv") is None:
+        pytest.skip("needs delv: install the Debian package bind9-dnsutils")
+    anchors = tmp_path / "bind.keys"
+    anchors.write_text(bind_keys(rig.internet.trust_anchor))
+    kind = resolver_driver("unbound")
+    if kind.find() is None:
+        pytest.skip(f"{kind.title} is not installed: install the Debian package {kind.package}")
+    address = resolver_addresses(rig.internet.summary()["prefixes"])[0]
+    settings = ResolverSettings(
+        addresses=(address,), port=5353, root_hints=rig.internet.root_hints, trust_anchors=rig.internet.trust_anchor
+    )
+    said = []
+    with kind(settings, tmp_path / "unbound", rig.namespace):
+        for name, rtype in rig.questions()[:20]:
+            said.append(
+                rig.namespace.run(["delv", f"@{address}", "-p", "5353", "-a", str(anchors), "+root=.", name, rtype])
+            )
+    assert not [text for text in said if "resolution failed" in text and "ncache" not in text]
+    assert [text for text in said if "fully validated" in text]

@@ -1,0 +1,187 @@
+"""The simulated Internet on the loopback device: the command line, and what servers answer by UDP and TCP."""
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import dns.flags
+import dns.message
+import dns.name
+import dns.query
+import dns.rcode
+import dns.rdatatype
+import dns.rrset
+import dns.zonefile
+import pytest
+from dnsrig import _core
+from dnsrig.internet import bind_keys, resolver_addresses, totals
+
+ANSWER_S = 10.0
+STOP_S = 20.0
+SIGNED_AT_S = 1_669_900_000
+
+
+@dataclass(frozen=True)
+class Served:
+    internet: _core.Internet
+    server: _core.InternetServer
+    root: str
+
+    def ask(self, where: str, name: str, rtype: str, *, tcp: bool = False, payload: int = 1232) -> dns.message.Message:
+        query = dns.message.make_query(name, rtype, want_dnssec=True, payload=payload)
+        send = dns.query.tcp if tcp else dns.query.udp
+        return send(query, where, timeout=ANSWER_S, port=self.server.port)
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Served]:
+    internet = _core.Internet("small", seed=1, signed_at_s=SIGNED_AT_S, loopback=True, distances=False)
+    server = _core.InternetServer(internet, port=0, threads=1, loopback=True)
+    yield Served(internet, server, root_addresses(internet)[0])
+    server.stop()
+
+
+def root_addresses(internet: _core.Internet) -> list[str]:
+    rrsets = dns.zonefile.read_rrsets(internet.root_hints, rdclass=None, origin=dns.name.root, relativize=False)
+    return [rdata.to_text() for rrset in rrsets if rrset.rdtype == dns.rdatatype.A for rdata in rrset]
+
+
+def addresses(response: dns.message.Message) -> list[str]:
+    of_type_a = (rrset for rrset in response.additional if rrset.rdtype == dns.rdatatype.A)
+    return [rdata.to_text() for rrset in of_type_a for rdata in rrset]
+
+
+def test_the_way_down_begins_with_a_signed_referral(served: Served) -> None:
+    response = served.ask(served.root, "www.example.com", "A")
+    types = [(rrset.rdtype, rrset.covers) for rrset in response.authority]
+    assert (dns.rdatatype.NS, dns.rdatatype.NONE) in types
+    assert (dns.rdatatype.DS, dns.rdatatype.NONE) in types
+    assert (dns.rdatatype.RRSIG, dns.rdatatype.DS) in types
+    assert not response.flags & dns.flags.AA
+    below = served.ask(addresses(response)[0], "www.example.com", "A")
+    assert below.rcode() == dns.rcode.NXDOMAIN
+    assert below.flags & dns.flags.AA
+
+
+def test_small_answers_are_truncated_and_come_whole_by_tcp(served: Served) -> None:
+    com = addresses(served.ask(served.root, "com", "NS"))[0]
+    short = served.ask(com, "nothing-here.com", "A", payload=512)
+    whole = served.ask(com, "nothing-here.com", "A", payload=512, tcp=True)
+    assert short.flags & dns.flags.TC
+    assert not whole.flags & dns.flags.TC
+    assert len(whole.to_wire()) > 512
+    assert dns.rdatatype.NSEC3 in [rrset.rdtype for rrset in whole.authority]
+
+
+def test_the_root_gives_its_servers_addresses_to_whom_primes(served: Served) -> None:
+    assert sorted(addresses(served.ask(served.root, ".", "NS"))) == sorted(root_addresses(served.internet))
+
+
+def test_several_queries_on_one_connection(served: Served) -> None:
+    query = dns.message.make_query(".", "SOA")
+    with dns.query.make_socket(2, 1) as connection:
+        connection.settimeout(ANSWER_S)
+        connection.setblocking(True)
+        connection.connect((served.root, served.server.port))
+        for _ in range(3):
+            dns.query.send_tcp(connection, query)
+        for _ in range(3):
+            response, _ = dns.query.receive_tcp(connection)
+            assert response.rcode() == dns.rcode.NOERROR
+
+
+def test_accounts_say_what_was_asked(served: Served) -> None:
+    def queries() -> int:
+        rows = served.server.accounts()
+        mine = [row for row in rows if (row["operator"], row["type"], row["transport"]) == (".", "CAA", "udp")]
+        return sum(row["queries"] for row in mine)
+
+    before = queries()
+    for _ in range(5):
+        served.ask(served.root, ".", "CAA")
+    # Threads hand their accounts on every 50 ms, when they have something to do or nothing.
+    while queries() < before + 5:
+        served.ask(served.root, ".", "SOA")
+    assert queries() == before + 5
+    assert sum(row[2] for row in totals(served.server.accounts())) >= before + 5
+
+
+def test_the_same_seed_gives_the_same_hints_and_another_seed_other_keys() -> None:
+    first, second, other = (
+        _core.Internet("small", seed=seed, signed_at_s=SIGNED_AT_S, domains=1000) for seed in (3, 3, 4)
+    )
+    assert first.trust_anchor == second.trust_anchor != other.trust_anchor
+    assert first.root_hints == second.root_hints
+    assert first.questions(50, 1, 0.1) == second.questions(50, 1, 0.1) != other.questions(50, 1, 0.1)
+
+
+def test_bind_gets_the_trust_anchor_as_it_wants_it() -> None:
+    internet = _core.Internet("small", seed=1, signed_at_s=SIGNED_AT_S)
+    fields = internet.trust_anchor.split()
+    assert bind_keys(internet.trust_anchor) == (
+        f'trust-anchors {{\n    "." static-ds {" ".join(fields[-4:-1])} "{fields[-1]}";\n}};\n'
+    )
+    assert bind_keys("") == ""
+
+
+def test_resolvers_send_from_the_first_address_of_each_prefix() -> None:
+    assert resolver_addresses(("198.18.0.0/15", "2001:2::/48")) == ("198.18.0.1", "2001:2::1")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("share = 0.4\n", "share = 0.9\n"), "the shares of all tld are 1.3"),
+        (("signed_share = 0.5", "signed_share = 1.5"), "a share is from 0 to 1"),
+        (('latency = "near"', 'latency = "far"'), "there is no latency far"),
+        (("ED25519", "RSAMD5"), "RSAMD5"),
+        (("198.18.0.0", "198.18.1.0"), "has bits beyond its 15 bits of prefix"),
+        (("mx_share", "mx_shares"), "mx_shares"),
+        (("name = ", "name := "), "line"),
+    ],
+)
+def test_profiles_that_cannot_be(
+    dnsrig: Callable[..., Any], tmp_path: Path, change: tuple[str, str], said: str
+) -> None:
+    path = tmp_path / "mine.toml"
+    text = _core.Internet.profile_text("small")
+    assert change[0] in text
+    path.write_text(text.replace(*change))
+    done = dnsrig("internet", "questions", "-", "--profile", path, "--internet-seed", 1, "-n", 1)
+    assert done.code == 2
+    assert said in done.err
+    assert str(path) in done.err or "small" in done.err
+
+
+def test_unknown_profile(dnsrig: Callable[..., Any]) -> None:
+    done = dnsrig("internet", "profile", "huge")
+    assert done.code == 2
+    assert "internet-2022, small" in done.err
+
+
+def test_serve_from_the_command_line(tmp_path: Path) -> None:
+    accounts = tmp_path / "upstream.json"
+    command = [sys.executable, "-m", "dnsrig", "internet", "serve", "--profile", "small", "--seed", "1", "--json"]
+    command += ["--loopback", "--port", "0", "-o", str(tmp_path / "out"), "--accounts", str(accounts)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        lines = []
+        for line in process.stdout:
+            lines.append(line)
+            if line == "}\n":
+                break
+        facts = json.loads("".join(lines))
+        hints = Path(facts["root_hints"]).read_text()
+        root = hints.splitlines()[1].split("\t")[-1]
+        response = dns.query.udp(dns.message.make_query(".", "NS"), root, timeout=ANSWER_S, port=facts["port"])
+        process.send_signal(signal.SIGINT)
+        assert process.wait(STOP_S) == 0
+    assert response.rcode() == dns.rcode.NOERROR
+    assert "static-ds" in Path(facts["bind_keys"]).read_text()
+    told = json.loads(accounts.read_text())
+    assert [row["type"] for row in told["accounts"]] == ["NS"]

@@ -34,7 +34,7 @@ from dnsrig.verification.tree.making import Tree, make_tree
 from dnsrig.verification.tree.serve import TreeServer
 from dnsrig.verification.verdicts import Verdict
 from matrix_record import keep
-from turns import in_turn
+from turns import chosen_with, in_turn
 
 RESOLVER = Endpoint("127.0.0.1")
 FAULTY_PREFIX = "127.0.1."
@@ -112,7 +112,7 @@ class Running:
         if fault is not NO_FAULT:
             about_cost = [known for known in chosen if known.item.runs_alone and fault.name in known.item.faults]
             others = [one for one in chosen if not one.item.runs_alone and one.item.id not in ONLY_AT_FIRST]
-            chosen = tuple(about_cost or others)
+            chosen = tuple(about_cost or chosen_with(fault.name, others))
         waits_s = SILENT_S if fault.name in SILENT else PATIENT_S
         with Relay(RESOLVER, fault, address=address, port=53, make_socket=self.host.make_socket) as relay:
             asker = Asker(relay.endpoint, make_socket=self.host.make_socket, udp_waits_s=waits_s)

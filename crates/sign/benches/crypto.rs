@@ -2,9 +2,14 @@
 //!
 //! `cargo bench -p dnsrig-sign --bench crypto`
 
-use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use dnsrig_sign::{Algorithm, KeyPair, PublicKey, Role};
 use dnsrig_zone::Name;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+/// How long one repetition takes, at least, and how many there are.
+const REPETITION: Duration = Duration::from_millis(100);
+const REPETITIONS: usize = 11;
 
 /// Signatures in a batch.
 const BATCH: usize = 64;
@@ -44,38 +49,54 @@ fn sign_all(key: &KeyPair, data: &[&[u8]], signatures: &mut Vec<u8>) {
         .unwrap_or_else(|error| panic!("{error}"));
 }
 
-fn sign(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("sign");
+/// Prints the median of what `work` takes for each of `count` signatures, with the fastest and slowest repetition.
+fn measure<T>(name: &str, count: usize, mut work: impl FnMut() -> T) {
+    let mut each_us: Vec<f64> = (0..REPETITIONS)
+        .map(|_| {
+            let (start, mut runs) = (Instant::now(), 0);
+            while start.elapsed() < REPETITION {
+                black_box(work());
+                runs += 1;
+            }
+            start.elapsed().as_secs_f64() * 1e6 / f64::from(runs) / count as f64
+        })
+        .collect();
+    each_us.sort_by(f64::total_cmp);
+    println!(
+        "{name:<48} {:9.2} us each, from {:.2} to {:.2}",
+        each_us[REPETITIONS / 2],
+        each_us[0],
+        each_us[REPETITIONS - 1]
+    );
+}
+
+fn sign() {
     let data = data();
     let data: Vec<&[u8]> = data.iter().map(|data| &data[..]).collect();
     let mut signatures = Vec::new();
-    let mut measure = |name: &str, key: &KeyPair| {
-        for count in [1, BATCH] {
-            group.throughput(Throughput::Elements(count as u64));
-            group.bench_function(BenchmarkId::new(name, count), |bencher| match count {
-                1 => bencher.iter(|| {
-                    signatures.clear();
-                    key.sign_into(data[0], &mut signatures)
-                }),
-                _ => bencher.iter(|| sign_all(key, &data, &mut signatures)),
-            });
-        }
+    let mut of_key = |name: &str, key: &KeyPair| {
+        measure(&format!("sign {name}"), 1, || {
+            signatures.clear();
+            key.sign_into(data[0], &mut signatures)
+        });
+        measure(&format!("sign {name}, {BATCH} at once"), BATCH, || {
+            sign_all(key, &data, &mut signatures);
+        });
     };
     for (algorithm, bits) in CASES {
         let mut key = new_key(algorithm, bits);
-        measure(&name(algorithm, bits), &key);
+        of_key(&name(algorithm, bits), &key);
         if matches!(
             algorithm,
             Algorithm::EcdsaP256Sha256 | Algorithm::EcdsaP384Sha384
         ) && key.make_deterministic().is_ok()
         {
-            measure(&format!("{algorithm}-deterministic"), &key);
+            of_key(&format!("{algorithm}-deterministic"), &key);
         }
     }
 }
 
-fn verify(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("verify");
+fn verify() {
     let data = data();
     let data: Vec<&[u8]> = data.iter().map(|data| &data[..]).collect();
     for (algorithm, bits) in CASES {
@@ -91,19 +112,18 @@ fn verify(criterion: &mut Criterion) {
         for _ in 0..16 {
             key.verify_batch(&signed, &mut valid);
         }
-        for count in [1, BATCH] {
-            group.throughput(Throughput::Elements(count as u64));
-            let id = BenchmarkId::new(name(algorithm, bits), count);
-            group.bench_function(id, |bencher| match count {
-                1 => bencher.iter(|| key.verify(signed[0].0, signed[0].1)),
-                _ => bencher.iter(|| {
-                    key.verify_batch(&signed, &mut valid);
-                    valid.iter().all(|valid| *valid)
-                }),
-            });
-        }
+        let name = name(algorithm, bits);
+        measure(&format!("verify {name}"), 1, || {
+            key.verify(signed[0].0, signed[0].1)
+        });
+        measure(&format!("verify {name}, {BATCH} at once"), BATCH, || {
+            key.verify_batch(&signed, &mut valid);
+            valid.iter().all(|valid| *valid)
+        });
     }
 }
 
-criterion_group!(benches, sign, verify);
-criterion_main!(benches);
+fn main() {
+    sign();
+    verify();
+}

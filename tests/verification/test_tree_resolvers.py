@@ -54,8 +54,11 @@ BIND 9.18 keeps an NXDOMAIN without records of the zone that came for a query wi
 """
 ASKED_WITH_CD = {f"accepts-{item.removeprefix('F-')}" for item in FORGED} | {"leaks-denials-after-cd"}
 """Faults that are made by CD, for these names, and one that BIND has itself."""
-UNSTEADY = {"bind": {"F-cd-denial"}}
-"""Known failures that do not show where messages are lost, as in the crowd of faults: BIND fetches anew then."""
+UNSTEADY = {"bind": {"F-cd-denial"}, "knot-resolver": {"F-bogus-server"}}
+"""Known failures that do not show each time.
+
+Where a message is lost, BIND fetches anew. Knot Resolver draws which server it asks first, and remembers which failed.
+"""
 ONLY_AT_FIRST = {"F-retries"}
 """Items that are not for a resolver that was asked the same before: it knows by then which servers are silent."""
 NOT_SHOWN = {("unbound", "clears-tc"): {"F-86", "F-87"}}
@@ -183,7 +186,8 @@ def test_right_resolvers_pass_all_items(running: Running) -> None:
     results = running.verify(NO_FAULT)
     failures = {result.item.id: result.outcome.reason for result in results if result.outcome.verdict == Verdict.FAIL}
     keep("resolver", NO_FAULT.name, (running.server, running.version), failures)
-    assert set(failures) - FLEETING.get(running.server, set()) == running.known_items(), failures
+    by_chance = FLEETING.get(running.server, set()) | UNSTEADY.get(running.server, set())
+    assert set(failures) - by_chance == running.known_items() - by_chance, failures
     # What costs time cannot be told on a machine that has none.
     judged = [result for result in results if not result.item.runs_alone]
     assert {result.item.id: result.outcome for result in judged if result.outcome.verdict == Verdict.INCONCLUSIVE} == {}

@@ -35,13 +35,16 @@ sys.stdin.readline()
 """
 SLEEP = "import sys; print('ready', flush=True); sys.stdin.readline()"
 THREAD_SPINS_AND_ENDS = """
-import sys, threading, time
+import os, sys, threading, time
 def spin():
     while time.thread_time() < 0.3:
         pass
 print("ready", flush=True)
 sys.stdin.readline()
 thread = threading.Thread(target=spin); thread.start(); thread.join()
+# The kernel takes a moment longer to put it away.
+while len(os.listdir("/proc/self/task")) > 1:
+    time.sleep(0.001)
 print("joined", time.process_time(), flush=True)
 sys.stdin.readline()
 """

@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 from dnsrig.errors import EnvironmentLacksError
+from dnsrig.hosts.connections import forget_connections
 from dnsrig.hosts.local import LocalHost, LocalProcess
 from dnsrig.hosts.network import kernel
 
@@ -236,11 +237,15 @@ class Namespace:
     def set_rules(self, rules: str) -> None:
         """Replace all nftables rules of the namespace by those of a nft(8) script; an empty one has none.
 
+        They hold for what is under way as well: a translation of addresses is remembered for minutes otherwise, and
+        given to whoever comes from the same port.
+
         Raises:
             EnvironmentLacksError: `nft` is not installed, or it or the kernel refuses the rules.
 
         """
         self.run(["nft", "-f", "-"], given=f"flush ruleset\n{rules}")
+        self.call(forget_connections)
 
 
 def _wait_usable(addresses: Sequence[str]) -> None:

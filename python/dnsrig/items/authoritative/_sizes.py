@@ -37,11 +37,12 @@ def check_size(subject: AuthoritativeSubject, octets: int) -> Outcome:
         if too_large is not None and query.rtype == RdataType.DNSKEY:
             break
         by_udp = subject.asker.udp(query)
-        if by_udp.response is None:
-            return subject.unanswered(by_udp)
         if by_udp.octets > octets:
             return passed(f"A response of {by_udp.octets} octets came by UDP.", by_udp)
         by_tcp = subject.asker.tcp(query)
+        # Silence where the response is smaller is for other items to tell.
+        if by_udp.response is None and (by_tcp.message is None or by_tcp.octets > octets):
+            return subject.unanswered(by_udp)
         if by_udp.is_truncated and by_tcp.message is None:
             return inconclusive(
                 "The response is truncated by UDP, and there is none by TCP (see A-tcp).", by_udp, by_tcp

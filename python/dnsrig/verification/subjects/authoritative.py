@@ -4,7 +4,6 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import dns.flags
@@ -17,6 +16,7 @@ from dns.rdtypes.ANY.DS import DS
 from dnsrig.verification.asker import Asker, name_below, random_label
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.habits import Habits
+from dnsrig.verification.kept import kept_property
 from dnsrig.verification.landmarks import Landmarks, Place, find_landmarks
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.answers import Answers
@@ -82,12 +82,12 @@ class AuthoritativeSubject:
         """Make a name directly below the apex that the zone has not, another one each time."""
         return name_below(self.origin, random_label().encode())
 
-    @cached_property
+    @kept_property
     def answers(self) -> Answers:
         """What the server says to questions that several items ask."""
         return Answers(self.asker, self._large)
 
-    @cached_property
+    @kept_property
     def known_data(self) -> Landmarks:
         """The landmarks, or if those were found by asking and the server transfers the zone, the landmarks in that."""
         if self.landmarks.is_whole or self.transfer.zone is None:
@@ -97,7 +97,7 @@ class AuthoritativeSubject:
             self.origin, ((name, rdataset.rdtype, rdataset) for name, node in nodes for rdataset in node.rdatasets)
         )
 
-    @cached_property
+    @kept_property
     def survey(self) -> Survey:
         """What the server says to questions all over the zone."""
         with self._lock:
@@ -106,13 +106,13 @@ class AuthoritativeSubject:
             cuts = known.cuts | {cut for cut in marks if cut is not None}
             return Survey(self.answers, self.origin, known.places, cuts, self.is_signed and not self.uses_nsec3)
 
-    @cached_property
+    @kept_property
     def transfer(self) -> Transfer:
         """The zone as the server transfers it, if it does."""
         with self._lock:
             return transfer(self.asker, self.origin)
 
-    @cached_property
+    @kept_property
     def peer_answers(self) -> Sequence[Answers]:
         """The same of the zone's other servers."""
         return [Answers(asker, self._large) for asker in self.peers]
@@ -123,12 +123,12 @@ class AuthoritativeSubject:
         denied = name_below(self.origin, self.denied_label)
         return (self.origin, RdataType.DNSKEY), (denied, RdataType.A)
 
-    @cached_property
+    @kept_property
     def denied_label(self) -> bytes:
         """A label that the zone has not, the same for all items that share answers."""
         return random_label().encode()
 
-    @cached_property
+    @kept_property
     def parent_ds(self) -> Exchange | None:
         """What the parent zone's server says about DS records for the zone; None without such a server."""
         with self._lock:
@@ -144,13 +144,13 @@ class AuthoritativeSubject:
         found = None if self.parent_ds is None else rrset_of(self.parent_ds, "answer", self.origin, RdataType.DS)
         return () if found is None else tuple(record for record in found if isinstance(record, DS))
 
-    @cached_property
+    @kept_property
     def soa(self) -> Exchange:
         """The response to a plain query for the SOA record."""
         with self._lock:
             return self.asker.ask(Query(name=self.origin, rtype=RdataType.SOA))
 
-    @cached_property
+    @kept_property
     def dnskey(self) -> Exchange:
         """The response with the zone's keys and their signatures, also where only TCP gives them whole."""
         query = Query(name=self.origin, rtype=RdataType.DNSKEY, do=True, payload=LARGE_PAYLOAD)
@@ -161,7 +161,7 @@ class AuthoritativeSubject:
                 return by_tcp if by_tcp.message is not None else exchange
             return exchange
 
-    @cached_property
+    @kept_property
     def nsec3param(self) -> Exchange:
         """The response with the parameters of the NSEC3 chain."""
         with self._lock:
@@ -227,7 +227,7 @@ class AuthoritativeSubject:
             return "The zone uses NSEC3."
         return "The zone uses NSEC." if need == "nsec3" and not self.uses_nsec3 else None
 
-    @cached_property
+    @kept_property
     def _not_served(self) -> str | None:
         """Why nothing can be said of the zone's content: the server clearly does not serve it (see item A-plain)."""
         exchange = self.asker.ask(Query(name=self.origin, rtype=RdataType.SOA, payload=None))
@@ -238,7 +238,7 @@ class AuthoritativeSubject:
             return f"The server does not serve the zone {self.origin}: it has no SOA record."
         return None
 
-    @cached_property
+    @kept_property
     def _without_edns(self) -> str | None:
         """Why nothing can be said of the finer points of EDNS: the server clearly has none (see item A-edns)."""
         exchange = self.asker.udp(Query(name=self.origin, rtype=RdataType.SOA))

@@ -3,7 +3,6 @@
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import dns.flags
 import dns.name
@@ -12,6 +11,7 @@ from dns.rdatatype import RdataType
 
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.exchange import Exchange, Transport
+from dnsrig.verification.kept import kept_property
 from dnsrig.verification.queries import Query
 from dnsrig.verification.upstream import names
 from dnsrig.verification.upstream.server import Forwarded, Upstream
@@ -70,19 +70,19 @@ class ProxySubject:
         """Give what came to the upstream for a name."""
         return [] if self.upstream is None else self.upstream.seen(name)
 
-    @cached_property
+    @kept_property
     def plain(self) -> Through:
         """A query for an address, without EDNS."""
         with self._lock:
             return self.ask(Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, payload=None))
 
-    @cached_property
+    @kept_property
     def with_do(self) -> Through:
         """A query for an address, with DO."""
         with self._lock:
             return self.ask(Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, do=True))
 
-    @cached_property
+    @kept_property
     def has_tcp(self) -> bool:
         """Whether it answers by TCP at all; P-tcp says so where it does not, and other items do without."""
         with self._lock:
@@ -108,7 +108,7 @@ class ProxySubject:
             case _:
                 raise ValueError(f"no item may need {need!r}")
 
-    @cached_property
+    @kept_property
     def _lacks_upstream(self) -> str | None:
         if self.upstream is None:
             return f"What the proxy's upstream gets and sends cannot be seen; {POINT_AT_UPSTREAM}."
@@ -117,7 +117,7 @@ class ProxySubject:
             return f"Queries to the proxy do not come to the rig's upstream; {POINT_AT_UPSTREAM}."
         return None
 
-    @cached_property
+    @kept_property
     def _lacks_edns(self) -> str | None:
         passage = self.with_do
         if passage.client.message is None:
@@ -126,7 +126,7 @@ class ProxySubject:
             return "EDNS does not pass the proxy (see P-1)."
         return None
 
-    @cached_property
+    @kept_property
     def _lacks_dnssec(self) -> str | None:
         message = self.with_do.client.message
         if message is None or not any(rrset.rdtype == RdataType.RRSIG for rrset in message.answer):

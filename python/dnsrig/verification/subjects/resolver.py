@@ -4,7 +4,6 @@ import random
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, TypeVar
 
 import dns.flags
@@ -15,6 +14,7 @@ from dns.rdatatype import RdataType
 from dnsrig.verification.anchor_trials import AnchorTrials
 from dnsrig.verification.asker import Asker, random_label
 from dnsrig.verification.exchange import Exchange
+from dnsrig.verification.kept import kept_property
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.known_names import RIG_NAMES, UNSIGNED, KnownNames, Question
 from dnsrig.verification.tree.cases import TableRow
@@ -98,19 +98,19 @@ class ResolverSubject:
             found: Found = self._found[what]
             return found
 
-    @cached_property
+    @kept_property
     def control(self) -> Exchange:
         """The response to a query with DO for a secure name."""
         with self._lock:
             return self.asker.ask(self.names.secure.with_do)
 
-    @cached_property
+    @kept_property
     def plain_control(self) -> Exchange:
         """The response to a query without EDNS, for a name in an unsigned zone if one is known."""
         with self._lock:
             return self.asker.ask((self.names.unsigned or self.names.secure).plain)
 
-    @cached_property
+    @kept_property
     def bogus_control(self) -> Exchange | None:
         """The response to a query with DO for a bogus name; None if none is known."""
         with self._lock:

@@ -4,13 +4,13 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import dns.name
 import dns.rcode
 from dns.rdatatype import RdataType
 
 from dnsrig.verification.exchange import Exchange
+from dnsrig.verification.kept import kept_property
 from dnsrig.verification.landmarks import Place
 from dnsrig.verification.stopping import thread_pool
 from dnsrig.verification.subjects.answers import Answers
@@ -38,10 +38,10 @@ class Survey:
     """Delegations, all that are known."""
     uses_nsec: bool
     """Whether the zone has a chain of NSEC records, which can be asked for."""
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
     _asked: dict[Question, Exchange] | None = None
 
-    @cached_property
+    @kept_property
     def absences(self) -> list[Question]:
         """List a type that is not there for each name that is neither an alias nor delegated."""
         types: dict[dns.name.Name, set[RdataType]] = {}

@@ -1,6 +1,5 @@
 """An authoritative server and a zone that it serves."""
 
-import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -67,7 +66,6 @@ class AuthoritativeSubject:
     """The time by which signatures are judged, in seconds since 1970."""
     kept: dict[str, Any] = field(default_factory=dict, repr=False)
     """What items work out of the answers once for all of them, by names of their choice."""
-    _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
     def __post_init__(self) -> None:
         if self.asker.habits is None:
@@ -100,17 +98,15 @@ class AuthoritativeSubject:
     @kept_property
     def survey(self) -> Survey:
         """What the server says to questions all over the zone."""
-        with self._lock:
-            known = self.known_data
-            marks = (self.landmarks.delegation, self.landmarks.secure_delegation)
-            cuts = known.cuts | {cut for cut in marks if cut is not None}
-            return Survey(self.answers, self.origin, known.places, cuts, self.is_signed and not self.uses_nsec3)
+        known = self.known_data
+        marks = (self.landmarks.delegation, self.landmarks.secure_delegation)
+        cuts = known.cuts | {cut for cut in marks if cut is not None}
+        return Survey(self.answers, self.origin, known.places, cuts, self.is_signed and not self.uses_nsec3)
 
     @kept_property
     def transfer(self) -> Transfer:
         """The zone as the server transfers it, if it does."""
-        with self._lock:
-            return transfer(self.asker, self.origin)
+        return transfer(self.asker, self.origin)
 
     @kept_property
     def peer_answers(self) -> Sequence[Answers]:
@@ -131,10 +127,9 @@ class AuthoritativeSubject:
     @kept_property
     def parent_ds(self) -> Exchange | None:
         """What the parent zone's server says about DS records for the zone; None without such a server."""
-        with self._lock:
-            if self.parent is None:
-                return None
-            return self.parent.ask(Query(name=self.origin, rtype=RdataType.DS, do=True))
+        if self.parent is None:
+            return None
+        return self.parent.ask(Query(name=self.origin, rtype=RdataType.DS, do=True))
 
     @property
     def ds(self) -> tuple[DS, ...]:
@@ -147,25 +142,22 @@ class AuthoritativeSubject:
     @kept_property
     def soa(self) -> Exchange:
         """The response to a plain query for the SOA record."""
-        with self._lock:
-            return self.asker.ask(Query(name=self.origin, rtype=RdataType.SOA))
+        return self.asker.ask(Query(name=self.origin, rtype=RdataType.SOA))
 
     @kept_property
     def dnskey(self) -> Exchange:
         """The response with the zone's keys and their signatures, also where only TCP gives them whole."""
         query = Query(name=self.origin, rtype=RdataType.DNSKEY, do=True, payload=LARGE_PAYLOAD)
-        with self._lock:
-            exchange = self.asker.ask(query)
-            if rrset_of(exchange, "answer", self.origin, RdataType.DNSKEY) is None:
-                by_tcp = self.asker.tcp(query)
-                return by_tcp if by_tcp.message is not None else exchange
-            return exchange
+        exchange = self.asker.ask(query)
+        if rrset_of(exchange, "answer", self.origin, RdataType.DNSKEY) is None:
+            by_tcp = self.asker.tcp(query)
+            return by_tcp if by_tcp.message is not None else exchange
+        return exchange
 
     @kept_property
     def nsec3param(self) -> Exchange:
         """The response with the parameters of the NSEC3 chain."""
-        with self._lock:
-            return self.asker.ask(Query(name=self.origin, rtype=RdataType.NSEC3PARAM, do=True))
+        return self.asker.ask(Query(name=self.origin, rtype=RdataType.NSEC3PARAM, do=True))
 
     @property
     def is_signed(self) -> bool:

@@ -1,8 +1,7 @@
 """A DNS proxy (RFC 5625) whose upstream is a server of the rig, or that is only asked."""
 
-import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import dns.flags
 import dns.name
@@ -47,7 +46,6 @@ class ProxySubject:
     """The proxy's name and version, where the rig started it."""
     direct: Asker | None = None
     """Asks the upstream without the proxy; None where there is no upstream of the rig's."""
-    _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
     def without(self) -> "ProxySubject":
         """Give what the same items find where the upstream is asked itself.
@@ -73,21 +71,18 @@ class ProxySubject:
     @kept_property
     def plain(self) -> Through:
         """A query for an address, without EDNS."""
-        with self._lock:
-            return self.ask(Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, payload=None))
+        return self.ask(Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, payload=None))
 
     @kept_property
     def with_do(self) -> Through:
         """A query for an address, with DO."""
-        with self._lock:
-            return self.ask(Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, do=True))
+        return self.ask(Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, do=True))
 
     @kept_property
     def has_tcp(self) -> bool:
         """Whether it answers by TCP at all; P-tcp says so where it does not, and other items do without."""
-        with self._lock:
-            query = Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, payload=None)
-            return self.ask(query, "tcp").client.message is not None
+        query = Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, payload=None)
+        return self.ask(query, "tcp").client.message is not None
 
     @property
     def transports(self) -> Sequence[Transport]:

@@ -101,21 +101,18 @@ class ResolverSubject:
     @kept_property
     def control(self) -> Exchange:
         """The response to a query with DO for a secure name."""
-        with self._lock:
-            return self.asker.ask(self.names.secure.with_do)
+        return self.asker.ask(self.names.secure.with_do)
 
     @kept_property
     def plain_control(self) -> Exchange:
         """The response to a query without EDNS, for a name in an unsigned zone if one is known."""
-        with self._lock:
-            return self.asker.ask((self.names.unsigned or self.names.secure).plain)
+        return self.asker.ask((self.names.unsigned or self.names.secure).plain)
 
     @kept_property
     def bogus_control(self) -> Exchange | None:
         """The response to a query with DO for a bogus name; None if none is known."""
-        with self._lock:
-            question = self.bogus_question()
-            return None if question is None else self.asker.ask(question.with_do)
+        question = self.bogus_question()
+        return None if question is None else self.asker.ask(question.with_do)
 
     @property
     def sets_ad(self) -> bool:

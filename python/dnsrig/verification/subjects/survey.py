@@ -1,9 +1,8 @@
 """A look at all of a zone's names that are known, or at many of them: one query for each RRset and for each denial."""
 
-import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import dns.name
 import dns.rcode
@@ -38,8 +37,6 @@ class Survey:
     """Delegations, all that are known."""
     uses_nsec: bool
     """Whether the zone has a chain of NSEC records, which can be asked for."""
-    _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
-    _asked: dict[Question, Exchange] | None = None
 
     @kept_property
     def absences(self) -> list[Question]:
@@ -62,15 +59,9 @@ class Survey:
             asked += [(place.name, RdataType.NSEC) for place in self.places if place.rtype == RdataType.CNAME]
         return list(dict.fromkeys(asked))
 
-    @property
+    @kept_property
     def asked(self) -> dict[Question, Exchange]:
-        """Give the questions that were asked with their exchanges, those without response left out."""
-        with self._lock:
-            if self._asked is None:
-                self._asked = self._ask()
-            return self._asked
-
-    def _ask(self) -> dict[Question, Exchange]:
+        """The questions that were asked with their exchanges, those without response left out."""
         if self.answers.get(self.origin, RdataType.SOA).rcode != dns.rcode.NOERROR:
             # Queries with DO are not answered at all, or with an error.
             return {}

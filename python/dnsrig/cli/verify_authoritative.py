@@ -68,18 +68,13 @@ def authoritative(
         refuse_unused({"port": "--port"}, "a server that the rig starts has a free port; leave it out")
     if zone is not None and not zone.strip():
         raise click.UsageError("--zone is empty: give the zone's name; '.' is the root zone")
-    check_raised_limits(wishes, targets, _can_limit_udp)
+    check_raised_limits(wishes, targets, drivers())
     told = Told(zone, _path(zone_file), _path(ds), servers)
     return verify_each(targets, lambda target: _verified(target, port, told, wishes), wishes)
 
 
 def _path(given: str | None) -> Path | None:
     return None if given is None else Path(given)
-
-
-def _can_limit_udp(target: str) -> bool:
-    known = drivers()
-    return target in known and known[target].can_limit_udp
 
 
 def _verified(target: str, port: int, told: Told, wishes: Wishes) -> Sequence[Verification]:

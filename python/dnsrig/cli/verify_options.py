@@ -20,6 +20,8 @@ from dnsrig.cli.verify_files import check_outputs, write_outputs
 from dnsrig.errors import DnsrigError, EnvironmentLacksError, SubjectFailedError
 from dnsrig.items.catalogue import chosen, items
 from dnsrig.runs.writing import NO_ROOM
+from dnsrig.servers.base import Server
+from dnsrig.servers.resolvers.base import Resolver
 from dnsrig.verification.item import KnownItem, Role
 from dnsrig.verification.output.as_json import comparison_as_json, item_as_json, verification_as_json
 from dnsrig.verification.output.comparison import Comparison
@@ -150,12 +152,14 @@ def raised_limits_option(command: Command) -> Command:
     return click.option("--raised-limits", is_flag=True, help=text)(command)
 
 
-def check_raised_limits(wishes: Wishes, targets: Sequence[str], able: Callable[[str], bool]) -> None:
+def check_raised_limits(
+    wishes: Wishes, targets: Sequence[str], known: Mapping[str, type[Server] | type[Resolver]]
+) -> None:
     """Refuse --raised-limits for a target whose limit the rig cannot set, and where no item is about size."""
     if not wishes.raised_limits:
         return
     for target in targets:
-        if not able(target):
+        if target not in known or not known[target].can_limit_udp:
             raise click.UsageError(
                 f"--raised-limits: the limit of {target} by UDP cannot be set by the rig; leave it out"
             )

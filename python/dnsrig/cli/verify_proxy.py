@@ -80,7 +80,7 @@ def proxy(
     if all(target in known for target in targets):
         given = {"port": "--port", "upstream": "--upstream", "upstream_port": "--upstream-port", "outer": "--outer"}
         refuse_unused(given, "it is for a proxy at an address; leave it out")
-    check_raised_limits(wishes, targets, lambda target: target in known and known[target].can_limit_udp)
+    check_raised_limits(wishes, targets, known)
     device = Device(
         port,
         None if upstream is None else Endpoint(_address(upstream, "--upstream"), upstream_port),

@@ -83,7 +83,7 @@ def resolver(
         return 0
     if not targets:
         raise _no_target()
-    check_raised_limits(wishes, targets, _can_limit_udp)
+    check_raised_limits(wishes, targets, resolver_drivers("resolver"))
     told = _told_tree(targets, tree, trust_anchor, (secure, insecure, bogus))
     if all(target in resolver_drivers("resolver") for target in targets):
         refuse_unused({"port": "--port", "tree": "--tree"}, "it is for a resolver at an address; leave it out")
@@ -125,11 +125,6 @@ def _told_tree(
             f"--trust-anchor: {started[0]} is started by the rig, with the rig's tree; name a resolver by its address"
         )
     return ToldTree.read(Path(trust_anchor), *names)
-
-
-def _can_limit_udp(target: str) -> bool:
-    known = resolver_drivers("resolver")
-    return target in known and known[target].can_limit_udp
 
 
 def _verified(

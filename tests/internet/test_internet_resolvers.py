@@ -15,6 +15,7 @@ import dns.rcode
 import dns.rdatatype
 import pytest
 from dnsrig import _core
+from dnsrig.errors import InputError
 from dnsrig.hosts.namespace import Namespace
 from dnsrig.hosts.network import users
 from dnsrig.internet import bind_keys, internet_namespace, resolver_addresses
@@ -23,6 +24,7 @@ from dnsrig.servers.resolvers.settings import ResolverSettings
 
 QUESTIONS = 60
 ANSWER_S = 15.0
+AGAIN = 4
 RESOLVERS = ("unbound", "bind", "knot-resolver", "powerdns-recursor")
 
 
@@ -123,6 +125,41 @@ def test_all_names_resolve_and_the_signed_ones_are_secure(
         if answer != reference()[question]
     }
     assert not differing
+
+
+@pytest.mark.parametrize("name", RESOLVERS)
+def test_what_a_resolver_counts_is_what_it_was_asked(rig: Rig, name: str, tmp_path: Path) -> None:
+    kind = resolver_driver(name)
+    if kind.find() is None:
+        pytest.skip(f"{kind.title} is not installed: install the Debian package {kind.package}")
+    address = resolver_addresses(rig.internet.summary()["prefixes"])[0]
+    settings = ResolverSettings(
+        addresses=(address,),
+        port=5353,
+        root_hints=rig.internet.root_hints,
+        trust_anchors=rig.internet.trust_anchor,
+        deadline_s=60.0,
+        cache_octets=16 << 20,
+        prefetch=False,
+        statistics=True,
+    )
+    questions = [("com.", "SOA"), ("com.", "NS"), ("se.", "SOA")]
+    with kind(settings, tmp_path, rig.namespace) as resolver:
+        before = resolver.counts()
+        for question in questions * AGAIN:
+            ask(rig, (address, 5353), *question)
+        after = resolver.counts()
+    assert after.queries - before.queries == len(questions) * AGAIN
+    assert after.hit_share_since(before) == 1 - 1 / AGAIN
+    assert after.cache_entries is not None
+    assert before.cache_entries is not None
+    assert after.cache_entries > before.cache_entries
+
+
+def test_a_resolver_that_keeps_no_statistics_says_so(tmp_path: Path) -> None:
+    settings = ResolverSettings(root_hints=". 1 NS a.\na. 1 A 192.0.2.1\n")
+    with pytest.raises(InputError, match="not told to keep statistics"):
+        resolver_driver("unbound")(settings, tmp_path).counts()
 
 
 def test_a_wrong_trust_anchor_makes_all_bogus(rig: Rig, tmp_path: Path) -> None:

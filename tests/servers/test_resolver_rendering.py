@@ -3,6 +3,7 @@
 After a wanted change of a template, write the golden files anew with DNSRIG_UPDATE_GOLDEN=1 and read the difference.
 """
 
+import dataclasses
 import os
 from pathlib import Path
 from typing import Any
@@ -53,11 +54,21 @@ def other_case(kind: type[Resolver]) -> ResolverSettings:
     return ResolverSettings(root_hints=HINTS_IPV6, **common)
 
 
-CASES = {"default": default_case, "other": other_case}
+def measured_case(kind: type[Resolver]) -> ResolverSettings:
+    settings = default_case(kind)
+    return dataclasses.replace(settings, cache_octets=64 << 20, prefetch=kind.name == "unbound", statistics=True)
 
 
-@pytest.mark.parametrize("name", list(resolver_drivers()))
-@pytest.mark.parametrize("case", list(CASES))
+CASES = {"default": default_case, "other": other_case, "measured": measured_case}
+PAIRS = [
+    (name, case)
+    for name, kind in resolver_drivers().items()
+    for case in CASES
+    if case != "measured" or kind.role == "resolver"
+]
+
+
+@pytest.mark.parametrize(("name", "case"), PAIRS)
 def test_golden(name: str, case: str) -> None:
     kind = resolver_driver(name)
     driver = kind(CASES[case](kind), FOLDER)
@@ -70,8 +81,7 @@ def test_golden(name: str, case: str) -> None:
     assert rendered == {path.name: path.read_text() for path in folder.iterdir()}
 
 
-@pytest.mark.parametrize("name", list(resolver_drivers()))
-@pytest.mark.parametrize("case", list(CASES))
+@pytest.mark.parametrize(("name", "case"), PAIRS)
 def test_checker_accepts(name: str, case: str, tmp_path: Path) -> None:
     kind = resolver_driver(name)
     if kind.find() is None:

@@ -12,11 +12,14 @@ from dnsrig.servers import ports, programs, rendering
 from dnsrig.servers.driven import BASE_DEADLINE_S, PORT_ATTEMPTS, DrivenServer
 from dnsrig.servers.ports import PortState
 from dnsrig.servers.resolvers.anchors import Anchor, by_zone
+from dnsrig.servers.resolvers.counts import ResolverCounts
 from dnsrig.servers.resolvers.settings import ManagedAnchors, ResolverSettings
 from dnsrig.servers.startup import ASK_RESOLVER, PortRefusedError, Watch, port_reason, retry_port
 
 HINTS = "root.hints"
 ROOT = "."
+CONTROL_ADDRESS = "127.0.0.1"
+"""Where resolvers take commands; a socket in their folder would need a path of at most 107 octets."""
 
 
 class Resolver(DrivenServer):
@@ -49,6 +52,7 @@ class Resolver(DrivenServer):
         super().__init__(folder, host)
         self.settings = settings
         self._port = settings.port
+        self._control_port = 0
         self._refuse_unfit_settings()
 
     def _refuse_unfit_settings(self) -> None:
@@ -60,6 +64,8 @@ class Resolver(DrivenServer):
                 raise InputError(f"{self.title} is driven as a resolver, which has no forwarders")
         elif not settings.forwarders:
             raise InputError(f"{self.title} is driven as a proxy: it needs an address to forward to")
+        elif settings.cache_octets is not None or settings.prefetch is not None or settings.statistics:
+            raise InputError(f"{self.title} is driven as a proxy: size of cache, prefetch, statistics are of resolvers")
         if self.validates and not self.can_validate:
             raise InputError(f"{self.title} does not validate")
         if self.validates and not settings.anchors:
@@ -95,6 +101,26 @@ class Resolver(DrivenServer):
             for name in self._anchor_files()
             if (path := self.folder / name).exists()
         )
+
+    def counts(self) -> ResolverCounts:
+        """Ask the running resolver what it has counted since its start.
+
+        Raises:
+            InputError: its settings do not have `statistics`.
+            SubjectFailedError: it does not say.
+
+        """
+        if not self.settings.statistics:
+            raise InputError(f"{self.title} was not told to keep statistics that can be asked for")
+        return self._read_counts()
+
+    @property
+    def _is_controlled(self) -> bool:
+        """Whether it takes commands at `CONTROL_ADDRESS`, if it is of a kind that can."""
+        return self.settings.statistics
+
+    def _read_counts(self) -> ResolverCounts:
+        raise InputError(f"{self.title} has no statistics that dnsrig can read")
 
     @property
     def _managed(self) -> ManagedAnchors | None:
@@ -141,6 +167,11 @@ class Resolver(DrivenServer):
             "unhidden": settings.unhidden,
             "asks_ipv6": settings.asks_ipv6,
             "cache": settings.cache,
+            "cache_octets": settings.cache_octets,
+            "prefetch": settings.prefetch,
+            "statistics": settings.statistics,
+            "control_address": CONTROL_ADDRESS,
+            "control_port": self._control_port,
             "verbose": settings.verbose,
             "threads": settings.threads,
             "udp_limit": settings.udp_limit,
@@ -162,6 +193,8 @@ class Resolver(DrivenServer):
     def _choose_ports(self) -> None:
         if self._port == 0:
             self._port = self.host.call(lambda: ports.find_free_port(self.settings.addresses[0]))
+        if self._is_controlled:
+            self._control_port = self.host.call(lambda: ports.find_free_port(CONTROL_ADDRESS))
 
     def start(self) -> None:
         """Start the server and return when it answers on each address.
@@ -234,6 +267,12 @@ class Resolver(DrivenServer):
             said.append(f"validates from {len(settings.anchors)} trust anchor(s) of the tree, no other")
         elif self.can_validate:
             said.append("does not validate")
+        if settings.cache_octets is not None:
+            said.append(f"a cache of {settings.cache_octets / 2**20:g} MiB")
+        if settings.prefetch is not None:
+            said.append(f"prefetch {'on' if settings.prefetch else 'off'}")
+        if settings.statistics:
+            said.append("statistics can be asked for by its control channel")
         if settings.unhidden:
             said.append(f"its built-in zones do not hide {', '.join(settings.unhidden)}")
         return said

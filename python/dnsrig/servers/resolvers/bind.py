@@ -6,20 +6,18 @@ import re
 import secrets
 from base64 import b64encode
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from dnsrig.errors import InputError
-from dnsrig.hosts.host import Host
-from dnsrig.servers import ports
 from dnsrig.servers.bind import Bind
 from dnsrig.servers.programs import Installation
-from dnsrig.servers.resolvers.base import Resolver
-from dnsrig.servers.resolvers.settings import ManagedAnchors, ResolverSettings
+from dnsrig.servers.resolvers.base import CONTROL_ADDRESS, Resolver
+from dnsrig.servers.resolvers.counts import ResolverCounts, read_bind
+from dnsrig.servers.resolvers.settings import ManagedAnchors
 from dnsrig.servers.startup import LogSigns
 
-CONTROL_ADDRESS = "127.0.0.1"
 CONTROL_KEY = "rndc.key"
+STATISTICS = "named.stats"
 CONTROL_KEY_OCTETS = 32
 LONGEST_PROBE_DAYS = 15
 """BIND probes at least every 15 days (RFC 5011 section 2.3), which `mkeytimers` counts in its own days."""
@@ -42,33 +40,19 @@ class BindResolver(Resolver):
         complaint=re.compile(r"\.conf:\d+: |in use|failure|failed|fatal|broken trust chain|managed-keys-zone: "),
     )
 
-    def __init__(self, settings: ResolverSettings, folder: Path, host: Host | None = None) -> None:
-        """Make the driver, as `Resolver` does."""
-        super().__init__(settings, folder, host)
-        self._control_port = 0
-
     @classmethod
     def find(cls) -> Installation | None:
         """Find named, as the driver of it as an authoritative server does."""
         return Bind.find()
 
     def _values(self) -> dict[str, Any]:
-        return super()._values() | {
-            "control_address": CONTROL_ADDRESS,
-            "control_port": self._control_port,
-            "control_key": CONTROL_KEY,
-        }
-
-    def _choose_ports(self) -> None:
-        super()._choose_ports()
-        if self._managed:
-            self._control_port = self.host.call(lambda: ports.find_free_port(CONTROL_ADDRESS))
+        return super()._values() | {"control_key": CONTROL_KEY}
 
     def _write(self) -> None:
         """Write also the key of the control channel, for its owner only; `render` must not depend on chance."""
         super()._write()
         path = self.folder / CONTROL_KEY
-        if self._managed and not path.exists():
+        if self._is_controlled and not path.exists():
             secret = b64encode(secrets.token_bytes(CONTROL_KEY_OCTETS)).decode()
             with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
                 file.write(f'key "dnsrig" {{ algorithm hmac-sha256; secret "{secret}"; }};\n')
@@ -101,8 +85,21 @@ class BindResolver(Resolver):
     def _control(self, command: str) -> str:
         if self._managed is None:
             raise InputError(f"{self.title} does not keep its trust anchors up to date (RFC 5011)")
+        return self._rndc("managed-keys", command)
+
+    def _rndc(self, *command: str) -> str:
         where = ["-s", CONTROL_ADDRESS, "-p", str(self._control_port), "-k", CONTROL_KEY]
-        return self._ask_control(["rndc", *where, "managed-keys", command])
+        return self._ask_control(["rndc", *where, *command])
+
+    @property
+    def _is_controlled(self) -> bool:
+        return self._managed is not None or self.settings.statistics
+
+    def _read_counts(self) -> ResolverCounts:
+        path = self.folder / STATISTICS
+        path.unlink(missing_ok=True)
+        self._rndc("stats")
+        return read_bind(path.read_text(encoding="utf-8"))
 
     def _own_remarks(self) -> list[str]:
         managed = self._managed
@@ -110,7 +107,7 @@ class BindResolver(Resolver):
             f"{self.settings.threads} worker thread(s) (-n); as shipped, one for each CPU",
             "any client may ask (allow-recursion any); as shipped, networks of this machine alone",
             "NOTIFY, statistics"
-            + ("" if managed else " and control channel")
+            + ("" if self._is_controlled else " and control channel")
             + " off; log to a file by standard error (-g)",
         ]
         if managed:

@@ -2,16 +2,22 @@
 
 import re
 import shutil
+import socket
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
-from dnsrig.errors import InputError
+from dnsrig.errors import InputError, SubjectFailedError
 from dnsrig.servers import programs
 from dnsrig.servers.programs import Installation
-from dnsrig.servers.resolvers.base import Resolver
+from dnsrig.servers.resolvers.base import CONTROL_ADDRESS, Resolver
+from dnsrig.servers.resolvers.counts import KNOT_QUESTION, ResolverCounts, read_knot
 from dnsrig.servers.startup import LogSigns
 
 CACHE = "cache"
+CACHE_OCTETS = 100 << 20
+"""Its cache's size as it ships."""
+CONTROL_S = 10.0
+PROMPT = b"> "
 
 
 class KnotResolver(Resolver):
@@ -67,12 +73,32 @@ class KnotResolver(Resolver):
         """Give nothing: kresd says what is wrong with its configuration when it starts."""
         return []
 
+    def _read_counts(self) -> ResolverCounts:
+        return read_knot(self.host.call(self._ask_channel))
+
+    def _ask_channel(self) -> str:
+        """Put the question to the control channel, which prompts with "> " before each answer and after it."""
+        said = b""
+        try:
+            with socket.create_connection((CONTROL_ADDRESS, self._control_port), CONTROL_S) as channel:
+                channel.sendall(f"{KNOT_QUESTION}\n".encode())
+                while said.count(PROMPT) < 2:
+                    part = channel.recv(65_536)
+                    if not part:
+                        break
+                    said += part
+        except OSError as error:
+            raise SubjectFailedError(f"{self._versioned_title()} does not say what it counts: {error}") from error
+        return said.decode(errors="replace")
+
     def _own_remarks(self) -> list[str]:
         managed = self._managed
         said = [
             "one process; as shipped one too (kresd@1)",
-            "no control socket, no DoT; log to a file by standard error",
-            "cache of 100 MB in its folder, empty at each start (as shipped, it stays)",
+            ("no DoT" if self.settings.statistics else "no control socket, no DoT")
+            + "; log to a file by standard error",
+            f"cache of {(self.settings.cache_octets or CACHE_OCTETS) / 2**20:g} MiB in its folder, empty at each start "
+            "(as shipped, it stays)",
         ]
         if managed:
             said.append(

@@ -7,7 +7,11 @@ from typing import Any, ClassVar, Literal
 from dnsrig.servers import programs
 from dnsrig.servers.programs import Installation
 from dnsrig.servers.resolvers.base import Resolver
+from dnsrig.servers.resolvers.counts import ResolverCounts, read_powerdns
 from dnsrig.servers.startup import LogSigns
+
+ENTRY_OCTETS = 512
+"""About what an entry of its caches takes; their sizes can be set in entries only."""
 
 
 class PowerDnsRecursor(Resolver):
@@ -34,7 +38,14 @@ class PowerDnsRecursor(Resolver):
         return programs.installation(cls.program, "--version", re.compile(r"PowerDNS Recursor (\d\S*)"))
 
     def _values(self) -> dict[str, Any]:
-        return super()._values() | {"ds_anchors": [anchor.ds() for anchor in self._anchors]}
+        octets = self.settings.cache_octets
+        return super()._values() | {
+            "ds_anchors": [anchor.ds() for anchor in self._anchors],
+            "cache_entries": octets and octets // ENTRY_OCTETS,
+        }
+
+    def _read_counts(self) -> ResolverCounts:
+        return read_powerdns(self._ask_control(["rec_control", "--config-dir=.", "--socket-dir=.", "get-all"]))
 
     def _command(self) -> list[str]:
         # From 5.2 on settings are YAML unless this is said.
@@ -53,6 +64,8 @@ class PowerDnsRecursor(Resolver):
             "private and reserved addresses may be asked (dont-query empty)",
             "security polling off; control socket in its folder; log to a file by standard error",
         ]
+        if self.settings.cache_octets is not None:
+            said.append(f"its caches are limited by entries, counted as {ENTRY_OCTETS} octets each")
         if self.validates:
             said.append("dnssec=validate: every answer is validated; as shipped `process`, for clients with DO or AD")
         return said

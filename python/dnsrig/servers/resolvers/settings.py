@@ -16,6 +16,9 @@ from dnsrig.servers.rendering import zone_name
 from dnsrig.servers.resolvers.anchors import Anchor, read_anchors
 from dnsrig.servers.settings import check_udp_limit
 
+SMALLEST_CACHE_OCTETS = 2 << 20
+"""BIND takes no less."""
+
 
 @dataclass(frozen=True, slots=True)
 class Forwarder:
@@ -65,6 +68,12 @@ class ResolverSettings:
     """Zones of the tree that the server's built-in empty zones must not hide, such as test."""
     cache: Literal["server", "on"] = "server"
     """`on`: a proxy that ships without a cache gets one."""
+    cache_octets: int | None = None
+    """For resolvers: memory for cached records and messages, at most; None: as it ships."""
+    prefetch: bool | None = None
+    """For resolvers: whether popular records are asked for again before they expire; None: as it ships."""
+    statistics: bool = False
+    """For resolvers: whether it can be asked what it counts (`Resolver.counts`)."""
     ready: Literal["resolves", "responds"] | None = None
     """What `start` waits for: the root's SOA record, or any response; None: a resolver resolves, a proxy responds.
 
@@ -88,6 +97,8 @@ class ResolverSettings:
         for address in self.addresses:
             _check_address(address, "to listen on")
         _check_port(self.port, lowest=0)
+        if self.cache_octets is not None and self.cache_octets < SMALLEST_CACHE_OCTETS:
+            raise InputError(f"a cache has at least {SMALLEST_CACHE_OCTETS} octets, not {self.cache_octets}")
         if self.threads < 1:
             raise InputError(f"a server needs at least one thread, not {self.threads}")
         check_udp_limit(self.udp_limit)

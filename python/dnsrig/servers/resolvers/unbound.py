@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 from dnsrig.servers import programs
 from dnsrig.servers.programs import Installation
 from dnsrig.servers.resolvers.base import Resolver
+from dnsrig.servers.resolvers.counts import ResolverCounts, read_unbound
 from dnsrig.servers.startup import LogSigns
 
 
@@ -46,12 +47,20 @@ class UnboundResolver(Resolver):
     def _checker(self) -> list[str]:
         return ["unbound-checkconf", "unbound.conf"]
 
+    def _read_counts(self) -> ResolverCounts:
+        return read_unbound(self._ask_control(["unbound-control", "-c", "unbound.conf", "stats_noreset"]))
+
     def _own_remarks(self) -> list[str]:
         managed = self._managed
         said = [
             "any client may ask (access-control); as shipped, this machine alone",
             "addresses of the loopback device may be asked (do-not-query-localhost no)",
-            "remote control off; log to a file by standard error",
+            (
+                "remote control without certificates on its host's loopback device"
+                if self.settings.statistics
+                else "remote control off"
+            )
+            + "; log to a file by standard error",
             f"{self.settings.threads} thread(s) (num-threads), as shipped 1",
         ]
         if managed:

@@ -1,14 +1,11 @@
 """The upstream of the roles proxy and path answers what names say, and differences are told from what is none."""
 
-import random
-
 import dns.dnssec
 import dns.flags
 import dns.message
 import dns.rcode
 import pytest
 from dns.rdatatype import RdataType
-from dnsrig.items._chance import pattern
 from dnsrig.verification import transparency
 from dnsrig.verification.queries import Query
 from dnsrig.verification.upstream import names
@@ -74,16 +71,3 @@ def test_same_message_has_no_differences() -> None:
     assert not transparency.raised_ttls(response, again)
     again.answer[0].ttl += 2
     assert transparency.raised_ttls(response, again)
-
-
-@given(st.integers(0, 2**32))
-def test_random_numbers_have_no_pattern(seed: int) -> None:
-    chance = random.Random(seed)
-    assert not pattern([chance.randrange(65_536) for _ in range(40)])
-
-
-@given(st.integers(0, 65_535), st.integers(0, 9))
-def test_counters_have_one(start: int, step: int) -> None:
-    numbers = [(start + step * at) % 65_536 for at in range(40)]
-    assert pattern(numbers)
-    assert pattern([(number >> 8) | (number & 0xFF) << 8 for number in numbers])

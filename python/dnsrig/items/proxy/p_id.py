@@ -1,6 +1,6 @@
 """P-id: random IDs."""
 
-from dnsrig.items.proxy._guessing import check_guessing
+from dnsrig.items.proxy._guessing import check_ids
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.proxy import ProxySubject
 from dnsrig.verification.verdicts import Outcome, Severity
@@ -15,7 +15,7 @@ ITEM = Item(
     consequence=(
         "Forged responses can be put into the proxy's cache, and before its clients, by who cannot see its queries."
     ),
-    procedure="40 names are asked for one after the other by UDP; what the upstream saw does not follow a pattern.",
+    procedure="100 names are asked for one after the other by UDP; what the upstream saw does not follow a pattern.",
     dig=("dig @{server} -p {port} x.plain.rig.example A",),
     needs=("upstream",),
     faults=("proxy-sequential-ids",),
@@ -24,4 +24,4 @@ ITEM = Item(
 
 def check(subject: ProxySubject) -> Outcome:
     """Look at many queries."""
-    return check_guessing(subject, lambda one: int.from_bytes(one.query[:2]))
+    return check_ids(subject)

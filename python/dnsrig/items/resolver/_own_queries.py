@@ -6,11 +6,11 @@ from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.resolver import UNSIGNED_FRESH, ResolverSubject
 from dnsrig.verification.tree.seen import SeenQuery
 
-QUERIES = 40
+QUERIES = 100
 
 
 def own_queries(subject: ResolverSubject) -> list[SeenQuery]:
-    """Ask for 40 names one after the other; give the queries for them by UDP in their order.
+    """Ask for 100 names one after the other; give the queries for them by UDP in their order.
 
     It ends early with the second query that is not answered. What items share is asked for once.
     """
@@ -26,5 +26,7 @@ def _ask_for_names(subject: ResolverSubject) -> list[SeenQuery]:
         silent += exchange.message is None
         if silent > 1:
             break
-        seen += [one for one in subject.seen_of(name) if one.transport == "udp"]
+        # What is sent once more because nothing came back may have the same ID and port.
+        sent = {(one.id, one.source_port): one for one in reversed(subject.seen_of(name)) if one.transport == "udp"}
+        seen += reversed(sent.values())
     return seen

@@ -15,15 +15,25 @@ ITEM = Item(
     severity=Severity.CRITICAL,
     consequence="Who cannot see its queries can put forged data into its cache, and so before all its clients.",
     procedure=(
-        "40 names are asked for one after the other; the IDs of the queries for them that came to the tree's "
-        "servers by "
-        "UDP do not follow a pattern."
+        "100 names are asked for one after the other; the IDs of the queries for them that came to the tree's "
+        "servers by UDP "
+        "follow no pattern: they are not few, nor those of a counter of any step, in any order of octets, nor of a "
+        "generator whose next number follows from the last ones."
     ),
     dig=(
         "dig @{server} -p {port} any.fresh.control.unsigned. A   # often, and look at what comes to the tree's servers",
     ),
     needs=("upstream", "seen"),
-    faults=("fixed-id", "counts-ids"),
+    faults=(
+        "fixed-id",
+        "counts-ids",
+        "steps-ids",
+        "swaps-ids",
+        "computes-ids",
+        "shifts-ids",
+        "draws-few-ids",
+    ),
+    runs_alone=True,
 )
 
 

@@ -1,6 +1,6 @@
 """F-port: random source ports."""
 
-from dnsrig.items._chance import pattern
+from dnsrig.items._chance import pattern, relation
 from dnsrig.items.resolver._own_queries import QUERIES, own_queries
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.resolver import ResolverSubject
@@ -15,7 +15,7 @@ ITEM = Item(
     severity=Severity.CRITICAL,
     consequence="Who cannot see its queries can put forged data into its cache, and so before all its clients.",
     procedure=(
-        "40 names are asked for one after the other; the source ports of the queries for them that came to the "
+        "100 names are asked for one after the other; the source ports of the queries for them that came to the "
         "tree's servers by "
         "UDP do not follow a pattern."
     ),
@@ -23,7 +23,15 @@ ITEM = Item(
         "dig @{server} -p {port} any.fresh.control.unsigned. A   # often, and look at what comes to the tree's servers",
     ),
     needs=("upstream", "seen"),
-    faults=("few-ports", "counts-ports"),
+    faults=(
+        "few-ports",
+        "counts-ports",
+        "steps-ports",
+        "computes-ports",
+        "draws-few-ports",
+        "ports-of-ids",
+    ),
+    runs_alone=True,
 )
 
 
@@ -34,7 +42,7 @@ def check(subject: ResolverSubject) -> Outcome:
         return inconclusive(f"{len(seen)} queries for {QUERIES} names came to the tree by UDP.")
     numbers = [one.source_port for one in seen]
     shown = Evidence("at the tree's servers, in this order", " ".join(str(number) for number in numbers))
-    found = pattern(numbers)
+    found = pattern(numbers) or relation([one.id for one in seen], numbers)
     if found:
         return failed(f"They can be guessed: {found}.", shown)
     return passed(f"{len(set(numbers))} different ones in {len(numbers)} queries, without pattern.", shown)

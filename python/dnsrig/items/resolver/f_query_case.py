@@ -21,14 +21,15 @@ ITEM = Item(
     severity=Severity.NOTICE,
     consequence="What is to make forgery harder does not.",
     procedure=(
-        "40 names in lower case are asked for one after the other; if letters of the queries for them that came to the "
-        "tree's servers are capitals, between 30 and 70 percent are, and the names differ in where."
+        "100 names in lower case are asked for one after the other; if letters of the queries for them that came to "
+        "the tree's servers are capitals, between 30 and 70 percent are, and the names differ in where."
     ),
     dig=(
         "dig @{server} -p {port} any.fresh.control.unsigned. A   # often, and look at what comes to the tree's servers",
     ),
     needs=("upstream", "seen"),
     faults=("mixes-case-alike",),
+    runs_alone=True,
 )
 
 

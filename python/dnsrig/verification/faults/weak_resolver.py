@@ -6,6 +6,7 @@ else.
 """
 
 import contextlib
+import itertools
 import queue
 import random
 import secrets
@@ -30,6 +31,7 @@ from dns.rdatatype import RdataType
 
 from dnsrig.verification.asker import SocketMaker
 from dnsrig.verification.exchange import Endpoint
+from dnsrig.verification.faults.weak_numbers import FIRST_PORT, LEAST_ID_PORT, ids_of, ports_of
 from dnsrig.verification.faults.weak_signatures import has_wrong_signature, without_signatures
 from dnsrig.verification.faults.weaknesses import Weakness
 
@@ -45,7 +47,6 @@ PAYLOAD = 1232
 LARGEST_MESSAGE = 65_535
 FAILURE_S = 5.0
 UPSTREAM_PORT = 53
-FIRST_PORT = 20_000
 FEW_PORTS = 8
 Question = tuple[dns.name.Name, RdataType, bool]
 """Name and type, and whether DNSSEC records are asked for upstream."""
@@ -83,7 +84,7 @@ class WeakResolver:
         self._make_socket = make_socket
         self._cache = _Cache(servers={dns.name.root: list(root_servers)})
         self._pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="weak")
-        self._counter = secrets.randbelow(20_000)
+        self._ids, self._port_numbers = ids_of(self._weakness), ports_of(self._weakness)
         self._lock = threading.Lock()
         self._ports: queue.Queue[int] = queue.Queue()
         for number in range(FEW_PORTS):
@@ -252,7 +253,7 @@ class WeakResolver:
             query.question[0].name = _every_other_capital(query.question[0].name)
         waits_s = {"hurries": HURRIED_WAIT_S, "retries-often": MANY_WAITS_S}
         deadline = time.monotonic() + waits_s.get(self._weakness, WAIT_S)
-        with self._sending_socket() as channel:
+        with self._sending_socket(query.id) as channel:
             channel.sendto(query.to_wire(), (server, UPSTREAM_PORT))
             while (left_s := deadline - time.monotonic()) > 0:
                 channel.settimeout(left_s)
@@ -298,17 +299,14 @@ class WeakResolver:
         return response if response.id == query.id else None
 
     def _message_id(self) -> int:
-        if self._is("fixed-id"):
-            return 4711
-        return self._next() if self._is("counts-ids") else secrets.randbelow(65_536)
+        return secrets.randbelow(65_536) if self._ids is None else self._next(self._ids)
 
-    def _next(self) -> int:
+    def _next(self, numbers: Iterator[int]) -> int:
         with self._lock:
-            self._counter = (self._counter + 1) % 65_536
-            return self._counter
+            return next(numbers)
 
     @contextlib.contextmanager
-    def _sending_socket(self) -> Iterator[socket.socket]:
+    def _sending_socket(self, message_id: int) -> Iterator[socket.socket]:
         with contextlib.ExitStack() as stack:
             channel = stack.enter_context(self._make_socket(socket.AF_INET, socket.SOCK_DGRAM))
             if self._is("few-ports"):
@@ -317,18 +315,26 @@ class WeakResolver:
                 # Before the port is given to another.
                 stack.callback(channel.close)
                 channel.bind(("", port))
-            elif self._is("counts-ports"):
-                channel.bind(("", FIRST_PORT + FEW_PORTS + self._next() % 20_000))
+            elif self._port_numbers is not None:
+                numbers = self._port_numbers
+                _bind_first(channel, (self._next(numbers) for _ in itertools.count()))
             else:
-                _bind_anywhere(channel)
+                of_id = [message_id] if self._is("ports-of-ids") and message_id >= LEAST_ID_PORT else []
+                _bind_first(channel, itertools.chain(of_id, _drawn_ports()))
             yield channel
 
 
-def _bind_anywhere(channel: socket.socket) -> None:
-    """Take a port that cannot be guessed."""
+def _drawn_ports() -> Iterator[int]:
+    """Give ports that cannot be guessed."""
     while True:
+        yield 40_000 + secrets.randbelow(25_000)
+
+
+def _bind_first(channel: socket.socket, ports: Iterator[int]) -> None:
+    """Take the first port that is free."""
+    for port in ports:
         with contextlib.suppress(OSError):
-            channel.bind(("", 40_000 + secrets.randbelow(25_000)))
+            channel.bind(("", port))
             return
 
 

@@ -32,8 +32,17 @@ WEAKNESSES = (
     Weakness("retries-often", "asks a silent server five times"),
     Weakness("few-ports", "asks from eight ports"),
     Weakness("counts-ports", "takes one port after the other"),
+    Weakness("steps-ports", "adds the same to its port each time, within a range"),
+    Weakness("computes-ports", "makes each port of the one before by multiplication"),
+    Weakness("draws-few-ports", "draws its ports from 200"),
+    Weakness("ports-of-ids", "takes the ID for the port too"),
     Weakness("fixed-id", "has one ID for all queries"),
     Weakness("counts-ids", "counts its IDs"),
+    Weakness("steps-ids", "adds the same to its ID each time"),
+    Weakness("swaps-ids", "counts its IDs in the other order of octets"),
+    Weakness("computes-ids", "makes each ID of the one before by multiplication and addition"),
+    Weakness("shifts-ids", "makes each ID of the one before by a shift register"),
+    Weakness("draws-few-ids", "draws its IDs from 200"),
     Weakness("mixes-case-alike", "writes the same letters of each name as capitals"),
 )
 """Those of `weak_resolver.WeakResolver`."""

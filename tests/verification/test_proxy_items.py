@@ -1,5 +1,6 @@
 """Items about proxies: one that is right fails none, and each fault of one fails exactly the items that name it."""
 
+import random
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +18,8 @@ from dnsrig.verification.asker import Asker
 from dnsrig.verification.deviations import deviating_items
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.faults.catalogue import fault_named, faults_of
-from dnsrig.verification.faults.fault import Fault, Passage
+from dnsrig.verification.faults.changes import dropping
+from dnsrig.verification.faults.fault import Change, Fault, Passage
 from dnsrig.verification.faults.relay import NO_FAULT, Relay
 from dnsrig.verification.queries import Query
 from dnsrig.verification.runner import run_items
@@ -32,6 +34,7 @@ WAN = "127.0.0.2"
 SHORT_WAITS_S, LONG_WAITS_S = (0.5, 1.0), (2.0, 3.0)
 TCP_WAIT_S = 1.5
 AT_ONCE = 6
+LOSS, LOSS_SEED = 0.1, 53
 RARE = {"P-ttl", "P-parallel"}
 """They wait, or ask more at once than dnsmasq takes from several runs; they run without fault, or with their own."""
 TOWARDS_UPSTREAM = {"proxy-fixed-source-port", "proxy-sequential-ids"}
@@ -153,6 +156,36 @@ def test_responses_to_other_queries_are_noticed(item_id: str) -> None:
         assert asker.udp(query).message is not None
         assert asker.tcp(query).message is not None
         outcome = run_items(chosen("proxy", [item_id]), ProxySubject(asker, upstream))[0].outcome
+    assert outcome.verdict == "fail", outcome.reason
+
+
+def losing(change: Change) -> Fault:
+    """Lose one message by UDP in ten, in each direction, and change queries."""
+    chance = random.Random(LOSS_SEED)
+
+    def on_query(passage: Passage) -> bytes | None:
+        return None if passage.transport == "udp" and chance.random() < LOSS else change(passage)
+
+    def on_response(passage: Passage) -> bytes | None:
+        return None if passage.transport == "udp" and chance.random() < LOSS else passage.response
+
+    return Fault(name="loses", does="loses", roles=(), on_query=on_query, on_response=on_response)
+
+
+def test_lost_messages_accuse_nobody() -> None:
+    with Upstream() as upstream, Relay(upstream.endpoint, losing(lambda passage: passage.query)) as relay:
+        asker = Asker(relay.endpoint, udp_waits_s=(0.4, 0.4), tcp_wait_s=TCP_WAIT_S)
+        results = run_items(USUAL, ProxySubject(asker, upstream))
+    said = {result.item.id: (str(result.outcome.verdict), result.outcome.reason) for result in results}
+    assert not of_verdict(said, "fail"), said
+    assert len(of_verdict(said, "pass")) > len(said) / 2, said
+
+
+def test_what_is_always_dropped_is_told_from_what_is_lost() -> None:
+    fault = losing(dropping(lambda query: any(one.rdtype == RdataType.ANY for one in query.question)))
+    with Upstream() as upstream, Relay(upstream.endpoint, fault) as relay:
+        asker = Asker(relay.endpoint, udp_waits_s=(0.4, 0.4, 0.4), tcp_wait_s=TCP_WAIT_S)
+        outcome = run_items(chosen("proxy", ["P-any"]), ProxySubject(asker, upstream))[0].outcome
     assert outcome.verdict == "fail", outcome.reason
 
 

@@ -12,6 +12,7 @@ import dns.rrset
 from dns.rdatatype import RdataType
 from dns.rdtypes.ANY.DS import DS
 
+from dnsrig.verification.asked_again import AskedAgain, ask_again
 from dnsrig.verification.asker import Asker, name_below, random_label
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.habits import Habits
@@ -25,27 +26,6 @@ from dnsrig.verification.verdicts import Outcome, failed, inconclusive
 
 LARGE_PAYLOAD = 4096
 DNSSEC_NEEDS = {"signed", "signatures", "unsigned", "nsec", "nsec3"}
-TRIES_IN_A_ROW = 10
-"""So often a question is asked again, in turn with a simple one, before silence is called a failure. Even where every
-second query goes without response, that none of the one and all of the other are answered comes once in a million."""
-GAP_S, WAIT_S = 0.05, 1.0
-"""Between those tries, and after the last."""
-
-
-@dataclass(frozen=True, slots=True)
-class AskedAgain:
-    """How many of single queries by UDP were answered."""
-
-    tries: int
-    answered: int
-    controls: int
-    controls_answered: int
-    """Not counting those that are truncated for nothing: by a limit of the rate."""
-
-    @property
-    def is_doubtful(self) -> bool:
-        """Whether messages are lost on the way, or responses held back by a limit of their rate."""
-        return self.controls_answered < self.controls
 
 
 @dataclass
@@ -264,18 +244,7 @@ class AuthoritativeSubject:
     def asked_again(self, query: Query | None, control: Query | None = None) -> AskedAgain:
         """Ask by UDP many times more, in turn with a simple question: for the SOA record without EDNS unless given."""
         control = control or Query(name=self.origin, rtype=RdataType.SOA, payload=None)
-        pair = [control] if query is None else [query, control]
-        exchanges = self.asker.udp_in_a_row(pair * TRIES_IN_A_ROW, GAP_S, WAIT_S)
-        controls = exchanges[len(pair) - 1 :: len(pair)]
-        tried = [] if query is None else exchanges[::2]
-        answered = sum(one.response is not None for one in tried)
-        return AskedAgain(len(tried), answered, TRIES_IN_A_ROW, sum(_is_free(one) for one in controls))
-
-
-def _is_free(control: Exchange) -> bool:
-    """Say whether there is a response, and none that is truncated for nothing."""
-    has_answer = control.message is not None and bool(control.message.answer)
-    return control.response is not None and (has_answer or not control.is_truncated)
+        return ask_again(self.asker, query, control)
 
 
 def _sentence(clause: str) -> str:

@@ -7,10 +7,12 @@ from typing import Literal
 
 from dns.rdatatype import RdataType
 
+from dnsrig.verification.asked_again import lost_by_chance
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.exchange import Exchange, Transport
 from dnsrig.verification.queries import Query
 from dnsrig.verification.upstream import names
+from dnsrig.verification.upstream.questions import plain_query
 from dnsrig.verification.upstream.server import Forwarded, Upstream
 from dnsrig.verification.verdicts import Outcome, failed, inconclusive
 
@@ -82,17 +84,19 @@ class PathSubject:
 
     def silence(self) -> str:
         """Say that nobody answers a plain query through the path by IPv4 any more."""
-        query = Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, payload=None)
         way = next(iter(self.ways.values()))
-        return way.asker.ask(query).trouble
+        return way.asker.ask(plain_query()).trouble
 
     def lost(self, way: Way, exchange: Exchange, transport: Transport = "udp") -> Outcome:
         """Judge a query without usable response: the path's failure if the server answers the same one directly."""
-        fresh = Query(name=exchange.query.name, rtype=exchange.query.rtype, rd=exchange.query.rd)
         query = exchange.query
         directly = way.direct.tcp(query) if transport == "tcp" else way.direct.udp(query)
         said = exchange.trouble[:1].upper() + exchange.trouble[1:].rstrip(".")
         if directly.message is None:
             return inconclusive(f"{said}; without the path there is none either.", exchange, directly)
-        way_in = "reaches" if len(self.seen(way, fresh)) > 1 else "does not reach"
+        by_chance = "" if exchange.malformed else lost_by_chance(way.asker, exchange, plain_query)
+        if by_chance:
+            return inconclusive(f"{said}; {by_chance}.", exchange)
+        # One of them is the query that was asked without the path.
+        way_in = "reaches" if len(self.seen(way, query)) > 1 else "does not reach"
         return failed(f"{said}; the query {way_in} the server, which answers it without the path.", exchange, directly)

@@ -8,11 +8,13 @@ import dns.name
 import dns.rcode
 from dns.rdatatype import RdataType
 
+from dnsrig.verification.asked_again import lost_by_chance
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.exchange import Exchange, Transport
 from dnsrig.verification.kept import kept_property
 from dnsrig.verification.queries import Query
 from dnsrig.verification.upstream import names
+from dnsrig.verification.upstream.questions import plain_query
 from dnsrig.verification.upstream.server import Forwarded, Upstream
 from dnsrig.verification.verdicts import Outcome, failed, inconclusive
 
@@ -71,7 +73,7 @@ class ProxySubject:
     @kept_property
     def plain(self) -> Through:
         """A query for an address, without EDNS."""
-        return self.ask(Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, payload=None))
+        return self.ask(plain_query())
 
     @kept_property
     def with_do(self) -> Through:
@@ -81,8 +83,7 @@ class ProxySubject:
     @kept_property
     def has_tcp(self) -> bool:
         """Whether it answers by TCP at all; P-tcp says so where it does not, and other items do without."""
-        query = Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, payload=None)
-        return self.ask(query, "tcp").client.message is not None
+        return self.ask(plain_query(), "tcp").client.message is not None
 
     @property
     def transports(self) -> Sequence[Transport]:
@@ -134,7 +135,7 @@ class ProxySubject:
 
     def ask_simplest(self) -> Exchange:
         """Ask a plain query by UDP, each time for another name."""
-        return self.asker.udp(Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, payload=None))
+        return self.asker.udp(plain_query())
 
     def unanswered(self, through: Through) -> Outcome:
         """Judge a query without usable response: a failure if the proxy answers others, else no verdict."""
@@ -145,5 +146,8 @@ class ProxySubject:
         silence = self.silence()
         if silence:
             return inconclusive(f"The proxy does not answer the simplest question either: {silence}.", exchange)
+        lost = lost_by_chance(self.asker, exchange, plain_query)
+        if lost:
+            return inconclusive(f"{said}; {lost}.", exchange)
         where = "the upstream answered" if through.forwarded else "the query did not come to the upstream"
         return failed(f"{said}; {where}, and others are answered.", exchange)

@@ -190,7 +190,8 @@ fn damaged_and_cut_compressed_data_are_read_as_far_as_they_go() {
         );
         let offset: usize = damage.split(' ').nth(7).unwrap().parse().unwrap();
         assert!(offset >= middle && offset <= middle + (1 << 18), "{damage}");
-        assert_eq!(ids(&read), (0..read.len() as u16).collect::<Vec<_>>());
+        // gzip gives nonsense before it tells.
+        assert!(ids(&read[..10_000]).into_iter().eq(0..10_000), "{format}");
         // Nothing of it can be used.
         octets[10..].fill(0xFF);
         let file = write(folder.path(), "useless", &octets);

@@ -62,6 +62,17 @@ def write_dns_capture(path: Path, *, queries: int, seed: int) -> DnsCapture:
     return DnsCapture(path, 2 * queries, path.stat().st_size)
 
 
+def kept_capture(folder: Path, *, queries: int, seed: int) -> DnsCapture:
+    """Take the capture of `write_dns_capture` from `folder`; write it first if it is not there."""
+    path = folder / f"capture-{queries}-{seed}.pcap"
+    if path.exists():
+        return DnsCapture(path, 2 * queries, path.stat().st_size)
+    folder.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".partial")
+    written = write_dns_capture(partial, queries=queries, seed=seed)
+    return DnsCapture(partial.rename(path), written.packets, written.octets)
+
+
 def _weights(number: int) -> list[float]:
     return list(itertools.accumulate(1 / rank**EXPONENT for rank in range(1, number + 1)))
 

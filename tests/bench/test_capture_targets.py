@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BENCH = ROOT / "bench"
 sys.path.insert(0, str(BENCH))
 
-from targets.dns_capture import write_dns_capture  # noqa: E402 (found by the path above)
+from targets.dns_capture import kept_capture, write_dns_capture  # noqa: E402 (found by the path above)
 
 PATIENCE_S = 120.0
 
@@ -39,7 +39,15 @@ def test_a_row_is_measured(tmp_path: Path) -> None:
     assert memory["met"] is True and memory["reached"].endswith("MB")
 
 
+def test_a_kept_capture_is_written_once(tmp_path: Path) -> None:
+    first = kept_capture(tmp_path / "kept", queries=100, seed=1)
+    first.path.write_bytes(first.path.read_bytes()[:1000])
+    again = kept_capture(tmp_path / "kept", queries=100, seed=1)
+    assert (again.path, again.octets, again.packets) == (first.path, 1000, 200)
+    assert [file.name for file in (tmp_path / "kept").iterdir()] == [first.path.name]
+
+
 def test_an_unknown_row_is_refused() -> None:
     command = [sys.executable, str(BENCH / "capture_targets"), "--row", "9"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
-    assert done.returncode == 2 and "rows are 1, 2, 5" in done.stderr
+    assert done.returncode == 2 and "rows are 1, 2, 3, 4, 5" in done.stderr

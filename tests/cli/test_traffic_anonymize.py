@@ -310,6 +310,20 @@ def test_a_key_is_made_once_and_others_refused(dnsrig, capture, tmp_path):
     assert "chmod 600" in shared.err
 
 
+def test_a_key_is_never_overwritten(dnsrig, capture, tmp_path, key):
+    before = key.read_bytes()
+    link = tmp_path / "link"
+    link.hardlink_to(key)
+    for output in (key, link):
+        refused = dnsrig("traffic", "anonymize", "-k", key, capture, "-f", output)
+        assert refused.code == 2 and "overwritten" in refused.err
+        assert key.read_bytes() == before
+    new = tmp_path / "new"
+    refused = dnsrig("traffic", "anonymize", "-k", new, "--make-key", capture, "-f", new)
+    assert refused.code == 2 and "overwritten" in refused.err
+    assert not new.exists()
+
+
 def test_an_original_in_a_name_is_refused_and_nothing_is_left(dnsrig, tmp_path, key):
     capture, output = tmp_path / "in.pcap", tmp_path / "out.pcap"
     name = dns.name.Name([b"ip6=2001:db8::1", b"example", b""])

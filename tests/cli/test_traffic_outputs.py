@@ -1,10 +1,13 @@
 """Files that the commands of `dnsrig traffic` write: none that is read, and no pipe or link is replaced."""
 
 import os
+import subprocess
+import sys
 import threading
 
+import dns.message
 import pytest
-from capture_maker import traffic, write_pcap
+from capture_maker import traffic, udp, write_pcap
 
 
 @pytest.fixture(scope="module")
@@ -66,3 +69,46 @@ def test_pipes_are_written_and_links_stay(dnsrig, tmp_path, capture, command):
     assert target.read_bytes().startswith(beginning)
     assert target.stat().st_mode & 0o777 == 0o640
     assert {file.name for file in tmp_path.iterdir()} == {"fifo", "link", "target"}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["filter", "query", "CAPTURE"],
+        ["convert", "CAPTURE", "--to", "text"],
+        ["convert", "CAPTURE", "--to", "parquet"],
+        ["warp", "CAPTURE", "--loops", "2"],
+        ["anonymize", "CAPTURE"],
+    ],
+    ids=lambda arguments: "-".join((arguments[0], arguments[-1])),
+)
+def test_a_disk_that_is_full_keeps_what_was_there(tmp_path, arguments):
+    queries = [udp(("192.0.2.1", 4000), ("192.0.2.53", 53), query(number)) for number in range(5000)]
+    capture = write_pcap(tmp_path / "all.pcap", queries)
+    folder = tmp_path / "full"
+    folder.mkdir()
+    (folder / "out").write_text("before")
+    named = [str(capture) if argument == "CAPTURE" else argument for argument in arguments]
+    # No file of more than 16 KiB can be written, as if there were no room for it.
+    command = [
+        "bash",
+        "-c",
+        'ulimit -f 16; exec "$@"',
+        "-",
+        sys.executable,
+        "-m",
+        "dnsrig",
+        "traffic",
+        *named,
+        "-f",
+        "out",
+    ]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 3, done.stderr
+    assert "cannot" in done.stderr and "Traceback" not in done.stderr
+    assert [file.name for file in folder.iterdir()] == ["out"]
+    assert (folder / "out").read_text() == "before"
+
+
+def query(number):
+    return dns.message.make_query(f"host{number * 7919}.example.test", "A").to_wire()

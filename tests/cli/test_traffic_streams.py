@@ -1,6 +1,8 @@
 """Streams made of captures by `dnsrig traffic`, by the eyes of tshark, dnspython and `dnsrig load`."""
 
+import gzip
 import json
+import lzma
 import os
 import shutil
 import signal
@@ -276,6 +278,11 @@ def test_commands_are_chained_by_pipes(capture, tmp_path):
         (["mix", "CAPTURE", "CAPTURE", "-f", "out.parquet", "--augment", "1"], "takes no Parquet"),
         (["warp", "CAPTURE", "-f", "out.pcap", "--start", "noon"], "'noon' is not a time"),
         (["warp", "-", "-f", "out.pcap", "--loops", "2"], "can be read only once"),
+        (["warp", "CAPTURE", "-f", "out.pcap", "--shift", "-1700000001"], "pcap files hold times from 0"),
+        (["warp", "CAPTURE", "-f", "out.pcap", "--shift", "4294967295"], "pcap files hold times from 0"),
+        (["warp", "CAPTURE", "-f", "out.pcap", "--speed", "1e-6", "--loops", "1000000"], "fewer --loops"),
+        (["warp", "CAPTURE", "-f", "out.pcap", "--speed", "0"], "is not in the range"),
+        (["filter", "client 1::/129", "CAPTURE", "-f", "out.pcap"], "is not an address or prefix"),
         (["convert", "CAPTURE", "TEXT", "-f", "out.bin"], "are of several forms"),
         (["convert", "TEXT", "-f", "out.bin"], "line 1"),
         (["convert", "TEXT", "--from", "parquet", "-f", "out.bin"], "cannot be read as Parquet"),
@@ -291,6 +298,34 @@ def test_mistakes_are_said_and_leave_nothing(dnsrig, capture, tmp_path, argument
     assert expected in done.err.replace("\n", " ").replace("  ", " "), done.err
     assert "Traceback" not in done.err
     assert [file.name for file in tmp_path.iterdir()] == ["text.txt"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["filter", "query", "NONE", "-f", "out.pcap"],
+        ["partition", "NONE", "-f", "p", "--by-client", "2"],
+        ["sample", "NONE", "-f", "out.pcap", "--clients", "10%"],
+        ["mix", "NONE", "CAPTURE", "-f", "out.pcap", "--augment", "1"],
+        ["mix", "CAPTURE", "NONE", "-f", "out.pcap", "--augment", "1"],
+        ["warp", "NONE", "-f", "out.pcap"],
+        ["warp", "NONE", "-f", "out.pcap", "--loops", "2"],
+        ["convert", "NONE", "-f", "out.pcap"],
+        ["convert", "NONE", "-f", "out.txt"],
+        ["convert", "NONE", "-f", "out.bin"],
+        ["convert", "NONE", "-f", "out.parquet"],
+        ["anonymize", "NONE", "-f", "out.pcap"],
+        ["fit", "NONE", "-f", "out.toml"],
+    ],
+    ids=lambda arguments: "-".join(arguments[:1] + arguments[-1:]),
+)
+def test_a_capture_without_dns_makes_no_stream(dnsrig, capture, tmp_path, arguments):
+    none = write_pcap(tmp_path / "none.pcap", [udp(("192.0.2.1", 4000), ("192.0.2.53", 443), b"x")])
+    named = {"CAPTURE": capture, "NONE": none}
+    done = dnsrig("traffic", *(named.get(argument, argument) for argument in arguments), cwd=tmp_path)
+    assert done.code == 2, done.out + done.err
+    assert "no DNS message" in done.err and "none.pcap" in done.err, done.err
+    assert [file.name for file in tmp_path.iterdir()] == ["none.pcap"]
 
 
 def test_what_has_no_room_is_counted(dnsrig, tmp_path):
@@ -345,3 +380,22 @@ def test_an_interrupted_command_leaves_nothing(capture, tmp_path):
         process.wait()
     assert process.returncode == 130, err
     assert [file.name for file in tmp_path.iterdir()] == ["pipe"]
+
+
+@pytest.mark.parametrize(("form", "compress"), [("gzip", gzip.compress), ("xz", lzma.compress)])
+def test_damaged_compressed_data_are_read_as_far_as_they_go(dnsrig, tmp_path, form, compress):
+    packets = [
+        udp(("192.0.2.1", 4000), ("192.0.2.53", 53), dns.message.make_query(f"n{n}.example", "A").to_wire())
+        for n in range(20_000)
+    ]
+    octets = bytearray(compress(write_pcap(tmp_path / "whole.pcap", packets).read_bytes()))
+    middle = len(octets) * 2 // 3
+    octets[middle : middle + 100] = b"U" * 100
+    damaged = tmp_path / "damaged"
+    damaged.write_bytes(octets)
+    done = dnsrig("traffic", "stats", damaged, "--json")
+    assert done.code == 0, done.err
+    assert f"{damaged} is damaged after packet" in done.err
+    # gzip has its checksum at the end, so that nonsense may come out of it before.
+    assert form == "gzip" or f"its {form} data are damaged before octet " in done.err
+    assert 0 < done.json["requests"] < 20_000

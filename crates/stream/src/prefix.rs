@@ -65,6 +65,8 @@ impl FromStr for Prefix {
         let most = if address.is_ipv4() { 32 } else { 128 };
         let len = match len {
             None => most,
+            // A sign, which numbers may have, is none of a prefix.
+            Some(len) if !len.bytes().all(|octet| octet.is_ascii_digit()) => return Err(wrong()),
             Some(len) => len
                 .parse()
                 .ok()
@@ -110,6 +112,9 @@ mod tests {
             ("0.0.0.0/0", "255.1.2.3", "::1"),
             ("2001:db8::/33", "2001:db8:7fff::", "2001:db8:8000::"),
             ("::/0", "ff::1", "127.0.0.1"),
+            ("1::", "1::", "1::1"),
+            ("1::/16", "1:ffff::", "2::"),
+            ("::/128", "::", "::1"),
         ] {
             let prefix: Prefix = prefix.parse().unwrap();
             assert!(
@@ -133,6 +138,9 @@ mod tests {
             "::/129",
             "a/b",
             "192.0.2.0/",
+            "1::/",
+            "::/+5",
+            "::/-0",
         ] {
             assert!(
                 text.parse::<Prefix>()

@@ -45,6 +45,12 @@ pub struct Reading<'a> {
 }
 
 impl Reading<'_> {
+    /// The files by their names, for an error about all of them.
+    pub fn names(&self) -> String {
+        let names = self.files.iter().map(|file| file.display().to_string());
+        names.collect::<Vec<_>>().join(", ")
+    }
+
     /// How many threads work.
     pub fn thread_count(&self) -> usize {
         let all = || thread::available_parallelism().ok();

@@ -30,10 +30,6 @@ fn every_form_of_a_file_gives_the_same_messages() {
     // More than one chunk of them.
     let packets = queries(0..12_000);
     let first = pcap(PCAP, &packets);
-    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    gzip.write_all(&first).unwrap();
-    let mut xz = liblzma::write::XzEncoder::new(Vec::new(), 0);
-    xz.write_all(&first).unwrap();
     let forms = [
         first.clone(),
         pcap(
@@ -60,12 +56,11 @@ fn every_form_of_a_file_gives_the_same_messages() {
             &packets,
         ),
         pcapng(&packets),
-        gzip.finish().unwrap(),
-        zstd::encode_all(&first[..], 1).unwrap(),
-        xz.finish().unwrap(),
     ];
+    let compressed = compressed(&first).map(|(_, octets)| octets);
     let files: Vec<_> = forms
         .iter()
+        .chain(&compressed)
         .zip(0..)
         .map(|(octets, number): (_, u32)| write(folder.path(), &format!("{number}.pcap"), octets))
         .collect();
@@ -156,6 +151,56 @@ fn damage_ends_a_file_and_is_said() {
         read_all(&[missing]),
         Err(TrafficError::Read { .. })
     ));
+}
+
+/// `octets` as gzip, zstd and xz compress them.
+fn compressed(octets: &[u8]) -> [(&'static str, Vec<u8>); 3] {
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(octets).unwrap();
+    let mut xz = liblzma::write::XzEncoder::new(Vec::new(), 0);
+    xz.write_all(octets).unwrap();
+    // With a checksum, as the program zstd writes it.
+    let mut zstd = zstd::Encoder::new(Vec::new(), 1).unwrap();
+    zstd.include_checksum(true).unwrap();
+    zstd.write_all(octets).unwrap();
+    [
+        ("gzip", gzip.finish().unwrap()),
+        ("zstd", zstd.finish().unwrap()),
+        ("xz", xz.finish().unwrap()),
+    ]
+}
+
+#[test]
+fn damaged_and_cut_compressed_data_are_read_as_far_as_they_go() {
+    let folder = tempfile::tempdir().unwrap();
+    for (format, whole) in compressed(&pcap(PCAP, &queries(0..40_000))) {
+        let file = write(folder.path(), "cut", &whole[..whole.len() * 2 / 3]);
+        let (read, summary) = read_all(&[file]).unwrap();
+        assert!(summary.files[0].is_cut_off, "{format}");
+        assert!(read.len() > 10_000 && read.len() < 40_000, "{format}");
+        let mut octets = whole.clone();
+        let middle = octets.len() * 2 / 3;
+        octets[middle..middle + 200].fill(0x55);
+        let file = write(folder.path(), "damaged", &octets);
+        let (read, summary) = read_all(&[file]).unwrap();
+        let damage = summary.files[0].damage.as_ref().unwrap();
+        assert!(
+            damage.starts_with(&format!("its {format} data are damaged before octet ")),
+            "{damage}"
+        );
+        let offset: usize = damage.split(' ').nth(7).unwrap().parse().unwrap();
+        assert!(offset >= middle && offset <= middle + (1 << 18), "{damage}");
+        // gzip gives nonsense before it tells.
+        assert!(ids(&read[..10_000]).into_iter().eq(0..10_000), "{format}");
+        // Nothing of it can be used.
+        octets[10..].fill(0xFF);
+        let file = write(folder.path(), "useless", &octets);
+        let error = read_all(&[file]).unwrap_err().to_string();
+        assert!(
+            error.contains("useless") && error.contains(format),
+            "{error}"
+        );
+    }
 }
 
 #[test]

@@ -286,7 +286,7 @@ fn tcp_sessions_and_other_opcodes_are_counted() {
     let tcp = &report["tcp"];
     let expected = json!({
         "packets": 8, "sessions": 3, "closed": 1, "reset": 1, "never_closed": 1, "joined": 0,
-        "messages": 2, "gaps": 0, "packet_share": 0.8,
+        "messages": 2, "gaps": 0, "packet_share": 0.8, "request_share": 8.0,
     });
     assert_eq!(tcp, &expected);
     assert_eq!(report["opcodes"], json!({"QUERY": 1, "UPDATE": 1}));

@@ -24,7 +24,8 @@ const MAX_FLOWS: usize = 128 << 10;
 /// Octets that all connections of both generations may keep.
 const MAX_KEPT: usize = 64 << 20;
 
-/// A message out of a connection, with the time of the segment that had its last octet.
+/// A message out of a connection, with the time of the segment that completed it: the first with which it and all data before
+/// it were there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpMessage<'a> {
     /// When that segment was captured, in ns since 1970.
@@ -235,7 +236,7 @@ impl Flow {
             return;
         }
         self.consume(data, output);
-        self.consume_waiting(output);
+        self.consume_waiting(data.time_ns, output);
     }
 
     /// Keeps data for which those before them are missing.
@@ -277,7 +278,12 @@ impl Flow {
         }
     }
 
-    fn consume_waiting<Sink: FnMut(TcpMessage<'_>)>(&mut self, output: &mut Output<'_, Sink>) {
+    /// Uses data that have waited, after those that came at `latest_ns`.
+    fn consume_waiting<Sink: FnMut(TcpMessage<'_>)>(
+        &mut self,
+        mut latest_ns: i64,
+        output: &mut Output<'_, Sink>,
+    ) {
         let is_next = |flow: &Self, waiting: &Waiting| distance(flow.next, waiting.sequence) <= 0;
         while self
             .waiting
@@ -285,9 +291,11 @@ impl Flow {
             .is_some_and(|first| is_next(self, first))
         {
             let waiting = self.waiting.remove(0);
+            // They could not be read before those that they waited for.
+            latest_ns = latest_ns.max(waiting.time_ns);
             let data = Data {
                 sequence: waiting.sequence,
-                time_ns: waiting.time_ns,
+                time_ns: latest_ns,
                 octets: &waiting.octets,
                 missing: waiting.missing,
             };
@@ -298,9 +306,10 @@ impl Flow {
     /// Goes on after the first gap.
     fn give_up_gap<Sink: FnMut(TcpMessage<'_>)>(&mut self, output: &mut Output<'_, Sink>) {
         if let Some(first) = self.waiting.first() {
+            let time_ns = first.time_ns;
             self.next = first.sequence;
             self.lose_place(output);
-            self.consume_waiting(output);
+            self.consume_waiting(time_ns, output);
         }
     }
 

@@ -8,7 +8,8 @@ use foldhash::fast::RandomState;
 use std::collections::HashMap;
 use std::net::Ipv6Addr;
 
-/// Octets by which the bitmap tells where an original may begin; none is written in fewer.
+/// Octets by which the bitmap tells where an original may begin. What is written in fewer, such as `::1` or `1::`, is not looked
+/// for in that form: so few octets tell of nobody.
 const KEY_LEN: usize = 4;
 const FILTER_BITS: u32 = 16;
 /// Set in all letters that are small, and in digits and separators: so both cases of letters have the same key.
@@ -51,9 +52,9 @@ impl Finder {
         };
         for (number, original) in made.originals.iter().enumerate() {
             for (form, octets) in written(original) {
-                let first = octets
-                    .first_chunk()
-                    .expect("no form has fewer than four octets");
+                let Some(first) = octets.first_chunk() else {
+                    continue;
+                };
                 let key = key(*first);
                 let bit = place(key);
                 made.filter[bit / 64] |= 1 << (bit % 64);
@@ -162,7 +163,10 @@ fn written(original: &Original) -> Vec<(Form, Vec<u8>)> {
             let text = Ipv6Addr::from_bits(address).to_string();
             forms.push((Form::Text, text.replace(':', "-").into_bytes()));
             forms.push((Form::Text, text.into_bytes()));
-            forms.push((Form::Octets, address.to_be_bytes().to_vec()));
+            // Of `::` and `::1`, zeros are all that there is, and these stand in any padding.
+            if address > 1 {
+                forms.push((Form::Octets, address.to_be_bytes().to_vec()));
+            }
             forms
         }
         Original::Ethernet(octets) => {

@@ -117,6 +117,37 @@ fn framed(messages: &[&[u8]]) -> Vec<u8> {
 }
 
 #[test]
+fn addresses_that_are_mostly_zeros_are_anonymised() {
+    let clients = ["1::", "::", "::1", "1::1", "ffff::", "0:1::", "::ffff:0:0"];
+    let mut capture = Capture::new();
+    // Padding (RFC 7830) of so many zeros as an address has.
+    let padded = [
+        &QUERY[..11],
+        b"\x01",
+        &QUERY[12..],
+        b"\0\0\x29\x04\xd0\0\0\0\0\0\x18\0\x0c\0\x14",
+        &[0; 20],
+    ]
+    .concat();
+    for client in clients {
+        let client: std::net::Ipv6Addr = client.parse().unwrap();
+        capture.packet(way(client, v6(53), 4000), None, 7, &padded);
+    }
+    for address in [[0, 0, 0, 0], [0, 0, 0, 1], [1, 0, 0, 0]] {
+        capture.packet(way(address, v4(53), 4000), None, 7, &padded);
+    }
+    let run = Run::of(&capture.0);
+    let summary = run.anonymise(NamePolicy::Keep).unwrap();
+    assert_eq!(summary.check.packets, 10);
+    let sources: std::collections::HashSet<_> = run
+        .messages("out.pcap")
+        .iter()
+        .map(|(_, way, ..)| way.source.address)
+        .collect();
+    assert_eq!(sources.len(), 10);
+}
+
+#[test]
 fn datagrams_of_both_families_are_anonymised_in_their_order() {
     let mut capture = Capture::new();
     for number in 0..100 {

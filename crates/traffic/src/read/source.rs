@@ -1,5 +1,6 @@
 //! Formats of captures. A format is a [`Source`]: it fills chunks with packets, or with messages where it has no packets.
 
+mod compressed;
 mod filling;
 mod open;
 mod order;
@@ -31,8 +32,11 @@ pub enum Fault {
 
 impl From<io::Error> for Fault {
     fn from(error: io::Error) -> Self {
+        if let Some(fault) = compressed::fault_of(&error) {
+            return fault;
+        }
         match error.kind() {
-            // A compressed file that is not whole.
+            // What is read at once is not whole.
             io::ErrorKind::UnexpectedEof => Self::CutOff,
             _ => Self::Io(error),
         }

@@ -147,6 +147,9 @@ pub struct InputSummary {
 }
 
 /// Gives all messages of the files, which are all of `form`, to `sink`, which ends the reading by breaking.
+///
+/// # Errors
+/// Those of reading, and [`TrafficError::NoMessages`] for captures without any.
 pub(super) fn each_message(
     reading: &Reading<'_>,
     form: Form,
@@ -165,6 +168,12 @@ pub(super) fn each_message(
                     is_timed: true,
                 })
             })?;
+            if summary.messages == 0 {
+                return Err(TrafficError::NoMessages {
+                    files: reading.names(),
+                    found: format!("{} packets", summary.read.packets()),
+                });
+            }
         }
         Form::Text => each_line(reading, stand_ins, &mut summary, &mut sink)?,
         Form::Binary => each_binary(reading, stand_ins, &mut summary, &mut sink)?,

@@ -64,8 +64,8 @@ pub struct Passed {
     pub not_written: u64,
 }
 
-/// When an output's packet is said to be, instead of when it was.
-pub(super) type Clock<'c> = &'c mut (dyn FnMut(i64) -> i64 + Send);
+/// When an output's packet is said to be, instead of when it was; an error if it cannot be said.
+pub(super) type Clock<'c> = &'c mut (dyn FnMut(i64) -> Result<i64, TrafficError> + Send);
 
 /// Reads everything once and writes what `select` gives a place into the pcap files `outputs`, at the time of `clock`.
 pub(super) fn pass<S: Select>(
@@ -126,13 +126,8 @@ fn no_messages(reading: &Reading<'_>, passed: &Passed) -> TrafficError {
     for (count, what) in reasons.iter().filter(|(count, _)| *count > 0) {
         found.push_str(&format!(", {count} {what}"));
     }
-    let files: Vec<_> = reading
-        .files
-        .iter()
-        .map(|file| file.display().to_string())
-        .collect();
     TrafficError::NoMessages {
-        files: files.join(", "),
+        files: reading.names(),
         found,
     }
 }

@@ -13,6 +13,10 @@ use rename::renamed;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
+const NS_PER_S: i64 = 1_000_000_000;
+/// The last time that a pcap file can hold, whose seconds since 1970 have 32 bits.
+const LATEST_NS: i64 = u32::MAX as i64 * NS_PER_S + (NS_PER_S - 1);
+
 /// What becomes of times.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -86,7 +90,11 @@ impl Clock {
         }
     }
 
-    fn time_ns(&mut self, time_ns: i64) -> i64 {
+    /// When what was captured at `time_ns` is said to be.
+    ///
+    /// # Errors
+    /// [`TrafficError::Setting`] for a time that no pcap file can hold.
+    fn time_ns(&mut self, time_ns: i64) -> Result<i64, TrafficError> {
         let first = *self.first_ns.get_or_insert(time_ns);
         self.latest_ns = self.latest_ns.max(time_ns);
         let since_first = match self.warping.speed {
@@ -94,12 +102,23 @@ impl Clock {
             // A day in ns is less than 2^47, so the f64 is exact enough for years.
             speed => (time_ns.saturating_sub(first) as f64 / speed).round() as i64,
         };
-        self.warping
+        let said = self
+            .warping
             .start_ns
             .unwrap_or(first)
             .saturating_add(since_first)
             .saturating_add(self.warping.shift_ns)
-            .saturating_add(self.loop_ns)
+            .saturating_add(self.loop_ns);
+        match said {
+            0..=LATEST_NS => Ok(said),
+            _ => Err(TrafficError::Setting {
+                why: format!(
+                    "a packet would be at {} s since 1970, and pcap files hold times from 0 to {} s, in 2106: take another --start, --shift, --speed or fewer --loops",
+                    said.div_euclid(NS_PER_S),
+                    LATEST_NS / NS_PER_S
+                ),
+            }),
+        }
     }
 
     /// Ends a loop in which `count` messages were written: the next begins as long after the last as messages are apart on
@@ -174,7 +193,7 @@ struct Looping {
 
 impl Looping {
     fn message(&mut self, message: &Message<'_>) -> Result<(), TrafficError> {
-        let time_ns = self.clock.time_ns(message.time_ns);
+        let time_ns = self.clock.time_ns(message.time_ns)?;
         let message = Message {
             time_ns,
             ..*message
@@ -219,12 +238,37 @@ mod tests {
         let mut same = clock(1.0, None, 0);
         let mut faster = clock(4.0, Some(7), 3);
         for (time_ns, expected) in [(100, 10), (100 + 4 * second, 10 + second), (98, 10)] {
-            assert_eq!(same.time_ns(time_ns), time_ns);
-            assert!((faster.time_ns(time_ns) - expected).abs() <= 1);
+            assert_eq!(same.time_ns(time_ns).unwrap(), time_ns);
+            assert!((faster.time_ns(time_ns).unwrap() - expected).abs() <= 1);
         }
         // Three messages over 4 s: the next loop begins 2 s / 4 after the last.
         faster.next_loop(3);
-        assert_eq!(faster.time_ns(100), 10 + second + second / 2);
+        assert_eq!(faster.time_ns(100).unwrap(), 10 + second + second / 2);
+    }
+
+    #[test]
+    fn times_that_no_file_can_hold_are_refused() {
+        for (start_ns, shift_ns, is_held) in [
+            (None, 0, true),
+            (None, -100, true),
+            (None, -101, false),
+            (Some(LATEST_NS), 0, true),
+            (Some(LATEST_NS), 1, false),
+            (Some(i64::MAX), i64::MAX, false),
+        ] {
+            let said = clock(1.0, start_ns, shift_ns).time_ns(100);
+            assert_eq!(said.is_ok(), is_held, "{start_ns:?} {shift_ns}");
+        }
+        let mut slow = clock(1e-6, None, 0);
+        slow.time_ns(100).unwrap();
+        let error = slow.time_ns(5000 * NS_PER_S).unwrap_err().to_string();
+        assert!(error.contains("at 4999999999 s since 1970"), "{error}");
+        // Nor does a sum of many loops come around.
+        slow.latest_ns = 10_000 * NS_PER_S;
+        for _ in 0..2000 {
+            slow.next_loop(2);
+        }
+        assert!(slow.time_ns(100).is_err());
     }
 
     #[test]

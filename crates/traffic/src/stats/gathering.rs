@@ -81,12 +81,7 @@ pub fn gather(reading: &Reading<'_>, options: &StatsOptions) -> Result<Statistic
         return Ok(statistics);
     }
     Err(TrafficError::NoMessages {
-        files: reading
-            .files
-            .iter()
-            .map(|file| file.display().to_string())
-            .collect::<Vec<_>>()
-            .join(", "),
+        files: reading.names(),
         found: statistics.found(),
     })
 }

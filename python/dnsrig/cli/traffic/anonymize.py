@@ -59,7 +59,10 @@ def anonymize(
         raise click.UsageError("--make-key needs the name of the key file: give it by -k.")
     if keep and names == "keep":
         raise click.UsageError("--keep says which names stay readable among pseudonyms: add --names pseudonyms.")
-    claim_outputs([output], files, as_json=as_json)
+    claim_outputs([output], files if key is None or not key.exists() else (*files, key), as_json=as_json)
+    # One that is yet to be made.
+    if key is not None and str(output) != "-" and output.resolve() == key.resolve():
+        raise click.UsageError(f"{output} is the key file, which would be overwritten: name another file by -f.")
     reading = CaptureReading(ports, threads)
     settings = json.dumps({"names": names, "keep": keep})
     result = work(

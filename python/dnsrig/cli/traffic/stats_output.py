@@ -66,7 +66,8 @@ def _requests(found: Mapping[str, Any]) -> Iterator[Row]:
 
 
 def _tcp(tcp: Mapping[str, Any]) -> Iterator[Row]:
-    yield "TCP packets", f"{count(tcp['packets'])} ({100 * tcp['packet_share']:.1f} % of DNS packets)"
+    shares = f"{100 * tcp['packet_share']:.1f} % of DNS packets, {100 * tcp['request_share']:.1f} % of requests"
+    yield "TCP packets", f"{count(tcp['packets'])} ({shares})"
     yield "TCP sessions", count(tcp["sessions"])
     yield "TCP sessions never closed", count(tcp["never_closed"])
     ended = f"{count(tcp['closed'])} closed, {count(tcp['reset'])} reset"

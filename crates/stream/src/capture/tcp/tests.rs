@@ -85,13 +85,25 @@ fn data_in_order_out_of_order_and_sent_again_give_every_message_once() {
     client.send(FIN, start, &all, 0);
     let (read, times, summary) = client.finish();
     assert_eq!(read, unframed(&messages));
-    // Each has the time of the segment with its last octet.
-    assert_eq!(times, [4, 8, 8]);
+    // Each has the time of the segment that completed it: the first that of its octets 0 to 14, which came after the others.
+    assert_eq!(times, [7, 8, 8]);
     assert_eq!(
         (summary.gaps, summary.incomplete, summary.unplaced),
         (0, 0, 0)
     );
     assert_eq!((summary.retransmitted, summary.messages), (1, 3));
+}
+
+#[test]
+fn what_waited_for_a_segment_has_its_time() {
+    let messages = [framed(0, 5), framed(1, 6)];
+    let mut client = Client::default();
+    client.send(SYN, 9, b"", 0);
+    client.send(0, 10 + messages[0].len() as u32, &messages[1], 0);
+    client.send(0, 10, &messages[0], 0);
+    let (read, times, _) = client.finish();
+    assert_eq!(read, unframed(&messages));
+    assert_eq!(times, [2, 2]);
 }
 
 #[test]

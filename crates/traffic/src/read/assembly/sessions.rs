@@ -8,6 +8,7 @@ use std::collections::HashMap;
 const FIN: u8 = 0x01;
 const SYN: u8 = 0x02;
 const RST: u8 = 0x04;
+const ACK: u8 = 0x10;
 /// Connections in one generation; there are two generations.
 const MAX_SESSIONS: usize = 128 << 10;
 
@@ -47,6 +48,25 @@ enum State {
     Ended,
 }
 
+impl Session {
+    /// Whether a segment with `flags` from the end `sender` begins another connection of the same ends.
+    fn is_replaced_by(&self, sender: usize, flags: u8, sequence: u32) -> bool {
+        if flags & SYN == 0 {
+            return false;
+        }
+        match self.first[sender] {
+            Some(first) => first != sequence,
+            // The first SYN of this end: that of the connection at hand only if the other end's SYN was seen, and, where the
+            // connection has ended, if it answers that.
+            None => match self.state {
+                State::Joined => true,
+                State::Opened => false,
+                State::Ended => self.first == [None; 2] || flags & ACK == 0,
+            },
+        }
+    }
+}
+
 /// The connections of a capture, in two generations: when the younger is full, the older is given up, and connections with a new
 /// segment come back from it.
 #[derive(Debug, Default)]
@@ -68,8 +88,7 @@ impl Sessions {
         };
         let known = self.young.remove(&key).or_else(|| self.old.remove(&key));
         let known = known.filter(|session| {
-            let is_other =
-                flags & SYN != 0 && session.first[sender].is_some_and(|first| first != sequence);
+            let is_other = session.is_replaced_by(sender, flags, sequence);
             if is_other {
                 self.counts.end(session.state);
             }
@@ -148,8 +167,6 @@ impl SessionCounts {
 mod tests {
     use super::*;
 
-    const ACK: u8 = 0x10;
-
     fn key(port: u16) -> FlowKey {
         FlowKey {
             client: 7,
@@ -199,6 +216,41 @@ mod tests {
             reset: 1,
             never_closed: 3,
             joined: 1,
+            ..SessionCounts::default()
+        };
+        assert_eq!(counts, expected);
+    }
+
+    #[test]
+    fn connections_that_use_the_ports_of_another_are_connections_of_their_own() {
+        let mut sessions = Sessions::default();
+        // After FIN, after RST, and after neither.
+        for (port, end) in [(1, FIN | ACK), (2, RST), (3, ACK)] {
+            open(&mut sessions, key(port), 100);
+            sessions.segment(&key(port), end, 150, false);
+            open(&mut sessions, key(port), 9000);
+        }
+        // After one whose opening was not captured.
+        sessions.segment(&key(4), ACK, 70, true);
+        open(&mut sessions, key(4), 9000);
+        sessions.segment(&key(5), ACK, 70, true);
+        sessions.segment(&key(5), FIN, 80, false);
+        open(&mut sessions, key(5), 9000);
+        // After one of which only the server's SYN was captured.
+        sessions.segment(&back(key(6)), SYN | ACK, 900, false);
+        sessions.segment(&back(key(6)), FIN | ACK, 950, false);
+        open(&mut sessions, key(6), 100);
+        // The server's SYN comes late, after the client gave up: no other connection.
+        sessions.segment(&key(7), SYN, 100, false);
+        sessions.segment(&key(7), RST, 101, false);
+        sessions.segment(&back(key(7)), SYN | ACK, 900, false);
+        let counts = sessions.finish();
+        let expected = SessionCounts {
+            opened: 6 + 2 + 2 + 1,
+            closed: 2,
+            reset: 2,
+            never_closed: 7,
+            joined: 2,
             ..SessionCounts::default()
         };
         assert_eq!(counts, expected);

@@ -1,5 +1,6 @@
 //! Opening captures: files, pipes and standard input, plain or compressed, of any format.
 
+use super::compressed::decompressed;
 use super::pcap::{Pcap, is_pcap};
 use super::pcapng::{Pcapng, is_pcapng};
 use super::{Fault, Source};
@@ -19,9 +20,6 @@ const POLL_MS: libc::c_int = 100;
 const MAGIC_LEN: usize = 12;
 /// Octets that sources of messages read at once, which take few at a time.
 const BUFFER_LEN: usize = 1 << 18;
-const GZIP_MAGIC: &[u8] = &[0x1F, 0x8B];
-const ZSTD_MAGIC: &[u8] = &[0x28, 0xB5, 0x2F, 0xFD];
-const XZ_MAGIC: &[u8] = &[0xFD, b'7', b'z', b'X', b'Z', 0];
 
 /// What passes through every layer of a file that is being read.
 #[derive(Clone, Copy)]
@@ -47,23 +45,8 @@ pub struct Opened<'c> {
 /// A [`Fault`]; [`fault_in`] makes it the crate's error.
 pub fn open<'c>(path: &Path, watch: Watch<'c>) -> Result<Opened<'c>, Fault> {
     let (file, is_regular) = open_plain(path, watch)?;
-    let (head, plain) = with_head(file)?;
-    // A few octets may decompress to very many, so the flag is looked at on that side, too.
-    let cancel = watch.cancel;
-    let input: Box<dyn Read + Send + 'c> = if head.starts_with(GZIP_MAGIC) {
-        let input = flate2::read::MultiGzDecoder::new(plain);
-        Box::new(Heeding { input, cancel })
-    } else if head.starts_with(ZSTD_MAGIC) {
-        let input = zstd::Decoder::new(plain)?;
-        Box::new(Heeding { input, cancel })
-    } else if head.starts_with(XZ_MAGIC) {
-        let input = liblzma::read::XzDecoder::new_multi_decoder(plain);
-        Box::new(Heeding { input, cancel })
-    } else {
-        Box::new(plain)
-    };
     Ok(Opened {
-        source: source_of(input)?,
+        source: source_of(decompressed(file, watch.cancel)?)?,
         is_regular,
     })
 }
@@ -106,7 +89,7 @@ pub fn source_of<'c>(input: impl Read + Send + 'c) -> Result<Box<dyn Source + 'c
 }
 
 /// The first octets of `input`, and all of it.
-fn with_head<R: Read>(mut input: R) -> io::Result<(Vec<u8>, impl Read + use<R>)> {
+pub(super) fn with_head<R: Read>(mut input: R) -> io::Result<(Vec<u8>, impl Read + use<R>)> {
     let mut head = Vec::with_capacity(MAGIC_LEN);
     input
         .by_ref()
@@ -169,7 +152,7 @@ fn is_cancellation(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|inner| inner.is::<Cancelled>())
 }
 
-fn check(cancel: &AtomicBool) -> io::Result<()> {
+pub(super) fn check(cancel: &AtomicBool) -> io::Result<()> {
     match cancel.load(Ordering::Relaxed) {
         true => Err(io::Error::other(Cancelled)),
         false => Ok(()),
@@ -219,18 +202,5 @@ impl Watched<'_> {
                 error => Err(error),
             },
         }
-    }
-}
-
-/// A reader whose reading ends once a flag is set.
-struct Heeding<'c, R> {
-    input: R,
-    cancel: &'c AtomicBool,
-}
-
-impl<R: Read> Read for Heeding<'_, R> {
-    fn read(&mut self, octets: &mut [u8]) -> io::Result<usize> {
-        check(self.cancel)?;
-        self.input.read(octets)
     }
 }

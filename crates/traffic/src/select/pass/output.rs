@@ -22,8 +22,11 @@ pub struct Output<'w, 'c, S: Select> {
 impl<S: Select> Output<'_, '_, S> {
     /// Writes packets as they were.
     pub fn records(&mut self, place: usize, link_type: u16, packets: u64, records: &mut [u8]) {
-        if let Some(clock) = &mut self.clock {
-            set_times(records, clock);
+        if let Some(clock) = &mut self.clock
+            && let Err(error) = set_times(records, clock)
+        {
+            self.error.get_or_insert(error);
+            return;
         }
         let written = self.writers[place].records(link_type, records, packets);
         self.note(place, written);
@@ -36,7 +39,9 @@ impl<S: Select> Output<'_, '_, S> {
             return;
         }
         if let Some(place) = selection.segment_place(packet) {
-            let time_ns = self.time_ns(packet.at.time_ns);
+            let Some(time_ns) = self.time_ns(packet.at.time_ns) else {
+                return;
+            };
             let (link_type, len) = (packet.at.link_type, packet.at.original_len);
             let written = self.writers[place].packet(time_ns, link_type, packet.octets, len);
             self.note_one(place, written);
@@ -61,16 +66,22 @@ impl<S: Select> Output<'_, '_, S> {
     }
 
     fn message(&mut self, place: usize, message: Message<'_>) {
-        let time_ns = self.time_ns(message.time_ns);
+        let Some(time_ns) = self.time_ns(message.time_ns) else {
+            return;
+        };
         let written = self.writers[place].message(&Message { time_ns, ..message });
         self.note_one(place, written);
     }
 
-    fn time_ns(&mut self, time_ns: i64) -> i64 {
-        match &mut self.clock {
-            Some(clock) => clock(time_ns),
-            None => time_ns,
-        }
+    /// When what was captured at `time_ns` is said to be; `None` if there is no such time, which is noted.
+    fn time_ns(&mut self, time_ns: i64) -> Option<i64> {
+        let Some(clock) = &mut self.clock else {
+            return Some(time_ns);
+        };
+        let said = clock(time_ns).map_err(|error| {
+            self.error.get_or_insert(error);
+        });
+        said.ok()
     }
 
     fn note_one(&mut self, place: usize, written: io::Result<Option<NoPacket>>) {
@@ -103,7 +114,7 @@ impl<S: Select> Output<'_, '_, S> {
 }
 
 /// Sets the times of packets with headers of pcap to what `clock` says.
-fn set_times(records: &mut [u8], clock: &mut (dyn FnMut(i64) -> i64 + Send)) {
+fn set_times(records: &mut [u8], clock: &mut Clock<'_>) -> Result<(), TrafficError> {
     let mut at = 0;
     while let Some(header) = records.get_mut(at..at + PACKET_HEADER_LEN) {
         let field = |header: &[u8], at: usize| {
@@ -111,7 +122,8 @@ fn set_times(records: &mut [u8], clock: &mut (dyn FnMut(i64) -> i64 + Send)) {
         };
         let len = field(header, 8) as usize;
         let time_ns = i64::from(field(header, 0)) * 1_000_000_000 + i64::from(field(header, 4));
-        set_time(clock(time_ns), header);
+        set_time(clock(time_ns)?, header);
         at += PACKET_HEADER_LEN + len;
     }
+    Ok(())
 }

@@ -101,6 +101,9 @@ class Internet:
     def presign(self, domains: int, threads: int) -> None:
         """Make the zones of the most popular domains, with all signatures, as far as memory reaches."""
 
+    def presign_for(self, stream: QueryStream, threads: int) -> None:
+        """Make the zones that the questions of a stream lead to, with all signatures, as far as memory reaches."""
+
     @property
     def root_hints(self) -> str:
         """The root's servers, as a file of root hints."""

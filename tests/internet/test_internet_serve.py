@@ -158,6 +158,28 @@ def test_profiles_that_cannot_be(
     assert str(path) in done.err or "small" in done.err
 
 
+def test_what_a_query_file_asks_for_is_signed_beforehand(served: Served, tmp_path: Path) -> None:
+    internet = _core.Internet("small", seed=1, signed_at_s=SIGNED_AT_S, loopback=True, distances=False)
+    internet.prepare()
+    path = tmp_path / "queries.txt"
+    path.write_text(internet.questions(30, 2, 0.2))
+    server = _core.InternetServer(internet, port=0, threads=1, loopback=True)
+    try:
+        before = server.state()["signatures"]
+        internet.presign_for(_core.QueryLog.read(path).to_stream(), 2)
+        made = server.state()["signatures"]
+        assert made > before
+        served_here = Served(internet, server, served.root)
+        for line in path.read_text().splitlines():
+            name, rtype = line.split()
+            below = addresses(served_here.ask(served.root, name, rtype))
+            assert below
+            served_here.ask(below[0], name, rtype)
+        assert server.state()["signatures"] == made
+    finally:
+        server.stop()
+
+
 def test_unknown_profile(dnsrig: Callable[..., Any]) -> None:
     done = dnsrig("internet", "profile", "huge")
     assert done.code == 2

@@ -2,6 +2,7 @@
 
 use crate::doorway::detached;
 use crate::errors::{Kind, OrRaise, exception};
+use crate::stream::QueryStream;
 use dnsrig_internet::{
     InternetError, InternetOptions, InternetServer as Server, Profile, QueryNames, ServeOptions,
     ServedBy, named_profile_text,
@@ -73,6 +74,20 @@ impl Internet {
         let threads = NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN);
         let presign = |cancel: &AtomicBool, _: &(dyn Fn(()) + Sync)| {
             self.internet.presign(domains, threads, cancel)
+        };
+        let (presigned, raised) = detached(py, presign, |(): ()| Ok(()))?;
+        raised?;
+        presigned.or_raise()
+    }
+
+    /// Makes the zones that the questions of a stream lead to, with all signatures, as far as memory reaches.
+    fn presign_for(&self, py: Python<'_>, stream: &QueryStream, threads: usize) -> PyResult<()> {
+        let threads = NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN);
+        let stream = &stream.stream;
+        let presign = |cancel: &AtomicBool, _: &(dyn Fn(()) + Sync)| {
+            let message = |place| stream.message(place);
+            let internet = &self.internet;
+            internet.presign_for(stream.len(), message, threads, cancel)
         };
         let (presigned, raised) = detached(py, presign, |(): ()| Ok(()))?;
         raised?;

@@ -7,6 +7,7 @@ use crate::limits::Limited;
 use crate::query::{Opt, find_opt, question_end};
 use crate::random::{Purpose, at, unit};
 use crate::registry::{Delegation, Registry};
+use crate::reverse::ReverseZone;
 use crate::servers::{EdnsHabit, ServerId};
 use crate::zones::ExcerptKey;
 use dnsrig_answer::{Reply, Scratch as AnswerScratch, Transport};
@@ -17,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Octets of a message's header.
-const HEADER: usize = 12;
+pub(crate) const HEADER: usize = 12;
 /// The longest query that is answered, in octets.
 pub const QUERY_LEN_MAX: usize = 4096;
 /// UDP answers without EDNS have at most this many octets (RFC 1035 section 4.2.1).
@@ -72,12 +73,16 @@ impl Default for Scratch {
 
 /// A zone of the Internet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ZoneId {
+pub(crate) enum ZoneId {
     Root,
     Registry(u32),
     Domain(u32, u64),
     Operator(u32),
+    Reverse(ReverseZone),
 }
+
+/// Zones that one name can be in: the root, arpa, in-addr.arpa, and those of one, two and three octets.
+const DEPTH_MAX: usize = 6;
 
 impl Internet {
     /// Answers a query, writing to `out`, which should have 65,535 octets; the same query gets the same octets whenever and
@@ -208,44 +213,76 @@ impl Internet {
         let zones = &zones[..count];
         let served = |zone: &&ZoneId| self.serves(server, **zone);
         // The nearest, but for DS the one above the zone cut, if the server has that (RFC 4035 section 3.1.4.1).
-        let is_apex = |place: usize| name.labels() == count - 1 - place;
-        let above = match rtype == Rtype::DS && count > 1 && is_apex(0) {
+        let is_apex = self.depth(zones[0]) == name.labels();
+        let above = match rtype == Rtype::DS && count > 1 && is_apex {
             true => zones[1..].iter().find(served),
             false => None,
         };
         let Some(zone) = above.or_else(|| zones.iter().find(served)) else {
             return Some(None);
         };
-        let key = match *zone {
+        self.excerpt(self.excerpt_key(*zone, name)).ok().map(Some)
+    }
+
+    /// The part of `zone` that answers for `name`, which is in it.
+    pub(crate) fn excerpt_key(&self, zone: ZoneId, name: &LookupName) -> ExcerptKey {
+        match zone {
             ZoneId::Root => ExcerptKey::Root,
             ZoneId::Registry(number) => {
-                let part = self.part_for(&self.registries[number as usize], label(name, 2));
+                let registry = &self.registries[number as usize];
+                let part = self.part_for(registry, label(name, registry.depth + 1));
                 ExcerptKey::Registry(number, part)
             }
             ZoneId::Domain(registry, index) => ExcerptKey::Domain(registry, index),
             ZoneId::Operator(zone) => ExcerptKey::Operator(zone),
-        };
-        self.excerpt(key).ok().map(Some)
+            ZoneId::Reverse(zone) => ExcerptKey::Reverse(zone),
+        }
     }
 
-    /// The zones that a name is in, the nearest first.
-    fn zones_of(&self, name: &LookupName) -> ([ZoneId; 3], usize) {
-        let mut zones = [ZoneId::Root; 3];
-        let found = label(name, 1).and_then(|label| self.registry_by_label.get(label));
-        let Some(&number) = found else {
-            return (zones, 1);
+    /// The zones that a name is in, the nearest first, and how many they are.
+    pub(crate) fn zones_of(&self, name: &LookupName) -> ([ZoneId; DEPTH_MAX], usize) {
+        let mut zones = [ZoneId::Root; DEPTH_MAX];
+        let mut count = 1;
+        let mut push = |zone| {
+            zones[count] = zone;
+            count += 1;
         };
-        zones[0] = ZoneId::Registry(number);
-        let registry: &Registry = &self.registries[number as usize];
-        let Some(delegation) = label(name, 2).and_then(|label| registry.find(label).0) else {
-            return (zones, 2);
-        };
-        zones[1] = zones[0];
-        zones[0] = match delegation {
-            Delegation::Domain(index) => ZoneId::Domain(number, index),
-            Delegation::Operator(zone) => ZoneId::Operator(zone),
-        };
-        (zones, 3)
+        let top = label(name, 1).unwrap_or_default();
+        if let Some(&number) = self.registry_by_label.get(top) {
+            let mut next = Some(Delegation::Registry(number));
+            let mut within = number;
+            while let Some(delegation) = next.take() {
+                push(match delegation {
+                    Delegation::Domain(index) => ZoneId::Domain(within, index),
+                    Delegation::Operator(zone) => ZoneId::Operator(zone),
+                    Delegation::Registry(number) => {
+                        within = number;
+                        let registry: &Registry = &self.registries[number as usize];
+                        let below = label(name, registry.depth + 1);
+                        next = below.and_then(|label| registry.find(label).0);
+                        ZoneId::Registry(number)
+                    }
+                });
+            }
+        } else if let Some(reverse) = &self.reverse {
+            reverse.walk(name, |zone| push(ZoneId::Reverse(zone)));
+        }
+        zones[..count].reverse();
+        (zones, count)
+    }
+
+    /// Labels of a zone's name.
+    fn depth(&self, zone: ZoneId) -> usize {
+        match zone {
+            ZoneId::Root => 0,
+            ZoneId::Registry(number) => self.registries[number as usize].depth,
+            ZoneId::Domain(registry, _) => 1 + self.registries[registry as usize].depth,
+            ZoneId::Operator(zone) => {
+                let registry = self.operators[zone as usize].registry;
+                1 + self.registries[registry as usize].depth
+            }
+            ZoneId::Reverse(zone) => self.reverse.as_ref().map_or(0, |tree| tree.depth(zone)),
+        }
     }
 
     fn serves(&self, server: ServerId, zone: ZoneId) -> bool {
@@ -257,6 +294,7 @@ impl Internet {
             ZoneId::Root => is_of(self.root_set),
             ZoneId::Registry(number) => is_of(self.registries[number as usize].set),
             ZoneId::Operator(zone) => is_of(self.operators[zone as usize].sets[0]),
+            ZoneId::Reverse(zone) => self.reverse_set(zone).is_some_and(is_of),
             ZoneId::Domain(registry, index) => {
                 let part = self.registries[registry as usize].number;
                 match self.hosting.of(part, index) {
@@ -296,7 +334,7 @@ impl ServerId {
 }
 
 /// The label number `from_right` of a name, counted from 1 at the right.
-fn label(name: &LookupName, from_right: usize) -> Option<&[u8]> {
+pub(crate) fn label(name: &LookupName, from_right: usize) -> Option<&[u8]> {
     if name.labels() < from_right {
         return None;
     }

@@ -7,14 +7,15 @@ use crate::keys::KeyKind;
 use crate::labels::Labels;
 use crate::profile::{Denial, Latency, Profile, Registry as RegistryProfile};
 use crate::random::{Draws, Purpose};
-use crate::registry::{Registry, RegistrySigning};
+use crate::registry::{Delegation, Registry, RegistrySigning};
+use crate::reverse::ReverseSets;
 use crate::servers::{ServerTable, SetId};
 use crate::wire::child;
 use dnsrig_zone::Name;
 use std::collections::HashMap;
 
 /// The label of the domain that a named top-level domain's servers are in.
-const REGISTRY_LABEL: &str = "nic";
+pub(crate) const REGISTRY_LABEL: &str = "nic";
 /// The domain that the root's servers are in, below the top-level domain of infrastructure.
 const ROOT_LABEL: &str = "root-servers";
 /// The top-level domain for infrastructure, if the profile has it.
@@ -30,6 +31,8 @@ pub(crate) struct Parts {
     /// The numbers of the operators' zones that are networks for content.
     pub content_networks: Vec<u32>,
     pub hosting: HostingTable,
+    /// Who serves the reverse tree, if there is one.
+    pub reverse: Option<ReverseSets>,
     /// Sets by the names that outages have for them.
     pub sets_by_operator: HashMap<String, Vec<SetId>>,
 }
@@ -39,8 +42,8 @@ struct Builder<'a> {
     profile: &'a Profile,
     servers: ServerTable,
     operators: Vec<OperatorZone>,
-    /// Labels of operators' domains by registry.
-    labels: Vec<(u32, Box<[u8]>, u32)>,
+    /// Delegations beside domains: the registry, the label, and what is delegated.
+    delegations: Vec<(u32, Box<[u8]>, Delegation)>,
     sets_by_operator: HashMap<String, Vec<SetId>>,
 }
 
@@ -56,7 +59,7 @@ pub(crate) fn build(seed: u64, profile: &Profile) -> Result<Parts, String> {
         profile,
         servers: ServerTable::new(seed, profile.addresses, own_latency),
         operators: Vec::new(),
-        labels: Vec::new(),
+        delegations: Vec::new(),
         sets_by_operator: HashMap::new(),
     };
     let infrastructure = profile
@@ -102,6 +105,7 @@ pub(crate) fn build(seed: u64, profile: &Profile) -> Result<Parts, String> {
     }
     let (large, others) = builder.hosting_sets();
     let content_networks = builder.content_networks();
+    let reverse = builder.reverse_sets(infrastructure);
     let listed = builder.servers.servers().len();
     let room = builder.servers.listed_max();
     if listed > room as usize {
@@ -115,11 +119,17 @@ pub(crate) fn build(seed: u64, profile: &Profile) -> Result<Parts, String> {
         root_signing: signing_of(root),
         registries,
         content_networks,
+        reverse,
         hosting: HostingTable::new(seed, &profile.hosting, large, others),
         servers: builder.servers,
         operators: builder.operators,
         sets_by_operator: builder.sets_by_operator,
     })
+}
+
+/// A share of all domains, one at least.
+fn share_of(profile: &Profile, share: f64) -> u64 {
+    ((profile.domains as f64 * share).round() as u64).max(1)
 }
 
 /// `a`, `b`, ... as labels.
@@ -136,7 +146,7 @@ fn numbered(sets: u32, servers: u32) -> Vec<Vec<String>> {
         .collect()
 }
 
-fn signing_of(registry: &RegistryProfile) -> Option<RegistrySigning> {
+pub(crate) fn signing_of(registry: &RegistryProfile) -> Option<RegistrySigning> {
     let algorithm = registry.algorithm.as_ref()?.parse().ok()?;
     let nsec3 = match registry.denial {
         Denial::Nsec => None,
@@ -183,7 +193,9 @@ impl Builder<'_> {
             ids.push(self.servers.add_set(account, names, latency, is_registry));
         }
         let zone = self.operators.len() as u32;
-        self.labels.push((registry, label.as_bytes().into(), zone));
+        let delegation = Delegation::Operator(zone);
+        self.delegations
+            .push((registry, label.as_bytes().into(), delegation));
         let first = ids[0];
         self.sets_by_operator
             .insert(account.to_owned(), ids.clone());
@@ -250,16 +262,34 @@ impl Builder<'_> {
         (first..first + count).collect()
     }
 
+    /// The servers of the reverse tree.
+    fn reverse_sets(&mut self, infrastructure: u32) -> Option<ReverseSets> {
+        let reverse = self.profile.reverse.as_ref()?;
+        let mut add = |label: &str| {
+            let names = letters(reverse.registry.servers);
+            let latency = &reverse.registry.latency;
+            self.operator(label, label, infrastructure, names, latency, true)
+        };
+        Some(ReverseSets {
+            arpa: add("arpa-servers"),
+            tree: add("in-addr-servers"),
+            registries: (1..=reverse.registries)
+                .map(|number| add(&format!("address-registry-{number}")))
+                .collect(),
+        })
+    }
+
     fn registries(&mut self, sets: &[SetId], shared_sets: &[SetId]) -> Vec<Registry> {
         let (seed, profile) = (self.seed, self.profile);
         let mut registries: Vec<Registry> = Vec::new();
         let mut before = 0;
         for (place, tld) in profile.tld.iter().enumerate() {
-            let domains = ((profile.domains as f64 * tld.share).round() as u64).max(1);
+            let below: f64 = tld.second_level.iter().map(|one| one.share).sum();
+            let domains = share_of(profile, tld.share * (1.0 - below));
             registries.push(Registry::new(
                 seed,
                 place as u64,
-                &tld.name,
+                child(tld.name.as_bytes(), &Name::root_bytes()),
                 tld.registry.clone(),
                 sets[place],
                 signing_of(&tld.registry),
@@ -272,7 +302,8 @@ impl Builder<'_> {
         let other = &profile.other_tlds;
         let weight = |place: u32| f64::from(place + 1).powf(-other.zipf);
         let total: f64 = (0..other.count).map(weight).sum();
-        let rest = profile.domains.saturating_sub(before);
+        let of_tlds = profile.tld.iter().map(|tld| share_of(profile, tld.share));
+        let rest = profile.domains.saturating_sub(of_tlds.sum());
         let labels = Labels::new(seed, 1 << 32, other.count.into());
         for place in 0..other.count {
             let mut label = labels.stem(place.into());
@@ -285,7 +316,7 @@ impl Builder<'_> {
             registries.push(Registry::new(
                 seed,
                 registries.len() as u64,
-                &label,
+                child(label.as_bytes(), &Name::root_bytes()),
                 registry.clone(),
                 *draws.pick(shared_sets),
                 signing_of(&registry),
@@ -295,13 +326,44 @@ impl Builder<'_> {
             ));
             before += domains;
         }
-        for (registry, label, zone) in std::mem::take(&mut self.labels) {
-            registries[registry as usize].extra.push((label, zone));
+        self.second_levels(&mut registries, before);
+        for (registry, label, delegation) in std::mem::take(&mut self.delegations) {
+            registries[registry as usize]
+                .extra
+                .push((label, delegation));
         }
         for registry in &mut registries {
             registry.extra.sort_unstable();
         }
         registries
+    }
+
+    /// Adds the public suffixes below top-level domains; `before` domains are under those.
+    fn second_levels(&mut self, registries: &mut Vec<Registry>, mut before: u64) {
+        for (place, tld) in self.profile.tld.iter().enumerate() {
+            for second in &tld.second_level {
+                let number = registries.len() as u32;
+                let label = second.label.as_bytes();
+                let domains = share_of(self.profile, tld.share * second.share);
+                let above = &registries[place];
+                let added = Registry::new(
+                    self.seed,
+                    number.into(),
+                    child(label, &above.name),
+                    tld.registry.clone(),
+                    above.set,
+                    above.signing.clone(),
+                    domains,
+                    before,
+                    tld.signed_share,
+                );
+                registries.push(added);
+                before += domains;
+                let delegation = Delegation::Registry(number);
+                self.delegations
+                    .push((place as u32, label.into(), delegation));
+            }
+        }
     }
 
     /// How one of the top-level domains is that are not named.

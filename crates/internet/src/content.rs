@@ -16,6 +16,11 @@ const HOSTS: [&str; 24] = [
 ];
 const ISSUERS: [&str; 4] = ["letsencrypt.org", "pki.goog", "digicert.com", "sectigo.com"];
 
+/// What is below this label of a domain is an alias of what is below the domain.
+pub(crate) const OLD_LABEL: &[u8] = b"old";
+/// Names of operators' customers' addresses are below this label of their domains.
+pub(crate) const POOL_LABEL: &[u8] = b"pool";
+
 /// Which zone to fill.
 pub(crate) struct Filling<'a> {
     pub seed: u64,
@@ -88,6 +93,10 @@ impl Filling<'_> {
             self.host(&mut list, &mut draws, &www, address_ttl);
         }
         self.further_hosts(&mut list, &mut draws, address_ttl);
+        if draws.chance(zones.dname_share) {
+            let old = child(OLD_LABEL, self.apex);
+            list.name(&old, Rtype::DNAME, ttl, self.apex);
+        }
         if draws.chance(zones.wildcard_share) {
             let wildcard = child(b"*", self.apex);
             self.host(&mut list, &mut draws, &wildcard, address_ttl);
@@ -144,6 +153,8 @@ impl Filling<'_> {
         self.soa_and_ns(&mut list, DAY_S);
         self.host(&mut list, &mut draws, self.apex, DAY_S);
         self.host(&mut list, &mut draws, &child(b"www", self.apex), DAY_S);
+        let pool = below(&[b"*", POOL_LABEL], self.apex);
+        self.host(&mut list, &mut draws, &pool, DAY_S);
         let Some(delivery) = delivery else {
             return list;
         };

@@ -58,8 +58,19 @@ impl HostingTable {
         if draw < self.own_share {
             return Hosting::Own(2 + draws.below(2));
         }
+        Hosting::Operator(self.set_at(draw, &mut draws))
+    }
+
+    /// Which operator's set serves zone number `index` of `part`, none of whose zones have servers of their own.
+    pub fn operator_of(&self, part: u64, index: u64) -> SetId {
+        let mut draws = Draws::new(self.seed, Purpose::Hosting, part, index);
+        let draw = crate::random::unit(draws.next());
+        self.set_at(self.own_share + (1.0 - self.own_share) * draw, &mut draws)
+    }
+
+    fn set_at(&self, draw: f64, draws: &mut Draws) -> SetId {
         let place = self.operators.partition_point(|(up_to, _)| *up_to <= draw);
         let (_, sets) = &self.operators[place.min(self.operators.len() - 1)];
-        Hosting::Operator(*draws.pick(sets))
+        *draws.pick(sets)
     }
 }

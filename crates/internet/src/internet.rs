@@ -9,6 +9,7 @@ use crate::keys::{KeyMaker, ZoneNumber, ds_of};
 use crate::limits::RateLimits;
 use crate::profile::{Addresses, Profile};
 use crate::registry::{Registry, RegistrySigning};
+use crate::reverse::ReverseTree;
 use crate::servers::{ServerTable, SetId};
 use crate::signatures::Signatures;
 use crate::zones::ExcerptKey;
@@ -77,6 +78,7 @@ pub struct Internet {
     pub(crate) operators: Vec<OperatorZone>,
     pub(crate) content_networks: Vec<u32>,
     pub(crate) hosting: HostingTable,
+    pub(crate) reverse: Option<ReverseTree>,
     pub(crate) keys: KeyMaker,
     pub(crate) signatures: Signatures,
     pub(crate) excerpts: Cache<ExcerptKey, Arc<Excerpt>>,
@@ -134,6 +136,7 @@ impl Internet {
             operators,
             content_networks,
             hosting,
+            reverse,
             sets_by_operator,
         } = build(options.seed, &profile).map_err(refuse)?;
         let label = |registry: &Registry| -> Box<[u8]> {
@@ -141,12 +144,17 @@ impl Internet {
             octets[1..1 + usize::from(octets[0])].into()
         };
         let numbered = registries.iter().zip(0..);
+        let numbered = numbered.filter(|(one, _)| one.depth == 1);
         let registry_by_label = numbered.map(|(one, number)| (label(one), number)).collect();
         let outages = profile.outage.iter().flat_map(|outage| {
             let sets = sets_by_operator.get(&outage.operator).into_iter().flatten();
             sets.map(|set| (*set, outage.from_s, outage.from_s + outage.for_s))
         });
         let outages = outages.collect();
+        let reverse = profile.reverse.as_ref().zip(reverse);
+        let reverse = reverse.map(|(one, sets)| {
+            ReverseTree::new(options.seed, one, sets, &profile.addresses, &servers)
+        });
         let day = options.signed_at_s / DAY_S * DAY_S;
         let validity_s = u64::from(profile.signing.validity_days) * DAY_S;
         let for_signatures = options.memory_octets / 4 * SIGNATURES_OF_4;
@@ -170,6 +178,7 @@ impl Internet {
             operators,
             content_networks,
             hosting,
+            reverse,
             outages,
         })
     }

@@ -23,6 +23,7 @@ mod query;
 mod random;
 mod registry;
 mod registry_zone;
+mod reverse;
 mod serve;
 mod servers;
 mod signatures;
@@ -35,8 +36,8 @@ pub use internet::{Internet, InternetOptions};
 pub use names::{Asked, QueryNames, type_name};
 pub use profile::{
     Addresses, Denial, Faults, Hosting, Latency, NAMED_PROFILES, Operator, OtherTlds, Outage,
-    Profile, Registry, Signing, Tld, WeightedAlgorithm, WeightedIterations, WeightedTtl, Zones,
-    named_profile_text,
+    Profile, Registry, Reverse, SecondLevel, Signing, Tld, WeightedAlgorithm, WeightedIterations,
+    WeightedTtl, Zones, named_profile_text,
 };
 pub use serve::{Account, AccountKey, InternetServer, ServeOptions, ServedBy};
 pub use servers::{NameServer, ServerId, ServerTable, SetId};

@@ -1,10 +1,13 @@
 //! Names to ask for: what clients of a resolver would want of the Internet.
 
+use crate::content::OLD_LABEL;
 use crate::internet::Internet;
 use crate::random::{Draws, Permutation, Purpose, unit};
-use crate::wire::child;
+use crate::reverse::address_name;
+use crate::wire::{below, child};
 use dnsrig_zone::Name;
 use domain::base::iana::Rtype;
+use std::net::Ipv4Addr;
 
 /// Types that clients ask for, with their weights.
 const TYPES: [(Rtype, f64); 5] = [
@@ -60,6 +63,23 @@ impl<'a> QueryNames<'a> {
         }
     }
 
+    /// A question for the name of an address, in the share of cases that the profile says: half of them of name servers.
+    fn address(&mut self) -> Option<Asked> {
+        let internet = self.internet;
+        let share = internet.profile.reverse.as_ref()?.query_share;
+        if !self.draws.chance(share) {
+            return None;
+        }
+        let address = match self.draws.chance(0.5) {
+            true => self.draws.pick(internet.servers.servers()).ipv4,
+            false => Ipv4Addr::from_bits((1 << 24) + self.draws.below(223 << 24) as u32),
+        };
+        Some(Asked {
+            name: address_name(address),
+            rtype: Rtype::PTR,
+        })
+    }
+
     /// The domain whose popularity has this rank; 0 is the most popular.
     fn domain(&self, rank: u64) -> Name {
         let (registry, index) = self.internet.domain_of(self.popularity.at(rank));
@@ -74,6 +94,9 @@ impl Iterator for QueryNames<'_> {
         let domains = self.internet.domains();
         // The inverse of the distribution function of a Zipf law with exponent 1, made continuous.
         let rank = (domains as f64).powf(unit(self.draws.next())) as u64 - 1;
+        if let Some(asked) = self.address() {
+            return Some(asked);
+        }
         let domain = self.domain(rank.min(domains - 1));
         let rtype = TYPES[self.draws.weighted(TYPES.iter().map(|(_, weight)| *weight))].0;
         let name = if self.draws.chance(self.missing_share) {
@@ -84,8 +107,12 @@ impl Iterator for QueryNames<'_> {
             }
         } else {
             let host = HOSTS[self.draws.weighted(HOSTS.iter().map(|(_, weight)| *weight))].0;
+            let has_old = self
+                .draws
+                .chance(self.internet.profile.zones.dname_share / 10.0);
             match host {
                 "" => domain,
+                host if has_old => below(&[host.as_bytes(), OLD_LABEL], &domain),
                 host => child(host.as_bytes(), &domain),
             }
         };

@@ -1,16 +1,16 @@
 //! Making zones and signatures before they are asked for.
 
 use crate::InternetError;
+use crate::answer::{HEADER, ZoneId};
 use crate::internet::Internet;
 use crate::random::{Permutation, Purpose};
-use crate::registry::Delegation;
 use crate::zones::{ExcerptKey, Part};
+use dnsrig_zone::lookup::LookupName;
 use std::num::NonZeroUsize;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
-/// Domains after which it is looked whether the work was cancelled.
+/// Zones after which it is looked whether the work was cancelled.
 const STEP: u64 = 64;
 
 impl Internet {
@@ -42,61 +42,53 @@ impl Internet {
         threads: NonZeroUsize,
         cancel: &AtomicBool,
     ) -> Result<(), InternetError> {
-        for (zone, operator) in (0..).zip(&self.operators) {
-            let delegation = Delegation::Operator(zone);
-            self.presign_zone(operator.registry, delegation, ExcerptKey::Operator(zone))?;
-        }
-        let domains = domains.min(self.domains());
+        self.presign_operators()?;
         let popularity = self.popularity();
-        let next = AtomicU64::new(0);
-        let failure = Mutex::new(None);
-        let work = || -> Result<(), InternetError> {
-            loop {
-                let from = next.fetch_add(STEP, Ordering::Relaxed);
-                if from >= domains || cancel.load(Ordering::Relaxed) {
-                    return Ok(());
-                }
-                for rank in from..(from + STEP).min(domains) {
-                    let (registry, index) = self.domain_of(popularity.at(rank));
-                    let key = ExcerptKey::Domain(registry, index);
-                    self.presign_zone(registry, Delegation::Domain(index), key)?;
-                }
-            }
-        };
-        thread::scope(|scope| {
-            for _ in 0..threads.get() {
-                scope.spawn(|| {
-                    if let Err(error) = work() {
-                        let mut failure = failure
-                            .lock()
-                            .unwrap_or_else(|poisoned| poisoned.into_inner());
-                        failure.get_or_insert(error);
-                    }
-                });
-            }
-        });
-        let failure = failure
-            .into_inner()
-            .unwrap_or_else(|poisoned| poisoned.into_inner());
-        failure.map_or(Ok(()), Err)
+        in_steps(domains.min(self.domains()), threads, cancel, |rank| {
+            let (registry, index) = self.domain_of(popularity.at(rank));
+            let name = self.registries[registry as usize].domain_name(index);
+            self.presign_name(name.as_slice())
+        })
     }
 
-    fn presign_zone(
+    /// Makes the zones that the questions of the queries `message(0)` to `message(count - 1)` lead to, with all signatures: those
+    /// of their domains, the parts of registries that delegate them or deny their names, and those of all operators. Queries
+    /// without a readable question are passed over. It goes as far as memory reaches, and stops early once `cancel` is set.
+    ///
+    /// # Errors
+    /// [`InternetError::Sign`] if keys cannot be made.
+    pub fn presign_for<'a>(
         &self,
-        registry: u32,
-        delegation: Delegation,
-        key: ExcerptKey,
+        count: usize,
+        message: impl Fn(usize) -> &'a [u8] + Sync,
+        threads: NonZeroUsize,
+        cancel: &AtomicBool,
     ) -> Result<(), InternetError> {
-        let of_registry = &self.registries[registry as usize];
-        let name = match delegation {
-            Delegation::Domain(index) => of_registry.domain_name(index),
-            Delegation::Operator(zone) => self.operators[zone as usize].name.clone(),
-        };
-        let label = name.as_slice().get(1..1 + usize::from(name.as_slice()[0]));
-        let part = self.part_for(of_registry, label);
-        self.excerpt(ExcerptKey::Registry(registry, part))?
-            .presign(&self.signatures)?;
-        self.excerpt(key)?.presign(&self.signatures)
+        self.presign_operators()?;
+        in_steps(count as u64, threads, cancel, |place| {
+            let question = message(place as usize).get(HEADER..);
+            question.map_or(Ok(()), |octets| self.presign_name(octets))
+        })
+    }
+
+    fn presign_operators(&self) -> Result<(), InternetError> {
+        let mut operators = self.operators.iter();
+        operators.try_for_each(|operator| self.presign_name(operator.name.as_slice()))
+    }
+
+    /// Makes and signs what is needed to answer for a name, from its top-level domain on; the root's zone is made whole by
+    /// [`Internet::prepare`].
+    fn presign_name(&self, wire: &[u8]) -> Result<(), InternetError> {
+        let mut name = LookupName::default();
+        if name.set(wire).is_none() {
+            return Ok(());
+        }
+        let (zones, count) = self.zones_of(&name);
+        for zone in zones[..count].iter().filter(|zone| **zone != ZoneId::Root) {
+            let key = self.excerpt_key(*zone, &name);
+            self.excerpt(key)?.presign(&self.signatures)?;
+        }
+        Ok(())
     }
 
     /// Maps the rank of a domain, 0 for the most popular, to its number.
@@ -115,4 +107,35 @@ impl Internet {
             number - self.registries[registry].domains_before,
         )
     }
+}
+
+/// Does `work` for each number below `count` on `threads` threads, until one fails or `cancel` is set.
+fn in_steps(
+    count: u64,
+    threads: NonZeroUsize,
+    cancel: &AtomicBool,
+    work: impl Fn(u64) -> Result<(), InternetError> + Sync,
+) -> Result<(), InternetError> {
+    let next = AtomicU64::new(0);
+    let has_failed = AtomicBool::new(false);
+    let run = || -> Result<(), InternetError> {
+        loop {
+            let from = next.fetch_add(STEP, Ordering::Relaxed);
+            let is_over = cancel.load(Ordering::Relaxed) || has_failed.load(Ordering::Relaxed);
+            if from >= count || is_over {
+                return Ok(());
+            }
+            for number in from..(from + STEP).min(count) {
+                work(number).inspect_err(|_| has_failed.store(true, Ordering::Relaxed))?;
+            }
+        }
+    };
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads.get()).map(|_| scope.spawn(run)).collect();
+        threads.into_iter().try_for_each(|thread| {
+            thread
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    })
 }

@@ -39,6 +39,8 @@ pub(crate) enum Purpose {
     Popularity,
     /// The SOA serial.
     Serial,
+    /// Which networks and addresses have names.
+    Reverse,
 }
 
 /// The finaliser of SplitMix64.

@@ -1,4 +1,4 @@
-//! A zone of delegations that is not in memory: a top-level domain with any number of second-level domains.
+//! A zone of delegations that is not in memory: a top-level domain, or a public suffix below one, with any number of domains.
 
 use crate::chain::Nsec3;
 use crate::keys::{KeyKind, ZoneKeys, ZoneNumber};
@@ -11,12 +11,14 @@ use dnsrig_zone::Name;
 use dnsrig_zone::lookup::Hash;
 use std::sync::{Arc, OnceLock};
 
-/// A top-level domain.
+/// A top-level domain, or a public suffix below one such as co.uk.
 #[derive(Debug)]
 pub(crate) struct Registry {
     /// Its number: tells its random numbers from others'.
     pub number: u64,
     pub name: Name,
+    /// Labels of its name.
+    pub depth: usize,
     pub profile: RegistryProfile,
     pub set: SetId,
     /// How it is signed, if it is.
@@ -24,9 +26,9 @@ pub(crate) struct Registry {
     /// Its keys, once they have been needed.
     pub keys: OnceLock<Arc<ZoneKeys>>,
     pub labels: Labels,
-    /// Labels of delegations that are there besides, those of operators' domains, sorted, each with its zone's number.
-    pub extra: Vec<(Box<[u8]>, u32)>,
-    /// How many domains are under the top-level domains before this.
+    /// Delegations that are there besides, of operators' domains and of registries below, sorted by their labels.
+    pub extra: Vec<(Box<[u8]>, Delegation)>,
+    /// How many domains are under the registries before this.
     pub domains_before: u64,
     seed: u64,
     signed: Permutation,
@@ -57,6 +59,8 @@ pub(crate) enum Delegation {
     Domain(u64),
     /// The domain of an operator: number `n` of all.
     Operator(u32),
+    /// A registry below, number `n` of all, which is signed if this one is.
+    Registry(u32),
 }
 
 /// Between which delegations a label stands.
@@ -64,7 +68,7 @@ pub(crate) enum Delegation {
 pub(crate) struct Gap {
     /// Domains before it or equal.
     pub domains: u64,
-    /// Operators' domains before it or equal.
+    /// Other delegations before it or equal.
     pub extra: u32,
 }
 
@@ -76,7 +80,7 @@ impl Registry {
     pub fn new(
         seed: u64,
         number: u64,
-        label: &str,
+        name: Name,
         profile: RegistryProfile,
         set: SetId,
         signing: Option<RegistrySigning>,
@@ -86,7 +90,8 @@ impl Registry {
     ) -> Self {
         Self {
             number,
-            name: child(label.as_bytes(), &Name::root_bytes()),
+            depth: name.label_count() - 1,
+            name,
             profile,
             set,
             signing,
@@ -116,10 +121,10 @@ impl Registry {
             domains: place.before + u64::from(place.exists),
             extra: extra as u32,
         };
-        let operator = extra.checked_sub(1).map(|last| &self.extra[last]);
-        let found = match operator {
-            // An operator's domain takes a label from the others.
-            Some((known, zone)) if &known[..] == label => Some(Delegation::Operator(*zone)),
+        let last = extra.checked_sub(1).map(|last| &self.extra[last]);
+        let found = match last {
+            // These take a label from the domains.
+            Some((known, delegation)) if &known[..] == label => Some(*delegation),
             _ => place.exists.then_some(Delegation::Domain(place.before)),
         };
         (found, gap)
@@ -146,7 +151,7 @@ impl Registry {
             (Some(_), None) => false,
         };
         match takes_extra {
-            true => extra.map(|extra| Delegation::Operator(self.extra[extra].1)),
+            true => extra.map(|extra| self.extra[extra].1),
             false => domain.map(Delegation::Domain),
         }
     }
@@ -182,6 +187,7 @@ impl Registry {
                 let share = self.signed_count as f64 / self.labels.count().max(1) as f64;
                 unit(at(self.seed, Purpose::Signed, u64::MAX, zone.into())) < share
             }
+            Delegation::Registry(_) => true,
         }
     }
 
@@ -208,9 +214,9 @@ impl Registry {
                 put(&self.domain_name(index), is_secure);
             }
         }
-        for (label, zone) in &self.extra {
+        for (label, delegation) in &self.extra {
             let name = child(label, &self.name);
-            put(&name, self.is_secure(Delegation::Operator(*zone)));
+            put(&name, self.is_secure(*delegation));
         }
         ring.sort_unstable();
         // A label that both a domain and an operator would have is the operator's.

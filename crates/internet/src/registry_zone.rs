@@ -126,6 +126,13 @@ impl Internet {
                 let names = servers.iter().map(|server| server.name.clone()).collect();
                 (operator.name.clone(), names, glue)
             }
+            Delegation::Registry(number) => {
+                let below = &self.registries[number as usize];
+                let servers = self.servers.of_set(below.set).iter();
+                let names = servers.map(|server| server.name.clone()).collect();
+                // The same servers as this zone's, known from the referral to it; below this cut there is no glue.
+                (below.name.clone(), names, Vec::new())
+            }
         };
         for server in &servers {
             list.name(&name, Rtype::NS, profile.ns_ttl_s, server);
@@ -138,6 +145,16 @@ impl Internet {
             let (number, kind) = match delegation {
                 Delegation::Domain(index) => self.domain_number(registry.number, index),
                 Delegation::Operator(zone) => self.operator_number(zone),
+                // It is signed as this one is.
+                Delegation::Registry(below) => {
+                    let below = &self.registries[below as usize];
+                    let kind = below.signing.as_ref().map(|signing| signing.keys);
+                    let as_this = registry.signing.as_ref().map(|signing| signing.keys);
+                    let Some(kind) = kind.or(as_this) else {
+                        return Ok((name, false));
+                    };
+                    (below.zone_number(), kind)
+                }
             };
             let ksk = self.keys.ksk(&name, number, kind.algorithm)?;
             list.records.push(ds_of(&ksk, profile.ds_ttl_s));

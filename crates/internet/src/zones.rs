@@ -9,6 +9,7 @@ use crate::internet::{Internet, ROOT_NUMBER};
 use crate::keys::{KeyKind, ZoneNumber, ds_of};
 use crate::random::{Draws, Purpose};
 use crate::registry::{Delegation, Gap};
+use crate::reverse::ReverseZone;
 use crate::wire::{RecordList, child};
 use dnsrig_zone::{Name, Zone};
 use domain::base::iana::Rtype;
@@ -29,6 +30,7 @@ pub(crate) enum ExcerptKey {
     Registry(u32, Part),
     Domain(u32, u64),
     Operator(u32),
+    Reverse(ReverseZone),
 }
 
 /// A part of a registry's zone; the apex is in all of them.
@@ -47,12 +49,12 @@ pub(crate) enum Part {
 pub(crate) type Glue = (Name, Ipv4Addr, Option<Ipv6Addr>);
 
 /// How a zone of records is signed.
-struct WholeSigning {
-    number: ZoneNumber,
-    keys: KeyKind,
-    nsec3: Option<Nsec3>,
-    dnskey_ttl_s: u32,
-    negative_ttl_s: u32,
+pub(crate) struct WholeSigning {
+    pub number: ZoneNumber,
+    pub keys: KeyKind,
+    pub nsec3: Option<Nsec3>,
+    pub dnskey_ttl_s: u32,
+    pub negative_ttl_s: u32,
 }
 
 impl Internet {
@@ -68,6 +70,7 @@ impl Internet {
             }
             ExcerptKey::Domain(registry, index) => self.make_domain(registry, index)?,
             ExcerptKey::Operator(zone) => self.make_operator(zone)?,
+            ExcerptKey::Reverse(zone) => self.make_reverse(zone)?,
         });
         self.excerpts.put(key, Arc::clone(&made), made.octets);
         Ok(made)
@@ -93,7 +96,7 @@ impl Internet {
                 server.ipv6,
             );
         }
-        for registry in &self.registries {
+        for registry in self.registries.iter().filter(|one| one.depth == 1) {
             for server in self.servers.of_set(registry.set) {
                 list.name(&registry.name, Rtype::NS, profile.ns_ttl_s, &server.name);
                 list.addresses(&server.name, profile.ns_ttl_s, server.ipv4, server.ipv6);
@@ -106,6 +109,7 @@ impl Internet {
                 list.records.push(ds_of(&ksk, profile.ds_ttl_s));
             }
         }
+        self.put_arpa(&mut list)?;
         let signing = self.root_signing.as_ref().map(|signing| WholeSigning {
             number: ROOT_NUMBER,
             keys: signing.keys,
@@ -117,7 +121,7 @@ impl Internet {
     }
 
     /// A zone whose records are all in `list`, signed if wanted.
-    fn whole_zone(
+    pub(crate) fn whole_zone(
         &self,
         apex: Name,
         mut list: RecordList,
@@ -177,7 +181,7 @@ impl Internet {
         (ZoneNumber { part, index }, self.key_kind(part, index))
     }
 
-    fn key_kind(&self, part: u64, index: u64) -> KeyKind {
+    pub(crate) fn key_kind(&self, part: u64, index: u64) -> KeyKind {
         let signing = &self.profile.signing;
         let mut draws = Draws::new(self.options.seed, Purpose::Signing, part, index);
         let weights = signing.algorithms.iter().map(|one| one.weight);
@@ -191,7 +195,7 @@ impl Internet {
     }
 
     /// How the zone of a domain is signed, if it is.
-    fn domain_signing(
+    pub(crate) fn domain_signing(
         &self,
         number: ZoneNumber,
         keys: KeyKind,

@@ -69,6 +69,13 @@ class Serving:
     default=0,
     help="Make the zones of so many domains beforehand, the most popular ones, with all signatures.",
 )
+@click.option(
+    "--presign-for",
+    "presign_file",
+    type=click.Path(exists=True, dir_okay=False, readable=True, path_type=Path),
+    default=None,
+    help="Make what the questions of a query file lead to beforehand, with all signatures.",
+)
 @click.option("--no-distances", is_flag=True, help="Delay and lose no answers.")
 @click.option(
     "--signed-at",
@@ -95,6 +102,7 @@ def serve(
     threads: int | None,
     memory_mib: int,
     presign: int,
+    presign_file: Path | None,
     no_distances: bool,
     signed_at_s: int | None,
     accounts_file: Path | None,
@@ -110,6 +118,7 @@ def serve(
     Examples:
       dnsrig internet serve --profile small --seed 1
       dnsrig internet serve --domains 10000000 --no-distances --accounts upstream.json
+      dnsrig internet serve --seed 1 --presign-for queries.txt --memory 4096
       dnsrig internet serve --loopback --port 5300
     """
     if loopback and port is None:
@@ -130,6 +139,8 @@ def serve(
     chosen_threads = threads or len(os.sched_getaffinity(0))
     if presign:
         internet.presign(presign, chosen_threads)
+    if presign_file is not None:
+        internet.presign_for(_core.QueryLog.read(presign_file).to_stream(), chosen_threads)
     files = write_files(internet, folder)
     with _serving(internet, DNS_PORT if port is None else port, chosen_threads, loopback) as serving:
         _tell(internet, serving, files, seed, as_json)

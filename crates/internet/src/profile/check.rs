@@ -1,7 +1,8 @@
 //! Whether a profile can be.
 
-use super::{Latency, Outage, Profile, Registry};
+use super::{Latency, Operator, Outage, Profile, Registry, Tld};
 use crate::InternetError;
+use crate::build::REGISTRY_LABEL;
 use dnsrig_sign::Algorithm;
 
 /// Domains at most: with more, numbers of labels would exceed 64 bits.
@@ -27,6 +28,7 @@ impl Profile {
         self.check_addresses()?;
         self.check_registries()?;
         self.check_hosting()?;
+        self.check_reverse()?;
         self.check_zones()?;
         self.check_signing()?;
         self.check_faults()?;
@@ -76,6 +78,7 @@ impl Profile {
             if self.tld[..place].iter().any(|other| other.name == tld.name) {
                 return Err(format!("{what} is given twice; leave one of them out"));
             }
+            self.check_second_levels(&what, tld)?;
             sum += tld.share;
         }
         whole("the shares of all tld", sum)?;
@@ -101,6 +104,50 @@ impl Profile {
         }
         finite("other_tlds.zipf", other.zipf, 4.0)?;
         self.check_registry("other_tlds", &other.registry)
+    }
+
+    fn check_second_levels(&self, what: &str, tld: &Tld) -> Checked {
+        let mut sum = 0.0;
+        for (place, second) in tld.second_level.iter().enumerate() {
+            let what = format!("{what}: second_level {}", second.label);
+            check_label(&what, &second.label)?;
+            share(&format!("{what}: share"), second.share)?;
+            let is_operator =
+                |operator: &Operator| (&operator.tld, &operator.name) == (&tld.name, &second.label);
+            if second.label == REGISTRY_LABEL || self.hosting.operator.iter().any(is_operator) {
+                return Err(format!(
+                    "{what} is an operator's domain; choose another label"
+                ));
+            }
+            let mut before = tld.second_level[..place].iter();
+            if before.any(|other| other.label == second.label) {
+                return Err(format!("{what} is given twice; leave one of them out"));
+            }
+            sum += second.share;
+        }
+        whole(&format!("{what}: the shares of all second_level"), sum)
+    }
+
+    fn check_reverse(&self) -> Checked {
+        let Some(reverse) = &self.reverse else {
+            return Ok(());
+        };
+        between("reverse.registries", reverse.registries.into(), 1, 50)?;
+        for (what, value) in [
+            ("delegated_share", reverse.delegated_share),
+            ("assigned_share", reverse.assigned_share),
+            ("named_share", reverse.named_share),
+            ("signed_share", reverse.signed_share),
+            ("query_share", reverse.query_share),
+        ] {
+            share(&format!("reverse.{what}"), value)?;
+        }
+        let ttl_s = reverse.ptr_ttl_s.into();
+        between("reverse.ptr_ttl_s", ttl_s, 0, TTL_MAX_S.into())?;
+        if self.tld.iter().any(|tld| tld.name == "arpa") {
+            return Err("tld arpa: it is made by [reverse]; leave one of them out".into());
+        }
+        self.check_registry("reverse", &reverse.registry)
     }
 
     fn check_registry(&self, what: &str, registry: &Registry) -> Checked {
@@ -200,6 +247,7 @@ impl Profile {
             ("srv_share", zones.srv_share),
             ("wildcard_share", zones.wildcard_share),
             ("cname_share", zones.cname_share),
+            ("dname_share", zones.dname_share),
             ("content_network_share", zones.content_network_share),
         ] {
             share(&format!("zones.{what}"), value)?;

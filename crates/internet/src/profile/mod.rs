@@ -35,6 +35,8 @@ pub struct Profile {
     pub other_tlds: OtherTlds,
     /// Who serves second-level domains.
     pub hosting: Hosting,
+    /// The names of addresses; without, there are none.
+    pub reverse: Option<Reverse>,
     /// What is in second-level domains.
     pub zones: Zones,
     /// How second-level domains are signed.
@@ -110,6 +112,41 @@ pub struct Tld {
     /// The share of its delegations that have DS records.
     pub signed_share: f64,
     /// How it is served and signed.
+    pub registry: Registry,
+    /// Public suffixes below it with zones of their own, as co.uk has; domains are below them too.
+    #[serde(default)]
+    pub second_level: Vec<SecondLevel>,
+}
+
+/// A public suffix of two labels, served and signed as the top-level domain is.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SecondLevel {
+    /// Its first label.
+    pub label: String,
+    /// Its share of the top-level domain's domains.
+    pub share: f64,
+}
+
+/// The names of addresses: arpa, in-addr.arpa and ip6.arpa, and the zones of networks below.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reverse {
+    /// Address registries, which serve the zones of one octet.
+    pub registries: u32,
+    /// The share of networks of two octets that are delegated to an operator of name servers.
+    pub delegated_share: f64,
+    /// The share of networks of three octets within these that have a zone.
+    pub assigned_share: f64,
+    /// The share of addresses in these that have a PTR record.
+    pub named_share: f64,
+    /// The share of operators' zones that are signed.
+    pub signed_share: f64,
+    /// TTL of PTR RRsets, in seconds.
+    pub ptr_ttl_s: u32,
+    /// The share of PTR queries among those that clients ask.
+    pub query_share: f64,
+    /// How the zones above operators' are served and signed.
     pub registry: Registry,
 }
 
@@ -192,6 +229,9 @@ pub struct Zones {
     pub wildcard_share: f64,
     /// The share of hosts that are an alias of the apex.
     pub cname_share: f64,
+    /// The share of domains with an alias of all below them, `old` (DNAME, RFC 6672).
+    #[serde(default)]
+    pub dname_share: f64,
     /// The share of domains whose www is an alias into a network for content.
     pub content_network_share: f64,
     /// Further hosts of a domain, on average.

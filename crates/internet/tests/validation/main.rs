@@ -12,8 +12,10 @@ use dnsrig_internet::{
 use dnsrig_zone::Name;
 use domain::base::iana::Rtype;
 use proptest::prelude::*;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use walk::{Found, NOW_S, Walker, query};
 
@@ -182,6 +184,104 @@ fn servers_refuse_what_is_not_theirs_and_nobody_answers_elsewhere() {
     assert_eq!((answer.len, answer.server), (None, None));
 }
 
+#[test]
+fn aliases_of_whole_subtrees_lead_to_what_is_below_the_domain() {
+    let internet = small(6);
+    let mut walker = Walker::new(&internet);
+    let mut redirected = 0;
+    for asked in QueryNames::new(&internet, 6, 0.0).take(200) {
+        let old = Name::from_octets([b"\x03old", asked.name.as_slice()].concat().into()).unwrap();
+        if !matches!(walker.resolve(&old, Rtype::DNAME), Found::Data(_)) {
+            continue;
+        }
+        let below = Name::from_octets([b"\x03www", old.as_slice()].concat().into()).unwrap();
+        let www = Name::from_octets([b"\x03www", asked.name.as_slice()].concat().into()).unwrap();
+        let data = walker.resolve(&below, Rtype::A);
+        assert_eq!(data, walker.resolve(&www, Rtype::A));
+        redirected += usize::from(matches!(data, Found::Data(_)));
+    }
+    assert!(redirected > 5);
+}
+
+#[test]
+fn addresses_of_name_servers_have_their_names() {
+    let internet = small(7);
+    let mut walker = Walker::new(&internet);
+    for server in internet.servers().servers().iter().step_by(5) {
+        let octets = server.ipv4.octets();
+        let of_v4 = format!(
+            "{}.{}.{}.{}.in-addr.arpa.",
+            octets[3], octets[2], octets[1], octets[0]
+        );
+        let mut names = vec![of_v4];
+        if let Some(ipv6) = server.ipv6 {
+            let digits = format!("{:032x}", ipv6.to_bits());
+            let nibbles: Vec<String> = digits.chars().rev().map(String::from).collect();
+            names.push(format!("{}.ip6.arpa.", nibbles.join(".")));
+        }
+        for name in names {
+            let found = walker.resolve(&name.parse().unwrap(), Rtype::PTR);
+            assert_eq!(
+                found,
+                Found::Data(vec![server.name.as_slice().to_vec()]),
+                "{name}"
+            );
+        }
+    }
+}
+
+#[test]
+fn networks_without_names_are_denied_and_the_pools_names_have_addresses() {
+    let internet = small(8);
+    let mut walker = Walker::new(&internet);
+    let mut seen = HashMap::new();
+    for number in 0..300u32 {
+        let [a, b, c, d] = number.wrapping_mul(0x9E37_79B9).to_be_bytes();
+        let name: Name = format!("{d}.{c}.{b}.{a}.in-addr.arpa.").parse().unwrap();
+        let found = walker.resolve(&name, Rtype::PTR);
+        if let Found::Data(target) = &found {
+            let target = Name::from_octets(target[0].clone().into()).unwrap();
+            assert!(
+                matches!(walker.resolve(&target, Rtype::A), Found::Data(_)),
+                "{target}"
+            );
+        }
+        *seen.entry(matches!(found, Found::Data(_))).or_insert(0) += 1;
+    }
+    assert!(seen[&true] > 10 && seen[&false] > 100, "{seen:?}");
+    assert!(walker.secure > 100);
+    for label in ["256", "07", "x"] {
+        let name: Name = format!("{label}.in-addr.arpa.").parse().unwrap();
+        assert_eq!(walker.resolve(&name, Rtype::PTR), Found::NxDomain, "{name}");
+    }
+}
+
+#[test]
+fn public_suffixes_have_zones_of_their_own() {
+    let internet = small(1);
+    let mut walker = Walker::new(&internet);
+    for suffix in ["co.net.", "com.se.", "pp.se.", "co.old."] {
+        let suffix: Name = suffix.parse().unwrap();
+        assert!(
+            matches!(walker.resolve(&suffix, Rtype::SOA), Found::Data(_)),
+            "{suffix}"
+        );
+    }
+    let asked = QueryNames::new(&internet, 1, 0.0).take(2000);
+    let below = asked.filter(|asked| {
+        let name = asked.name.to_string();
+        name.ends_with(".com.se") || name.ends_with(".co.net")
+    });
+    let mut found = 0;
+    for asked in below.take(20) {
+        found += usize::from(matches!(
+            walker.resolve(&asked.name, asked.rtype),
+            Found::Data(_)
+        ));
+    }
+    assert!(found > 5, "{found}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 4, ..ProptestConfig::default() })]
     #[test]
@@ -210,3 +310,43 @@ proptest! {
 }
 
 static SHARED: std::sync::LazyLock<Internet> = std::sync::LazyLock::new(|| small(1));
+
+/// The queries of some questions, as a stream has them.
+fn stream(internet: &Internet, count: usize) -> Vec<Vec<u8>> {
+    let asked = QueryNames::new(internet, 4, 0.3).take(count);
+    asked
+        .map(|asked| query(&asked.name, asked.rtype, true))
+        .collect()
+}
+
+#[test]
+fn what_was_signed_beforehand_is_not_signed_again() {
+    let internet = small(3);
+    let messages = stream(&internet, 40);
+    internet.prepare().unwrap();
+    let unreadable = [&[][..], &[0; 11], &[0xff; 40]];
+    let all: Vec<&[u8]> = messages
+        .iter()
+        .map(|message| &message[..])
+        .chain(unreadable)
+        .collect();
+    let cancel = AtomicBool::new(false);
+    let threads = NonZeroUsize::new(2).unwrap();
+    internet
+        .presign_for(all.len(), |place| all[place], threads, &cancel)
+        .unwrap();
+    let made = internet.signatures_made();
+    let mut walker = Walker::new(&internet);
+    for asked in QueryNames::new(&internet, 4, 0.3).take(40) {
+        walker.resolve(&asked.name, asked.rtype);
+    }
+    assert!(walker.secure > 0);
+    assert_eq!(internet.signatures_made(), made);
+    let fresh = small(3);
+    cancel.store(true, Ordering::Relaxed);
+    let few = stream(&fresh, 40);
+    fresh
+        .presign_for(few.len(), |place| &few[place], threads, &cancel)
+        .unwrap();
+    assert!(fresh.signatures_made() < made);
+}

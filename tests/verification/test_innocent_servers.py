@@ -1,6 +1,7 @@
 """Servers, networks and zones that are right, and that a hasty item would accuse."""
 
 import itertools
+import random
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -151,6 +152,42 @@ def test_lossy_networks_and_limits_of_rate_are_no_faults_of_the_server(fault: Fa
     failed = {result.item.id: result.outcome.reason for result in results if result.outcome.verdict is Verdict.FAIL}
     failed.pop("A-axfr", None)  # The embedded server transfers to anyone.
     assert failed == {}
+
+
+def losing_by_chance(share: float) -> Fault:
+    """Lose a share of all messages by UDP, queries and responses."""
+    chance = random.Random(2181)
+
+    def is_lost(passage: Passage) -> bool:
+        return passage.transport == "udp" and chance.random() < share
+
+    return Fault(
+        name="loses-by-chance",
+        does="loses messages",
+        roles=("authoritative",),
+        on_query=lambda passage: None if is_lost(passage) else passage.query,
+        on_response=lambda passage: None if is_lost(passage) else passage.response,
+    )
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_verdicts_stay_where_a_tenth_of_the_messages_is_lost(is_known: bool, tmp_path: Path) -> None:
+    zone = make_zone(tmp_path, VARIANTS["nsec"])
+    found = []
+    for fault in (NO_FAULT, losing_by_chance(0.1)):
+        folder = tmp_path / fault.name
+        folder.mkdir()
+        with served(folder, zone, fault) as relay:
+            known = zone.landmarks if is_known else discover(Asker(relay.endpoint), zone.origin)
+            results = run_items(items("authoritative"), subject_at(relay, known))
+        found.append({result.item.id: result.outcome for result in results})
+    without, lossy = found
+    accused = {one: lossy[one].reason for one in lossy if lossy[one].verdict is Verdict.FAIL != without[one].verdict}
+    assert accused == {}
+    # Nor is a failure forgotten: the embedded server transfers to anyone.
+    assert lossy["A-axfr"].verdict is Verdict.FAIL
+    undecided = [one for one in lossy if lossy[one].verdict is Verdict.INCONCLUSIVE != without[one].verdict]
+    assert len(undecided) <= len(lossy) // 10, {one: lossy[one].reason for one in undecided}
 
 
 @pytest.mark.parametrize(("answered", "verdict"), [(set(), Verdict.FAIL), ({7}, Verdict.INCONCLUSIVE)])

@@ -1,6 +1,6 @@
 """Deviations apply to the versions that they name."""
 
-from dnsrig.verification.deviations import Deviation, deviating_items
+from dnsrig.verification.deviations import Deviation, Known, deviating_items, known_deviations, why_known
 
 
 def test_versions_match_by_whole_numbers() -> None:
@@ -49,3 +49,17 @@ def test_without_versions_all_deviate() -> None:
 def test_a_server_deviates_in_its_role_only() -> None:
     assert "F-retries" in deviating_items("resolver", "bind", "9.18.49")
     assert deviating_items("authoritative", "bind", "9.18.49") == {}
+
+
+def test_another_failure_of_an_item_is_not_known() -> None:
+    known = {"A-x": [Known("It is old.", "from another port"), Known("It is odd.", "^No response")]}
+    assert why_known(known, "A-x", "The response comes from another port.") == "It is old."
+    assert why_known(known, "A-x", "No response to example. SOA.") == "It is odd."
+    assert why_known(known, "A-x", "The response is malformed.") is None
+    assert why_known(known, "A-y", "No response to example. SOA.") is None
+
+
+def test_what_powerdns_does_with_unknown_opcodes_is_known_and_other_codes_are_not() -> None:
+    known = known_deviations("authoritative", "powerdns", "4.7.3")
+    assert why_known(known, "A-unknown-opcode", "Zone a.: No response to a. SOA by UDP: none in 1 s.") is not None
+    assert why_known(known, "A-unknown-opcode", "The response code is FORMERR, not NOTIMP.") is None

@@ -1,6 +1,7 @@
 """Servers, networks and zones that are right, and that a hasty item would accuse."""
 
 import itertools
+import random
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ import dns.exception
 import dns.flags
 import dns.message
 import dns.name
+import dns.rdata
 import dns.rrset
 import pytest
 from dns.rdatatype import RdataType
@@ -24,8 +26,8 @@ from dnsrig.verification.asker import Asker, name_below
 from dnsrig.verification.discovery import discover
 from dnsrig.verification.exchange import Endpoint, Exchange
 from dnsrig.verification.faults.catalogue import fault_named
-from dnsrig.verification.faults.changes import changing
-from dnsrig.verification.faults.fault import Fault, Passage, wire_of
+from dnsrig.verification.faults.changes import changing, replace_rdatas
+from dnsrig.verification.faults.fault import Fault, Passage, unchanged_if_unreadable, wire_of
 from dnsrig.verification.faults.relay import NO_FAULT, Relay
 from dnsrig.verification.habits import Habits
 from dnsrig.verification.item import KnownItem
@@ -105,6 +107,43 @@ def rotating() -> Fault:
     return Fault(name="rotates", does="rotates addresses", roles=("authoritative",), on_response=changing(rotate))
 
 
+def moving(every_s: float) -> Fault:
+    """Change the zone all the time: the serial goes up, and a host gets another address with it."""
+    began = time.monotonic()
+
+    def move(passage: Passage) -> bytes:
+        steps = int((time.monotonic() - began) / every_s)
+        message = passage.answer
+        for section in (message.answer, message.authority, message.additional):
+            for rrset in section:
+                if rrset.rdtype == RdataType.SOA:
+                    replace_rdatas(rrset, [record.replace(serial=record.serial + steps) for record in rrset])
+                elif rrset.rdtype == RdataType.A:
+                    address = f"198.51.{steps // 250 % 250}.{steps % 250}"
+                    replace_rdatas(rrset, [dns.rdata.from_text("IN", "A", address)])
+        return wire_of(message)
+
+    return Fault(
+        name="moves",
+        does="changes its zone",
+        roles=("authoritative",),
+        changes_transfers=True,
+        on_response=unchanged_if_unreadable(move),
+    )
+
+
+@pytest.mark.parametrize("every_s", [0.02, 0.1, 1.0])
+@pytest.mark.parametrize("is_known", [True, False])
+def test_zones_that_are_changed_meanwhile_accuse_nobody(every_s: float, is_known: bool, tmp_path: Path) -> None:
+    zone = make_zone(tmp_path, VARIANTS["unsigned"])
+    with served(tmp_path, zone, moving(every_s)) as relay:
+        subject = subject_at(relay, zone.landmarks if is_known else Landmarks(zone.origin))
+        results = run_items(items("authoritative"), subject)
+    failed = {result.item.id: result.outcome.reason for result in results if result.outcome.verdict is Verdict.FAIL}
+    failed.pop("A-axfr", None)  # The embedded server transfers to anyone.
+    assert failed == {}
+
+
 @pytest.mark.parametrize("fault", [losing(lambda number: number % 3 == 0), limiting(3)], ids=["loses", "limits"])
 def test_lossy_networks_and_limits_of_rate_are_no_faults_of_the_server(fault: Fault, tmp_path: Path) -> None:
     zone = make_zone(tmp_path, VARIANTS["unsigned"])
@@ -113,6 +152,42 @@ def test_lossy_networks_and_limits_of_rate_are_no_faults_of_the_server(fault: Fa
     failed = {result.item.id: result.outcome.reason for result in results if result.outcome.verdict is Verdict.FAIL}
     failed.pop("A-axfr", None)  # The embedded server transfers to anyone.
     assert failed == {}
+
+
+def losing_by_chance(share: float) -> Fault:
+    """Lose a share of all messages by UDP, queries and responses."""
+    chance = random.Random(2181)
+
+    def is_lost(passage: Passage) -> bool:
+        return passage.transport == "udp" and chance.random() < share
+
+    return Fault(
+        name="loses-by-chance",
+        does="loses messages",
+        roles=("authoritative",),
+        on_query=lambda passage: None if is_lost(passage) else passage.query,
+        on_response=lambda passage: None if is_lost(passage) else passage.response,
+    )
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_verdicts_stay_where_a_tenth_of_the_messages_is_lost(is_known: bool, tmp_path: Path) -> None:
+    zone = make_zone(tmp_path, VARIANTS["nsec"])
+    found = []
+    for fault in (NO_FAULT, losing_by_chance(0.1)):
+        folder = tmp_path / fault.name
+        folder.mkdir()
+        with served(folder, zone, fault) as relay:
+            known = zone.landmarks if is_known else discover(Asker(relay.endpoint), zone.origin)
+            results = run_items(items("authoritative"), subject_at(relay, known))
+        found.append({result.item.id: result.outcome for result in results})
+    without, lossy = found
+    accused = {one: lossy[one].reason for one in lossy if lossy[one].verdict is Verdict.FAIL != without[one].verdict}
+    assert accused == {}
+    # Nor is a failure forgotten: the embedded server transfers to anyone.
+    assert lossy["A-axfr"].verdict is Verdict.FAIL
+    undecided = [one for one in lossy if lossy[one].verdict is Verdict.INCONCLUSIVE != without[one].verdict]
+    assert len(undecided) <= len(lossy) // 10, {one: lossy[one].reason for one in undecided}
 
 
 @pytest.mark.parametrize(("answered", "verdict"), [(set(), Verdict.FAIL), ({7}, Verdict.INCONCLUSIVE)])

@@ -12,6 +12,7 @@ from dnsrig.cli.app import run_command_line
 from dnsrig.cli.verify_options import Wishes, verify_each
 from dnsrig.errors import EnvironmentLacksError
 from dnsrig.items.catalogue import items
+from dnsrig.verification.deviations import Known
 from dnsrig.verification.output.as_json import comparison_as_json, verification_as_json
 from dnsrig.verification.output.comparison import Comparison
 from dnsrig.verification.output.junit import junit_xml
@@ -39,7 +40,7 @@ def some(target="192.0.2.1", known=MappingProxyType({})):
 
 def some_known(target="192.0.2.1"):
     """The same, of a server that is known to fail what it failed, and to fail what it passed."""
-    return some(target, {result.item.id: KNOWN for result in some().results})
+    return some(target, {result.item.id: [Known(KNOWN, "It said")] for result in some().results})
 
 
 def test_json_is_as_its_schema_says():

@@ -95,7 +95,7 @@ def _run(
     ):
         by_zone = run_on_each(items, found.subjects, tell, wishes.limit_of(found.limit_s))
         zones = [subject.origin.to_text() for subject in found.subjects]
-    results = merged(items, by_zone, zones)
+    results = merged(items, by_zone, zones, found.known)
     zone = zones[0] if len(zones) == 1 else None
     elapsed_s = time.monotonic() - began
     return Verification("authoritative", target, found.version, zone, results, elapsed_s, found.known)

@@ -22,6 +22,7 @@ UDP_WAITS_S = (1.0, 2.0, 3.0)
 """How long each try by UDP waits; a response to an earlier try counts too."""
 TCP_WAIT_S = 5.0
 TCP_TRIES = 2
+PART_OCTETS = 8
 LARGEST_MESSAGE = 65_535
 LONGEST_LABEL, LONGEST_NAME = 63, 255
 """Octets (RFC 1035 section 2.3.4)."""
@@ -120,6 +121,31 @@ class Asker:
                 break
         self._note(exchanges)
         return exchanges
+
+    def tcp_in_parts(self, query: Query, gap_s: float) -> Exchange:
+        """Ask by TCP with the message in three segments `gap_s` apart, the first of which has half of its length."""
+        silence = f"none in {self.tcp_wait_s:g} s"
+        message_id = _new_id({})
+        message, at = query.wire(message_id), time.monotonic()
+        framed = struct.pack("!H", len(message)) + message
+        response: bytes | None = None
+        try:
+            with self._socket(socket.SOCK_STREAM, self.tcp_wait_s) as channel:
+                channel.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                channel.sendall(framed[:1])
+                for part in (framed[1:PART_OCTETS], framed[PART_OCTETS:]):
+                    pause(gap_s)
+                    channel.sendall(part)
+                at = time.monotonic()
+                while response is None:
+                    came = _receive_framed(channel, at + self.tcp_wait_s)
+                    response = came if _is_response(came, {message_id: (message, at)}) else None
+        except TimeoutError:
+            pass
+        except (OSError, EOFError) as error:
+            silence = _said(error)
+        elapsed_ms = (time.monotonic() - at) * 1e3
+        return self._exchange("tcp", query, message, response, 1, elapsed_ms, "" if response else silence, [])
 
     def _tcp_patience(self, queries: Sequence[Query]) -> tuple[int, float]:
         """Give how many tries by TCP there are, and how long each waits."""

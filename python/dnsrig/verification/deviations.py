@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -11,6 +12,29 @@ from dnsrig.verification.tree.cases import TableRow
 from dnsrig.verification.tree.plan import PLANS
 
 PATH = Path(__file__).with_name("deviations.toml")
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A failure that is known of a version of a server."""
+
+    reason: str
+    """Why it fails."""
+    said: str = ""
+    """A pattern (`re.search`) of what the item then says: another failure of the same item is not known."""
+
+    def explains(self, said: str) -> bool:
+        """Say whether a failure with this reason is the one that is known."""
+        return re.search(self.said, said) is not None
+
+
+KnownFailures = Mapping[str, Sequence[Known]]
+"""By the item's id."""
+
+
+def why_known(known: KnownFailures, item_id: str, said: str) -> str | None:
+    """Give why an item fails that failed with a reason; None where that is not known."""
+    return next((one.reason for one in known.get(item_id, ()) if one.explains(said)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +52,8 @@ class Deviation:
     reason: str
     zones: tuple[str, ...] = ()
     """The variants of the rig's zone (`zones/making.py`) in which alone it shows; empty where that does not matter."""
+    said: str = ""
+    """See `Known`."""
 
     def applies_to(self, server: str, version: str, zone: str | None = None) -> bool:
         """Say whether a server of this name and version deviates, in `zone` where one is given."""
@@ -66,6 +92,7 @@ def deviations() -> tuple[Deviation, ...]:
             tuple(entry["versions"]),
             entry["reason"],
             tuple(entry.get("zones", ())),
+            entry.get("said", ""),
         )
         for entry in entries
     )
@@ -77,12 +104,15 @@ def deviating_items(role: Role, server: str, version: str, zone: str | None = No
     return {known.item: known.reason for known in found}
 
 
-def known_deviations(role: Role, server: str, version: str) -> dict[str, str]:
-    """Map the items that a version of a server is known to fail to the reasons; resolvers' stand in the tree too."""
-    found = deviating_items(role, server, version)
+def known_deviations(role: Role, server: str, version: str) -> KnownFailures:
+    """Give the failures that are known of a version of a server; resolvers' stand in the tree too."""
+    found: dict[str, list[Known]] = {}
+    for one in deviations():
+        if one.role == role and one.applies_to(server, version):
+            found.setdefault(one.item, []).append(Known(one.reason, one.said))
     if role == "resolver":
         for row in (TableRow(zone, case) for zone in PLANS for case in zone.cases):
             known = row.known_status(server, version)
             if known is not None and row.case.item:
-                found[row.case.item] = known.sentence
+                found.setdefault(row.case.item, []).append(Known(known.sentence))
     return found

@@ -1,6 +1,6 @@
 """What a TARGET of `dnsrig verify proxy` means: a proxy that the rig starts, or a device at an address."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +10,7 @@ from dnsrig.hosts.network.topologies import INNER, OUTER, path_network
 from dnsrig.servers.resolvers.registry import resolver_driver, resolver_drivers
 from dnsrig.servers.resolvers.settings import Forwarder, ResolverSettings
 from dnsrig.verification.asker import Asker
-from dnsrig.verification.deviations import known_deviations
+from dnsrig.verification.deviations import KnownFailures, known_deviations
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.reach import limit_of
 from dnsrig.verification.subjects.proxy import ProxySubject
@@ -28,7 +28,7 @@ class ProxyTarget:
 
     version: str | None
     subject: ProxySubject
-    known: Mapping[str, str] = field(default_factory=dict)
+    known: KnownFailures = field(default_factory=dict)
     """What this version is known to fail; see `Verification`."""
     limit_s: float | None = None
     """How long its items may take in all, in seconds; None: as long as they do."""

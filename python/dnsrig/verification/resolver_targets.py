@@ -1,6 +1,6 @@
 """What a TARGET of `dnsrig verify resolver` means: a resolver of the rig with the rig's tree, or one at an address."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,7 +14,7 @@ from dnsrig.servers.resolvers.registry import resolver_driver, resolver_drivers
 from dnsrig.servers.resolvers.settings import ResolverSettings
 from dnsrig.verification.anchor_trials import anchor_trials
 from dnsrig.verification.asker import Asker
-from dnsrig.verification.deviations import known_deviations
+from dnsrig.verification.deviations import KnownFailures, known_deviations
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.queries import Query
 from dnsrig.verification.reach import time_limit_s
@@ -40,7 +40,7 @@ class ResolverTarget:
 
     version: str | None
     subject: ResolverSubject
-    known: Mapping[str, str] = field(default_factory=dict)
+    known: KnownFailures = field(default_factory=dict)
     """What this version is known to fail; see `Verification`."""
     limit_s: float | None = None
     """How long its items may take in all, in seconds; None: as long as they do."""

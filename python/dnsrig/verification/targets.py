@@ -3,7 +3,7 @@
 import ipaddress
 import re
 import socket
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,7 +23,7 @@ from dnsrig.servers.interruption import raise_interruption
 from dnsrig.servers.registry import driver, drivers
 from dnsrig.servers.settings import ServerSettings
 from dnsrig.verification.asker import Asker
-from dnsrig.verification.deviations import known_deviations
+from dnsrig.verification.deviations import KnownFailures, known_deviations, why_known
 from dnsrig.verification.discovery import discover
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.habits import Habits
@@ -48,7 +48,7 @@ class AuthoritativeTarget:
 
     version: str | None
     subjects: Sequence[AuthoritativeSubject]
-    known: Mapping[str, str] = field(default_factory=dict)
+    known: KnownFailures = field(default_factory=dict)
     """What this version is known to fail; see `Verification`."""
     limit_s: float | None = None
     """How long its items may take in all, in seconds; None: as long as they do."""
@@ -164,14 +164,25 @@ def landmarks_of_file(path: Path, origin: dns.name.Name) -> Landmarks:
     return find_landmarks(origin, rrsets)
 
 
-def merged(items: Sequence[KnownItem], by_zone: Sequence[Sequence[Result]], zones: Sequence[str]) -> list[Result]:
-    """Make one result of those of several zones: the worst, with the zone that shows it."""
+def merged(
+    items: Sequence[KnownItem], by_zone: Sequence[Sequence[Result]], zones: Sequence[str], known: KnownFailures
+) -> list[Result]:
+    """Make one result of those of several zones: the worst, with the zone that shows it.
+
+    A failure that is `known` is better than others.
+    """
     if len(by_zone) == 1:
         return list(by_zone[0])
     found = []
     for index in range(len(items)):
         results = [results[index] for results in by_zone]
-        worst = min(range(len(results)), key=lambda place: ORDER.index(results[place].outcome.verdict))
+        outcomes = [result.outcome for result in results]
+        item_id = results[0].item.id
+        ranks = [
+            (ORDER.index(one.verdict), why_known(known, item_id, one.reason) is not None, place)
+            for place, one in enumerate(outcomes)
+        ]
+        worst = min(ranks)[-1]
         outcome = results[worst].outcome
         elapsed_s = sum(result.elapsed_s for result in results)
         told = replace(outcome, reason=f"Zone {zones[worst]}: {outcome.reason}")

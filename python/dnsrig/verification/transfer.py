@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass, field
 
 import dns.exception
+import dns.flags
 import dns.message
 import dns.name
 import dns.rcode
@@ -21,6 +22,8 @@ from dnsrig.verification.stopping import wait_readable
 LARGEST_TRANSFER = 64 << 20
 """Octets after which a transfer is given up: zones that large are not for a verification in seconds."""
 TRANSFER_WAIT_S = 10.0
+WRONG = "a message has"
+"""Begins what is said of messages that are none of the transfer's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,7 @@ def transfer(asker: Asker, origin: dns.name.Name) -> Transfer:
                 wire = _exactly(channel, struct.unpack("!H", _exactly(channel, 2, deadline))[0], deadline)
                 octets += len(wire)
                 message = dns.message.from_wire(wire, one_rr_per_rrset=True)
+                _check_header(message, sent)
                 if message.rcode() != dns.rcode.NOERROR:
                     code = dns.rcode.to_text(message.rcode())
                     return Transfer(refusal=f"the response code is {code}", octets=octets)
@@ -66,10 +70,18 @@ def transfer(asker: Asker, origin: dns.name.Name) -> Transfer:
                 rrsets += message.answer
     except (OSError, EOFError, dns.exception.DNSException, ValueError) as error:
         why = str(error) or type(error).__name__
-        if not rrsets:
+        if not rrsets and not why.startswith(WRONG):
             return Transfer(refusal=why, octets=octets)
         return Transfer(trouble=why, rrsets=tuple(rrsets), octets=octets)
     return Transfer(rrsets=tuple(rrsets), octets=octets, zone=_zone_of(rrsets, origin))
+
+
+def _check_header(message: dns.message.Message, sent: bytes) -> None:
+    """Raise ValueError, which ends the transfer, where a message is none of it (RFC 5936 section 2.2.1)."""
+    if message.id != int.from_bytes(sent[:2]):
+        raise ValueError(f"{WRONG} another ID than the query")
+    if not message.flags & dns.flags.QR:
+        raise ValueError(f"{WRONG} no QR flag")
 
 
 def _count_soa(rrsets: list[dns.rrset.RRset], origin: dns.name.Name) -> int:

@@ -1,9 +1,10 @@
 """One verification: a target, and what became of each item."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from dnsrig.verification.deviations import KnownFailures, why_known
 from dnsrig.verification.item import Role
 from dnsrig.verification.runner import Result
 from dnsrig.verification.verdicts import Severity, Verdict
@@ -30,7 +31,7 @@ class Verification:
     zone: str | None
     results: Sequence[Result]
     elapsed_s: float
-    known: Mapping[str, str] = field(default_factory=dict)
+    known: KnownFailures = field(default_factory=dict)
     """The items that this version of the server is known to fail (`deviations.py`), with reasons."""
 
     def of(self, verdict: Verdict) -> list[Result]:
@@ -46,7 +47,9 @@ class Verification:
 
     def known_deviation(self, result: Result) -> str | None:
         """Give the reason of a failure that is known of this version; None for other failures and verdicts."""
-        return self.known.get(result.item.id) if result.outcome.verdict == Verdict.FAIL else None
+        if result.outcome.verdict != Verdict.FAIL:
+            return None
+        return why_known(self.known, result.item.id, result.outcome.reason)
 
     @property
     def known_failures(self) -> int:

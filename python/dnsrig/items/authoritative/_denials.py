@@ -6,6 +6,7 @@ import dns.name
 import dns.rcode
 from dns.rdatatype import RdataType
 
+from dnsrig.verification.asker import name_below
 from dnsrig.verification.denial import DenialRecords, Proof, denial_records
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
@@ -47,6 +48,20 @@ def is_compact_denial(subject: AuthoritativeSubject, exchange: Exchange, name: d
     """Say whether a response without answer denies a name as RFC 9824 does."""
     records = records_in(subject, exchange)
     return records is not None and records.kind == "NSEC" and records.no_name(name).is_compact
+
+
+def is_made_there(subject: AuthoritativeSubject, exchange: Exchange, name: dns.name.Name) -> bool:
+    """Say whether a denial has an NSEC record at the name itself that ends right behind it.
+
+    So servers that sign on the fly say, without showing others' names, that there is no such type ("black lies", of
+    which compact denial came); validators take that for a proof, though not for one that the name does not exist.
+    """
+    message = exchange.message
+    following = name_below(name, b"\x00")
+    return message is not None and any(
+        rrset.name == name and rrset.rdtype == RdataType.NSEC and rrset[0].next == following
+        for rrset in message.authority
+    )
 
 
 def answer_rrsets(exchange: Exchange, rtype: RdataType) -> bool:

@@ -10,7 +10,7 @@ from dns.rdatatype import RdataType
 from dnsrig.items.authoritative._probes import rcode_text, wrong_rcode
 from dnsrig.verification.denial import denial_records
 from dnsrig.verification.exchange import Exchange
-from dnsrig.verification.queries import Query
+from dnsrig.verification.queries import USUAL_PAYLOAD, Query
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject, rrset_of
 from dnsrig.verification.verdicts import Outcome, failed, not_applicable, passed
 
@@ -32,11 +32,12 @@ def delegations(subject: AuthoritativeSubject) -> list[dns.name.Name]:
     return [name for name in known if name is not None]
 
 
-def check_referrals(subject: AuthoritativeSubject, names: Sequence[dns.name.Name]) -> Outcome:
+def check_referrals(subject: AuthoritativeSubject, names: Sequence[dns.name.Name], *, do: bool = False) -> Outcome:
     """Ask for A at each name; each should get a referral to a zone at or above it, below this zone."""
+    payload = USUAL_PAYLOAD if do else None
     exchanges = []
     for name in names:
-        exchange = subject.asker.ask(Query(name=name, rtype=RdataType.A, payload=None))
+        exchange = subject.asker.ask(Query(name=name, rtype=RdataType.A, do=do, payload=payload))
         wrong = _wrong_referral(subject, exchange)
         if wrong is not None:
             if exchange.message is not None and _serves_below(subject, name):

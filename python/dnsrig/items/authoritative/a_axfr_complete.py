@@ -1,13 +1,16 @@
 """A-axfr-complete: zone transfers are complete."""
 
 import random
+from collections.abc import Sequence
 
 import dns.name
+import dns.rrset
 import dns.zone
 from dns.rdatatype import RdataType
 from dns.rdtypes.ANY.RRSIG import RRSIG
 
 from dnsrig.items.authoritative._answers import child_of, is_synthesised, nothing_seen, sample, zone_keys
+from dnsrig.items.authoritative._unchanged import unless_changed
 from dnsrig.verification.item import Item
 from dnsrig.verification.signatures import signature_trouble
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
@@ -27,8 +30,10 @@ ITEM = Item(
     severity=Severity.CRITICAL,
     consequence="Secondaries do not get the zone, or serve another one than the primary, without signatures or names.",
     procedure=(
-        "The zone is asked for by AXFR, where the server allows it: it begins and ends with the same SOA record. The"
-        " RRsets of a sample of answers, their signatures, NSEC and NSEC3 records are looked for in it. The signatures"
+        "The zone is asked for by AXFR, where the server allows it: it begins and ends with the same SOA record,"
+        " all messages have the query's ID, and no name is outside of the zone. The glue of referrals, and the "
+        "RRsets of a sample of answers, their signatures, NSEC and NSEC3 records are looked for in it. The "
+        "signatures"
         " in it, or 500 of them, are verified."
     ),
     dig=("dig @{server} -p {port} {zone} AXFR",),
@@ -47,10 +52,14 @@ ITEM = Item(
         "one-bad-signature",
         "ns-alias",
         "keeps-first-string",
+        "axfr-adds-foreign",
+        "axfr-leaves-out-glue",
+        "axfr-other-id",
     ),
 )
 
 
+@unless_changed
 def check(subject: AuthoritativeSubject) -> Outcome:
     """Compare the transfer with answers."""
     moved = subject.transfer
@@ -58,10 +67,10 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         return failed(f"The transfer, of {len(moved.rrsets)} records so far, did not come to its end: {moved.trouble}.")
     if moved.zone is None:
         return inconclusive("There is no transfer any more.")
-    first, last = moved.rrsets[0], moved.rrsets[-1]
-    if first.rdtype != RdataType.SOA or last.rdtype != RdataType.SOA or first[0] != last[0]:
-        return failed("The transfer does not begin and end with the same SOA record.")
     origin = subject.origin
+    wrong = _wrong_frame(moved.rrsets, origin) or _lost_glue(subject, moved.zone)
+    if wrong is not None:
+        return wrong
     compared = 0
     for exchange in sample(subject):
         message = exchange.message
@@ -93,6 +102,30 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     return passed(
         f"The transfer has {len(moved.rrsets)} records, among them the {compared} RRsets that were asked for."
     )
+
+
+def _wrong_frame(rrsets: Sequence[dns.rrset.RRset], origin: dns.name.Name) -> Outcome | None:
+    """Judge the beginning, the end, and the owners of a transfer; None if they are right."""
+    first, last = rrsets[0], rrsets[-1]
+    if first.rdtype != RdataType.SOA or last.rdtype != RdataType.SOA or first[0] != last[0]:
+        return failed("The transfer does not begin and end with the same SOA record.")
+    foreign = next((rrset.name for rrset in rrsets if not rrset.name.is_subdomain(origin)), None)
+    return None if foreign is None else failed(f"The transfer has records of {foreign}, which is not within the zone.")
+
+
+def _lost_glue(subject: AuthoritativeSubject, zone: dns.zone.Zone) -> Outcome | None:
+    """Judge the transfer by the glue of referrals, which it must have too (RFC 5936 section 3.4)."""
+    for exchange in sample(subject):
+        message = exchange.message
+        if message is None or message.answer:
+            continue
+        cuts = [rrset.name for rrset in message.authority if rrset.rdtype == RdataType.NS]
+        for rrset in message.additional:
+            is_glue = any(rrset.name.is_subdomain(cut) for cut in cuts if cut != subject.origin)
+            is_glue = is_glue and rrset.rdtype in {RdataType.A, RdataType.AAAA}
+            if is_glue and zone.get_rdataset(rrset.name, rrset.rdtype) is None:
+                return failed(f"The glue {rrset.name} of a referral is not in the transfer.", exchange)
+    return None
 
 
 def _invalid_signature(subject: AuthoritativeSubject, zone: dns.zone.Zone) -> str:

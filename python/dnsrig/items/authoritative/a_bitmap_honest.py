@@ -5,6 +5,7 @@ from dns.rdatatype import RdataType
 
 from dnsrig.items.authoritative._answers import expanded_name, nothing_seen
 from dnsrig.items.authoritative._chain import Link, known_names, links, links_by_name, types_at
+from dnsrig.items.authoritative._unchanged import unless_changed
 from dnsrig.verification.denial import types_of
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject, rrset_of
@@ -48,6 +49,7 @@ ITEM = Item(
 )
 
 
+@unless_changed
 def check(subject: AuthoritativeSubject) -> Outcome:
     """Ask for types and compare with the bitmaps."""
     seen = links(subject)

@@ -5,6 +5,7 @@ from dns.rdtypes.ANY.NSEC import NSEC
 
 from dnsrig.items.authoritative._answers import nothing_seen
 from dnsrig.items.authoritative._chain import links
+from dnsrig.items.authoritative._unchanged import unless_changed
 from dnsrig.verification.denial import types_of
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
@@ -32,6 +33,7 @@ ITEM = Item(
 )
 
 
+@unless_changed
 def check(subject: AuthoritativeSubject) -> Outcome:
     """Look at the bitmaps."""
     seen = links(subject)

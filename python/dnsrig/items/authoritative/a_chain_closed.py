@@ -12,6 +12,7 @@ from dns.rdtypes.ANY.NSEC3 import NSEC3
 
 from dnsrig.items.authoritative._answers import first_shown, nothing_seen
 from dnsrig.items.authoritative._chain import Link, is_made, links
+from dnsrig.items.authoritative._unchanged import unless_changed
 from dnsrig.verification.denial import hash_of_owner, is_between
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
@@ -42,6 +43,7 @@ ITEM = Item(
 )
 
 
+@unless_changed
 def check(subject: AuthoritativeSubject) -> Outcome:
     """Compare all records with each other, then ask for the next ones."""
     seen = links(subject)

@@ -4,6 +4,7 @@ import dns.rcode
 from dns.rdatatype import RdataType
 
 from dnsrig.items.authoritative._probes import type_text, wrong_rcode
+from dnsrig.items.authoritative._unchanged import unless_changed
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject, rrset_of
@@ -29,6 +30,7 @@ ITEM = Item(
 )
 
 
+@unless_changed
 def check(subject: AuthoritativeSubject) -> Outcome:
     """Ask for both, and compare."""
     alias = subject.name("alias")

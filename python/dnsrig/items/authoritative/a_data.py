@@ -7,6 +7,7 @@ from dns.rdatatype import RdataType
 
 from dnsrig.items.authoritative._answers import nothing_seen, zone_soa
 from dnsrig.items.authoritative._probes import rcode_text, type_text
+from dnsrig.items.authoritative._unchanged import unless_changed
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
@@ -58,6 +59,7 @@ ITEM = Item(
 )
 
 
+@unless_changed
 def check(subject: AuthoritativeSubject) -> Outcome:
     """Compare the answers with the zone's data, then a referral's addresses."""
     known, soa = subject.known_data, zone_soa(subject)

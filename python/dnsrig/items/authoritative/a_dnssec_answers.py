@@ -4,6 +4,7 @@ import dns.rcode
 from dns.rdatatype import RdataType
 
 from dnsrig.items.authoritative._answers import absent_type, denied_name
+from dnsrig.items.authoritative._unchanged import unless_changed
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed
@@ -31,6 +32,7 @@ ITEM = Item(
 )
 
 
+@unless_changed
 def check(subject: AuthoritativeSubject) -> Outcome:
     """Ask with and without DO."""
     host = subject.landmarks.host

@@ -5,6 +5,7 @@ from dns.rdatatype import RdataType
 
 from dnsrig.items.authoritative._below import wrong_wildcard_nodata
 from dnsrig.items.authoritative._places import wrong_denial
+from dnsrig.items.authoritative._unchanged import unless_changed
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
@@ -30,6 +31,7 @@ ITEM = Item(
 )
 
 
+@unless_changed
 def check(subject: AuthoritativeSubject) -> Outcome:
     """Ask for a type that nobody uses any more."""
     host = subject.landmarks.host

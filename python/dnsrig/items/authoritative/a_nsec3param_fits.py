@@ -3,6 +3,7 @@
 from dns.rdatatype import RdataType
 
 from dnsrig.items.authoritative._chain import nsec3_links, parameters_of, salt_text
+from dnsrig.items.authoritative._unchanged import unless_changed
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Outcome, Severity, failed, not_applicable, passed
@@ -25,6 +26,7 @@ ITEM = Item(
 )
 
 
+@unless_changed
 def check(subject: AuthoritativeSubject) -> Outcome:
     """Compare parameters."""
     seen = nsec3_links(subject)

@@ -1,15 +1,18 @@
 """A-nxdomain: names that do not exist."""
 
+import dns.name
 import dns.rcode
 from dns.rdatatype import RdataType
 
 from dnsrig.items.authoritative._below import wrong_below
 from dnsrig.items.authoritative._places import wildcard_signs, wrong_denial
+from dnsrig.items.authoritative._probes import type_text
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
-from dnsrig.verification.verdicts import Outcome, Severity, not_applicable, passed
+from dnsrig.verification.verdicts import Outcome, Severity, failed, not_applicable, passed
 
+OTHER_TYPES = (RdataType.AAAA, RdataType.MX, RdataType.TXT)
 ITEM = Item(
     id="A-nxdomain",
     role="authoritative",
@@ -24,13 +27,14 @@ ITEM = Item(
         "random name."
     ),
     procedure=(
-        "A name directly below the apex that does not exist is asked for. Where the response is NOERROR, the zone may "
+        "A name directly below the apex that does not exist is asked for, by A and then AAAA, MX and TXT. Where "
+        "the response is NOERROR, the zone may "
         "have a wildcard without address: other types are asked for, and a proof of the wildcard. Then "
         "names below a host, an alias and an empty non-terminal are asked for."
     ),
     dig=("dig @{server} -p {port} absent.{zone} A +norec +noedns",),
     needs=("zone",),
-    faults=("no-soa-in-denial", "other-soa-in-denial", "noerror-for-nxdomain", "noerror-below-names"),
+    faults=("no-soa-in-denial", "other-soa-in-denial", "noerror-for-nxdomain", "noerror-below-names", "noerror-for-mx"),
 )
 
 
@@ -47,5 +51,14 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         shown = wildcard_signs(subject, name)
         if shown is not None:
             return not_applicable("A random name has other types, so the zone has a wildcard at its apex.", shown)
-    wrong = wrong_denial(subject, exchange, dns.rcode.NXDOMAIN) or wrong_below(subject)
+    wrong = wrong_denial(subject, exchange, dns.rcode.NXDOMAIN) or wrong_below(subject) or _wrong_types(subject, name)
     return wrong or passed("NXDOMAIN with the SOA record.", exchange)
+
+
+def _wrong_types(subject: AuthoritativeSubject, name: dns.name.Name) -> Outcome | None:
+    """Judge the denials of other types at a name for which A is denied with NXDOMAIN; None if they are right."""
+    for rtype in OTHER_TYPES:
+        exchange = subject.asker.ask(Query(name=name, rtype=rtype, payload=None))
+        if exchange.rcode == dns.rcode.NOERROR and exchange.message is not None:
+            return failed(f"{type_text(rtype)} at the same name gets NOERROR.", exchange)
+    return None

@@ -4,6 +4,7 @@ from dns.rdatatype import RdataType
 
 from dnsrig.items.authoritative._peers import judge_agreement
 from dnsrig.items.authoritative._probes import soa_query
+from dnsrig.items.authoritative._unchanged import unless_changed
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
 from dnsrig.verification.stopping import pause
@@ -29,6 +30,7 @@ ITEM = Item(
 )
 
 
+@unless_changed
 def check(subject: AuthoritativeSubject) -> Outcome:
     """Ask each server."""
 

@@ -4,7 +4,7 @@ import dns.rcode
 from dns.rdatatype import RdataType
 
 from dnsrig.items.authoritative._answers import denied_name
-from dnsrig.items.authoritative._denials import is_compact_denial, judge, records_in, unusable
+from dnsrig.items.authoritative._denials import is_compact_denial, is_made_there, judge, records_in, unusable
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Outcome, Severity, failed, not_applicable
@@ -20,7 +20,9 @@ ITEM = Item(
     procedure=(
         "A name that does not exist is asked for with DO. NSEC: one record covers the name, one the wildcard at the "
         "closest encloser. NSEC3: one matches the closest encloser, one covers the next closer name, one the "
-        "wildcard. NOERROR with an NSEC record at the name that has the type NXNAME is compact denial, and right."
+        "wildcard. NOERROR with an NSEC record at the name that has the type NXNAME is compact denial, and "
+        "right; so is "
+        "one that ends right behind the name, which servers that sign on the fly gave before that."
     ),
     dig=("dig @{server} -p {port} absent.{zone} A +norec +dnssec",),
     needs=("signatures",),
@@ -49,5 +51,8 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         if records is not None and records.wildcard_no_data(name, RdataType.A):
             reason = f"{name} was thought up, and the zone has it by a wildcard, which has other types."
             return not_applicable(reason, exchange)
+        if is_made_there(subject, exchange, name):
+            # No verdict on whether NXDOMAIN comes without DO, which A-nxdomain is about.
+            return judge(subject, exchange, lambda found: found.no_data(name, RdataType.A), f"that {name} has no A")
         return failed(f"{name} does not exist, yet the response is NOERROR.", exchange)
     return judge(subject, exchange, lambda records: records.no_name(name), f"that {name} does not exist")

@@ -1,5 +1,7 @@
 """A-rrsig-ttl: the TTL of signatures."""
 
+from dns.rdatatype import RdataType
+
 from dnsrig.items.authoritative._answers import Seen
 from dnsrig.items.authoritative._seen import check_seen
 from dnsrig.verification.item import Item
@@ -17,7 +19,9 @@ ITEM = Item(
         "Caches lose signatures before the data, or keep them longer, and clients behind them fail to validate."
     ),
     procedure=(
-        "A sample of the zone's answers is asked for with DO; the TTLs of RRsets and of their signatures are compared."
+        "A sample of the zone's answers is asked for with DO; the TTLs of RRsets and of their signatures are "
+        "compared. In "
+        "denials the SOA record has a TTL of its own (RFC 2308 section 3), below which its signature need not go."
     ),
     dig=("dig @{server} -p {port} {host} +norec +dnssec",),
     needs=("signatures",),
@@ -30,8 +34,17 @@ def check(subject: AuthoritativeSubject) -> Outcome:
 
     def trouble(seen: Seen) -> str:
         ttl_s, signatures_ttl_s = seen.signed.rrset.ttl, seen.signed.signatures_ttl
-        if ttl_s == signatures_ttl_s:
+        if ttl_s == signatures_ttl_s or _is_of_denial(seen):
             return ""
         return f"{seen.title} has the TTL {ttl_s} s, its signature {signatures_ttl_s} s."
 
     return check_seen(subject, trouble, "{count} RRsets and their signatures have the same TTL.")
+
+
+def _is_of_denial(seen: Seen) -> bool:
+    """Whether it is the SOA record of a denial, with a lower TTL than its signature: validators take the lower one."""
+    message = seen.exchange.message
+    is_soa = seen.signed.rrset.rdtype == RdataType.SOA
+    is_lower = seen.signed.rrset.ttl < (seen.signed.signatures_ttl or 0)
+    is_asked_for = message is None or any(rrset.rdtype == RdataType.SOA for rrset in message.answer)
+    return is_soa and is_lower and not is_asked_for

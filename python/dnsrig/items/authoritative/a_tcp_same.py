@@ -5,6 +5,7 @@ from collections import Counter
 from dns.rdatatype import RdataType
 
 from dnsrig.items.authoritative._answers import denied_name
+from dnsrig.items.authoritative._unchanged import unless_changed
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
@@ -35,6 +36,7 @@ ITEM = Item(
 )
 
 
+@unless_changed
 def check(subject: AuthoritativeSubject) -> Outcome:
     """Ask both ways and compare."""
     if subject.asker.tcp(Query(name=subject.origin, rtype=RdataType.SOA, payload=None)).response is None:

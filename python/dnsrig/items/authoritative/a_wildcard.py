@@ -1,6 +1,7 @@
 """A-wildcard: wildcards."""
 
 from dnsrig.items.authoritative._probes import type_text, wrong_rcode
+from dnsrig.items.authoritative._unchanged import unless_changed
 from dnsrig.verification.asker import name_below, random_label
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
@@ -17,13 +18,16 @@ ITEM = Item(
     consequence=(
         "Names that the zone's owner means to exist do not resolve, or resolvers drop answers with another owner."
     ),
-    procedure="A random name that a wildcard covers is asked for, and the wildcard itself; both have records.",
+    procedure=(
+        "A random name that a wildcard covers, one below it, and the wildcard itself are asked for; all have records."
+    ),
     dig=("dig @{server} -p {port} random.PARENT {wildcard} +norec +noedns   # PARENT: the wildcard without *",),
     needs=("zone", "wildcard"),
-    faults=("no-wildcards", "wildcard-owner"),
+    faults=("no-wildcards", "wildcard-owner", "wildcards-of-one-label"),
 )
 
 
+@unless_changed
 def check(subject: AuthoritativeSubject) -> Outcome:
     """Ask for a covered name and for the asterisk's own."""
     place = subject.place("wildcard")
@@ -35,6 +39,10 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     given = rrset_of(exchange, "answer", name, place.rtype)
     if given is None:
         return failed(f"The answer has no {type_text(place.rtype)} record of the name.", exchange)
+    deeper = name_below(name, b"below")
+    below = subject.asker.ask(Query(name=deeper, rtype=place.rtype, payload=None))
+    if below.message is not None and rrset_of(below, "answer", deeper, place.rtype) is None:
+        return failed(f"A name of two more labels gets no {type_text(place.rtype)} record.", exchange, below)
     itself = subject.asker.ask(Query(name=place.name, rtype=place.rtype, payload=None))
     if itself.message is None:
         return subject.unanswered(itself)

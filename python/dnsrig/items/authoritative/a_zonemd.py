@@ -5,6 +5,7 @@ import dns.zone
 from dns.rdatatype import RdataType
 from dns.rdtypes.ANY.ZONEMD import ZONEMD
 
+from dnsrig.items.authoritative._unchanged import unless_changed
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Evidence, Outcome, Severity, failed, inconclusive, not_applicable, passed
@@ -26,6 +27,7 @@ ITEM = Item(
 )
 
 
+@unless_changed
 def check(subject: AuthoritativeSubject) -> Outcome:
     """Compute the digest."""
     zone = subject.transfer.zone

@@ -6,7 +6,7 @@ from typing import Any
 
 from dnsrig.runs.folder import RunFolder
 from dnsrig.studies.functionality.published import PublishedItem, published_items
-from dnsrig.verification.deviations import known_deviations
+from dnsrig.verification.deviations import KnownFailures, known_deviations, why_known
 from dnsrig.verification.item import ROLES, Role
 from dnsrig.verification.verdicts import Severity, Verdict
 from dnsrig.verification.verification import ORDER
@@ -30,9 +30,14 @@ class Target:
     """By id, in the catalogue's order; those whose verdict varies between repetitions are inconclusive."""
 
     @property
-    def known(self) -> Mapping[str, str]:
-        """The items that this version is known to fail, with reasons."""
+    def known(self) -> KnownFailures:
+        """The failures that are known of this version."""
         return known_deviations(self.role, self.name, self.version)
+
+    def known_deviation(self, item: ItemJson) -> str | None:
+        """Give why an item fails, where that is known of this version."""
+        failed = item["verdict"] == Verdict.FAIL
+        return why_known(self.known, item["id"], item["reason"]) if failed else None
 
     def of(self, verdict: Verdict) -> list[ItemJson]:
         """Give the items with a verdict, the severest first."""
@@ -92,9 +97,15 @@ class RoleFindings:
         groups: dict[str, list[ItemRow]] = {}
         for item in items.values():
             verdicts = tuple(_worst(target, [item["id"]]) for target in self.targets)
-            row = ItemRow(item, verdicts, tuple(item["id"] in target.known for target in self.targets))
+            row = ItemRow(item, verdicts, tuple(_is_known(target, item["id"]) for target in self.targets))
             groups.setdefault(item["group"], []).append(row)
         return groups
+
+
+def _is_known(target: Target, item_id: str) -> bool:
+    """Whether the target failed an item as its version is known to."""
+    item = target.items.get(item_id)
+    return item is not None and target.known_deviation(item) is not None
 
 
 def findings(run: RunFolder) -> list[RoleFindings]:

@@ -94,7 +94,7 @@ def _answer(target: Target) -> dict[str, str]:
         claim = f"{who}: {len(failed)} of {applicable} items {_fail(len(failed))}: {', '.join(failed)}"
     else:
         claim = f"{who}: no item fails of {applicable}"
-    known = [item_id for item_id in failed if item_id in target.known]
+    known = [item["id"] for item in target.of(Verdict.FAIL) if target.known_deviation(item) is not None]
     details = []
     if known:
         all_known = "as known of this version"
@@ -115,7 +115,7 @@ def _fail(number: int) -> str:
 
 
 def _target(target: Target) -> dict[str, Any]:
-    failed = {item["id"] for item in target.of(Verdict.FAIL)}
+    reasons = {item["id"]: target.known_deviation(item) for item in target.of(Verdict.FAIL)}
     return {
         "case_id": target.case_id,
         "role": target.role,
@@ -124,7 +124,7 @@ def _target(target: Target) -> dict[str, Any]:
         "version": target.version,
         "elapsed_s": round(target.elapsed_s, 3),
         "summary": target.counts,
-        "known_deviations": {item: reason for item, reason in target.known.items() if item in failed},
+        "known_deviations": {item: reason for item, reason in reasons.items() if reason is not None},
     }
 
 

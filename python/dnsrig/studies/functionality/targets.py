@@ -1,11 +1,12 @@
 """Verifies one case: starts what it names, runs the items, and ends it."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
 from dnsrig.studies.functionality.cases import Case
+from dnsrig.verification.deviations import KnownFailures
 from dnsrig.verification.item import KnownItem
 from dnsrig.verification.path_targets import Ends, OwnPath, path_target
 from dnsrig.verification.proxy_targets import Device, proxy_target
@@ -28,12 +29,12 @@ def verified(case: Case, items: Sequence[KnownItem], folder: Path) -> Verificati
     """
     began = time.monotonic()
     zone = None
-    known: Mapping[str, str] = {}
+    known: KnownFailures = {}
     with ExitStack() as stack:
         if case.role == "authoritative":
             server = stack.enter_context(authoritative_target(case.target, PORT, Told(), folder))
             zones = [subject.origin.to_text() for subject in server.subjects]
-            results = merged(items, run_on_each(items, server.subjects), zones)
+            results = merged(items, run_on_each(items, server.subjects), zones, server.known)
             version, known, zone = server.version, server.known, zones[0] if len(zones) == 1 else None
         elif case.role == "resolver":
             resolver = stack.enter_context(resolver_target(case.target, PORT, None, folder))

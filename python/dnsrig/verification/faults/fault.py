@@ -82,6 +82,8 @@ class Fault:
     """A TCP connection is closed after its first response."""
     discards_pipelined: bool = False
     """What comes by TCP together with a query, or before its response, is thrown away."""
+    needs_whole_queries: bool = False
+    """A TCP connection is closed where a query comes in more than one segment, or with others in one."""
     other_source_port: bool = False
     """Responses by UDP come from another port than the one that was asked."""
     fixed_source_port: bool = False

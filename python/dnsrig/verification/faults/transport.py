@@ -148,6 +148,12 @@ FAULTS = (
         discards_pipelined=True,
     ),
     Fault(
+        name="needs-whole-queries",
+        does="closes TCP connections by which a query comes in more than one segment, or with others in one",
+        roles=AUTHORITATIVE,
+        needs_whole_queries=True,
+    ),
+    Fault(
         name="answers-from-other-port",
         does="sends responses by UDP from another port",
         roles=AUTHORITATIVE,

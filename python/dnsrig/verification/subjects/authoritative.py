@@ -62,7 +62,8 @@ class AuthoritativeSubject:
 
     @kept_property
     def answers(self) -> Answers:
-        """What the server says to questions that several items ask."""
+        """What the server says to questions that several items ask; what is kept is no older than the SOA record."""
+        _ = self.soa
         return Answers(self.asker, self._large)
 
     @kept_property
@@ -85,7 +86,8 @@ class AuthoritativeSubject:
 
     @kept_property
     def transfer(self) -> Transfer:
-        """The zone as the server transfers it, if it does."""
+        """The zone as the server transfers it, if it does; no older than the SOA record."""
+        _ = self.soa
         return transfer(self.asker, self.origin)
 
     @kept_property
@@ -118,6 +120,15 @@ class AuthoritativeSubject:
             return self.given_ds
         found = None if self.parent_ds is None else rrset_of(self.parent_ds, "answer", self.origin, RdataType.DS)
         return () if found is None else tuple(record for record in found if isinstance(record, DS))
+
+    def renewed(self) -> "AuthoritativeSubject":
+        """Give the same subject, of which nothing was asked."""
+        return replace(self, kept={})
+
+    def serial_of(self, exchange: Exchange) -> int | None:
+        """Give the serial in a response for the zone's SOA record; None without."""
+        rrset = rrset_of(exchange, "answer", self.origin, RdataType.SOA)
+        return None if rrset is None else int(rrset[0].serial)
 
     @kept_property
     def soa(self) -> Exchange:

@@ -1,0 +1,53 @@
+"""What items about the form of responses look at: those of the sample with DO, and the usual ones without EDNS."""
+
+from collections.abc import Callable
+
+from dns.rdatatype import RdataType
+
+from dnsrig.items.authoritative._answers import child_of, denied_name, expanded_name, nothing_seen, questions, sample
+from dnsrig.verification.exchange import Exchange
+from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
+from dnsrig.verification.verdicts import Outcome, failed, passed
+
+PLAIN_MAX = 20
+"""Places of the zone that are asked for without EDNS."""
+
+
+def responses(subject: AuthoritativeSubject) -> list[Exchange]:
+    """List the responses, those without EDNS first; what came may be unreadable."""
+    marks, origin = subject.landmarks, subject.origin
+    asked = [(origin, RdataType.SOA), (origin, RdataType.NS), (denied_name(subject), RdataType.A)]
+    asked += [(place.name, place.rtype) for place in (marks.host, *subject.survey.places[:PLAIN_MAX]) if place]
+    if marks.alias is not None:
+        asked.append((marks.alias, RdataType.A))
+    expanded = expanded_name(subject)
+    if expanded is not None and marks.wildcard is not None:
+        asked.append((expanded, marks.wildcard.rtype))
+    cuts = (marks.delegation, marks.secure_delegation)
+    asked += [(child_of(cut, subject.denied_label), RdataType.A) for cut in cuts if cut is not None]
+    plain = []
+    for name, rtype in dict.fromkeys(asked):
+        plain.append(subject.answers.get(name, rtype, do=False))
+        if plain[-1].response is None:
+            # Others are about silence; each further question would wait for nothing.
+            break
+    seen = sample(subject)
+    # The sample has none that cannot be read.
+    with_do = [subject.answers.get(*question) for question in questions(subject)] if seen else []
+    different = {id(exchange): exchange for exchange in (*plain, *seen, *with_do)}.values()
+    return [exchange for exchange in different if exchange.response is not None]
+
+
+def check_responses(subject: AuthoritativeSubject, trouble: Callable[[Exchange], str], held: str) -> Outcome:
+    """Judge each response by `trouble`: what is wrong, as words that go on after "The response to ...", or "".
+
+    `held` is the reason of a pass, with {count} for the number of responses.
+    """
+    looked_at = responses(subject)
+    for exchange in looked_at:
+        said = trouble(exchange)
+        if said:
+            return failed(f"The response to {exchange.title} {said}.", exchange)
+    if not looked_at:
+        return nothing_seen("anything to look at")
+    return passed(held.format(count=len(looked_at)), looked_at[0])

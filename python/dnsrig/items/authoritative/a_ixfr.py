@@ -1,0 +1,94 @@
+"""A-ixfr: queries for incremental zone transfer."""
+
+import dns.exception
+import dns.message
+import dns.rcode
+import dns.rdataclass
+import dns.rrset
+from dns.rdatatype import RdataType
+
+from dnsrig.items.authoritative._answers import zone_soa
+from dnsrig.items.authoritative._probes import rcode_text
+from dnsrig.verification.exchange import Exchange
+from dnsrig.verification.item import Item
+from dnsrig.verification.queries import CraftedMessage
+from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
+from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed
+
+REFUSALS = {dns.rcode.REFUSED, dns.rcode.NOTAUTH, dns.rcode.NOTIMP, dns.rcode.FORMERR}
+ITEM = Item(
+    id="A-ixfr",
+    role="authoritative",
+    group="Zone transfer",
+    requirement=(
+        "A query for IXFR is refused, or answered with the zone's SOA record first, and with that alone where the"
+        " client "
+        "has the version already."
+    ),
+    references=("RFC 1995 section 2", "RFC 1995 section 4", "RFC 8906 section 2"),
+    severity=Severity.WARNING,
+    consequence=(
+        "Secondaries wait for the transfer until they give up, and serve an old version; each look for changes costs a "
+        "transfer of the whole zone."
+    ),
+    procedure=(
+        "IXFR is asked for by UDP and TCP with the serial that the zone has, and with the one before. An error that "
+        "refuses is right; else the answer begins with the SOA record. By TCP the connection may be closed instead."
+    ),
+    dig=("dig @{server} -p {port} {zone} IXFR=1 +norec +noedns", "dig @{server} -p {port} {zone} IXFR=1 +norec +notcp"),
+    needs=("zone",),
+    faults=("drops-ixfr", "empty-ixfr", "servfail-to-ixfr"),
+)
+
+
+def ixfr_query(subject: AuthoritativeSubject, serial: int) -> CraftedMessage:
+    """Make a query of a client that has a version of the zone."""
+    message = dns.message.QueryMessage(id=0)
+    message.flags = 0
+    message.question.append(dns.rrset.RRset(subject.origin, dns.rdataclass.IN, RdataType.IXFR))
+    message.authority.append(dns.rrset.from_text(subject.origin, 0, "IN", "SOA", f". . {serial} 0 0 0 0"))
+    return CraftedMessage(name=subject.origin, rtype=RdataType.IXFR, payload=None, after_id=message.to_wire()[2:])
+
+
+def check(subject: AuthoritativeSubject) -> Outcome:
+    """Ask as a client with this version, and with the one before."""
+    soa = zone_soa(subject)
+    if soa is None:
+        return inconclusive("The zone's serial is not known; A-soa is about the SOA record.", subject.soa)
+    serial = soa[0].serial
+    exchanges = []
+    for known in (serial, (serial - 1) % (1 << 32)):
+        query = ixfr_query(subject, known)
+        by_udp = subject.asker.udp(query)
+        if by_udp.response is None:
+            return subject.unanswered(by_udp)
+        for exchange in (by_udp, subject.asker.tcp(query)):
+            wrong = _wrong(subject, exchange, known)
+            if wrong:
+                return failed(f"The response to {exchange.title} with serial {known} {wrong}.", exchange)
+            exchanges.append(exchange)
+    codes = ", ".join(dict.fromkeys(rcode_text(exchange) for exchange in exchanges))
+    return passed(f"Queries for IXFR are answered: {codes}.", *exchanges[:2])
+
+
+def _wrong(subject: AuthoritativeSubject, exchange: Exchange, known: int) -> str:
+    """Say what is wrong with the first message of a response; "" if nothing is."""
+    if exchange.response is None or exchange.is_truncated:
+        return ""
+    try:
+        # Parsed together, the SOA records at the beginning of each part would be one.
+        message = dns.message.from_wire(exchange.response, one_rr_per_rrset=True)
+    except (dns.exception.DNSException, ValueError) as error:
+        return f"cannot be parsed: {error}"
+    if message.rcode() in REFUSALS:
+        return ""
+    if message.rcode() != dns.rcode.NOERROR:
+        return f"has the code {rcode_text(exchange)}"
+    if not message.answer:
+        return "has neither an error nor an answer"
+    first = message.answer[0]
+    if first.rdtype != RdataType.SOA or first.name != subject.origin:
+        return "does not begin with the SOA record"
+    if first[0].serial == known and len(message.answer) > 1:
+        return f"has {len(message.answer)} records, though nothing has changed"
+    return ""

@@ -1,0 +1,116 @@
+"""A-same: the same data however they are asked for."""
+
+from collections.abc import Sequence
+
+import dns.name
+import dns.rcode
+import dns.rdata
+from dns.rdatatype import RdataType
+
+from dnsrig.items.authoritative._probes import rcode_text, type_text
+from dnsrig.items.authoritative._unchanged import unless_changed
+from dnsrig.verification.exchange import Exchange
+from dnsrig.verification.item import Item
+from dnsrig.verification.queries import USUAL_PAYLOAD, Query
+from dnsrig.verification.subjects.authoritative import AuthoritativeSubject, rrset_of
+from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed
+
+TIMES = 5
+"""So often each way is taken in turn with the plainest; where a server gives one of several answers each time, that all
+of either are alike, and the two not, comes about once in a thousand, with two answers."""
+PLACES_MAX = 4
+Said = tuple[dns.rcode.Rcode | None, int, frozenset[dns.rdata.Rdata]]
+ITEM = Item(
+    id="A-same",
+    role="authoritative",
+    group="Answers",
+    requirement="A question gets the same code, data and TTL by UDP and TCP, with EDNS and without, in any case.",
+    references=("RFC 7766 section 5", "RFC 6891 section 6.2.1", "RFC 4343 section 3", "RFC 3225 section 3"),
+    severity=Severity.ERROR,
+    consequence="Clients reach one host or another, or none, depending on how their resolver asks.",
+    procedure=(
+        "NS records and some RRsets that are known are asked for by UDP without EDNS, and in turn by TCP, with EDNS, "
+        f"with DO, and in upper case. What differs is asked for {TIMES} times in turn: it fails where each way gives "
+        "the same each time, but another than the first."
+    ),
+    dig=(
+        "dig @{server} -p {port} {host} +norec +noedns",
+        "dig @{server} -p {port} {host} +norec +noedns +tcp",
+        "dig @{server} -p {port} {host} +norec +dnssec",
+    ),
+    needs=("zone",),
+    faults=(
+        "other-address-by-tcp",
+        "other-address-in-upper-case",
+        "other-address-with-edns",
+        "other-ttl-with-do",
+        "case-sensitive",
+        "ttls-differ",
+        "changes-data",
+        "other-address",
+        "raised-ttl",
+    ),
+)
+
+
+@unless_changed
+def check(subject: AuthoritativeSubject) -> Outcome:
+    """Ask each way for some RRsets."""
+    compared = 0
+    for name, rtype in _places(subject):
+        plainest = Query(name=name, rtype=rtype, payload=None)
+        first = subject.asker.ask(plainest)
+        if first.message is None:
+            continue
+        for words, by_tcp, query in _ways(name, rtype):
+            other = _ask(subject, query, by_tcp)
+            if other.message is None or other.rcode == dns.rcode.FORMERR:
+                # Items about TCP, EDNS, DO and case say so.
+                continue
+            compared += 1
+            if _said(first) != _said(other) and _is_steadily_other(subject, plainest, query, by_tcp):
+                what = f"the response code {rcode_text(other)}" if other.rcode != first.rcode else "other data or TTL"
+                return failed(f"{name} {type_text(rtype)} asked for {words} gets {what}.", first, other)
+    if not compared:
+        return inconclusive("There are no two responses to compare.")
+    return passed(f"{compared} responses are the same as those to the plainest queries.", first)
+
+
+def _places(subject: AuthoritativeSubject) -> list[tuple[dns.name.Name, RdataType]]:
+    marks = subject.landmarks
+    known = [(place.name, place.rtype) for place in (marks.host, marks.wildcard) if place is not None]
+    addresses = [(one.name, one.rtype) for one in subject.survey.places if one.rtype in {RdataType.A, RdataType.AAAA}]
+    return list(dict.fromkeys([(subject.origin, RdataType.NS), *known, *addresses]))[:PLACES_MAX]
+
+
+def _ways(name: dns.name.Name, rtype: RdataType) -> Sequence[tuple[str, bool, Query]]:
+    """Give how else to ask: in words, whether by TCP, and what."""
+    upper = dns.name.Name([label.upper() for label in name.labels])
+    return (
+        ("by TCP", True, Query(name=name, rtype=rtype, payload=None)),
+        ("with EDNS", False, Query(name=name, rtype=rtype)),
+        ("with DO", False, Query(name=name, rtype=rtype, do=True, payload=USUAL_PAYLOAD)),
+        ("in upper case", False, Query(name=upper, rtype=rtype, payload=None)),
+    )
+
+
+def _ask(subject: AuthoritativeSubject, query: Query, by_tcp: bool) -> Exchange:
+    return subject.asker.tcp(query) if by_tcp else subject.asker.ask(query)
+
+
+def _said(exchange: Exchange) -> Said:
+    """Give what matters of a response: its code, and the TTL and data of what was asked for."""
+    rrset = rrset_of(exchange, "answer", exchange.query.name, exchange.query.rtype)
+    return exchange.rcode, 0 if rrset is None else rrset.ttl, frozenset(rrset or ())
+
+
+def _is_steadily_other(subject: AuthoritativeSubject, first: Query, other: Query, by_tcp: bool) -> bool:
+    """Ask both in turn: a zone that is changed meanwhile, or data given by turns, differ from themselves too."""
+    here, there = set(), set()
+    for _ in range(TIMES):
+        exchanges = subject.asker.ask(first), _ask(subject, other, by_tcp)
+        if any(exchange.message is None for exchange in exchanges):
+            return False
+        here.add(_said(exchanges[0]))
+        there.add(_said(exchanges[1]))
+    return len(here) == len(there) == 1 and here != there

@@ -34,6 +34,7 @@ ITEM = Item(
     dig=("dig @{server} -p {port} {zone} AXFR",),
     needs=("transfer",),
     faults=(
+        "two-cnames",
         "axfr-leaves-out",
         "axfr-strips-rrsig",
         "axfr-ends-early",
@@ -47,6 +48,7 @@ ITEM = Item(
         "one-bad-signature",
         "ns-alias",
         "keeps-first-string",
+        "half-addresses",
     ),
 )
 

@@ -25,7 +25,7 @@ from turns import in_turn
 
 SERVERS = ("embedded", "bind", "nsd", "knot", "powerdns")
 ITEMS = {known.item.id: known.item for known in items("authoritative")}
-ABOUT_DNSSEC = {item.id for item in ITEMS.values() if item.group.startswith(("DNSSEC", "Zone transfer"))}
+ABOUT_DNSSEC = {item.id for item in ITEMS.values() if item.group.startswith(("DNSSEC", "Zone transfer", "Zone data"))}
 """Whether these can be tried depends on the zone; test_dnssec_items.py has zones for all of them."""
 ALL_LANDMARKS = "all-landmarks"
 FAULTS = {

@@ -62,6 +62,14 @@ DELEGATIONS = (
     "@ NS ns\nns A 192.0.2.2\na NS ns.a\nns.a A 192.0.2.3\nb NS ns.b\nns.b A 192.0.2.4\n"
     f"b DS 1 13 2 {'01' * 32}\nm A 192.0.2.5\nzz CNAME m\n*.wild A 192.0.2.6\n"
 )
+# Targets outside, below delegations, by wildcards, and those that say that there is no service.
+SERVICES = (
+    '@ NS ns\nns A 192.0.2.2\n@ MX 0 .\n@ TXT "v=spf1 -all"\n@ TXT other\n@ CAA 0 issue "ca.test; account=1"\n'
+    '@ CAA 128 iodef "mailto:a@b.test"\n_a._tcp SRV 0 0 0 .\n_b._tcp SRV 0 0 5 x.wild\n*.wild A 192.0.2.3\n'
+    "post MX 10 mx.child\npost MX 20 mx.elsewhere.test.\npost MX 30 x.wild\nchild NS ns.child\nns.child A 192.0.2.4\n"
+    "other NS ns.child\nweb HTTPS 1 . alpn=h2\nalso HTTPS 0 web\ngone HTTPS 0 .\nlong CNAME x.wild\n"
+    'away CNAME www.elsewhere.test.\ndown CNAME www.child\n_dmarc TXT "v=DMARC1; p=none"\n*.cname CNAME web\n'
+)
 SIGNED = {
     # The DNSKEY response exceeds the limit of 1232 octets that servers ship with.
     "keys.example.": (RSA_KEYS, "@ NS ns\nns A 192.0.2.2\nhost A 192.0.2.3\n"),
@@ -70,6 +78,8 @@ SIGNED = {
         NSEC,
         "@ NS ns\nns A 192.0.2.2\n" + "".join(f'big TXT "{number} {"x" * 225}"\n' for number in range(7)),
     ),
+    "services.example.": (NSEC, SERVICES),
+    "services3.example.": (NSEC3, SERVICES),
     "wildcards.example.": (NSEC, WILDCARDS),
     "wildcards3.example.": (NSEC3, WILDCARDS),
     "mail-signed.example.": (NSEC, MAIL),

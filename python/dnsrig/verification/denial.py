@@ -14,12 +14,14 @@ import dns.dnssec
 import dns.name
 import dns.rrset
 from dns.rdatatype import RdataType
+from dns.rdtypes.ANY.CSYNC import CSYNC
 from dns.rdtypes.ANY.NSEC import NSEC
 from dns.rdtypes.ANY.NSEC3 import NSEC3
 
 NXNAME = 128
 """The type by which compact denial says that there is no such name (RFC 9824 section 2)."""
 OPT_OUT = 1
+LONGEST_LABEL = 63
 SHA1_DIGEST = 1
 TO_BASE32 = bytes.maketrans(b"0123456789ABCDEFGHIJKLMNOPQRSTUV", b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
 Types = frozenset[int]
@@ -74,7 +76,7 @@ class DenialRecords(Protocol):
         ...
 
 
-def types_of(record: NSEC | NSEC3) -> Types:
+def types_of(record: NSEC | NSEC3 | CSYNC) -> Types:
     """Give the numbers of the types in a record's bitmap."""
     return frozenset(
         256 * window + 8 * place + bit
@@ -127,6 +129,19 @@ def is_between(owner: Place, following: Place, candidate: Place) -> bool:
     if owner < following:
         return bool(owner < candidate < following)
     return candidate != owner and bool(candidate > owner or candidate < following)
+
+
+def beyond(name: dns.name.Name) -> dns.name.Name | None:
+    """Give the name that follows all below a name: with an octet more in its first label (RFC 4034 section 6.1).
+
+    The record that covers it is the last one at or below the name. None if there is no room for it.
+    """
+    if len(name.labels[0]) == LONGEST_LABEL:
+        return None
+    try:
+        return dns.name.Name((name.labels[0] + b"\x00", *name.labels[1:]))
+    except dns.name.NameTooLong:
+        return None
 
 
 def ancestors(name: dns.name.Name, origin: dns.name.Name) -> list[dns.name.Name]:

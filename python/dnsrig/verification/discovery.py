@@ -11,12 +11,16 @@ import dns.rrset
 from dns.rdatatype import RdataType
 from dns.rdtypes.ANY.NSEC import NSEC
 
-from dnsrig.verification.asker import LONGEST_LABEL, Asker, name_below, random_label
-from dnsrig.verification.denial import is_between, types_of
+from dnsrig.verification.asker import Asker, name_below, random_label
+from dnsrig.verification.denial import beyond, is_between, types_of
+from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.landmarks import Landmarks, find_landmarks
+from dnsrig.verification.malformed import malformed_records
 from dnsrig.verification.queries import USUAL_PAYLOAD, Query
 
-APEX_TYPES = (RdataType.SOA, RdataType.NS, RdataType.A, RdataType.AAAA, RdataType.MX, RdataType.TXT, RdataType.DNSKEY)
+APEX_TYPES = tuple(
+    RdataType[text] for text in ["SOA", "NS", "A", "AAAA", "MX", "TXT", "CAA", "HTTPS", "CSYNC", "DNSKEY"]
+)
 USUAL_LABELS = ("www", "mail", "ns1", "ns", "ns2", "ftp", "_dmarc")
 USUAL_TYPES = (RdataType.A, RdataType.CNAME, RdataType.TXT)
 NAMES_MAX = 120
@@ -69,10 +73,15 @@ class _Search:
         return self._message(self.origin, RdataType.SOA) is not None
 
     def ask(self, name: dns.name.Name, rtype: RdataType) -> list[Found]:
-        """Ask for an RRset; also what a referral tells of its zone cut. Past the deadline nothing is found."""
-        message = self._message(name, rtype)
-        if message is None:
-            return []
+        """Ask for an RRset, without its records if they are malformed; also what a referral tells of its zone cut.
+
+        Past the deadline nothing is found.
+        """
+        exchange = self._exchange(name, rtype)
+        message = None if exchange is None else exchange.message
+        if exchange is None or message is None:
+            wrong = [] if exchange is None else malformed_records(exchange.response or b"")
+            return [(name, rtype, [])] if any((one.name, one.rtype) == (name, rtype) for one in wrong) else []
         if message.answer:
             wanted = (rrset for rrset in message.answer if rrset.name == name)
             return [_found(rrset) for rrset in wanted if rrset.rdtype in {rtype, RdataType.CNAME}]
@@ -97,6 +106,9 @@ class _Search:
         name = self.origin
         for _ in range(NAMES_MAX):
             link = self._link(name) if time.monotonic() < deadline else None
+            if name != self.origin and (link is None or types_of(link) <= {RdataType.RRSIG, RdataType.NSEC}):
+                # A delegation whose record is not found, or hides it, is seen by its referral.
+                yield name, RdataType.NS
             if link is None or link.next.labels[0].startswith(MADE_LABEL):
                 return
             for number in sorted(types_of(link) - {RdataType.RRSIG, RdataType.NSEC}):
@@ -113,15 +125,9 @@ class _Search:
         return next(own, None) or self._link_of_cut(name)
 
     def _link_of_cut(self, name: dns.name.Name) -> NSEC | None:
-        """Find the NSEC record of a delegation, of which the child has the say: by the denial of what comes after it.
-
-        The name with an octet more in its first label follows all that is below the delegation (RFC 4034 section 6.1).
-        """
-        if name == self.origin or len(name.labels[0]) == LONGEST_LABEL:
-            return None
-        try:
-            following = dns.name.Name((name.labels[0] + b"\x00", *name.labels[1:]))
-        except dns.name.NameTooLong:
+        """Find the NSEC record of a delegation, of which the child has the say: by the denial of what follows."""
+        following = None if name == self.origin else beyond(name)
+        if following is None:
             return None
         message = self._message(following, RdataType.A, do=True)
         for rrset in [] if message is None else message.authority:
@@ -131,10 +137,14 @@ class _Search:
         return None
 
     def _message(self, name: dns.name.Name, rtype: RdataType, *, do: bool = False) -> dns.message.Message | None:
+        exchange = self._exchange(name, rtype, do=do)
+        return None if exchange is None else exchange.message
+
+    def _exchange(self, name: dns.name.Name, rtype: RdataType, *, do: bool = False) -> Exchange | None:
         if time.monotonic() > self.deadline:
             return None
         do = do and self.payload is not None
-        return self.asker.ask(Query(name=name, rtype=rtype, do=do, payload=self.payload)).message
+        return self.asker.ask(Query(name=name, rtype=rtype, do=do, payload=self.payload))
 
 
 def _found(rrset: dns.rrset.RRset) -> Found:

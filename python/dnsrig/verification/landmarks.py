@@ -44,6 +44,8 @@ class Landmarks:
     """Its name begins with an asterisk."""
     empty: dns.name.Name | None = None
     """An empty non-terminal."""
+    empties: list[dns.name.Name] = field(default_factory=list)
+    """Empty non-terminals above data or a secure delegation, some of them: opt-out leaves none of these out."""
     delegation: dns.name.Name | None = None
     """Without DS records."""
     secure_delegation: dns.name.Name | None = None
@@ -58,6 +60,9 @@ class Landmarks:
     """Every delegation that is known."""
     glue_places: list[Place] = field(default_factory=list)
     """Addresses below the delegation of `glue`."""
+    occluded: list[Place] = field(default_factory=list)
+    """RRsets that cannot be asked for, some of them: below a DNAME record, or at or below a delegation and neither its
+    own nor addresses; in the order of their names."""
     serial: int | None = None
     """Of the SOA record that was found."""
     is_whole: bool = False
@@ -70,6 +75,11 @@ class Landmarks:
 
 
 LARGE_KEPT = 50
+OCCLUDED_KEPT = 50
+EMPTIES_KEPT = 50
+AT_CUT = {RdataType.NS, RdataType.DS, RdataType.A, RdataType.AAAA, *PROOF_TYPES}
+BELOW_CUT = AT_CUT - {RdataType.NS, RdataType.DS}
+"""Types that are left to items on proofs, or may be at and below delegations: addresses of servers."""
 PLACES_KEPT = 500
 
 _Data = dict[tuple[dns.name.Name, RdataType], list[dns.rdata.Rdata]]
@@ -90,6 +100,8 @@ def find_landmarks(
         data.setdefault((name, rtype), []).extend(records)
         sizes[name, rtype] = sizes.get((name, rtype), 0) + sum(len(rdata.to_wire() or b"") for rdata in records)
     cuts = {name for name, rtype in sizes if rtype == RdataType.NS and name != origin}
+    # What is delegated below a delegation is none of the zone's.
+    cuts = {name for name in cuts if _cut_of(name.parent(), origin, cuts) is None}
     secure = {name for name, rtype in sizes if rtype == RdataType.DS}
     names = {name for name, _ in sizes}
     found.delegation = min(cuts - secure, default=None)
@@ -108,10 +120,13 @@ def find_landmarks(
             found.dname = found.dname or name
     found.host = _first(place for place in visible if not place.name.is_wild() and place.name != origin)
     found.wildcard = _first(place for place in visible if place.name.is_wild())
-    found.empty = _empty_non_terminal(origin, {place.name for place in visible} | cuts, names)
+    shown = {place.name for place in visible}
+    found.empty = min(_empty_non_terminals(origin, shown | cuts, names), default=None)
+    found.empties = sorted(_empty_non_terminals(origin, shown | (cuts & secure), names))[:EMPTIES_KEPT]
     usual = [place for place in visible if place.rtype not in PROOF_TYPES]
     found.large = sorted(usual, key=lambda place: -place.octets)[:LARGE_KEPT]
     found.cuts = frozenset(cuts)
+    found.occluded = _occluded(origin, cuts, sizes)
     _note_data(found, usual, data)
     return found
 
@@ -136,6 +151,26 @@ def _note_data(found: Landmarks, visible: Iterable[Place], data: _Data) -> None:
             found.serial = record.serial
 
 
+def _occluded(
+    origin: dns.name.Name, cuts: set[dns.name.Name], there: Iterable[tuple[dns.name.Name, RdataType]]
+) -> list[Place]:
+    redirected = {name for name, rtype in there if rtype == RdataType.DNAME}
+    found: list[Place] = []
+    for name, rtype in sorted(there):
+        cut = _cut_of(name, origin, cuts)
+        if cut is not None:
+            is_occluded = rtype not in (AT_CUT if name == cut else BELOW_CUT)
+        else:
+            # Signers that do not know better give such names NSEC records.
+            is_below = name != origin and (
+                origin in redirected or _cut_of(name.parent(), origin, redirected) is not None
+            )
+            is_occluded = is_below and rtype not in PROOF_TYPES
+        if is_occluded and len(found) < OCCLUDED_KEPT:
+            found.append(Place(name, rtype))
+    return found
+
+
 def _with_data(place: Place, data: _Data) -> Place:
     return replace(place, data=frozenset(data.get((place.name, place.rtype), [])))
 
@@ -153,9 +188,9 @@ def _cut_of(name: dns.name.Name, origin: dns.name.Name, cuts: set[dns.name.Name]
     return None
 
 
-def _empty_non_terminal(
+def _empty_non_terminals(
     origin: dns.name.Name, visible: Iterable[dns.name.Name], names: set[dns.name.Name]
-) -> dns.name.Name | None:
+) -> set[dns.name.Name]:
     found = set()
     for name in visible:
         parent = name
@@ -163,4 +198,4 @@ def _empty_non_terminal(
             parent = parent.parent()
             if parent not in names and not parent.is_wild():
                 found.add(parent)
-    return min(found, default=None)
+    return found

@@ -15,7 +15,9 @@ import dns.rrset
 import dns.zone
 from dns.rdatatype import RdataType
 
+from dnsrig.servers.interruption import raise_interruption
 from dnsrig.verification.asker import Asker
+from dnsrig.verification.malformed import MalformedRecord, malformed_records
 from dnsrig.verification.queries import Query
 from dnsrig.verification.stopping import wait_readable
 
@@ -37,6 +39,8 @@ class Transfer:
     rrsets: tuple[dns.rrset.RRset, ...] = ()
     """In the order in which they came; the first and the last have the SOA record."""
     octets: int = 0
+    malformed: tuple[MalformedRecord, ...] = ()
+    """Records whose data cannot be parsed; they are not among the others."""
     zone: dns.zone.Zone | None = field(default=None, compare=False)
     """The zone's data, with absolute names, if the transfer is complete."""
 
@@ -45,6 +49,7 @@ def transfer(asker: Asker, origin: dns.name.Name) -> Transfer:
     """Ask for a zone transfer, over a TCP connection of its own."""
     sent = Query(name=origin, rtype=RdataType.AXFR, payload=None).wire(secrets.randbelow(1 << 16))
     rrsets: list[dns.rrset.RRset] = []
+    malformed: list[MalformedRecord] = []
     octets = 0
     deadline = time.monotonic() + TRANSFER_WAIT_S
     family = socket.AF_INET6 if ":" in asker.server.address else socket.AF_INET
@@ -60,7 +65,8 @@ def transfer(asker: Asker, origin: dns.name.Name) -> Transfer:
                     )
                 wire = _exactly(channel, struct.unpack("!H", _exactly(channel, 2, deadline))[0], deadline)
                 octets += len(wire)
-                message = dns.message.from_wire(wire, one_rr_per_rrset=True)
+                message, wrong = _read(wire)
+                malformed += wrong
                 _check_header(message, sent)
                 if message.rcode() != dns.rcode.NOERROR:
                     code = dns.rcode.to_text(message.rcode())
@@ -73,7 +79,20 @@ def transfer(asker: Asker, origin: dns.name.Name) -> Transfer:
         if not rrsets and not why.startswith(WRONG):
             return Transfer(refusal=why, octets=octets)
         return Transfer(trouble=why, rrsets=tuple(rrsets), octets=octets)
-    return Transfer(rrsets=tuple(rrsets), octets=octets, zone=_zone_of(rrsets, origin))
+    zone = _zone_of(rrsets, origin)
+    return Transfer(rrsets=tuple(rrsets), octets=octets, malformed=tuple(malformed), zone=zone)
+
+
+def _read(wire: bytes) -> tuple[dns.message.Message, list[MalformedRecord]]:
+    """Parse a message; records whose data are malformed are told apart, not taken for the end of the transfer."""
+    try:
+        return dns.message.from_wire(wire, one_rr_per_rrset=True), []
+    except (dns.exception.DNSException, ValueError) as error:
+        raise_interruption(error)
+        wrong = malformed_records(wire)
+        if not wrong:
+            raise
+        return dns.message.from_wire(wire, one_rr_per_rrset=True, continue_on_error=True), wrong
 
 
 def _check_header(message: dns.message.Message, sent: bytes) -> None:

@@ -42,13 +42,16 @@ def links(subject: AuthoritativeSubject) -> list[Link]:
 
 
 def _links(subject: AuthoritativeSubject) -> list[Link]:
+    return [link for exchange in sample(subject) for link in links_in(exchange, subject.origin)]
+
+
+def links_in(exchange: Exchange, origin: dns.name.Name) -> list[Link]:
+    """List the NSEC and NSEC3 records of a response, whose owner names are within the zone."""
+    message = exchange.message
     found = []
-    for exchange in sample(subject):
-        message = exchange.message
-        # Only an answer to a query for NSEC has such records in its answer section.
-        for rrset in [] if message is None else (*message.answer, *message.authority):
-            if not rrset.name.is_subdomain(subject.origin):
-                continue
+    # Only an answer to a query for NSEC has such records in its answer section.
+    for rrset in [] if message is None else (*message.answer, *message.authority):
+        if rrset.name.is_subdomain(origin):
             found += [Link(rrset.name, one, rrset.ttl, exchange) for one in rrset if isinstance(one, NSEC | NSEC3)]
     return found
 

@@ -39,6 +39,7 @@ ITEM = Item(
     dig=("dig @{server} -p {port} {zone} AXFR",),
     needs=("transfer",),
     faults=(
+        "two-cnames",
         "axfr-leaves-out",
         "axfr-strips-rrsig",
         "axfr-ends-early",
@@ -55,6 +56,7 @@ ITEM = Item(
         "axfr-adds-foreign",
         "axfr-leaves-out-glue",
         "axfr-other-id",
+        "half-addresses",
     ),
 )
 

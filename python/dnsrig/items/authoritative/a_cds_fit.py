@@ -26,12 +26,19 @@ ITEM = Item(
     procedure=(
         "CDS, CDNSKEY and DNSKEY RRsets are asked for: where there are both kinds, each CDS record is of a CDNSKEY "
         "record and the other way round; a key that they name is in the DNSKEY RRset, and among its signers. Records"
-        " of algorithm 0 ask for the deletion of the DS records and stand alone."
+        " of algorithm 0 ask for the deletion of the DS records: they stand alone, and all else in them is 0."
     ),
     dig=("dig @{server} -p {port} {zone} CDS +norec +dnssec", "dig @{server} -p {port} {zone} CDNSKEY +norec +dnssec"),
     needs=("signatures",),
-    faults=("cds-of-another-key", "cdnskey-of-another-key", "key-signing-key-does-not-sign"),
+    faults=(
+        "cds-deletion-with-digest",
+        "cds-of-another-key",
+        "cdnskey-of-another-key",
+        "key-signing-key-does-not-sign",
+    ),
 )
+
+DNSSEC_PROTOCOL = 3
 
 
 def _same_key(one: DNSKEY | CDNSKEY, other: DNSKEY | CDNSKEY) -> bool:
@@ -64,6 +71,13 @@ def _pair_trouble(subject: AuthoritativeSubject, digests: list[CDS], published: 
     return ""
 
 
+def _is_deletion(one: CDS | CDNSKEY) -> bool:
+    """Say whether a record of algorithm 0 is one of the two that ask for deletion (RFC 8078 section 4)."""
+    if isinstance(one, CDS):
+        return (one.key_tag, one.digest_type, bytes(one.digest)) == (0, 0, b"\0")
+    return (one.flags, one.protocol, bytes(one.key)) == (0, DNSSEC_PROTOCOL, b"\0")
+
+
 def check(subject: AuthoritativeSubject) -> Outcome:
     """Compare CDS, CDNSKEY and DNSKEY records."""
     asked = [subject.answers.get(subject.origin, rtype) for rtype in (RdataType.CDS, RdataType.CDNSKEY)]
@@ -78,6 +92,9 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     if deletions:
         if len(deletions) < len(wanted):
             return failed("Records that ask for deletion stand beside others.", *shown)
+        wrong = next((one for one in deletions if not _is_deletion(one)), None)
+        if wrong is not None:
+            return failed(f"{RdataType.make(wrong.rdtype).name} {wrong} has algorithm 0, but is no deletion.", *shown)
         return passed("The records ask for the deletion of the DS records.", *shown)
     trouble = _pair_trouble(subject, digests, published)
     if trouble:

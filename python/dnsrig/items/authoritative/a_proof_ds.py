@@ -27,7 +27,14 @@ ITEM = Item(
     ),
     dig=("dig @{server} -p {port} {delegation} DS +norec +dnssec",),
     needs=("signatures", "delegation"),
-    faults=("strips-denial", "strips-nodata-denial", "ds-from-child", "lacks-ds-denial"),
+    faults=(
+        "strips-denial",
+        "strips-nodata-denial",
+        "ds-from-child",
+        "lacks-ds-denial",
+        "cut-bitmap-without-ns",
+        "cut-bitmap-lists-ds",
+    ),
 )
 
 

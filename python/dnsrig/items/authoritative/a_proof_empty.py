@@ -1,12 +1,13 @@
 """A-proof-empty: empty non-terminals."""
 
+import dns.name
 import dns.rcode
 from dns.rdatatype import RdataType
 
-from dnsrig.items.authoritative._denials import judge, unusable
+from dnsrig.items.authoritative._denials import answer_rrsets, judge, unusable
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
-from dnsrig.verification.verdicts import Outcome, Severity, failed
+from dnsrig.verification.verdicts import Outcome, Severity, Verdict, failed
 
 ITEM = Item(
     id="A-proof-empty",
@@ -19,8 +20,8 @@ ITEM = Item(
         "Resolvers that minimise query names (RFC 9156) or take NXDOMAIN for all below it lose the names below."
     ),
     procedure=(
-        "An empty non-terminal is asked for with DO. NSEC: a record covers it and its Next Domain Name lies below "
-        "it. NSEC3: a record matches it, with an empty bitmap."
+        "Empty non-terminals, every one that is known or 50 of them, are asked for with DO. NSEC: a record covers it"
+        " and its Next Domain Name lies below it. NSEC3: a record matches it, with an empty bitmap."
     ),
     dig=("dig @{server} -p {port} {empty} A +norec +dnssec",),
     needs=("signatures", "empty"),
@@ -31,13 +32,27 @@ ITEM = Item(
         "lacks-empty-match",
         "nxdomain-for-empty",
         "nxdomain-for-nodata",
+        "lacks-nsec3-of-empty",
     ),
 )
 
 
 def check(subject: AuthoritativeSubject) -> Outcome:
-    """Ask for the name and judge the proof."""
-    name = subject.name("empty")
+    """Ask for the names and judge the proofs."""
+    first = _judge(subject, subject.name("empty"))
+    if first.verdict != Verdict.PASS:
+        return first
+    for name in subject.known_data.empties:
+        # Below a DNAME record there is nothing to be proved.
+        outcome = _judge(subject, name)
+        if outcome.verdict == Verdict.FAIL and not answer_rrsets(
+            subject.answers.get(name, RdataType.A), RdataType.CNAME
+        ):
+            return outcome
+    return first
+
+
+def _judge(subject: AuthoritativeSubject, name: dns.name.Name) -> Outcome:
     exchange = subject.answers.get(name, RdataType.A)
     outcome = unusable(subject, exchange)
     if outcome is not None:

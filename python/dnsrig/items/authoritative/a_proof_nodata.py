@@ -11,7 +11,7 @@ from dnsrig.items.authoritative._denials import judge, unusable
 from dnsrig.verification.denial import DenialRecords, Proof
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
-from dnsrig.verification.verdicts import Outcome, Severity, Verdict, inconclusive
+from dnsrig.verification.verdicts import Outcome, Severity, Verdict, failed, inconclusive
 
 ITEM = Item(
     id="A-proof-nodata",
@@ -33,12 +33,18 @@ ITEM = Item(
         "strips-denial",
         "strips-nodata-denial",
         "one-missing-nsec",
+        "lacks-nsec3-of-host",
+        "opt-out-skips-host",
     ),
 )
 
 
 def _prove(name: dns.name.Name, rtype: RdataType, records: DenialRecords) -> Proof:
-    return records.no_data(name, rtype)
+    proof = records.no_data(name, rtype)
+    # Opt-out may leave out insecure delegations and what leads to these only (RFC 5155 section 7.1).
+    if proof.opts_out:
+        return Proof(f"no NSEC3 record matches {name}, which has data, so that opt-out is no excuse")
+    return proof
 
 
 def check(subject: AuthoritativeSubject) -> Outcome:
@@ -56,8 +62,15 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         if outcome.verdict == Verdict.FAIL:
             return outcome
         outcomes.append(outcome)
+    answered = {
+        name for (name, _), exchange in subject.survey.asked.items() if exchange.message and exchange.message.answer
+    }
     for question in subject.survey.absences:
         further = subject.survey.asked.get(question)
+        if further is not None and further.rcode == dns.rcode.SERVFAIL and question[0] in answered:
+            # So servers do that look for the record in vain.
+            reason = f"The response to {further.title} is SERVFAIL, though the name has other types: there is no proof."
+            return failed(reason, further)
         if further is None or further.rcode != dns.rcode.NOERROR or further.message is None:
             continue
         name, rtype = question

@@ -14,6 +14,7 @@ from dnsrig.verification.item import Role
 
 AUTHORITATIVE: tuple[Role, ...] = ("authoritative",)
 TTL_S = 3600
+HALF_AN_ADDRESS = bytes(range(8))
 LONG_TTL_S = 86_400
 EMPTY_LABELS = (b"ent", b"empty")
 """How empty non-terminals are called in the rig's zones: that they are empty cannot be seen in a response."""
@@ -56,6 +57,22 @@ def _cname_at_apex(message: dns.message.Message) -> None:
     if message.question and is_denial(message) and message.question[0].name == _apex_of(message):
         cname = dns.rrset.from_text(message.question[0].name, TTL_S, "IN", "CNAME", OTHER_NAME.to_text())
         message.answer, message.authority = [cname], []
+
+
+def _two_cnames(passage: Passage) -> bytes:
+    answer = dns.message.from_wire(passage.response, one_rr_per_rrset=True)
+    # Those made of a DNAME record are no data of the zone.
+    is_made = bool(of_type(answer.answer, RdataType.DNAME)) and passage.asked.question[0].rdtype != RdataType.AXFR
+    other = dns.rdata.from_text("IN", "CNAME", OTHER_NAME.to_text())
+    for rrset in () if is_made else of_type(answer.answer, RdataType.CNAME):
+        answer.answer.append(dns.rrset.from_rdata(rrset.name, rrset.ttl, other))
+    return wire_of(answer)
+
+
+def _half_addresses(message: dns.message.Message) -> None:
+    for rrset in of_type(message.answer, RdataType.AAAA):
+        half = dns.rdata.GenericRdata(rrset.rdclass, rrset.rdtype, HALF_AN_ADDRESS)
+        replace_rdatas(rrset, [half])
 
 
 def _asks_server(message: dns.message.Message) -> bool:
@@ -151,6 +168,20 @@ FAULTS = (
     _fault("no-ns", "has no NS records at the apex", changing(_no_ns)),
     _fault("two-soas", "has two SOA records", unchanged_if_unreadable(_two_soas)),
     _fault("cname-at-apex", "has a CNAME record at the apex", changing(_cname_at_apex)),
+    Fault(
+        name="half-addresses",
+        does="gives AAAA records of eight octets",
+        roles=AUTHORITATIVE,
+        on_response=changing(_half_addresses),
+        changes_transfers=True,
+    ),
+    Fault(
+        name="two-cnames",
+        does="has two CNAME records for each alias",
+        roles=AUTHORITATIVE,
+        on_response=unchanged_if_unreadable(_two_cnames),
+        changes_transfers=True,
+    ),
     _fault("ns-alias", "has aliases where NS records lead", changing(_server_alias)),
     _fault("no-ns-address", "has no addresses of the zone's servers", changing(_no_server_address)),
     _fault("referral-in-answer", "gives referrals in the answer section", changing(_referral_in_answer)),

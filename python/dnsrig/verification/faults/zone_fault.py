@@ -8,6 +8,7 @@ from dns.rdtypes.ANY.DS import DS
 
 from dnsrig.verification.zones.editing import ZoneEditor
 from dnsrig.verification.zones.making import VARIANTS, RigZone, Variant, make_zone, with_ds
+from dnsrig.verification.zones.source import zone_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +20,10 @@ class ZoneFault:
     does: str
     """What it does, in words that go on after "The zone"."""
     variant: Variant = field(default_factory=lambda: VARIANTS["nsec"])
+    adds: str = ""
+    """Lines that the zone file has besides, before it is signed; names are relative to the apex."""
+    turns: tuple[str, str] = ("", "")
+    """What stands in the zone file of the right zone, and what stands there instead, before it is signed."""
     edit: Callable[[ZoneEditor], None] | None = None
     """Changes the zone after it was signed."""
     keeps_digest: bool = False
@@ -28,7 +33,12 @@ class ZoneFault:
 
     def make(self, folder: Path) -> RigZone:
         """Make the zone in `folder`, named after the fault."""
-        zone = make_zone(folder, self.variant, f"{self.name}.dnsrig.test")
+        there, instead = self.turns
+        text = zone_text()
+        if there not in text:
+            raise ValueError(f"the rig's zone has no {there}")
+        text = text.replace(there, instead, 1) + self.adds if there else text + self.adds
+        zone = make_zone(folder, self.variant, f"{self.name}.dnsrig.test", records=text)
         if self.edit is not None:
             editor = ZoneEditor(zone)
             self.edit(editor)

@@ -65,6 +65,16 @@ def _other_cdnskey(zone: ZoneEditor) -> None:
     zone.sign(zone.origin, RdataType.CDNSKEY, zone.ksk)
 
 
+def _delete_with_digest(zone: ZoneEditor) -> None:
+    """Ask for deletion by records that are not those which RFC 8078 section 4 has for that."""
+    rdataset = zone.rdataset(zone.origin, RdataType.CDS)
+    cds = CDS(rdataset.rdclass, RdataType.CDS, 4711, 0, 2, OTHER_DIGEST)  # type: ignore[no-untyped-call]
+    cdnskey = CDNSKEY(rdataset.rdclass, RdataType.CDNSKEY, 0, 3, 0, b"\0")  # type: ignore[no-untyped-call]
+    for record in (cds, cdnskey):
+        zone.put(zone.origin, record.rdtype, rdataset.ttl, [record])
+        zone.sign(zone.origin, record.rdtype, zone.ksk)
+
+
 def _sign_cds_by_zsk(zone: ZoneEditor) -> None:
     zone.sign(zone.origin, RdataType.CDS)
     zone.sign(zone.origin, RdataType.CDNSKEY)
@@ -146,6 +156,11 @@ ZONE_FAULTS = (
         name="cds-signed-by-zone-signing-key",
         does="has CDS and CDNSKEY records signed by a key that does not sign keys",
         edit=_sign_cds_by_zsk,
+    ),
+    ZoneFault(
+        name="cds-deletion-with-digest",
+        does="has a CDS record of algorithm 0 with a digest",
+        edit=_delete_with_digest,
     ),
     ZoneFault(
         name="wrong-zonemd", does="has a ZONEMD record with a wrong digest", edit=_spoil_digest, keeps_digest=True

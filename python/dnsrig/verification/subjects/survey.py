@@ -50,8 +50,9 @@ class Survey:
             if RdataType.CNAME not in there and name not in self.cuts
         ]
 
-    @property
-    def _questions(self) -> list[Question]:
+    @kept_property
+    def questions(self) -> list[Question]:
+        """List what is asked for."""
         asked: list[Question] = [(place.name, place.rtype) for place in self.places]
         asked += self.absences
         if self.uses_nsec:
@@ -61,7 +62,12 @@ class Survey:
 
     @kept_property
     def asked(self) -> dict[Question, Exchange]:
-        """The questions that were asked with their exchanges, those without response left out."""
+        """The questions that were asked with their exchanges, those without usable response left out."""
+        return {question: exchange for question, exchange in self.given.items() if exchange.message is not None}
+
+    @kept_property
+    def given(self) -> dict[Question, Exchange]:
+        """The same, with responses that cannot be parsed."""
         if self.answers.get(self.origin, RdataType.SOA).rcode != dns.rcode.NOERROR:
             # Queries with DO are not answered at all, or with an error.
             return {}
@@ -76,11 +82,11 @@ class Survey:
                 silent.append(question)
             return exchange
 
-        questions = self._questions
+        questions = self.questions
         with thread_pool(AT_ONCE, "survey") as pool:
             found = list(pool.map(ask, questions))
         return {
             question: exchange
             for question, exchange in zip(questions, found, strict=True)
-            if exchange is not None and exchange.message is not None
+            if exchange is not None and exchange.response is not None
         }

@@ -22,7 +22,7 @@ from dns.rdtypes.ANY.NSEC3 import NSEC3
 from dns.rdtypes.ANY.ZONEMD import ZONEMD
 
 from dnsrig.verification.denial import hash_of_owner, nsec3_hash
-from dnsrig.verification.zones.making import RigZone
+from dnsrig.verification.zones.making import RigZone, landmarks_of
 
 SEP = 0x0001
 DAY_S = 86_400
@@ -131,7 +131,7 @@ class ZoneEditor:
                 self.put(self.origin, RdataType.ZONEMD, old.ttl, [made])
                 self.sign(self.origin, RdataType.ZONEMD)
         self.data.to_file(str(self.rig.path), relativize=False, want_origin=False)
-        return replace(self.rig)
+        return replace(self.rig, landmarks=landmarks_of(self.rig.path, self.origin))
 
 
 def _read_pair(path: Path) -> SignedBy:

@@ -61,6 +61,8 @@ HOPS = (b"Hop1", b"Hop2", b"Hop3")
 FORGED_ADDRESS = "203.0.113.66"
 """What forged responses say; the right ones have `DATA`."""
 STRING_OCTETS = 255
+FEW_RECORDS_OCTETS, STRINGS = 16_384, 4
+"""Beyond so many octets, records have so many strings: servers may take no more than 100 records of a type."""
 TARGET = b"target"
 """The label of what an alias points to, below it."""
 TEXTS = ("first", "second", "third", "fourth")
@@ -190,16 +192,14 @@ class Answering:
         rrset = _rrset(name, rtype, ('"0"',))
         self._add(response.answer, rrset, signed=signed)
         left = octets - len(response.to_wire(max_size=65_535))
-        per_record = 12 + 1 + STRING_OCTETS
+        strings = 1 if octets <= FEW_RECORDS_OCTETS else STRINGS
+        per_record = 12 + strings * (1 + STRING_OCTETS)
         texts = ['"0"']
+        more = "".join(f' "{"x" * STRING_OCTETS}"' for _ in range(strings - 1))
         while left >= per_record + 20:
-            texts.append(f'"{len(texts):03d}{"x" * (STRING_OCTETS - 3)}"')
+            texts.append(f'"{len(texts):03d}{"x" * (STRING_OCTETS - 3)}"{more}')
             left -= per_record
-        # The first record takes the rest; with a second string where one is not long enough.
-        more = max(left, 0)
-        first = "0" * (1 + min(more, STRING_OCTETS - 1))
-        second = more - (STRING_OCTETS - 1)
-        texts[0] = f'"{first}"' + (f' "{"1" * (second - 1)}"' if second > 0 else "")
+        texts[0] = _text_of(max(left, 0))
         response.answer.clear()
         self._add(response.answer, _rrset(name, rtype, tuple(texts)), signed=signed)
 
@@ -207,6 +207,17 @@ class Answering:
         section.append(rrset)
         if signed:
             section.append(self._signer.signatures(rrset))
+
+
+def _text_of(more: int) -> str:
+    """Give TXT data of so many octets more than a string of one octet has."""
+    found = [f'"{"0" * (1 + min(more, STRING_OCTETS - 1))}"']
+    left = more - (STRING_OCTETS - 1)
+    while left > 0:
+        octets = min(left - 1, STRING_OCTETS)
+        found.append(f'"{"1" * octets}"')
+        left -= octets + 1
+    return " ".join(found)
 
 
 def _rrset(

@@ -27,7 +27,7 @@ from dnsrig.verification.subjects.proxy import ProxySubject
 from dnsrig.verification.upstream import names
 from dnsrig.verification.upstream.server import Upstream
 from matrix_record import keep
-from turns import in_turn
+from turns import chosen_with, in_turn
 
 WAN = "127.0.0.2"
 """An address that a proxy on 127.0.0.1 has no reason to listen on."""
@@ -35,15 +35,22 @@ SHORT_WAITS_S, LONG_WAITS_S = (0.5, 1.0), (2.0, 3.0)
 TCP_WAIT_S = 1.5
 AT_ONCE = 6
 LOSS, LOSS_SEED = 0.1, 53
-RARE = {"P-ttl", "P-parallel"}
+RARE = {"P-ttl", "P-parallel", "P-failure-short", "P-same-id"}
 """They wait, or ask more at once than dnsmasq takes from several runs; they run without fault, or with their own."""
-TOWARDS_UPSTREAM = {"proxy-fixed-source-port", "proxy-sequential-ids"}
+TOWARDS_UPSTREAM = {
+    "proxy-fixed-source-port",
+    "proxy-sequential-ids",
+    "proxy-believes-any-id",
+    "proxy-believes-any-question",
+    "proxy-believes-any-source",
+}
 """Faults that do not show before a proxy that is right, which asks by itself."""
-NOT_SHOWN = {"unbound-forwarder": {"P-tc", "P-payload", "P-added-options"}, "dnsmasq": {"P-payload"}}
+NOT_SHOWN = {
+    "unbound-forwarder": {"P-tc", "P-payload", "P-added-options", "P-failure-short"},
+    "dnsmasq": {"P-payload"},
+}
 """Items that a proxy passes in another way than by what the faults change: Unbound goes on by TCP itself and asks with
-EDNS options of its own, and both have payload sizes of their own."""
-SLOW_FAULTS = {"proxy-caches-servfail"}
-"""Faults of items that wait for minutes, which have a test of their own."""
+EDNS options of its own, both have payload sizes of their own, and Unbound gives SERVFAIL for REFUSED."""
 USUAL = [known for known in items("proxy") if not known.item.is_slow]
 ALL = {known.item.id for known in USUAL}
 SERVERS = ("relay", "dnsmasq", "dnsdist", "unbound-forwarder")
@@ -60,9 +67,8 @@ class Bed:
     version: str
 
     def run(self, fault: Fault, *, is_patient: bool = False) -> Outcomes:
-        chosen = [known for known in USUAL if known.item.id not in RARE or fault.name in known.item.faults]
-        if fault is NO_FAULT:
-            chosen = USUAL
+        usual = [known for known in USUAL if known.item.id not in RARE or fault.name in known.item.faults]
+        chosen = USUAL if fault is NO_FAULT else chosen_with(fault.name, usual)
         waits_s = LONG_WAITS_S if is_patient else SHORT_WAITS_S
         with Relay(self.proxy, fault) as relay:
             wan = Asker(Endpoint(WAN, relay.endpoint.port), udp_waits_s=(0.5,), tcp_wait_s=0.5)
@@ -123,7 +129,7 @@ def wrong_with(bed: Bed, right: Outcomes, fault: Fault) -> str:
 
 def faults_before(server: str) -> list[Fault]:
     """Give the faults that are put before a proxy: all before the bare relay, the others take turns."""
-    faults = [fault for fault in faults_of("proxy") if fault.name not in SLOW_FAULTS]
+    faults = list(faults_of("proxy"))
     if server == "relay":
         return faults
     installed = list(found_resolvers("proxy"))

@@ -28,6 +28,8 @@ LONGEST_LABEL, LONGEST_NAME = 63, 255
 """Octets (RFC 1035 section 2.3.4)."""
 MOST_STRAYS = 100
 """Messages that are no response: by UDP no more are kept, by TCP no more are read."""
+LOOK_S = 0.01
+"""How long what has come already is looked for."""
 SocketMaker = Callable[[socket.AddressFamily, socket.SocketKind], socket.socket]
 
 
@@ -94,6 +96,31 @@ class Asker:
             response, came = responses.get(message_id, (None, at))
             said = "" if response is not None else silence
             exchanges.append(self._exchange("udp", query, message, response, 1, (came - at) * 1e3, said, []))
+        return exchanges
+
+    def udp_with_one_id(self, queries: Sequence[Query], wait_s: float) -> list[Exchange]:
+        """Send each query once by UDP, all at once, each from a port of its own and all with one ID."""
+        message_id = _new_id({})
+        exchanges: list[Exchange] = []
+        with contextlib.ExitStack() as stack:
+            asked = []
+            for query in queries:
+                channel = stack.enter_context(self._socket(socket.SOCK_DGRAM))
+                asked.append((query, channel, query.wire(message_id)))
+            began = time.monotonic()
+            for _, channel, message in asked:
+                with contextlib.suppress(OSError):
+                    channel.send(message)
+            for query, channel, message in asked:
+                response, silence = None, f"none in {wait_s:g} s"
+                # What came while others were waited for is there already.
+                deadline = max(began + wait_s, time.monotonic() + LOOK_S)
+                try:
+                    response = _receive_datagram(channel, {message_id: (message, began)}, [], deadline)
+                except OSError as error:
+                    silence = _said(error)
+                said = "" if response is not None else silence
+                exchanges.append(self._exchange("udp", query, message, response, 1, 0.0, said, []))
         return exchanges
 
     def tcp(self, query: Query) -> Exchange:

@@ -8,13 +8,14 @@ UDP_HEADER_OCTETS = 8
 CHAINS: dict["Chain", str] = {
     # Before connection tracking (priority -400) joins fragments.
     "arriving": "type filter hook prerouting priority -450;",
+    "passing": "type filter hook forward priority 0;",
     # What the router itself says, such as ICMP errors.
     "own": "type filter hook output priority 0;",
     "translation": "type nat hook prerouting priority dstnat;",
 }
 
 
-Chain = Literal["arriving", "own", "translation"]
+Chain = Literal["arriving", "passing", "own", "translation"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +31,16 @@ DROP_FRAGMENTS = (
     Rule("arriving", "exthdr frag exists drop"),
 )
 """All fragments, first ones too, are lost (RFC 8900 section 3.1)."""
+DROP_FRAGMENTS_IPV4, DROP_FRAGMENTS_IPV6 = ((rule,) for rule in DROP_FRAGMENTS)
+"""Those of one version of IP."""
 DROP_DNS_BY_TCP = (Rule("arriving", "tcp dport 53 drop"),)
 """TCP connections to port 53 get no answer."""
+DROP_DNS_BY_TCP_IPV6 = (Rule("arriving", "meta nfproto ipv6 tcp dport 53 drop"),)
+"""The same for those by IPv6 alone."""
+RESET_DNS_BY_TCP = (Rule("passing", "tcp dport 53 tcp flags & psh == psh reject with tcp reset"),)
+"""Connections open, and are reset when a query comes."""
+RESET_LARGE_DNS_BY_TCP = (Rule("passing", "tcp sport 53 meta length > 1000 reject with tcp reset"),)
+"""Connections are reset by the first full packet of a response."""
 DROP_PACKET_TOO_BIG = (
     Rule("arriving", "icmp type destination-unreachable icmp code 4 drop"),
     Rule("arriving", "icmpv6 type packet-too-big drop"),
@@ -45,9 +54,10 @@ REDIRECT_DNS_IPV6 = (Rule("translation", "meta nfproto ipv6 meta l4proto { tcp, 
 """The same for those by IPv6 alone."""
 
 
-def drop_dns_longer_than(octets: int) -> tuple[Rule, ...]:
+def drop_dns_longer_than(octets: int, *, ipv6_alone: bool = False) -> tuple[Rule, ...]:
     """DNS messages by UDP of more than `octets` are lost, from servers to clients."""
-    return (Rule("arriving", f"udp sport 53 udp length > {octets + UDP_HEADER_OCTETS} drop"),)
+    which = "meta nfproto ipv6 " if ipv6_alone else ""
+    return (Rule("arriving", f"{which}udp sport 53 udp length > {octets + UDP_HEADER_OCTETS} drop"),)
 
 
 def ruleset(rules: Iterable[Rule], family: Literal["inet", "bridge"] = "inet") -> str:

@@ -30,7 +30,14 @@ ITEM = Item(
         "dig @{server} -p {port} x.size-900.rig.example TXT +dnssec +bufsize=4096",
         "dig @{server} -p {port} x.size-900.rig.example TXT +dnssec +bufsize=512",
     ),
-    faults=("path-drops-over-512", "path-blocks-tcp", "path-clears-do", "path-clears-do-ipv6"),
+    faults=(
+        "path-drops-over-512",
+        "path-blocks-tcp",
+        "path-resets-tcp",
+        "path-blocks-tcp-ipv6",
+        "path-clears-do",
+        "path-clears-do-ipv6",
+    ),
 )
 
 

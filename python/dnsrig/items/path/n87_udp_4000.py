@@ -22,7 +22,7 @@ ITEM = Item(
     ),
     dig=("dig @{server} -p {port} x.size-4000.rig.example TXT +dnssec +bufsize=4096 +ignore",),
     needs=("ipv4",),
-    faults=("path-drops-over-512", "path-drops-fragments"),
+    faults=("path-drops-over-512", "path-drops-fragments", "path-drops-fragments-ipv4"),
 )
 
 

@@ -1,5 +1,7 @@
 """N-answers: answers."""
 
+import dns.name
+import dns.rdataclass
 from dns.rdatatype import RdataType
 
 from dnsrig.items.path._through import compare, ways
@@ -20,8 +22,18 @@ TYPES = (
     RdataType.SVCB,
     RdataType.HTTPS,
     RdataType.DS,
+    RdataType.DNSKEY,
+    RdataType.SOA,
+    RdataType.NS,
+    RdataType.PTR,
+    RdataType.NAPTR,
+    RdataType.SSHFP,
     RdataType.make(65_280),
 )
+FOREIGN = ("www.example.com.", "example.net.", "dns.google.", "use-application-dns.net.")
+"""Names outside the rig's zone, as lists of what is to be blocked or led elsewhere may have them."""
+CHAOS = ("version.bind.", "id.server.")
+"""Names by which servers tell who they are (RFC 4892)."""
 
 ITEM = Item(
     id="N-answers",
@@ -32,8 +44,9 @@ ITEM = Item(
     severity=Severity.CRITICAL,
     consequence="Clients are led to other addresses, and validation fails.",
     procedure=(
-        "Addresses, aliases, denials, errors, and records of other types, one of them unknown, are asked for by each "
-        "version of IP, by UDP and TCP; what the server sent and what the client got are compared octet by octet."
+        "Addresses, aliases, denials, errors, records of other types, one of them unknown, well-known names, and "
+        "those of class CHAOS by which servers tell who they are, are asked for by each version of IP, by UDP and "
+        "TCP; what the server sent and what the client got are compared octet by octet."
     ),
     dig=("dig @{server} -p {port} x.plain.rig.example A", "dig @{server} -p {port} x.absent.rig.example A +dnssec"),
     faults=(
@@ -44,6 +57,9 @@ ITEM = Item(
         "path-rewrites-mail",
         "path-rewrites-nxdomain",
         "path-drops-types",
+        "path-answers-chaos",
+        "path-blocks-names",
+        "path-lowers-ttl",
     ),
 )
 
@@ -58,4 +74,21 @@ def check(subject: PathSubject) -> Outcome:
                 wrong = compare(subject, family, query, of_query=False, transport=transport)
                 if wrong is not None:
                     return wrong
+        for query in _foreign():
+            wrong = compare(subject, family, query, of_query=False, transport=transport)
+            if wrong is not None:
+                return wrong
     return passed("Responses come octet by octet as they were sent.")
+
+
+def _foreign() -> list[Query]:
+    found = [
+        Query(name=dns.name.from_text(name), rtype=rtype, rd=True, payload=None)
+        for name in FOREIGN
+        for rtype in (RdataType.A, RdataType.AAAA)
+    ]
+    chaos = [
+        Query(name=dns.name.from_text(name), rtype=RdataType.TXT, rdclass=dns.rdataclass.CH, payload=None)
+        for name in CHAOS
+    ]
+    return found + chaos

@@ -19,7 +19,7 @@ ITEM = Item(
     procedure="Responses of 2000 and 4000 octets are asked for by UDP over IPv4 with a payload size of 4096.",
     dig=("dig @{server} -p {port} x.size-2000.rig.example TXT +bufsize=4096 +ignore",),
     needs=("ipv4",),
-    faults=("path-drops-over-512", "path-drops-fragments"),
+    faults=("path-drops-over-512", "path-drops-fragments", "path-drops-fragments-ipv4"),
 )
 
 

@@ -19,7 +19,13 @@ ITEM = Item(
     procedure="Responses of 2000 and 4000 octets are asked for by UDP over IPv6 with a payload size of 4096.",
     dig=("dig @{server} -p {port} x.size-2000.rig.example TXT +bufsize=4096 +ignore",),
     needs=("ipv6",),
-    faults=("path-drops-over-512", "path-drops-fragments", "path-hides-mtu"),
+    faults=(
+        "path-drops-over-512",
+        "path-drops-fragments",
+        "path-drops-fragments-ipv6",
+        "path-drops-over-1232-ipv6",
+        "path-hides-mtu",
+    ),
 )
 
 

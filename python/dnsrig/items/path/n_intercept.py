@@ -41,6 +41,14 @@ ITEM = Item(
         "path-drops-types",
         "path-drops-edns-versions",
         "path-drops-long-queries",
+        "path-answers-once-a-port",
+        "path-lower-cases-queries",
+        "path-drops-unusual-names",
+        "path-drops-cookies",
+        "path-drops-updates",
+        "path-answers-chaos",
+        "path-blocks-names",
+        "path-lowers-ttl",
     ),
 )
 

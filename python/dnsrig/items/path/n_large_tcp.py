@@ -22,7 +22,7 @@ ITEM = Item(
     procedure="TXT records whose response has 60000 octets are asked for by TCP, over IPv4 and IPv6.",
     dig=("dig @{server} -p {port} x.size-60000.rig.example TXT +tcp",),
     needs=("ipv4",),
-    faults=("path-blocks-tcp", "path-hides-mtu"),
+    faults=("path-blocks-tcp", "path-resets-tcp", "path-resets-large-tcp", "path-blocks-tcp-ipv6", "path-hides-mtu"),
 )
 
 

@@ -3,6 +3,8 @@
 from dataclasses import replace
 
 import dns.edns
+import dns.name
+import dns.opcode
 from dns.rdatatype import RdataType
 
 from dnsrig.items.path._through import compare, ways
@@ -15,6 +17,16 @@ from dnsrig.verification.verdicts import Outcome, Severity, passed
 
 LONG_OPTION_OCTETS = 700
 """Makes a query longer than 512 octets, as updates, cookies and padding together do."""
+OPTIONS = (
+    dns.edns.GenericOption(UNASSIGNED_OPTION, OPTION_OCTETS),
+    dns.edns.GenericOption(UNASSIGNED_OPTION, bytes(LONG_OPTION_OCTETS)),
+    dns.edns.GenericOption(dns.edns.OptionType.NSID, b""),
+    dns.edns.GenericOption(dns.edns.OptionType.COOKIE, bytes(range(8))),
+    dns.edns.GenericOption(dns.edns.OptionType.PADDING, bytes(64)),
+    dns.edns.ECSOption("192.0.2.0", 24),
+)
+UNUSUAL = ((b"_25", b"_tcp"), (b"\xc3\xa9t\xc3\xa9",), (b"x" * 63, b"x" * 63, b"x" * 63))
+"""Labels at the front of names."""
 
 ITEM = Item(
     id="N-queries",
@@ -25,8 +37,10 @@ ITEM = Item(
     severity=Severity.ERROR,
     consequence="Resolvers behind the path get no signatures, or not what options are for.",
     procedure=(
-        "Queries with DO, AD, CD and EDNS options, of EDNS version 1, of more than 512 octets, and with the header's "
-        "reserved bit are sent by each version of IP, by UDP and TCP; what the server got is compared octet by octet."
+        "Queries with DO, AD, CD and EDNS options in use and unknown, of EDNS version 1, of more than 512 octets, "
+        "with the header's reserved bit, of other opcodes, and for names in mixed case, with underscores, beyond "
+        "ASCII and long ones are sent by each version of IP, by UDP and TCP; what the server got is compared octet "
+        "by octet."
     ),
     dig=("dig @{server} -p {port} x.plain.rig.example A +dnssec +adflag +cdflag +nsid",),
     faults=(
@@ -36,6 +50,10 @@ ITEM = Item(
         "path-strips-options",
         "path-drops-edns-versions",
         "path-drops-long-queries",
+        "path-lower-cases-queries",
+        "path-drops-unusual-names",
+        "path-drops-cookies",
+        "path-drops-updates",
     ),
 )
 
@@ -51,14 +69,21 @@ def check(subject: PathSubject) -> Outcome:
 
 
 def _queries() -> list[Query]:
-    option = dns.edns.GenericOption(UNASSIGNED_OPTION, OPTION_OCTETS)
-    long_option = dns.edns.GenericOption(UNASSIGNED_OPTION, bytes(LONG_OPTION_OCTETS))
     usual = Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, ad=True, cd=True, do=True)
+    plain = replace(usual, payload=None, do=False, ad=False, cd=False)
     found = [
         usual,
-        replace(usual, options=(option,)),
-        replace(usual, options=(long_option,)),
+        *(replace(usual, options=(option,)) for option in OPTIONS),
         replace(usual, edns_version=1),
-        replace(usual, payload=None, z=True),
+        replace(plain, z=True),
+        # What is to be updated is named by its SOA record (RFC 2136 section 2.3, RFC 1996 section 3.7).
+        *(replace(plain, rtype=RdataType.SOA, opcode=opcode) for opcode in (dns.opcode.NOTIFY, dns.opcode.UPDATE)),
     ]
-    return [replace(query, name=names.fresh(names.PLAIN)) for query in found]
+    asked = [replace(query, name=names.fresh(names.PLAIN)) for query in found]
+    return asked + [replace(plain, name=name) for name in _names()]
+
+
+def _names() -> list[dns.name.Name]:
+    """Give names in mixed case, with underscores, with octets beyond ASCII, and long ones."""
+    mixed = dns.name.Name([label.title() for label in names.fresh(names.PLAIN).labels])
+    return [mixed, *(dns.name.Name((*labels, *names.fresh(names.PLAIN).labels)) for labels in UNUSUAL)]

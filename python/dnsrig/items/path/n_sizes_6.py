@@ -19,7 +19,7 @@ ITEM = Item(
         "dig @{server} -p {port} x.size-1400.rig.example TXT +bufsize=4096 +ignore",
     ),
     needs=("ipv6",),
-    faults=("path-drops-over-512", "path-hides-mtu"),
+    faults=("path-drops-over-512", "path-hides-mtu", "path-drops-over-1232-ipv6"),
 )
 
 

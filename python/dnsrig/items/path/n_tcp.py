@@ -19,7 +19,11 @@ ITEM = Item(
     procedure="An address is asked for by TCP, over IPv4 and IPv6.",
     dig=("dig @{server} -p {port} x.plain.rig.example A +tcp",),
     needs=("ipv4",),
-    faults=("path-blocks-tcp",),
+    faults=(
+        "path-blocks-tcp",
+        "path-resets-tcp",
+        "path-blocks-tcp-ipv6",
+    ),
 )
 
 

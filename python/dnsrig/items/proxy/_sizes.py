@@ -6,12 +6,20 @@ from dnsrig.items.proxy._through import at_upstream, is_whole
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.proxy import ProxySubject
 from dnsrig.verification.upstream import names
-from dnsrig.verification.verdicts import Outcome, failed, inconclusive, passed, passed_by_tcp
+from dnsrig.verification.verdicts import Outcome, Verdict, failed, inconclusive, passed, passed_by_tcp
 
 
 def check_size(subject: ProxySubject, octets: int, payload: int) -> Outcome:
-    """Ask for a response of so many octets by UDP; by TCP where it is truncated."""
-    query = Query(name=names.fresh(names.sized(octets)), rtype=RdataType.TXT, rd=True, do=True, payload=payload)
+    """Ask for a response of so many octets by UDP, with DO and without; by TCP where it is truncated."""
+    found = _check(subject, octets, payload, do=True)
+    if found.verdict not in {Verdict.PASS, Verdict.PASS_BY_TCP}:
+        return found
+    without = _check(subject, octets, payload, do=False)
+    return found if without.verdict == Verdict.PASS else without
+
+
+def _check(subject: ProxySubject, octets: int, payload: int, *, do: bool) -> Outcome:
+    query = Query(name=names.fresh(names.sized(octets)), rtype=RdataType.TXT, rd=True, do=do, payload=payload)
     by_udp = subject.ask(query)
     if by_udp.client.response is None:
         return subject.unanswered(by_udp)

@@ -12,19 +12,30 @@ from dnsrig.verification.transparency import edns_differences, flag_differences
 from dnsrig.verification.upstream import names
 from dnsrig.verification.verdicts import Outcome, Severity, Shown, passed
 
+COMBINATIONS = (
+    (True, False, False),
+    (True, True, True),
+    (True, False, True),
+    (False, True, False),
+    (False, False, True),
+)
+"""Of DO, AD and CD."""
+
 ITEM = Item(
     id="P-1",
     role="proxy",
     group="EDNS and flags",
-    requirement="OPT and the flags RD, AD, CD and DO pass the proxy unchanged, in queries and in responses.",
+    requirement=(
+        "OPT and the flags RD, CD and DO pass the proxy unchanged, in queries and in responses; for AD see P-ad."
+    ),
     references=("RFC 5625 section 4.1", "RFC 5625 section 4.4.2", "RFC 6840 section 5.7", "JPRS-2010 case 7 item 1"),
     severity=Severity.ERROR,
     consequence=(
         "Validating clients behind the proxy get no signatures, or cannot turn the upstream's validation off."
     ),
     procedure=(
-        "Queries with DO, AD and CD in several combinations, and without EDNS, by UDP and TCP; flags and OPT are "
-        "compared at the upstream and at the client. AA may not be set where the upstream did not set it."
+        "Queries with DO, AD and CD in several combinations, and without EDNS, by UDP and TCP; flags but AD, and "
+        "OPT, are compared at the upstream and at the client. AA may not be set where the upstream did not set it."
     ),
     dig=("dig @{server} -p {port} x.plain.rig.example A +dnssec +adflag +cdflag",),
     needs=("upstream",),
@@ -34,9 +45,7 @@ ITEM = Item(
         "drops-edns",
         "formerr-to-edns",
         "clears-do",
-        "proxy-clears-ad",
         "proxy-clears-cd",
-        "proxy-clears-ad-in-responses",
         "proxy-clears-cd-in-responses",
         "proxy-clears-do-in-responses",
         "proxy-adds-opt",
@@ -50,7 +59,7 @@ def check(subject: ProxySubject) -> Outcome:
     """Ask with the flags in several combinations."""
     shown: tuple[Shown, ...] = ()
     for transport in subject.transports:
-        for do, ad, cd in ((True, False, False), (True, True, True), (False, True, False), (False, False, True)):
+        for do, ad, cd in COMBINATIONS:
             query = Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, do=do, ad=ad, cd=cd)
             passage = compare(
                 subject, query, of_query=_query_differences, of_response=_response_differences, transport=transport
@@ -61,7 +70,7 @@ def check(subject: ProxySubject) -> Outcome:
         wrong = _without_edns(subject, transport)
         if wrong is not None:
             return wrong
-    return passed("Queries and responses pass with OPT, RD, AD, CD and DO as they were sent.", *shown)
+    return passed("Queries and responses pass with OPT, RD, CD and DO as they were sent.", *shown)
 
 
 def _without_edns(subject: ProxySubject, transport: Transport) -> Outcome | None:
@@ -79,7 +88,7 @@ def _flag_differences(went_in: dns.message.Message, came_out: dns.message.Messag
 
     The upstream sets RA and never AA. A proxy that offers recursion by its upstream may say so with RA itself.
     """
-    return flag_differences(went_in, came_out, ("QR", "AA", "RD", "RA", "AD", "CD"))
+    return flag_differences(went_in, came_out, ("QR", "AA", "RD", "RA", "CD"))
 
 
 def _query_differences(went_in: dns.message.Message, came_out: dns.message.Message) -> list[str]:

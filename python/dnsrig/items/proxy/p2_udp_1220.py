@@ -17,8 +17,8 @@ ITEM = Item(
         "names of large zones first."
     ),
     procedure=(
-        "TXT records whose response has 1220 octets are asked for by UDP with DO and a payload size of 4096; "
-        "where TC is set, by TCP."
+        "TXT records whose response has 1220 octets are asked for by UDP with DO and without, with a payload size "
+        "of 4096; where TC is set, by TCP."
     ),
     dig=("dig @{server} -p {port} x.size-1220.rig.example TXT +dnssec +bufsize=4096 +ignore",),
     needs=("upstream",),

@@ -17,8 +17,8 @@ ITEM = Item(
         "names of large zones first."
     ),
     procedure=(
-        "TXT records whose response has 4000 octets are asked for by UDP with DO and a payload size of 4096; "
-        "where TC is set, by TCP."
+        "TXT records whose response has 4000 octets are asked for by UDP with DO and without, with a payload size "
+        "of 4096; where TC is set, by TCP."
     ),
     dig=("dig @{server} -p {port} x.size-4000.rig.example TXT +dnssec +bufsize=4096 +ignore",),
     needs=("upstream",),

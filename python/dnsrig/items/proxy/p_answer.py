@@ -12,6 +12,15 @@ from dnsrig.verification.transparency import rcode_differences, section_differen
 from dnsrig.verification.upstream import names
 from dnsrig.verification.verdicts import Outcome, Severity, passed
 
+QUESTIONS = (
+    (names.PLAIN, RdataType.A),
+    (names.PLAIN, RdataType.AAAA),
+    (names.ALIAS, RdataType.A),
+    (names.CHAIN, RdataType.A),
+    (names.MANY, RdataType.A),
+    (names.MANY, RdataType.AAAA),
+)
+
 ITEM = Item(
     id="P-answer",
     role="proxy",
@@ -21,19 +30,20 @@ ITEM = Item(
     severity=Severity.CRITICAL,
     consequence="Clients are led to other addresses than the name's owner gave, and validation fails.",
     procedure=(
-        "Addresses, and a name that is an alias, are asked for, and the answer section is compared with what "
+        "Addresses, also of names with twelve of them, an alias, and a chain of three are asked for, and the answer "
+        "section is compared with what "
         "the upstream sent."
     ),
     dig=("dig @{server} -p {port} x.plain.rig.example A", "dig @{server} -p {port} x.alias.rig.example A"),
     needs=("upstream",),
-    faults=("proxy-rewrites-addresses", "proxy-removes-aliases"),
+    faults=("proxy-rewrites-addresses", "proxy-removes-aliases", "proxy-keeps-eight-records", "proxy-cuts-chains"),
 )
 
 
 def check(subject: ProxySubject) -> Outcome:
     """Ask, and compare."""
     shown: tuple[Exchange, ...] = ()
-    for what, rtype in ((names.PLAIN, RdataType.A), (names.PLAIN, RdataType.AAAA), (names.ALIAS, RdataType.A)):
+    for what, rtype in QUESTIONS:
         query = Query(name=names.fresh(what), rtype=rtype, rd=True, payload=None)
         through = compare(subject, query, of_response=_differences)
         if isinstance(through, Outcome):

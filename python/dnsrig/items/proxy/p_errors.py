@@ -11,6 +11,13 @@ from dnsrig.verification.transparency import rcode_differences
 from dnsrig.verification.upstream import names
 from dnsrig.verification.verdicts import Outcome, Severity, passed
 
+QUESTIONS = (
+    (names.SERVFAIL, RdataType.A),
+    (names.REFUSED, RdataType.A),
+    (names.BOGUS, RdataType.A),
+    (names.SERVFAIL, RdataType.AAAA),
+)
+
 ITEM = Item(
     id="P-errors",
     role="proxy",
@@ -22,18 +29,26 @@ ITEM = Item(
         "Clients wait instead of asking another resolver, or take a failure of validation for a name that "
         "does not exist."
     ),
-    procedure="Names are asked for to which the upstream responds with SERVFAIL and REFUSED.",
+    procedure=(
+        "Names are asked for to which the upstream responds with SERVFAIL, as to bogus ones, and with REFUSED; "
+        "addresses of both versions of IP."
+    ),
     dig=("dig @{server} -p {port} x.servfail.rig.example A", "dig @{server} -p {port} x.refused.rig.example A"),
     needs=("upstream",),
-    faults=("proxy-drops-servfail", "proxy-hides-servfail"),
+    faults=(
+        "proxy-drops-servfail",
+        "proxy-drops-refused",
+        "proxy-hides-servfail",
+        "proxy-hides-servfail-by-ipv6",
+    ),
 )
 
 
 def check(subject: ProxySubject) -> Outcome:
     """Ask, and compare."""
     shown: tuple[Exchange, ...] = ()
-    for what in (names.SERVFAIL, names.REFUSED):
-        query = Query(name=names.fresh(what), rtype=RdataType.A, rd=True, payload=None)
+    for what, rtype in QUESTIONS:
+        query = Query(name=names.fresh(what), rtype=rtype, rd=True, payload=None)
         through = compare(subject, query, of_response=rcode_differences)
         if isinstance(through, Outcome):
             return through

@@ -9,20 +9,20 @@ from dnsrig.verification.subjects.proxy import ProxySubject
 from dnsrig.verification.upstream import names
 from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
 
-OCTETS = 20_000
+OCTETS = 65_000
 
 ITEM = Item(
     id="P-large-tcp",
     role="proxy",
     group="Size and TCP",
-    requirement="Responses of 20000 octets come through the proxy by TCP.",
+    requirement="Responses of 65000 octets come through the proxy by TCP.",
     references=("RFC 5625 section 4.4.1", "RFC 1035 section 4.2.2"),
     severity=Severity.WARNING,
     consequence="RRsets with many or long records cannot be resolved behind the proxy.",
-    procedure="TXT records whose response has 20000 octets are asked for by TCP.",
-    dig=("dig @{server} -p {port} x.size-20000.rig.example TXT +tcp",),
+    procedure="TXT records whose response has 65000 octets are asked for by TCP.",
+    dig=("dig @{server} -p {port} x.size-65000.rig.example TXT +tcp",),
     needs=("edns",),
-    faults=("no-tcp", "proxy-drops-tcp", "proxy-cuts-tcp"),
+    faults=("no-tcp", "proxy-drops-tcp", "proxy-cuts-tcp", "proxy-cuts-tcp-at-32767"),
 )
 
 

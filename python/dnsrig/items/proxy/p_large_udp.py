@@ -14,8 +14,8 @@ ITEM = Item(
     severity=Severity.WARNING,
     consequence="Clients with a large payload size wait for responses that the proxy's buffer has no room for.",
     procedure=(
-        "TXT records whose response has 6000 octets are asked for by UDP with a payload size of 8192; where "
-        "TC is set, by TCP."
+        "TXT records whose response has 6000 octets are asked for by UDP, with DO and without, with a payload size "
+        "of 8192; where TC is set, by TCP."
     ),
     dig=("dig @{server} -p {port} x.size-6000.rig.example TXT +dnssec +bufsize=8192 +ignore",),
     needs=("upstream",),

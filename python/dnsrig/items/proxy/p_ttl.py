@@ -34,13 +34,19 @@ ITEM = Item(
         "dig @{server} -p {port} x.absent-1.rig.example A; sleep 2; dig @{server} -p {port} x.absent-1.rig.example A",
     ),
     needs=("upstream",),
-    faults=("proxy-cache-keeps-ttl", "proxy-raises-ttl", "proxy-caches-nxdomain-for-ever"),
+    faults=(
+        "proxy-cache-keeps-ttl",
+        "proxy-raises-ttl",
+        "proxy-caches-nxdomain-for-ever",
+        "proxy-caches-empty-for-ever",
+    ),
 )
 
 
 def check(subject: ProxySubject) -> Outcome:
     """Ask for all twice, some time apart."""
-    whats = (names.PLAIN, names.ABSENT, names.living(SHORT_TTL_S), names.absent_for(SHORT_TTL_S))
+    shorts = (names.living(SHORT_TTL_S), names.absent_for(SHORT_TTL_S), names.empty_for(SHORT_TTL_S))
+    whats = (names.PLAIN, names.ABSENT, *shorts)
     firsts: list[Through] = []
     for what in whats:
         query = Query(name=names.fresh(what), rtype=RdataType.A, rd=True, payload=None)
@@ -52,7 +58,7 @@ def check(subject: ProxySubject) -> Outcome:
         return inconclusive("The response has no records whose TTL could be looked at.", firsts[0].client)
     pause(PAUSE_S)
     seconds = [subject.ask(first.client.query) for first in firsts]
-    for first, second, is_short in zip(firsts, seconds, (False, False, True, True), strict=True):
+    for first, second, is_short in zip(firsts, seconds, (False, False, True, True, True), strict=True):
         if second.client.message is None:
             return subject.unanswered(second)
         wrong = None if second.forwarded else _wrong_from_cache(first, second, is_short=is_short)

@@ -23,6 +23,9 @@ TYPES = (
     RdataType.HTTPS,
     RdataType.DS,
     RdataType.CDS,
+    RdataType.CDNSKEY,
+    RdataType.SOA,
+    RdataType.NS,
     RdataType.NSEC3PARAM,
     RdataType.PTR,
     RdataType.NAPTR,
@@ -45,7 +48,7 @@ ITEM = Item(
     procedure="Each type is asked for with DO, and the answer section is compared with what the upstream sent.",
     dig=("dig @{server} -p {port} x.plain.rig.example HTTPS", "dig @{server} -p {port} x.plain.rig.example DS"),
     needs=("upstream",),
-    faults=("proxy-drops-svcb", "proxy-drops-rare-types"),
+    faults=("proxy-drops-svcb", "proxy-drops-rare-types", "proxy-strips-svcb-parameters", "proxy-keeps-first-strings"),
 )
 
 

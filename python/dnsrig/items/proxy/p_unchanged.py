@@ -25,6 +25,7 @@ QUESTIONS = (
     (names.ALIAS, RdataType.AAAA),
     (names.SECTIONS, RdataType.A),
     (names.ABSENT, RdataType.MX),
+    (names.ABSENT, RdataType.AAAA),
     (names.EMPTY, RdataType.AAAA),
 )
 
@@ -49,6 +50,8 @@ ITEM = Item(
     faults=(
         "proxy-rewrites-addresses",
         "proxy-rewrites-nxdomain",
+        "proxy-rewrites-nxdomain-by-ipv6",
+        "proxy-denies-names-without-aaaa",
         "proxy-hides-nxdomain",
         "proxy-removes-aliases",
         "proxy-drops-authority",

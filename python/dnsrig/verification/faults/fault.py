@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Literal
 
 import dns.exception
 import dns.message
@@ -92,6 +93,12 @@ class Fault:
     """Queries to any address of the host are answered, not only to the one that is meant."""
     answers_twice: bool = False
     """Every response by UDP is sent twice."""
+    answers_once_a_port: bool = False
+    """After a query by UDP, others from the same port are dropped for a second."""
+    mixes_clients: bool = False
+    """Responses by UDP go to the client that used their ID last."""
+    believes: Literal["nothing", "id", "question", "source"] = "nothing"
+    """What is wrong with a response by UDP that it takes all the same."""
     delay_s: float = 0.0
     """Responses by UDP are held back for so long."""
     swaps_beyond: int = 0

@@ -6,6 +6,7 @@ from dnsrig.hosts.network import rules
 from dnsrig.hosts.network.rules import Rule
 
 OLD_LIMIT = 512
+FLAG_DAY_LIMIT = 1232
 SMALL_MTU = 1280
 """The least that IPv6 allows (RFC 8200 section 5)."""
 
@@ -93,4 +94,62 @@ PATH_FAULTS = (
         does="takes queries to itself and drops those of more than 512 octets",
         relay="drops-long-queries",
     ),
+    PathFault(
+        name="path-answers-once-a-port",
+        does="takes queries to itself and drops those from a port that has sent one just before",
+        relay="answers-once-a-port",
+    ),
+    PathFault(
+        name="path-lower-cases-queries",
+        does="takes queries to itself and lower-cases their names",
+        relay="lower-cases-queries-on-path",
+    ),
+    PathFault(
+        name="path-drops-unusual-names",
+        does="takes queries to itself and drops those for names with underscores or octets beyond ASCII",
+        relay="drops-unusual-names",
+    ),
+    PathFault(
+        name="path-drops-cookies",
+        does="takes queries to itself and drops those with COOKIE",
+        relay="drops-cookies-on-path",
+    ),
+    PathFault(
+        name="path-drops-updates",
+        does="takes queries to itself and drops NOTIFY and UPDATE",
+        relay="drops-updates",
+    ),
+    PathFault(
+        name="path-answers-chaos",
+        does="takes queries to itself and refuses class CHAOS",
+        relay="answers-chaos",
+    ),
+    PathFault(
+        name="path-blocks-names",
+        does="takes queries to itself and gives another address for names on a list",
+        relay="blocks-foreign-names",
+    ),
+    PathFault(
+        name="path-lowers-ttl",
+        does="takes queries to itself and lowers TTLs",
+        relay="lowers-ttl",
+    ),
+    PathFault(name="path-drops-fragments-ipv6", does="drops fragments of IPv6", rules=rules.DROP_FRAGMENTS_IPV6),
+    PathFault(name="path-drops-fragments-ipv4", does="drops fragments of IPv4", rules=rules.DROP_FRAGMENTS_IPV4),
+    PathFault(
+        name="path-drops-over-1232-ipv6",
+        does="drops DNS messages by UDP beyond 1232 octets over IPv6",
+        rules=rules.drop_dns_longer_than(FLAG_DAY_LIMIT, ipv6_alone=True),
+    ),
+    PathFault(
+        name="path-resets-tcp",
+        does="resets TCP connections to port 53 that carry a query",
+        rules=rules.RESET_DNS_BY_TCP,
+    ),
+    PathFault(
+        name="path-resets-large-tcp",
+        does="resets TCP connections to port 53 that carry much",
+        rules=rules.RESET_LARGE_DNS_BY_TCP,
+    ),
+    PathFault(name="path-blocks-tcp-ipv6", does="drops TCP to port 53 by IPv6", rules=rules.DROP_DNS_BY_TCP_IPV6),
 )

@@ -15,6 +15,7 @@ from dnsrig.verification.faults.fault import Fault, Passage, unchanged_if_unread
 from dnsrig.verification.item import Role
 
 PROXY: tuple[Role, ...] = ("proxy",)
+OLD_LIMIT = 512
 Key = tuple[object, ...]
 
 
@@ -40,6 +41,24 @@ def _without_cd(query: dns.message.Message) -> Key:
     return (question.name, question.rdtype, question.rdclass, query.edns, _do_of(query))
 
 
+def _without_type(query: dns.message.Message) -> Key:
+    question = query.question[0]
+    return (question.name.labels, question.rdclass, query.edns, _do_of(query), int(query.flags))
+
+
+def _without_class(query: dns.message.Message) -> Key:
+    question = query.question[0]
+    return (question.name.labels, question.rdtype, query.edns, _do_of(query), int(query.flags))
+
+
+def _without_case(query: dns.message.Message) -> Key:
+    return (query.question[0].name, *_usual_key(query)[1:])
+
+
+def _without_edns(query: dns.message.Message) -> Key:
+    return (*_usual_key(query)[:4], _do_of(query))
+
+
 def _has_plain_answer(answer: dns.message.Message) -> bool:
     return answer.rcode() == dns.rcode.NOERROR and bool(answer.answer) and not answer.flags & dns.flags.TC
 
@@ -54,6 +73,12 @@ class _Cache:
     is_kept: Callable[[dns.message.Message], bool] = _has_plain_answer
     ages: bool = True
     keeps_ttl_zero: bool = False
+    spells_anew: bool = True
+    """The question is spelt as the client did."""
+    drops_opt: bool = True
+    """Clients without EDNS get no OPT."""
+    limits_udp: bool = True
+    """What is too long for the client by UDP does not come from the cache."""
 
     def on_query(self, passage: Passage) -> bytes:
         query = passage.asked
@@ -61,7 +86,10 @@ class _Cache:
             return passage.query
         found = passage.cache.get(self.key(query))
         if found is not None:
-            passage.instead = self._again(query, *found)
+            made = self._again(query, *found)
+            limit = OLD_LIMIT if query.edns < 0 else max(query.payload, OLD_LIMIT)
+            if passage.transport == "tcp" or len(made) <= limit or not self.limits_udp:
+                passage.instead = made
         return passage.query
 
     def on_response(self, passage: Passage) -> bytes:
@@ -75,11 +103,12 @@ class _Cache:
     def _again(self, query: dns.message.Message, response: bytes, at_s: float) -> bytes:
         answer = dns.message.from_wire(response)
         answer.id = query.id
-        answer.question = query.question
+        if self.spells_anew:
+            answer.question = query.question
         age_s = int(time.monotonic() - at_s)
         for rrset in (*answer.answer, *answer.authority, *answer.additional):
             rrset.ttl = max(rrset.ttl - age_s, 0) if self.ages else rrset.ttl
-        if query.edns < 0:
+        if query.edns < 0 and self.drops_opt:
             answer.use_edns(False)
         self.spoil(answer)
         return wire_of(answer)
@@ -88,6 +117,10 @@ class _Cache:
 def _without_rrsig(message: dns.message.Message) -> None:
     message.answer = without_types(message.answer, RdataType.RRSIG)
     message.authority = without_types(message.authority, RdataType.RRSIG)
+
+
+def _clear_ad(message: dns.message.Message) -> None:
+    message.flags &= ~dns.flags.AD
 
 
 def _without_proofs(message: dns.message.Message) -> None:
@@ -102,6 +135,14 @@ def _is_any(answer: dns.message.Message) -> bool:
 
 def _is_nxdomain(answer: dns.message.Message) -> bool:
     return answer.rcode() == dns.rcode.NXDOMAIN and not answer.flags & dns.flags.TC
+
+
+def _is_empty(answer: dns.message.Message) -> bool:
+    return answer.rcode() == dns.rcode.NOERROR and not answer.answer and not answer.flags & dns.flags.TC
+
+
+def _is_refused(answer: dns.message.Message) -> bool:
+    return answer.rcode() == dns.rcode.REFUSED
 
 
 def _is_servfail(answer: dns.message.Message) -> bool:
@@ -126,5 +167,14 @@ FAULTS = (
     _fault("cache-keeps-ttl", "does not count TTLs down in its cache", _Cache(ages=False)),
     _fault("caches-nxdomain-for-ever", "keeps NXDOMAIN for ever", _Cache(is_kept=_is_nxdomain, ages=False)),
     _fault("caches-servfail", "keeps SERVFAIL for ever", _Cache(is_kept=_is_servfail, keeps_ttl_zero=True)),
+    _fault("caches-refused", "keeps REFUSED for ever", _Cache(is_kept=_is_refused, keeps_ttl_zero=True)),
+    _fault("caches-empty-for-ever", "keeps denials of types for ever", _Cache(is_kept=_is_empty, ages=False)),
+    _fault("cache-ignores-type", "does not mind types in its cache", _Cache(key=_without_type)),
+    _fault("cache-ignores-class", "does not mind classes in its cache", _Cache(key=_without_class)),
+    _fault("cache-loses-ad", "keeps no AD in its cache", _Cache(spoil=_clear_ad)),
+    _fault("cache-ignores-case", "spells as its first client did", _Cache(key=_without_case, spells_anew=False)),
+    _fault("cache-ignores-edns", "does not mind EDNS in its cache", _Cache(key=_without_edns)),
+    _fault("cache-adds-opt", "gives OPT from its cache to all", _Cache(key=_without_edns, drops_opt=False)),
+    _fault("cache-ignores-transport", "gives by UDP from its cache what came by TCP", _Cache(limits_udp=False)),
     _fault("caches-ttl-zero", "keeps records with TTL 0 in its cache", _Cache(keeps_ttl_zero=True)),
 )

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import math
 import socket
 import struct
 import threading
@@ -22,6 +23,7 @@ LARGEST_MESSAGE = 65_535
 PORT_ATTEMPTS = 50
 DISCARD_WAIT_S = 0.05
 """How long after a response by TCP what has come since its query is looked for, to be thrown away."""
+ONCE_S = 1.0
 TRANSFER_MARKS = 2
 """SOA records that a zone transfer has: at its beginning and at its end (RFC 5936 section 2.2)."""
 NO_FAULT = Fault(name="none", does="does nothing wrong", roles=())
@@ -60,6 +62,10 @@ class Relay:
         self._one_by_one = asyncio.Lock()
         self._under_way = 0
         self._last = b""
+        self._senders: dict[bytes, tuple[str, int]] = {}
+        """Who used an ID last."""
+        self._heard_s: dict[tuple[str, int], float] = {}
+        """When a client sent something last, by the loop's clock."""
 
     @property
     def endpoint(self) -> Endpoint:
@@ -153,7 +159,10 @@ class Relay:
     async def _answer_datagram(self, query: bytes, sender: tuple[str, int]) -> None:
         if self.fault.most_at_once and self._under_way >= self.fault.most_at_once:
             return
+        if self.fault.answers_once_a_port and self._is_too_soon(sender):
+            return
         self._under_way += 1
+        self._senders[query[:2]] = sender
         try:
             response = await self._pass_on(query, "udp")
             if self.fault.delay_s:
@@ -164,11 +173,19 @@ class Relay:
             return
         if self.fault.swaps_beyond:
             response = self._of_another(response)
+        if self.fault.mixes_clients:
+            sender = self._senders.get(response[:2], sender)
         if self._other_source is not None:
             await self._loop.sock_sendto(self._other_source, response, sender)
         elif self._datagrams is not None:
             for _ in range(2 if self.fault.answers_twice else 1):
                 self._datagrams.sendto(response, sender)
+
+    def _is_too_soon(self, sender: tuple[str, int]) -> bool:
+        now_s = self._loop.time()
+        before_s = self._heard_s.get(sender[:2], -math.inf)
+        self._heard_s[sender[:2]] = now_s
+        return now_s - before_s < ONCE_S
 
     def _of_another(self, response: bytes) -> bytes:
         """Give the response that came before, with the ID of this one, while many queries are under way."""
@@ -270,13 +287,18 @@ class Relay:
             channel.setblocking(False)
             if self.fault.fixed_source_port and self._fixed_port:
                 channel.bind(("", self._fixed_port))
-            await self._loop.sock_connect(channel, (self.upstream.address, self.upstream.port))
-            if self.fault.fixed_source_port:
-                self._fixed_port = channel.getsockname()[1]
-            await self._loop.sock_sendall(channel, query)
+            if self.fault.believes == "source":
+                await self._loop.sock_sendto(channel, query, (self.upstream.address, self.upstream.port))
+            else:
+                await self._loop.sock_connect(channel, (self.upstream.address, self.upstream.port))
+                if self.fault.fixed_source_port:
+                    self._fixed_port = channel.getsockname()[1]
+                await self._loop.sock_sendall(channel, query)
             while True:
                 response = await self._loop.sock_recv(channel, LARGEST_MESSAGE)
-                if response[:2] == query[:2]:
+                if self.fault.believes == "id":
+                    return query[:2] + response[2:]
+                if response[:2] == query[:2] and (self.fault.believes == "question" or is_to(query, response)):
                     return response
 
     async def _ask_by_tcp(self, query: bytes) -> bytes:
@@ -296,6 +318,15 @@ class Relay:
                 raise asyncio.IncompleteReadError(found, octets)
             found += part
         return found
+
+
+def is_to(query: bytes, response: bytes) -> bool:
+    """Say whether a response has the question of a query, or none; what cannot be read is let pass."""
+    try:
+        asked, came = (dns.message.from_wire(one, question_only=True).question for one in (query, response))
+    except (dns.exception.DNSException, ValueError):
+        return True
+    return not came or asked == came
 
 
 def is_transfer(query: bytes) -> bool:

@@ -138,13 +138,13 @@ FAULTS = (
     Fault(
         name="closes-tcp-after-one",
         does="closes a TCP connection after the first response",
-        roles=AUTHORITATIVE,
+        roles=(*AUTHORITATIVE, "proxy"),
         closes_tcp_after_one=True,
     ),
     Fault(
         name="discards-pipelined",
         does="throws away what comes by TCP before its last response has gone",
-        roles=AUTHORITATIVE,
+        roles=(*AUTHORITATIVE, "proxy"),
         discards_pipelined=True,
     ),
     Fault(
@@ -156,7 +156,7 @@ FAULTS = (
     Fault(
         name="answers-from-other-port",
         does="sends responses by UDP from another port",
-        roles=AUTHORITATIVE,
+        roles=(*AUTHORITATIVE, "proxy"),
         other_source_port=True,
     ),
     Fault(

@@ -99,6 +99,8 @@ class ProxySubject:
                 return self._lacks_upstream or self._lacks_edns
             case "dnssec":
                 return self._lacks_upstream or self._lacks_dnssec
+            case "tcp":
+                return self._lacks_upstream or (None if self.has_tcp else "It does not answer by TCP (see P-tcp).")
             case "wan":
                 return None if self.wan is not None else "No outer address of the proxy is known; --outer names it."
             case _:

@@ -26,16 +26,17 @@ EXPLANATION = dns.edns.EDEOption(dns.edns.EDECode.NO_REACHABLE_AUTHORITY, "as th
 DATA = {
     RdataType.A: "192.0.2.53",
     RdataType.AAAA: "2001:db8::53",
-    RdataType.TXT: '"dnsrig"',
-    RdataType.MX: "10 mail.rig.example.",
+    RdataType.TXT: '"dnsrig" "" "Several Strings"',
+    RdataType.MX: "10 Mail.Rig.example.",
     RdataType.NS: "ns.rig.example.",
     RdataType.CAA: '0 issue "ca.example"',
     RdataType.DS: f"12345 13 2 {'5a' * 32}",
     RdataType.CDS: f"12345 13 2 {'5a' * 32}",
+    RdataType.CDNSKEY: f"257 3 13 {'ZG5z' * 21}ZA==",
     RdataType.NSEC3PARAM: "1 0 0 -",
     RdataType.TLSA: f"3 1 1 {'a5' * 32}",
     RdataType.SVCB: "1 svc.rig.example. alpn=h2",
-    RdataType.HTTPS: "1 . alpn=h2",
+    RdataType.HTTPS: "1 . alpn=h2 port=8443 ipv4hint=192.0.2.53 ech=AAZkbnNyaWc= ipv6hint=2001:db8::53",
     RdataType.SRV: "0 0 53 ns.rig.example.",
     RdataType.PTR: "host.rig.example.",
     RdataType.NAPTR: '10 20 "u" "E2U+sip" "!^.*$!sip:info@rig.example!" .',
@@ -47,8 +48,21 @@ DATA = {
 OTHER_DATA = r"\# 6 646e73726967"
 SOA = "ns.rig.example. hostmaster.rig.example. 1 7200 3600 604800"
 """Without its last field, the TTL of denials."""
-PRIVATE_DATA = {RdataType.A: ("10.53.0.1", "192.168.53.1", "127.0.0.1"), RdataType.AAAA: ("fd53::1", "::1")}
+PRIVATE_DATA = {
+    RdataType.A: ("10.53.0.1", "172.16.53.1", "192.168.53.1", "100.64.53.1", "169.254.53.1", "127.0.0.1"),
+    RdataType.AAAA: ("fd53::1", "fe80::53", "::1"),
+}
+MANY_DATA = {
+    RdataType.A: tuple(f"192.0.2.{host}" for host in range(101, 113)),
+    RdataType.AAAA: tuple(f"2001:db8::{host}" for host in range(101, 113)),
+}
+HOPS = (b"Hop1", b"Hop2", b"Hop3")
+"""The labels of what the aliases of a chain point to, one after the other."""
+FORGED_ADDRESS = "203.0.113.66"
+"""What forged responses say; the right ones have `DATA`."""
 STRING_OCTETS = 255
+FEW_RECORDS_OCTETS, STRINGS = 16_384, 4
+"""Beyond so many octets, records have so many strings: servers may take no more than 100 records of a type."""
 TARGET = b"target"
 """The label of what an alias points to, below it."""
 TEXTS = ("first", "second", "third", "fourth")
@@ -140,16 +154,27 @@ class Answering:
             target = dns.name.Name((TARGET, *name.labels))
             self._add(response.answer, _rrset(name, RdataType.CNAME, (target.to_text(),)), signed=signed)
             name = target
+        if word == names.CHAIN and rtype != RdataType.CNAME:
+            name = self._add_chain(response, name, signed=signed)
         ttl_s = number if word == "ttl" else TTL_S
         texts = TEXTS if word == names.TRUNCATED and rtype == RdataType.TXT else _data(name, rtype)
-        if word == names.PRIVATE:
-            texts = PRIVATE_DATA.get(rtype, texts)
+        texts = {names.PRIVATE: PRIVATE_DATA, names.MANY: MANY_DATA}.get(word, {}).get(rtype, texts)
         if word != "size":
             self._add(response.answer, _rrset(name, rtype, texts, ttl_s, rdclass), signed=signed)
         if word == names.SECTIONS:
             server = dns.name.from_text("ns", ORIGIN)
             self._add(response.authority, _rrset(ORIGIN, RdataType.NS, (server.to_text(),)), signed=signed)
             self._add(response.additional, _rrset(server, RdataType.A, _data(server, RdataType.A)), signed=signed)
+
+    def _add_chain(self, response: dns.message.Message, name: dns.name.Name, *, signed: bool) -> dns.name.Name:
+        """Add the CNAME records from a name on, and give what the last points to."""
+        at = next((at for at, hop in enumerate(HOPS, 1) if name.labels[0].lower() == hop.lower()), 0)
+        base = dns.name.Name(name.labels[1 if at else 0 :])
+        for hop in HOPS[at:]:
+            target = dns.name.Name((hop, *base.labels))
+            self._add(response.answer, _rrset(name, RdataType.CNAME, (target.to_text(),)), signed=signed)
+            name = target
+        return name
 
     def _deny(self, response: dns.message.Message, name: dns.name.Name, ttl_s: int, *, signed: bool) -> None:
         self._add(response.authority, _rrset(ORIGIN, RdataType.SOA, (f"{SOA} {ttl_s}",), ttl_s), signed=signed)
@@ -167,16 +192,14 @@ class Answering:
         rrset = _rrset(name, rtype, ('"0"',))
         self._add(response.answer, rrset, signed=signed)
         left = octets - len(response.to_wire(max_size=65_535))
-        per_record = 12 + 1 + STRING_OCTETS
+        strings = 1 if octets <= FEW_RECORDS_OCTETS else STRINGS
+        per_record = 12 + strings * (1 + STRING_OCTETS)
         texts = ['"0"']
+        more = "".join(f' "{"x" * STRING_OCTETS}"' for _ in range(strings - 1))
         while left >= per_record + 20:
-            texts.append(f'"{len(texts):03d}{"x" * (STRING_OCTETS - 3)}"')
+            texts.append(f'"{len(texts):03d}{"x" * (STRING_OCTETS - 3)}"{more}')
             left -= per_record
-        # The first record takes the rest; with a second string where one is not long enough.
-        more = max(left, 0)
-        first = "0" * (1 + min(more, STRING_OCTETS - 1))
-        second = more - (STRING_OCTETS - 1)
-        texts[0] = f'"{first}"' + (f' "{"1" * (second - 1)}"' if second > 0 else "")
+        texts[0] = _text_of(max(left, 0))
         response.answer.clear()
         self._add(response.answer, _rrset(name, rtype, tuple(texts)), signed=signed)
 
@@ -184,6 +207,17 @@ class Answering:
         section.append(rrset)
         if signed:
             section.append(self._signer.signatures(rrset))
+
+
+def _text_of(more: int) -> str:
+    """Give TXT data of so many octets more than a string of one octet has."""
+    found = [f'"{"0" * (1 + min(more, STRING_OCTETS - 1))}"']
+    left = more - (STRING_OCTETS - 1)
+    while left > 0:
+        octets = min(left - 1, STRING_OCTETS)
+        found.append(f'"{"1" * octets}"')
+        left -= octets + 1
+    return " ".join(found)
 
 
 def _rrset(
@@ -225,3 +259,25 @@ def _within_limit(query: dns.message.Message, response: dns.message.Message, tra
     else:
         response.answer, response.authority, response.additional = [], [], []
     return response.to_wire(max_size=65_535)
+
+
+def forged(query: bytes) -> tuple[str, bytes] | None:
+    """Give what a name says is to be forged, and the message that says something else than the upstream does.
+
+    The forged message has the ID and the question of the query but for what is wrong with it.
+    """
+    asked = dns.message.from_wire(query, keyring=False, continue_on_error=True, ignore_trailing=True)
+    if len(asked.question) != 1 or asked.question[0].rdtype != RdataType.A:
+        return None
+    name = asked.question[0].name
+    word = names.said(name)[0]
+    if word not in {names.FORGED_ID, names.FORGED_QUESTION, names.FORGED_SOURCE}:
+        return None
+    made = dns.message.Message(asked.id ^ 1 if word == names.FORGED_ID else asked.id)
+    made.flags = dns.flags.QR | dns.flags.RA | (asked.flags & (dns.flags.RD | dns.flags.CD))
+    of = dns.name.Name((b"other", *name.labels)) if word == names.FORGED_QUESTION else name
+    made.question = [dns.rrset.RRset(of, dns.rdataclass.IN, RdataType.A)]
+    made.answer = [_rrset(name, RdataType.A, (FORGED_ADDRESS,))]
+    if asked.edns >= 0:
+        made.use_edns(0, asked.ednsflags & dns.flags.DO, UPSTREAM_PAYLOAD)
+    return word, made.to_wire(max_size=65_535)

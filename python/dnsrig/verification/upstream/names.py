@@ -33,6 +33,16 @@ TRUNCATED = "truncated"
 """Always truncated by UDP, with some of the records."""
 CASE = "case"
 """Owner names come back in upper case, whatever the question's."""
+MANY = "many"
+"""More addresses than a small table has room for."""
+CHAIN = "chain"
+"""Three CNAME records, one after the other, and what the last points to."""
+FORGED_ID = "forged-id"
+"""The response comes after a forged one with another ID; as below, by UDP."""
+FORGED_QUESTION = "forged-question"
+"""The response comes after a forged one with another question."""
+FORGED_SOURCE = "forged-source"
+"""The response comes after a forged one from another port."""
 TTL_S = 300
 
 
@@ -51,6 +61,11 @@ def absent_for(ttl_s: int) -> str:
     return f"{ABSENT}-{ttl_s}"
 
 
+def empty_for(ttl_s: int) -> str:
+    """Give the label of a name without the type, whose denial may be kept for so long."""
+    return f"{EMPTY}-{ttl_s}"
+
+
 def fresh(what: str) -> dns.name.Name:
     """Make a name that nobody has asked for."""
     return dns.name.from_text(f"{random_label()}.{what}", ORIGIN)
@@ -62,4 +77,6 @@ def said(name: dns.name.Name) -> tuple[str, int]:
         return PLAIN, 0
     label = name.labels[-len(ORIGIN.labels) - 1].decode("ascii", "replace").lower()
     word, _, number = label.partition("-")
-    return word, int(number) if number.isascii() and number.isdigit() else 0
+    if number and not (number.isascii() and number.isdigit()):
+        return label, 0
+    return word, int(number or 0)

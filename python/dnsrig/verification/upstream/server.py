@@ -19,7 +19,8 @@ import dns.tsig
 
 from dnsrig.verification.asker import SocketMaker
 from dnsrig.verification.exchange import HEADER_OCTETS, Endpoint, Transport
-from dnsrig.verification.upstream.answering import Answering
+from dnsrig.verification.upstream import names
+from dnsrig.verification.upstream.answering import Answering, forged
 from dnsrig.verification.upstream.signer import Signer
 
 PORT_ATTEMPTS = 50
@@ -166,10 +167,23 @@ class Upstream:
         return response
 
     def answer_datagram(self, query: bytes, sender: tuple[str, int]) -> None:
-        """Answer a datagram."""
+        """Answer a datagram, after one that is forged where its name says so."""
+        with contextlib.suppress(dns.exception.DNSException, ValueError):
+            self._forge(query, sender)
         response = self.respond(query, "udp", Endpoint(sender[0], sender[1]))
         if response is not None and self._datagrams is not None:
             self._datagrams.sendto(response, sender)
+
+    def _forge(self, query: bytes, sender: tuple[str, int]) -> None:
+        found = forged(query)
+        if found is None or self._datagrams is None:
+            return
+        what, message = found
+        if what != names.FORGED_SOURCE:
+            self._datagrams.sendto(message, sender)
+            return
+        with self._bound(socket.SOCK_DGRAM, 0) as other, contextlib.suppress(OSError):
+            other.sendto(message, sender)
 
     async def _serve_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()

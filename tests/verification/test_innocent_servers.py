@@ -17,7 +17,7 @@ import dns.rdata
 import dns.rrset
 import pytest
 from dns.rdatatype import RdataType
-from dnsrig.items.authoritative import a85_edns, a_nxdomain, a_proof_nxdomain, a_untimely, a_wildcard
+from dnsrig.items.authoritative import a85_edns, a_nxdomain, a_proof_nxdomain, a_same, a_untimely, a_wildcard
 from dnsrig.items.authoritative._peers import judge_agreement
 from dnsrig.items.catalogue import chosen, items
 from dnsrig.servers.base import ServedZone, ServerSettings
@@ -113,6 +113,8 @@ def moving(every_s: float) -> Fault:
 
     def move(passage: Passage) -> bytes:
         steps = int((time.monotonic() - began) / every_s)
+        if not steps:
+            return passage.response
         message = passage.answer
         for section in (message.answer, message.authority, message.additional):
             for rrset in section:
@@ -207,6 +209,20 @@ def test_silence_is_a_failure_only_where_no_try_is_answered(
         exchange = subject.asker.udp(Query(name=zone.origin, rtype=RdataType.NS, payload=None))
         assert exchange.response is None
         assert subject.unanswered(exchange).verdict is verdict
+
+
+def test_two_answers_by_turns_are_not_taken_for_one_way_or_another(tmp_path: Path) -> None:
+    zone = make_zone(tmp_path, VARIANTS["unsigned"])
+    numbers = itertools.count()
+
+    def alternate(message: dns.message.Message) -> None:
+        for rrset in message.answer:
+            if rrset.rdtype == RdataType.A:
+                replace_rdatas(rrset, [dns.rdata.from_text("IN", "A", f"198.51.100.{next(numbers) % 2}")])
+
+    fault = Fault(name="alternates", does="alternates", roles=("authoritative",), on_response=changing(alternate))
+    with served(tmp_path, zone, fault) as relay:
+        assert a_same.check(subject_at(relay, zone.landmarks)).verdict is Verdict.PASS
 
 
 def test_wildcards_with_other_addresses_each_time(tmp_path: Path) -> None:

@@ -93,6 +93,14 @@ def test_data_are_compared_with_the_transfer_where_no_file_is_known(endpoint_and
         assert outcome(relay.endpoint, unknown, "A-data").verdict is Verdict.FAIL
 
 
+def test_a_zone_too_large_to_be_transferred_is_no_fault(endpoint_and_zone, monkeypatch: pytest.MonkeyPatch) -> None:
+    endpoint, zone = endpoint_and_zone
+    monkeypatch.setattr("dnsrig.verification.transfer.LARGEST_TRANSFER", -1)
+    for item in ("A-axfr-complete", "A-zonemd"):
+        assert outcome(endpoint, zone.landmarks, item).verdict is Verdict.INCONCLUSIVE
+    assert outcome(endpoint, Landmarks(zone.origin), "A-data").verdict is Verdict.NOT_APPLICABLE
+
+
 def test_every_name_is_asked_for(endpoint_and_zone) -> None:
     endpoint, zone = endpoint_and_zone
     subject = AuthoritativeSubject(Asker(endpoint, udp_waits_s=SHORT_WAITS_S), zone.landmarks)

@@ -23,7 +23,9 @@ from dnsrig.verification.stopping import wait_readable
 
 LARGEST_TRANSFER = 64 << 20
 """Octets after which a transfer is given up: zones that large are not for a verification in seconds."""
-TRANSFER_WAIT_S = 10.0
+TRANSFER_WAIT_S = 6.0
+MUCH = 1 << 20
+"""Octets after which a transfer that has not ended by then is one of a large zone."""
 WRONG = "a message has"
 """Begins what is said of messages that are none of the transfer's."""
 
@@ -36,6 +38,8 @@ class Transfer:
     """Why there is no transfer, as a clause; "" if there is one."""
     trouble: str = ""
     """Why a transfer that began did not come to its end, as a clause."""
+    given_up: bool = False
+    """Whether it was too large, or took too long, to be taken to its end: no fault of the server's."""
     rrsets: tuple[dns.rrset.RRset, ...] = ()
     """In the order in which they came; the first and the last have the SOA record."""
     octets: int = 0
@@ -60,9 +64,7 @@ def transfer(asker: Asker, origin: dns.name.Name) -> Transfer:
             channel.sendall(struct.pack("!H", len(sent)) + sent)
             while _count_soa(rrsets, origin) < 2:
                 if time.monotonic() > deadline or octets > LARGEST_TRANSFER:
-                    return Transfer(
-                        trouble=f"it was given up after {octets} octets", rrsets=tuple(rrsets), octets=octets
-                    )
+                    return Transfer(given_up=True, rrsets=tuple(rrsets), octets=octets)
                 wire = _exactly(channel, struct.unpack("!H", _exactly(channel, 2, deadline))[0], deadline)
                 octets += len(wire)
                 message, wrong = _read(wire)
@@ -78,7 +80,9 @@ def transfer(asker: Asker, origin: dns.name.Name) -> Transfer:
         why = str(error) or type(error).__name__
         if not rrsets and not why.startswith(WRONG):
             return Transfer(refusal=why, octets=octets)
-        return Transfer(trouble=why, rrsets=tuple(rrsets), octets=octets)
+        # Not a server that stops, but more than comes in that time.
+        given_up = octets > MUCH and time.monotonic() >= deadline
+        return Transfer(trouble="" if given_up else why, given_up=given_up, rrsets=tuple(rrsets), octets=octets)
     zone = _zone_of(rrsets, origin)
     return Transfer(rrsets=tuple(rrsets), octets=octets, malformed=tuple(malformed), zone=zone)
 

@@ -67,6 +67,8 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     moved = subject.transfer
     if moved.trouble:
         return failed(f"The transfer, of {len(moved.rrsets)} records so far, did not come to its end: {moved.trouble}.")
+    if moved.given_up:
+        return inconclusive(f"The transfer was given up after {len(moved.rrsets)} records: the zone is too large.")
     if moved.zone is None:
         return inconclusive("There is no transfer any more.")
     origin = subject.origin

@@ -2,6 +2,7 @@
 
 import dns.flags
 
+from dnsrig.items.authoritative._answers import sample
 from dnsrig.items.authoritative._probes import soa_query, wrong_soa
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
@@ -19,11 +20,12 @@ ITEM = Item(
         "cache."
     ),
     procedure=(
-        "The SOA record is asked for with RD=1, then with RD=0; the response is NOERROR with the record, and RA=0."
+        "The SOA record is asked for with RD=1, then with RD=0; the response is NOERROR with the record, and RA=0. So "
+        "are the responses to a sample of all names that are known, with DO."
     ),
     dig=("dig @{server} -p {port} {zone} SOA +rec +noedns",),
     needs=("zone",),
-    faults=("sets-ra", "sets-ra-without-rd", "drops-rd"),
+    faults=("sets-ra", "sets-ra-without-rd", "sets-ra-with-do", "drops-rd"),
 )
 
 
@@ -38,4 +40,7 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     without = subject.asker.udp(soa_query(subject))
     if without.has_flag(dns.flags.RA):
         return failed("The response to a query without RD has RA.", without)
+    for other in sample(subject):
+        if other.has_flag(dns.flags.RA):
+            return failed(f"The response to {other.title} with DO and without RD has RA.", other)
     return passed("NOERROR with the SOA record and RA=0.", exchange)

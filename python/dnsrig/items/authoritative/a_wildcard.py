@@ -2,7 +2,7 @@
 
 from dnsrig.items.authoritative._probes import type_text, wrong_rcode
 from dnsrig.items.authoritative._unchanged import unless_changed
-from dnsrig.verification.asker import name_below, random_label
+from dnsrig.verification.asker import LONGEST_NAME, name_below, random_label
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject, rrset_of
@@ -39,10 +39,11 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     given = rrset_of(exchange, "answer", name, place.rtype)
     if given is None:
         return failed(f"The answer has no {type_text(place.rtype)} record of the name.", exchange)
-    deeper = name_below(name, b"below")
-    below = subject.asker.ask(Query(name=deeper, rtype=place.rtype, payload=None))
-    if below.message is not None and rrset_of(below, "answer", deeper, place.rtype) is None:
-        return failed(f"A name of two more labels gets no {type_text(place.rtype)} record.", exchange, below)
+    if len(name.to_wire() or b"") + 2 <= LONGEST_NAME:
+        deeper = name_below(name, b"x")
+        below = subject.asker.ask(Query(name=deeper, rtype=place.rtype, payload=None))
+        if below.message is not None and rrset_of(below, "answer", deeper, place.rtype) is None:
+            return failed(f"A name of two more labels gets no {type_text(place.rtype)} record.", exchange, below)
     itself = subject.asker.ask(Query(name=place.name, rtype=place.rtype, payload=None))
     if itself.message is None:
         return subject.unanswered(itself)

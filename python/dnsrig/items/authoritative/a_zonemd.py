@@ -31,6 +31,8 @@ ITEM = Item(
 def check(subject: AuthoritativeSubject) -> Outcome:
     """Compute the digest."""
     zone = subject.transfer.zone
+    if subject.transfer.given_up:
+        return inconclusive("The zone is too large to be transferred for its digest.")
     if zone is None:
         return not_applicable("The transfer is not complete; A-axfr-complete is about that.")
     found = zone.get_rdataset(subject.origin, RdataType.ZONEMD)

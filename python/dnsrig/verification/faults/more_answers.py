@@ -33,6 +33,10 @@ def _set_ad(message: dns.message.Message) -> None:
     message.flags |= dns.flags.AD
 
 
+def _set_ra(message: dns.message.Message) -> None:
+    message.flags |= dns.flags.RA
+
+
 def _of_transfer(change: Change) -> Change:
     def changed(passage: Passage) -> bytes | None:
         return change(passage) if asks_for(passage.asked, RdataType.AXFR) else passage.response
@@ -81,6 +85,7 @@ FAULTS = (
     ),
     _fault("wildcards-of-one-label", "takes a wildcard for one label only", changing(_one_label)),
     _fault("sets-ad-with-do", "sets AD in responses to queries with DO", changing(_set_ad, has_do)),
+    _fault("sets-ra-with-do", "sets RA in responses to queries with DO", changing(_set_ra, has_do)),
     _in_transfers("axfr-adds-foreign", "transfers a record of another zone too", _add_foreign),
     _in_transfers(
         "axfr-leaves-out-glue", "leaves the glue of secure delegations out of zone transfers", _leave_out_glue

@@ -122,8 +122,12 @@ class AuthoritativeSubject:
         return () if found is None else tuple(record for record in found if isinstance(record, DS))
 
     def renewed(self) -> "AuthoritativeSubject":
-        """Give the same subject, of which nothing was asked."""
-        return replace(self, kept={})
+        """Give the same subject, of which nothing was asked; a zone too large to be transferred is not tried again."""
+        again = replace(self, kept={})
+        moved = self.__dict__.get("transfer")
+        if isinstance(moved, Transfer) and moved.given_up:
+            again.__dict__["transfer"] = moved
+        return again
 
     def serial_of(self, exchange: Exchange) -> int | None:
         """Give the serial in a response for the zone's SOA record; None without."""

@@ -44,9 +44,9 @@ ITEM = Item(
     severity=Severity.CRITICAL,
     consequence="Clients are led to other addresses, and validation fails.",
     procedure=(
-        "Addresses, aliases, denials, errors, records of other types, one of them unknown, well-known names, and "
-        "those of class CHAOS by which servers tell who they are, are asked for by each version of IP, by UDP and "
-        "TCP; what the server sent and what the client got are compared octet by octet."
+        "Addresses, aliases, denials, errors, records of other types, one of them unknown, a name in mixed case, "
+        "well-known names, and those of class CHAOS by which servers tell who they are, are asked for by each "
+        "version of IP, by UDP and TCP; what the server sent and what the client got are compared octet by octet."
     ),
     dig=("dig @{server} -p {port} x.plain.rig.example A", "dig @{server} -p {port} x.absent.rig.example A +dnssec"),
     faults=(
@@ -60,6 +60,8 @@ ITEM = Item(
         "path-answers-chaos",
         "path-blocks-names",
         "path-lowers-ttl",
+        "path-lower-cases-responses",
+        "path-clears-ad",
     ),
 )
 
@@ -91,4 +93,10 @@ def _foreign() -> list[Query]:
         Query(name=dns.name.from_text(name), rtype=RdataType.TXT, rdclass=dns.rdataclass.CH, payload=None)
         for name in CHAOS
     ]
-    return found + chaos
+    mixed = dns.name.Name([label.title() for label in names.fresh(names.PLAIN).labels])
+    return [
+        *found,
+        *chaos,
+        Query(name=mixed, rtype=RdataType.A, rd=True, payload=None),
+        Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, ad=True, do=True),
+    ]

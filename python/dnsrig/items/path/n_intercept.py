@@ -49,6 +49,8 @@ ITEM = Item(
         "path-answers-chaos",
         "path-blocks-names",
         "path-lowers-ttl",
+        "path-lower-cases-responses",
+        "path-clears-ad",
     ),
 )
 

@@ -22,7 +22,7 @@ ITEM = Item(
     procedure="TXT records whose response has 65000 octets are asked for by TCP.",
     dig=("dig @{server} -p {port} x.size-65000.rig.example TXT +tcp",),
     needs=("edns",),
-    faults=("no-tcp", "proxy-drops-tcp", "proxy-cuts-tcp", "proxy-cuts-tcp-at-32767"),
+    faults=("no-tcp", "proxy-drops-tcp", "proxy-cuts-tcp", "proxy-cuts-tcp-at-32767", "proxy-keeps-first-strings"),
 )
 
 

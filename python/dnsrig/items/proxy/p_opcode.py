@@ -23,17 +23,23 @@ ITEM = Item(
     severity=Severity.NOTICE,
     consequence="Clients wait for responses that do not come, such as those that send dynamic updates.",
     procedure=(
-        "A query with opcode 15, which is not assigned, is sent. The response has the same opcode, says by its "
-        "response code that nothing was done, such as NOTIMP, and answers nothing."
+        "NOTIFY and UPDATE are sent, which have any response, and a query with opcode 15, which is not assigned. "
+        "The response has the same opcode, says by its response code that nothing was done, such as NOTIMP, and "
+        "answers nothing."
     ),
     dig=("dig @{server} -p {port} x.plain.rig.example A +opcode=15 +noedns",),
     needs=("upstream",),
-    faults=("drops-opcodes", "proxy-answers-opcodes"),
+    faults=("drops-opcodes", "drops-updates", "proxy-answers-opcodes"),
 )
 
 
 def check(subject: ProxySubject) -> Outcome:
     """Ask, and compare."""
+    for opcode in (dns.opcode.NOTIFY, dns.opcode.UPDATE):
+        # What is meant is named by its SOA record (RFC 1996 section 3.7, RFC 2136 section 2.3).
+        known = subject.ask(Query(name=names.fresh(names.PLAIN), rtype=RdataType.SOA, opcode=opcode, payload=None))
+        if known.client.response is None:
+            return subject.unanswered(known)
     query = Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, opcode=OPCODE, payload=None)
     through = subject.ask(query)
     if through.client.message is None:

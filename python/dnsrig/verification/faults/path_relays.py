@@ -112,7 +112,7 @@ FAULTS = (
     Fault(
         name="drops-updates",
         does="drops NOTIFY and UPDATE",
-        roles=PATH,
+        roles=(*PATH, "proxy"),
         on_query=dropping(lambda message: message.opcode() in {dns.opcode.NOTIFY, dns.opcode.UPDATE}),
     ),
     Fault(

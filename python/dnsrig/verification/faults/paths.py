@@ -134,6 +134,16 @@ PATH_FAULTS = (
         does="takes queries to itself and lowers TTLs",
         relay="lowers-ttl",
     ),
+    PathFault(
+        name="path-lower-cases-responses",
+        does="takes queries to itself and lower-cases the questions of responses",
+        relay="lower-cases",
+    ),
+    PathFault(
+        name="path-clears-ad",
+        does="takes queries to itself and clears AD in responses",
+        relay="proxy-clears-ad-in-responses",
+    ),
     PathFault(name="path-drops-fragments-ipv6", does="drops fragments of IPv6", rules=rules.DROP_FRAGMENTS_IPV6),
     PathFault(name="path-drops-fragments-ipv4", does="drops fragments of IPv4", rules=rules.DROP_FRAGMENTS_IPV4),
     PathFault(

@@ -8,13 +8,18 @@ import pytest
 from dnsrig.cli.app import run_command_line
 from dnsrig.errors import SubjectFailedError
 from dnsrig.items.catalogue import items
+from dnsrig.items.resolver._table import STATUSES
 from dnsrig.studies.functionality import bench, cases
-from dnsrig.studies.functionality.found import _agreed
+from dnsrig.studies.functionality.found import Target, _agreed
 from dnsrig.studies.functionality.published import Outcome, published_items
 from dnsrig.studies.functionality.settings import FunctionalitySettings
+from dnsrig.studies.functionality.support import support
 from dnsrig.verification.deviations import known_deviations
 from dnsrig.verification.item import ROLES
 from dnsrig.verification.runner import run_items
+from dnsrig.verification.tree.cases import TableRow
+from dnsrig.verification.tree.plan import PLANS
+from dnsrig.verification.tree.zones_algorithms import SUPPORT
 from dnsrig.verification.verification import Verification
 
 
@@ -164,6 +169,44 @@ def test_a_server_that_fails_leaves_the_others(tmp_path, capsys, monkeypatch, al
     assert verified == ["nsd"]
     assert (summary["status"], summary["not_verified"]) == ("complete", [])
     assert {target["target"] for target in summary["targets"]} == {"bind", "nsd", "knot"}
+
+
+def of_resolver(name, statuses):
+    """Give a target whose evidence has these names with what was found for them."""
+    text = "\n".join(f"{asked} (something (about) it): {status}" for asked, status in statuses.items())
+    evidence = [{"title": STATUSES, "text": text}, {"title": "else", "text": "www.digest-4.nsec. (x): bogus"}]
+    return Target(f"resolver-{name}", "resolver", name, name.title(), "1", 1.0, {"F-digests": {"evidence": evidence}})
+
+
+def test_support_is_read_from_the_evidence():
+    rows = support(
+        [
+            of_resolver(
+                "one",
+                {
+                    "www.algorithm-8.nsec.": "secure",
+                    "www.algorithm-8-digest-1.nsec.": "insecure",
+                    "www.algorithm-8-digest-4.nsec.": "bogus",
+                    "www.algorithm-3.nsec.": "insecure",
+                    "www.algorithm-16.nsec.": "unanswered",
+                    "www.algorithms-mixed.nsec.": "secure",
+                },
+            ),
+            of_resolver("other", {"www.digest-1.nsec.": "secure", "www.digest-2.nsec.": "secure"}),
+            of_resolver("none", {}),
+        ]
+    )
+    assert {row.title: row.cells for row in rows} == {
+        "3 DSA": ("not validated", "", ""),
+        "8 RSASHA256": ("SHA-256; SHA-1 not validated; SHA-384 SERVFAIL", "", ""),
+        "13 ECDSAP256SHA256": ("", "SHA-1, SHA-256", ""),
+    }
+    assert support([of_resolver("none", {})]) == []
+
+
+def test_names_of_support_are_in_the_table():
+    asked = {f"{row.name}" for plan in PLANS for row in (TableRow(plan, case) for case in plan.cases)}
+    assert set(SUPPORT) <= asked
 
 
 def test_reports_escape_what_servers_say(tmp_path, capsys, monkeypatch, all_installed):

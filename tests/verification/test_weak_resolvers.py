@@ -38,7 +38,7 @@ WAITS_S = (8.0, 8.0)
 RESOLVER = "127.0.2.1"
 GROUPS = ("Spoofing and bailiwick", "Servers that are wrong")
 """Those of the items that a resolver without a chain of trust can pass."""
-OTHERS = ("F-do-upstream",)
+OTHERS = ("F-do-upstream", "F-unasked", "F-ttl-passed", "F-own-options", "F-amplification")
 WITHOUT = Weakness("none", "does nothing wrong")
 
 

@@ -169,7 +169,7 @@ def _judge_absent(types: Types, name: dns.name.Name, rtype: RdataType) -> Proof:
         return Proof(f"the record at {name} says that there is {rtype.name}")
     if RdataType.CNAME in types:
         return Proof(f"the record at {name} says that there is a CNAME record, which should have been answered")
-    if rtype == RdataType.DS and RdataType.SOA in types:
+    if rtype == RdataType.DS and RdataType.SOA in types and name != dns.name.root:
         return Proof(f"the record at {name} is from the child zone's apex, which has no say about DS")
     if rtype != RdataType.DS and _is_cut(types):
         return Proof(f"the record at {name} is from the parent side of a delegation, which has a say about DS only")

@@ -63,9 +63,22 @@ def check_forged(
         return failed(f"The resolver takes what is forged: {'; '.join(believed)}.", *evidence[:SHOWN])
     if all(exchange.message is None for exchange in asked):
         return inconclusive("No name is answered in time, with what is forged or without.", *asked[:1])
+    untold = [name for name, _, _ in forgeries if not _came(subject, name)]
+    if untold:
+        return inconclusive(
+            f"No query for {untold[0]} came to the tree, so nothing forged went to the resolver.", *asked[:1]
+        )
     right = [exchange for exchange in asked if has_address(exchange)]
     # To give up is no way to believe: the resolver may take so much forgery for an attack.
     return passed(
         f"Nothing forged is believed; {len(right)} of {len(asked)} names are answered with the right address.",
         *asked[:1],
     )
+
+
+def _came(subject: ResolverSubject, name: dns.name.Name) -> bool:
+    """Say whether a name, or the one above it, was asked for, as far as that can be seen.
+
+    By TCP is enough: some go on so when forged responses to a minimised query (RFC 9156) have come.
+    """
+    return subject.seen is None or any(subject.seen_of(asked) for asked in (name, name.parent()))

@@ -1,13 +1,15 @@
 """What items about zones with one server of two that is wrong share."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import dns.name
 import dns.rcode
 
 from dnsrig.items.resolver._forged import ask_plainly, fresh_in
+from dnsrig.items.resolver._table import PAUSES_S
 from dnsrig.verification.exchange import Exchange
-from dnsrig.verification.stopping import thread_pool
+from dnsrig.verification.stopping import pause, thread_pool
 from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.tree.zones_serving import WRONG
 from dnsrig.verification.verdicts import Evidence, Outcome, failed, inconclusive, passed
@@ -15,6 +17,7 @@ from dnsrig.verification.verdicts import Evidence, Outcome, failed, inconclusive
 NAMES = 8
 """So many names of a zone are asked for at most, until its wrong server was asked for two of them."""
 ENOUGH = 2
+FAILURES = 2
 
 
 def has_records(exchange: Exchange) -> bool:
@@ -23,38 +26,54 @@ def has_records(exchange: Exchange) -> bool:
     return exchange.rcode == dns.rcode.NOERROR and message is not None and bool(message.answer)
 
 
-def check_zones(subject: ResolverSubject, zones: Sequence[str], *, names: int = NAMES, failures: int = 1) -> Outcome:
+def check_zones(subject: ResolverSubject, zones: Sequence[str], *, names: int = NAMES) -> Outcome:
     """Ask for names of zones, all zones at once; a name that is not answered well is asked for once more.
 
-    A zone fails where so many of its `names` do: more than one where a resolver remembers that a name failed, so that
-    asking for it once more does not tell a lost message.
+    Resolvers remember that a name failed, so that asking for it once more does not tell a lost message: what is said
+    rests on two names that fail, of one zone or of several.
     """
     with thread_pool(len(zones), "zone") as pool:
-        found = list(pool.map(lambda zone: _check_zone(subject, zone, names, failures), zones))
-    wrong = [one[0] for one, _ in found if len(one) >= failures]
-    doubtful = [one[0] for one, _ in found if 0 < len(one) < failures]
-    shown = Evidence("zones", "\n".join(line for _, line in found))
+        found = list(pool.map(lambda zone: _check_zone(subject, zone, names), zones))
+    wrong = [one.wrong for one in found if one.wrong]
+    first = [exchanges[0] for exchanges in wrong]
+    shown = Evidence("zones", "\n".join(one.line for one in found))
+    if sum(len(exchanges) for exchanges in wrong) >= FAILURES:
+        if all(exchange.message is None for exchange in first) and subject.silence():
+            return subject.unanswered(first[0])
+        said = "; ".join(_said(exchange) for exchange in first)
+        return failed(f"Of {len(zones)} zones with a server that is right, {len(wrong)} fail: {said}.", *first, shown)
     if wrong:
-        if all(exchange.message is None for exchange in wrong) and subject.silence():
-            return subject.unanswered(wrong[0])
-        said = "; ".join(_said(exchange) for exchange in wrong)
-        return failed(f"Of {len(zones)} zones with a server that is right, {len(wrong)} fail: {said}.", *wrong, shown)
-    if doubtful:
-        return inconclusive(f"Once, which may be for a lost message: {_said(doubtful[0])}.", doubtful[0], shown)
+        return inconclusive(f"Once, which may be for a lost message: {_said(first[0])}.", first[0], shown)
+    if not any(one.wrong_asked for one in found) and not _was_met(subject):
+        return inconclusive("The server that is wrong was never asked.", shown)
     return passed(f"{len(zones)} zones resolve by their server that is right.", shown)
 
 
-def _check_zone(subject: ResolverSubject, zone: str, names: int, failures: int) -> tuple[list[Exchange], str]:
-    """Give the exchanges that are wrong, and a line that says how often the zone's servers were asked."""
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What came of a zone's names."""
+
+    wrong: list[Exchange]
+    asked: int
+    wrong_asked: int
+    """So many of the names the server that is wrong was asked for."""
+    zone: str
+
+    @property
+    def line(self) -> str:
+        return f"{self.zone} {self.asked} names asked for, {self.wrong_asked} of them of the server that is wrong"
+
+
+def _check_zone(subject: ResolverSubject, zone: str, names: int) -> _Found:
     asked = wrong_asked = 0
     wrong: list[Exchange] = []
-    while asked < names and wrong_asked < ENOUGH and len(wrong) < failures:
+    while asked < names and wrong_asked < ENOUGH and len(wrong) < FAILURES:
         name = fresh_in(subject, zone)
         exchange = _ask(subject, name)
         asked += 1
         wrong_asked += _went_to_wrong(subject, name)
         wrong += [] if has_records(exchange) else [exchange]
-    return wrong, f"{zone} {asked} names asked for, {wrong_asked} of them of the server that is wrong"
+    return _Found(wrong, asked, wrong_asked, zone)
 
 
 def check_names(subject: ResolverSubject, item_id: str) -> Outcome:
@@ -63,6 +82,11 @@ def check_names(subject: ResolverSubject, item_id: str) -> Outcome:
     if not rows:
         return inconclusive("The tree has no question for this.")
     asked = [(row, _ask(subject, row.name)) for row in rows]
+    for pause_s in PAUSES_S:
+        if all(has_records(exchange) for _, exchange in asked):
+            break
+        pause(pause_s)
+        asked = [(row, one if has_records(one) else ask_plainly(subject, row.name)) for row, one in asked]
     wrong = [(row, exchange) for row, exchange in asked if not has_records(exchange)]
     if all(exchange.message is None for _, exchange in asked) and subject.silence():
         return subject.unanswered(asked[0][1])
@@ -76,6 +100,14 @@ def _ask(subject: ResolverSubject, name: dns.name.Name) -> Exchange:
     """Ask, once more if it is not answered well: a message upstream may have been lost."""
     exchange = ask_plainly(subject, name)
     return exchange if has_records(exchange) else ask_plainly(subject, name)
+
+
+def _was_met(subject: ResolverSubject) -> bool:
+    """Say whether the server that is wrong was asked for anything: resolvers remember an address that fails them."""
+    if subject.seen is None or subject.tree is None:
+        return True
+    address = subject.tree.addresses[WRONG]
+    return any(one.server == address for one in subject.seen.since(0))
 
 
 def _went_to_wrong(subject: ResolverSubject, name: dns.name.Name) -> bool:

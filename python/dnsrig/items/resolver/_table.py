@@ -8,11 +8,13 @@ from dnsrig.verification.queries import Query
 from dnsrig.verification.stopping import pause
 from dnsrig.verification.subjects.resolver import POINT_AT_TREE, ResolverSubject
 from dnsrig.verification.tree.cases import BOGUS, Status, TableRow
-from dnsrig.verification.verdicts import Outcome, Verdict, failed, inconclusive, not_applicable, passed
+from dnsrig.verification.verdicts import Evidence, Outcome, Verdict, failed, inconclusive, not_applicable, passed
 
 PROCEDURE = "Each name is asked for with RD and DO. "
 RCODES = {"": dns.rcode.NOERROR, "type": dns.rcode.NOERROR, "name": dns.rcode.NXDOMAIN}
 AD_ITEM = "F-secure-data"
+STATUSES = "what was found for each name"
+"""The title of the evidence that has a line for each."""
 SHOWN = 3
 """So many exchanges are evidence."""
 PAUSES_S = (2.0, 5.0)
@@ -100,12 +102,26 @@ def check_table(subject: ResolverSubject, item_id: str) -> Outcome:
         pause(pause_s)
         wrong, late = _asked_again(subject, wrong)
         right += late
+    if all(exchange.message is None for exchange in right) and not wrong:
+        return inconclusive("No name is answered in time, so that nothing was judged.", *right[:1])
     if wrong:
         said = "; ".join(complaint(subject, row, exchange) for row, exchange in wrong[:SHOWN])
         more = f"; {len(wrong) - SHOWN} more" if len(wrong) > SHOWN else ""
         evidence = [exchange for _, exchange in wrong[:SHOWN]]
         return failed(f"Of {len(rows)} questions, {len(wrong)}: {said}{more}.", *evidence)
     return passed(f"{_counted(right)}, as is right.", *right[:1])
+
+
+def check_with_statuses(subject: ResolverSubject, item_id: str) -> Outcome:
+    """Ask all questions of an item, and show beside what decides what was found for each."""
+    outcome = check_table(subject, item_id)
+    if outcome.verdict not in {Verdict.PASS, Verdict.FAIL}:
+        return outcome
+    lines = [
+        f"{row.name} ({row.case.what}): {status_of(ask_row(subject, row)) or 'unanswered'}"
+        for row in subject.rows(item_id)
+    ]
+    return Outcome(outcome.verdict, outcome.reason, (*outcome.evidence, Evidence(STATUSES, "\n".join(lines))))
 
 
 def check_bogus(subject: ResolverSubject, item_id: str) -> Outcome:

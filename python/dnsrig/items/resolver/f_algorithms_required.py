@@ -1,6 +1,6 @@
 """F-algorithms-required: algorithms that validators must know."""
 
-from dnsrig.items.resolver._table import PROCEDURE, check_table
+from dnsrig.items.resolver._table import PROCEDURE, check_with_statuses
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.verdicts import Outcome, Severity
@@ -24,4 +24,4 @@ ITEM = Item(
 
 def check(subject: ResolverSubject) -> Outcome:
     """Ask the questions of the table about algorithms that validators must know."""
-    return check_table(subject, ITEM.id)
+    return check_with_statuses(subject, ITEM.id)

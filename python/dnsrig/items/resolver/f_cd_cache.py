@@ -38,6 +38,8 @@ def check(subject: ResolverSubject) -> Outcome:
     if control.rcode != dns.rcode.SERVFAIL:
         return inconclusive("The resolver does not keep such data back even where nobody asked with CD.", control)
     first = subject.asker.ask(replace(question.with_do, cd=True))
+    if first.message is None or not first.message.answer:
+        return inconclusive("With CD the data did not come, so that none could be kept (see F-cd-data).", first)
     for query in (question.with_do, question.plain):
         exchange = subject.asker.ask(query)
         if exchange.message is None:

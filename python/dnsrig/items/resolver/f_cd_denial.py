@@ -52,6 +52,8 @@ def check(subject: ResolverSubject) -> Outcome:
         said = " and one ".join(how for how, _ in leaks)
         shown = [exchange for _, one in leaks for exchange in (one.first, one.after)]
         return failed(f"A denial {said}, fetched with CD, is then given without CD.", *shown)
+    if all(_is_kept_back(one.first) for one in found):
+        return inconclusive("With CD no denial came, so that none could be kept (see F-cd-data).", found[0].first)
     kept = [one for one in found if one.is_kept_back]
     if not kept:
         reason = "The resolver does not keep such denials back even where nobody asked with CD."

@@ -1,5 +1,6 @@
 """F-data: the records as the zone has them."""
 
+import dns.name
 import dns.rcode
 import dns.rrset
 from dns.rdatatype import RdataType
@@ -43,7 +44,7 @@ ITEM = Item(
         "dig @{server} -p {port} large1220.secure.nsec. TXT +dnssec +tcp",
     ),
     needs=("upstream",),
-    faults=("gives-wrong-addresses", "gives-part-of-texts"),
+    faults=("gives-wrong-addresses", "gives-part-of-texts", "strips-alias-signatures"),
 )
 AT_ONCE = 8
 
@@ -72,8 +73,22 @@ def _asked(subject: ResolverSubject, row: TableRow) -> list[Exchange]:
 
 def _complaint(subject: ResolverSubject, exchange: Exchange) -> str:
     message = exchange.message
-    complaints = [] if message is None else [_about(subject, rrset) for rrset in message.answer]
+    answer = [] if message is None else message.answer
+    complaints = [_about(subject, rrset) for rrset in answer]
+    signed = {(one.name, one.covers) for one in answer if one.rdtype == RdataType.RRSIG}
+    # Whether there are signatures at all is the matter of F-do.
+    complaints += [_unsigned(subject, rrset, signed) for rrset in answer if signed]
     return next((said for said in complaints if said), "")
+
+
+def _unsigned(subject: ResolverSubject, rrset: dns.rrset.RRset, signed: set[tuple[dns.name.Name, RdataType]]) -> str:
+    """Say, as a clause, that an RRset lacks the signature that the zone has, beside others that have theirs."""
+    rtype = RdataType.make(rrset.rdtype)
+    if rtype == RdataType.RRSIG or (rrset.name, rtype) in signed:
+        return ""
+    if published(subject, rrset.name, RdataType.RRSIG, rtype) is None:
+        return ""
+    return f"{rrset.name} {rtype.name} has no signature, which the zone has"
 
 
 def _about(subject: ResolverSubject, rrset: dns.rrset.RRset) -> str:

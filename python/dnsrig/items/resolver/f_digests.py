@@ -1,6 +1,6 @@
 """F-digests: digest types of DS records."""
 
-from dnsrig.items.resolver._table import PROCEDURE, check_table
+from dnsrig.items.resolver._table import PROCEDURE, check_with_statuses
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.verdicts import Outcome, Severity
@@ -23,4 +23,4 @@ ITEM = Item(
 
 def check(subject: ResolverSubject) -> Outcome:
     """Ask the questions of the table about digest types of DS records."""
-    return check_table(subject, ITEM.id)
+    return check_with_statuses(subject, ITEM.id)

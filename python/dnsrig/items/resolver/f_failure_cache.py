@@ -31,4 +31,4 @@ ITEM = Item(
 
 def check(subject: ResolverSubject) -> Outcome:
     """Ask four times."""
-    return check_remembered(subject, subject.fresh_name(dns.name.from_text("fails.unsigned.")), "whose server refuses")
+    return check_remembered(subject, dns.name.from_text("fails.unsigned."), "whose server refuses")

@@ -32,4 +32,4 @@ ITEM = Item(
 
 def check(subject: ResolverSubject) -> Outcome:
     """Ask four times."""
-    return check_remembered(subject, subject.fresh_name(BOGUS_FRESH), "which is bogus")
+    return check_remembered(subject, BOGUS_FRESH, "which is bogus")

@@ -1,10 +1,9 @@
 """F-iterations: NSEC3 without iterations."""
 
-from dnsrig.items.resolver._table import PROCEDURE, ask_row, check_table, status_of
+from dnsrig.items.resolver._table import PROCEDURE, check_with_statuses
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.resolver import ResolverSubject
-from dnsrig.verification.tree.cases import Status
-from dnsrig.verification.verdicts import Evidence, Outcome, Severity, Verdict
+from dnsrig.verification.verdicts import Outcome, Severity
 
 ITEM = Item(
     id="F-iterations",
@@ -30,8 +29,4 @@ ITEM = Item(
 
 def check(subject: ResolverSubject) -> Outcome:
     """Ask the questions of the table, and show what came for each number of iterations."""
-    outcome = check_table(subject, ITEM.id)
-    if outcome.verdict != Verdict.PASS:
-        return outcome
-    lines = [f"{row.case.what}: {status_of(ask_row(subject, row)) or Status.BOGUS}" for row in subject.rows(ITEM.id)]
-    return Outcome(outcome.verdict, outcome.reason, (*outcome.evidence, Evidence("ladder", "\n".join(lines))))
+    return check_with_statuses(subject, ITEM.id)

@@ -14,6 +14,8 @@ from dnsrig.runs.folder import RunFolder
 from dnsrig.runs.writing import write_json, write_text
 from dnsrig.studies.functionality.found import findings
 from dnsrig.studies.functionality.summary import ROLE_WORDS, summarise_run
+from dnsrig.studies.functionality.support import support
+from dnsrig.studies.functionality.words import SUPPORT_NOTE
 from dnsrig.verification.verdicts import Verdict
 from dnsrig.verification.verification import LABELS, ORDER
 
@@ -41,6 +43,8 @@ def build_page(run: RunFolder, text: StudyText) -> Path:
         "command": shlex.join(manifest["argv"]),
         "roles": findings(run),
         "role_words": ROLE_WORDS,
+        "support": support,
+        "support_note": SUPPORT_NOTE,
         "labels": LABELS,
         "order": ORDER,
         "cells": CELLS,

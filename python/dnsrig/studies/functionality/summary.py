@@ -6,6 +6,7 @@ from typing import Any
 from dnsrig.runs.folder import COMPLETE, RunFolder
 from dnsrig.runs.host import busy_warning
 from dnsrig.studies.functionality.found import ItemRow, PublishedRow, RoleFindings, Target, findings
+from dnsrig.studies.functionality.support import SupportRow, support
 from dnsrig.verification.item import Role
 from dnsrig.verification.verdicts import Verdict
 from dnsrig.wording import counted
@@ -32,6 +33,7 @@ def summarise_run(run: RunFolder) -> dict[str, Any]:
         "answers": [*_published_answer(found), *(_answer(target) for role in found for target in role.targets)],
         "targets": [_target(target) for role in found for target in role.targets],
         "published": [_published(role, row) for role in found for row in role.published],
+        "support": [_support(role, row) for role in found for row in support(role.targets)],
         "items": [_item(role, row) for role in found for rows in role.groups.values() for row in rows],
         "not_verified": manifest["failures"],
         "warnings": warnings(run, found),
@@ -137,6 +139,17 @@ def _published(role: RoleFindings, row: PublishedRow) -> dict[str, Any]:
         "told": row.published.told,
         "items": list(row.published.items),
         "verdicts": _verdicts(role, row.verdicts),
+    }
+
+
+def _support(role: RoleFindings, row: SupportRow) -> dict[str, Any]:
+    pairs = zip(role.targets, row.statuses, strict=True)
+    return {
+        "algorithm": row.algorithm,
+        "title": row.title,
+        "digests": {
+            target.name: {str(digest): str(status) for digest, status in statuses.items()} for target, statuses in pairs
+        },
     }
 
 

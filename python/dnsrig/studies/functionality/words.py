@@ -15,6 +15,11 @@ PUBLISHED_NOTE = (
     "pass by TCP is what servers give today that limit responses by UDP to 1232 octets, as is advised; the report "
     "wanted UDP."
 )
+SUPPORT_NOTE = (
+    "Digest types of DS records with which each resolver validates zones of the algorithm, so that their names come "
+    "with AD; those that it takes for insecure are not validated, and SERVFAIL keeps users from their names. RFC 8624 "
+    "says which a validator must know: algorithms 8, 10 and 13, and SHA-256."
+)
 LIMITS = (
     "An item that passes says that nothing was seen against it in one configuration: the one that the rig starts.",
     "Versions are those of this machine; others may do otherwise.",

@@ -11,7 +11,8 @@ import dns.rrset
 from dns.rdatatype import RdataType
 
 from dnsrig.verification.faults.fault import Change, Fault, Passage, unchanged_if_unreadable, wire_of
-from dnsrig.verification.tree.zones_spoofing import FORGED_HOST
+from dnsrig.verification.tree.zones_spoofing import FORGED_HOST, MISDIRECTED
+from dnsrig.verification.tree.zones_ttls import ENDS_SOON, LONG_TTL_S, RAISED, RAISED_TTL_S
 
 RSA_SHA2 = ("algorithm-8.nsec.", "algorithm-10.nsec.")
 
@@ -42,6 +43,18 @@ def _fail(passage: Passage) -> bytes:
     refusal = dns.message.make_response(passage.asked, recursion_available=True)
     refusal.set_rcode(dns.rcode.SERVFAIL)
     return wire_of(refusal)
+
+
+def _with_ttl(ttl_s: int) -> Callable[[Passage], bytes]:
+    """Give answers with such a TTL, and with the signatures that they have."""
+
+    def changed(passage: Passage) -> bytes:
+        answer = passage.answer
+        for rrset in answer.answer:
+            rrset.ttl = ttl_s
+        return wire_of(answer)
+
+    return changed
 
 
 def _blame_network(passage: Passage) -> bytes:
@@ -91,6 +104,13 @@ def _response_faults() -> tuple[tuple[str, str, Change], ...]:
             "gives up where the data of a server do not validate",
             _below(["fresh.stale.nsec.", "fresh.strips-signatures.nsec.", "fresh.strips-proofs.nsec."], _fail),
         ),
+        (
+            "believes-any-alias",
+            "follows any alias beside a DNAME record",
+            _below([f"tree.{MISDIRECTED}"], _believe),
+        ),
+        ("keeps-servers-ttl", "keeps the TTLs that servers give", _below([RAISED], _with_ttl(RAISED_TTL_S))),
+        ("outlives-signatures", "keeps data beyond their signatures", _below([ENDS_SOON], _with_ttl(LONG_TTL_S))),
         ("lacks-rsa-sha2", "does not know RSA/SHA-2", _below(RSA_SHA2, _fail)),
         ("accuses-the-network", "says that no server can be reached, whatever is wrong", _below(["."], _blame_network)),
     )
@@ -100,5 +120,17 @@ FAULTS = (
     *(
         Fault(name=name, does=does, roles=("resolver",), on_response=change)
         for name, does, change in _response_faults()
+    ),
+    Fault(
+        name="closes-tcp-at-once",
+        does="closes a TCP connection after its first response",
+        roles=("resolver",),
+        closes_tcp_after_one=True,
+    ),
+    Fault(
+        name="loses-pipelined",
+        does="throws away what comes by TCP before a response has gone",
+        roles=("resolver",),
+        discards_pipelined=True,
     ),
 )

@@ -78,6 +78,27 @@ def _strip_nsec3(answer: dns.message.Message) -> None:
     _without_proofs(answer, (RdataType.NSEC3,))
 
 
+def _redirect(passage: Passage) -> bytes:
+    answer = passage.answer
+    asks_for_address = answer.question and answer.question[0].rdtype == RdataType.A
+    if answer.rcode() != dns.rcode.NXDOMAIN or passage.asked.edns >= 0 or not asks_for_address:
+        return passage.response
+    answer.set_rcode(dns.rcode.NOERROR)
+    answer.answer = [dns.rrset.from_text(answer.question[0].name, 60, "IN", "A", WRONG_ADDRESS)]
+    answer.authority = []
+    return wire_of(answer)
+
+
+def _strip_alias_signatures(answer: dns.message.Message) -> None:
+    answer.answer = [one for one in answer.answer if one.covers != RdataType.CNAME]
+
+
+def _truncate_by_tcp(passage: Passage) -> bytes:
+    answer = passage.answer
+    answer.flags |= dns.flags.TC if passage.transport == "tcp" else 0
+    return wire_of(answer)
+
+
 def _strip_soa_signature(answer: dns.message.Message) -> None:
     answer.authority = [one for one in answer.authority if one.covers != RdataType.SOA]
 
@@ -157,6 +178,13 @@ _RESPONSES: tuple[tuple[str, str, Change], ...] = (
     ("forgets-recursion-desired", "clears RD in responses", changing(_flags(off=dns.flags.RD))),
     ("claims-authority", "sets AA in responses", changing(_flags(on=dns.flags.AA))),
     ("raises-all-ttls", "gives every record the longest TTL", changing(_raise_ttls)),
+    (
+        "redirects-missing-names",
+        "gives addresses for names that do not exist without DO",
+        unchanged_if_unreadable(_redirect),
+    ),
+    ("strips-alias-signatures", "leaves the signatures of aliases out", changing(_strip_alias_signatures)),
+    ("truncates-by-tcp", "sets TC in responses by TCP", unchanged_if_unreadable(_truncate_by_tcp)),
     ("denies-without-soa", "leaves the SOA record out of negative responses", changing(_drop_soa)),
     ("gives-wrong-addresses", "gives another address for each, with AD as before", changing(_replace_addresses)),
     ("gives-part-of-texts", "leaves a record out of TXT RRsets", changing(_drop_last_record)),

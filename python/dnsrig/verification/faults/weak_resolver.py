@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
+import dns.edns
 import dns.exception
 import dns.flags
 import dns.message
@@ -42,6 +43,11 @@ TRIES = 1
 MANY_TRIES = 5
 STEPS = 20
 """Referrals and aliases that are followed."""
+ENDLESS_STEPS = 130
+DEPTH, SERVERS = 3, 3
+"""Addresses of name servers are asked for in this depth, and of so many for a delegation."""
+LONGEST_S = 60
+"""What has no records is kept for so long."""
 AT_ONCE = 16
 PAYLOAD = 1232
 LARGEST_MESSAGE = 65_535
@@ -63,14 +69,23 @@ class _BogusError(_FailureError):
 
 @dataclass
 class _Cache:
-    """What is known, each with its end by the monotonic clock."""
+    """What is known, by the monotonic clock."""
 
-    answers: dict[Question, tuple[float, dns.rcode.Rcode, list[dns.rrset.RRset]]] = field(default_factory=dict)
+    answers: dict[Question, tuple[float, Answer]] = field(default_factory=dict)
+    """With the time when each came."""
     failures: dict[Question, float] = field(default_factory=dict)
     servers: dict[dns.name.Name, list[str]] = field(default_factory=dict)
     """Addresses of the name servers of each zone."""
     answered: dict[dns.name.Name, str] = field(default_factory=dict)
     """The one of them that has answered last."""
+
+
+class _Client(threading.local):
+    """What a thread keeps in mind while it works for a client."""
+
+    options: Sequence[dns.edns.Option] = ()
+    """Those of the query, where they are passed on."""
+    depth = 0
 
 
 class WeakResolver:
@@ -86,6 +101,7 @@ class WeakResolver:
         self._pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="weak")
         self._ids, self._port_numbers = ids_of(self._weakness), ports_of(self._weakness)
         self._lock = threading.Lock()
+        self._client = _Client()
         self._ports: queue.Queue[int] = queue.Queue()
         for number in range(FEW_PORTS):
             self._ports.put(FIRST_PORT + number)
@@ -127,6 +143,15 @@ class WeakResolver:
         if not query.question or self._channel is None:
             return
         response = dns.message.make_response(query, recursion_available=True, our_payload=PAYLOAD)
+        self._fill(query, response)
+        with contextlib.suppress(OSError, dns.exception.DNSException):
+            self._channel.sendto(response.to_wire(), client)
+
+    def _fill(self, query: dns.message.Message, response: dns.message.Message) -> None:
+        if not query.flags & dns.flags.RD and not self._is("recurses-unasked"):
+            response.set_rcode(dns.rcode.REFUSED)
+            return
+        self._client.options = query.options if self._is("passes-options") else ()
         question = query.question[0]
         wants_signatures = query.edns >= 0 and bool(query.ednsflags & dns.flags.DO)
         with_do = wants_signatures or not self._is("asks-without-do")
@@ -136,8 +161,6 @@ class WeakResolver:
             rcode, answer = dns.rcode.SERVFAIL, []
         response.answer = answer if wants_signatures else without_signatures(answer)
         response.set_rcode(rcode)
-        with contextlib.suppress(OSError, dns.exception.DNSException):
-            self._channel.sendto(response.to_wire(), client)
 
     def _is(self, name: str) -> bool:
         return self._weakness == name
@@ -145,7 +168,7 @@ class WeakResolver:
     def _resolve(self, name: dns.name.Name, rtype: RdataType, with_do: bool) -> Answer:
         """Give rcode and answer, of what is known or of the servers; follow aliases."""
         found: list[dns.rrset.RRset] = []
-        for _ in range(STEPS):
+        for _ in range(ENDLESS_STEPS if self._is("follows-aliases-endlessly") else STEPS):
             rcode, records = self._known_or_asked((name, rtype, with_do))
             found += records
             aliases = [rrset for rrset in records if rrset.rdtype == RdataType.CNAME and rrset.name == name]
@@ -156,9 +179,8 @@ class WeakResolver:
 
     def _known_or_asked(self, question: Question) -> Answer:
         now_s = time.monotonic()
-        known = self._cache.answers.get(question)
-        if known is not None and known[0] > now_s:
-            return known[1], known[2]
+        if (known := self._known(question, now_s)) is not None:
+            return known
         if self._cache.failures.get(question, 0.0) > now_s:
             raise _FailureError
         try:
@@ -167,6 +189,17 @@ class WeakResolver:
             if not self._is("forgets-bogus" if isinstance(error, _BogusError) else "forgets-failures"):
                 self._cache.failures[question] = time.monotonic() + FAILURE_S
             raise
+
+    def _known(self, question: Question, now_s: float) -> Answer | None:
+        """Give what is in the cache, its TTLs counted down."""
+        came_s, (rcode, records) = self._cache.answers.get(question, (now_s, (dns.rcode.NOERROR, [])))
+        age_s = int(now_s - came_s)
+        left_s = min((rrset.ttl for rrset in records), default=LONGEST_S) - age_s
+        if question not in self._cache.answers or (left_s <= 0 and not self._is("keeps-expired")):
+            return None
+        if self._is("never-ages"):
+            return rcode, records
+        return rcode, [dns.rrset.from_rdata_list(one.name, max(one.ttl - age_s, 0), list(one)) for one in records]
 
     def _ask_downwards(self, question: Question) -> Answer:
         """Ask from the nearest zone that is known down to the one that answers."""
@@ -179,21 +212,39 @@ class WeakResolver:
             lower = _referral(response, zone, name)
             if lower is None:
                 return self._learn(response, zone, question)
-            self._cache.servers[lower] = _glue(response, lower)
+            self._cache.servers[lower] = _glue(response, lower) or self._addresses(_servers(response, lower))
         raise _FailureError
+
+    def _addresses(self, servers: Sequence[dns.name.Name]) -> list[str]:
+        """Ask for the addresses of name servers that a delegation has none of: of the first that have any."""
+        asks_all = self._is("asks-for-every-server")
+        if self._client.depth >= (ENDLESS_STEPS if self._is("follows-circles") else DEPTH):
+            raise _FailureError
+        self._client.depth += 1
+        found: list[str] = []
+        try:
+            for server in servers if asks_all else servers[:SERVERS]:
+                with contextlib.suppress(_FailureError):
+                    _, records = self._resolve(server, RdataType.A, with_do=True)
+                    found += [str(rdata) for rrset in records if rrset.rdtype == RdataType.A for rdata in rrset]
+        finally:
+            self._client.depth -= 1
+        return found
 
     def _learn(self, response: dns.message.Message, zone: dns.name.Name, question: Question) -> Answer:
         """Keep what a response says, and give what of it answers the question."""
-        end_s = time.monotonic() + 60
+        now_s = time.monotonic()
         mine = _answering(response, question)
+        if not self._is("takes-any-alias"):
+            mine = _as_dname_says(response, question[0], mine)
         if self._is("compares-case"):
             mine = [rrset for rrset in mine if rrset.name.labels == question[0].labels]
-        self._cache.answers[question] = (end_s, response.rcode(), mine)
+        self._cache.answers[question] = (now_s, (response.rcode(), mine))
         if self._is("takes-any-name"):
             for rrset in (*response.answer, *response.additional):
                 if rrset.rdtype == RdataType.A and not rrset.name.is_subdomain(zone):
                     victim = (rrset.name, RdataType.A, question[2])
-                    self._cache.answers[victim] = (end_s, dns.rcode.NOERROR, [rrset])
+                    self._cache.answers[victim] = (now_s, (dns.rcode.NOERROR, [rrset]))
         if self._is("takes-any-delegation"):
             for rrset in response.authority:
                 if rrset.rdtype == RdataType.NS and (servers := _glue(response, rrset.name)):
@@ -236,6 +287,8 @@ class WeakResolver:
         """Ask one server, without EDNS where it does not know that, by TCP where it truncates."""
         name, rtype, with_do = question
         query = dns.message.make_query(name, rtype, want_dnssec=with_do, use_edns=0, payload=PAYLOAD)
+        if self._client.options:
+            query.use_edns(0, query.ednsflags, PAYLOAD, options=[*self._client.options])
         query.flags &= ~int(dns.flags.RD)
         response = self._by_udp(server, query)
         if response is not None and response.rcode() == dns.rcode.FORMERR and not self._is("insists-on-edns"):
@@ -367,14 +420,30 @@ def _is_between(zone: dns.name.Name, lower: dns.name.Name, name: dns.name.Name) 
     return lower.is_subdomain(zone) and name.is_subdomain(lower)
 
 
-def _glue(response: dns.message.Message, zone: dns.name.Name) -> list[str]:
-    """Give the addresses that a response has of a zone's name servers."""
-    names = {
+def _as_dname_says(
+    response: dns.message.Message, name: dns.name.Name, records: list[dns.rrset.RRset]
+) -> list[dns.rrset.RRset]:
+    """Put the alias that follows from a DNAME record in the place of the one that came with it (RFC 6672 section 3)."""
+    for rrset in response.answer:
+        if rrset.rdtype == RdataType.DNAME and name != rrset.name and name.is_subdomain(rrset.name):
+            target = name.relativize(rrset.name) + rrset[0].target
+            return [dns.rrset.from_text(name, rrset.ttl, "IN", "CNAME", target.to_text())]
+    return records
+
+
+def _servers(response: dns.message.Message, zone: dns.name.Name) -> list[dns.name.Name]:
+    """Give the name servers of a zone that a response has."""
+    return [
         rdata.target
         for rrset in response.authority
         if rrset.rdtype == RdataType.NS and rrset.name == zone
         for rdata in rrset
-    }
+    ]
+
+
+def _glue(response: dns.message.Message, zone: dns.name.Name) -> list[str]:
+    """Give the addresses that a response has of a zone's name servers."""
+    names = set(_servers(response, zone))
     return [
         str(rdata)
         for rrset in response.additional

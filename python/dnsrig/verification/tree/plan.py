@@ -7,9 +7,11 @@ from dnsrig.verification.tree import (
     zones_denial,
     zones_forged_denial,
     zones_good,
+    zones_multiplying,
     zones_serving,
     zones_signatures,
     zones_spoofing,
+    zones_ttls,
 )
 from dnsrig.verification.tree.cases import ZonePlan
 
@@ -23,4 +25,6 @@ PLANS: tuple[ZonePlan, ...] = (
     *zones_costly.PLANS,
     *zones_serving.PLANS,
     *zones_spoofing.PLANS,
+    *zones_ttls.PLANS,
+    *zones_multiplying.PLANS,
 )

@@ -1,6 +1,6 @@
 """The tables of algorithms, digests and NSEC3 iterations."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import dns.name
 from dns.dnssectypes import Algorithm
@@ -36,6 +36,20 @@ ALGORITHMS: tuple[tuple[int, tuple[Status, ...]], ...] = (
     (Algorithm.ED25519, SECURE_OR_INSECURE),
     (Algorithm.ED448, SECURE_OR_INSECURE),
 )
+DIGESTS = {1: "SHA-1", 2: "SHA-256", 4: "SHA-384"}
+CROSSED = tuple(
+    (number, digest)
+    for number, _ in ALGORITHMS
+    if number not in {Algorithm.DSA, Algorithm.RSASHA1, Algorithm.RSASHA1NSEC3SHA1, Algorithm.ECDSAP256SHA256}
+    for digest in (1, 4)
+)
+"""Algorithms that are in use, with the digest types that are not the usual one; zones of algorithm 13 have all."""
+SUPPORT: Mapping[str, tuple[int, int]] = {
+    **{f"www.algorithm-{number}.nsec.": (int(number), 2) for number, _ in ALGORITHMS},
+    **{f"www.digest-{digest}.nsec.": (int(Algorithm.ECDSAP256SHA256), digest) for digest in DIGESTS},
+    **{f"www.algorithm-{number}-digest-{digest}.nsec.": (int(number), digest) for number, digest in CROSSED},
+}
+"""Names of the table that tell which algorithm and digest type a resolver has."""
 ITERATIONS = (0, 50, 100, 150, 500, 2500)
 ANY_STATUS = (Status.SECURE, Status.INSECURE, Status.BOGUS)
 """RFC 9276 section 3.2: any count above 0 may be treated as insecure, or answered with SERVFAIL."""
@@ -99,6 +113,19 @@ def _digest(
     return ZonePlan(name=name, what=what, records=USUAL, ds=ds, cases=(case,))
 
 
+def _crossed(number: int, digest: int) -> ZonePlan:
+    what = f"signed by algorithm {number} ({Algorithm(number).name}), with a DS record by {DIGESTS[digest]}"
+    case = Case(name="www", right=SECURE_OR_INSECURE, what=what, item="F-digests")
+    return ZonePlan(
+        name=f"algorithm-{number}-digest-{digest}.nsec.",
+        what=what,
+        algorithm=number,
+        records=USUAL,
+        ds=_digest_only(digest),
+        cases=(case,),
+    )
+
+
 def _iterations(count: int) -> ZonePlan:
     what = f"signed with NSEC3 of {count} iterations"
     right = SECURE if count == 0 else ANY_STATUS
@@ -120,6 +147,7 @@ PLANS = (
     *(_algorithm(number, right) for number, right in ALGORITHMS),
     _unknown(Algorithm.RSAMD5, "signed by algorithm 1 (RSAMD5), which must not be used"),
     _unknown(UNKNOWN_ALGORITHM, f"signed by algorithm {UNKNOWN_ALGORITHM}, which nobody knows"),
+    *(_crossed(number, digest) for number, digest in CROSSED),
     _digest(
         "algorithms-mixed.nsec.",
         f"DS records of algorithms {UNKNOWN_ALGORITHM} and 13, of which the second is right",

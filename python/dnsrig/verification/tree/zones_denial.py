@@ -45,6 +45,17 @@ def _hide_delegation(edit: ZoneEdit, name: dns.name.Name) -> None:
     edit.remove_with_signatures(dns.name.from_text(hashed, edit.origin), rtype)
 
 
+def _clear_ns_bit(edit: ZoneEdit, name: dns.name.Name) -> None:
+    """Let the NSEC3 record that proves that there are no DS records say that there is no delegation either."""
+    parameters = edit.rrset(edit.origin, RdataType.NSEC3PARAM)[0]
+    hashed = dns.dnssec.nsec3_hash(name, parameters.salt, parameters.iterations, 1)
+    owner = dns.name.from_text(hashed, edit.origin)
+    rrset = edit.rrset(owner, RdataType.NSEC3)
+    words = str(rrset[0]).split()
+    edit.put(owner, RdataType.NSEC3, [" ".join(word if word != "NS" else "TXT" for word in words)], rrset.ttl)
+    edit.sign(owner, RdataType.NSEC3)
+
+
 def _denials(proofs: str, item: str) -> tuple[Case, ...]:
     return (
         Case(name="absent", right=BOGUS, denied="name", what=f"a missing name, {proofs}", item=f"{item}-name"),
@@ -57,6 +68,12 @@ def _denials(proofs: str, item: str) -> tuple[Case, ...]:
             item=f"{item}-type",
         ),
         Case(name="any.wild", right=BOGUS, what=f"a name made from a wildcard, {proofs}", item=f"{item}-wildcard"),
+        Case(
+            name="any.wildalias",
+            right=BOGUS,
+            what=f"an alias made from a wildcard, {proofs}",
+            item=f"{item}-wildcard",
+        ),
     )
 
 
@@ -117,4 +134,23 @@ def _plans(chain: str) -> tuple[ZonePlan, ...]:
     )
 
 
-PLANS = (*_plans("nsec"), *_plans("nsec3"))
+PLANS = (
+    *_plans("nsec"),
+    *_plans("nsec3"),
+    ZonePlan(
+        # With NSEC the same record denies all names below it: what a resolver makes of that is right (RFC 8198).
+        name="undelegated.nsec3.",
+        what="not signed, and its NSEC3 record says that it is no delegation",
+        chain="",
+        records=USUAL,
+        parent_edit=_clear_ns_bit,
+        cases=(
+            Case(
+                name="www",
+                right=BOGUS,
+                what="an unsigned zone whose NSEC3 record has no NS bit (RFC 6840 section 4.4)",
+                item="F-missing-ds-proof",
+            ),
+        ),
+    ),
+)

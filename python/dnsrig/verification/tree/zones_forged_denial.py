@@ -60,6 +60,20 @@ def _forge_type_by_other(scene: Scene) -> dns.message.Message:
     return _denied(scene, dns.rcode.NOERROR, proof)
 
 
+def _forge_type_at_alias(scene: Scene) -> dns.message.Message:
+    """Say that an alias has not the type, with its own record, which says that it is an alias."""
+    zone = _zone_of(scene)
+    proof = [*zone.rrset(zone.origin, RdataType.SOA, signed=True), *zone.proof_of_no_type(scene.name)]
+    return _denied(scene, dns.rcode.NOERROR, proof)
+
+
+def _deny_below_dname(scene: Scene) -> dns.message.Message:
+    """Deny a name below a DNAME record, with true records that say that there is one above it."""
+    zone = _zone_of(scene)
+    soa = zone.rrset(zone.origin, RdataType.SOA, signed=True)
+    return _denied(scene, dns.rcode.NXDOMAIN, [*soa, *zone.proof_of_absence(scene.name)])
+
+
 def _without_wildcard_proof(scene: Scene) -> dns.message.Message:
     """Prove that the name itself does not exist, and leave the wildcard out."""
     zone = _zone_of(scene)
@@ -95,7 +109,13 @@ def _deny_ds_from_below(scene: Scene) -> dns.message.Message:
 
 
 def _plan(
-    name: str, what: str, item: str, change: Change, *, asked: str = "www", servers: frozenset[int] = frozenset({2})
+    name: str,
+    what: str,
+    item: str,
+    change: Change,
+    *,
+    asked: str = "www",
+    servers: frozenset[int] = frozenset({2}),
 ) -> ZonePlan:
     zone, tld = name.removesuffix(".").rsplit(".", 1)
     misbehaviour = Misbehaviour(name=zone, does=what, change=change)
@@ -104,7 +124,7 @@ def _plan(
         name=name,
         what=what,
         chain="nsec3" if tld == "nsec3" else "nsec",
-        records=(*USUAL, f"*.{HOST} IN A 192.0.2.83", f"{REAL} IN A 192.0.2.84"),
+        records=(*USUAL, f"*.{HOST} IN A 192.0.2.83", f"{REAL} IN A 192.0.2.84", "tree IN DNAME secure.nsec."),
         cases=(Case(name=asked, right=BOGUS, what=f"{what} ({tld.upper()})", item=item),),
         bound=(Bound(misbehaviour, name, servers, "" if servers == {1} else only),),
     )
@@ -129,6 +149,20 @@ def _plans(tld: str) -> tuple[ZonePlan, ...]:
             "a type that exists is denied with the record of another name",
             "F-forged-denial",
             _forge_type_by_other,
+        ),
+        _plan(
+            f"forged-type-at-alias.{tld}.",
+            "a type is denied with the record of an alias, which has it elsewhere (RFC 6840 section 4.3)",
+            "F-forged-denial",
+            _forge_type_at_alias,
+            asked="alias",
+        ),
+        _plan(
+            f"below-dname.{tld}.",
+            "a name is denied with the record of a DNAME above it (RFC 6840 section 4.1)",
+            "F-ancestor-denial",
+            _deny_below_dname,
+            asked="www.tree",
         ),
         _plan(
             f"hidden-wildcard.{tld}.",

@@ -14,6 +14,7 @@ USUAL = (
     "www IN AAAA 2001:db8::80",
     '@ IN TXT "a zone of dnsrig\'s private tree"',
     "*.wild IN A 192.0.2.81",
+    "*.wildalias IN CNAME www",
     "leaf.empty IN A 192.0.2.82",
     "alias IN CNAME www",
 )
@@ -35,18 +36,25 @@ def _negatives(nsec: str) -> tuple[Case, ...]:
         Case(name="www", rtype=RdataType.AAAA, what="an IPv6 address", item="F-secure-data"),
         Case(name="@", rtype=RdataType.DNSKEY, what="the keys", item="F-secure-data"),
         Case(name="absent", what="a name that does not exist", denied="name", item=item),
+        Case(name="zzz", what="a name after all others, which takes a second proof", denied="name", item=item),
         Case(name="a.b.absent", what="a name three labels below what exists", denied="name", item=item),
         Case(name="www", rtype=RdataType.MX, what="a type that is not there", denied="type", item=item),
         Case(name="empty", what="an empty non-terminal", denied="type", item=item),
         Case(name="any.wild", what="a name made from a wildcard", item=item),
         Case(name="a.b.wild", what="a name made from a wildcard, two labels below it", item=item),
         Case(name="any.wild", rtype=RdataType.MX, what="a type that the wildcard has not", denied="type", item=item),
+        Case(name="any.wildalias", what="an alias made from a wildcard", item=item),
         Case(name="alias", what="an alias within the zone", item="F-secure-data"),
     )
 
 
 INFRASTRUCTURE = (
-    ZonePlan(name=".", what="the root", servers=(0,)),
+    ZonePlan(
+        name=".",
+        what="the root",
+        servers=(0,),
+        cases=(Case(name="@", rtype=RdataType.DS, denied="type", what="DS records of the root", item="F-secure-nsec"),),
+    ),
     ZonePlan(name="nsec.", what="a TLD signed with NSEC", servers=(1,)),
     ZonePlan(name="nsec3.", what="a TLD signed with NSEC3", chain="nsec3", servers=(1,)),
     ZonePlan(

@@ -5,10 +5,12 @@ from dns.rdatatype import RdataType
 
 from dnsrig.verification.tree.cases import BOGUS, INSECURE, Case, ZonePlan
 from dnsrig.verification.tree.edits import ZoneEdit
-from dnsrig.verification.tree.keys import SEP_FLAG, ZONE_FLAG, ZoneKeys, new_key, replaced
+from dnsrig.verification.tree.keys import SEP_FLAG, ZONE_FLAG, ZoneKey, ZoneKeys, new_key, replaced
 from dnsrig.verification.tree.zones_good import USUAL
 
 DAY_S = 86_400
+DECADES_S = 2_000_000_000
+"""As far as serial numbers of 32 bits allow, nearly."""
 RSASHA256 = 8
 PRIVATE_TYPE = RdataType.make(65_280)
 SPOILED = (RdataType.A, RdataType.AAAA, RdataType.MX, RdataType.TXT)
@@ -119,6 +121,34 @@ def _revoked_key(edit: ZoneEdit) -> None:
     edit.sign(edit.origin, RdataType.DNSKEY, edit.keys.ksk)
 
 
+def _other_algorithm(edit: ZoneEdit) -> None:
+    """Name another algorithm in the signature than that of its key."""
+    name = edit.name("www")
+    changed = [replaced(rrsig, algorithm=RSASHA256) for rrsig in edit.signatures(name, RdataType.A)]
+    edit.put_signatures(name, changed)
+
+
+def _other_protocol(edit: ZoneEdit) -> None:
+    """Sign with a key that is in the DNSKEY RRset, but not for DNSSEC (RFC 4034 section 2.1.2)."""
+    other = ZoneKey(edit.keys.zsk.private, replaced(edit.keys.zsk.dnskey, protocol=2))
+    edit.put(edit.origin, RdataType.DNSKEY, [str(edit.keys.ksk.dnskey), str(other.dnskey)], 300)
+    edit.sign(edit.origin, RdataType.DNSKEY, edit.keys.ksk)
+    edit.sign(edit.name("www"), RdataType.A, other)
+
+
+def _sign_for_decades(edit: ZoneEdit) -> None:
+    """Let the signature end after 2038: times are compared as serial numbers (RFC 4034 section 3.1.5)."""
+    edit.sign(edit.name("www"), RdataType.A, times_s=(edit.times_s[0], edit.times_s[0] + DECADES_S))
+
+
+def _sign_keys_by_zsk(edit: ZoneEdit) -> None:
+    edit.sign(edit.origin, RdataType.DNSKEY, edit.keys.zsk)
+
+
+def _ds_of_zsk(keys: ZoneKeys, origin: dns.name.Name) -> list[str]:
+    return ZoneKeys(keys.zsk, keys.zsk).ds(origin)
+
+
 def _ttl_raised(edit: ZoneEdit) -> None:
     """Change the original TTL in the signature, which the signature covers."""
     name = edit.name("www")
@@ -182,7 +212,16 @@ PLANS = (
     _bogus("changed-ttl.nsec.", "the original TTL in the signature is changed", "F-bad-signature", edit=_ttl_raised),
     _bogus("missing-rrsig.nsec.", "the data have no signature", "F-missing-rrsig", edit=_unsign_www),
     _bogus("all-rrsigs-missing.nsec.", "nothing has a signature", "F-missing-rrsig", edit=_unsign_all),
-    _bogus("keys-unsigned.nsec.", "the keys have no signature", "F-missing-rrsig", edit=_unsign_keys),
+    ZonePlan(
+        name="keys-unsigned.nsec.",
+        what="the keys have no signature",
+        records=USUAL,
+        edit=_unsign_keys,
+        cases=(
+            Case(name="www", right=BOGUS, what="the keys have no signature", item="F-missing-rrsig"),
+            Case(name="@", rtype=RdataType.DNSKEY, right=BOGUS, what="keys without signature", item="F-missing-rrsig"),
+        ),
+    ),
     _bogus(
         "no-dnskey.nsec.", "there are DS records, but the zone is not signed", "F-missing-dnskey", edit=_remove_keys
     ),
@@ -221,6 +260,30 @@ PLANS = (
         "the signature is by a key whose REVOKE flag has changed its tag",
         "F-wrong-key",
         edit=_revoked_key,
+    ),
+    _bogus(
+        "other-algorithm.nsec.",
+        "the signature names another algorithm than its key has",
+        "F-wrong-key",
+        edit=_other_algorithm,
+    ),
+    _bogus(
+        "other-protocol.nsec.", "the signature is by a key for another protocol", "F-zone-flag", edit=_other_protocol
+    ),
+    ZonePlan(
+        name="decades.nsec.",
+        what="a signature ends after 2038",
+        records=USUAL,
+        edit=_sign_for_decades,
+        cases=(Case(name="www", what="a signature that ends after 2038", item="F-secure-data"),),
+    ),
+    ZonePlan(
+        name="without-sep.nsec.",
+        what="its DS record is of a key without SEP flag, which signs the keys",
+        records=USUAL,
+        ds=_ds_of_zsk,
+        edit=_sign_keys_by_zsk,
+        cases=(Case(name="www", what="a DS record of a key without SEP flag", item="F-secure-data"),),
     ),
     ZonePlan(
         name="control.nsec.",

@@ -30,6 +30,8 @@ ABOVE = "above.unsigned."
 BAILIWICK = "bailiwick.unsigned."
 """Names of its zone: a label of the victim's, and where in the response the victim is told of."""
 BELOW = "below.above.unsigned."
+MISDIRECTED = "misdirected.nsec."
+"""Aliases below its DNAME record `tree` lead elsewhere than the record says."""
 SECTIONS = ("answer", "additional", "alias", "servers")
 """Where names of the zone `BAILIWICK` tell of others."""
 FORGER = 4
@@ -94,6 +96,19 @@ def _as_asked(scene: Scene) -> list[bytes]:
     return [_forged(scene).to_wire()] if _is_for_address(scene) else []
 
 
+def _misdirect(scene: Scene) -> dns.message.Message:
+    """Give the DNAME record with an alias that does not follow from it."""
+    wrong = dns.name.from_text("elsewhere", dns.name.from_text(MISDIRECTED))
+    if any(rrset.rdtype == RdataType.DNAME for rrset in scene.response.answer):
+        dnames = [one for one in scene.response.answer if RdataType.DNAME in {one.rdtype, one.covers}]
+        alias = dns.rrset.from_text(scene.name, 60, "IN", "CNAME", wrong.to_text())
+        # Resolvers make aliases of a DNAME record that they have; its TTL is short, so that they ask again.
+        zone = scene.zones[dns.name.from_text(MISDIRECTED)]
+        scene.response.answer = [*dnames, alias, *zone.rrset(wrong, RdataType.A, signed=True)]
+        scene.response.authority = []
+    return scene.response
+
+
 def _truncate_forged(scene: Scene) -> dns.message.Message:
     """Give a truncated response by UDP whose records are not those that come by TCP."""
     if scene.transport == "tcp" or not _is_for_address(scene):
@@ -143,7 +158,9 @@ def _leave_bailiwick(scene: Scene) -> dns.message.Message:
 
 
 def _tell_of_parent(scene: Scene) -> dns.message.Message:
-    return _tell_servers(scene, ABOVE) if _is_for_address(scene) else scene.response
+    # What stands between is asked for by resolvers that minimise names (RFC 9156).
+    is_whole = len(scene.name.labels) > len(dns.name.from_text(BELOW).labels) + 1
+    return _tell_servers(scene, ABOVE) if is_whole and _is_for_address(scene) else scene.response
 
 
 def _answer_forged(scene: Scene) -> dns.message.Message:
@@ -173,6 +190,9 @@ TRUNCATES_FORGED = Misbehaviour(
 )
 LEAVES_BAILIWICK = Misbehaviour(name="bailiwick", does="tells of names of other zones", change=_leave_bailiwick)
 TELLS_OF_PARENT = Misbehaviour(name="below", does="tells of a name server of its parent zone", change=_tell_of_parent)
+MISDIRECTS = Misbehaviour(
+    name="misdirects", does="gives aliases that do not follow from its DNAME record", change=_misdirect
+)
 FORGER_SPEAKS = Misbehaviour(name="forger", does="answers with a forged address", change=_answer_forged)
 
 
@@ -209,6 +229,12 @@ PLANS = (
     *(_spoofed(one) for one in SPOOFED),
     _teller("spoof-truncated.unsigned.", TRUNCATES_FORGED, ("*.fresh IN A 192.0.2.85", *USUAL)),
     _teller(BAILIWICK, LEAVES_BAILIWICK, tuple(f"*.{section} IN A 192.0.2.85" for section in SECTIONS)),
+    ZonePlan(
+        name=MISDIRECTED,
+        what=f"its server {MISDIRECTS.does}",
+        records=("tree 1 IN DNAME fresh.control.nsec.", f"elsewhere IN A {FORGED_HOST}"),
+        bound=(Bound(MISDIRECTS, f"tree.{MISDIRECTED}", frozenset({2})),),
+    ),
     _victim(VICTIM, "right; the server of another zone tells addresses of its names"),
     _victim(HIJACKED, "right; the server of another zone tells of its name server"),
     _victim(ABOVE, "right; the server of a zone below it tells of its name server"),

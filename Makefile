@@ -14,7 +14,7 @@ help:
 	@echo "make demo    set up, run the first study on the embedded server and every server found, leave a report"
 	@echo "make test    set up and run every test (Rust and Python)"
 	@echo "make lint    formatting, static checks, licences, generated files up to date"
-	@echo "make bench   the side-by-side runs against peers (takes long; needs dnsperf, nsd, knot, other signers, tcpdump and dnstop)"
+	@echo "make bench   the side-by-side runs against peers (takes long; needs dnsperf, nsd, knot, other signers, tcpdump, dnstop and dnscap)"
 	@echo "make docs    write the generated pages in docs/reference"
 	@echo "make setup   what the others begin with: Debian packages (as root), $(VENV), the build"
 

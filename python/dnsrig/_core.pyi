@@ -81,14 +81,16 @@ class Internet:
         seed: int,
         signed_at_s: int,
         domains: int | None = None,
+        vantage: str | None = None,
         memory_octets: int = 1 << 30,
         distances: bool = True,
         loopback: bool = False,
     ) -> Internet:
         """Make the Internet of a profile: a name, or a file that ends in `.toml`.
 
-        `domains` replaces the profile's number of second-level domains; `loopback` puts all servers into 127.0.0.0/8;
-        without `distances` no answer is delayed or lost. Signatures are valid from the day before `signed_at_s` on.
+        `domains` replaces the profile's number of second-level domains; distances are those from `vantage`, which the
+        profile names; `loopback` puts all servers into 127.0.0.0/8; without `distances` no answer is delayed or lost.
+        Signatures are valid from the day before `signed_at_s` on.
         """
 
     @staticmethod
@@ -119,10 +121,40 @@ class Internet:
         """Return questions that clients would ask, a line `name type` for each."""
 
 @final
+class RebuiltInternet:
+    """An Internet rebuilt from captures."""
+
+    def __new__(cls, folder: str | PathLike[str], index: str, *, seed: int, signed_at_s: int) -> RebuiltInternet:
+        """Read the zones that `index` says are in `folder`; those that were signed get keys of the seed."""
+
+    @property
+    def root_hints(self) -> str:
+        """The root's servers, as a file of root hints."""
+
+    @property
+    def trust_anchor(self) -> str:
+        """The root's DS record, as a file of trust anchors; empty if the root was not signed."""
+
+    @property
+    def addresses(self) -> list[str]:
+        """The addresses of all servers."""
+
+def rebuild_internet(
+    paths: Sequence[str | PathLike[str]],
+    folder: str | PathLike[str],
+    *,
+    read: str = "{}",
+    on_progress: Callable[[int], None] | None = None,
+) -> str:
+    """Rebuild zones of the responses in captures, write them into `folder` and return their index."""
+
+@final
 class InternetServer:
     """An Internet being served in the background, from the network namespace of the thread that made it."""
 
-    def __new__(cls, internet: Internet, *, port: int, threads: int, loopback: bool = False) -> InternetServer:
+    def __new__(
+        cls, internet: Internet | RebuiltInternet, *, port: int, threads: int, loopback: bool = False
+    ) -> InternetServer:
         """Start serving on a port of all addresses; with `loopback` receive over the loopback device alone."""
 
     @property

@@ -1,5 +1,6 @@
 """The simulated Internet as a place: a network namespace in which one process answers for every server address."""
 
+import ipaddress
 import json
 import os
 import re
@@ -17,6 +18,9 @@ DNS_PORT = 53
 ROOT_HINTS = "root.hints"
 TRUST_ANCHOR = "root.ds"
 BIND_KEYS = "bind.keys"
+INDEX = "index.json"
+REBUILT_PREFIXES = ("198.18.0.0/24", "2001:2::/64")
+"""Where resolvers are that ask a rebuilt Internet, and its root server if the capture has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +35,7 @@ class InternetFiles:
     """The same as BIND's `trust-anchors`, also for delv."""
 
 
-def write_files(internet: _core.Internet, folder: Path) -> InternetFiles:
+def write_files(internet: _core.Internet | _core.RebuiltInternet, folder: Path) -> InternetFiles:
     """Write root hints and trust anchors into a folder, which is made if need be."""
     files = InternetFiles(folder / ROOT_HINTS, folder / TRUST_ANCHOR, folder / BIND_KEYS)
     try:
@@ -64,11 +68,23 @@ def resolver_addresses(prefixes: Sequence[str]) -> tuple[str, ...]:
     return tuple(first)
 
 
+def read_rebuilt(folder: Path, seed: int, signed_at_s: int) -> _core.RebuiltInternet:
+    """Read the Internet that `dnsrig internet from-capture` wrote into a folder."""
+    path = folder / INDEX
+    try:
+        index = path.read_text()
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be read: {error.strerror}; give a folder that 'dnsrig internet from-capture' wrote"
+        ) from error
+    return _core.RebuiltInternet(folder, index, seed=seed, signed_at_s=signed_at_s)
+
+
 @contextmanager
-def internet_namespace(prefixes: Sequence[str]) -> Iterator[Namespace]:
+def internet_namespace(prefixes: Sequence[str], servers: Sequence[str] = ()) -> Iterator[Namespace]:
     """Give a network namespace in which every address of some prefixes is its own, and which no other route leaves.
 
-    Resolvers in it send from the first address of each prefix.
+    Resolvers in it send from the first address of each prefix, also to `servers`, single addresses beside the prefixes.
 
     Raises:
         EnvironmentLacksError: namespaces cannot be made, or `ip` is not installed.
@@ -84,6 +100,10 @@ def internet_namespace(prefixes: Sequence[str]) -> Iterator[Namespace]:
         for prefix, source in sources:
             family = "-6" if ":" in prefix else "-4"
             namespace.run_ip(family, "route", "add", "local", prefix, "dev", "lo", "src", source)
+            networks = ipaddress.ip_network(prefix)
+            for server in map(ipaddress.ip_address, servers):
+                if server.version == networks.version and server not in networks:
+                    namespace.run_ip(family, "route", "add", "local", str(server), "dev", "lo", "src", source)
         yield namespace
 
 

@@ -17,6 +17,6 @@ pub use error::AnswerError;
 pub use responder::{Answers, Options, Reply, Responder, Scratch, Transport};
 pub use serve::{
     Certificate, Counters, CountersSnapshot, Encrypted, ListenAddresses, ServeConfig, Server,
-    SharedResponder, read_get_query, read_stream_query, serve,
+    SharedResponder, read_get_query, read_stream_query, send_all, serve,
 };
 pub use transfer::Transfer;

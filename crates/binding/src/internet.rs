@@ -2,10 +2,11 @@
 
 use crate::doorway::detached;
 use crate::errors::{Kind, OrRaise, exception};
+use crate::internet_rebuilt::RebuiltInternet;
 use crate::stream::QueryStream;
 use dnsrig_internet::{
-    InternetError, InternetOptions, InternetServer as Server, Profile, QueryNames, ServeOptions,
-    ServedBy, named_profile_text,
+    InternetError, InternetOptions, InternetServer as Server, Profile, QueryNames, Responding,
+    ServeOptions, ServedBy, named_profile_text,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -23,9 +24,9 @@ pub struct Internet {
 #[pymethods]
 impl Internet {
     /// Makes the Internet of a profile: a name, or a file that ends in `.toml`. `domains` replaces the profile's number of
-    /// second-level domains; `loopback` puts all servers into 127.0.0.0/8; without `distances` no answer is delayed or lost.
+    /// second-level domains; distances are those from `vantage`, which the profile names; `loopback` puts all servers into 127.0.0.0/8; without `distances` no answer is delayed or lost.
     #[new]
-    #[pyo3(signature = (profile, *, seed, signed_at_s, domains=None, memory_octets=1 << 30, distances=true, loopback=false))]
+    #[pyo3(signature = (profile, *, seed, signed_at_s, domains=None, vantage=None, memory_octets=1 << 30, distances=true, loopback=false))]
     #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
     fn new(
         py: Python<'_>,
@@ -33,12 +34,16 @@ impl Internet {
         seed: u64,
         signed_at_s: u64,
         domains: Option<u64>,
+        vantage: Option<&str>,
         memory_octets: usize,
         distances: bool,
         loopback: bool,
     ) -> PyResult<Self> {
         let mut profile = Profile::load(profile).or_raise()?;
         profile.domains = domains.unwrap_or(profile.domains);
+        if let Some(vantage) = vantage {
+            profile.see_from(vantage).or_raise()?;
+        }
         let options = InternetOptions {
             memory_octets,
             has_distances: distances,
@@ -134,6 +139,13 @@ impl Internet {
     }
 }
 
+/// What can be served.
+#[derive(FromPyObject)]
+enum Served<'py> {
+    Made(PyRef<'py, Internet>),
+    Rebuilt(PyRef<'py, RebuiltInternet>),
+}
+
 /// An Internet being served in the background, from the network namespace of the thread that made it.
 #[pyclass(frozen, module = "dnsrig._core")]
 pub struct InternetServer {
@@ -154,7 +166,7 @@ impl InternetServer {
     /// Starts serving on a port of all addresses; with `loopback`, only what comes over the loopback device is received.
     #[new]
     #[pyo3(signature = (internet, *, port, threads, loopback=false))]
-    fn new(internet: &Internet, port: u16, threads: usize, loopback: bool) -> PyResult<Self> {
+    fn new(internet: Served<'_>, port: u16, threads: usize, loopback: bool) -> PyResult<Self> {
         let threads = NonZeroUsize::new(threads)
             .ok_or_else(|| exception(Kind::Input, "a server needs at least one thread"))?;
         let options = ServeOptions {
@@ -163,7 +175,11 @@ impl InternetServer {
             on_loopback: loopback,
             ..ServeOptions::new()
         };
-        let server = Server::start(Arc::clone(&internet.internet), options).or_raise()?;
+        let served: Arc<dyn Responding> = match internet {
+            Served::Made(made) => Arc::clone(&made.internet) as _,
+            Served::Rebuilt(rebuilt) => Arc::clone(&rebuilt.internet) as _,
+        };
+        let server = Server::start(served, options).or_raise()?;
         Ok(Self {
             server: Mutex::new(server),
         })

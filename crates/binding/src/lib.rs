@@ -6,6 +6,7 @@ mod doorway;
 mod errors;
 mod generate;
 mod internet;
+mod internet_rebuilt;
 mod keys;
 mod load;
 mod reading;
@@ -33,6 +34,8 @@ mod _core {
     use super::generate::generate_zone;
     #[pymodule_export]
     use super::internet::{Internet, InternetServer};
+    #[pymodule_export]
+    use super::internet_rebuilt::{RebuiltInternet, rebuild_internet};
     #[pymodule_export]
     use super::keys::{KeySet, ds_records};
     #[pymodule_export]

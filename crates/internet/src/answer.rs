@@ -10,9 +10,9 @@ use crate::registry::{Delegation, Registry};
 use crate::reverse::ReverseZone;
 use crate::servers::{EdnsHabit, ServerId};
 use crate::zones::ExcerptKey;
-use dnsrig_answer::{Reply, Scratch as AnswerScratch, Transport};
+use dnsrig_answer::{Scratch as AnswerScratch, Transport};
 use dnsrig_zone::lookup::LookupName;
-use domain::base::iana::{OptRcode, Rtype};
+use domain::base::iana::Rtype;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -56,8 +56,8 @@ pub struct Answer {
 
 /// Memory that answering needs, to be used again; one for each thread.
 pub struct Scratch {
-    name: LookupName,
-    answering: AnswerScratch,
+    pub(crate) name: LookupName,
+    pub(crate) answering: AnswerScratch,
     query: Box<[u8; QUERY_LEN_MAX]>,
 }
 
@@ -180,18 +180,8 @@ impl Internet {
             _ => None,
         };
         let excerpt = excerpt.as_deref().unwrap_or(&self.refusing);
-        let reply = excerpt
-            .responder
-            .answer(message, arrived.transport, answering, out);
-        let Reply::Message { len, rcode } = reply else {
-            return None;
-        };
-        if !matches!(
-            rcode,
-            OptRcode::REFUSED | OptRcode::FORMERR | OptRcode::NOTIMP
-        ) {
-            excerpt.complete(&mut out[..len], &self.signatures).ok()?;
-        }
+        let signatures = &self.signatures;
+        let len = excerpt.answer(message, arrived.transport, answering, out, signatures)?;
         if opt.is_some() && habits.edns == EdnsHabit::Sound {
             Opt::announce(&mut out[..len], habits.udp_payload);
         }

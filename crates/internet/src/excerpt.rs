@@ -8,9 +8,9 @@ use crate::chain::cuts;
 use crate::keys::ZoneKeys;
 use crate::signatures::Signatures;
 use bytes::Bytes;
-use dnsrig_answer::{Answers, Options, Responder};
+use dnsrig_answer::{Answers, Options, Reply, Responder, Scratch, Transport};
 use dnsrig_zone::{Name, Record, Zone, label_count, push_canonical_rdata};
-use domain::base::iana::{Class, Rtype};
+use domain::base::iana::{Class, OptRcode, Rtype};
 use domain::base::name::ToName;
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
@@ -34,7 +34,7 @@ pub(crate) struct Validity {
 /// A zone or a part of it, ready to be answered from.
 #[derive(Debug)]
 pub(crate) struct Excerpt {
-    pub responder: Responder,
+    responder: Responder,
     signing: Option<Signing>,
     /// Octets that it takes, about.
     pub octets: usize,
@@ -124,12 +124,30 @@ impl Excerpt {
         })
     }
 
-    /// Puts the signatures into a message that [`Excerpt::responder`] wrote.
-    pub fn complete(
+    /// Answers `message`, with signatures; `None`: there is no answer, or no signature can be made.
+    pub fn answer(
         &self,
-        message: &mut [u8],
+        message: &[u8],
+        transport: Transport,
+        answering: &mut Scratch,
+        out: &mut [u8],
         signatures: &Signatures,
-    ) -> Result<(), InternetError> {
+    ) -> Option<usize> {
+        let reply = self.responder.answer(message, transport, answering, out);
+        let Reply::Message { len, rcode } = reply else {
+            return None;
+        };
+        if !matches!(
+            rcode,
+            OptRcode::REFUSED | OptRcode::FORMERR | OptRcode::NOTIMP
+        ) {
+            self.complete(&mut out[..len], signatures).ok()?;
+        }
+        Some(len)
+    }
+
+    /// Puts the signatures into a message that [`Excerpt::responder`] wrote.
+    fn complete(&self, message: &mut [u8], signatures: &Signatures) -> Result<(), InternetError> {
         match &self.signing {
             Some(signing) => signing.complete(message, signatures),
             None => Ok(()),

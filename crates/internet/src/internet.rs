@@ -1,6 +1,7 @@
 //! The simulated Internet: its parts, and what answering from them needs.
 
 use crate::InternetError;
+use crate::answer::{Answer, Arrived, Scratch};
 use crate::build::{Parts, build};
 use crate::cache::Cache;
 use crate::excerpt::{Excerpt, Validity};
@@ -10,13 +11,14 @@ use crate::limits::RateLimits;
 use crate::profile::{Addresses, Profile};
 use crate::registry::{Registry, RegistrySigning};
 use crate::reverse::ReverseTree;
-use crate::servers::{ServerTable, SetId};
+use crate::serve::{Responding, ServedBy};
+use crate::servers::{ServerId, ServerTable, SetId};
 use crate::signatures::Signatures;
 use crate::zones::ExcerptKey;
 use dnsrig_zone::{Name, PresentationName, PresentationRecord};
 use std::collections::HashMap;
 use std::fmt::Write;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 const DAY_S: u64 = 86_400;
@@ -63,6 +65,17 @@ pub(crate) struct OperatorZone {
     pub sets: Vec<SetId>,
     /// For a network for content: the operator's zone that its customers' names lead to.
     pub delivery: Option<u32>,
+}
+
+/// Adds a server of the root to a file of hints.
+pub(crate) fn push_hint(text: &mut String, name: &Name, addresses: impl Iterator<Item = IpAddr>) {
+    let name = PresentationName(name).to_string();
+    // Writing to a String cannot fail.
+    let _ = writeln!(text, ".\t{HINTS_TTL_S}\tIN\tNS\t{name}");
+    for address in addresses {
+        let rtype = if address.is_ipv4() { "A" } else { "AAAA" };
+        let _ = writeln!(text, "{name}\t{HINTS_TTL_S}\tIN\t{rtype}\t{address}");
+    }
 }
 
 /// A simulated Internet. Threads share it.
@@ -199,27 +212,13 @@ impl Internet {
         last.map_or(0, |last| last.domains_before + last.labels.count())
     }
 
-    /// Signatures made so far.
-    pub fn signatures_made(&self) -> u64 {
-        self.signatures.made()
-    }
-
-    /// Octets that zones and signatures take now, about.
-    pub fn octets(&self) -> usize {
-        self.excerpts.octets() + self.signatures.octets()
-    }
-
     /// Names and addresses of the root's servers, as a file of root hints (RFC 9609).
     pub fn root_hints(&self) -> String {
         let mut text = String::new();
         for server in self.servers.of_set(self.root_set) {
-            let name = PresentationName(&server.name).to_string();
-            // Writing to a String cannot fail.
-            let _ = writeln!(text, ".\t{HINTS_TTL_S}\tIN\tNS\t{name}");
-            let _ = writeln!(text, "{name}\t{HINTS_TTL_S}\tIN\tA\t{}", server.ipv4);
-            if let Some(ipv6) = server.ipv6 {
-                let _ = writeln!(text, "{name}\t{HINTS_TTL_S}\tIN\tAAAA\t{ipv6}");
-            }
+            let ipv6 = server.ipv6.map(IpAddr::V6);
+            let addresses = [Some(IpAddr::V4(server.ipv4)), ipv6];
+            push_hint(&mut text, &server.name, addresses.into_iter().flatten());
         }
         text
     }
@@ -243,3 +242,32 @@ pub(crate) const ROOT_NUMBER: ZoneNumber = ZoneNumber {
     part: u64::MAX,
     index: u64::MAX,
 };
+
+impl Responding for Internet {
+    fn answer(&self, arrived: &Arrived<'_>, scratch: &mut Scratch, out: &mut [u8]) -> Answer {
+        Self::answer(self, arrived, scratch, out)
+    }
+
+    fn has_ipv6(&self) -> bool {
+        self.profile.addresses.ipv6_share > 0.0
+    }
+
+    fn served_by(&self, server: ServerId) -> ServedBy {
+        match server {
+            ServerId::Own(_) => ServedBy::OwnServers,
+            ServerId::Listed(number) => {
+                let name = &self.servers.servers()[number as usize].name;
+                let operator = self.servers.operator(server);
+                ServedBy::Server(operator.to_owned(), name.fmt_with_dot().to_string())
+            }
+        }
+    }
+
+    fn signatures_made(&self) -> u64 {
+        self.signatures.made()
+    }
+
+    fn octets(&self) -> usize {
+        self.excerpts.octets() + self.signatures.octets()
+    }
+}

@@ -21,6 +21,7 @@ mod presign;
 mod profile;
 mod query;
 mod random;
+mod rebuild;
 mod registry;
 mod registry_zone;
 mod reverse;
@@ -39,5 +40,6 @@ pub use profile::{
     Profile, Registry, Reverse, SecondLevel, Signing, Tld, WeightedAlgorithm, WeightedIterations,
     WeightedTtl, Zones, named_profile_text,
 };
-pub use serve::{Account, AccountKey, InternetServer, ServeOptions, ServedBy};
+pub use rebuild::{Collector, Counts, Rebuilt, RebuiltOptions, RebuiltZone, Reconstruction};
+pub use serve::{Account, AccountKey, InternetServer, Responding, ServeOptions, ServedBy};
 pub use servers::{NameServer, ServerId, ServerTable, SetId};

@@ -3,10 +3,10 @@
 use crate::InternetError;
 use crate::chain::{Nsec3, nsec_chain, nsec3_chain};
 use crate::content::{Filling, negative_ttl};
-use crate::excerpt::Excerpt;
+use crate::excerpt::{Excerpt, Validity};
 use crate::hosting::Hosting;
 use crate::internet::{Internet, ROOT_NUMBER};
-use crate::keys::{KeyKind, ZoneNumber, ds_of};
+use crate::keys::{KeyKind, KeyMaker, ZoneNumber, ds_of};
 use crate::random::{Draws, Purpose};
 use crate::registry::{Delegation, Gap};
 use crate::reverse::ReverseZone;
@@ -124,24 +124,10 @@ impl Internet {
     pub(crate) fn whole_zone(
         &self,
         apex: Name,
-        mut list: RecordList,
+        list: RecordList,
         signing: Option<WholeSigning>,
     ) -> Result<Excerpt, InternetError> {
-        let Some(signing) = signing else {
-            return Excerpt::unsigned(Zone::new(apex, list.records));
-        };
-        let keys = self.keys.keys(&apex, signing.number, signing.keys)?;
-        list.records.extend(keys.dnskeys(signing.dnskey_ttl_s));
-        if let Some(nsec3) = &signing.nsec3 {
-            list.add(&apex, Rtype::NSEC3PARAM, 0, nsec3.param_rdata());
-        }
-        let unchained = Zone::new(apex.clone(), list.records);
-        let chain = match &signing.nsec3 {
-            None => nsec_chain(&unchained, signing.negative_ttl_s),
-            Some(nsec3) => nsec3_chain(&unchained, nsec3, signing.negative_ttl_s),
-        };
-        let records = [unchained.records(), &chain].concat();
-        Excerpt::signed(Zone::new(apex, records), Arc::new(keys), self.validity)
+        whole_zone(&self.keys, self.validity, apex, list, signing)
     }
 
     /// The name servers of a domain, and the addresses of those that are in it.
@@ -274,4 +260,29 @@ impl Internet {
         let signing = self.domain_signing(number, kind, is_secure);
         self.whole_zone(operator.name.clone(), list, signing)
     }
+}
+
+/// A zone whose records are all in `list`, signed if wanted.
+pub(crate) fn whole_zone(
+    keys: &KeyMaker,
+    validity: Validity,
+    apex: Name,
+    mut list: RecordList,
+    signing: Option<WholeSigning>,
+) -> Result<Excerpt, InternetError> {
+    let Some(signing) = signing else {
+        return Excerpt::unsigned(Zone::new(apex, list.records));
+    };
+    let keys = keys.keys(&apex, signing.number, signing.keys)?;
+    list.records.extend(keys.dnskeys(signing.dnskey_ttl_s));
+    if let Some(nsec3) = &signing.nsec3 {
+        list.add(&apex, Rtype::NSEC3PARAM, 0, nsec3.param_rdata());
+    }
+    let unchained = Zone::new(apex.clone(), list.records);
+    let chain = match &signing.nsec3 {
+        None => nsec_chain(&unchained, signing.negative_ttl_s),
+        Some(nsec3) => nsec3_chain(&unchained, nsec3, signing.negative_ttl_s),
+    };
+    let records = [unchained.records(), &chain].concat();
+    Excerpt::signed(Zone::new(apex, records), Arc::new(keys), validity)
 }

@@ -32,7 +32,7 @@ class CommandList(click.Group):
         module = self._modules[name][0] if name in self._modules else self._hidden.get(name)
         if module is None:
             return None
-        command: click.Command = getattr(importlib.import_module(f"dnsrig.cli.{module}"), name)
+        command: click.Command = getattr(importlib.import_module(f"dnsrig.cli.{module}"), name.replace("-", "_"))
         if not isinstance(command, CommandList):
             # All is imported.
             raise_on_signals()

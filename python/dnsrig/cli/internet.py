@@ -6,6 +6,7 @@ from dnsrig.cli.command_list import CommandList
 
 COMMANDS = {
     "serve": ("internet_serve", "Serve a simulated Internet until Ctrl-C."),
+    "from-capture": ("internet_capture", "Rebuild the zones that a capture shows, to be served."),
     "profile": ("internet_profile", "Print a named profile, to be edited."),
     "questions": ("internet_profile", "Make questions that clients of a resolver would ask."),
 }

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -15,12 +16,40 @@ from dnsrig.cli.internet_options import DOMAINS_MAX, domains_option, profile_opt
 from dnsrig.errors import InputError
 from dnsrig.hosts.namespace import Namespace
 from dnsrig.hosts.network.users import enter_user_namespace
-from dnsrig.internet import DNS_PORT, InternetFiles, internet_namespace, totals, write_accounts, write_files
+from dnsrig.internet import (
+    DNS_PORT,
+    REBUILT_PREFIXES,
+    InternetFiles,
+    internet_namespace,
+    read_rebuilt,
+    totals,
+    write_accounts,
+    write_files,
+)
 
 WATCH_INTERVAL_S = 0.2
 """How often it is looked whether the server still runs."""
 MIB = 1 << 20
 DAY_S = 86_400
+OF_PROFILES = ("profile", "domains", "loopback", "memory_mib", "presign", "presign_file", "vantage", "no_distances")
+"""Parameters that only an Internet of a profile has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be served, and how."""
+
+    internet: _core.Internet | _core.RebuiltInternet
+    title: str
+    """What it is, in words."""
+    facts: dict[str, Any]
+    """The same for machines: `servers` and `prefixes` at least."""
+    seed: int
+    port: int
+    threads: int
+    loopback: bool
+    addresses: tuple[str, ...] = ()
+    """Addresses of servers beside the prefixes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +61,13 @@ class Serving:
 
 
 @click.command()
+@click.option(
+    "--from",
+    "rebuilt",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    default=None,
+    help="Serve what `dnsrig internet from-capture` wrote into this folder, instead of a profile.",
+)
 @profile_option
 @domains_option
 @seed_option
@@ -76,6 +112,7 @@ class Serving:
     default=None,
     help="Make what the questions of a query file lead to beforehand, with all signatures.",
 )
+@click.option("--vantage", default=None, help="Where resolvers are, if not where the profile says, such as asia.")
 @click.option("--no-distances", is_flag=True, help="Delay and lose no answers.")
 @click.option(
     "--signed-at",
@@ -92,7 +129,10 @@ class Serving:
     help="File for what was asked: a JSON object, by server, type and transport.",
 )
 @json_option
+@click.pass_context
 def serve(
+    context: click.Context,
+    rebuilt: Path | None,
     profile: str,
     domains: int | None,
     seed: int | None,
@@ -103,6 +143,7 @@ def serve(
     memory_mib: int,
     presign: int,
     presign_file: Path | None,
+    vantage: str | None,
     no_distances: bool,
     signed_at_s: int | None,
     accounts_file: Path | None,
@@ -119,31 +160,62 @@ def serve(
       dnsrig internet serve --profile small --seed 1
       dnsrig internet serve --domains 10000000 --no-distances --accounts upstream.json
       dnsrig internet serve --seed 1 --presign-for queries.txt --memory 4096
+      dnsrig internet serve --from rebuilt --seed 1
       dnsrig internet serve --loopback --port 5300
     """
     if loopback and port is None:
         raise InputError("--loopback needs a port: port 53 belongs to this machine's own servers; add --port 5300")
+    if rebuilt is not None:
+        _refuse_with_from(context)
     if not loopback:
         enter_user_namespace()
     seed = chosen_seed(seed)
-    internet = _core.Internet(
-        profile,
-        seed=seed,
-        signed_at_s=int(time.time()) // DAY_S * DAY_S if signed_at_s is None else signed_at_s,
-        domains=domains,
-        memory_octets=memory_mib * MIB,
-        distances=not no_distances,
-        loopback=loopback,
-    )
-    internet.prepare()
+    signed_at_s = int(time.time()) // DAY_S * DAY_S if signed_at_s is None else signed_at_s
+    chosen_port = DNS_PORT if port is None else port
     chosen_threads = threads or len(os.sched_getaffinity(0))
-    if presign:
-        internet.presign(presign, chosen_threads)
-    if presign_file is not None:
-        internet.presign_for(_core.QueryLog.read(presign_file).to_stream(), chosen_threads)
-    files = write_files(internet, folder)
-    with _serving(internet, DNS_PORT if port is None else port, chosen_threads, loopback) as serving:
-        _tell(internet, serving, files, seed, as_json)
+    if rebuilt is not None:
+        plan = _plan_rebuilt(rebuilt, seed, signed_at_s, chosen_port, chosen_threads)
+    else:
+        internet = _core.Internet(
+            profile,
+            seed=seed,
+            signed_at_s=signed_at_s,
+            domains=domains,
+            vantage=vantage,
+            memory_octets=memory_mib * MIB,
+            distances=not no_distances,
+            loopback=loopback,
+        )
+        internet.prepare()
+        if presign:
+            internet.presign(presign, chosen_threads)
+        if presign_file is not None:
+            internet.presign_for(_core.QueryLog.read(presign_file).to_stream(), chosen_threads)
+        facts = internet.summary()
+        title = f"{facts['profile']}, seed {seed}: {facts['domains']:,} domains"
+        plan = Plan(internet, title, facts, seed, chosen_port, chosen_threads, loopback)
+    _serve(plan, folder, accounts_file, as_json)
+
+
+def _refuse_with_from(context: click.Context) -> None:
+    """Refuse options that a rebuilt Internet has no use for."""
+    for name in OF_PROFILES:
+        if context.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT:
+            option = next(one.opts[-1] for one in context.command.params if one.name == name)
+            raise click.UsageError(f"{option} is of no use with --from: leave one of them out.")
+
+
+def _plan_rebuilt(folder: Path, seed: int, signed_at_s: int, port: int, threads: int) -> Plan:
+    internet = read_rebuilt(folder, seed, signed_at_s)
+    addresses = tuple(internet.addresses)
+    facts = {"profile": str(folder), "servers": len(addresses), "prefixes": list(REBUILT_PREFIXES)}
+    return Plan(internet, f"{folder}, rebuilt, seed {seed}", facts, seed, port, threads, False, addresses)
+
+
+def _serve(plan: Plan, folder: Path, accounts_file: Path | None, as_json: bool) -> None:
+    files = write_files(plan.internet, folder)
+    with _serving(plan) as serving:
+        _tell(plan, serving, files, as_json)
         with suppress(KeyboardInterrupt):
             while serving.server.running:
                 time.sleep(WATCH_INTERVAL_S)
@@ -152,14 +224,14 @@ def serve(
 
 
 @contextmanager
-def _serving(internet: _core.Internet, port: int, threads: int, loopback: bool) -> Iterator[Serving]:
+def _serving(plan: Plan) -> Iterator[Serving]:
     def start() -> _core.InternetServer:
-        return _core.InternetServer(internet, port=port, threads=threads, loopback=loopback)
+        return _core.InternetServer(plan.internet, port=plan.port, threads=plan.threads, loopback=plan.loopback)
 
-    if loopback:
+    if plan.loopback:
         yield Serving(start(), None)
         return
-    with internet_namespace(internet.summary()["prefixes"]) as namespace:
+    with internet_namespace(plan.facts["prefixes"], plan.addresses) as namespace:
         server = namespace.call(start, discard=_core.InternetServer.stop)
         try:
             yield Serving(server, namespace)
@@ -167,12 +239,11 @@ def _serving(internet: _core.Internet, port: int, threads: int, loopback: bool) 
             server.stop()
 
 
-def _tell(internet: _core.Internet, serving: Serving, files: InternetFiles, seed: int, as_json: bool) -> None:
-    summary = internet.summary()
+def _tell(plan: Plan, serving: Serving, files: InternetFiles, as_json: bool) -> None:
     inside = serving.namespace.look_inside() if serving.namespace else None
     facts = {
-        **summary,
-        "seed": seed,
+        **plan.facts,
+        "seed": plan.seed,
         "port": serving.server.port,
         "root_hints": str(files.root_hints),
         "trust_anchor": str(files.trust_anchor),
@@ -182,9 +253,9 @@ def _tell(internet: _core.Internet, serving: Serving, files: InternetFiles, seed
     if as_json:
         print_json(facts)
         return
+    where = "their own addresses" if plan.addresses else " and ".join(plan.facts["prefixes"])
     click.echo(
-        f"{summary['profile']}, seed {seed}: {summary['domains']:,} domains, {summary['servers']:,} name servers on "
-        f"{' and '.join(summary['prefixes'])} port {serving.server.port} (Ctrl-C stops it)"
+        f"{plan.title}, {plan.facts['servers']:,} name servers on {where} port {serving.server.port} (Ctrl-C stops it)"
     )
     click.echo(f"  root hints:   {files.root_hints}")
     click.echo(f"  trust anchor: {files.trust_anchor}, for BIND {files.bind_keys}")

@@ -90,38 +90,8 @@ impl Batch {
             self.headers[to_send].msg_hdr.msg_namelen = peer_len;
             to_send += 1;
         }
-        self.send(socket, to_send)
-    }
-
-    fn send(&mut self, socket: &UdpSocket, count: usize) -> io::Result<usize> {
-        let (mut sent, mut failed) = (0, 0);
-        while sent < count {
-            let rest = &mut self.headers[sent..count];
-            // SAFETY: the first `count` headers point to a peer, an iovec and initialised octets that belong to `self`.
-            let result = unsafe {
-                libc::sendmmsg(
-                    socket.as_raw_fd(),
-                    rest.as_mut_ptr(),
-                    rest.len() as libc::c_uint,
-                    0,
-                )
-            };
-            if result > 0 {
-                sent += result as usize;
-                continue;
-            }
-            let error = io::Error::last_os_error();
-            match error.kind() {
-                io::ErrorKind::Interrupted => {}
-                // The error is the first message's: a peer that is gone or not to be reached. The others go out.
-                _ if error.raw_os_error() != Some(libc::EBADF) => {
-                    failed += 1;
-                    sent += 1;
-                }
-                _ => return Err(error),
-            }
-        }
-        Ok(failed)
+        // SAFETY: the first `to_send` headers point to a peer, an iovec and initialised octets that belong to `self`.
+        unsafe { send_all(socket, &mut self.headers[..to_send]) }
     }
 
     fn point(&mut self, place: usize, octets: *mut u8, len: usize) {
@@ -135,4 +105,43 @@ impl Batch {
         header.msg_iovlen = 1;
         header.msg_flags = 0;
     }
+}
+
+/// Sends datagrams with as few system calls as can be; returns how many the system refused: their peers are gone or not to be
+/// reached, or there is no room. The others go out.
+///
+/// # Errors
+/// The socket is closed.
+///
+/// # Safety
+/// What the headers point to is valid until this returns: addresses, iovecs and their octets, control messages.
+pub unsafe fn send_all(socket: &UdpSocket, headers: &mut [libc::mmsghdr]) -> io::Result<usize> {
+    let (mut sent, mut refused) = (0, 0);
+    while sent < headers.len() {
+        let rest = &mut headers[sent..];
+        // SAFETY: the caller says that the headers are valid.
+        let result = unsafe {
+            libc::sendmmsg(
+                socket.as_raw_fd(),
+                rest.as_mut_ptr(),
+                rest.len() as libc::c_uint,
+                0,
+            )
+        };
+        if result > 0 {
+            sent += result as usize;
+            continue;
+        }
+        let error = io::Error::last_os_error();
+        match error.raw_os_error() {
+            Some(libc::EINTR) => {}
+            Some(libc::EBADF) => return Err(error),
+            // The error is the first message's.
+            _ => {
+                refused += 1;
+                sent += 1;
+            }
+        }
+    }
+    Ok(refused)
 }

@@ -28,6 +28,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
+pub use batch::send_all;
 pub use certificate::Certificate;
 pub use config::{Encrypted, ListenAddresses, ServeConfig};
 pub use counters::{Counters, CountersSnapshot};

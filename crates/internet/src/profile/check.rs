@@ -35,6 +35,12 @@ impl Profile {
         for (name, latency) in &self.latency {
             check_latency(name, latency)?;
         }
+        for (vantage, seen) in &self.vantage {
+            for (name, latency) in seen {
+                self.check_latency_name(&format!("vantage.{vantage}"), name)?;
+                check_latency(&format!("{name} from {vantage}"), latency)?;
+            }
+        }
         self.outage
             .iter()
             .try_for_each(|outage| self.check_outage(outage))

@@ -43,6 +43,9 @@ pub struct Profile {
     pub signing: Signing,
     /// How far servers are, by name.
     pub latency: BTreeMap<String, Latency>,
+    /// How far they are from elsewhere: by the name of the vantage, what replaces some of `latency`.
+    #[serde(default)]
+    pub vantage: BTreeMap<String, BTreeMap<String, Latency>>,
     /// What servers do wrong.
     #[serde(default)]
     pub faults: Faults,
@@ -342,6 +345,30 @@ pub struct Outage {
 }
 
 impl Profile {
+    /// Puts the resolver elsewhere: distances are as seen from `vantage`.
+    ///
+    /// # Errors
+    /// [`InternetError::Profile`] if it has no such vantage.
+    pub fn see_from(&mut self, vantage: &str) -> Result<(), InternetError> {
+        let Some(seen) = self.vantage.get(vantage) else {
+            let known: Vec<&str> = self.vantage.keys().map(String::as_str).collect();
+            return Err(InternetError::Profile {
+                profile: self.name.clone(),
+                what: match known[..] {
+                    [] => format!(
+                        "there is no vantage {vantage}, nor any other; add [vantage.{vantage}]"
+                    ),
+                    _ => format!(
+                        "there is no vantage {vantage}; choose {}",
+                        known.join(" or ")
+                    ),
+                },
+            });
+        };
+        self.latency.extend(seen.clone());
+        Ok(())
+    }
+
     /// The profile with this name, or of this file if `name` ends in `.toml`.
     pub fn load(name: &str) -> Result<Self, InternetError> {
         if !name.ends_with(".toml") {

@@ -1,7 +1,7 @@
 //! Accounts of what resolvers asked.
 
 use crate::answer::Answer;
-use crate::internet::Internet;
+use crate::serve::Responding;
 use crate::servers::ServerId;
 use foldhash::fast::RandomState;
 use std::collections::{BTreeMap, HashMap};
@@ -92,17 +92,12 @@ impl Accounts {
     }
 
     /// All of them, in order.
-    pub fn rows(&self, internet: &Internet) -> Vec<(AccountKey, Account)> {
+    pub fn rows(&self, internet: &dyn Responding) -> Vec<(AccountKey, Account)> {
         let mut rows = BTreeMap::new();
         for ((server, rtype, is_tcp), account) in &self.0 {
             let served_by = match server {
                 None => ServedBy::Nobody,
-                Some(ServerId::Own(_)) => ServedBy::OwnServers,
-                Some(ServerId::Listed(number)) => {
-                    let name = &internet.servers().servers()[*number as usize].name;
-                    let operator = internet.servers().operator(ServerId::Listed(*number));
-                    ServedBy::Server(operator.to_owned(), name.fmt_with_dot().to_string())
-                }
+                Some(server) => internet.served_by(*server),
             };
             let key = AccountKey {
                 server: served_by,

@@ -1,5 +1,6 @@
 //! Receiving and sending datagrams in batches, each with the address of this side.
 
+use dnsrig_answer::send_all;
 use std::io;
 use std::mem;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
@@ -167,7 +168,8 @@ impl Outgoing {
             header.msg_flags = 0;
             set_source(header, &mut self.controls[place], *source);
         }
-        let result = send_all(socket, &mut self.headers[..count]);
+        // SAFETY: the first `count` headers point to peers, iovecs, control memory and octets that belong to `self`.
+        let result = unsafe { send_all(socket, &mut self.headers[..count]) };
         self.datagrams.clear();
         self.octets.clear();
         result
@@ -204,35 +206,4 @@ fn put_control<T>(header: &mut libc::msghdr, level: libc::c_int, kind: libc::c_i
         (*message).cmsg_len = libc::CMSG_LEN(octets) as _;
         ptr::write_unaligned(libc::CMSG_DATA(message).cast(), info);
     }
-}
-
-fn send_all(socket: &UdpSocket, headers: &mut [libc::mmsghdr]) -> io::Result<usize> {
-    let (mut sent, mut refused) = (0, 0);
-    while sent < headers.len() {
-        let rest = &mut headers[sent..];
-        // SAFETY: the headers point to peers, iovecs, control memory and initialised octets that outlive the call.
-        let result = unsafe {
-            libc::sendmmsg(
-                socket.as_raw_fd(),
-                rest.as_mut_ptr(),
-                rest.len() as libc::c_uint,
-                0,
-            )
-        };
-        if result > 0 {
-            sent += result as usize;
-            continue;
-        }
-        let error = io::Error::last_os_error();
-        match error.raw_os_error() {
-            Some(libc::EINTR) => {}
-            Some(libc::EBADF) => return Err(error),
-            // The error is the first message's: a peer that is gone, or no room. The others go out.
-            _ => {
-                refused += 1;
-                sent += 1;
-            }
-        }
-    }
-    Ok(refused)
 }

@@ -7,7 +7,9 @@ mod listen;
 mod tcp;
 mod udp;
 
-use crate::{Internet, InternetError};
+use crate::InternetError;
+use crate::answer::{Answer, Arrived, Scratch};
+use crate::servers::ServerId;
 use accounts::Accounts;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,6 +21,24 @@ pub use accounts::{Account, AccountKey, ServedBy};
 
 /// How often a thread without traffic looks whether it should stop, and hands on its account.
 const STOP_CHECK: Duration = Duration::from_millis(50);
+
+/// What can be served: it turns queries to addresses into answers.
+pub trait Responding: Send + Sync {
+    /// Answers a query, writing to `out`, which has 65,535 octets.
+    fn answer(&self, arrived: &Arrived<'_>, scratch: &mut Scratch, out: &mut [u8]) -> Answer;
+
+    /// Whether any server has an IPv6 address.
+    fn has_ipv6(&self) -> bool;
+
+    /// What accounts call a server that answers came from.
+    fn served_by(&self, server: ServerId) -> ServedBy;
+
+    /// Signatures made so far.
+    fn signatures_made(&self) -> u64;
+
+    /// Octets that zones and signatures take now, about.
+    fn octets(&self) -> usize;
+}
 
 /// How an Internet is served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +79,7 @@ impl Default for ServeOptions {
 
 /// What the threads have in common.
 struct Service {
-    internet: Arc<Internet>,
+    internet: Arc<dyn Responding>,
     options: ServeOptions,
     began: Instant,
     accounts: Mutex<Accounts>,
@@ -107,8 +127,11 @@ impl InternetServer {
     ///
     /// # Errors
     /// [`InternetError::Listen`], [`InternetError::Thread`].
-    pub fn start(internet: Arc<Internet>, options: ServeOptions) -> Result<Self, InternetError> {
-        let sockets = listen::listen(&options, internet.profile().addresses.ipv6_share > 0.0)?;
+    pub fn start(
+        internet: Arc<dyn Responding>,
+        options: ServeOptions,
+    ) -> Result<Self, InternetError> {
+        let sockets = listen::listen(&options, internet.has_ipv6())?;
         let service = Arc::new(Service {
             internet,
             options,
@@ -152,8 +175,8 @@ impl InternetServer {
     }
 
     /// What is served.
-    pub fn internet(&self) -> &Arc<Internet> {
-        &self.service.internet
+    pub fn internet(&self) -> &dyn Responding {
+        &*self.service.internet
     }
 
     /// Whether it serves; if not, [`InternetServer::stop`] says why.
@@ -168,7 +191,7 @@ impl InternetServer {
             .accounts
             .lock()
             .unwrap_or_else(|poisoned| poisoned.into_inner());
-        accounts.rows(&self.service.internet)
+        accounts.rows(&*self.service.internet)
     }
 
     /// Answers that were made and not sent: too many were waiting, or the system refused them.

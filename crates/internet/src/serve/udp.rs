@@ -1,7 +1,7 @@
 //! Serving over UDP.
 
 use super::accounts::Accounts;
-use super::datagrams::{Outgoing, Peer, Received};
+use super::datagrams::{BATCH, Outgoing, Peer, Received};
 use super::delayed::Delayed;
 use super::{STOP_CHECK, Service};
 use crate::InternetError;
@@ -54,20 +54,19 @@ pub(super) fn run(service: &Service, socket: &UdpSocket) -> Result<(), InternetE
     };
     let mut received = Received::new();
     let mut handed_on = Instant::now();
+    // Whether all that had arrived was taken: then it waits at once, not after a further call that finds nothing.
+    let mut is_drained = false;
     while !service.should_stop() {
+        if is_drained {
+            worker.wait().map_err(failed)?;
+        }
         let count = match received.receive(socket) {
             Ok(count) => count,
-            Err(error) => match error.kind() {
-                io::ErrorKind::WouldBlock => {
-                    worker.wait().map_err(failed)?;
-                    0
-                }
-                io::ErrorKind::Interrupted => 0,
-                // What an ICMP message told about a peer.
-                _ if error.raw_os_error() != Some(libc::EBADF) => 0,
-                _ => return Err(failed(error)),
-            },
+            Err(error) if error.raw_os_error() == Some(libc::EBADF) => return Err(failed(error)),
+            // Nothing has come, or it is what an ICMP message told about a peer.
+            Err(_) => 0,
         };
+        is_drained = count < BATCH;
         for place in 0..count {
             if let Some((query, peer, server)) = received.get(place) {
                 worker.answer(query, peer, server)?;

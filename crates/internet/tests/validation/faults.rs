@@ -199,3 +199,46 @@ fn distances_are_the_servers_and_lost_answers_come_another_time() {
         "each server has its own: {means:?}"
     );
 }
+
+#[test]
+fn distances_are_those_of_the_vantage() {
+    let mut profile = Profile::load("internet-2022").unwrap();
+    profile.domains = 20_000;
+    let delays = |profile: &Profile| -> Vec<Duration> {
+        let internet = Internet::new(profile, InternetOptions::new(1, 0)).unwrap();
+        let name: Name = "x.test.".parse().unwrap();
+        let message = query(&name, Rtype::A, false);
+        let mut out = vec![0; 65_535];
+        let servers = internet.servers().servers().iter();
+        let mut delay = |server: IpAddr| {
+            let transport = Transport::Tcp;
+            let now = Duration::ZERO;
+            let arrived = Arrived {
+                server,
+                transport,
+                message: &message,
+                now,
+            };
+            internet
+                .answer(&arrived, &mut Scratch::default(), &mut out)
+                .delay
+        };
+        let of_cn = servers.filter(|server| server.name.to_string().ends_with("nic.cn"));
+        of_cn.map(|server| delay(server.ipv4.into())).collect()
+    };
+    let from_europe = delays(&profile);
+    let mut in_asia = profile.clone();
+    in_asia.see_from("asia").unwrap();
+    let from_asia = delays(&in_asia);
+    assert_eq!(from_europe.len(), 6);
+    let is_nearer = |(near, far): (&Duration, &Duration)| near < far;
+    assert!(
+        from_asia.iter().zip(&from_europe).all(is_nearer),
+        "{from_asia:?} {from_europe:?}"
+    );
+    let unknown = profile.see_from("moon").unwrap_err().to_string();
+    assert!(
+        unknown.ends_with("there is no vantage moon; choose asia or north-america"),
+        "{unknown}"
+    );
+}

@@ -3,11 +3,12 @@
 mod denial;
 mod faults;
 mod message;
+mod rebuilt;
 mod walk;
 
 use dnsrig_answer::Transport;
 use dnsrig_internet::{
-    Arrived, Internet, InternetOptions, NAMED_PROFILES, Profile, QueryNames, Scratch,
+    Arrived, Internet, InternetOptions, NAMED_PROFILES, Profile, QueryNames, Responding, Scratch,
 };
 use dnsrig_zone::Name;
 use domain::base::iana::Rtype;
@@ -280,6 +281,28 @@ fn public_suffixes_have_zones_of_their_own() {
         ));
     }
     assert!(found > 5, "{found}");
+}
+
+#[test]
+fn memory_is_bounded_and_what_was_dropped_comes_out_the_same() {
+    const FEW_OCTETS: usize = 2 << 20;
+    let ample = small(2);
+    let few = InternetOptions {
+        memory_octets: FEW_OCTETS,
+        ..options(2)
+    };
+    let tight = Internet::new(&Profile::load("small").unwrap(), few).unwrap();
+    let mut walkers = [Walker::new(&ample), Walker::new(&tight)];
+    for asked in QueryNames::new(&ample, 8, 0.2).take(400) {
+        let [first, second] = walkers
+            .each_mut()
+            .map(|walker| walker.resolve(&asked.name, asked.rtype));
+        assert_eq!(first, second);
+        assert!(tight.octets() <= FEW_OCTETS);
+    }
+    assert!(ample.octets() > FEW_OCTETS * 3 / 2, "{}", ample.octets());
+    let [first, second] = walkers.map(|walker| walker.sent);
+    assert!(first == second, "octets differ");
 }
 
 proptest! {

@@ -4,7 +4,7 @@ use crate::denial::Proof;
 use crate::message::{Response, Rrset};
 use bytes::Bytes;
 use dnsrig_answer::Transport;
-use dnsrig_internet::{Arrived, Internet, Scratch};
+use dnsrig_internet::{Arrived, Internet, Responding, Scratch};
 use dnsrig_sign::{DigestType, Dnskey};
 use dnsrig_zone::{Name, Record};
 use domain::base::iana::{Class, Rtype};
@@ -27,7 +27,7 @@ pub enum Found {
 
 /// Asks and validates.
 pub struct Walker<'a> {
-    internet: &'a Internet,
+    internet: &'a dyn Responding,
     scratch: Scratch,
     out: Vec<u8>,
     root_servers: Vec<Ipv4Addr>,
@@ -39,6 +39,10 @@ pub struct Walker<'a> {
     /// Answers that were secure, and all.
     pub secure: u64,
     pub answers: u64,
+    /// Whether the last question's answer was secure.
+    pub is_secure: bool,
+    /// What servers sent, also what was truncated.
+    pub sent: Vec<(IpAddr, Vec<u8>)>,
 }
 
 /// A zone on the way down.
@@ -61,9 +65,16 @@ pub fn query(name: &Name, rtype: Rtype, dnssec_ok: bool) -> Vec<u8> {
 
 impl<'a> Walker<'a> {
     pub fn new(internet: &'a Internet) -> Self {
-        let hints = internet.root_hints();
+        Self::over(
+            internet,
+            &internet.root_hints(),
+            &internet.trust_anchor().unwrap(),
+        )
+    }
+
+    /// Asks anything that is served, from the root's servers in `hints` on and with the DS records in `anchor`.
+    pub fn over(internet: &'a dyn Responding, hints: &str, anchor: &str) -> Self {
         let address = |line: &str| line.rsplit('\t').next()?.parse().ok();
-        let anchor = internet.trust_anchor().unwrap();
         Self {
             internet,
             scratch: Scratch::default(),
@@ -74,6 +85,8 @@ impl<'a> Walker<'a> {
             known_addresses: HashMap::new(),
             secure: 0,
             answers: 0,
+            is_secure: false,
+            sent: Vec::new(),
         }
     }
 
@@ -93,6 +106,7 @@ impl<'a> Walker<'a> {
             let len = answer
                 .len
                 .unwrap_or_else(|| panic!("{server} does not answer {name} {rtype}"));
+            self.sent.push((server.into(), self.out[..len].to_vec()));
             let response = Response::parse(&self.out[..len]);
             assert!(transport == Transport::Tcp || len <= 1232);
             if !response.is_truncated {
@@ -341,6 +355,7 @@ impl<'a> Walker<'a> {
                 _ => found = Some(rrset.rdata.clone()),
             }
         }
+        self.is_secure = zone.keys.is_some();
         if let Some(keys) = &zone.keys {
             verify_all(&response.authority, &zone.name, keys, None);
             self.secure += 1;

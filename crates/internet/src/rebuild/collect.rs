@@ -1,0 +1,258 @@
+//! Sorting what responses have: RRsets by owner and type, zone cuts, and who answered for what.
+
+use super::message::{Response, Rrset, Signed, Unused};
+use bytes::Bytes;
+use dnsrig_zone::Name;
+use domain::base::iana::Rtype;
+use domain::base::name::ToName;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+
+const NOERROR: u8 = 0;
+const NXDOMAIN: u8 = 3;
+const REFUSED: u8 = 5;
+
+/// An owner and a type.
+pub(super) type RrsetKey = (Name, Rtype);
+
+/// The data that an RRset had at one time.
+#[derive(Clone, Debug)]
+pub(super) struct Variant {
+    pub rdata: Vec<Bytes>,
+    pub ttl: u32,
+    count: u64,
+}
+
+/// All that an RRset was seen to be, the first seen first.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Variants(Vec<Variant>);
+
+impl Variants {
+    fn add(&mut self, rrset: &Rrset) {
+        match self.0.iter_mut().find(|one| one.rdata == rrset.rdata) {
+            Some(known) => {
+                known.count += 1;
+                known.ttl = known.ttl.max(rrset.ttl);
+            }
+            None => self.0.push(Variant {
+                rdata: rrset.rdata.clone(),
+                ttl: rrset.ttl,
+                count: 1,
+            }),
+        }
+    }
+
+    /// The most frequent one, of equally frequent ones the first.
+    pub fn best(&self) -> Option<&Variant> {
+        let most = self.0.iter().map(|one| one.count).max()?;
+        self.0.iter().find(|one| one.count == most)
+    }
+
+    /// Whether there were several.
+    pub fn is_conflict(&self) -> bool {
+        self.0.len() > 1
+    }
+}
+
+/// What became of the messages of a capture.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Responses of name servers that were used.
+    pub used: u64,
+    /// Queries, and messages of other opcodes and classes.
+    pub no_response: u64,
+    /// Truncated responses.
+    pub truncated: u64,
+    /// Answers of resolvers to their clients.
+    pub recursive: u64,
+    /// Messages that cannot be read.
+    pub malformed: u64,
+    /// Responses with an error such as SERVFAIL, which tell nothing.
+    pub failed: u64,
+}
+
+/// Takes responses of name servers.
+#[derive(Debug, Default)]
+pub struct Collector {
+    /// What zones themselves say.
+    pub(super) authoritative: BTreeMap<RrsetKey, Variants>,
+    /// What referrals and additional sections say: NS RRsets of zones below, addresses of servers.
+    pub(super) hearsay: BTreeMap<RrsetKey, Variants>,
+    pub(super) apexes: BTreeSet<Name>,
+    /// Names that were asked for with authority, by server; with DS, whose data is in the zone above.
+    pub(super) answered: BTreeSet<(IpAddr, Name, bool)>,
+    /// Zones that were referred to, by server.
+    pub(super) referred: BTreeSet<(IpAddr, Name)>,
+    pub(super) refused: BTreeSet<(IpAddr, Name)>,
+    /// Names that exist although no data was seen.
+    pub(super) existing: BTreeSet<Name>,
+    /// By zone, the algorithms of its signatures and how often each was seen.
+    pub(super) algorithms: BTreeMap<Name, BTreeMap<u8, u64>>,
+    /// By zone, the iterations of its NSEC3 records and whether they opt out.
+    pub(super) nsec3: BTreeMap<Name, (u16, bool)>,
+    counts: Counts,
+}
+
+impl Collector {
+    /// One that has nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What became of the messages so far.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Takes a message that `server` sent; what is no response of a name server is counted and left out.
+    pub fn add(&mut self, server: IpAddr, message: &[u8]) {
+        match Response::parse(message) {
+            Ok(response) => self.take(server, response),
+            Err(Unused::NoResponse) => self.counts.no_response += 1,
+            Err(Unused::Truncated) => self.counts.truncated += 1,
+            Err(Unused::Recursive) => self.counts.recursive += 1,
+            Err(Unused::Malformed) => self.counts.malformed += 1,
+        }
+    }
+
+    fn take(&mut self, server: IpAddr, mut response: Response) {
+        match response.rcode {
+            NOERROR | NXDOMAIN => self.counts.used += 1,
+            REFUSED => {
+                self.counts.used += 1;
+                self.refused.insert((server, response.name));
+                return;
+            }
+            _ => {
+                self.counts.failed += 1;
+                return;
+            }
+        }
+        self.take_signatures(&response.signed);
+        for section in [&mut response.answer, &mut response.authority] {
+            section
+                .iter_mut()
+                .for_each(|rrset| contract(rrset, &response.signed));
+        }
+        if response.is_authoritative {
+            self.take_authoritative(server, &response);
+        } else {
+            self.take_referral(server, &response);
+        }
+        for rrset in &response.additional {
+            if matches!(rrset.rtype, Rtype::A | Rtype::AAAA) {
+                add(&mut self.hearsay, rrset);
+            }
+        }
+    }
+
+    fn take_signatures(&mut self, signed: &[Signed]) {
+        for one in signed {
+            self.apexes.insert(one.signer.clone());
+            let algorithms = self.algorithms.entry(one.signer.clone()).or_default();
+            *algorithms.entry(one.algorithm).or_default() += 1;
+        }
+    }
+
+    fn take_authoritative(&mut self, server: IpAddr, response: &Response) {
+        let is_of_parent = response.rtype == Rtype::DS;
+        self.answered
+            .insert((server, response.name.clone(), is_of_parent));
+        let mut redirected: Option<&Name> = None;
+        for rrset in &response.answer {
+            let is_made = rrset.rtype == Rtype::CNAME
+                && redirected.is_some_and(|above| rrset.owner.ends_with(above));
+            if rrset.rtype == Rtype::DNAME {
+                redirected = Some(&rrset.owner);
+            }
+            // The alias that comes with a DNAME record is made of it (RFC 6672 section 3.1).
+            if !is_made {
+                self.take_own(rrset);
+            }
+        }
+        for rrset in &response.authority {
+            match rrset.rtype {
+                Rtype::SOA | Rtype::NSEC | Rtype::NSEC3 => self.take_own(rrset),
+                Rtype::NS => {
+                    self.apexes.insert(rrset.owner.clone());
+                    add(&mut self.hearsay, rrset);
+                }
+                _ => {}
+            }
+        }
+        if response.rcode == NOERROR && response.answer.is_empty() && !is_of_parent {
+            self.existing.insert(response.name.clone());
+        }
+    }
+
+    /// Takes an RRset that its zone says.
+    fn take_own(&mut self, rrset: &Rrset) {
+        match rrset.rtype {
+            // Chains are made anew, as names are known that they would deny.
+            Rtype::NSEC | Rtype::NSEC3PARAM | Rtype::DNSKEY => {
+                if rrset.rtype != Rtype::NSEC {
+                    self.apexes.insert(rrset.owner.clone());
+                }
+            }
+            Rtype::NSEC3 => self.take_nsec3(rrset),
+            _ => {
+                if matches!(rrset.rtype, Rtype::SOA | Rtype::NS) {
+                    self.apexes.insert(rrset.owner.clone());
+                }
+                add(&mut self.authoritative, rrset);
+            }
+        }
+    }
+
+    fn take_nsec3(&mut self, rrset: &Rrset) {
+        let Some(zone) = rrset.owner.iter_suffixes().nth(1) else {
+            return;
+        };
+        for rdata in &rrset.rdata {
+            if let [_, flags, high, low, ..] = rdata[..] {
+                let iterations = u16::from_be_bytes([high, low]);
+                let zone: Name = zone.to_name();
+                let known = self.nsec3.entry(zone).or_insert((iterations, false));
+                known.1 |= flags & 1 == 1;
+            }
+        }
+    }
+
+    fn take_referral(&mut self, server: IpAddr, response: &Response) {
+        for rrset in &response.authority {
+            match rrset.rtype {
+                Rtype::NS => {
+                    self.apexes.insert(rrset.owner.clone());
+                    self.referred.insert((server, rrset.owner.clone()));
+                    add(&mut self.hearsay, rrset);
+                }
+                Rtype::DS | Rtype::NSEC | Rtype::NSEC3 => self.take_own(rrset),
+                _ => {}
+            }
+        }
+    }
+}
+
+fn add(to: &mut BTreeMap<RrsetKey, Variants>, rrset: &Rrset) {
+    let key = (rrset.owner.clone(), rrset.rtype);
+    to.entry(key).or_default().add(rrset);
+}
+
+/// Gives an RRset that was made of a wildcard the wildcard's name, which its signature tells (RFC 4035 section 5.3.4).
+fn contract(rrset: &mut Rrset, signed: &[Signed]) {
+    let mut signatures = signed.iter();
+    let of_it = |one: &&Signed| one.covered == rrset.rtype && one.owner == rrset.owner;
+    let Some(one) = signatures.find(of_it) else {
+        return;
+    };
+    // The root is a label to `label_count`; a wildcard's own label does not count in signatures.
+    let labels = rrset.owner.label_count() - 1;
+    let is_wildcard = rrset.owner.as_slice().starts_with(b"\x01*");
+    if one.labels + usize::from(is_wildcard) >= labels {
+        return;
+    }
+    if let Some(closest) = rrset.owner.iter_suffixes().nth(labels - one.labels) {
+        let closest: Name = closest.to_name();
+        rrset.owner = crate::wire::child(b"*", &closest);
+    }
+}

@@ -1,0 +1,450 @@
+//! Making zones of what was collected, and completing what resolving needs and no response had.
+
+use super::collect::{Collector, RrsetKey, Variants};
+use crate::wire::{RecordList, child};
+use dnsrig_sign::Algorithm;
+use dnsrig_zone::{Name, Record, Zone};
+use domain::base::iana::{Class, Rtype};
+use domain::base::name::ToName;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::net::{IpAddr, Ipv4Addr};
+
+/// A type of the range for private use (RFC 6895 section 3.1): it stands at names that exist, but have no data that was seen.
+const PLACEHOLDER: Rtype = Rtype::from_int(65_280);
+/// TTL of what is completed, in seconds.
+const COMPLETED_TTL_S: u32 = 3600;
+/// The invented root server, if no response of the root was seen: of the addresses for benchmarks (RFC 2544).
+const ROOT_SERVER: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 53);
+
+/// A zone that was rebuilt, without DNSSEC records but DS records' places.
+#[derive(Debug)]
+pub struct RebuiltZone {
+    /// Its data.
+    pub zone: Zone,
+    /// Addresses of its servers.
+    pub servers: BTreeSet<IpAddr>,
+    /// The algorithm that it was signed with, or one as short if that cannot be made; none: it was not signed.
+    pub algorithm: Option<Algorithm>,
+    /// Whether its parent has DS records for it.
+    pub is_secure: bool,
+    /// With NSEC3: its iterations and whether it opts out.
+    pub nsec3: Option<(u16, bool)>,
+}
+
+/// What came out.
+#[derive(Debug)]
+pub struct Reconstruction {
+    /// The zones, in canonical order of their names.
+    pub zones: Vec<RebuiltZone>,
+    /// RRsets that were seen with different data; the most frequent was taken.
+    pub conflicts: u64,
+    /// SOA records that were made up.
+    pub soa_made: u64,
+    /// Delegations and NS RRsets that were made up or taken from elsewhere.
+    pub ns_made: u64,
+    /// Zones that no server was seen for; only their delegations are there.
+    pub without_server: u64,
+}
+
+struct Builder<'a> {
+    seen: &'a Collector,
+    cuts: BTreeSet<Name>,
+    servers: BTreeMap<Name, BTreeSet<IpAddr>>,
+    /// Names of servers by their addresses.
+    names: HashMap<IpAddr, Name>,
+    records: BTreeMap<Name, RecordList>,
+    soa_made: u64,
+    ns_made: u64,
+}
+
+impl Collector {
+    /// Makes zones of what was seen; no zones if nothing was.
+    pub fn rebuild(&self) -> Reconstruction {
+        let mut cuts = self.apexes.clone();
+        cuts.insert(Name::root_bytes());
+        let mut builder = Builder {
+            seen: self,
+            cuts,
+            servers: BTreeMap::new(),
+            names: HashMap::new(),
+            records: BTreeMap::new(),
+            soa_made: 0,
+            ns_made: 0,
+        };
+        builder.find_servers();
+        let without_server = builder.drop_unserved();
+        if builder.servers.is_empty() {
+            return builder.finish(without_server);
+        }
+        builder.serve_root();
+        builder.put_data();
+        builder.put_existing();
+        builder.complete_apexes();
+        builder.put_delegations();
+        builder.finish(without_server)
+    }
+}
+
+/// The address of an address RRset's record.
+pub(super) fn address(rtype: Rtype, rdata: &[u8]) -> Option<IpAddr> {
+    match rtype {
+        Rtype::A => <[u8; 4]>::try_from(rdata).ok().map(IpAddr::from),
+        Rtype::AAAA => <[u8; 16]>::try_from(rdata).ok().map(IpAddr::from),
+        _ => None,
+    }
+}
+
+/// Whether an owner is a wildcard that a name may be made of.
+fn covers(owner: &Name, name: &Name) -> bool {
+    owner.as_slice().starts_with(b"\x01*") && name.ends_with(&above(owner))
+}
+
+/// The parent of a name, which is not the root.
+fn above(name: &Name) -> Name {
+    let parent = name.iter_suffixes().nth(1);
+    parent.map_or_else(Name::root_bytes, |parent| parent.to_name())
+}
+
+impl Builder<'_> {
+    /// The zone that a name is in.
+    fn zone_of(&self, name: &Name) -> Name {
+        let mut suffixes = name.iter_suffixes().map(|suffix| suffix.to_name());
+        let found = suffixes.find(|suffix: &Name| self.cuts.contains(suffix));
+        found.unwrap_or_else(Name::root_bytes)
+    }
+
+    /// The zone above the one with this apex.
+    fn parent_of(&self, apex: &Name) -> Name {
+        self.zone_of(&above(apex))
+    }
+
+    fn best(&self, key: &RrsetKey) -> Option<&super::collect::Variant> {
+        let of = |variants: &BTreeMap<RrsetKey, Variants>| variants.contains_key(key);
+        match of(&self.seen.authoritative) {
+            true => self.seen.authoritative[key].best(),
+            false => self.seen.hearsay.get(key)?.best(),
+        }
+    }
+
+    /// Names of a zone's servers, as it says itself, or else as the one above says.
+    fn name_servers(&self, apex: &Name) -> Vec<Name> {
+        let ns = self.best(&(apex.clone(), Rtype::NS));
+        let rdata = ns.into_iter().flat_map(|ns| &ns.rdata);
+        rdata
+            .filter_map(|rdata| Name::from_octets(rdata.clone()).ok())
+            .map(|name| name.to_canonical_name())
+            .collect()
+    }
+
+    fn addresses_of(&self, server: &Name) -> Vec<IpAddr> {
+        let types = [Rtype::A, Rtype::AAAA];
+        let known = types.map(|rtype| (rtype, self.best(&(server.clone(), rtype))));
+        let known = known
+            .into_iter()
+            .filter_map(|(rtype, one)| Some((rtype, one?)));
+        known
+            .flat_map(|(rtype, one)| {
+                one.rdata
+                    .iter()
+                    .filter_map(move |data| address(rtype, data))
+            })
+            .collect()
+    }
+
+    /// A server serves what it answered for and the zone whose delegations it gave. Of zones that some server was seen to serve
+    /// so, those that their NS RRsets name serve them too, but for what they refused.
+    fn find_servers(&mut self) {
+        let mut served: BTreeSet<(Name, IpAddr)> = BTreeSet::new();
+        for (server, name, is_of_parent) in &self.seen.answered {
+            let is_apex = self.cuts.contains(name) && *name != Name::root_bytes();
+            let zone = match *is_of_parent && is_apex {
+                true => self.parent_of(name),
+                false => self.zone_of(name),
+            };
+            served.insert((zone, *server));
+        }
+        for (server, child) in &self.seen.referred {
+            served.insert((self.parent_of(child), *server));
+        }
+        let mut refused: BTreeSet<(Name, IpAddr)> = BTreeSet::new();
+        for (server, name) in &self.seen.refused {
+            refused.insert((self.zone_of(name), *server));
+        }
+        let seen: BTreeSet<Name> = served.iter().map(|(apex, _)| apex.clone()).collect();
+        for apex in &self.cuts {
+            for name in self.name_servers(apex) {
+                for address in self.addresses_of(&name) {
+                    self.names.entry(address).or_insert_with(|| name.clone());
+                    if seen.contains(apex) && !refused.contains(&(apex.clone(), address)) {
+                        served.insert((apex.clone(), address));
+                    }
+                }
+            }
+        }
+        for (zone, server) in served {
+            self.servers.entry(zone).or_default().insert(server);
+        }
+    }
+
+    /// Forgets zones that nobody serves; of those that others delegate to, the delegations stay. Says how many these are.
+    fn drop_unserved(&mut self) -> u64 {
+        let unserved: Vec<Name> = self
+            .cuts
+            .iter()
+            .filter(|apex| !self.servers.contains_key(*apex) && apex.label_count() > 1)
+            .cloned()
+            .collect();
+        let mut delegated = 0;
+        for apex in unserved {
+            match self.name_servers(&apex).is_empty() {
+                true => drop(self.cuts.remove(&apex)),
+                false => delegated += 1,
+            }
+        }
+        delegated
+    }
+
+    /// Gives the root a server if none was seen.
+    fn serve_root(&mut self) {
+        let root = Name::root_bytes();
+        let servers = self.servers.entry(root).or_default();
+        if servers.is_empty() {
+            servers.insert(ROOT_SERVER.into());
+        }
+    }
+
+    fn list(&mut self, apex: &Name) -> &mut RecordList {
+        let list = || RecordList {
+            records: Vec::new(),
+        };
+        self.records.entry(apex.clone()).or_insert_with(list)
+    }
+
+    fn put(&mut self, apex: &Name, key: &RrsetKey) {
+        let Some(best) = self.best(key).cloned() else {
+            return;
+        };
+        let list = self.list(apex);
+        for rdata in best.rdata {
+            list.add(&key.0, key.1, best.ttl, rdata);
+        }
+    }
+
+    /// Puts data into the zones that they are of. Of addresses that only additional sections had, those of zones with servers
+    /// go there as well.
+    fn put_data(&mut self) {
+        let seen = self.seen;
+        let hearsay = seen.hearsay.keys();
+        let addresses = hearsay.filter(|(_, rtype)| *rtype != Rtype::NS);
+        let unsaid = addresses.filter(|key| !seen.authoritative.contains_key(*key));
+        for key in seen.authoritative.keys().chain(unsaid) {
+            let (owner, rtype) = key;
+            let apex = self.zone_of(owner);
+            let is_cut = *owner == apex && owner.label_count() > 1;
+            match *rtype {
+                // Delegations are made of the zones below; DS records are those of the keys made anew.
+                Rtype::NS | Rtype::DS | Rtype::NSEC3PARAM if is_cut => {}
+                _ if self.servers.contains_key(&apex) => self.put(&apex, key),
+                _ => {}
+            }
+        }
+    }
+
+    /// Keeps names existing that had an empty answer and have nothing at or below them.
+    fn put_existing(&mut self) {
+        let seen = self.seen;
+        for name in &seen.existing {
+            let apex = self.zone_of(name);
+            let is_known = self.records.get(&apex).is_some_and(|list| {
+                let mut owners = list.records.iter().map(|record| &record.owner);
+                owners.any(|owner| owner.ends_with(name) || covers(owner, name))
+            });
+            let is_served = self.servers.contains_key(&apex) && *name != apex;
+            let has_cut = self.cuts.range(name.clone()..).next();
+            if is_served && !is_known && !has_cut.is_some_and(|cut| cut.ends_with(name)) {
+                self.list(&apex)
+                    .add(name, PLACEHOLDER, COMPLETED_TTL_S, Vec::new());
+            }
+        }
+    }
+
+    /// The names of a zone's servers; for servers without a known name one is made up, with its address in the root's zone.
+    fn names_for(&mut self, apex: &Name) -> Vec<Name> {
+        let known = self.name_servers(apex);
+        // Of the root, resolvers have to know addresses as well.
+        let is_usable =
+            apex.label_count() > 1 || known.iter().any(|name| !self.addresses_of(name).is_empty());
+        if !known.is_empty() && is_usable {
+            return known;
+        }
+        self.ns_made += 1;
+        let addresses: Vec<IpAddr> = self.servers[apex].iter().copied().collect();
+        let mut names = BTreeSet::new();
+        for address in addresses {
+            let name = match self.names.get(&address) {
+                Some(name) => name.clone(),
+                None => self.invent(address),
+            };
+            names.insert(name);
+        }
+        names.into_iter().collect()
+    }
+
+    fn invent(&mut self, address: IpAddr) -> Name {
+        let label = address.to_string().replace(['.', ':'], "-");
+        let tree = crate::wire::below(&[b"servers", b"invalid"], &Name::root_bytes());
+        let name = child(format!("ns-{label}").as_bytes(), &tree);
+        let root = Name::root_bytes();
+        let list = self.list(&root);
+        match address {
+            IpAddr::V4(ipv4) => list.addresses(&name, COMPLETED_TTL_S, ipv4, None),
+            IpAddr::V6(ipv6) => {
+                let rdata = ipv6.octets().to_vec();
+                list.add(&name, Rtype::AAAA, COMPLETED_TTL_S, rdata);
+            }
+        }
+        self.names.insert(address, name.clone());
+        name
+    }
+
+    /// Gives each zone an SOA record and an NS RRset.
+    fn complete_apexes(&mut self) {
+        for apex in self.servers.keys().cloned().collect::<Vec<_>>() {
+            let names = self.names_for(&apex);
+            let ns = self.best(&(apex.clone(), Rtype::NS));
+            let ttl = ns.map_or(COMPLETED_TTL_S, |ns| ns.ttl);
+            if apex.label_count() == 1 {
+                self.put_root_addresses(&names);
+            }
+            let list = self.list(&apex);
+            let has_soa = list
+                .records
+                .iter()
+                .any(|one| one.rtype == Rtype::SOA && one.owner == apex);
+            list.records
+                .retain(|one| one.rtype != Rtype::NS || one.owner != apex);
+            for name in &names {
+                list.name(&apex, Rtype::NS, ttl, name);
+            }
+            if !has_soa {
+                list.soa(&apex, &names[0], 1, COMPLETED_TTL_S);
+                self.soa_made += 1;
+            }
+        }
+    }
+
+    /// Puts the addresses of the root's servers into its zone, where resolvers that prime look for them (RFC 9609).
+    fn put_root_addresses(&mut self, names: &[Name]) {
+        let root = Name::root_bytes();
+        for name in names
+            .iter()
+            .filter(|name| self.zone_of(name) != root)
+            .cloned()
+            .collect::<Vec<_>>()
+        {
+            for rtype in [Rtype::A, Rtype::AAAA] {
+                self.put(&root, &(name.clone(), rtype));
+            }
+        }
+    }
+
+    /// Delegates each zone from the one above, with the addresses of servers that are in that.
+    fn put_delegations(&mut self) {
+        let cuts: Vec<Name> = self
+            .cuts
+            .iter()
+            .filter(|apex| apex.label_count() > 1)
+            .cloned()
+            .collect();
+        for apex in cuts {
+            let parent = self.parent_of(&apex);
+            if !self.servers.contains_key(&parent) {
+                continue;
+            }
+            let names = match self.servers.contains_key(&apex) {
+                true => self.names_for(&apex),
+                false => self.name_servers(&apex),
+            };
+            // What the zone above says has the TTL that resolvers see first.
+            let key = (apex.clone(), Rtype::NS);
+            let said = self.seen.hearsay.get(&key).and_then(Variants::best);
+            let ttl = said.map_or(COMPLETED_TTL_S, |said| said.ttl);
+            for name in &names {
+                self.list(&parent).name(&apex, Rtype::NS, ttl, name);
+                let is_glue = name.ends_with(&parent) && self.zone_of(name) != parent;
+                for rtype in [Rtype::A, Rtype::AAAA] {
+                    if is_glue {
+                        self.put(&parent, &(name.clone(), rtype));
+                    }
+                }
+            }
+        }
+    }
+
+    fn finish(mut self, without_server: u64) -> Reconstruction {
+        let all = self
+            .seen
+            .authoritative
+            .values()
+            .chain(self.seen.hearsay.values());
+        let conflicts = all.filter(|variants| variants.is_conflict()).count() as u64;
+        let mut zones = Vec::new();
+        for (apex, mut list) in std::mem::take(&mut self.records) {
+            drop_aliases(&mut list.records);
+            let Some(servers) = self.servers.remove(&apex) else {
+                continue;
+            };
+            let is_secure = apex.label_count() == 1
+                || self
+                    .seen
+                    .authoritative
+                    .contains_key(&(apex.clone(), Rtype::DS));
+            zones.push(RebuiltZone {
+                algorithm: self.algorithm(&apex),
+                is_secure,
+                nsec3: self.seen.nsec3.get(&apex).copied(),
+                zone: Zone::new(apex, alike(list.records)),
+                servers,
+            });
+        }
+        Reconstruction {
+            zones,
+            conflicts,
+            soa_made: self.soa_made,
+            ns_made: self.ns_made,
+            without_server,
+        }
+    }
+
+    /// The most frequent algorithm of a zone's signatures.
+    fn algorithm(&self, apex: &Name) -> Option<Algorithm> {
+        let counts = self.seen.algorithms.get(apex)?;
+        let (number, _) = counts.iter().max_by_key(|(_, count)| **count)?;
+        let mut all = Algorithm::ALL.into_iter();
+        let same = all.find(|one| one.number() == *number && !one.is_sha1());
+        Some(same.unwrap_or(Algorithm::EcdsaP256Sha256))
+    }
+}
+
+/// Drops aliases of names that have other data, as a name that changed meanwhile may (RFC 1034 section 3.6.2).
+fn drop_aliases(records: &mut Vec<Record>) {
+    let others = records.iter().filter(|one| one.rtype != Rtype::CNAME);
+    let others: BTreeSet<Name> = others.map(|one| one.owner.clone()).collect();
+    records.retain(|one| one.rtype != Rtype::CNAME || !others.contains(&one.owner));
+}
+
+/// Gives all records of an RRset the longest of their TTLs (RFC 2181 section 5.2): some may be from elsewhere.
+fn alike(mut records: Vec<Record>) -> Vec<Record> {
+    let mut ttls: HashMap<RrsetKey, u32> = HashMap::new();
+    for record in &records {
+        let ttl = ttls
+            .entry((record.owner.clone(), record.rtype))
+            .or_default();
+        *ttl = record.ttl.max(*ttl);
+    }
+    for record in &mut records {
+        record.class = Class::IN;
+        record.ttl = ttls[&(record.owner.clone(), record.rtype)];
+    }
+    records
+}

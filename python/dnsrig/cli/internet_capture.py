@@ -1,0 +1,85 @@
+"""`dnsrig internet from-capture`: the zones that a capture shows."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dnsrig import _core
+from dnsrig.cli.common import json_option, print_json
+from dnsrig.cli.traffic.reading import CAPTURE_FILE, CaptureReading, reading_options, work
+from dnsrig.errors import InputError
+from dnsrig.internet import INDEX
+
+
+@click.command("from-capture")
+@click.argument("files", nargs=-1, required=True, type=CAPTURE_FILE, metavar="FILE...")
+@click.option(
+    "-o",
+    "--output",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("rebuilt"),
+    show_default=True,
+    help="Folder for the zones: new, or empty.",
+)
+@reading_options
+@json_option
+def from_capture(
+    files: tuple[Path, ...], folder: Path, ports: tuple[int, ...], threads: int | None, as_json: bool
+) -> None:
+    """Rebuild the zones that the responses in the captures FILE... show, and who serves them.
+
+    The captures are what a resolver exchanged with name servers, or what an authoritative server exchanged with
+    resolvers. Where an RRset had different data, the most frequent is taken, of equally frequent ones the first. SOA
+    records, delegations and servers that resolving needs and the captures lack are made up. Zones that were signed are
+    signed again when they are served, with other keys: their chains deny what the captures do not have.
+
+    \b
+    Example:
+      tcpdump -i eth0 -s 0 -w upstream.pcap port 53
+      dnsrig internet from-capture upstream.pcap -o rebuilt
+      dnsrig internet serve --from rebuilt
+    """
+    _make_folder(folder)
+    read = CaptureReading(ports, threads).to_json()
+    index = work(
+        "capture", files, lambda progress: _core.rebuild_internet(files, folder, read=read, on_progress=progress)
+    )
+    path = folder / INDEX
+    try:
+        path.write_text(json.dumps(index, indent=1) + "\n")
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}") from error
+    facts = {**index, "zones": len(index["zones"]), "folder": str(folder)}
+    if as_json:
+        print_json(facts)
+        return
+    _tell(index, facts)
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        is_empty = not any(folder.iterdir())
+    except OSError as error:
+        raise InputError(f"{folder} cannot be made: {error.strerror}; choose another folder with -o") from error
+    if not is_empty:
+        raise InputError(f"{folder} is not empty; choose another folder with -o")
+
+
+def _tell(index: dict[str, Any], facts: dict[str, Any]) -> None:
+    zones = index["zones"]
+    signed = sum(zone["algorithm"] is not None for zone in zones)
+    servers = {server for zone in zones for server in zone["servers"]}
+    click.echo(f"{len(zones):,} zones, {signed:,} of them signed, on {len(servers):,} servers: {facts['folder']}")
+    left_out = index["truncated"] + index["of_resolvers"] + index["malformed"] + index["failed"]
+    click.echo(
+        f"  from {index['used']:,} responses; left out: {index['truncated']:,} truncated, {index['of_resolvers']:,} of "
+        f"resolvers, {index['malformed']:,} malformed, {index['failed']:,} failures ({left_out:,} together)"
+    )
+    click.echo(
+        f"  {index['conflicts']:,} RRsets had different data; made up: {index['soa_made']:,} SOA records, "
+        f"{index['ns_made']:,} sets of name servers; {index['without_server']:,} zones are delegated only"
+    )

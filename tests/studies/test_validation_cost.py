@@ -39,8 +39,9 @@ def test_a_run_measures_both_sides_of_the_resolver(tmp_path):
     assert hot["resolver"]["cache_hit_share"] > on["resolver"]["cache_hit_share"]
     assert hot["resolver"]["cache_octets"] > on["resolver"]["cache_octets"] > off["resolver"]["cache_octets"]
     for item in found.values():
-        # Truncated answers are asked for again over TCP.
-        assert item["load"]["answered"] == item["load"]["sent"] <= item["resolver"]["queries"]
+        assert item["load"]["answered"] == item["load"]["sent"]
+        # Truncated answers are asked for again over TCP, and a query counts late where counts are asked for meanwhile.
+        assert item["resolver"]["queries"] == pytest.approx(item["load"]["sent"], rel=0.05)
         assert item["bottleneck"] == "none"
         assert item["network"]["internet"]["packets_out"] >= item["upstream"]["queries"] > 0
         assert item["network"]["clients"]["packets_in"] >= item["load"]["sent"]
@@ -84,9 +85,14 @@ def test_a_resolver_that_dies_costs_its_case_only(tmp_path, monkeypatch):
     monkeypatch.undo()
     _, resumed = conduct.resume(folder, Quiet())
     assert resumed["status"] == "complete"
-    late = by_case(run)["unbound-off-300-profile-udp-part2"]
-    # The part before was sent again, so the cache is as it would have been.
-    assert late["resolver"]["cache_hit_share"] > 0.3
+    found = by_case(run)
+    grown = {
+        state: found[f"unbound-{state}-300-profile-udp-part2"]["resolver"]["cache_octets"]
+        / found[f"unbound-{state}-300-profile-udp-part1"]["resolver"]["cache_octets"]
+        for state in ("off", "on")
+    }
+    # The part before was sent again, so the cache has grown as it would have.
+    assert grown["off"] - 1 > (grown["on"] - 1) / 2 > 0
     assert not asked[-1].pids()
 
 

@@ -12,7 +12,6 @@ import pytest
 from dnsrig.errors import EnvironmentLacksError, InputError, SubjectFailedError
 from dnsrig.runs.folder import RunFolder
 from dnsrig.runs.writing import DiskFullError
-from dnsrig.servers.settings import ServerSettings
 from dnsrig.studies import bench, conduct
 from dnsrig.studies.bench import Bench, Observation, Outcome
 from dnsrig.studies.placement import place
@@ -98,8 +97,8 @@ class FakeBench(Bench):
     def _placement(self, block):
         return place(1)
 
-    def _served(self, block):
-        return "zone", ServerSettings()
+    def _server(self, block, folder):
+        return FakeServer(self.world, folder)
 
     def _measure_case(self, block, case_id, server):
         tried = self.repetition[case_id]
@@ -137,7 +136,6 @@ def measured(run, monkeypatch):
     """Measure in a world; give what is stored as (case, repetition) and the failures in the manifest."""
 
     def measure(world, watcher=None):
-        monkeypatch.setattr(bench, "driver", lambda _: lambda _zones, _settings, folder: FakeServer(world, folder))
         monkeypatch.setattr(bench.os, "sched_setaffinity", lambda *_: None)
         FakeBench(run, world, watcher or Silent()).measure()
         text = resources.files("dnsrig").joinpath("schemas/manifest.json").read_text()

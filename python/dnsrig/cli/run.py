@@ -23,6 +23,7 @@ from dnsrig.cli.common import (
     whole_numbers,
 )
 from dnsrig.cli.run_functionality import print_published
+from dnsrig.cli.run_resolvers import resolver_options
 from dnsrig.cli.stream import KINDS
 from dnsrig.cli.watch import TerminalWatcher
 from dnsrig.cli.zone_generate import NAMES_MAX
@@ -55,11 +56,17 @@ LISTS: Mapping[str, tuple[str, ...]] = {
     "chains": (),
     "regenerated": (),
     "roles": ROLES,
+    "rates": (),
+    "signed": (),
+    "hit_shares": (),
+    "methods": (),
+    "floods": (),
+    "conditions": (),
 }
 """Settings that are lists, with the values that they may have; none: any."""
 PROGRAMS = ("servers", "signers")
 """Options that name the programs under test."""
-SINGLES = {"transports": "transport", "threads": "server_threads"}
+SINGLES = {"transports": "transport", "threads": "server_threads", "rates": "rate_qps"}
 """Options with a list that some studies take one value of, with the name of their setting for it."""
 OPTIONS = {
     "denials": "--denial",
@@ -70,6 +77,11 @@ OPTIONS = {
     "keys": "--key",
     "chains": "--chain",
     "roles": "--role",
+    "rates": "--rate",
+    "hit_shares": "--hit-share",
+    "methods": "--warm-up",
+    "floods": "--flood",
+    "conditions": "--condition",
     "attempts_per_s": "--attempts-per-second",
     "load_s": "--load-seconds",
     "warm_up_s": "--warm-up-seconds",
@@ -173,6 +185,7 @@ OPTIONS = {
     callback=whole_numbers(0, 100, "0,20,100"),
     help="For signing: per cent of the signatures that re-signing makes anew [0,20,40,80,100].",
 )
+@resolver_options
 @click.option("--role", "roles", callback=comma_list, help=f"For functionality: of {','.join(ROLES)} [all].")
 @seed_option
 @json_option
@@ -277,7 +290,7 @@ def _taken(study: Study[Any], choices: dict[str, Any]) -> dict[str, Any]:
         option = OPTIONS.get(key, f"--{key.removesuffix('s') if key in PROGRAMS else key.replace('_', '-')}")
         if key in known:
             found[key] = value
-        elif key not in SINGLES:
+        elif SINGLES.get(key) not in known:
             raise InputError(f"{study.name} has no {option}; dnsrig studies show {study.name} says what it measures")
         elif len(value) != 1:
             raise InputError(f"{study.name} takes one value for {option}, not {len(value)}")

@@ -152,17 +152,18 @@ class GroupReader:
 
 
 class MachineReader:
-    """Counts what the machine and this network namespace did."""
+    """Counts what the machine and a network namespace did: that of process `network_of`, or this process's."""
 
     _NETWORK = ("dev", "snmp", "snmp6", "sockstat", "sockstat6")
 
-    def __init__(self) -> None:
+    def __init__(self, network_of: int | None = None) -> None:
+        network = _PROC / ("self" if network_of is None else str(network_of)) / "net"
         with ExitStack() as opened:
             self._stat = KeptFile(_PROC / "stat")
             opened.callback(self._stat.close)
             self._network: dict[str, KeptFile] = {}
             for name in self._NETWORK:
-                file = open_kept(_PROC / "self/net" / name)
+                file = open_kept(network / name)
                 if file is not None:
                     opened.callback(file.close)
                     self._network[name] = file

@@ -46,6 +46,7 @@ SERIES_SCHEMA = pa.schema(
         ("udp_receive_buffer_errors", pa.int64()),
         ("udp_sockets", pa.int32()),
         ("tcp_sockets", pa.int32()),
+        ("tcp_time_wait", pa.int32()),
     ]
 )
 """Columns of a monitor's table: one row a sample and subject. `time_ns` is CLOCK_MONOTONIC; `cpu_us` and
@@ -114,7 +115,8 @@ class Monitor:
     """Samples `subjects` in a thread of its own, between `start` and `stop`.
 
     `subjects` gives for every name a function that returns the process numbers that belong to it; it is
-    called once a second. The machine is always sampled too. `cpus` pins the thread.
+    called once a second. The machine is always sampled too. `cpus` pins the thread. Counters of the network, which
+    stand with the machine's, are those of the namespace of process `network_of`; None: of this process's.
     """
 
     def __init__(
@@ -122,6 +124,7 @@ class Monitor:
         subjects: Mapping[str, Callable[[], Sequence[int]]],
         interval_s: float = 0.1,
         cpus: frozenset[int] | None = None,
+        network_of: int | None = None,
     ) -> None:
         if MACHINE in subjects:
             raise ValueError(f"a subject cannot be called {MACHINE}: that is the machine itself")
@@ -131,7 +134,7 @@ class Monitor:
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._readers = {name: GroupReader() for name in subjects}
-        self._machine_reader = MachineReader()
+        self._machine_reader = MachineReader(network_of)
         self._taken = _Taken(processes={name: [] for name in subjects})
 
     def start(self) -> None:
@@ -263,4 +266,5 @@ def _machine_row(readings: Sequence[MachineCounters], index: int) -> dict[str, A
         "udp_receive_buffer_errors": now.udp_receive_buffer_errors,
         "udp_sockets": now.udp_sockets,
         "tcp_sockets": now.tcp_sockets,
+        "tcp_time_wait": now.tcp_time_wait,
     }

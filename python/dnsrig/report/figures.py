@@ -156,6 +156,102 @@ WIRE_RECEIVED = Figure(
 SESSION_FIGURES = (CPU_PER_SESSION, HANDSHAKE_P50, HANDSHAKE_P99, WIRE_SENT, WIRE_RECEIVED)
 """What only loads that open sessions have."""
 
+
+def resolver_fact(group: str, key: str, scale: float = 1.0) -> Callable[[Measurement], float | None]:
+    """Return a reader of what a measurement of a resolver holds in one of its groups."""
+
+    def read(measurement: Measurement) -> float | None:
+        value = _number(measurement.get(group, {}).get(key))
+        return None if value is None else value * scale
+
+    return read
+
+
+def for_each_query(group: str, *keys: str) -> Callable[[Measurement], float | None]:
+    """Return a reader of the sum of some counters for each answered query of clients."""
+
+    def read(measurement: Measurement) -> float | None:
+        if group not in measurement:
+            return None
+        return _share(sum(measurement[group].get(key, 0) for key in keys), _load(measurement).get("answered"))
+
+    return read
+
+
+def side_rate(side: str, key: str) -> Callable[[Measurement], float | None]:
+    """Return a reader of a counter of the resolver's link to a side, per second of the load."""
+
+    def read(measurement: Measurement) -> float | None:
+        counter = measurement.get("network", {}).get(side, {}).get(key)
+        return _share(counter, measurement.get("machine", {}).get("wall_us", 0) / 1e6)
+
+    return read
+
+
+def internet_share(measurement: Measurement) -> float | None:
+    """Return the CPU time of the simulated Internet as a share of the resolver's."""
+    return _share(measurement.get("upstream", {}).get("cpu_us"), measurement["server"].get("cpu_us"))
+
+
+SERVER_CPU = Figure("server_cpu_share", "Server CPU", "CPUs", server_usage("cpu_share"), short_number)
+HIT_SHARE = Figure(
+    "cache_hit_share",
+    "Cache hits",
+    "%",
+    resolver_fact("resolver", "cache_hit_share", 100),
+    lambda value: f"{value:.1f}",
+)
+CACHE_OCTETS = Figure(
+    "cache_octets", "Cache, by its own account", "", resolver_fact("resolver", "cache_octets"), mebibytes
+)
+CACHE_ENTRIES = Figure("cache_entries", "Cache entries", "", resolver_fact("resolver", "cache_entries"), whole_number)
+UPSTREAM = Figure(
+    "upstream_per_query", "Upstream queries per query", "", for_each_query("upstream", "queries"), ratio_text
+)
+UPSTREAM_OCTETS = Figure(
+    "upstream_octets_per_query",
+    "Upstream octets per query, both ways",
+    "octets",
+    for_each_query("upstream", "query_octets", "answer_octets"),
+    short_number,
+)
+UPSTREAM_TCP = Figure(
+    "upstream_tcp_per_query",
+    "Upstream queries over TCP per query",
+    "",
+    for_each_query("upstream", "tcp_queries"),
+    lambda value: f"{value:.3g}",
+)
+UDP_SOCKETS = Figure("udp_sockets", "UDP sockets in use", "", resolver_fact("network", "udp_sockets"), short_number)
+TCP_SOCKETS = Figure("tcp_sockets", "TCP sockets in use", "", resolver_fact("network", "tcp_sockets"), short_number)
+TIME_WAIT = Figure("tcp_time_wait", "TCP in TIME-WAIT", "", resolver_fact("network", "tcp_time_wait"), short_number)
+CLIENTS_OUT = Figure(
+    "clients_octets_per_s", "Octets to clients per second", "", side_rate("clients", "bytes_out"), short_number
+)
+INTERNET_IN = Figure(
+    "internet_octets_in_per_s",
+    "Octets from the Internet per second",
+    "",
+    side_rate("internet", "bytes_in"),
+    short_number,
+)
+INTERNET_OUT = Figure(
+    "internet_packets_out_per_s",
+    "Packets to the Internet per second",
+    "",
+    side_rate("internet", "packets_out"),
+    short_number,
+)
+INTERNET_CPU = Figure(
+    "internet_cpu_share", "CPU of the simulated Internet / of the resolver", "", internet_share, ratio_text
+)
+HOT_AFTER = Figure("hot_after_s", "Hot after", "s", resolver_fact("cold_start", "hot_after_s"), short_number)
+RESOLVER_FIGURES = (
+    *(SERVER_CPU, HIT_SHARE, CACHE_OCTETS, CACHE_ENTRIES, UPSTREAM, UPSTREAM_OCTETS, UPSTREAM_TCP),
+    *(UDP_SOCKETS, TCP_SOCKETS, TIME_WAIT, CLIENTS_OUT, INTERNET_IN, INTERNET_OUT, INTERNET_CPU, HOT_AFTER),
+)
+"""What only resolvers have that are measured against the simulated Internet."""
+
 WALL = Figure("wall_s", "Time", "s", work_seconds("wall_us"), short_number)
 CPU_TIME = Figure("cpu_s", "CPU time", "s", work_seconds("cpu_us"), short_number)
 OUTPUT_OCTETS = Figure("output_octets", "Output", "", work_number("output_octets"), megabytes)
@@ -173,6 +269,7 @@ FIGURES: dict[str, Figure] = {
     for figure in (
         *(QPS, CPU, RESPONSE_BYTES, QUERY_BYTES, LATENCY_P50, LATENCY_P99, MEMORY, THREADS),
         *SESSION_FIGURES,
+        *RESOLVER_FIGURES,
         *WORK_FIGURES,
     )
 }

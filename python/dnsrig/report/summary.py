@@ -6,7 +6,7 @@ from typing import Any
 
 from dnsrig.monitor import usage
 from dnsrig.report.cases import CaseResult, group_cases, is_disturbed, servers_of, shared_taints
-from dnsrig.report.figures import SESSION_FIGURES, WALL, WORK_FIGURES, Measurement
+from dnsrig.report.figures import RESOLVER_FIGURES, SESSION_FIGURES, WALL, WORK_FIGURES, Measurement
 from dnsrig.report.identical import identical_pairs
 from dnsrig.report.layout import StudyText
 from dnsrig.report.sentences import answers
@@ -81,6 +81,7 @@ def case_summary(case: CaseResult, seed: int) -> dict[str, Any]:
         "tainted": [str(taint) for taint in case.taints],
         "remarks": case.texts("remarks"),
         **_session_summary(case, seed),
+        **_resolver_summary(case, seed),
     }
 
 
@@ -109,6 +110,14 @@ def _session_summary(case: CaseResult, seed: int) -> dict[str, Any]:
         return {}
     found = {figure.key: case.estimate(figure.key, seed) for figure in SESSION_FIGURES}
     return {"connections": dict(counts), **{key: item and item.median for key, item in found.items()}}
+
+
+def _resolver_summary(case: CaseResult, seed: int) -> dict[str, Any]:
+    """Return the medians that only cases of resolvers have, against the simulated Internet."""
+    if not any("resolver" in item for item in case.measurements):
+        return {}
+    found = {figure.key: case.estimate(figure.key, seed) for figure in RESOLVER_FIGURES}
+    return {"resolver": {key: item and _estimate_json(item) for key, item in found.items()}}
 
 
 def ordered_cases(cases: Sequence[CaseResult], text: StudyText | None) -> list[CaseResult]:

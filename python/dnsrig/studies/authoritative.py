@@ -1,12 +1,14 @@
 """Measure authoritative servers that serve variants of one zone, stream by stream, in interleaved repetitions."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 from dnsrig import _core
 from dnsrig.loads import LoadSettings, Route, closed_loop, run_load
 from dnsrig.runs.folder import RunFolder
 from dnsrig.servers.base import ServedZone, Server, ServerSettings
+from dnsrig.servers.registry import driver
 from dnsrig.studies.answer_check import check_answers
 from dnsrig.studies.base import Study
 from dnsrig.studies.bench import TIMEOUT_S, Bench, Outcome, judge, observe, require_answers, server_labels
@@ -77,7 +79,7 @@ class ZoneBlock:
         return {"server": self.label, "denial": self.variant.denial, "iterations": self.variant.iterations}
 
 
-class AuthoritativeBench(Bench[ZoneBlock]):
+class AuthoritativeBench(Bench[ZoneBlock, Server]):
     """Runs every case of an authoritative study into a run's folder."""
 
     def __init__(self, settings: ZoneStudySettings, run: RunFolder, inputs: Inputs, watcher: Watcher) -> None:
@@ -100,14 +102,15 @@ class AuthoritativeBench(Bench[ZoneBlock]):
     def _placement(self, block: ZoneBlock) -> Placement:
         return self._where
 
-    def _served(self, block: ZoneBlock) -> tuple[ServedZone, ServerSettings]:
+    def _server(self, block: ZoneBlock, folder: Path) -> Server:
         settings = ServerSettings(
             threads=self._settings.server_threads,
             cpus=self._where.server,
             answers=self._settings.answers,
             raise_limits=self._settings.raise_limits,
         )
-        return ServedZone(self._inputs.origin, self._inputs.zone_files[block.variant]), settings
+        zone = ServedZone(self._inputs.origin, self._inputs.zone_files[block.variant])
+        return driver(block.program)([zone], settings, folder)
 
     def _measure_case(self, block: ZoneBlock, case_id: str, server: Server) -> Outcome:
         name = self._streams(block)[case_id]

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
 import pyarrow as pa
@@ -24,8 +25,7 @@ from dnsrig.monitor.sampler import Monitor
 from dnsrig.monitor.usage import other_cpu_share
 from dnsrig.report.cases import DISTURBED
 from dnsrig.runs.folder import RunFolder
-from dnsrig.servers.base import ServedZone, Server, ServerSettings
-from dnsrig.servers.registry import driver
+from dnsrig.servers.driven import DrivenServer
 from dnsrig.studies.interleave import interleaved, rotated
 from dnsrig.studies.placement import Placement
 from dnsrig.studies.progress import Step, Watcher
@@ -39,6 +39,7 @@ _AMOUNTS = (
     (re.compile(r"used [\d.]+ % of its CPU"), "used nearly all of its CPU"),
     (re.compile(r"from its CPU for [\d.]+ % of the time"), "from its CPU"),
     (re.compile(r"lasted only [\d.]+ s"), "was short"),
+    (re.compile(r"were sent [\d.]+ \S+ or more after their time"), "were sent late"),
     (re.compile(r"^[\d.,]+ (?:% of the )?(?=queries|datagrams|messages)"), "some "),
 )
 """Amounts in the core's reasons for distrust, which differ from repetition to repetition."""
@@ -71,6 +72,7 @@ class Block(Protocol):
 
 
 AnyBlock = TypeVar("AnyBlock", bound=Block)
+AnyServer = TypeVar("AnyServer", bound=DrivenServer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +110,13 @@ class Outcome:
     """What else the measurement holds."""
 
 
-def observe(server: Server, act: Callable[[], Value]) -> tuple[Value, Observation]:
-    """Do something to a server; give what it returned, and what was used meanwhile."""
+def observe(server: DrivenServer, act: Callable[[], Value], network_of: int | None = None) -> tuple[Value, Observation]:
+    """Do something to a server; give what it returned, and what was used meanwhile.
+
+    The network's counters are of the namespace of process `network_of`; None: of this process's.
+    """
     started = datetime.now(UTC)
-    with Monitor({"server": server.pids, "generator": _own_pid}) as monitor:
+    with Monitor({"server": server.pids, "generator": _own_pid}, network_of=network_of) as monitor:
         before, own_before = read_counters(server.pids()), read_counters(_own_pid())
         value = act()
         after, own_after = read_counters(server.pids()), read_counters(_own_pid())
@@ -160,7 +165,7 @@ def server_labels(names: Sequence[str]) -> list[tuple[str, str]]:
     return labels
 
 
-class Bench(ABC, Generic[AnyBlock]):
+class Bench(ABC, Generic[AnyBlock, AnyServer]):
     """Runs every case of a study into a run's folder."""
 
     def __init__(self, blocks: Sequence[AnyBlock], repetitions: int, run: RunFolder, watcher: Watcher) -> None:
@@ -183,11 +188,11 @@ class Bench(ABC, Generic[AnyBlock]):
         """Say on which processors a block's server and the generator run."""
 
     @abstractmethod
-    def _served(self, block: AnyBlock) -> tuple[ServedZone, ServerSettings]:
-        """Give what the block's server serves, and how."""
+    def _server(self, block: AnyBlock, folder: Path) -> AnyServer:
+        """Make the driver of a block's server in a folder; it is not started yet."""
 
     @abstractmethod
-    def _measure_case(self, block: AnyBlock, case_id: str, server: Server) -> Outcome:
+    def _measure_case(self, block: AnyBlock, case_id: str, server: AnyServer) -> Outcome:
         """Measure one case once. Raises SubjectFailedError if the server did not do what the case needs."""
 
     def measure(self) -> None:
@@ -197,7 +202,7 @@ class Bench(ABC, Generic[AnyBlock]):
         Raises the first such reason if no case at all could be measured.
         """
         for repetition, block in interleaved(self._blocks, self._repetitions):
-            cases = rotated(self._case_ids(block), repetition)
+            cases = self._order_of(self._case_ids(block), repetition)
             missing = [case_id for case_id in cases if not self._run.done(case_id, repetition)]
             if not missing:
                 continue
@@ -207,6 +212,10 @@ class Bench(ABC, Generic[AnyBlock]):
             self._measure_block(block, repetition, missing)
         if self._first_error is not None and self._done == 0:
             raise self._first_error
+
+    def _order_of(self, case_ids: list[str], repetition: int) -> list[str]:
+        """Give the order of a block's cases in a repetition: each begins with another one."""
+        return rotated(case_ids, repetition)
 
     def _measure_block(self, block: AnyBlock, repetition: int, case_ids: Sequence[str]) -> None:
         waiting = deque(case_ids)
@@ -224,18 +233,17 @@ class Bench(ABC, Generic[AnyBlock]):
             finally:
                 server.stop()
 
-    def _started(self, block: AnyBlock, repetition: int, start: int) -> Server:
+    def _started(self, block: AnyBlock, repetition: int, start: int) -> AnyServer:
         """Start the block's server, for the `start`-th time in this repetition, in a folder of its own."""
         name = f"{block.file_name}-{repetition}"
         folder = self._run.path / "servers" / (name if start == 1 else f"{name}-start{start}")
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        zone, settings = self._served(block)
-        server = driver(block.program)([zone], settings, folder)
+        server = self._server(block, folder)
         server.start()
         return server
 
-    def _try_case(self, block: AnyBlock, case_id: str, repetition: int, server: Server) -> bool:
+    def _try_case(self, block: AnyBlock, case_id: str, repetition: int, server: AnyServer) -> bool:
         """Measure a case and record it, or why that failed; say whether it was measured."""
         try:
             outcome = self._measure_case(block, case_id, server)
@@ -251,7 +259,7 @@ class Bench(ABC, Generic[AnyBlock]):
         self._run.record_failure(sorted(case_ids), block.axes, str(error), repetition)
         self._watcher.problem(f"not measured: {block.title}, repetition {repetition + 1}: {error}")
 
-    def _record(self, block: AnyBlock, case_id: str, repetition: int, server: Server, outcome: Outcome) -> None:
+    def _record(self, block: AnyBlock, case_id: str, repetition: int, server: AnyServer, outcome: Outcome) -> None:
         observed = outcome.observed
         tainted = [*outcome.tainted, *observed.disturbances]
         measurement = {
@@ -293,7 +301,7 @@ class Bench(ABC, Generic[AnyBlock]):
         )
 
 
-def _end_of(server: Server) -> DnsrigError | None:
+def _end_of(server: DrivenServer) -> DnsrigError | None:
     """Say that the server is gone, if it is: that tells more than what its absence led to."""
     try:
         server.check_running()

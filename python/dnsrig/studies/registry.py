@@ -5,13 +5,29 @@ from typing import Any
 
 from dnsrig.errors import InputError
 from dnsrig.studies.base import Study
+from dnsrig.studies.cold_start import ColdStart
 from dnsrig.studies.denial_cost import DenialCost
 from dnsrig.studies.encrypted_cost import EncryptedCost
+from dnsrig.studies.full_cache import FullCache
 from dnsrig.studies.functionality.study import Functionality
 from dnsrig.studies.nsec3_iterations import Nsec3Iterations
+from dnsrig.studies.resolver_cost import ResolverCost
+from dnsrig.studies.resolver_matrix import ResolverMatrix
 from dnsrig.studies.signing.study import Signing
+from dnsrig.studies.validation_cost import ValidationCost
 
-_STUDIES: tuple[type[Study[Any]], ...] = (DenialCost, Nsec3Iterations, EncryptedCost, Signing, Functionality)
+_STUDIES: tuple[type[Study[Any]], ...] = (
+    DenialCost,
+    Nsec3Iterations,
+    EncryptedCost,
+    Signing,
+    Functionality,
+    ValidationCost,
+    ResolverCost,
+    ResolverMatrix,
+    ColdStart,
+    FullCache,
+)
 
 
 def studies() -> list[Study[Any]]:

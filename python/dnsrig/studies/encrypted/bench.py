@@ -3,6 +3,7 @@
 import queue
 import threading
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from dnsrig.loads import LoadSettings, Route, closed_loop, fixed_rate, run_load
@@ -10,6 +11,7 @@ from dnsrig.runs.folder import RunFolder
 from dnsrig.servers import ports
 from dnsrig.servers.base import ServedZone, Server, ServerSettings
 from dnsrig.servers.certificates import Certificate, CertificateKey, make_certificate
+from dnsrig.servers.registry import driver
 from dnsrig.servers.transports import EncryptedTransport
 from dnsrig.studies.answer_check import check_answers
 from dnsrig.studies.bench import TIMEOUT_S, Bench, Observation, Outcome, judge, observe, require_answers, server_labels
@@ -67,7 +69,7 @@ class EncryptedBlock:
         return {"server": self.label, "certificate": self.certificate, "server_threads": self.threads}
 
 
-class EncryptedBench(Bench[EncryptedBlock]):
+class EncryptedBench(Bench[EncryptedBlock, Server]):
     """Runs every case of encrypted-cost into a run's folder."""
 
     def __init__(self, settings: EncryptedSettings, run: RunFolder, inputs: Inputs, watcher: Watcher) -> None:
@@ -115,7 +117,7 @@ class EncryptedBench(Bench[EncryptedBlock]):
     def _placement(self, block: EncryptedBlock) -> Placement:
         return self._places[block.threads]
 
-    def _served(self, block: EncryptedBlock) -> tuple[ServedZone, ServerSettings]:
+    def _server(self, block: EncryptedBlock, folder: Path) -> Server:
         settings = ServerSettings(
             threads=block.threads,
             cpus=self._placement(block).server,
@@ -123,7 +125,7 @@ class EncryptedBench(Bench[EncryptedBlock]):
             encrypted=block.transports,
             certificate=self._certificates[block.certificate] if block.transports else None,
         )
-        return ServedZone(ORIGIN, self._inputs.zone_file), settings
+        return driver(block.program)([ServedZone(ORIGIN, self._inputs.zone_file)], settings, folder)
 
     def _measure_case(self, block: EncryptedBlock, case_id: str, server: Server) -> Outcome:
         case = self._run_cases[block][case_id]

@@ -1,0 +1,59 @@
+"""Options of `dnsrig run` that the studies of resolvers have."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from dnsrig.cli.common import EXISTING_FILE, WholeNumber, comma_list, whole_numbers
+from dnsrig.cli.internet_options import DOMAINS_MAX
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_OPTIONS = (
+    click.option(
+        "--profile", help="Simulated Internet of resolvers: a name, or a file ending in .toml [internet-2022]."
+    ),
+    click.option("--domains", type=WholeNumber(1, DOMAINS_MAX), help="Its second-level domains [by the profile]."),
+    click.option(
+        "--distances/--no-distances",
+        default=None,
+        help="Its servers are as far away as the profile says, or answer at once.",
+    ),
+    click.option("--cache-mib", type=WholeNumber(2, 1 << 20), help="Cache of resolvers, in MiB [as they ship]."),
+    click.option("--prefetch", is_flag=True, default=None, help="Resolvers ask again before popular records expire."),
+    click.option(
+        "--rate",
+        "rates",
+        callback=whole_numbers(1, 1_000_000, "1000,9000"),
+        help="Queries per second; in validation-cost a list [3000,9000].",
+    ),
+    click.option(
+        "--hit-share",
+        "hit_shares",
+        callback=whole_numbers(0, 100, "0,50,90,100"),
+        help="In resolver-cost, per cent of cache hits [0,50,90,100].",
+    ),
+    click.option("--flood", "floods", callback=comma_list, help="In resolver-cost, of nsec,nsec3 [both]."),
+    click.option("--warm-up", "methods", callback=comma_list, help="In cold-start, of none,sample,list [all]."),
+    click.option(
+        "--condition",
+        "conditions",
+        callback=comma_list,
+        help="In resolver-matrix, of ethernet,mtu-1280,no-fragments,tcp-only,balanced [all].",
+    ),
+    click.option("--capture", type=EXISTING_FILE, help="In validation-cost, clients' queries of your own (pcap)."),
+    click.option(
+        "--periods", type=WholeNumber(1, 1000), help="In validation-cost, from the cold cache to the hot one [3]."
+    ),
+    click.option(
+        "--signed", callback=comma_list, help="In validation-cost, who signs, of profile,unsigned,2010,all [profile]."
+    ),
+)
+
+
+def resolver_options(command: Command) -> Command:
+    """Add the options to a command."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command

@@ -1,0 +1,211 @@
+"""cold-start: how long a resolver takes until its cache is hot, and what a warm-up saves (JPRS-2010, case 3)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+from typing import Any, ClassVar
+
+from dnsrig import _core
+from dnsrig.report.figures import CPU, HIT_SHARE, HOT_AFTER, LATENCY_P50, LATENCY_P99, MEMORY, SERVER_CPU, UPSTREAM
+from dnsrig.report.layout import Axis, RatioQuestion, StudyText
+from dnsrig.report.sections import Findings, Section
+from dnsrig.runs.folder import RunFolder
+from dnsrig.servers.resolvers.base import Resolver
+from dnsrig.studies.bench import Outcome
+from dnsrig.studies.resolving import sections, words
+from dnsrig.studies.resolving.bench import ResolverBench
+from dnsrig.studies.resolving.cases import TREE, ResolverBlock, ResolverCase, Traffic
+from dnsrig.studies.resolving.settings import ResolverStudySettings
+from dnsrig.studies.resolving.streams import questions, write_stream
+from dnsrig.studies.resolving.study import ResolverStudy
+from dnsrig.studies.settings import StudySettings
+from dnsrig.studies.wording import JPRS_2010
+
+NONE, SAMPLE, POPULAR = "none", "sample", "list"
+METHODS = {NONE: "none", SAMPLE: "replayed sample", POPULAR: "list of popular names"}
+CLIENTS = "clients"
+OFF, ON = "off", "on"
+HOT_WITHIN = 0.1
+"""A second is as hot as the end if its upstream queries for each query are within this share of the end's."""
+END_SHARE = 0.25
+"""Last share of the load that counts as its end."""
+SMOOTHED_S = 3
+"""Seconds whose mean is looked at, because single ones vary."""
+SAMPLE_SEED_STEP = 1
+FIGURES = (HOT_AFTER, LATENCY_P50, LATENCY_P99, HIT_SHARE, UPSTREAM, CPU, SERVER_CPU, MEMORY)
+
+
+@dataclass(frozen=True, slots=True)
+class ColdStartSettings(ResolverStudySettings):
+    """What the study of cold starts lets a user choose."""
+
+    rate_qps: float = 2000.0
+    methods: tuple[str, ...] = tuple(METHODS)
+    """Ways to warm the cache up before clients come."""
+    warm_up_queries: int = 20_000
+    """Queries of a warm-up."""
+
+
+def hot_after_s(by_second: Sequence[int], answered: Sequence[int]) -> float | None:
+    """Give the second from which on a load was as hot as at its end; None where that cannot be said.
+
+    The measure is upstream queries for each query of clients, smoothed, because both the hit rate and the latency
+    follow from it: it falls while the cache fills.
+
+    Args:
+        by_second: upstream queries of each second.
+        answered: answered queries of each second.
+
+    """
+    seconds = min(len(by_second), len(answered))
+    if seconds < 2 * SMOOTHED_S or not all(answered[:seconds]):
+        return None
+    ratios = [by_second[index] / answered[index] for index in range(seconds)]
+    smooth = [fmean(ratios[index : index + SMOOTHED_S]) for index in range(seconds - SMOOTHED_S + 1)]
+    end = median(ratios[-max(1, round(seconds * END_SHARE)) :])
+    limit = end * (1 + HOT_WITHIN)
+    cold = [index for index, value in enumerate(smooth) if value > limit]
+    if not cold:
+        return 0.0
+    # If even the last seconds are colder than the end's median, there was no steady end.
+    return None if cold[-1] == len(smooth) - 1 else float(cold[-1] + 1)
+
+
+class ColdStartBench(ResolverBench):
+    """Measures as others do, and says when each load was hot."""
+
+    def _measure_case(self, block: ResolverBlock, case_id: str, server: Resolver) -> Outcome:
+        outcome = super()._measure_case(block, case_id, server)
+        rows = [row for row in outcome.load["intervals"] if row.get("phase", "measure") == "measure"]
+        hot = hot_after_s(outcome.more["upstream"]["by_second"], [row["answered"] for row in rows])
+        outcome.more["cold_start"] = {"hot_after_s": hot}
+        return outcome
+
+
+class ColdStart(ResolverStudy[ColdStartSettings]):
+    """Validation off/on x ways to warm up, at a given rate."""
+
+    name: ClassVar[str] = "cold-start"
+    title: ClassVar[str] = "How long a resolver takes until it is hot, and what a warm-up saves"
+    source: ClassVar[str] = f"{JPRS_2010}, performance case 3"
+    settings_type: ClassVar[type[StudySettings]] = ColdStartSettings
+    defaults: ClassVar[dict[str, Any]] = {"load_s": 60.0, "distances": True}
+    quick: ClassVar[dict[str, Any]] = {"repetitions": 3, "load_s": 10.0, "distances": False, "rate_qps": 1000.0}
+    choices: ClassVar[Mapping[str, tuple[str, ...]]] = {"methods": tuple(METHODS)}
+
+    def cases(self, settings: ColdStartSettings) -> Sequence[Sequence[ResolverCase]]:
+        """List the ways to warm up, each with validation off and on."""
+        return [
+            [
+                ResolverCase(
+                    name=f"{method}-{state}",
+                    axes=(("warm_up", method), ("validation", state)),
+                    traffic=Traffic(CLIENTS, rate_qps=settings.rate_qps, load_s=settings.load_s),
+                    validates=state == ON,
+                    warm_up=() if method == NONE else (method,),
+                )
+            ]
+            for state in (OFF, ON)
+            for method in METHODS
+            if method in settings.methods
+        ]
+
+    def streams(
+        self, settings: ColdStartSettings, run: RunFolder, internets: Mapping[str, _core.Internet]
+    ) -> dict[str, _core.QueryStream]:
+        """Make the clients' queries, a sample of what clients asked before, and the list of what they ask most."""
+        internet = internets[TREE]
+        count = round(settings.rate_qps * settings.load_s) + 1
+        found = {CLIENTS: write_stream(run, CLIENTS, _first(internet, settings.seed, count))}
+        # What was asked the day before: drawn from the same names, other queries.
+        before = settings.seed + SAMPLE_SEED_STEP
+        if SAMPLE in settings.methods:
+            found[SAMPLE] = write_stream(run, SAMPLE, _first(internet, before, settings.warm_up_queries))
+        if POPULAR in settings.methods:
+            found[POPULAR] = write_stream(run, POPULAR, _popular(internet, before, settings.warm_up_queries))
+        return found
+
+    def bench(self, *arguments: Any) -> ResolverBench:  # noqa: ANN401 (those of ResolverBench)
+        """Make what measures the cases."""
+        return ColdStartBench(*arguments)
+
+    def text(self, settings: ColdStartSettings) -> StudyText:
+        """Give the words and the layout of the report."""
+        return StudyText(
+            name=self.name,
+            title=self.title,
+            question=(
+                "After a start, how long does it take until a resolver's cache is hot, how many queries to the "
+                "Internet "
+                "and how much CPU time does that cost, with validation and without, and how much of it does a warm-up "
+                "save?"
+            ),
+            method=(
+                f"The resolver starts with an empty cache; clients ask {settings.rate_qps:,.0f} queries a second, as "
+                f"popular as the Internet has its names, for {settings.load_s:g} s. Three ways to warm up "
+                "beforehand are "
+                f"compared: none; a sample, {settings.warm_up_queries:,} queries of the same clients' earlier traffic "
+                "replayed as fast as they are answered; and a list, as many different questions, those that were asked "
+                "most in a larger sample. Warming up is not measured.",
+                f"Hot is the second from which on the upstream queries for each query (mean of {SMOOTHED_S} s) stay "
+                f"within {HOT_WITHIN:.0%} of what they are in the last quarter of the load. A load that gets steadily "
+                "hotter until its end has no such second, and is left out of the median.".replace("%", " %"),
+                words.internet(settings),
+                words.resolver(settings),
+                words.order(settings),
+            ),
+            source=self.source,
+            rows=Axis("warm_up", "Warm-up", {key: f"warm-up: {label}" for key, label in METHODS.items()}),
+            columns=Axis("validation", "Validation", {OFF: "validation off", ON: "validation on"}),
+            baseline=NONE,
+            baseline_label="no warm-up",
+            questions=tuple(
+                RatioQuestion(
+                    figure=figure.key,
+                    of={"warm_up": method, "validation": ON},
+                    to={"warm_up": NONE, "validation": ON},
+                    sentence=f"{{server}}, validating: a warm-up by {METHODS[method]} makes the {what} {{ratio}} times "
+                    "what it is without",
+                    no_difference=f"{{server}}, validating: a warm-up by {METHODS[method]} makes no difference in "
+                    f"{what}",
+                )
+                for figure, what in (
+                    (UPSTREAM, "upstream queries per query"),
+                    (LATENCY_P99, "latency at the 99th percentile"),
+                )
+                for method in (SAMPLE, POPULAR)
+                if method in settings.methods
+            ),
+            limits=(
+                *words.limits(settings),
+                "A flushed cache is not measured apart: it is an empty one, as after a start.",
+                "Warming up takes the Internet's servers as many queries as it saves later, at a better time.",
+            ),
+            sections=_sections,
+        )
+
+
+def _first(internet: _core.Internet, seed: int, count: int) -> list[str]:
+    drawn = questions(internet, seed)
+    return [next(drawn) for _ in range(count)]
+
+
+def _popular(internet: _core.Internet, seed: int, count: int) -> list[str]:
+    """List the questions that came most in a sample ten times as large, most popular first."""
+    counts: dict[str, int] = {}
+    for line in _first(internet, seed, 10 * count):
+        counts[line] = counts.get(line, 0) + 1
+    return sorted(counts, key=lambda line: (-counts[line], line))[:count]
+
+
+def _sections(findings: Findings) -> Sequence[Section]:
+    published = (
+        "Published (JPRS-2010): validation costs a small extra load and none at 100 % hits; the cold start is the hard "
+        "moment, and a warm-up method is wanted."
+    )
+    return (
+        sections.figure_section(findings, "From cold to hot", FIGURES, published),
+        sections.verdict_section(findings, "What a warm-up saves", FIGURES),
+        sections.picture_section(findings),
+        sections.figure_section(findings, "Cache and upstream", sections.INSIDE),
+    )

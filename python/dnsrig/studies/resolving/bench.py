@@ -1,0 +1,296 @@
+"""Measures cases of resolvers: each start with an empty cache, against an Internet that holds still."""
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import pyarrow.compute as pc
+
+from dnsrig import _core
+from dnsrig.errors import DnsrigError, InputError
+from dnsrig.loads import LoadSettings, Route, closed_loop, fixed_rate, run_load
+from dnsrig.runs.folder import RunFolder
+from dnsrig.servers.resolvers.base import Resolver
+from dnsrig.servers.resolvers.counts import ResolverCounts
+from dnsrig.servers.resolvers.registry import resolver_driver
+from dnsrig.servers.resolvers.settings import ResolverSettings
+from dnsrig.studies.bench import Bench, Observation, Outcome, judge, observe, require_answers
+from dnsrig.studies.placement import Placement, place
+from dnsrig.studies.progress import Watcher
+from dnsrig.studies.resolving.cases import ResolverBlock, ResolverCase, Traffic
+from dnsrig.studies.resolving.conditions import conditioned
+from dnsrig.studies.resolving.front import FRONT_PORT, front
+from dnsrig.studies.resolving.place import CLIENTS_DEVICE, INTERNET_DEVICE, Place
+from dnsrig.studies.resolving.settings import ResolverStudySettings
+
+PORT = 53
+READY_S = 60.0
+ANSWER_S = 5.0
+"""How long clients wait for an answer, as stub resolvers do by default (resolv.conf(5))."""
+REPLAY = {"kind": "replay", "speed": 1.0}
+GIVEN = "none"
+"""The bottleneck of a load whose rate is given."""
+FAILURES_TOLERATED = 0.01
+"""Share of SERVFAIL from which a case's figures are of something else than resolution."""
+_OTHERS = "other programs kept the generator from its CPU"
+_INTERNET = "the simulated Internet, or other programs, kept the generator from its CPU"
+
+
+@dataclass(slots=True)
+class Timeline:
+    """Upstream queries second by second, heard of while a load runs."""
+
+    place: Place
+    began: int
+    counts: list[int] = field(default_factory=list)
+
+    def note(self) -> None:
+        """Count what was asked of the Internet until now."""
+        self.counts.append(self.place.upstream_queries() - self.began)
+
+    @property
+    def by_second(self) -> list[int]:
+        """Give the upstream queries of each second."""
+        return [count - before for before, count in zip([0, *self.counts], self.counts, strict=False)]
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What a bench measures: blocks, with the streams by their names and the places by their Internets'."""
+
+    blocks: Sequence[ResolverBlock]
+    streams: Mapping[str, _core.QueryStream]
+    places: Mapping[str, Place]
+
+
+class ResolverBench(Bench[ResolverBlock, Resolver]):
+    """Runs every case of a study of resolvers into a run's folder."""
+
+    def __init__(
+        self,
+        settings: ResolverStudySettings,
+        run: RunFolder,
+        setup: Setup,
+        watcher: Watcher,
+    ) -> None:
+        self._settings = settings
+        self._streams = setup.streams
+        self._places = setup.places
+        self._where = place(settings.server_threads)
+        self._sent: WeakKeyDictionary[Resolver, list[Traffic]] = WeakKeyDictionary()
+        super().__init__(setup.blocks, settings.repetitions, run, watcher)
+
+    def _case_ids(self, block: ResolverBlock) -> list[str]:
+        return list(block.case_ids())
+
+    def _order_of(self, case_ids: list[str], repetition: int) -> list[str]:
+        """Keep the order: a block's cases are parts of one load, from a cold cache to a hot one."""
+        return case_ids
+
+    def _placement(self, block: ResolverBlock) -> Placement:
+        return self._where
+
+    def _server(self, block: ResolverBlock, folder: Path) -> Resolver:
+        return self.resolver(block.program, block.cases[0], folder)
+
+    def resolver(self, program: str, case: ResolverCase, folder: Path) -> Resolver:
+        """Make the driver of a resolver as a case wants it; it is not started yet."""
+        where = self._places[case.tree]
+        settings = ResolverSettings(
+            addresses=(where.address,),
+            port=PORT,
+            root_hints=where.internet.root_hints,
+            trust_anchors=where.internet.trust_anchor if case.validates else "",
+            validate=case.validates,
+            threads=self._settings.server_threads,
+            cpus=self._where.server,
+            cache_octets=self._settings.cache_octets,
+            prefetch=self._settings.prefetch,
+            statistics=True,
+            deadline_s=READY_S,
+        )
+        return resolver_driver(program)(settings, folder, where.resolver)
+
+    def rehearse(self, folder: Path) -> None:
+        """Have each stream of each Internet asked once by a validating resolver, unmeasured.
+
+        The Internet then has the zones and signatures that the measured loads need, as far as its memory reaches, and
+        signing is not what they wait for.
+        """
+        program = self._blocks[0].program
+        asked = {(case.tree, stream): case.traffic for block in self._blocks for case, stream in _asked(block)}
+        for number, ((tree, stream), traffic) in enumerate(asked.items()):
+            self._watcher.phase(f"rehearsing stream {stream}, Internet {tree}")
+            validating = ResolverCase("rehearsal", (), traffic, validates=True, tree=tree)
+            try:
+                with self.resolver(program, validating, folder / f"rehearsal-{number}") as server:
+                    self._ask_through(server, self._places[tree], stream)
+            except DnsrigError as error:
+                # Its cases will say so too; those of other resolvers may go on.
+                self._watcher.problem(f"not rehearsed: stream {stream}, by {program}: {error}")
+
+    def _measure_case(self, block: ResolverBlock, case_id: str, server: Resolver) -> Outcome:
+        case = block.case_ids()[case_id]
+        where = self._places[case.tree]
+        with ExitStack() as stack:
+            stack.enter_context(conditioned(where, case.condition))
+            port = PORT
+            if case.is_balanced:
+                stack.enter_context(front(server, where, self._where.server))
+                port = FRONT_PORT
+            for stream in case.warm_up:
+                self._ask_through(server, where, stream, port)
+            self._catch_up(server, where, case, port)
+            more = self._before_load(case, server, where, port)
+            outcome = self._measured(case, server, where, port)
+            outcome.more.update(more)
+            return outcome
+
+    def _before_load(self, case: ResolverCase, server: Resolver, where: Place, port: int) -> dict[str, Any]:
+        """Do what a study wants done before a case's load; give what the measurement is to hold of it."""
+        return {}
+
+    def _catch_up(self, server: Resolver, where: Place, case: ResolverCase, port: int) -> None:
+        """Send the parts before a case's own that this resolver has not had since its start."""
+        sent = self._sent.setdefault(server, [])
+        for traffic in case.parts_before[len(sent) :]:
+            self._load(server, where, traffic, port)
+            sent.append(traffic)
+
+    def _measured(self, case: ResolverCase, server: Resolver, where: Place, port: int) -> Outcome:
+        counts, reading = server.counts(), where.reading()
+        server.check_running()
+        timeline = Timeline(where, sum(row["queries"] for row in reading.accounts))
+        load, observed = observe(
+            server,
+            lambda: self._load(server, where, case.traffic, port, on_second=timeline.note),
+            network_of=server.pids()[0],
+        )
+        self._sent.setdefault(server, []).append(case.traffic)
+        require_answers(load, case.name)
+        after_counts, after = server.counts(), where.reading()
+        upstream = after.since(reading)
+        verdict = self._judge(case.traffic, load, observed)
+        return Outcome(
+            load=load,
+            observed=observed,
+            cpu_us_per_query=observed.server["cpu_us"] / load["answered"],
+            bottleneck=verdict["bottleneck"],
+            evidence=verdict["evidence"],
+            tainted=[*verdict["tainted"], *_faults(load, upstream)],
+            axes=dict(case.axes),
+            more={
+                "resolver": _resolver_facts(after_counts, counts),
+                "upstream": {**upstream, "by_second": timeline.by_second},
+                "network": _network_facts(observed),
+            },
+        )
+
+    def _judge(self, traffic: Traffic, load: dict[str, Any], observed: Observation) -> dict[str, Any]:
+        judged = judge(load, observed, self._where)
+        tainted = [reason.replace(_OTHERS, _INTERNET) for reason in judged["tainted"]]
+        if traffic.rate_qps is None and not traffic.replays:
+            return {**judged, "tainted": tainted}
+        return {**judged, "bottleneck": GIVEN, "evidence": ["the rate of queries was given"], "tainted": tainted}
+
+    def _ask_through(self, server: Resolver, where: Place, stream: str, port: int = PORT) -> None:
+        """Send a stream once in a closed loop, unmeasured."""
+        self._load(server, where, Traffic(stream, is_once=True), port, is_warm_up=True)
+
+    def _load(
+        self,
+        server: Resolver,
+        where: Place,
+        traffic: Traffic,
+        port: int,
+        *,
+        on_second: Callable[[], None] = lambda: None,
+        is_warm_up: bool = False,
+    ) -> dict[str, Any]:
+        """Send a load from the clients' namespace and give its report."""
+        given_up = threading.Event()
+
+        def each_second(_: dict[str, Any]) -> None:
+            # A load of a dead resolver would go on to its end and tell nothing.
+            server.check_running()
+            if given_up.is_set():
+                raise KeyboardInterrupt
+            on_second()
+
+        settings = self._load_settings(where, traffic, port)
+        if is_warm_up:
+            settings = replace(settings, duration_s=None)
+        try:
+            report, interrupted = where.clients.call(
+                lambda: run_load(self._streams[traffic.stream], settings, each_second)
+            )
+        except BaseException:
+            # The namespace's thread looks each second, so that after Ctrl-C no load is left.
+            given_up.set()
+            raise
+        if interrupted:
+            raise KeyboardInterrupt
+        return report
+
+    def _load_settings(self, where: Place, traffic: Traffic, port: int) -> LoadSettings:
+        own = self._settings
+        schedule = closed_loop(own.outstanding) if traffic.rate_qps is None else fixed_rate(traffic.rate_qps)
+        route = Route(traffic.transport, where.address, port, clients=None if traffic.replays else own.clients)
+        return LoadSettings(
+            routes=(route,),
+            schedule=REPLAY if traffic.replays else schedule,
+            duration_s=traffic.load_s,
+            passes=1 if traffic.is_once else None,
+            timeout_s=ANSWER_S,
+            cpus=tuple(sorted(self._where.generator)[:1]),
+            keep_clients=traffic.replays,
+            tcp_fallback=traffic.transport == "udp",
+            seed=own.seed,
+            # The target is in a namespace of the rig, which the clients' own knows nothing of.
+            allow_any_target=True,
+        )
+
+
+def check_blocks(blocks: Sequence[ResolverBlock]) -> None:
+    """Raise InputError where the choices on the command line make no case."""
+    if not blocks:
+        raise InputError("these choices make no case")
+
+
+def _asked(block: ResolverBlock) -> list[tuple[ResolverCase, str]]:
+    """List the streams of a block's cases that need an Internet, with a case of each."""
+    return [(case, stream) for case in block.cases for stream in dict.fromkeys((*case.warm_up, case.traffic.stream))]
+
+
+def _resolver_facts(after: ResolverCounts, before: ResolverCounts) -> dict[str, Any]:
+    return {
+        "queries": after.queries - before.queries,
+        "cache_hit_share": after.hit_share_since(before),
+        "cache_octets": after.cache_octets,
+        "cache_entries": after.cache_entries,
+    }
+
+
+def _network_facts(observed: Observation) -> dict[str, Any]:
+    """Give what the resolver's namespace had: sockets in the mean over the samples, octets and packets by side."""
+    machine = observed.series.filter(pc.equal(observed.series["subject"], "machine"))
+    sockets = {
+        key: fmean(value for value in machine[key].to_pylist() if value is not None)
+        for key in ("udp_sockets", "tcp_sockets", "tcp_time_wait")
+    }
+    sides = observed.machine["interfaces"]
+    return {**sockets, CLIENTS_DEVICE: sides.get(CLIENTS_DEVICE, {}), INTERNET_DEVICE: sides.get(INTERNET_DEVICE, {})}
+
+
+def _faults(load: Mapping[str, Any], upstream: Mapping[str, Any]) -> list[str]:
+    found = []
+    if load["rcodes"].get("SERVFAIL", 0) > FAILURES_TOLERATED * load["answered"]:
+        found.append(f"more than {FAILURES_TOLERATED:.0%} of the answers are SERVFAIL".replace("%", " %"))
+    if upstream["dropped"]:
+        found.append("the simulated Internet could not send some of its answers")
+    return found

@@ -1,0 +1,78 @@
+"""What may be wrong with the path between a resolver and the Internet."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from dnsrig.hosts.network.links import ETHERNET_MTU
+from dnsrig.studies.resolving.place import INTERNET_DEVICE, Place
+
+OPEN = ""
+SMALL_MTU = "mtu-1280"
+NO_FRAGMENTS = "no-fragments"
+NO_UDP = "tcp-only"
+SMALLEST_MTU = 1280
+"""The least that IPv6 works with (RFC 8200 section 5)."""
+_OUTSIDE_DEVICE = "resolvers"
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A path's MTU in octets, and nftables rules of the namespace of the Internet's servers."""
+
+    label: str
+    mtu: int = ETHERNET_MTU
+    rules: str = ""
+
+
+_NO_FRAGMENTS = """
+table inet path {
+    chain out {
+        # Before fragments of a namespace's own are put together or made.
+        type filter hook postrouting priority 300;
+        ip frag-off & 0x3fff != 0 counter drop
+        exthdr frag exists counter drop
+        meta l4proto udp meta length > 1500 counter drop
+    }
+}
+"""
+_NO_UDP = """
+table inet path {
+    chain in {
+        type filter hook input priority 0;
+        udp dport 53 counter reject
+    }
+}
+"""
+CONDITIONS: Mapping[str, Condition] = {
+    OPEN: Condition("Ethernet"),
+    SMALL_MTU: Condition("MTU 1280", mtu=SMALLEST_MTU),
+    NO_FRAGMENTS: Condition("fragments dropped", rules=_NO_FRAGMENTS),
+    NO_UDP: Condition("TCP only", rules=_NO_UDP),
+}
+"""Conditions by name."""
+
+
+@contextmanager
+def conditioned(place: Place, name: str) -> Iterator[None]:
+    """Have a condition between resolver and Internet, and the open path again afterwards.
+
+    Raises:
+        EnvironmentLacksError: `nft` is not installed, or the kernel lacks what the rules need.
+
+    """
+    condition = CONDITIONS[name]
+    if condition == CONDITIONS[OPEN]:
+        yield
+        return
+    try:
+        _apply(place, condition)
+        yield
+    finally:
+        _apply(place, CONDITIONS[OPEN])
+
+
+def _apply(place: Place, condition: Condition) -> None:
+    place.resolver.set_mtu(INTERNET_DEVICE, condition.mtu)
+    place.outside.set_mtu(_OUTSIDE_DEVICE, condition.mtu)
+    place.outside.set_rules(condition.rules)

@@ -1,0 +1,152 @@
+"""Where a resolver is measured: clients - resolver - simulated Internet, a network namespace each."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from dnsrig import _core
+from dnsrig.errors import EnvironmentLacksError
+from dnsrig.hosts.namespace import Namespace
+from dnsrig.hosts.network.links import End, link
+from dnsrig.hosts.network.topologies import CLIENT, INNER, AddressPair
+from dnsrig.internet import DNS_PORT, internet_namespace
+
+CLIENTS_DEVICE = "clients"
+INTERNET_DEVICE = "internet"
+RESOLVER_OUTSIDE = AddressPair("192.168.54.1", "fd53:3::1")
+"""The resolver on its link to the Internet."""
+INTERNET_INSIDE = AddressPair("192.168.54.2", "fd53:3::2")
+"""The other end of that link; the Internet's own prefixes are behind it."""
+THREADS = ("internet-udp", "internet-tcp")
+"""Names of the threads that answer, as the kernel has them."""
+SETTLED_S = 0.12
+"""The Internet's threads hand their accounts on every 50 ms; what has not changed for this long is complete."""
+SETTLE_DEADLINE_S = 3.0
+POLL_S = 0.03
+
+Account = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What an Internet has done since its start."""
+
+    accounts: tuple[Account, ...]
+    cpu_ns: int
+    state: Mapping[str, int]
+
+    def since(self, before: "Reading") -> dict[str, Any]:
+        """Give, as a measurement holds it, what was asked of it and answered since an earlier reading."""
+        sums, earlier = _sums(self.accounts), _sums(before.accounts)
+        used = {key: value - earlier[key] for key, value in sums.items()}
+        types = {key.removeprefix("type "): count for key, count in used.items() if key.startswith("type ") and count}
+        return {
+            **{key: used.get(key, 0) for key in ("queries", "answers", "tcp_queries", "truncated")},
+            **{key: used.get(key, 0) for key in ("query_octets", "answer_octets")},
+            "by_type": dict(sorted(types.items(), key=lambda entry: (-entry[1], entry[0]))),
+            "cpu_us": (self.cpu_ns - before.cpu_ns) / 1000,
+            "signatures": self.state["signatures"] - before.state["signatures"],
+            "dropped": self.state["dropped"] - before.state["dropped"],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The three namespaces, and the Internet that is served in one of them."""
+
+    internet: _core.Internet
+    server: _core.InternetServer
+    clients: Namespace
+    resolver: Namespace
+    outside: Namespace
+
+    @property
+    def address(self) -> str:
+        """The resolver's address on the clients' link."""
+        return INNER.ipv4
+
+    def reading(self) -> Reading:
+        """Read the accounts once they do not change any more, and what CPU time was spent on them.
+
+        Raises:
+            EnvironmentLacksError: the Internet has broken off; the message says why.
+
+        """
+        if not self.server.running:
+            self.server.stop()
+            raise EnvironmentLacksError("the simulated Internet has ended")
+        deadline = time.monotonic() + SETTLE_DEADLINE_S
+        accounts, since = self.server.accounts(), time.monotonic()
+        while time.monotonic() < min(since + SETTLED_S, deadline):
+            time.sleep(POLL_S)
+            now = self.server.accounts()
+            if now != accounts:
+                accounts, since = now, time.monotonic()
+        return Reading(tuple(accounts), internet_cpu_ns(), self.server.state())
+
+    def upstream_queries(self) -> int:
+        """Count the queries that it was asked, as far as they are accounted for."""
+        return sum(row["queries"] for row in self.server.accounts())
+
+
+@contextmanager
+def place_of(internet: _core.Internet, threads: int = 1) -> Iterator[Place]:
+    """Serve an Internet in a namespace of its own, linked to one for a resolver, and that to one for clients.
+
+    The threads that answer run where the calling thread may run.
+
+    Raises:
+        EnvironmentLacksError: namespaces cannot be made, or `ip` is not installed.
+
+    """
+    prefixes = internet.summary()["prefixes"]
+    with ExitStack() as stack:
+        outside = stack.enter_context(internet_namespace(prefixes))
+        resolver, clients = (stack.enter_context(Namespace(role)) for role in ("resolver", "clients"))
+        ipv6 = resolver.has_ipv6
+        link(
+            End(resolver, INTERNET_DEVICE, RESOLVER_OUTSIDE.with_prefix(ipv6=ipv6)),
+            End(outside, "resolvers", INTERNET_INSIDE.with_prefix(ipv6=ipv6)),
+        )
+        link(
+            End(clients, "resolver", CLIENT.with_prefix(ipv6=ipv6)),
+            End(resolver, CLIENTS_DEVICE, INNER.with_prefix(ipv6=ipv6)),
+        )
+        for prefix in prefixes:
+            if ipv6 or ":" not in prefix:
+                resolver.add_route(prefix, INTERNET_INSIDE.ipv6 if ":" in prefix else INTERNET_INSIDE.ipv4)
+        start: Callable[[], _core.InternetServer] = partial(
+            _core.InternetServer, internet, port=DNS_PORT, threads=threads
+        )
+        server = outside.call(start, discard=_core.InternetServer.stop)
+        stack.callback(server.stop)
+        yield Place(internet, server, clients, resolver, outside)
+
+
+def internet_cpu_ns() -> int:
+    """Give the CPU time in ns of all threads of this process that answer for an Internet (proc(5), schedstat)."""
+    total = 0
+    for task in Path("/proc/self/task").iterdir():
+        try:
+            if (task / "comm").read_text().strip() in THREADS:
+                total += int((task / "schedstat").read_text().split()[0])
+        except (OSError, IndexError):
+            # It has ended meanwhile, or the kernel keeps no such account.
+            continue
+    return total
+
+
+def _sums(accounts: tuple[Account, ...]) -> Counter[str]:
+    sums: Counter[str] = Counter()
+    for row in accounts:
+        for key in ("queries", "answers", "query_octets", "answer_octets", "truncated"):
+            sums[key] += row[key]
+        sums[f"type {row['type']}"] += row["queries"]
+        if row["transport"] == "tcp":
+            sums["tcp_queries"] += row["queries"]
+    return sums

@@ -1,0 +1,171 @@
+"""Sections of the reports of resolvers: what each case used, and what differs from the baseline."""
+
+from collections.abc import Sequence
+
+from dnsrig.report.cases import CaseResult
+from dnsrig.report.figures import (
+    CACHE_ENTRIES,
+    CACHE_OCTETS,
+    CLIENTS_OUT,
+    CPU,
+    HIT_SHARE,
+    INTERNET_CPU,
+    INTERNET_IN,
+    INTERNET_OUT,
+    LATENCY_P50,
+    LATENCY_P99,
+    MEMORY,
+    QPS,
+    RESPONSE_BYTES,
+    SERVER_CPU,
+    TCP_SOCKETS,
+    TIME_WAIT,
+    UDP_SOCKETS,
+    UPSTREAM,
+    UPSTREAM_OCTETS,
+    UPSTREAM_TCP,
+    Figure,
+)
+from dnsrig.report.grid import Grid
+from dnsrig.report.identical import paired_in_run
+from dnsrig.report.latency import core_percentiles, latency_curve
+from dnsrig.report.notes import Notes
+from dnsrig.report.pictures.bars import draw_bars
+from dnsrig.report.pictures.latency import draw_latency
+from dnsrig.report.pictures.series import Line, draw_series
+from dnsrig.report.sections import Drawing, Findings, Section
+from dnsrig.report.tables import Cell, Table, interval_text
+from dnsrig.report.verdicts import HIGHER, LOWER, Verdict, judge
+
+MISSING = Cell("-")
+OUTSIDE = (QPS, CPU, SERVER_CPU, MEMORY, LATENCY_P50, LATENCY_P99, RESPONSE_BYTES)
+INSIDE = (HIT_SHARE, CACHE_OCTETS, CACHE_ENTRIES, UPSTREAM, UPSTREAM_OCTETS, UPSTREAM_TCP, INTERNET_CPU)
+WIRES = (UDP_SOCKETS, TCP_SOCKETS, TIME_WAIT, CLIENTS_OUT, INTERNET_IN, INTERNET_OUT)
+RESOURCES = (
+    *(CPU, SERVER_CPU, MEMORY, CACHE_OCTETS, LATENCY_P50, LATENCY_P99),
+    *(UPSTREAM, UPSTREAM_OCTETS, UDP_SOCKETS, TCP_SOCKETS, TIME_WAIT, CLIENTS_OUT, INTERNET_IN, INTERNET_OUT),
+)
+"""What a case is compared with its baseline by."""
+VERDICTS_WORDS = (
+    "A difference is claimed where it is beyond noise (paired t-tests on logarithms, adjusted for their number over "
+    "the table by Holm's method); in brackets its 95 % interval. `No difference above x %`: a larger one would not fit "
+    "the measurements. A dash: there is nothing to compare, such as sockets that were never in use."
+)
+
+
+def figure_section(findings: Findings, title: str, figures: Sequence[Figure], words: str = "") -> Section:
+    """Give every case's medians of some figures, a table a server."""
+    grid = findings.grid
+    tables = []
+    for server in grid.servers:
+        cases = [case for case in grid.cases if case.server == server]
+        shown = [figure for figure in figures if any(case.values(figure) for case in cases)]
+        rows = tuple(
+            (
+                Cell(grid.case_label(case).removeprefix(f"{grid.titles[server]}, "), mark=findings.notes.mark(case)),
+                *(_cell(grid, case, figure) for figure in shown),
+            )
+            for case in cases
+        )
+        header = ("case", *(f"{item.title}{f' [{item.unit}]' if item.unit else ''}" for item in shown))
+        name = f"{grid.titles[server]}: medians with 95 % intervals"
+        tables.append(Table(name, header, rows, (), tuple(findings.notes.reasons(cases))))
+    return Section(title, (words,) if words else (), tables=tuple(tables))
+
+
+def verdict_section(findings: Findings, title: str, figures: Sequence[Figure] = RESOURCES) -> Section:
+    """Say, resource by resource, how each case differs from the baseline of its server and column."""
+    grid = findings.grid
+    tables = []
+    for server in grid.servers:
+        pairs = _pairs(grid, server)
+        if not pairs:
+            continue
+        verdicts = _verdicts(pairs, figures)
+        rows = []
+        for figure in figures:
+            cells = [_verdict_cell(verdicts.get((figure.key, case.case_id))) for _, case in pairs]
+            if any(cell is not MISSING for cell in cells):
+                rows.append((Cell(figure.title), *cells))
+        labels = [grid.case_label(case).removeprefix(f"{grid.titles[server]}, ") for _, case in pairs]
+        name = f"{grid.titles[server]}: against {grid.text.baseline_label}"
+        notes = tuple(findings.notes.reasons([case for pair in pairs for case in pair]))
+        tables.append(Table(name, ("", *labels), tuple(rows), (), notes))
+    return Section(title, (VERDICTS_WORDS,), tables=tuple(tables))
+
+
+def picture_section(findings: Findings) -> Section:
+    """Draw CPU, latency by percentile, and upstream queries over time, each with all cases."""
+    grid, notes = findings.grid, findings.notes
+    curves = {case.case_id: latency_curve(case, core_percentiles) for case in grid.cases}
+    known = {case_id: curve for case_id, curve in curves.items() if curve is not None}
+    drawings = [_bars(grid, notes, CPU, "cpu", "Server CPU time per answered query.")]
+    if known:
+        drawings.append(
+            Drawing(
+                "latency",
+                "Latency by percentile of all queries sent, all repetitions together; each further nine has the same "
+                "room. A curve ends where the share of lost queries begins.",
+                lambda: draw_latency(grid, known),
+            )
+        )
+    if any(line[0] for case in grid.cases for line in upstream_lines(case)):
+        drawings.append(
+            Drawing(
+                "upstream-over-time",
+                "Queries of the resolver to the simulated Internet, second by second, a line a repetition.",
+                lambda: draw_series(grid, "upstream queries per second", upstream_lines),
+            )
+        )
+    return Section("Pictures", (), tuple(drawings))
+
+
+def upstream_lines(case: CaseResult) -> list[Line]:
+    """Return the upstream queries of each second, for each repetition."""
+    found: list[Line] = []
+    for item in case.measurements:
+        counts = item.get("upstream", {}).get("by_second", [])
+        found.append(([index + 0.5 for index in range(len(counts))], [float(count) for count in counts]))
+    return found
+
+
+def _bars(grid: Grid, notes: Notes, figure: Figure, name: str, words: str) -> Drawing:
+    caption = f"{words} Bars are medians, whiskers 95 % intervals; letters refer to the notes on tainted cases."
+    return Drawing(name, caption, lambda: draw_bars(grid, figure.key, notes))
+
+
+def _pairs(grid: Grid, server: str) -> list[tuple[CaseResult, CaseResult]]:
+    """Pair each case of a server that is not in the baseline's row with the baseline's case of its column."""
+    if grid.baseline is None:
+        return []
+    found = []
+    for column in grid.columns:
+        base = grid.cell(server, grid.baseline, column)
+        others = [grid.cell(server, row, column) for row in grid.rows if not row.is_baseline]
+        found += [(base, case) for case in others if base is not None and case is not None]
+    return found
+
+
+def _verdicts(
+    pairs: Sequence[tuple[CaseResult, CaseResult]], figures: Sequence[Figure]
+) -> dict[tuple[str, str], Verdict]:
+    ratios = []
+    for figure in figures:
+        for base, case in pairs:
+            ratio = paired_in_run(case, base, figure)
+            if ratio is not None:
+                ratios.append((figure.key, case.case_id, ratio))
+    return {(item.figure, item.case_id): item for item in judge(ratios).cases if item.case_id is not None}
+
+
+def _verdict_cell(verdict: Verdict | None) -> Cell:
+    if verdict is None:
+        return MISSING
+    text, bracket, rest = verdict.text.partition(" [")
+    detail = rest.rstrip("]") if bracket and verdict.direction in {HIGHER, LOWER} else ""
+    return Cell(text, detail)
+
+
+def _cell(grid: Grid, case: CaseResult, figure: Figure) -> Cell:
+    found = case.estimate(figure.key, grid.seed)
+    return MISSING if found is None else Cell(figure.text(found.median), interval_text(found, figure.key))

@@ -1,0 +1,48 @@
+"""What the studies of resolvers let a user choose."""
+
+from dataclasses import dataclass
+
+from dnsrig.errors import InputError
+from dnsrig.studies.settings import StudySettings
+
+MIB = 1 << 20
+DEFAULT_PROFILE = "internet-2022"
+
+
+@dataclass(frozen=True, slots=True)
+class ResolverStudySettings(StudySettings):
+    """What every study of resolvers lets a user choose. Times are in seconds, rates in queries per second."""
+
+    profile: str = DEFAULT_PROFILE
+    """Profile of the simulated Internet: a name, or a file that ends in `.toml`."""
+    domains: int | None = None
+    """Second-level domains of it; None: as many as the profile says."""
+    distances: bool = False
+    """Whether the Internet's servers are as far away as the profile says; else all answers come at once."""
+    internet_memory_mib: int = 1024
+    load_s: float = 5.0
+    outstanding: int = 100
+    clients: int = 50
+    """Sockets or connections of the clients, in closed loops."""
+    server_threads: int = 1
+    cache_mib: int | None = None
+    """Size of the resolver's cache; None: as it ships."""
+    prefetch: bool = False
+
+    @property
+    def cache_octets(self) -> int | None:
+        """Size of the resolver's cache in octets."""
+        return None if self.cache_mib is None else self.cache_mib * MIB
+
+    def check(self) -> None:
+        """Refuse what cannot be measured on any resolver.
+
+        Raises:
+            InputError: several threads for a resolver that has one.
+
+        """
+        if self.server_threads > 1 and "knot-resolver" in self.servers:
+            raise InputError(
+                f"--threads {self.server_threads}: Knot Resolver is one process with one thread; leave it out of "
+                "--server"
+            )

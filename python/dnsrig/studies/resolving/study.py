@@ -1,0 +1,117 @@
+"""What every study of resolvers is: it needs namespaces, an Internet, and a resolver that dnsrig can start."""
+
+import os
+import shutil
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from typing import Any, ClassVar, TypeVar
+
+from dnsrig import _core
+from dnsrig.errors import EnvironmentLacksError, InputError
+from dnsrig.hosts.network.users import enter_user_namespace
+from dnsrig.runs.folder import RunFolder
+from dnsrig.servers.resolvers.registry import found_resolvers, resolver_driver
+from dnsrig.studies.base import Study
+from dnsrig.studies.bench import server_labels
+from dnsrig.studies.placement import place
+from dnsrig.studies.plan import Plan, PlannedCase
+from dnsrig.studies.progress import Watcher
+from dnsrig.studies.resolving.bench import ResolverBench, Setup, check_blocks
+from dnsrig.studies.resolving.cases import ResolverBlock, ResolverCase
+from dnsrig.studies.resolving.place import place_of
+from dnsrig.studies.resolving.settings import ResolverStudySettings
+from dnsrig.studies.resolving.trees import make_internet
+from dnsrig.studies.settings import StudySettings
+
+Settings = TypeVar("Settings", bound=ResolverStudySettings)
+
+PREPARING_S = 30.0
+"""About what Internets, streams and their rehearsal take."""
+AROUND_A_CASE_S = 2.0
+"""About what starting a resolver and asking for its counts takes."""
+
+
+class ResolverStudy(Study[Settings]):
+    """A study of resolvers against the simulated Internet: servers x cases, each with an empty cache at its start."""
+
+    settings_type: ClassVar[type[StudySettings]] = ResolverStudySettings
+
+    def usual_servers(self) -> tuple[str, ...]:
+        """Name the resolvers on this machine."""
+        return tuple(found_resolvers("resolver"))
+
+    def require(self, names: Sequence[str]) -> None:
+        """Raise InputError for what is no resolver, EnvironmentLacksError (with the package) for a missing one."""
+        kinds = [resolver_driver(name) for name in dict.fromkeys(names)]
+        proxies = [kind.name for kind in kinds if kind.role != "resolver"]
+        if proxies:
+            raise InputError(f"{self.name} measures resolvers: {', '.join(proxies)} forwards instead")
+        missing = [kind for kind in kinds if kind.find() is None]
+        if missing:
+            titles, packages = ", ".join(kind.title for kind in missing), " ".join(kind.package for kind in missing)
+            raise EnvironmentLacksError(
+                f"not installed: {titles}; apt-get install {packages}, or leave them out of --server"
+            )
+
+    def check(self, settings: Settings) -> None:
+        """Refuse settings with which nothing can be measured."""
+        settings.check()
+        if not settings.servers:
+            raise EnvironmentLacksError("no resolver is installed; for example: apt-get install unbound")
+        check_blocks(self.blocks(settings))
+
+    def prepare(self, settings: Settings) -> None:
+        """Enter a user namespace where network namespaces take that; raises EnvironmentLacksError if neither works."""
+        enter_user_namespace()
+        if shutil.which("ip", path=os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"))) is None:
+            raise EnvironmentLacksError("the program ip is not installed: install the Debian package iproute2")
+
+    @abstractmethod
+    def cases(self, settings: Settings) -> Sequence[Sequence[ResolverCase]]:
+        """List the cases of a resolver; those that follow one another in one start are in one list."""
+
+    @abstractmethod
+    def streams(
+        self, settings: Settings, run: RunFolder, internets: Mapping[str, _core.Internet]
+    ) -> dict[str, _core.QueryStream]:
+        """Make the streams that the cases name; `internets` by the names of their trees."""
+
+    def bench(self, *arguments: Any) -> ResolverBench:  # noqa: ANN401 (those of ResolverBench)
+        """Make what measures the cases."""
+        return ResolverBench(*arguments)
+
+    def blocks(self, settings: Settings) -> list[ResolverBlock]:
+        """List the blocks: for each list of cases all servers, which are measured one after the other."""
+        return [
+            ResolverBlock(label, program, tuple(cases))
+            for cases in self.cases(settings)
+            for label, program in server_labels(settings.servers)
+        ]
+
+    def plan(self, settings: Settings) -> Plan:
+        """Say what a run would measure."""
+        planned = [
+            PlannedCase(case_id, seconds, seconds)
+            for block in self.blocks(settings)
+            for case_id, case in block.case_ids().items()
+            for seconds in (case.traffic.load_s + AROUND_A_CASE_S,)
+        ]
+        return Plan(tuple(planned), settings.repetitions, preparing_s=PREPARING_S)
+
+    def run(self, settings: Settings, run: RunFolder, watcher: Watcher) -> None:
+        """Measure every case that `run` does not hold yet."""
+        watcher.note(self.plan(settings).sentence)
+        watcher.phase("making the simulated Internet and the streams")
+        blocks = self.blocks(settings)
+        trees = list(dict.fromkeys(case.tree for block in blocks for case in block.cases))
+        internets = {tree: make_internet(settings, tree, run) for tree in trees}
+        streams = self.streams(settings, run, internets)
+        run.note(internet={tree: internet.summary() for tree, internet in internets.items()})
+        # The Internet's threads inherit this, and keep off the resolver's processors.
+        os.sched_setaffinity(0, place(settings.server_threads).generator)
+        with ExitStack() as stack:
+            places = {tree: stack.enter_context(place_of(internet)) for tree, internet in internets.items()}
+            bench = self.bench(settings, run, Setup(blocks, streams, places), watcher)
+            bench.rehearse(run.path / "servers")
+            bench.measure()

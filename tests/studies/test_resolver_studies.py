@@ -1,0 +1,138 @@
+"""full-cache, cold-start, resolver-cost and resolver-matrix: their cases, and whole runs on Unbound."""
+
+import pytest
+from dnsrig.errors import InputError
+from dnsrig.studies.cold_start import hot_after_s
+from dnsrig.studies.registry import study
+from resolver_runs import by_case, run_study, settings, skip_without
+
+NAMES = ("full-cache", "cold-start", "resolver-cost", "resolver-matrix")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_cases_are_different_and_have_streams_that_are_made(name):
+    chosen = settings(name, ("unbound", "unbound"))
+    blocks = study(name).blocks(chosen)
+    ids = [case_id for block in blocks for case_id in block.case_ids()]
+    assert len(ids) == len(set(ids))
+    assert {block.label for block in blocks} == {"unbound", "unbound#2"}
+    assert study(name).plan(chosen).measurements == len(ids)
+
+
+@pytest.mark.parametrize("name", [*NAMES, "validation-cost"])
+def test_words_name_every_row_and_column(name):
+    text = study(name).text(settings(name))
+    axes = [dict(case.axes) for block in study(name).blocks(settings(name)) for case in block.cases]
+    assert {str(values[text.rows.key]) for values in axes} <= set(text.rows.labels)
+    assert {str(values[text.columns.key]) for values in axes} <= set(text.columns.labels)
+    assert text.baseline in text.rows.labels
+    assert text.questions
+    for question in text.questions:
+        assert any(all(str(values[key]) == value for key, value in question.of.items()) for values in axes)
+
+
+def test_dnssec_answers_from_a_full_cache_are_larger_and_nothing_is_asked_upstream(tmp_path):
+    run, summary = run_study("full-cache", tmp_path, ("unbound", "unbound"), load_s=0.5, repetitions=2)
+    found = by_case(run)
+    assert len(found) == 8
+    for item in found.values():
+        assert item["resolver"]["cache_hit_share"] > 0.95
+        assert item["upstream"]["queries"] < 0.05 * item["load"]["answered"]
+    plain, dnssec = (found[f"unbound-{queries}-on"] for queries in ("plain", "do"))
+    sizes = [item["load"]["bytes"]["received"] / item["load"]["answered"] for item in (plain, dnssec)]
+    assert sizes[1] > sizes[0] + 60
+    (pair,) = summary["identical_servers"]
+    assert pair["servers"] == ["unbound", "unbound#2"]
+    assert "JPRS-2010 (published), an appliance" in (run.path / "report.md").read_text()
+
+
+def test_cache_hits_are_reached_and_floods_are_denied(tmp_path):
+    run, summary = run_study(
+        "resolver-cost", tmp_path, load_s=1.0, hit_shares=(0, 90), fresh_names=1500, hot_names=200, rate_qps=200.0
+    )
+    assert summary["status"] == "complete"
+    found = by_case(run)
+    assert found["unbound-hits-0-on"]["resolver"]["cache_hit_share"] < 0.15
+    assert 0.8 < found["unbound-hits-90-on"]["resolver"]["cache_hit_share"] <= 1
+    for kind in ("nsec", "nsec3"):
+        load = found[f"unbound-flood-{kind}-on"]["load"]
+        assert load["rcodes"]["NXDOMAIN"] > 0.95 * load["answered"]
+    # Nothing of a load is asked twice, so it ends with its names.
+    assert found["unbound-hits-0-off"]["load"]["sent"] <= 1500
+    text = (run.path / "report.md").read_text()
+    assert "JPRS-2010 (published)" in text
+
+
+def test_a_warm_up_saves_upstream_queries(tmp_path):
+    run, summary = run_study("cold-start", tmp_path, load_s=2.0, rate_qps=300.0, warm_up_queries=2000)
+    found = by_case(run)
+    cold, warm = (found[f"unbound-{method}-on"] for method in ("none", "list"))
+    assert warm["upstream"]["queries"] < 0.7 * cold["upstream"]["queries"]
+    assert warm["resolver"]["cache_hit_share"] > cold["resolver"]["cache_hit_share"]
+    assert "hot_after_s" in cold["cold_start"]
+    assert summary["status"] == "complete"
+
+
+@pytest.mark.parametrize(
+    ("upstream", "expected"),
+    [
+        ([90, 60, 30, 10, 10, 10, 10, 10, 10, 10, 10, 10], 3.0),
+        ([10] * 12, 0.0),
+        ([0] * 12, 0.0),
+        ([50, 40], None),
+        ([10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 90], None),
+    ],
+)
+def test_hot_is_where_it_stays_as_at_the_end(upstream, expected):
+    assert hot_after_s(upstream, [100] * len(upstream)) == expected
+
+
+def test_nobody_is_hot_without_answers():
+    assert hot_after_s([1] * 12, [0] * 12) is None
+
+
+def test_the_matrix_says_where_it_resolves_and_validates(tmp_path):
+    run, summary = run_study(
+        "resolver-matrix",
+        tmp_path,
+        load_s=1.0,
+        rate_qps=100.0,
+        keys=("unsigned", "p-256"),
+        conditions=("ethernet", "no-fragments", "balanced"),
+    )
+    assert summary["status"] == "complete"
+    found = by_case(run)
+    assert len(found) == 2 * 3 * 4
+    for path in ("ethernet", "no-fragments", "balanced"):
+        signed, without, unsigned = (
+            found[f"unbound-{key}-{path}-{anchor}-do1"]["resolves"]
+            for key, anchor in (("p-256", "anchor"), ("p-256", "no-anchor"), ("unsigned", "anchor"))
+        )
+        assert signed["asked"] == signed["answered"] == signed["secure"]
+        assert without["answered"] == without["asked"]
+        assert (without["secure"], unsigned["secure"]) == (0, 0)
+    caches = [found[f"unbound-{key}-ethernet-anchor-do1"]["resolver"]["cache_octets"] for key in ("unsigned", "p-256")]
+    assert caches[1] > 1.2 * caches[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "said"),
+    [
+        ("resolver-cost", ["--flood", "nsec5"], "'nsec5' is not one of nsec, nsec3"),
+        ("resolver-cost", ["--hit-share", "101"], "101"),
+        ("resolver-matrix", ["--key", "rsa-512"], "'rsa-512' is not one of unsigned"),
+        ("resolver-matrix", ["--condition", "wet"], "'wet' is not one of ethernet"),
+        ("cold-start", ["--warm-up", "prayer"], "'prayer' is not one of none, sample, list"),
+        ("cold-start", ["--rate", "1,2"], "takes one value for --rate, not 2"),
+        ("denial-cost", ["--rate", "5"], "denial-cost has no --rate"),
+    ],
+)
+def test_choices_that_cannot_be(dnsrig, tmp_path, name, arguments, said):
+    skip_without("unbound")
+    done = dnsrig("run", name, "--quick", "--out", tmp_path, *arguments)
+    assert (done.code, said in done.err) == (2, True), done.err
+
+
+def test_too_large_a_share_of_hits_is_refused():
+    with pytest.raises(InputError, match="at most 100 %"):
+        study("resolver-cost").check(settings("resolver-cost", hit_shares=(101,)))

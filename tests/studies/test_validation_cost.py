@@ -1,0 +1,121 @@
+"""validation-cost: its cases, a whole run on Unbound, what becomes of it when the resolver dies, and without root."""
+
+import os
+import signal
+
+import pytest
+from dnsrig.errors import EnvironmentLacksError
+from dnsrig.hosts.network import users
+from dnsrig.runs.folder import RunFolder
+from dnsrig.servers.resolvers.unbound import UnboundResolver
+from dnsrig.studies import conduct
+from dnsrig.studies.registry import study
+from resolver_runs import Quiet, by_case, run_study, settings, skip_without
+
+NAME = "validation-cost"
+SHORT = {"load_s": 1.0, "periods": 2, "rates": (300,)}
+
+
+def test_off_and_on_follow_each_other_and_parts_go_together():
+    chosen = settings(NAME, ("unbound", "bind"), **{**SHORT, "rates": (300, 600)})
+    blocks = study(NAME).blocks(chosen)
+    names = [[case.name for case in block.cases] for block in blocks[:3]]
+    assert names[0] == ["off-300-profile-udp-part1", "off-300-profile-udp-part2"]
+    assert names[2] == ["on-300-profile-udp-part1", "on-300-profile-udp-part2"]
+    assert [block.program for block in blocks[:4]] == ["unbound", "bind"] * 2
+    assert study(NAME).plan(chosen).measurements == 2 * 2 * 2 * 2
+    assert blocks[0].axes == {"server": "unbound", "validation": "off"}
+
+
+def test_a_run_measures_both_sides_of_the_resolver(tmp_path):
+    run, summary = run_study(NAME, tmp_path, repetitions=2, **SHORT)
+    assert summary["status"] == "complete"
+    found = by_case(run)
+    assert len(found) == 4
+    off, on = (found[f"unbound-{state}-300-profile-udp-part1"] for state in ("off", "on"))
+    assert "DNSKEY" not in off["upstream"]["by_type"]
+    assert on["upstream"]["by_type"]["DNSKEY"] > 0
+    hot = found["unbound-on-300-profile-udp-part2"]
+    assert hot["resolver"]["cache_hit_share"] > on["resolver"]["cache_hit_share"]
+    assert hot["resolver"]["cache_octets"] > on["resolver"]["cache_octets"] > off["resolver"]["cache_octets"]
+    for item in found.values():
+        assert item["load"]["answered"] == item["load"]["sent"]
+        # Truncated answers are asked for again over TCP, and a query counts late where counts are asked for meanwhile.
+        assert item["resolver"]["queries"] == pytest.approx(item["load"]["sent"], rel=0.05)
+        assert item["bottleneck"] == "none"
+        assert item["network"]["internet"]["packets_out"] >= item["upstream"]["queries"] > 0
+        assert item["network"]["clients"]["packets_in"] >= item["load"]["sent"]
+        assert item["upstream"]["cpu_us"] > 0
+        assert item["load"]["rcodes"].get("SERVFAIL", 0) == 0
+    assert {entry["figure"] for entry in summary["answers"]} >= {"server_cpu_us_per_query", "server_rss_bytes_max"}
+    case = summary["cases"][0]["resolver"]
+    assert case["cache_hit_share"]["n"] == 2
+    text = (run.path / "report.md").read_text()
+    assert "ISC-2022 (published), 9,000 qps" in text
+    assert "What validation costs" in text
+
+
+def test_a_resolver_that_dies_costs_its_case_only(tmp_path, monkeypatch):
+    skip_without("unbound")
+    counts = UnboundResolver.counts
+    asked = []
+
+    def dies_once(self):
+        said = counts(self)
+        asked.append(self)
+        if len(asked) == 3:
+            os.kill(self.pids()[0], signal.SIGKILL)
+        return said
+
+    monkeypatch.setattr(UnboundResolver, "counts", dies_once)
+    watcher = Quiet()
+    chosen = settings(NAME, **{**SHORT, "load_s": 2.0})
+    folder, summary = conduct.start(NAME, chosen, tmp_path, ["dnsrig"], watcher)
+    run = RunFolder.open(folder)
+    assert summary["status"] == "incomplete"
+    assert set(by_case(run)) == {
+        "unbound-off-300-profile-udp-part1",
+        "unbound-on-300-profile-udp-part1",
+        "unbound-on-300-profile-udp-part2",
+    }
+    (failure,) = run.manifest()["failures"]
+    assert failure["case_ids"] == ["unbound-off-300-profile-udp-part2"]
+    assert "by signal 9" in failure["reason"]
+    assert len(watcher.problems) == 1
+    monkeypatch.undo()
+    _, resumed = conduct.resume(folder, Quiet())
+    assert resumed["status"] == "complete"
+    found = by_case(run)
+    grown = {
+        state: found[f"unbound-{state}-300-profile-udp-part2"]["resolver"]["cache_octets"]
+        / found[f"unbound-{state}-300-profile-udp-part1"]["resolver"]["cache_octets"]
+        for state in ("off", "on")
+    }
+    # The part before was sent again, so the cache has grown as it would have.
+    assert grown["off"] - 1 > (grown["on"] - 1) / 2 > 0
+    assert not asked[-1].pids()
+
+
+def test_without_namespaces_it_says_what_is_lacking(tmp_path, monkeypatch):
+    monkeypatch.setattr(users, "why_no_namespaces", lambda: "not root")
+    monkeypatch.setattr(users, "why_no_user_namespaces", lambda: "user.max_user_namespaces is 0")
+    with pytest.raises(EnvironmentLacksError, match="not root; user namespaces do not help") as raised:
+        conduct.start(NAME, settings(NAME, **SHORT), tmp_path, [], Quiet())
+    assert raised.value.exit_code == 3
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["--server", "dnsmasq"], 2, "dnsmasq forwards instead"),
+        (["--server", "nonesuch"], 2, "there is no resolver"),
+        (["--signed", "half"], 2, "'half' is not one of profile, unsigned, 2010, all"),
+        (["--server", "knot-resolver", "--threads", "2"], 2, "one process with one thread"),
+        (["--profile", "huge", "--server", "unbound"], 2, "internet-2022, small"),
+    ],
+)
+def test_choices_that_cannot_be(dnsrig, tmp_path, arguments, code, said):
+    skip_without("unbound", "knot-resolver")
+    done = dnsrig("run", NAME, "--quick", "--out", tmp_path, *arguments)
+    assert (done.code, said in done.err) == (code, True), done.err

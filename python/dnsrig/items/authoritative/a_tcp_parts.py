@@ -5,7 +5,7 @@ from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed
 
-GAP_S, TRIES = 0.05, 2
+GAP_S, TRIES = 0.15, 2
 ITEM = Item(
     id="A-tcp-parts",
     role="authoritative",

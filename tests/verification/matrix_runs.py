@@ -16,6 +16,7 @@ from dnsrig.verification.faults.relay import NO_FAULT, Relay
 from dnsrig.verification.landmarks import Landmarks
 from dnsrig.verification.runner import run_items
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
+from turns import chosen_with
 
 PROCESSES = 2
 FAULTS_AT_ONCE = 12
@@ -65,8 +66,10 @@ class Task:
 
 def run_task(task: Task) -> Cell:
     fault = NO_FAULT if task.fault == NO_FAULT.name else fault_named(task.fault)
+    every = items("authoritative")
+    chosen = every if fault is NO_FAULT else chosen_with(fault.name, every)
     with Relay(task.endpoint, fault) as relay:
-        results = run_items(items("authoritative"), task.subject(relay.endpoint))
+        results = run_items(chosen, task.subject(relay.endpoint))
     outcomes = {result.item.id: (str(result.outcome.verdict), result.outcome.reason) for result in results}
     return Cell(task.server, task.fault, outcomes)
 

@@ -59,6 +59,8 @@ UNSTEADY = {"bind": {"F-cd-denial"}, "knot-resolver": {"F-bogus-server"}}
 
 Where a message is lost, BIND fetches anew. Knot Resolver draws which server it asks first, and remembers which failed.
 """
+DOUBTFUL = {"F-bogus-server"}
+"""Items that say so where one name of several was not answered well, as happens on a machine that is busy."""
 ONLY_AT_FIRST = {"F-retries"}
 """Items that are not for a resolver that was asked the same before: it knows by then which servers are silent."""
 NOT_SHOWN = {("unbound", "clears-tc"): {"F-86", "F-87"}}
@@ -189,7 +191,7 @@ def test_right_resolvers_pass_all_items(running: Running) -> None:
     by_chance = FLEETING.get(running.server, set()) | UNSTEADY.get(running.server, set())
     assert set(failures) - by_chance == running.known_items() - by_chance, failures
     # What costs time cannot be told on a machine that has none.
-    judged = [result for result in results if not result.item.runs_alone]
+    judged = [one for one in results if not one.item.runs_alone and one.item.id not in DOUBTFUL]
     assert {result.item.id: result.outcome for result in judged if result.outcome.verdict == Verdict.INCONCLUSIVE} == {}
 
 
@@ -198,8 +200,9 @@ def wrong_with(running: Running, fault: Fault, address: str) -> str:
     results = running.verify(fault, address)
     failures = {result.item.id: result.outcome.reason for result in results if result.outcome.verdict == Verdict.FAIL}
     run = {result.item.id for result in results if result.outcome.verdict != Verdict.NOT_APPLICABLE}
-    keep("resolver", fault.name, (running.server, running.version), set(failures) - running.known_items())
     named = {known.item.id for known in items("resolver") if fault.name in known.item.faults}
+    known_otherwise = running.known_items() - named
+    keep("resolver", fault.name, (running.server, running.version), set(failures) - known_otherwise)
     expected = (named - NOT_SHOWN.get((running.server, fault.name), set())) | (running.known_items() & run)
     differing = (set(failures) ^ expected) - UNSTEADY.get(running.server, set())
     return f"{fault.name}: expected {sorted(expected)}, found {failures}" if differing else ""

@@ -131,6 +131,8 @@ def wrong_about_anchors(weakness: str, trials: AnchorTrials) -> str:
     assert chosen
     results = run_items(chosen, ResolverSubject(Asker(Endpoint("127.0.0.1")), trials=trials))
     passed = {one.item.id: one.outcome.reason for one in results if one.outcome.verdict != Verdict.FAIL}
+    failed = {known.item.id for known in chosen} - passed.keys()
+    keep("resolver", weakness, ("Unbound set up weakly", ""), failed)
     return f"{weakness}: {passed}" if passed else ""
 
 

@@ -37,9 +37,9 @@ def check_size(subject: AuthoritativeSubject, octets: int) -> Outcome:
         if too_large is not None and query.rtype == RdataType.DNSKEY:
             break
         by_udp = subject.asker.udp(query)
-        if by_udp.octets > octets:
-            return passed(f"A response of {by_udp.octets} octets came by UDP.", by_udp)
         by_tcp = subject.asker.tcp(query)
+        if by_udp.octets > octets and not _is_part(by_udp, by_tcp):
+            return passed(f"A response of {by_udp.octets} octets came by UDP.", by_udp)
         # Silence where the response is smaller is for other items to tell.
         if by_udp.response is None and (by_tcp.message is None or by_tcp.octets > octets):
             return subject.unanswered(by_udp)
@@ -65,6 +65,14 @@ def check_size(subject: AuthoritativeSubject, octets: int) -> Outcome:
     return not_applicable(
         f"No response of the zone exceeds {octets} octets; the largest known has {largest}.", *tried[:1]
     )
+
+
+def _is_part(by_udp: Exchange, by_tcp: Exchange) -> bool:
+    """Say whether records of the answer are missing by UDP without TC: some servers fill what they truncate."""
+    if by_udp.message is None or by_tcp.message is None or by_udp.is_truncated:
+        return False
+    records = [sum(len(rrset) for rrset in one.answer) for one in (by_udp.message, by_tcp.message)]
+    return records[0] < records[1]
 
 
 def _queries(subject: AuthoritativeSubject, octets: int) -> Iterator[Query]:

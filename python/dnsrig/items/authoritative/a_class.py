@@ -11,7 +11,8 @@ from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Outcome, Severity, Verdict, failed
 from dnsrig.verification.wire import read_wire
 
-OTHERS = (dns.rdataclass.CH, dns.rdataclass.HS)
+OTHER = dns.rdataclass.HS
+"""Not CH: for that BIND answers few queries a second, as it ships."""
 ITEM = Item(
     id="A-class",
     role="authoritative",
@@ -22,16 +23,16 @@ ITEM = Item(
     consequence="Resolvers drop records of another class; those that ask for another class wait, or take IN's for it.",
     procedure=(
         "Answers, denials and referrals are looked at: all records but OPT have class IN. The SOA record is asked for "
-        "in classes CH and HS: there is a response, of whatever code, without records of class IN in its answer."
+        "in class HS: there is a response, of whatever code, with nothing in its answer."
     ),
-    dig=("dig @{server} -p {port} -c CH {zone} SOA +norec +noedns", "dig @{server} -p {port} {zone} SOA +norec"),
+    dig=("dig @{server} -p {port} -c HS {zone} SOA +norec +noedns", "dig @{server} -p {port} {zone} SOA +norec"),
     needs=("zone",),
     faults=("records-of-class-ch", "drops-other-classes", "ignores-class"),
 )
 
 
 def check(subject: AuthoritativeSubject) -> Outcome:
-    """Look at what comes in class IN, then ask in others."""
+    """Look at what comes in class IN, then ask in another."""
 
     def trouble(exchange: Exchange) -> str:
         for record in read_wire(exchange.response or b"").records:
@@ -47,10 +48,9 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     outcome = check_responses(subject, trouble, "The records of {count} responses have class IN.")
     if outcome.verdict is not Verdict.PASS:
         return outcome
-    for rdclass in OTHERS:
-        exchange = subject.asker.udp(soa_query(subject, rdclass=rdclass))
-        if exchange.response is None:
-            return subject.unanswered(exchange)
-        if any(record.section == "answer" for record in read_wire(exchange.response).records):
-            return failed(f"The SOA record is given in class {dns.rdataclass.to_text(rdclass)} too.", exchange)
+    exchange = subject.asker.udp(soa_query(subject, rdclass=OTHER))
+    if exchange.response is None:
+        return subject.unanswered(exchange)
+    if any(record.section == "answer" for record in read_wire(exchange.response).records):
+        return failed(f"The SOA record is given in class {dns.rdataclass.to_text(OTHER)} too.", exchange)
     return outcome

@@ -25,6 +25,7 @@ ITEM = Item(
     dig=("dig @{server} -p {port} {zone} SOA +norec +noedns   # dig warns of extra bytes and of malformed messages",),
     needs=("zone",),
     faults=(
+        "half-addresses",
         "trailing-octets",
         "forward-pointer",
         "two-opts",

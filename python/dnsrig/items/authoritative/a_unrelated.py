@@ -10,6 +10,7 @@ from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Outcome, Severity
 
+DENIALS = {RdataType.NSEC, RdataType.NSEC3}
 ITEM = Item(
     id="A-unrelated",
     role="authoritative",
@@ -40,6 +41,7 @@ ITEM = Item(
         "referral-in-answer",
         "wildcard-owner",
         "no-ns",
+        "two-cnames",
     ),
 )
 
@@ -64,7 +66,7 @@ def _unrelated(exchange: Exchange, origin: dns.name.Name) -> str:
             return f"has {_title(rrset.name, rrset.rdtype)} in its answer, which nothing leads to"
     for rrset in message.authority:
         # Denials have owners beside the name; those of other zones are none of this server's to give.
-        is_denial = {RdataType.NSEC, RdataType.NSEC3} & {rrset.rdtype, rrset.covers}
+        is_denial = DENIALS & {rrset.rdtype, rrset.covers}
         is_below = is_denial and rrset.name.is_subdomain(origin)
         if not is_below and not _is_above(rrset.name, reached):
             return f"has {_title(rrset.name, rrset.rdtype)} in its authority section, which is not above the name"
@@ -72,7 +74,8 @@ def _unrelated(exchange: Exchange, origin: dns.name.Name) -> str:
     for rrset in (*message.answer, *message.authority, *message.additional):
         named.update(name for record in rrset for name in _names_in(record))
     for rrset in message.additional:
-        if rrset.name not in named:
+        # Knot DNS adds the proof where a target has no addresses.
+        if rrset.name not in named and not DENIALS & {rrset.rdtype, rrset.covers}:
             return f"has {_title(rrset.name, rrset.rdtype)} in its additional section, which no other record names"
     return ""
 

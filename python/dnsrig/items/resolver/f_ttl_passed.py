@@ -32,7 +32,7 @@ ITEM = Item(
     ),
     dig=(f"dig @{{server}} -p {{port}} any.fresh.{SHORT} A +noedns   # again and again",),
     needs=("upstream", "seen"),
-    faults=("never-ages", "keeps-expired"),
+    faults=("never-ages", "keeps-expired", "raises-all-ttls"),
 )
 
 

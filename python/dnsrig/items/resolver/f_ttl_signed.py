@@ -35,7 +35,7 @@ ITEM = Item(
         f"dig @{{server}} -p {{port}} any.fresh.{ENDS_SOON} A +dnssec",
     ),
     needs=("upstream", "validates"),
-    faults=("keeps-servers-ttl", "outlives-signatures"),
+    faults=("keeps-servers-ttl", "outlives-signatures", "raises-all-ttls"),
 )
 
 

@@ -135,13 +135,13 @@ FAULTS = (
     ),
     Fault(
         name="drops-other-classes",
-        does="drops queries of the classes CH and HS",
+        does="drops queries of other classes than IN",
         roles=AUTHORITATIVE,
         on_query=dropping(_is_other_class),
     ),
     Fault(
         name="ignores-class",
-        does="answers queries of the classes CH and HS with what it has in IN",
+        does="answers queries of other classes than IN with what it has in IN",
         roles=AUTHORITATIVE,
         on_query=asking(_ask_in),
         on_response=unchanged_if_unreadable(_hide_class),

@@ -3,11 +3,14 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+import dns.message
 import dns.name
+import dns.rrset
 from dns.rdatatype import RdataType
 from dns.rdtypes.ANY.NSEC import NSEC
 from dns.rdtypes.ANY.NSEC3 import NSEC3
 from dns.rdtypes.ANY.NSEC3PARAM import NSEC3PARAM
+from dns.rdtypes.ANY.RRSIG import RRSIG
 
 from dnsrig.items.authoritative._answers import expanded_name, sample
 from dnsrig.verification.denial import Types, hash_of_owner, nsec3_hash, types_of
@@ -46,14 +49,29 @@ def _links(subject: AuthoritativeSubject) -> list[Link]:
 
 
 def links_in(exchange: Exchange, origin: dns.name.Name) -> list[Link]:
-    """List the NSEC and NSEC3 records of a response, whose owner names are within the zone."""
+    """List the NSEC and NSEC3 records of a response, whose owner names are within the zone.
+
+    Those that a zone below has signed are left out: the server may have that too, and answer from it.
+    """
     message = exchange.message
     found = []
     # Only an answer to a query for NSEC has such records in its answer section.
     for rrset in [] if message is None else (*message.answer, *message.authority):
-        if rrset.name.is_subdomain(origin):
+        if rrset.name.is_subdomain(origin) and not _is_of_child(message, rrset, origin):
             found += [Link(rrset.name, one, rrset.ttl, exchange) for one in rrset if isinstance(one, NSEC | NSEC3)]
     return found
+
+
+def _is_of_child(message: dns.message.Message | None, rrset: dns.rrset.RRset, origin: dns.name.Name) -> bool:
+    sections = () if message is None else (*message.answer, *message.authority)
+    signers = {
+        one.signer
+        for signatures in sections
+        if signatures.name == rrset.name and signatures.covers == rrset.rdtype
+        for one in signatures
+        if isinstance(one, RRSIG)
+    }
+    return bool(signers) and all(signer != origin and signer.is_subdomain(origin) for signer in signers)
 
 
 def nsec3_links(subject: AuthoritativeSubject) -> list[tuple[Link, NSEC3]]:

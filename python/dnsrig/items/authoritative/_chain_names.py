@@ -1,5 +1,6 @@
 """What the items about the whole chain share: the names that are to have its records, and it as transferred."""
 
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -66,11 +67,17 @@ class HashedChain:
     records: dict[bytes, NSEC3]
     """By the hashes of their owner names."""
 
+    owners: tuple[bytes, ...]
+    """The same hashes in their order."""
+
     def opts_out(self, hashed: bytes) -> bool:
-        """Say whether a record with the Opt-Out flag covers a hash."""
-        return any(
-            record.flags & OPT_OUT and is_between(owner, record.next, hashed) for owner, record in self.records.items()
-        )
+        """Say whether the record before a hash has the Opt-Out flag and covers it."""
+        if not self.owners:
+            return False
+        # Before the first one, the last one goes round.
+        owner = self.owners[bisect_right(self.owners, hashed) - 1]
+        record = self.records[owner]
+        return bool(record.flags & OPT_OUT) and is_between(owner, record.next, hashed)
 
 
 def nsec_of_transfer(subject: AuthoritativeSubject) -> dict[dns.name.Name, NSEC]:
@@ -92,4 +99,6 @@ def hashed_chains(subject: AuthoritativeSubject, known: Contents) -> list[Hashed
                 owner = hash_of_owner(rrset.name)
                 if owner is not None and record.algorithm == SHA1_DIGEST:
                     found[record.iterations, record.salt][owner] = record
-    return [HashedChain(salt, iterations, records) for (iterations, salt), records in found.items()]
+    return [
+        HashedChain(salt, iterations, records, tuple(sorted(records))) for (iterations, salt), records in found.items()
+    ]

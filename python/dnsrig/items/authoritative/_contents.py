@@ -148,9 +148,9 @@ def _note(found: dict[tuple[dns.name.Name, RdataType], Published], rrset: dns.rr
 def _all_of(rrset: dns.rrset.RRset, exchange: Exchange) -> tuple[dns.rdata.Rdata, ...]:
     """Give all records of an RRset of a type that is to have one only, of which dnspython keeps the last."""
     message = dns.message.from_wire(exchange.response or b"", one_rr_per_rrset=True)
-    return tuple(
-        record for one in message.answer if (one.name, one.rdtype) == (rrset.name, rrset.rdtype) for record in one
-    )
+    same = (one for one in message.answer if (one.name, one.rdtype) == (rrset.name, rrset.rdtype))
+    # Copies are A-repeated's to tell.
+    return tuple(dict.fromkeys(record for one in same for record in one))
 
 
 def referrals(subject: AuthoritativeSubject) -> list[tuple[dns.name.Name, Exchange]]:

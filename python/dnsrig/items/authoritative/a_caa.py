@@ -16,8 +16,8 @@ KNOWN = ISSUERS | {b"iodef", b"contactemail", b"contactphone"}
 """Of IANA's registry of Certification Authority Restriction Properties."""
 ISSUER = re.compile(
     rb"[ \t]*(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*[ \t]*)?"
-    rb"(?:;[ \t]*(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?[ \t]*=[ \t]*[\x21-\x3a\x3c-\x7e]*[ \t]*"
-    rb"(?:;[ \t]*[a-z0-9](?:[a-z0-9-]*[a-z0-9])?[ \t]*=[ \t]*[\x21-\x3a\x3c-\x7e]*[ \t]*)*;?[ \t]*)?)?",
+    rb"(?:;[ \t]*(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?[ \t]*=[ \t]*(?:[\x21-\x3a\x3c-\x7e]+[ \t]*)?"
+    rb"(?:;[ \t]*[a-z0-9](?:[a-z0-9-]*[a-z0-9])?[ \t]*=[ \t]*(?:[\x21-\x3a\x3c-\x7e]+[ \t]*)?)*;?[ \t]*)?)?",
     re.IGNORECASE,
 )
 """The value of issue and issuewild (RFC 8659 section 4.2), with a semicolon at the end, which is seen often."""

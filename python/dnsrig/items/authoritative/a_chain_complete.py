@@ -63,7 +63,9 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     elif records:
         flaws = [f"{name} has no NSEC record" for name in sorted((names.signed | names.insecure) - records.keys())]
     else:
-        return not_applicable("The transfer has no NSEC or NSEC3 records of a chain; they are made on the fly.")
+        return not_applicable(
+            "The transfer has no chain of NSEC or NSEC3 records: they are made on the fly, or by too many iterations."
+        )
     if flaws:
         more = f", and {len(flaws) - 1} more lack theirs" if len(flaws) > 1 else ""
         return failed(f"{flaws[0]}{more}.", Evidence("Names without record", "\n".join(flaws)))

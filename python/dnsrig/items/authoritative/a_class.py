@@ -19,7 +19,7 @@ ITEM = Item(
     group="Answers",
     requirement="Records have the class that was asked for, and queries for other classes are answered, not with IN's.",
     references=("RFC 1034 section 4.3.2", "RFC 1035 section 3.2.4", "RFC 8906 section 2"),
-    severity=Severity.ERROR,
+    severity=Severity.WARNING,
     consequence="Resolvers drop records of another class; those that ask for another class wait, or take IN's for it.",
     procedure=(
         "Answers, denials and referrals are looked at: all records but OPT have class IN. The SOA record is asked for "

@@ -1,5 +1,7 @@
 """A-delegation-circle: delegations that do not need each other."""
 
+from collections.abc import Container
+
 import dns.name
 from dns.rdatatype import RdataType
 from dns.rdtypes.ANY.NS import NS
@@ -14,7 +16,7 @@ ITEM = Item(
     role="authoritative",
     group="Zone data",
     requirement="Each delegation has a server whose address can be found before the delegated zone is reached.",
-    references=("RFC 9471 section 2.3", "RFC 1034 section 4.2.2", "RFC 4697 section 2.8"),
+    references=("RFC 9471 section 2.3", "RFC 1034 section 4.2.2", "RFC 4697 section 2.3"),
     severity=Severity.ERROR,
     consequence="Resolvers go round in a circle from one delegated zone to the other, and reach none of them.",
     procedure=(
@@ -40,7 +42,9 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     if not outside:
         return not_applicable("No delegation is known whose servers all lie outside of it; --zone-file may show some.")
     found = {cut for cut in servers if cut not in outside}
-    while more := {cut for cut in outside.keys() - found if any(_leads(known, name, found) for name in outside[cut])}:
+    while more := {
+        cut for cut in outside.keys() - found if any(_leads(known, name, found, servers) for name in outside[cut])
+    }:
         found |= more
     circle = sorted(outside.keys() - found)
     if circle:
@@ -50,7 +54,10 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     return passed(f"The servers of {len(outside)} delegations can be found.", shown[min(outside)])
 
 
-def _leads(known: Contents, name: dns.name.Name, found: set[dns.name.Name]) -> bool:
+def _leads(known: Contents, name: dns.name.Name, found: set[dns.name.Name], servers: Container[dns.name.Name]) -> bool:
     """Say whether a server can be found: elsewhere, in the zone, by glue, or below a delegation that can."""
     above = known.delegated(name) if name.is_subdomain(known.origin) else None
-    return above is None or above in found or any(known.get(name, rtype) is not None for rtype in ADDRESSES)
+    # Delegations beyond the first, and those of zones that this server has too, were not followed.
+    if above is None or above not in servers or above in found:
+        return True
+    return any(known.get(name, rtype) is not None for rtype in ADDRESSES)

@@ -15,7 +15,7 @@ ITEM = Item(
     role="authoritative",
     group="RFC 8906",
     requirement="Queries for types that no zone can have are answered, whatever with, but with no records of theirs.",
-    references=("RFC 8906 section 2", "RFC 8906 section 3.1.3", "RFC 6895 section 3.1"),
+    references=("RFC 8906 section 2", "RFC 8906 section 3.1.2", "RFC 6895 section 3.1"),
     severity=Severity.WARNING,
     consequence=(
         "Clients wait and ask again; a resolver that is made to ask for such types takes the server to be dead, for all"

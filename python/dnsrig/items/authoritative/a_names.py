@@ -15,6 +15,8 @@ ROOM = 100
 """Octets that must be left below the apex for names to differ from usual ones."""
 ODD_OCTETS = b"\x00 .\xe9@\xff"
 LEAST_LABELS = 40
+RIGHT_CODES = {dns.rcode.NOERROR, dns.rcode.NXDOMAIN, dns.rcode.YXDOMAIN}
+"""YXDOMAIN where a DNAME record makes the name too long (RFC 6672 section 2.2)."""
 ITEM = Item(
     id="A-names",
     role="authoritative",
@@ -28,8 +30,8 @@ ITEM = Item(
     ),
     procedure=(
         "Names below the apex that do not exist are asked for: with underscores, with a label of 63 octets, of 255 "
-        "octets, and of many labels: the responses are NXDOMAIN or NOERROR. To one with octets that no host name has "
-        "there is a response, of whatever code."
+        "octets, and of many labels: the responses are NXDOMAIN, NOERROR or YXDOMAIN. To one with octets that "
+        "no host name has there is a response, of whatever code."
     ),
     dig=(
         "dig @{server} -p {port} _25._tcp.absent.{zone} TLSA +norec +noedns",
@@ -70,7 +72,7 @@ def check(subject: AuthoritativeSubject) -> Outcome:
             return subject.unanswered(exchange)
         # Servers may refuse octets that no host name has, as PowerDNS does (8bit-dns), but not be silent.
         is_odd = ODD_OCTETS in name.labels
-        if not is_odd and exchange.rcode not in {dns.rcode.NOERROR, dns.rcode.NXDOMAIN}:
+        if not is_odd and exchange.rcode not in RIGHT_CODES:
             return failed(f"The response code to {exchange.title} is {rcode_text(exchange)}.", exchange)
         exchanges.append(exchange)
     return passed(f"{len(exchanges)} names of unusual form are answered.", *exchanges[:2])

@@ -20,10 +20,10 @@ ITEM = Item(
     role="authoritative",
     group="Extensions",
     requirement=(
-        "Responses have each EDNS option once at most, none that only a query could ask for, and TCP keepalive by TCP "
-        "only."
+        "Responses have each EDNS option once at most (but extended errors), none that only a query could ask for, and "
+        "TCP keepalive by TCP only."
     ),
-    references=("RFC 7871 section 7.2.1", "RFC 7828 section 3.2.1", "RFC 7314 section 2", "RFC 9660 section 3"),
+    references=("RFC 7871 section 7.2.1", "RFC 7828 section 3.3.2", "RFC 7314 section 2", "RFC 9660 section 3"),
     severity=Severity.WARNING,
     consequence=(
         "Clients drop the response or ask again without EDNS; caches keep answers apart by networks that nobody named."
@@ -44,7 +44,7 @@ def _wrong_options(exchange: Exchange) -> str:
     options: tuple[dns.edns.Option, ...] = () if exchange.message is None else tuple(exchange.message.options)
     kinds = Counter(int(option.otype) for option in options)
     for kind, count in kinds.items():
-        if count > 1:
+        if count > 1 and kind != dns.edns.OptionType.EDE:
             return f"has the EDNS option {kind} {count} times"
         if kind in ON_REQUEST:
             return f"has the EDNS option {ON_REQUEST[kind]}, which the query has not"

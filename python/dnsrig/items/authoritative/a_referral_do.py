@@ -1,5 +1,6 @@
 """A-referral-do: referrals to those who ask with DO."""
 
+import dns.flags
 from dns.rdatatype import RdataType
 
 from dnsrig.items.authoritative._answers import child_of
@@ -18,7 +19,7 @@ ITEM = Item(
     consequence="Resolvers ask with DO: they do not find the delegated zone, or take the parent's data for its own.",
     procedure=(
         "A is asked for below delegations, with DO and without EDNS; with DO the response is a referral with the same "
-        "NS records, and has the addresses that the other has, unless it has TC."
+        "NS records, and has the addresses of servers below the delegation that the other has, unless it has TC."
     ),
     dig=("dig @{server} -p {port} {delegation} A +norec +dnssec",),
     needs=("zone", "edns"),
@@ -40,14 +41,18 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     outcome = check_referrals(subject, names, do=True)
     if outcome.verdict is not Verdict.PASS:
         return outcome
-    for name in names:
+    for cut, name in zip(delegations(subject), names, strict=True):
         with_do = subject.answers.get(name, RdataType.A)
         without = subject.answers.get(name, RdataType.A, do=False)
-        if with_do.message is None or without.message is None:
+        # With AA the server answers from the delegated zone, which it has as well.
+        if with_do.message is None or without.message is None or with_do.has_flag(dns.flags.AA):
             continue
         for section, what in (("authority", "NS"), ("additional", "glue")):
             for rrset in getattr(without.message, section):
                 if rrset.rdtype not in {RdataType.NS, RdataType.A, RdataType.AAAA}:
+                    continue
+                if section == "additional" and not rrset.name.is_subdomain(cut):
+                    # Addresses of servers elsewhere may be left out where there is no room (RFC 9471 section 3.2).
                     continue
                 if rrset_of(with_do, section, rrset.name, RdataType.make(rrset.rdtype)) is None:
                     return failed(

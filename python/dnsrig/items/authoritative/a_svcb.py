@@ -12,13 +12,13 @@ ITEM = Item(
     id="A-svcb",
     role="authoritative",
     group="Zone data",
-    requirement="SVCB and HTTPS RRsets are of one mode, and an alias among them stands alone and leads elsewhere.",
+    requirement="SVCB and HTTPS RRsets are of one mode, and those of alias mode lead elsewhere.",
     references=("RFC 9460 section 2.4.1", "RFC 9460 section 2.4.2", "RFC 9460 section 9"),
     severity=Severity.WARNING,
     consequence="Clients ignore the records: they connect without what these offer, or not at all.",
     procedure=(
         "The zone's SVCB and HTTPS records, as far as they are known, are looked at: those with priority 0 (alias mode)"
-        " stand alone and do not lead to their own name."
+        " have none of service mode beside them and do not lead to their own name."
     ),
     dig=("dig @{server} -p {port} {zone} HTTPS +norec",),
     needs=("zone",),
@@ -38,8 +38,6 @@ def _trouble(one: Published) -> str:
     aliases = [record for record in records if record.priority == 0]
     if aliases and len(records) > len(aliases):
         return "has records of alias mode beside those of service mode"
-    if len(aliases) > 1:
-        return f"has {len(aliases)} records of alias mode"
     if any(record.target == one.name for record in aliases):
         return "leads to itself in alias mode"
     return ""

@@ -7,13 +7,13 @@ from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Outcome, Severity
 
-NEEDED = (RdataType.SOA, RdataType.NS, RdataType.DS, RdataType.DNSKEY, RdataType.MX)
+NEEDED = (RdataType.NS, RdataType.DS, RdataType.DNSKEY, RdataType.MX)
 ITEM = Item(
     id="A-ttl-zero",
     role="authoritative",
     group="Zone data",
-    requirement="SOA, NS, DS, DNSKEY and MX records have a TTL that is not 0.",
-    references=("RFC 1035 section 3.2.1", "RFC 1912 section 2.2"),
+    requirement="NS, DS, DNSKEY and MX records have a TTL that is not 0.",
+    references=("RFC 2181 section 8", "RFC 1912 section 2.2"),
     severity=Severity.NOTICE,
     consequence="Nobody caches them: each query of a resolver's clients takes more queries, and fails sooner.",
     procedure="The TTLs of the zone's RRsets of these types, as far as they are known, are looked at.",

@@ -1,8 +1,10 @@
 """A-unrelated: nothing that was not asked for."""
 
+import dns.message
 import dns.name
 import dns.rdata
 from dns.rdatatype import RdataType
+from dns.rdtypes.ANY.RRSIG import RRSIG
 
 from dnsrig.items.authoritative._looked_at import check_responses
 from dnsrig.verification.exchange import Exchange
@@ -64,10 +66,11 @@ def _unrelated(exchange: Exchange, origin: dns.name.Name) -> str:
         is_dname = RdataType.DNAME in {rrset.rdtype, rrset.covers}
         if rrset.name not in reached and not (is_dname and _is_above(rrset.name, reached)):
             return f"has {_title(rrset.name, rrset.rdtype)} in its answer, which nothing leads to"
+    zones = {origin} | _signers(message, reached)
     for rrset in message.authority:
-        # Denials have owners beside the name; those of other zones are none of this server's to give.
+        # Denials have owners beside the name; those of zones that nothing leads to are none of this server's to give.
         is_denial = DENIALS & {rrset.rdtype, rrset.covers}
-        is_below = is_denial and rrset.name.is_subdomain(origin)
+        is_below = is_denial and any(rrset.name.is_subdomain(zone) for zone in zones)
         if not is_below and not _is_above(rrset.name, reached):
             return f"has {_title(rrset.name, rrset.rdtype)} in its authority section, which is not above the name"
     named = set(reached)
@@ -78,6 +81,12 @@ def _unrelated(exchange: Exchange, origin: dns.name.Name) -> str:
         if rrset.name not in named and not DENIALS & {rrset.rdtype, rrset.covers}:
             return f"has {_title(rrset.name, rrset.rdtype)} in its additional section, which no other record names"
     return ""
+
+
+def _signers(message: dns.message.Message, reached: set[dns.name.Name]) -> set[dns.name.Name]:
+    """Give the zones above what is reached that have signed: aliases may lead into others of this server's."""
+    signatures = (one for rrset in (*message.answer, *message.authority) for one in rrset if isinstance(one, RRSIG))
+    return {one.signer for one in signatures if _is_above(one.signer, reached)}
 
 
 def _reached(exchange: Exchange) -> set[dns.name.Name]:

@@ -7,7 +7,7 @@ from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.proxy import ProxySubject, Through
 from dnsrig.verification.upstream import names
-from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
+from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed
 
 OCTETS = 1200
 LIMIT = 512
@@ -51,4 +51,6 @@ def _judge(subject: ProxySubject, through: Through) -> Outcome | None:
     if client.octets > LIMIT:
         reason = f"{client.octets} octets come by UDP to a client without EDNS, which takes {LIMIT}."
         return failed(reason, client, *at_upstream(through.upstream))
+    if not client.is_truncated:
+        return inconclusive("The response is short, and not for truncation; P-tc is about TC.", client)
     return None

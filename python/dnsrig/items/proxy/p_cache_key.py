@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import dns.name
+import dns.rcode
 from dns.rdataclass import RdataClass
 from dns.rdatatype import RdataType
 
@@ -66,7 +67,10 @@ def _types(subject: ProxySubject) -> Outcome | None:
     if isinstance(twice, Outcome):
         return twice
     message = twice.second.client.message
-    if message is None or not twice.from_cache or any(one.rdtype == RdataType.TXT for one in message.answer):
+    # Errors are the proxy's own, not from its cache.
+    if message is None or not twice.from_cache or message.rcode() != dns.rcode.NOERROR:
+        return None
+    if any(one.rdtype == RdataType.TXT for one in message.answer):
         return None
     found = ", ".join(one.rdtype.name for one in message.answer) or "nothing"
     return failed(f"After type A, type TXT is answered with {found} from the proxy's cache.", twice.second.client)

@@ -1,5 +1,6 @@
 """P-source: the source of responses."""
 
+from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.proxy import ProxySubject, Through
 from dnsrig.verification.upstream.questions import plain_query
@@ -26,6 +27,8 @@ def check(subject: ProxySubject) -> Outcome:
     exchange, sender = subject.asker.udp_from_anywhere(query)
     if sender is None:
         return subject.unanswered(Through(exchange, subject.seen(query.name)))
-    if sender != exchange.server:
+    # What comes from a link-local address is shown without its zone index.
+    asked = Endpoint(exchange.server.address.partition("%")[0], exchange.server.port)
+    if Endpoint(sender.address.partition("%")[0], sender.port) != asked:
         return failed(f"The response comes from {sender}, though {exchange.server} was asked.", exchange)
     return passed(f"The response comes from {sender}.", exchange)

@@ -52,6 +52,8 @@ def check(subject: ResolverSubject) -> Outcome:
     again = len(subject.seen_of(query.name))
     if again == asked and after >= before:
         return failed(f"After {AGED_S:g} s the TTL is {after}, as it was {before} before.", first, second)
+    if after > SHORT_TTL_S:
+        return inconclusive(f"The TTL of {SHORT_TTL_S} s is given as {before} s; F-ttl is about that.", first, second)
     pause(SHORT_TTL_S + SPARE_S)
     third = subject.asker.ask(query)
     pause(LATER_S)

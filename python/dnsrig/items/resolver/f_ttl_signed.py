@@ -14,6 +14,8 @@ from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.tree.zones_ttls import ENDS_SOON, RAISED
 from dnsrig.verification.verdicts import Outcome, Severity, inconclusive
 
+SPARE_S = 60
+"""Messages take time, and clocks differ."""
 ITEM = Item(
     id="F-ttl-signed",
     role="resolver",
@@ -65,6 +67,6 @@ def _complaint(exchange: Exchange) -> str:
             if ttl_s > signature.original_ttl:
                 return f"{signed.title} has TTL {ttl_s}, its signature {signature.original_ttl}"
             left_s = signature.expiration - now_s
-            if ttl_s > left_s:
+            if ttl_s > left_s + SPARE_S:
                 return f"{signed.title} has TTL {ttl_s}, and its signature ends in {left_s} s"
     return ""

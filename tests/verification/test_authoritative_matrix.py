@@ -152,7 +152,11 @@ def test_servers_without_fault_fail_no_item(matrix: Matrix, server: str, zone: s
 
 
 def test_every_item_can_be_tried_before_a_server_that_is_right(matrix: Matrix, server: str) -> None:
-    cell = matrix.cells[server, ALL_LANDMARKS, NO_FAULT.name]
+    key = server, ALL_LANDMARKS, NO_FAULT.name
+    cell = matrix.cells[key]
+    if cell.of_verdict("inconclusive") - ABOUT_DNSSEC - CANNOT_TELL:
+        # A busy machine loses messages.
+        cell = run_task(replace(matrix.tasks[key], is_patient=True))
     for verdict, allowed in (("not_applicable", NOT_SHOWN_BY_ALL), ("inconclusive", CANNOT_TELL)):
         found = cell.of_verdict(verdict) - ABOUT_DNSSEC
         assert found <= allowed, cell.says(found)

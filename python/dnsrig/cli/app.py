@@ -25,7 +25,7 @@ First steps:
   dnsrig load -s 127.0.0.1 -p 5300 -d queries.txt -l 10
                                           load a server of your own
 
-Traffic goes only to this machine's own addresses unless you say otherwise.
+Loads go only to this machine's own addresses unless you say otherwise.
 Exit codes: 0 done, 1 the thing under test failed, 2 usage or input error,
 3 this machine lacks something, 130 interrupted, 141 nobody reads the output.
 """

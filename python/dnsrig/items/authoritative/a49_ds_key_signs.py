@@ -18,8 +18,8 @@ ITEM = Item(
     severity=Severity.CRITICAL,
     consequence="There is no chain of trust to the zone: none of its names resolves for users of validators.",
     procedure=(
-        "The DNSKEY RRset is verified with those keys that the DS records, given by --ds or asked for at the parent "
-        "zone's server, point to. If they point to none, that is A-47's."
+        "The DNSKEY RRset is verified with those keys that the DS records of --ds point "
+        "to. If they point to none, that is A-47's."
     ),
     dig=("dig @{server} -p {port} {zone} DNSKEY +norec +dnssec", "dig {zone} DS"),
     needs=("signatures", "ds"),

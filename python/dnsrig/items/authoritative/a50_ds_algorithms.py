@@ -19,7 +19,7 @@ ITEM = Item(
         "names do not resolve for their users."
     ),
     procedure=(
-        "The algorithms of the DS records, given by --ds or asked for at the parent zone's server, are compared with"
+        "The algorithms of the DS records that --ds gives are compared with"
         " those of the signatures of the DNSKEY RRset."
     ),
     dig=("dig @{server} -p {port} {zone} DNSKEY +norec +dnssec", "dig {zone} DS"),

@@ -17,10 +17,7 @@ ITEM = Item(
     references=("RFC 8624 section 3.3", "RFC 9904", "RFC 9905", "RFC 9906"),
     severity=Severity.WARNING,
     consequence="Validators that have given up SHA-1 or GOST take a zone for unsigned that has no other DS record.",
-    procedure=(
-        "The DS records, given by --ds or asked for at the parent zone's server, and the zone's CDS records have no "
-        "digest type 1 or 3."
-    ),
+    procedure=("The DS records that --ds gives, and the zone's CDS records, have no digest type 1 or 3."),
     dig=("dig {zone} DS", "dig @{server} -p {port} {zone} CDS +norec +dnssec"),
     needs=("signed",),
     faults=("sha-1-ds",),

@@ -165,8 +165,8 @@ def deviation_page(note: str) -> str:
     parts = [
         f"# Known deviations\n\n{note}What the versions of servers that were tried (Debian 12) fail as the rig starts "
         "them: the versions that were seen to, by their first numbers, and why. It is a failure all the same, for the "
-        "exit code too; `dnsrig verify` says `known` beside it. The tests are strict: without fault nothing else fails, and what "
-        "is listed here does ([how](../guide/verification.md#how-the-verifier-is-verified))."
+        "exit code too; `dnsrig verify` says `known` beside it. The tests are strict: without fault nothing else "
+        "fails, and what is listed here does ([how](../guide/verification.md#how-the-verifier-is-verified))."
     ]
     for role in ROLES:
         rows = [

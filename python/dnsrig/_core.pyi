@@ -126,8 +126,21 @@ class Internet:
 class RebuiltInternet:
     """An Internet rebuilt from captures."""
 
-    def __new__(cls, folder: str | PathLike[str], index: str, *, seed: int, signed_at_s: int) -> RebuiltInternet:
-        """Read the zones that `index` says are in `folder`; those that were signed get keys of the seed."""
+    def __new__(
+        cls, folder: str | PathLike[str], index: str, *, seed: int, signed_at_s: int, memory_octets: int = 1 << 30
+    ) -> RebuiltInternet:
+        """Read the zones that `index` says are in `folder`; those that were signed get keys of the seed.
+
+        Zones and signatures may take `memory_octets`.
+        """
+
+    @property
+    def zones(self) -> int:
+        """How many zones there are."""
+
+    @property
+    def memory_octets(self) -> int:
+        """Octets that zones and signatures take now, about."""
 
     @property
     def root_hints(self) -> str:
@@ -145,10 +158,14 @@ def rebuild_internet(
     paths: Sequence[str | PathLike[str]],
     folder: str | PathLike[str],
     *,
+    memory_octets: int,
     read: str = "{}",
     on_progress: Callable[[int], None] | None = None,
 ) -> str:
-    """Rebuild zones of the responses in captures, write them into `folder` and return their index."""
+    """Rebuild zones of the responses in captures, write them into `folder` and return their index.
+
+    What the captures show may take `memory_octets`, and making zones of it as many again.
+    """
 
 @final
 class InternetServer:

@@ -19,6 +19,8 @@ ROOT_HINTS = "root.hints"
 TRUST_ANCHOR = "root.ds"
 BIND_KEYS = "bind.keys"
 INDEX = "index.json"
+DEFAULT_MEMORY_OCTETS = 1 << 30
+"""What zones and signatures may take if nobody says otherwise."""
 REBUILT_PREFIXES = ("198.18.0.0/24", "2001:2::/64")
 """Where resolvers are that ask a rebuilt Internet, and its root server if the capture has none."""
 
@@ -68,8 +70,10 @@ def resolver_addresses(prefixes: Sequence[str]) -> tuple[str, ...]:
     return tuple(first)
 
 
-def read_rebuilt(folder: Path, seed: int, signed_at_s: int) -> _core.RebuiltInternet:
-    """Read the Internet that `dnsrig internet from-capture` wrote into a folder."""
+def read_rebuilt(
+    folder: Path, seed: int, signed_at_s: int, memory_octets: int = DEFAULT_MEMORY_OCTETS
+) -> _core.RebuiltInternet:
+    """Read the Internet that `dnsrig internet from-capture` wrote into a folder, if it needs no more memory."""
     path = folder / INDEX
     try:
         index = path.read_text()
@@ -77,7 +81,7 @@ def read_rebuilt(folder: Path, seed: int, signed_at_s: int) -> _core.RebuiltInte
         raise InputError(
             f"{path} cannot be read: {error.strerror}; give a folder that 'dnsrig internet from-capture' wrote"
         ) from error
-    return _core.RebuiltInternet(folder, index, seed=seed, signed_at_s=signed_at_s)
+    return _core.RebuiltInternet(folder, index, seed=seed, signed_at_s=signed_at_s, memory_octets=memory_octets)
 
 
 @contextmanager

@@ -20,6 +20,9 @@ import dns.rcode
 import dns.rdatatype
 import pytest
 from dnsrig import _core
+from dnsrig.cli.internet_capture import from_capture
+from dnsrig.cli.progress import WorkProgress
+from dnsrig.errors import InputError
 from dnsrig.hosts.namespace import Namespace
 from dnsrig.hosts.network import users
 from dnsrig.internet import REBUILT_PREFIXES, internet_namespace, read_rebuilt, resolver_addresses
@@ -65,6 +68,16 @@ def captured(namespace: Namespace, path: Path) -> Iterator[None]:
         over.set()
         thread.join()
         packets.close()
+
+
+def one_packet(message: bytes) -> bytes:
+    """Give a capture of one UDP datagram from port 53 of 192.0.2.53."""
+    udp = struct.pack(">HHHH", 53, 5353, 8 + len(message), 0) + message
+    addresses = socket.inet_aton("192.0.2.53") + socket.inet_aton("192.0.2.1")
+    packet = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(udp), 1, 0, 64, socket.IPPROTO_UDP, 0) + addresses + udp
+    frame = bytes(12) + b"\x08\x00" + packet
+    head = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, LONGEST, ETHERNET)
+    return head + struct.pack("<IIII", 1, 0, len(frame), len(frame)) + frame
 
 
 def ask(namespace: Namespace, address: str, name: str, rtype: str) -> Seen:
@@ -129,9 +142,15 @@ def test_what_unbound_was_sent_makes_an_internet_that_answers_the_same(
     told = json.loads(done.out)
     assert told["zones"] > 10
     assert told["used"] > QUESTIONS
-    assert told["malformed"] == told["conflicts"] == 0
+    assert told["malformed"] == told["conflicts"] == told["astray"] == told["left_out"] == 0
 
+    with pytest.raises(InputError, match="allow more memory"):
+        _core.rebuild_internet([capture], tmp_path, memory_octets=1 << 12)
+    with pytest.raises(InputError, match="allow more memory"):
+        read_rebuilt(folder, SEED, now_s, memory_octets=1 << 16)
     rebuilt = read_rebuilt(folder, SEED, now_s)
+    assert rebuilt.zones == told["zones"]
+    assert 1 << 16 < rebuilt.memory_octets < 1 << 27
     with internet_namespace(REBUILT_PREFIXES, rebuilt.addresses) as namespace:
         address = resolver_addresses(REBUILT_PREFIXES)[0]
         seen = resolved(rebuilt, namespace, address, tmp_path / "second", questions)
@@ -139,6 +158,31 @@ def test_what_unbound_was_sent_makes_an_internet_that_answers_the_same(
         tuple(question): (was, now) for question, was, now in zip(questions, expected, seen, strict=True) if was != now
     }
     assert not differing
+
+
+def test_rebuilding_that_is_interrupted_leaves_nothing(
+    dnsrig: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = ("id 1", "opcode QUERY", "rcode NOERROR", "flags QR AA", ";QUESTION", "www.example. IN A", ";ANSWER")
+    message = dns.message.from_text("\n".join([*lines, "www.example. 60 IN A 192.0.2.1"])).to_wire()
+    capture, folder = tmp_path / "capture.pcap", tmp_path / "rebuilt"
+    capture.write_bytes(one_packet(message))
+
+    def interrupt(*_progress: object) -> None:
+        raise KeyboardInterrupt
+
+    command = from_capture.callback
+    assert command is not None
+    with monkeypatch.context() as patched:
+        patched.setattr(WorkProgress, "show", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            command(files=(capture,), folder=folder, memory_mib=16, ports=(53,), threads=None, as_json=False)
+    assert not list(folder.iterdir())
+    done = dnsrig("internet", "from-capture", capture, "-o", folder)
+    assert done.code == 0, done.err
+    assert "1 zones, 0 of them signed, on 1 servers" in done.out
+    assert "0 failures, 0 referrals astray (0 together)" in done.out
+    assert {file.name for file in folder.iterdir()} == {"0.zone", "index.json"}
 
 
 def test_folders_and_captures_that_cannot_be_used(dnsrig: Callable[..., Any], tmp_path: Path) -> None:

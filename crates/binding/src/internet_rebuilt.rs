@@ -1,10 +1,16 @@
 //! `_core.rebuild_internet` and `_core.RebuiltInternet`. What a rebuilt Internet consists of crosses as JSON.
 
+use crate::doorway::detached;
 use crate::errors::{Kind, OrRaise, exception};
 use crate::traffic::{ReadOptions, from_json, reading, to_json};
-use dnsrig_internet::{Collector, Counts, Rebuilt, RebuiltOptions, RebuiltZone, Reconstruction};
+use dnsrig_internet::{
+    Collector, Counts, InternetError, Rebuilt, RebuiltOptions, RebuiltZone, Reconstruction,
+    Responding,
+};
 use dnsrig_sign::Algorithm;
-use dnsrig_zone::{Name, Zone, ZoneError};
+use dnsrig_traffic::TrafficError;
+use dnsrig_traffic::read::Reading;
+use dnsrig_zone::{Name, Zone};
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -12,6 +18,7 @@ use std::net::IpAddr;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A zone of an index.
 #[derive(Serialize, Deserialize)]
@@ -34,7 +41,9 @@ struct Index {
     of_resolvers: u64,
     malformed: u64,
     failed: u64,
+    astray: u64,
     conflicts: u64,
+    left_out: u64,
     soa_made: u64,
     ns_made: u64,
     without_server: u64,
@@ -46,13 +55,21 @@ struct Zones {
     zones: Vec<IndexedZone>,
 }
 
-fn index(made: Reconstruction, counts: Counts, folder: &Path) -> Result<Index, ZoneError> {
-    let mut zones = Vec::with_capacity(made.zones.len());
-    for (number, one) in made.zones.into_iter().enumerate() {
+/// Writes zones into a folder; if that fails or `cancel` is set, those before stay.
+fn write_zones(
+    zones: Vec<RebuiltZone>,
+    folder: &Path,
+    cancel: &AtomicBool,
+) -> Result<Vec<IndexedZone>, TrafficError> {
+    let mut written = Vec::with_capacity(zones.len());
+    for one in zones {
+        if cancel.load(Ordering::Relaxed) {
+            return Err(TrafficError::Interrupted);
+        }
         // Names may have any octets, files may not.
-        let file = format!("{number}.zone");
+        let file = format!("{}.zone", written.len());
         one.zone.write(&folder.join(&file))?;
-        zones.push(IndexedZone {
+        written.push(IndexedZone {
             name: one.zone.origin().fmt_with_dot().to_string(),
             file,
             servers: one.servers,
@@ -61,7 +78,11 @@ fn index(made: Reconstruction, counts: Counts, folder: &Path) -> Result<Index, Z
             nsec3: one.nsec3,
         });
     }
-    Ok(Index {
+    Ok(written)
+}
+
+fn index(made: Reconstruction, counts: Counts, zones: Vec<IndexedZone>) -> Index {
+    Index {
         zones,
         used: counts.used,
         queries_and_others: counts.no_response,
@@ -69,37 +90,60 @@ fn index(made: Reconstruction, counts: Counts, folder: &Path) -> Result<Index, Z
         of_resolvers: counts.recursive,
         malformed: counts.malformed,
         failed: counts.failed,
+        astray: counts.astray,
         conflicts: made.conflicts,
+        left_out: made.left_out,
         soa_made: made.soa_made,
         ns_made: made.ns_made,
         without_server: made.without_server,
-    })
+    }
 }
 
-/// Rebuilds zones of the responses in the captures `paths`, and writes them into `folder`; gives the index of them.
+/// Collects what captures show, as far as `memory_octets` reach.
+fn collect(reading: &Reading<'_>, memory_octets: usize) -> Result<Collector, TrafficError> {
+    let mut collector = Collector::new();
+    dnsrig_traffic::read::messages(reading, |message| {
+        if !message.is_cut {
+            collector.add(message.source.address, message.octets);
+        }
+        match collector.octets() <= memory_octets {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        }
+    })?;
+    match collector.octets() <= memory_octets {
+        true => Ok(collector),
+        false => Err(TrafficError::Setting {
+            why: format!(
+                "what the captures show takes more than {} MiB: allow more memory (dnsrig internet from-capture --memory), or take a part of them (dnsrig traffic filter)",
+                memory_octets >> 20
+            ),
+        }),
+    }
+}
+
+/// Rebuilds zones of the responses in the captures `paths`, and writes them into `folder`; gives the index of them. What the
+/// captures show may take `memory_octets`, and making zones of it as many again.
 #[pyfunction]
-#[pyo3(signature = (paths, folder, *, read="{}", on_progress=None))]
+#[pyo3(signature = (paths, folder, *, memory_octets, read="{}", on_progress=None))]
 pub fn rebuild_internet(
     py: Python<'_>,
     paths: Vec<PathBuf>,
     folder: PathBuf,
+    memory_octets: usize,
     read: &str,
     on_progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<String> {
     let read: ReadOptions = from_json("the options of reading", read)?;
-    let collector = reading(py, &paths, &read, on_progress, |reading| {
-        let mut collector = Collector::new();
-        dnsrig_traffic::read::messages(reading, |message| {
-            if !message.is_cut {
-                collector.add(message.source.address, message.octets);
-            }
-            ControlFlow::Continue(())
-        })?;
-        Ok(collector)
+    let index = reading(py, &paths, &read, on_progress, |reading| {
+        let collector = collect(reading, memory_octets)?;
+        let made = collector.rebuild(reading.cancel);
+        let mut made = made.ok_or(TrafficError::Interrupted)?;
+        let zones = std::mem::take(&mut made.zones);
+        let zones = write_zones(zones, &folder, reading.cancel)?;
+        Ok(index(made, collector.counts(), zones))
     })?;
-    let counts = collector.counts();
-    let made = py.detach(|| collector.rebuild());
-    if made.zones.is_empty() {
+    if index.zones.is_empty() {
         let why = "no response of a name server in it; capture what a resolver or an authoritative server sees on port 53";
         let files: Vec<String> = paths
             .iter()
@@ -110,7 +154,6 @@ pub fn rebuild_internet(
             format!("{}: {why}", files.join(", ")),
         ));
     }
-    let index = py.detach(|| index(made, counts, &folder)).or_raise()?;
     to_json(&index)
 }
 
@@ -139,37 +182,73 @@ fn read_zone(folder: &Path, one: IndexedZone) -> PyResult<RebuiltZone> {
     })
 }
 
+/// Reads the zones of an index and makes an Internet of them.
+fn read_internet(
+    folder: &Path,
+    zones: Vec<IndexedZone>,
+    options: RebuiltOptions,
+    cancel: &AtomicBool,
+) -> PyResult<Rebuilt> {
+    let mut read = Vec::with_capacity(zones.len());
+    let mut octets = 0;
+    for one in zones {
+        if cancel.load(Ordering::Relaxed) {
+            return Err(InternetError::Interrupted).or_raise();
+        }
+        let zone = read_zone(folder, one)?;
+        octets += zone.octets();
+        options.check_memory(octets).or_raise()?;
+        read.push(zone);
+    }
+    Rebuilt::new(read, options, cancel).or_raise()
+}
+
 #[pymethods]
 impl RebuiltInternet {
-    /// Reads the zones that `index` says are in `folder`, and makes keys and chains for those that were signed.
+    /// Reads the zones that `index` says are in `folder`, and makes keys and chains for those that were signed. Zones and
+    /// signatures may take `memory_octets`.
     #[new]
-    #[pyo3(signature = (folder, index, *, seed, signed_at_s))]
+    #[pyo3(signature = (folder, index, *, seed, signed_at_s, memory_octets=1 << 30))]
     fn new(
         py: Python<'_>,
         folder: PathBuf,
         index: &str,
         seed: u64,
         signed_at_s: u64,
+        memory_octets: usize,
     ) -> PyResult<Self> {
         let Zones { zones } = from_json("the index of a rebuilt Internet", index)?;
-        let zones: Vec<RebuiltZone> = zones
-            .into_iter()
-            .map(|one| read_zone(&folder, one))
-            .collect::<PyResult<_>>()?;
-        if zones
-            .first()
-            .is_none_or(|first| *first.zone.origin() != Name::root_bytes())
-        {
+        if zones.first().is_none_or(|first| first.name != ".") {
             return Err(exception(
                 Kind::Input,
                 "the first zone of a rebuilt Internet has to be the root",
             ));
         }
-        let options = RebuiltOptions { seed, signed_at_s };
-        let made = py.detach(|| Rebuilt::new(zones, options)).or_raise()?;
+        let options = RebuiltOptions {
+            seed,
+            signed_at_s,
+            memory_octets,
+        };
+        let make = |cancel: &AtomicBool, _: &(dyn Fn(()) + Sync)| {
+            read_internet(&folder, zones, options, cancel)
+        };
+        let (made, raised) = detached(py, make, |(): ()| Ok(()))?;
+        raised?;
         Ok(Self {
-            internet: Arc::new(made),
+            internet: Arc::new(made?),
         })
+    }
+
+    /// How many zones there are.
+    #[getter]
+    fn zones(&self) -> usize {
+        self.internet.zones()
+    }
+
+    /// Octets that zones and signatures take now, about.
+    #[getter]
+    fn memory_octets(&self) -> usize {
+        self.internet.octets()
     }
 
     /// The root's servers, as a file of root hints.

@@ -42,6 +42,17 @@ pub enum InternetError {
         /// Those that there are.
         known: Vec<&'static str>,
     },
+    /// Zones that were rebuilt take more memory than they may.
+    #[error(
+        "the zones take more than three quarters of {memory_mib} MiB, and signatures need the rest: allow more memory (dnsrig internet serve --memory), or rebuild fewer zones, of a part of the capture (dnsrig traffic filter)"
+    )]
+    Memory {
+        /// MiB that zones and signatures may take.
+        memory_mib: usize,
+    },
+    /// The caller asked to stop.
+    #[error("stopped before all zones were made")]
+    Interrupted,
     /// A key cannot be made or used.
     #[error(transparent)]
     Sign(#[from] SignError),

@@ -231,7 +231,8 @@ fn options() -> Options {
     }
 }
 
-fn octets_of(zone: &Zone) -> usize {
+/// Octets that a zone takes in memory, about.
+pub(crate) fn octets_of(zone: &Zone) -> usize {
     let of_record = |record: &Record| 320 + 2 * (record.owner.len() + record.rdata.len());
     2048 + zone.records().iter().map(of_record).sum::<usize>()
 }

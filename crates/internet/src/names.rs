@@ -2,10 +2,11 @@
 
 use crate::content::OLD_LABEL;
 use crate::internet::Internet;
-use crate::random::{Draws, Permutation, Purpose, unit};
+use crate::random::{Draws, Purpose, unit};
 use crate::reverse::address_name;
 use crate::wire::{below, child};
 use dnsrig_zone::Name;
+use dnsrig_zone::splitmix::Permutation;
 use domain::base::iana::Rtype;
 use std::net::Ipv4Addr;
 

@@ -3,9 +3,10 @@
 use crate::InternetError;
 use crate::answer::{HEADER, ZoneId};
 use crate::internet::Internet;
-use crate::random::{Permutation, Purpose};
+use crate::random::{Purpose, permutation};
 use crate::zones::{ExcerptKey, Part};
 use dnsrig_zone::lookup::LookupName;
+use dnsrig_zone::splitmix::Permutation;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -93,7 +94,7 @@ impl Internet {
 
     /// Maps the rank of a domain, 0 for the most popular, to its number.
     pub(crate) fn popularity(&self) -> Permutation {
-        Permutation::new(self.options.seed, Purpose::Popularity, 0, self.domains())
+        permutation(self.options.seed, Purpose::Popularity, 0, self.domains())
     }
 
     /// The registry of domain number `number`, and its index there.

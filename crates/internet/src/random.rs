@@ -1,6 +1,7 @@
 //! Numbers that depend on nothing but the seed and on what they are for, so that any part of the Internet can be made
 //! when it is first asked for, in any order.
 
+use dnsrig_zone::splitmix::{self, Permutation, mix};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -43,18 +44,20 @@ pub(crate) enum Purpose {
     Reverse,
 }
 
-/// The finaliser of SplitMix64.
-fn mix(mut bits: u64) -> u64 {
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    bits ^ (bits >> 31)
+/// What the numbers of `part` follow from.
+fn key(seed: u64, purpose: Purpose, part: u64) -> u64 {
+    let of_purpose = splitmix::key(seed, purpose as u64);
+    mix(of_purpose.wrapping_add(part.wrapping_mul(0xD6E8_FEB8_6659_FD93)))
 }
 
 /// The number of `seed` and `purpose` at (`part`, `index`).
 pub(crate) fn at(seed: u64, purpose: Purpose, part: u64, index: u64) -> u64 {
-    let begin = mix(seed ^ mix(purpose as u64));
-    let of_part = mix(begin.wrapping_add(part.wrapping_mul(0xD6E8_FEB8_6659_FD93)));
-    mix(of_part.wrapping_add(index.wrapping_mul(0x9E37_79B9_7F4A_7C15)))
+    splitmix::at(key(seed, purpose, part), index)
+}
+
+/// The permutation of the numbers below `count` that `seed` has for `purpose` and `part`.
+pub(crate) fn permutation(seed: u64, purpose: Purpose, part: u64, count: u64) -> Permutation {
+    Permutation::new(key(seed, purpose, part), count)
 }
 
 /// Maps 64 random bits to a number below `limit`.
@@ -129,93 +132,21 @@ pub(crate) fn fill(seed: u64, purpose: Purpose, part: u64, index: u64, octets: &
     ChaCha8Rng::from_seed(key).fill_bytes(octets);
 }
 
-/// A permutation of the numbers below `count` that can be walked both ways: a Feistel network, gone along until it hits
-/// a number below `count`.
-#[derive(Clone, Debug)]
-pub(crate) struct Permutation {
-    count: u64,
-    half_bits: u32,
-    seed: u64,
-    purpose: Purpose,
-    part: u64,
-}
-
-const ROUNDS: u64 = 4;
-
-impl Permutation {
-    pub fn new(seed: u64, purpose: Purpose, part: u64, count: u64) -> Self {
-        let bits = u64::BITS - count.saturating_sub(1).leading_zeros();
-        Self {
-            count,
-            half_bits: bits.div_ceil(2).max(1),
-            seed,
-            purpose,
-            part,
-        }
-    }
-
-    fn round(&self, half: u64, round: u64) -> u64 {
-        at(self.seed, self.purpose, self.part, half * ROUNDS + round)
-    }
-
-    /// Where `index`, which is below `count`, goes.
-    pub fn at(&self, index: u64) -> u64 {
-        let mask = (1 << self.half_bits) - 1;
-        let mut place = index;
-        loop {
-            let (mut left, mut right) = (place >> self.half_bits, place & mask);
-            for round in 0..ROUNDS {
-                (left, right) = (right, left ^ (self.round(right, round) & mask));
-            }
-            place = (left << self.half_bits) | right;
-            if place < self.count {
-                return place;
-            }
-        }
-    }
-
-    /// What goes to `place`.
-    pub fn inverse(&self, place: u64) -> u64 {
-        let mask = (1 << self.half_bits) - 1;
-        let mut index = place;
-        loop {
-            let (mut left, mut right) = (index >> self.half_bits, index & mask);
-            for round in (0..ROUNDS).rev() {
-                (left, right) = (right ^ (self.round(left, round) & mask), left);
-            }
-            index = (left << self.half_bits) | right;
-            if index < self.count {
-                return index;
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn permutations_meet_every_number_once_and_lead_back() {
-        for count in [1, 2, 3, 10, 255, 256, 257, 5000] {
-            let permutation = Permutation::new(7, Purpose::Signed, 3, count);
-            let mut seen: Vec<u64> = (0..count).map(|index| permutation.at(index)).collect();
-            for (index, place) in seen.iter().enumerate() {
-                assert_eq!(permutation.inverse(*place), index as u64);
-            }
-            seen.sort_unstable();
-            assert!(seen.into_iter().eq(0..count));
-        }
-    }
 
     #[test]
     fn numbers_stay_what_they_were() {
         // An Internet of an earlier version is repeated by later ones.
         let mut draws = Draws::new(1, Purpose::Content, 2, 3);
         let drawn = [draws.below(1000), draws.below(1000), draws.below(1000)];
-        let again = Draws::new(1, Purpose::Content, 2, 3).below(1000);
-        assert_eq!(drawn[0], again);
-        assert_ne!(at(1, Purpose::Content, 2, 3), at(1, Purpose::Content, 3, 2));
+        assert_eq!(drawn, [6, 964, 416]);
+        assert_eq!(at(1, Purpose::Content, 2, 3), 0x74d2_2cf6_dbbc_ec3f);
+        let signed = permutation(1, Purpose::Signed, 2, 1000);
+        assert_eq!([5, 999].map(|index| signed.at(index)), [437, 750]);
+        let popular = permutation(9, Purpose::Popularity, 0, 160_000_000);
+        assert_eq!(popular.at(123_456_789), 141_968_221);
     }
 
     #[test]

@@ -4,11 +4,12 @@ use crate::chain::Nsec3;
 use crate::keys::{KeyKind, ZoneKeys, ZoneNumber};
 use crate::labels::{Label, Labels};
 use crate::profile::Registry as RegistryProfile;
-use crate::random::{Permutation, Purpose, at, unit};
+use crate::random::{Purpose, at, permutation, unit};
 use crate::servers::SetId;
 use crate::wire::child;
 use dnsrig_zone::Name;
 use dnsrig_zone::lookup::Hash;
+use dnsrig_zone::splitmix::Permutation;
 use std::sync::{Arc, OnceLock};
 
 /// A top-level domain, or a public suffix below one such as co.uk.
@@ -100,7 +101,7 @@ impl Registry {
             extra: Vec::new(),
             domains_before,
             seed,
-            signed: Permutation::new(seed, Purpose::Signed, number, domains),
+            signed: permutation(seed, Purpose::Signed, number, domains),
             signed_count: (domains as f64 * signed_share).round() as u64,
             ring: OnceLock::new(),
         }

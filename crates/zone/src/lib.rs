@@ -19,6 +19,7 @@ mod rdata;
 mod read;
 mod readable;
 mod record;
+pub mod splitmix;
 mod statistics;
 pub mod text;
 pub mod tools;

@@ -8,6 +8,7 @@ import click
 
 from dnsrig import _core
 from dnsrig.cli.common import json_option, print_json
+from dnsrig.cli.internet_options import MIB, memory_option
 from dnsrig.cli.traffic.reading import CAPTURE_FILE, CaptureReading, reading_options, work
 from dnsrig.errors import InputError
 from dnsrig.internet import INDEX
@@ -24,17 +25,24 @@ from dnsrig.internet import INDEX
     show_default=True,
     help="Folder for the zones: new, or empty.",
 )
+@memory_option("what the captures show")
 @reading_options
 @json_option
 def from_capture(
-    files: tuple[Path, ...], folder: Path, ports: tuple[int, ...], threads: int | None, as_json: bool
+    files: tuple[Path, ...],
+    folder: Path,
+    memory_mib: int,
+    ports: tuple[int, ...],
+    threads: int | None,
+    as_json: bool,
 ) -> None:
     """Rebuild the zones that the responses in the captures FILE... show, and who serves them.
 
     The captures are what a resolver exchanged with name servers, or what an authoritative server exchanged with
     resolvers. Where an RRset had different data, the most frequent is taken, of equally frequent ones the first. SOA
     records, delegations and servers that resolving needs and the captures lack are made up. Zones that were signed are
-    signed again when they are served, with other keys: their chains deny what the captures do not have.
+    signed again when they are served, with other keys: their chains deny what the captures do not have. Making zones of
+    what the captures show takes as much memory again.
 
     \b
     Example:
@@ -44,19 +52,32 @@ def from_capture(
     """
     _make_folder(folder)
     read = CaptureReading(ports, threads).to_json()
-    index = work(
-        "capture", files, lambda progress: _core.rebuild_internet(files, folder, read=read, on_progress=progress)
-    )
-    path = folder / INDEX
     try:
-        path.write_text(json.dumps(index, indent=1) + "\n")
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}") from error
+        index = work(
+            "capture",
+            files,
+            lambda progress: _core.rebuild_internet(
+                files, folder, memory_octets=memory_mib * MIB, read=read, on_progress=progress
+            ),
+        )
+        _write_index(folder / INDEX, index)
+    except BaseException:
+        # Zones without an index are of no use, and would be in the way the next time.
+        for file in folder.glob("*.zone"):
+            file.unlink(missing_ok=True)
+        raise
     facts = {**index, "zones": len(index["zones"]), "folder": str(folder)}
     if as_json:
         print_json(facts)
         return
     _tell(index, facts)
+
+
+def _write_index(path: Path, index: dict[str, Any]) -> None:
+    try:
+        path.write_text(json.dumps(index, indent=1) + "\n")
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}") from error
 
 
 def _make_folder(folder: Path) -> None:
@@ -74,12 +95,15 @@ def _tell(index: dict[str, Any], facts: dict[str, Any]) -> None:
     signed = sum(zone["algorithm"] is not None for zone in zones)
     servers = {server for zone in zones for server in zone["servers"]}
     click.echo(f"{len(zones):,} zones, {signed:,} of them signed, on {len(servers):,} servers: {facts['folder']}")
-    left_out = index["truncated"] + index["of_resolvers"] + index["malformed"] + index["failed"]
+    left_out = sum(index[field] for field in ("truncated", "of_resolvers", "malformed", "failed", "astray"))
     click.echo(
         f"  from {index['used']:,} responses; left out: {index['truncated']:,} truncated, {index['of_resolvers']:,} of "
-        f"resolvers, {index['malformed']:,} malformed, {index['failed']:,} failures ({left_out:,} together)"
+        f"resolvers, {index['malformed']:,} malformed, {index['failed']:,} failures, {index['astray']:,} referrals "
+        f"astray ({left_out:,} together)"
     )
     click.echo(
         f"  {index['conflicts']:,} RRsets had different data; made up: {index['soa_made']:,} SOA records, "
         f"{index['ns_made']:,} sets of name servers; {index['without_server']:,} zones are delegated only"
     )
+    if index["left_out"]:
+        click.echo(f"  {index['left_out']:,} times an RRset had data beside the first 64 different ones: left out")

@@ -9,6 +9,7 @@ from dnsrig.cli.common import WholeNumber
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 DOMAINS_MAX = 1_000_000_000
+MIB = 1 << 20
 
 
 def profile_option(command: Command) -> Command:
@@ -19,6 +20,18 @@ def profile_option(command: Command) -> Command:
         show_default=True,
         help="What the Internet is like: a name, or a file that ends in .toml.",
     )(command)
+
+
+def memory_option(what: str) -> Callable[[Command], Command]:
+    """Add `--memory`, which says how many MiB `what` may take."""
+    return click.option(
+        "--memory",
+        "memory_mib",
+        type=WholeNumber(16, 1 << 20),
+        default=1024,
+        show_default=True,
+        help=f"MiB that {what} may take.",
+    )
 
 
 def domains_option(command: Command) -> Command:

@@ -1,5 +1,6 @@
 """`dnsrig internet serve`: a simulated Internet until Ctrl-C."""
 
+import math
 import os
 import time
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ import click
 
 from dnsrig import _core
 from dnsrig.cli.common import WholeNumber, chosen_seed, json_option, print_json, print_table, seed_option
-from dnsrig.cli.internet_options import DOMAINS_MAX, domains_option, profile_option
+from dnsrig.cli.internet_options import DOMAINS_MAX, MIB, domains_option, memory_option, profile_option
 from dnsrig.errors import InputError
 from dnsrig.hosts.namespace import Namespace
 from dnsrig.hosts.network.users import enter_user_namespace
@@ -29,9 +30,8 @@ from dnsrig.internet import (
 
 WATCH_INTERVAL_S = 0.2
 """How often it is looked whether the server still runs."""
-MIB = 1 << 20
 DAY_S = 86_400
-OF_PROFILES = ("profile", "domains", "loopback", "memory_mib", "presign", "presign_file", "vantage", "no_distances")
+OF_PROFILES = ("profile", "domains", "loopback", "presign", "presign_file", "vantage", "no_distances")
 """Parameters that only an Internet of a profile has."""
 
 
@@ -91,14 +91,7 @@ class Serving:
 @click.option(
     "--threads", type=WholeNumber(1, 256), default=None, help="Threads for UDP.  [default: one for each processor]"
 )
-@click.option(
-    "--memory",
-    "memory_mib",
-    type=WholeNumber(16, 1 << 20),
-    default=1024,
-    show_default=True,
-    help="MiB that zones and signatures may take.",
-)
+@memory_option("zones and signatures")
 @click.option(
     "--presign",
     type=WholeNumber(0, DOMAINS_MAX),
@@ -174,7 +167,8 @@ def serve(
     chosen_port = DNS_PORT if port is None else port
     chosen_threads = threads or len(os.sched_getaffinity(0))
     if rebuilt is not None:
-        plan = _plan_rebuilt(rebuilt, seed, signed_at_s, chosen_port, chosen_threads)
+        made = read_rebuilt(rebuilt, seed, signed_at_s, memory_mib * MIB)
+        plan = _plan_rebuilt(made, rebuilt, seed, chosen_port, chosen_threads)
     else:
         internet = _core.Internet(
             profile,
@@ -205,11 +199,18 @@ def _refuse_with_from(context: click.Context) -> None:
             raise click.UsageError(f"{option} is of no use with --from: leave one of them out.")
 
 
-def _plan_rebuilt(folder: Path, seed: int, signed_at_s: int, port: int, threads: int) -> Plan:
-    internet = read_rebuilt(folder, seed, signed_at_s)
+def _plan_rebuilt(internet: _core.RebuiltInternet, folder: Path, seed: int, port: int, threads: int) -> Plan:
     addresses = tuple(internet.addresses)
-    facts = {"profile": str(folder), "servers": len(addresses), "prefixes": list(REBUILT_PREFIXES)}
-    return Plan(internet, f"{folder}, rebuilt, seed {seed}", facts, seed, port, threads, False, addresses)
+    facts = {
+        "profile": str(folder),
+        "zones": internet.zones,
+        "memory_octets": internet.memory_octets,
+        "servers": len(addresses),
+        "prefixes": list(REBUILT_PREFIXES),
+    }
+    memory_mib = math.ceil(internet.memory_octets / MIB)
+    title = f"{folder}, rebuilt, seed {seed}: {internet.zones:,} zones in {memory_mib:,} MiB"
+    return Plan(internet, title, facts, seed, port, threads, False, addresses)
 
 
 def _serve(plan: Plan, folder: Path, accounts_file: Path | None, as_json: bool) -> None:

@@ -12,6 +12,11 @@ const NOERROR: u8 = 0;
 const NXDOMAIN: u8 = 3;
 const REFUSED: u8 = 5;
 
+/// Different data of one RRset that are kept. Some servers give other addresses each time, from pools without end.
+const VARIANTS_MAX: usize = 64;
+/// Octets that an entry takes in a tree beside its names and data.
+const ENTRY: usize = 128;
+
 /// An owner and a type.
 pub(super) type RrsetKey = (Name, Rtype);
 
@@ -23,34 +28,44 @@ pub(super) struct Variant {
     count: u64,
 }
 
-/// All that an RRset was seen to be, the first seen first.
+/// What an RRset was seen to be, the first seen first.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Variants(Vec<Variant>);
+pub(super) struct Variants {
+    kept: Vec<Variant>,
+    /// How often it was something else when there was no room any more.
+    pub left_out: u64,
+}
 
 impl Variants {
-    fn add(&mut self, rrset: &Rrset) {
-        match self.0.iter_mut().find(|one| one.rdata == rrset.rdata) {
-            Some(known) => {
-                known.count += 1;
-                known.ttl = known.ttl.max(rrset.ttl);
-            }
-            None => self.0.push(Variant {
-                rdata: rrset.rdata.clone(),
-                ttl: rrset.ttl,
-                count: 1,
-            }),
+    /// Says how many octets more it takes, about.
+    fn add(&mut self, rrset: &Rrset) -> usize {
+        if let Some(known) = self.kept.iter_mut().find(|one| one.rdata == rrset.rdata) {
+            known.count += 1;
+            known.ttl = known.ttl.max(rrset.ttl);
+            return 0;
         }
+        if self.kept.len() >= VARIANTS_MAX {
+            self.left_out += 1;
+            return 0;
+        }
+        self.kept.push(Variant {
+            rdata: rrset.rdata.clone(),
+            ttl: rrset.ttl,
+            count: 1,
+        });
+        let of_record = |data: &Bytes| data.len() + size_of::<Bytes>();
+        size_of::<Variant>() + rrset.rdata.iter().map(of_record).sum::<usize>()
     }
 
     /// The most frequent one, of equally frequent ones the first.
     pub fn best(&self) -> Option<&Variant> {
-        let most = self.0.iter().map(|one| one.count).max()?;
-        self.0.iter().find(|one| one.count == most)
+        let most = self.kept.iter().map(|one| one.count).max()?;
+        self.kept.iter().find(|one| one.count == most)
     }
 
     /// Whether there were several.
     pub fn is_conflict(&self) -> bool {
-        self.0.len() > 1
+        self.kept.len() > 1
     }
 }
 
@@ -69,6 +84,8 @@ pub struct Counts {
     pub malformed: u64,
     /// Responses with an error such as SERVFAIL, which tell nothing.
     pub failed: u64,
+    /// Referrals that do not lead towards the name asked for, as lame servers give them.
+    pub astray: u64,
 }
 
 /// Takes responses of name servers.
@@ -91,6 +108,7 @@ pub struct Collector {
     /// By zone, the iterations of its NSEC3 records and whether they opt out.
     pub(super) nsec3: BTreeMap<Name, (u16, bool)>,
     counts: Counts,
+    octets: usize,
 }
 
 impl Collector {
@@ -102,6 +120,11 @@ impl Collector {
     /// What became of the messages so far.
     pub fn counts(&self) -> Counts {
         self.counts
+    }
+
+    /// Octets that it takes, about; making zones of it takes as many again.
+    pub fn octets(&self) -> usize {
+        self.octets
     }
 
     /// Takes a message that `server` sent; what is no response of a name server is counted and left out.
@@ -117,10 +140,18 @@ impl Collector {
 
     fn take(&mut self, server: IpAddr, mut response: Response) {
         match response.rcode {
+            NOERROR | NXDOMAIN if response.is_astray() => {
+                self.counts.astray += 1;
+                return;
+            }
             NOERROR | NXDOMAIN => self.counts.used += 1,
             REFUSED => {
                 self.counts.used += 1;
-                self.refused.insert((server, response.name));
+                // These are refused of zones that a server has, too (RFC 5936 section 5, RFC 8482 section 4).
+                if !matches!(response.rtype, Rtype::ANY | Rtype::AXFR | Rtype::IXFR) {
+                    self.octets += of_name(&response.name);
+                    self.refused.insert((server, response.name));
+                }
                 return;
             }
             _ => {
@@ -141,7 +172,7 @@ impl Collector {
         }
         for rrset in &response.additional {
             if matches!(rrset.rtype, Rtype::A | Rtype::AAAA) {
-                add(&mut self.hearsay, rrset);
+                self.octets += add(&mut self.hearsay, rrset);
             }
         }
     }
@@ -156,8 +187,10 @@ impl Collector {
 
     fn take_authoritative(&mut self, server: IpAddr, response: &Response) {
         let is_of_parent = response.rtype == Rtype::DS;
-        self.answered
-            .insert((server, response.name.clone(), is_of_parent));
+        let answered = (server, response.name.clone(), is_of_parent);
+        if self.answered.insert(answered) {
+            self.octets += of_name(&response.name);
+        }
         let mut redirected: Option<&Name> = None;
         for rrset in &response.answer {
             let is_made = rrset.rtype == Rtype::CNAME
@@ -175,13 +208,14 @@ impl Collector {
                 Rtype::SOA | Rtype::NSEC | Rtype::NSEC3 => self.take_own(rrset),
                 Rtype::NS => {
                     self.apexes.insert(rrset.owner.clone());
-                    add(&mut self.hearsay, rrset);
+                    self.octets += add(&mut self.hearsay, rrset);
                 }
                 _ => {}
             }
         }
-        if response.rcode == NOERROR && response.answer.is_empty() && !is_of_parent {
-            self.existing.insert(response.name.clone());
+        let is_empty = response.rcode == NOERROR && response.answer.is_empty();
+        if is_empty && !is_of_parent && self.existing.insert(response.name.clone()) {
+            self.octets += of_name(&response.name);
         }
     }
 
@@ -199,7 +233,7 @@ impl Collector {
                 if matches!(rrset.rtype, Rtype::SOA | Rtype::NS) {
                     self.apexes.insert(rrset.owner.clone());
                 }
-                add(&mut self.authoritative, rrset);
+                self.octets += add(&mut self.authoritative, rrset);
             }
         }
     }
@@ -223,8 +257,10 @@ impl Collector {
             match rrset.rtype {
                 Rtype::NS => {
                     self.apexes.insert(rrset.owner.clone());
-                    self.referred.insert((server, rrset.owner.clone()));
-                    add(&mut self.hearsay, rrset);
+                    if self.referred.insert((server, rrset.owner.clone())) {
+                        self.octets += of_name(&rrset.owner);
+                    }
+                    self.octets += add(&mut self.hearsay, rrset);
                 }
                 Rtype::DS | Rtype::NSEC | Rtype::NSEC3 => self.take_own(rrset),
                 _ => {}
@@ -233,9 +269,19 @@ impl Collector {
     }
 }
 
-fn add(to: &mut BTreeMap<RrsetKey, Variants>, rrset: &Rrset) {
-    let key = (rrset.owner.clone(), rrset.rtype);
-    to.entry(key).or_default().add(rrset);
+/// Octets that a name takes in a tree, about.
+fn of_name(name: &Name) -> usize {
+    ENTRY + name.len()
+}
+
+/// Adds an RRset, and says how many octets more that takes, about.
+fn add(to: &mut BTreeMap<RrsetKey, Variants>, rrset: &Rrset) -> usize {
+    let known = to.entry((rrset.owner.clone(), rrset.rtype)).or_default();
+    let of_key = match known.kept.is_empty() {
+        true => of_name(&rrset.owner),
+        false => 0,
+    };
+    of_key + known.add(rrset)
 }
 
 /// Gives an RRset that was made of a wildcard the wildcard's name, which its signature tells (RFC 4035 section 5.3.4).

@@ -1,6 +1,8 @@
 //! Making zones of what was collected, and completing what resolving needs and no response had.
 
 use super::collect::{Collector, RrsetKey, Variants};
+use super::owners::Owners;
+use crate::excerpt::octets_of;
 use crate::wire::{RecordList, child};
 use dnsrig_sign::Algorithm;
 use dnsrig_zone::{Name, Record, Zone};
@@ -8,6 +10,7 @@ use domain::base::iana::{Class, Rtype};
 use domain::base::name::ToName;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A type of the range for private use (RFC 6895 section 3.1): it stands at names that exist, but have no data that was seen.
 const PLACEHOLDER: Rtype = Rtype::from_int(65_280);
@@ -31,6 +34,13 @@ pub struct RebuiltZone {
     pub nsec3: Option<(u16, bool)>,
 }
 
+impl RebuiltZone {
+    /// Octets that it takes in memory, about, before it is signed.
+    pub fn octets(&self) -> usize {
+        octets_of(&self.zone)
+    }
+}
+
 /// What came out.
 #[derive(Debug)]
 pub struct Reconstruction {
@@ -38,6 +48,8 @@ pub struct Reconstruction {
     pub zones: Vec<RebuiltZone>,
     /// RRsets that were seen with different data; the most frequent was taken.
     pub conflicts: u64,
+    /// How often RRsets had data beside the first 64 different ones; these were left out.
+    pub left_out: u64,
     /// SOA records that were made up.
     pub soa_made: u64,
     /// Delegations and NS RRsets that were made up or taken from elsewhere.
@@ -46,24 +58,26 @@ pub struct Reconstruction {
     pub without_server: u64,
 }
 
-struct Builder<'a> {
-    seen: &'a Collector,
-    cuts: BTreeSet<Name>,
-    servers: BTreeMap<Name, BTreeSet<IpAddr>>,
+pub(super) struct Builder<'a> {
+    pub seen: &'a Collector,
+    cancel: &'a AtomicBool,
+    pub cuts: BTreeSet<Name>,
+    pub servers: BTreeMap<Name, BTreeSet<IpAddr>>,
     /// Names of servers by their addresses.
-    names: HashMap<IpAddr, Name>,
+    pub names: HashMap<IpAddr, Name>,
     records: BTreeMap<Name, RecordList>,
     soa_made: u64,
     ns_made: u64,
 }
 
 impl Collector {
-    /// Makes zones of what was seen; no zones if nothing was.
-    pub fn rebuild(&self) -> Reconstruction {
+    /// Makes zones of what was seen; no zones if nothing was. `None` if `cancel` was set meanwhile.
+    pub fn rebuild(&self, cancel: &AtomicBool) -> Option<Reconstruction> {
         let mut cuts = self.apexes.clone();
         cuts.insert(Name::root_bytes());
         let mut builder = Builder {
             seen: self,
+            cancel,
             cuts,
             servers: BTreeMap::new(),
             names: HashMap::new(),
@@ -73,15 +87,15 @@ impl Collector {
         };
         builder.find_servers();
         let without_server = builder.drop_unserved();
-        if builder.servers.is_empty() {
-            return builder.finish(without_server);
+        if !builder.servers.is_empty() {
+            builder.serve_root();
+            builder.put_data();
+            builder.put_existing();
+            builder.complete_apexes();
+            builder.put_delegations();
         }
-        builder.serve_root();
-        builder.put_data();
-        builder.put_existing();
-        builder.complete_apexes();
-        builder.put_delegations();
-        builder.finish(without_server)
+        let made = builder.finish(without_server);
+        (!cancel.load(Ordering::Relaxed)).then_some(made)
     }
 }
 
@@ -94,27 +108,26 @@ pub(super) fn address(rtype: Rtype, rdata: &[u8]) -> Option<IpAddr> {
     }
 }
 
-/// Whether an owner is a wildcard that a name may be made of.
-fn covers(owner: &Name, name: &Name) -> bool {
-    owner.as_slice().starts_with(b"\x01*") && name.ends_with(&above(owner))
-}
-
 /// The parent of a name, which is not the root.
-fn above(name: &Name) -> Name {
+pub(super) fn above(name: &Name) -> Name {
     let parent = name.iter_suffixes().nth(1);
     parent.map_or_else(Name::root_bytes, |parent| parent.to_name())
 }
 
 impl Builder<'_> {
+    fn is_cancelled(&self) -> bool {
+        self.cancel.load(Ordering::Relaxed)
+    }
+
     /// The zone that a name is in.
-    fn zone_of(&self, name: &Name) -> Name {
+    pub fn zone_of(&self, name: &Name) -> Name {
         let mut suffixes = name.iter_suffixes().map(|suffix| suffix.to_name());
         let found = suffixes.find(|suffix: &Name| self.cuts.contains(suffix));
         found.unwrap_or_else(Name::root_bytes)
     }
 
     /// The zone above the one with this apex.
-    fn parent_of(&self, apex: &Name) -> Name {
+    pub fn parent_of(&self, apex: &Name) -> Name {
         self.zone_of(&above(apex))
     }
 
@@ -127,7 +140,7 @@ impl Builder<'_> {
     }
 
     /// Names of a zone's servers, as it says itself, or else as the one above says.
-    fn name_servers(&self, apex: &Name) -> Vec<Name> {
+    pub fn name_servers(&self, apex: &Name) -> Vec<Name> {
         let ns = self.best(&(apex.clone(), Rtype::NS));
         let rdata = ns.into_iter().flat_map(|ns| &ns.rdata);
         rdata
@@ -136,7 +149,7 @@ impl Builder<'_> {
             .collect()
     }
 
-    fn addresses_of(&self, server: &Name) -> Vec<IpAddr> {
+    pub fn addresses_of(&self, server: &Name) -> Vec<IpAddr> {
         let types = [Rtype::A, Rtype::AAAA];
         let known = types.map(|rtype| (rtype, self.best(&(server.clone(), rtype))));
         let known = known
@@ -149,41 +162,6 @@ impl Builder<'_> {
                     .filter_map(move |data| address(rtype, data))
             })
             .collect()
-    }
-
-    /// A server serves what it answered for and the zone whose delegations it gave. Of zones that some server was seen to serve
-    /// so, those that their NS RRsets name serve them too, but for what they refused.
-    fn find_servers(&mut self) {
-        let mut served: BTreeSet<(Name, IpAddr)> = BTreeSet::new();
-        for (server, name, is_of_parent) in &self.seen.answered {
-            let is_apex = self.cuts.contains(name) && *name != Name::root_bytes();
-            let zone = match *is_of_parent && is_apex {
-                true => self.parent_of(name),
-                false => self.zone_of(name),
-            };
-            served.insert((zone, *server));
-        }
-        for (server, child) in &self.seen.referred {
-            served.insert((self.parent_of(child), *server));
-        }
-        let mut refused: BTreeSet<(Name, IpAddr)> = BTreeSet::new();
-        for (server, name) in &self.seen.refused {
-            refused.insert((self.zone_of(name), *server));
-        }
-        let seen: BTreeSet<Name> = served.iter().map(|(apex, _)| apex.clone()).collect();
-        for apex in &self.cuts {
-            for name in self.name_servers(apex) {
-                for address in self.addresses_of(&name) {
-                    self.names.entry(address).or_insert_with(|| name.clone());
-                    if seen.contains(apex) && !refused.contains(&(apex.clone(), address)) {
-                        served.insert((apex.clone(), address));
-                    }
-                }
-            }
-        }
-        for (zone, server) in served {
-            self.servers.entry(zone).or_default().insert(server);
-        }
     }
 
     /// Forgets zones that nobody serves; of those that others delegate to, the delegations stay. Says how many these are.
@@ -238,6 +216,9 @@ impl Builder<'_> {
         let addresses = hearsay.filter(|(_, rtype)| *rtype != Rtype::NS);
         let unsaid = addresses.filter(|key| !seen.authoritative.contains_key(*key));
         for key in seen.authoritative.keys().chain(unsaid) {
+            if self.is_cancelled() {
+                return;
+            }
             let (owner, rtype) = key;
             let apex = self.zone_of(owner);
             let is_cut = *owner == apex && owner.label_count() > 1;
@@ -253,15 +234,22 @@ impl Builder<'_> {
     /// Keeps names existing that had an empty answer and have nothing at or below them.
     fn put_existing(&mut self) {
         let seen = self.seen;
+        let mut owners: BTreeMap<Name, Owners> = BTreeMap::new();
+        for (apex, list) in &self.records {
+            let of_zone = owners.entry(apex.clone()).or_default();
+            list.records.iter().for_each(|one| of_zone.add(&one.owner));
+        }
         for name in &seen.existing {
+            if self.is_cancelled() {
+                return;
+            }
             let apex = self.zone_of(name);
-            let is_known = self.records.get(&apex).is_some_and(|list| {
-                let mut owners = list.records.iter().map(|record| &record.owner);
-                owners.any(|owner| owner.ends_with(name) || covers(owner, name))
-            });
+            let of_zone = owners.entry(apex.clone()).or_default();
             let is_served = self.servers.contains_key(&apex) && *name != apex;
             let has_cut = self.cuts.range(name.clone()..).next();
-            if is_served && !is_known && !has_cut.is_some_and(|cut| cut.ends_with(name)) {
+            let has_cut = has_cut.is_some_and(|cut| cut.ends_with(name));
+            if is_served && !has_cut && !of_zone.have(name, &apex) {
+                of_zone.add(name);
                 self.list(&apex)
                     .add(name, PLACEHOLDER, COMPLETED_TTL_S, Vec::new());
             }
@@ -357,6 +345,9 @@ impl Builder<'_> {
             .cloned()
             .collect();
         for apex in cuts {
+            if self.is_cancelled() {
+                return;
+            }
             let parent = self.parent_of(&apex);
             if !self.servers.contains_key(&parent) {
                 continue;
@@ -387,9 +378,13 @@ impl Builder<'_> {
             .authoritative
             .values()
             .chain(self.seen.hearsay.values());
+        let left_out = all.clone().map(|variants| variants.left_out).sum();
         let conflicts = all.filter(|variants| variants.is_conflict()).count() as u64;
         let mut zones = Vec::new();
         for (apex, mut list) in std::mem::take(&mut self.records) {
+            if self.is_cancelled() {
+                break;
+            }
             drop_aliases(&mut list.records);
             let Some(servers) = self.servers.remove(&apex) else {
                 continue;
@@ -410,6 +405,7 @@ impl Builder<'_> {
         Reconstruction {
             zones,
             conflicts,
+            left_out,
             soa_made: self.soa_made,
             ns_made: self.ns_made,
             without_server,

@@ -64,6 +64,18 @@ pub(super) fn lower(name: &impl ToName) -> Name {
 }
 
 impl Response {
+    /// Whether it is a referral that leads away from the name asked for, upwards to the root as a rule: it says nothing of the
+    /// server, but that it does not have the zone.
+    pub fn is_astray(&self) -> bool {
+        let mut delegations = self.authority.iter();
+        !self.is_authoritative
+            && delegations.any(|rrset| {
+                let is_downwards =
+                    rrset.owner.label_count() > 1 && self.name.ends_with(&rrset.owner);
+                rrset.rtype == Rtype::NS && !is_downwards
+            })
+    }
+
     pub fn parse(octets: &[u8]) -> Result<Self, Unused> {
         let message = Message::from_octets(octets).map_err(|_| Unused::Malformed)?;
         let header = message.header();

@@ -7,6 +7,8 @@
 mod collect;
 mod complete;
 mod message;
+mod owners;
+mod served;
 mod world;
 
 pub use collect::{Collector, Counts};

@@ -21,6 +21,7 @@ use foldhash::quality::FixedState;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::BuildHasher;
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 const DAY_S: u64 = 86_400;
@@ -28,8 +29,6 @@ const DAY_S: u64 = 86_400;
 const VALIDITY_DAYS: u64 = 30;
 /// The TTL of DNSKEY and DS RRsets that are made anew, in seconds.
 const KEYS_TTL_S: u32 = 3600;
-/// Octets that signatures may take.
-const SIGNATURES_LEN: usize = 256 << 20;
 
 /// How rebuilt zones are answered from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +37,27 @@ pub struct RebuiltOptions {
     pub seed: u64,
     /// When signatures have to be valid, in seconds since 1970; they are from the day before on.
     pub signed_at_s: u64,
+    /// Octets that zones and signatures may take together, about. While zones are read and made, it may be twice as much.
+    pub memory_octets: usize,
+}
+
+impl RebuiltOptions {
+    fn for_signatures(&self) -> usize {
+        self.memory_octets / 4
+    }
+
+    /// Refuses zones of so many octets if they are too many.
+    ///
+    /// # Errors
+    /// [`InternetError::Memory`].
+    pub fn check_memory(&self, octets_of_zones: usize) -> Result<(), InternetError> {
+        match octets_of_zones <= self.memory_octets - self.for_signatures() {
+            true => Ok(()),
+            false => Err(InternetError::Memory {
+                memory_mib: self.memory_octets >> 20,
+            }),
+        }
+    }
 }
 
 /// A server's number and its zones by their names in lower case.
@@ -47,6 +67,8 @@ type Served = (u32, HashMap<Box<[u8]>, usize>);
 #[derive(Debug)]
 pub struct Rebuilt {
     excerpts: Vec<Excerpt>,
+    /// Octets of the excerpts, about.
+    octets: usize,
     refusing: Excerpt,
     by_server: HashMap<IpAddr, Served>,
     addresses: Vec<IpAddr>,
@@ -100,8 +122,13 @@ impl Rebuilt {
     /// Makes keys and chains for `zones`, of which the first has to be the root.
     ///
     /// # Errors
-    /// [`InternetError::Sign`], [`InternetError::Answer`].
-    pub fn new(zones: Vec<RebuiltZone>, options: RebuiltOptions) -> Result<Self, InternetError> {
+    /// [`InternetError::Sign`], [`InternetError::Answer`], [`InternetError::Memory`]; [`InternetError::Interrupted`] if `cancel`
+    /// was set.
+    pub fn new(
+        zones: Vec<RebuiltZone>,
+        options: RebuiltOptions,
+        cancel: &AtomicBool,
+    ) -> Result<Self, InternetError> {
         let day = options.signed_at_s / DAY_S * DAY_S;
         let validity = Validity {
             inception: day.saturating_sub(DAY_S) as u32,
@@ -110,6 +137,9 @@ impl Rebuilt {
         let keys = KeyMaker::new(options.seed);
         let mut ds = BTreeMap::new();
         for zone in zones.iter().filter(|zone| zone.is_secure) {
+            if cancel.load(Ordering::Relaxed) {
+                return Err(InternetError::Interrupted);
+            }
             if let Some(signing) = signing_of(zone) {
                 let apex = zone.zone.origin();
                 let ksk = keys.ksk(apex, signing.number, signing.keys.algorithm)?;
@@ -120,16 +150,21 @@ impl Rebuilt {
         let anchor = ds.remove(&root);
         let mut made = Self {
             excerpts: Vec::with_capacity(zones.len()),
+            octets: 0,
             refusing: Excerpt::refusing()?,
             by_server: HashMap::new(),
             addresses: Vec::new(),
-            signatures: Signatures::new(SIGNATURES_LEN),
+            signatures: Signatures::new(options.for_signatures()),
             hints: zones.first().map(hints).unwrap_or_default(),
             trust_anchor: anchor
                 .map_or_else(String::new, |ds| format!("{}\n", PresentationRecord(&ds))),
         };
         for zone in zones {
+            if cancel.load(Ordering::Relaxed) {
+                return Err(InternetError::Interrupted);
+            }
             made.put(zone, &keys, validity, &ds)?;
+            options.check_memory(made.octets)?;
         }
         Ok(made)
     }
@@ -161,8 +196,14 @@ impl Rebuilt {
             served.1.insert(apex.as_slice().into(), place);
         }
         let made = whole_zone(keys, validity, apex, RecordList { records }, signing)?;
+        self.octets += made.octets;
         self.excerpts.push(made);
         Ok(())
+    }
+
+    /// How many zones it has.
+    pub fn zones(&self) -> usize {
+        self.excerpts.len()
     }
 
     /// The addresses of all servers.
@@ -256,7 +297,6 @@ impl Responding for Rebuilt {
     }
 
     fn octets(&self) -> usize {
-        let of_zones: usize = self.excerpts.iter().map(|one| one.octets).sum();
-        of_zones + self.signatures.octets()
+        self.octets + self.signatures.octets()
     }
 }

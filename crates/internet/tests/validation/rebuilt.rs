@@ -4,19 +4,32 @@ use crate::small;
 use crate::walk::{Found, NOW_S, Walker, query};
 use dnsrig_answer::Transport;
 use dnsrig_internet::{
-    Arrived, Asked, Collector, Counts, Internet, QueryNames, Rebuilt, RebuiltOptions, Responding,
-    Scratch,
+    Arrived, Asked, Collector, Counts, Internet, InternetError, QueryNames, Rebuilt,
+    RebuiltOptions, RebuiltZone, Reconstruction, Responding, Scratch,
 };
 use dnsrig_zone::Name;
 use domain::base::iana::Rtype;
 use std::collections::HashSet;
 use std::net::IpAddr;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 const OPTIONS: RebuiltOptions = RebuiltOptions {
     seed: 5,
     signed_at_s: NOW_S as u64,
+    memory_octets: 1 << 30,
 };
+
+/// Nobody cancels.
+static GO_ON: AtomicBool = AtomicBool::new(false);
+
+fn rebuild(collector: &Collector) -> Reconstruction {
+    collector.rebuild(&GO_ON).unwrap()
+}
+
+fn serve(zones: Vec<RebuiltZone>) -> Rebuilt {
+    Rebuilt::new(zones, OPTIONS, &GO_ON).unwrap()
+}
 
 fn asked(internet: &Internet) -> Vec<Asked> {
     QueryNames::new(internet, 12, 0.3).take(150).collect()
@@ -43,7 +56,7 @@ fn the_same_questions_are_answered_the_same() {
     let mut walker = Walker::new(&internet);
     let found = walk(&mut walker, &asked);
     let collector = collected(&walker.sent);
-    let made = collector.rebuild();
+    let made = rebuild(&collector);
     assert_eq!((made.conflicts, made.without_server), (0, 0));
     let signed = made
         .zones
@@ -51,7 +64,7 @@ fn the_same_questions_are_answered_the_same() {
         .filter(|zone| zone.algorithm.is_some())
         .count();
     assert!(signed > 20 && signed < made.zones.len());
-    let rebuilt = Rebuilt::new(made.zones, OPTIONS).unwrap();
+    let rebuilt = serve(made.zones);
     assert_ne!(rebuilt.trust_anchor(), internet.trust_anchor().unwrap());
     let mut again = Walker::over(&rebuilt, rebuilt.root_hints(), rebuilt.trust_anchor());
     assert_eq!(walk(&mut again, &asked), found);
@@ -85,7 +98,7 @@ fn what_one_authoritative_server_sent_gets_a_root() {
         .filter(|(from, _)| *from == server)
         .collect();
     assert!(sent.len() > 20);
-    let made = collected(&sent).rebuild();
+    let made = rebuild(&collected(&sent));
     let names: Vec<String> = made
         .zones
         .iter()
@@ -93,7 +106,7 @@ fn what_one_authoritative_server_sent_gets_a_root() {
         .collect();
     assert_eq!(names, [".", "com."]);
     assert!(made.soa_made == 1 && made.without_server > 10);
-    let rebuilt = Rebuilt::new(made.zones, OPTIONS).unwrap();
+    let rebuilt = serve(made.zones);
     // The root was not seen: it is made up, and not signed.
     assert_eq!(rebuilt.trust_anchor(), "");
     let mut again = Walker::over(&rebuilt, rebuilt.root_hints(), "");
@@ -166,11 +179,12 @@ fn the_most_frequent_data_win_and_what_is_no_answer_of_a_server_is_left_out() {
         recursive: 1,
         malformed: 1,
         failed: 1,
+        astray: 0,
     };
     assert_eq!(collector.counts(), expected);
-    let made = collector.rebuild();
+    let made = rebuild(&collector);
     assert_eq!(made.conflicts, 2);
-    let rebuilt = Rebuilt::new(made.zones, OPTIONS).unwrap();
+    let rebuilt = serve(made.zones);
     assert_eq!(rebuilt.addresses(), [server]);
     let mut walker = Walker::over(&rebuilt, rebuilt.root_hints(), "");
     let mut ask = |name: &str, rtype| walker.resolve(&name.parse().unwrap(), rtype);
@@ -191,11 +205,11 @@ fn the_most_frequent_data_win_and_what_is_no_answer_of_a_server_is_left_out() {
 
 #[test]
 fn nothing_comes_of_nothing_and_strangers_are_not_answered() {
-    assert!(Collector::new().rebuild().zones.is_empty());
+    assert!(rebuild(&Collector::new()).zones.is_empty());
     let internet = small(11);
     let mut walker = Walker::new(&internet);
     walk(&mut walker, &asked(&internet)[..3]);
-    let rebuilt = Rebuilt::new(collected(&walker.sent).rebuild().zones, OPTIONS).unwrap();
+    let rebuilt = serve(rebuild(&collected(&walker.sent)).zones);
     let message = query(&Name::root_bytes(), Rtype::NS, true);
     let arrived = Arrived {
         server: "192.0.2.1".parse().unwrap(),
@@ -208,6 +222,130 @@ fn nothing_comes_of_nothing_and_strangers_are_not_answered() {
     assert_eq!((answer.len, answer.server), (None, None));
 }
 
+/// An NS record of `owner` that names ns.`owner`.
+fn delegation(owner: &str) -> Vec<u8> {
+    let owner: Name = owner.parse().unwrap();
+    let mut record = owner.as_slice().to_vec();
+    record.extend_from_slice(&[0, 2, 0, 1, 0, 0, 1, 0, 0, 3 + owner.len() as u8, 2]);
+    record.extend_from_slice(b"ns");
+    record.extend_from_slice(owner.as_slice());
+    record
+}
+
+/// The addresses of a zone's servers; none if there is no such zone.
+fn servers_of(made: &Reconstruction, apex: &str) -> Vec<String> {
+    let apex: Name = apex.parse().unwrap();
+    let mut zones = made.zones.iter();
+    let zone = zones.find(|one| *one.zone.origin() == apex);
+    let servers = zone.into_iter().flat_map(|one| &one.servers);
+    servers.map(ToString::to_string).collect()
+}
+
+/// What servers sent: the last octet of the server's address, flags, the name asked for and the owner of the referral.
+fn made_of(sent: &[(u8, [u8; 2], &str, Option<&str>)]) -> (Reconstruction, Counts) {
+    let mut collector = Collector::new();
+    for (server, flags, name, referral) in sent {
+        let record = referral.map(delegation).unwrap_or_default();
+        let counts = [0, u8::from(referral.is_some()), 0];
+        let message = response(*flags, counts, name, Rtype::A, &[&record]);
+        collector.add(IpAddr::from([192, 0, 2, *server]), &message);
+    }
+    (rebuild(&collector), collector.counts())
+}
+
+const REFERRAL: [u8; 2] = [0x80, 0];
+const AUTHORITATIVE: [u8; 2] = [0x84, 0];
+const REFUSED: [u8; 2] = [0x80, 5];
+
+#[test]
+fn referrals_that_lead_astray_make_no_servers() {
+    let sound = (1, REFERRAL, "www.a.test.", Some("test."));
+    for astray in [".", "other.", "b.test.", "x.www.a.test."] {
+        let sent = [sound, (9, REFERRAL, "www.a.test.", Some(astray))];
+        let (made, counts) = made_of(&sent);
+        assert_eq!((counts.used, counts.astray), (1, 1), "{astray}");
+        assert_eq!(servers_of(&made, "."), ["192.0.2.1"], "{astray}");
+        assert_eq!(made.zones.len(), 1, "{astray}");
+    }
+}
+
+#[test]
+fn who_answers_or_refuses_below_what_it_refers_to_is_lame() {
+    let sound = (1, REFERRAL, "www.a.test.", Some("test."));
+    let upwards = (9, REFERRAL, "www.a.test.", Some("test."));
+    assert_eq!(
+        servers_of(&made_of(&[sound, upwards]).0, "."),
+        ["192.0.2.1", "192.0.2.9"]
+    );
+    let of_b = (2, AUTHORITATIVE, "b.test.", Some("b.test."));
+    for below in [
+        (9, AUTHORITATIVE, "www.b.test.", None),
+        (9, REFUSED, "www.b.test.", None),
+    ] {
+        let (made, counts) = made_of(&[sound, upwards, of_b, below]);
+        assert_eq!((counts.used, counts.astray), (4, 0));
+        assert_eq!(servers_of(&made, "."), ["192.0.2.1"]);
+        let is_of_b = servers_of(&made, "b.test.").contains(&"192.0.2.9".to_owned());
+        assert_eq!(is_of_b, below.1 == AUTHORITATIVE);
+    }
+    // Who answers elsewhere may well be a server of the root.
+    let elsewhere = (9, AUTHORITATIVE, "www.elsewhere.", Some("elsewhere."));
+    let (made, _) = made_of(&[sound, upwards, elsewhere]);
+    assert_eq!(servers_of(&made, "."), ["192.0.2.1", "192.0.2.9"]);
+}
+
+#[test]
+fn data_that_never_end_are_left_out_and_counted() {
+    let server: IpAddr = "192.0.2.53".parse().unwrap();
+    let mut collector = Collector::new();
+    let mut grown = Vec::new();
+    for last in [7, 7].into_iter().chain(0..100) {
+        let record = host(last);
+        collector.add(
+            server,
+            &response(AUTHORITATIVE, [1, 0, 0], "a.test.", Rtype::A, &[&record]),
+        );
+        grown.push(collector.octets());
+    }
+    let made = rebuild(&collector);
+    // 7 and 63 others.
+    assert_eq!((made.conflicts, made.left_out), (1, 36));
+    assert!(grown[65] > grown[1] && grown[66..].iter().all(|octets| *octets == grown[65]));
+    let name: Name = "a.test.".parse().unwrap();
+    let data: Vec<_> = made.zones[0]
+        .zone
+        .records()
+        .iter()
+        .filter(|one| one.owner == name)
+        .collect();
+    assert_eq!((data.len(), &data[0].rdata[..]), (1, &[192, 0, 2, 7][..]));
+}
+
+#[test]
+fn what_takes_too_much_memory_or_is_cancelled_is_not_made() {
+    let internet = small(11);
+    let mut walker = Walker::new(&internet);
+    walk(&mut walker, &asked(&internet));
+    let collector = collected(&walker.sent);
+    let octets = serve(rebuild(&collector).zones).octets();
+    let make = |memory_octets, cancel: &AtomicBool| {
+        let options = RebuiltOptions {
+            memory_octets,
+            ..OPTIONS
+        };
+        Rebuilt::new(rebuild(&collector).zones, options, cancel)
+    };
+    assert!(make(octets * 4 / 3 + 4, &GO_ON).is_ok());
+    let refused = make(octets * 4 / 3 - 4, &GO_ON);
+    assert!(matches!(refused, Err(InternetError::Memory { .. })));
+    let cancelled = AtomicBool::new(true);
+    assert!(matches!(
+        make(1 << 30, &cancelled),
+        Err(InternetError::Interrupted)
+    ));
+    assert!(collector.rebuild(&cancelled).is_none());
+}
+
 proptest::proptest! {
     #[test]
     fn any_octets_are_taken(octets in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..120), counts: [u8; 3]) {
@@ -215,6 +353,6 @@ proptest::proptest! {
         let mut collector = Collector::new();
         collector.add(server, &octets);
         collector.add(server, &response([0x84, 0], counts, "www.example.", Rtype::A, &[&octets]));
-        Rebuilt::new(collector.rebuild().zones, OPTIONS).unwrap();
+        serve(rebuild(&collector).zones);
     }
 }

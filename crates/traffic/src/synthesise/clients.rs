@@ -1,6 +1,6 @@
 //! Who sends queries.
 
-use super::random::{Purpose, Random, at, permute, unit};
+use super::random::{Purpose, Random, at, permutation, unit};
 use super::ranks::{RankTable, Shares};
 use crate::profile::{ClientGroup, Profile, Quantiles};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -137,7 +137,7 @@ impl Population {
             let address = Ipv6Addr::new(0x2001, 0xdb8, a | 0x8000, b, c, d, upper, lower);
             return (address.into(), SERVER_V6);
         }
-        let host = permute(self.seed, Purpose::Address, 24, client.number.into());
+        let host = permutation(self.seed, Purpose::Address, MOST_CLIENTS).at(client.number.into());
         (
             Ipv4Addr::from_bits(10 << 24 | host as u32).into(),
             SERVER_V4,

@@ -1,7 +1,10 @@
 //! Random numbers that the seed alone decides, whatever the machine and the version of `rand`.
 
+use dnsrig_zone::splitmix::{self, Permutation};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+
+pub(super) use dnsrig_zone::splitmix::mix;
 
 /// What numbers are drawn for; each has numbers of its own.
 #[derive(Clone, Copy, Debug)]
@@ -82,31 +85,16 @@ pub(super) fn unit(bits: u64) -> f64 {
     (bits >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
 }
 
-/// The bits of `seed` for `purpose` at `index`, without those before it (the finaliser of SplitMix64).
+/// The bits of `seed` for `purpose` at `index`, without those before it.
 #[inline]
 pub(super) fn at(seed: u64, purpose: Purpose, index: u64) -> u64 {
-    let mixed = mix(seed ^ mix(purpose as u64));
-    mix(mixed.wrapping_add(index.wrapping_mul(0x9E37_79B9_7F4A_7C15)))
+    splitmix::at(splitmix::key(seed, purpose as u64), index)
 }
 
-/// Mixes bits.
+/// The permutation of the numbers below `count` that `seed` has for `purpose`.
 #[inline]
-pub(super) fn mix(mut bits: u64) -> u64 {
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    bits ^ (bits >> 31)
-}
-
-/// Maps numbers below 2^`bits` to such numbers, no two to the same: a Feistel network. `bits` is even.
-#[inline]
-pub(super) fn permute(seed: u64, purpose: Purpose, bits: u32, number: u64) -> u64 {
-    let half = bits / 2;
-    let mask = (1 << half) - 1;
-    let (mut left, mut right) = (number >> half & mask, number & mask);
-    for round in 0..4 {
-        (left, right) = (right, left ^ (at(seed, purpose, right << 2 | round) & mask));
-    }
-    left << half | right
+pub(super) fn permutation(seed: u64, purpose: Purpose, count: u64) -> Permutation {
+    Permutation::new(splitmix::key(seed, purpose as u64), count)
 }
 
 #[cfg(test)]
@@ -119,16 +107,6 @@ mod tests {
         assert_eq!(drawn(1, Purpose::Slots), drawn(1, Purpose::Slots));
         assert_ne!(drawn(1, Purpose::Slots), drawn(2, Purpose::Slots));
         assert_ne!(drawn(1, Purpose::Slots), drawn(1, Purpose::Questions));
-    }
-
-    #[test]
-    fn a_permutation_meets_every_number_once() {
-        let mut seen: Vec<u64> = (0..1024)
-            .map(|number| permute(7, Purpose::Address, 10, number))
-            .collect();
-        assert!(!seen.is_sorted());
-        seen.sort_unstable();
-        assert!(seen.into_iter().eq(0..1024));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Random numbers that depend on nothing but the seed and on what they are for.
 
+use crate::splitmix::{self, Permutation};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -80,77 +81,26 @@ pub(super) fn scale(bits: u32, limit: u32) -> u32 {
     ((u64::from(bits) * u64::from(limit)) >> 32) as u32
 }
 
-/// The number of `seed` and `purpose` at `index`, without those before it (the finaliser of SplitMix64).
+/// The number of `seed` and `purpose` at `index`, without those before it.
 pub(super) fn at(seed: u64, purpose: Purpose, index: u64) -> u64 {
-    let mixed = mix(seed ^ mix(purpose as u64));
-    mix(mixed.wrapping_add(index.wrapping_mul(0x9E37_79B9_7F4A_7C15)))
+    splitmix::at(splitmix::key(seed, purpose as u64), index)
 }
 
-fn mix(mut bits: u64) -> u64 {
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    bits ^ (bits >> 31)
-}
-
-/// A permutation of the numbers below `count`, by which exactly as many items as wanted are of a kind although each
-/// item is looked at alone: a Feistel network, walked along until it hits a number below `count`.
-pub(super) struct Permutation {
-    count: u64,
-    half_bits: u32,
-    seed: u64,
-    purpose: Purpose,
-}
-
-impl Permutation {
-    /// The permutation of `seed` for `purpose`.
-    pub fn new(seed: u64, purpose: Purpose, count: u64) -> Self {
-        let bits = u64::BITS - count.saturating_sub(1).leading_zeros();
-        Self {
-            count,
-            half_bits: bits.div_ceil(2).max(1),
-            seed,
-            purpose,
-        }
-    }
-
-    /// Where `index`, which is below `count`, goes.
-    pub fn at(&self, index: u64) -> u64 {
-        let mask = (1 << self.half_bits) - 1;
-        let mut place = index;
-        loop {
-            let (mut left, mut right) = (place >> self.half_bits, place & mask);
-            for round in 0..4 {
-                let bits = at(self.seed, self.purpose, (right << 2) | round);
-                (left, right) = (right, left ^ (bits & mask));
-            }
-            place = (left << self.half_bits) | right;
-            if place < self.count {
-                return place;
-            }
-        }
-    }
+/// The permutation of the numbers below `count` that `seed` has for `purpose`.
+pub(super) fn permutation(seed: u64, purpose: Purpose, count: u64) -> Permutation {
+    Permutation::new(splitmix::key(seed, purpose as u64), count)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Permutation, Purpose, Random};
-
-    #[test]
-    fn a_permutation_meets_every_number_once() {
-        for count in [1, 2, 3, 10, 255, 256, 257, 5000] {
-            let permutation = Permutation::new(7, Purpose::Kind, count);
-            let mut seen: Vec<u64> = (0..count).map(|index| permutation.at(index)).collect();
-            seen.sort_unstable();
-            assert!(seen.into_iter().eq(0..count));
-        }
-    }
+    use super::{Purpose, Random, permutation};
 
     #[test]
     fn numbers_stay_what_they_were() {
         // Zones made by earlier versions are repeated by later ones.
         let mut random = Random::new(1, Purpose::Labels, 2);
         let drawn = [random.below(1000), random.below(1000), random.below(1000)];
-        let placed = Permutation::new(1, Purpose::Signed, 1000).at(5);
+        let placed = permutation(1, Purpose::Signed, 1000).at(5);
         assert_eq!((drawn, placed), ([763, 154, 141], 463));
     }
 }

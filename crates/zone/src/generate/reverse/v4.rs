@@ -4,7 +4,7 @@ use super::{NS, PTR, apex, origin_text, servers_of_others, some_domain};
 use crate::Name;
 use crate::generate::labels::LabelModel;
 use crate::generate::pipeline::Parts;
-use crate::generate::random::{self, Permutation, Purpose, Random};
+use crate::generate::random::{self, Purpose, Random};
 use crate::generate::sink::Sink;
 use crate::generate::words;
 use domain::base::iana::Rtype;
@@ -230,7 +230,7 @@ fn some_hosts(count: u8, random: &mut Random) -> Vec<u8> {
 /// they are, and if these are not enough, the same networks filled up.
 fn networks(count: u64, names: u64, seed: u64) -> Vec<Use> {
     let mut networks = vec![Use::None; count as usize];
-    let order = Permutation::new(seed, Purpose::Kind, count);
+    let order = random::permutation(seed, Purpose::Kind, count);
     let mut left = names;
     for place in 0..count {
         if left == 0 {

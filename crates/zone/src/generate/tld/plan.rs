@@ -4,7 +4,8 @@ use crate::Name;
 use crate::generate::check_room;
 use crate::generate::labels::LabelModel;
 use crate::generate::operators::Operators;
-use crate::generate::random::{Permutation, Purpose};
+use crate::generate::random::{Purpose, permutation};
+use crate::splitmix::Permutation;
 use domain::base::name::ToLabelIter;
 use std::collections::BTreeMap;
 
@@ -130,9 +131,9 @@ impl Plan {
             .count() as u64;
         let plain = names - in_zone;
         let mut plan = Self {
-            kinds: Permutation::new(seed, Purpose::Kind, plain),
+            kinds: permutation(seed, Purpose::Kind, plain),
             kind_ends: kind_ends(names, plain, &operators),
-            signed: Permutation::new(seed, Purpose::Signed, names),
+            signed: permutation(seed, Purpose::Signed, names),
             signed_count: (signed_share * names as f64).round() as u64,
             partitions: Vec::new(),
             model,

@@ -1,0 +1,72 @@
+//! Who serves which zone.
+
+use super::complete::Builder;
+use dnsrig_zone::Name;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+
+/// Zones that each server is known to have, or not to have.
+type ZonesByServer = BTreeMap<IpAddr, BTreeSet<Name>>;
+
+/// Whether one of a server's zones is `apex` or below it.
+fn is_within(zones: &ZonesByServer, server: IpAddr, apex: &Name) -> bool {
+    let next = zones
+        .get(&server)
+        .and_then(|zones| zones.range(apex.clone()..).next());
+    next.is_some_and(|next| next.ends_with(apex))
+}
+
+impl Builder<'_> {
+    /// A server serves what it answered for and the zone whose delegations it gave, unless it answered or refused for the zone
+    /// that it referred to or one below: then it is a lame server that referred upwards. Of zones that some server was seen to
+    /// serve so, those that their NS RRsets name serve them too, but for what they refused.
+    pub fn find_servers(&mut self) {
+        let mut answered = ZonesByServer::new();
+        for (server, name, is_of_parent) in &self.seen.answered {
+            let is_apex = self.cuts.contains(name) && *name != Name::root_bytes();
+            let zone = match *is_of_parent && is_apex {
+                true => self.parent_of(name),
+                false => self.zone_of(name),
+            };
+            answered.entry(*server).or_default().insert(zone);
+        }
+        let mut refused = ZonesByServer::new();
+        for (server, name) in &self.seen.refused {
+            let zone = self.zone_of(name);
+            refused.entry(*server).or_default().insert(zone);
+        }
+        for (server, child) in &self.seen.referred {
+            let is_lame = [&answered, &refused]
+                .into_iter()
+                .any(|zones| is_within(zones, *server, child));
+            if !is_lame {
+                let zone = self.parent_of(child);
+                self.servers.entry(zone).or_default().insert(*server);
+            }
+        }
+        for (server, zones) in answered {
+            for zone in zones {
+                self.servers.entry(zone).or_default().insert(server);
+            }
+        }
+        self.add_named_servers(&refused);
+    }
+
+    /// Adds the servers that the NS RRsets of served zones name, and notes their names.
+    fn add_named_servers(&mut self, refused: &ZonesByServer) {
+        for apex in &self.cuts {
+            for name in self.name_servers(apex) {
+                for address in self.addresses_of(&name) {
+                    self.names.entry(address).or_insert_with(|| name.clone());
+                    let mut refused = refused.get(&address).into_iter();
+                    if refused.any(|zones| zones.contains(apex)) {
+                        continue;
+                    }
+                    if let Some(servers) = self.servers.get_mut(apex) {
+                        servers.insert(address);
+                    }
+                }
+            }
+        }
+    }
+}

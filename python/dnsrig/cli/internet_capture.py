@@ -1,6 +1,5 @@
 """`dnsrig internet from-capture`: the zones that a capture shows."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ from dnsrig import _core
 from dnsrig.cli.common import json_option, print_json
 from dnsrig.cli.traffic.reading import CAPTURE_FILE, CaptureReading, reading_options, work
 from dnsrig.errors import InputError
-from dnsrig.internet import INDEX
+from dnsrig.internet import INDEX, write_object
 
 
 @click.command("from-capture")
@@ -47,11 +46,7 @@ def from_capture(
     index = work(
         "capture", files, lambda progress: _core.rebuild_internet(files, folder, read=read, on_progress=progress)
     )
-    path = folder / INDEX
-    try:
-        path.write_text(json.dumps(index, indent=1) + "\n")
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}") from error
+    write_object(folder / INDEX, index)
     facts = {**index, "zones": len(index["zones"]), "folder": str(folder)}
     if as_json:
         print_json(facts)

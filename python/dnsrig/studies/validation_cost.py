@@ -190,8 +190,8 @@ def _traffic(settings: ValidationSettings, run: RunFolder) -> tuple[list[Asked],
 
     """
     if settings.capture is None:
-        highest = max(settings.rates)
-        return synthetic(TRAFFIC, highest, settings.span_s, settings.seed), highest
+        rate = max(settings.rates)
+        return synthetic(TRAFFIC, rate, settings.span_s, settings.seed), rate
     asked, left_out = captured(settings.capture, settings.span_s)
     run.note(capture={"queries": len(asked), "left_out": left_out})
     first_s = asked[0].time_s

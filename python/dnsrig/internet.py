@@ -13,6 +13,7 @@ from typing import Any
 from dnsrig import _core
 from dnsrig.errors import InputError
 from dnsrig.hosts.namespace import Namespace
+from dnsrig.runs.writing import DiskFullError, write_text
 
 DNS_PORT = 53
 ROOT_HINTS = "root.hints"
@@ -113,8 +114,15 @@ def internet_namespace(prefixes: Sequence[str], servers: Sequence[str] = ()) -> 
 
 def write_accounts(path: Path, accounts: Sequence[Mapping[str, Any]], state: Mapping[str, Any]) -> None:
     """Write the accounts of an Internet as JSON."""
+    write_object(path, {**state, "accounts": list(accounts)})
+
+
+def write_object(path: Path, value: Mapping[str, Any]) -> None:
+    """Write a JSON object, whole or not at all; raises InputError where that is not possible."""
     try:
-        path.write_text(json.dumps({**state, "accounts": list(accounts)}, indent=1) + "\n")
+        write_text(path, json.dumps(value, indent=1) + "\n")
+    except DiskFullError as error:
+        raise InputError(f"{path} cannot be written: no room left on the disk; make some, or choose another") from error
     except OSError as error:
         raise InputError(f"{path} cannot be written: {os.strerror(error.errno or 0)}; choose another file") from error
 

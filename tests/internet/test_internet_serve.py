@@ -19,6 +19,8 @@ import dns.rrset
 import dns.zonefile
 import pytest
 from dnsrig import _core
+from dnsrig.cli import internet_serve
+from dnsrig.errors import EnvironmentLacksError
 from dnsrig.internet import bind_keys, resolver_addresses, totals
 
 ANSWER_S = 10.0
@@ -184,6 +186,29 @@ def test_unknown_profile(dnsrig: Callable[..., Any]) -> None:
     done = dnsrig("internet", "profile", "huge")
     assert done.code == 2
     assert "internet-2022, small" in done.err
+
+
+def test_accounts_are_kept_when_serving_broke_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class BrokenOff:
+        port, running = 5300, False
+
+        def stop(self) -> None:
+            raise EnvironmentLacksError("a socket is gone")
+
+        def accounts(self) -> list[dict[str, Any]]:
+            return []
+
+        def state(self) -> dict[str, Any]:
+            return {"signatures": 3, "memory_octets": 0, "dropped": 0}
+
+    internet = _core.Internet("small", seed=1, signed_at_s=SIGNED_AT_S, loopback=True, distances=False)
+    monkeypatch.setattr(internet_serve._core, "InternetServer", lambda *_, **__: BrokenOff())
+    plan = internet_serve.Plan(internet, "small", internet.summary(), 1, 5300, 1, loopback=True)
+    accounts = tmp_path / "upstream.json"
+    with pytest.raises(EnvironmentLacksError, match="a socket is gone"):
+        internet_serve._serve(plan, tmp_path / "out", accounts, as_json=True)
+    assert json.loads(accounts.read_text())["signatures"] == 3
+    assert not list(tmp_path.glob("*.partial"))
 
 
 def test_serve_from_the_command_line(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import struct
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -75,3 +76,15 @@ def validate(schema: str, value: Any) -> None:
 def by_case(run: RunFolder) -> dict[str, dict[str, Any]]:
     """Give the first repetition of each case."""
     return {item["case_id"]: item for item in run.measurements() if item["repetition"] == 0}
+
+
+def write_capture(path: Path, *messages: bytes) -> str:
+    """Write a capture of DNS messages over UDP, 0.1 s apart (pcap, Ethernet)."""
+    packets = []
+    for number, message in enumerate(messages):
+        udp = struct.pack(">HHHH", 4000 + number, 53, 8 + len(message), 0) + message
+        header = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + len(udp), 1, 0, 64, 17, 0, b"\x0a\0\0\1", b"\x0a\0\0\2")
+        frame = bytes(12) + b"\x08\0" + header + udp
+        packets.append(struct.pack("<IIII", 1000, 100_000 * number, len(frame), len(frame)) + frame)
+    path.write_bytes(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1) + b"".join(packets))
+    return str(path)

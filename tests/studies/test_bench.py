@@ -177,6 +177,22 @@ def test_a_run_in_which_nothing_could_be_measured_raises_the_first_reason(measur
         measured(World(unstartable={1, 2}))
 
 
+@pytest.mark.parametrize(
+    ("world", "kept"), [(World(fatal={("b", 0)}), {("a", 0)}), (World(unstartable={2}), {(case, 0) for case in CASES})]
+)
+def test_a_rig_that_ends_ends_the_run_and_blames_no_server(run, monkeypatch, world, kept):
+    class Broken(FakeBench):
+        def _check_rig(self):
+            raise EnvironmentLacksError("the simulated Internet has ended")
+
+    monkeypatch.setattr(bench.os, "sched_setaffinity", lambda *_: None)
+    with pytest.raises(EnvironmentLacksError, match="Internet has ended"):
+        Broken(run, world, Silent()).measure()
+    assert {(item["case_id"], item["repetition"]) for item in run.measurements()} == kept
+    assert run.manifest()["failures"] == []
+    assert world.stops == 1
+
+
 def test_going_on_measures_what_failed(measured, run):
     measured(World(fatal={("a", 0)}))
     run.finish("incomplete", "1 measurement failed")

@@ -1,5 +1,6 @@
 """The order of measurements, the labels of servers, and who runs where."""
 
+import os
 from collections import Counter
 
 import pytest
@@ -49,6 +50,15 @@ def test_server_and_generator_share_no_processor(monkeypatch, available, threads
 def test_on_one_processor_sharing_is_said(monkeypatch):
     monkeypatch.setattr(placement.os, "sched_getaffinity", lambda _: {0})
     assert "share one processor" in placement.place(1).remark
+
+
+def test_processors_are_given_back():
+    before = os.sched_getaffinity(0)
+    one = {min(before)}
+    with pytest.raises(ValueError, match="gone wrong"), placement.kept_to(one):
+        assert os.sched_getaffinity(0) == one
+        raise ValueError("gone wrong")
+    assert os.sched_getaffinity(0) == before
 
 
 def test_variants_follow_the_settings():

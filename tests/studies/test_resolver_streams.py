@@ -1,26 +1,42 @@
 """Queries of clients for names of a simulated Internet, and Internets that differ in who signs."""
 
-import itertools
+import struct
 import time
+import tomllib
 
+import dns.exception
+import dns.message
+import dns.query
+import dns.rdatatype
 import pytest
 from dnsrig import _core
 from dnsrig.errors import InputError, SubjectFailedError
 from dnsrig.runs.folder import RunFolder
 from dnsrig.servers.resolvers.counts import read_bind, read_knot, read_powerdns, read_unbound
+from dnsrig.studies.resolving import streams
 from dnsrig.studies.resolving.streams import (
+    MISSING_SHARE,
+    MOST_QUERIES,
+    OTHER_SEED_STEP,
+    PTR,
     Asked,
+    captured,
     distinct,
+    misses,
     missing_below,
+    names_on,
     on_internet,
     questions,
+    questions_of,
+    refuse_too_many,
     sampled,
     split,
     synthetic,
     with_hits,
     write_stream,
 )
-from dnsrig.studies.resolving.trees import CHANGES, profile_text
+from dnsrig.studies.resolving.trees import CHANGES, SIGNED_TLDS_2010, changed_text, make_internet, profile_text
+from resolver_runs import settings, write_capture
 
 
 @pytest.fixture(scope="module")
@@ -47,23 +63,97 @@ def test_a_client_is_in_with_all_its_queries_or_out():
 
 
 def test_a_name_of_a_capture_becomes_one_name_of_the_internet(internet):
-    lines = list(on_internet(clients_queries(), internet, 5))
+    mapping = names_on(internet, clients_queries(), 5)
+    lines = list(on_internet(clients_queries(), mapping, 100.0))
     names = [line.split()[0] for line in lines]
     assert len(set(names)) == 50
     assert names[:50] == names[50:100]
-    known = {line.split()[0] for line in itertools.islice(questions(internet, 5), 5000)}
-    assert set(names) <= known
+    known = {line.split()[0] for line in distinct(internet, 5, 5000)}
+    assert 0.7 < len(set(names) & known) / 50 < 1
     assert [line.split()[-2] for line in lines[:2]] == ["time=0.000000000", "time=0.100000000"]
 
 
 def test_parts_of_a_stream_begin_at_time_zero_and_lose_nothing(internet, run):
-    lines = list(on_internet(clients_queries(), internet, 5))
+    lines = list(on_internet(clients_queries(), names_on(internet, clients_queries(), 5), 100.0))
     parts = split(lines, 10.0, 4)
     assert [len(part) for part in parts] == [100] * 4
     assert all(part[0].split()[-2] == "time=0.000000000" for part in parts)
     stream = write_stream(run, "part", parts[1], edns=False)
     assert (len(stream), stream.is_timed, stream.client_count) == (100, True, 20)
     assert [entry["path"] for entry in run.manifest()["inputs"]] == ["inputs/part.txt"]
+
+
+def test_missing_names_and_addresses_keep_their_shares(internet):
+    asked = [Asked(0, "c", f"n{index}.", "A") for index in range(3000)]
+    asked += [Asked(0, "c", f"{index}.0.0.10.in-addr.arpa.", PTR) for index in range(200)]
+    names = names_on(internet, asked, 5)
+    assert len({line.split()[0] for line in names.values()}) == 3200
+    of_addresses = {line for line in names.values() if line.endswith(f" {PTR}")}
+    assert of_addresses == {names[query.name] for query in asked[3000:]}
+    made_up = [line for line in names.values() if line.split(".")[0].startswith("x") and line not in of_addresses]
+    known = {line.split()[0] for seed in range(10) for line in internet.questions(50_000, seed, 0.0).splitlines()}
+    missing = [line for line in made_up if line.split()[0] not in known]
+    assert MISSING_SHARE - 0.03 < len(missing) / 3000 < MISSING_SHARE + 0.03
+    # Whatever rate or part of the traffic is taken, a name is the same.
+    lines = list(on_internet(asked[100:110], names, 0.0))
+    assert [line.split()[0] for line in lines] == [names[query.name].split()[0] for query in asked[100:110]]
+
+
+def test_a_stream_that_was_broken_off_is_made_whole(run, monkeypatch):
+    def breaks_off():
+        yield "a.com. A"
+        raise OSError(5, "no more")
+
+    with pytest.raises(OSError, match="no more"):
+        write_stream(run, "names", breaks_off())
+    assert not (run.path / "inputs" / "names.txt").exists()
+    with monkeypatch.context() as patched:
+        patched.setattr(RunFolder, "add_input", lambda *_: None)
+        write_stream(run, "names", ["a.com. A", "b.com. AAAA"])
+    assert run.manifest()["inputs"] == []
+    # Broken off before the manifest had it: what is there is taken, and noted.
+    stream = write_stream(run, "names", ["other. A"])
+    assert questions_of(stream) == ["a.com. A", "b.com. AAAA"]
+    assert [entry["path"] for entry in run.manifest()["inputs"]] == ["inputs/names.txt"]
+
+
+def test_other_draws_have_other_questions(internet):
+    def first(seed):
+        drawn = questions(internet, seed)
+        return [next(drawn) for _ in range(2 * streams.DRAWN_AT_ONCE)]
+
+    later, other = first(1)[streams.DRAWN_AT_ONCE :], first(1 + OTHER_SEED_STEP)
+    assert later == first(2)[: streams.DRAWN_AT_ONCE]
+    assert later != other[: streams.DRAWN_AT_ONCE]
+
+
+def test_names_that_exist_are_not_those_of_any_addresses(internet):
+    assert not any(line.endswith(f" {PTR}") for line in distinct(internet, 1, 2000))
+    assert any(line.endswith(f" {PTR}") for line in distinct(internet, 1, 2000, 0.1))
+
+
+def test_too_many_queries_are_refused_with_what_they_would_take():
+    refuse_too_many(MOST_QUERIES, "--rate 1")
+    with pytest.raises(InputError, match=r"--rate 9 make 100,000,000 queries, for which about 50 GB"):
+        refuse_too_many(5 * MOST_QUERIES, "--rate 9")
+
+
+def test_messages_of_a_capture_that_cannot_be_read_are_left_out(tmp_path):
+    query = dns.message.make_query("www.example.com", "A", use_edns=True).to_wire()
+    opt = query[-11:]
+    two = query[:11] + b"\2" + query[12:] + opt
+    tsig = b"\3key\0" + struct.pack(">HHIH", 250, 255, 0, 0)
+    signed = query[:11] + b"\2" + query[12:] + tsig
+    with pytest.raises(dns.exception.DNSException):
+        dns.message.from_wire(two)
+    with pytest.raises(dns.exception.DNSException):
+        dns.message.from_wire(signed)
+    asked, left_out = captured(write_capture(tmp_path / "some.pcap", query, two, signed, query), 5.0)
+    assert [(one.name, one.rtype) for one in asked] == [("www.example.com.", "A")] * 2
+    assert left_out == 2
+    assert asked[0].options == "edns=1232 "
+    with pytest.raises(InputError, match="holds no query"):
+        captured(write_capture(tmp_path / "none.pcap", two, signed), 5.0)
 
 
 def test_synthetic_traffic_has_times_and_clients():
@@ -82,6 +172,10 @@ def test_hits_and_fresh_names_are_as_asked_for(internet):
     new = [line for line in mixed if line not in set(hot)]
     assert len(new) == len(set(new))
     assert set(with_hits(hot, [], 1.0, 50, 1)) <= set(hot)
+    # Names for misses never run out: there are as many as the share takes, whatever the seed.
+    for seed in range(50):
+        assert len(list(with_hits(hot, fresh[:10], 0.9, 100, seed))) == 100
+    assert misses(100, 0.9) == 10
     flood = list(missing_below("com.", 500, 1))
     assert len(set(flood)) == 500
 
@@ -95,12 +189,62 @@ def test_an_internet_that_is_too_small_says_so():
 @pytest.mark.parametrize("profile", ["small", "internet-2022"])
 @pytest.mark.parametrize("tree", list(CHANGES))
 def test_every_tree_is_a_profile(profile, tree, tmp_path):
-    text = CHANGES[tree](profile_text(profile))
+    text = changed_text(profile_text(profile), tree, profile)
     assert (text == profile_text(profile)) == (tree == "as the profile says")
     path = tmp_path / "tree.toml"
     path.write_text(text)
     made = _core.Internet(str(path), seed=1, signed_at_s=int(time.time()), domains=1000, distances=False)
     assert 500 < made.summary()["domains"] < 5000
+
+
+def test_a_profile_that_is_none_is_told():
+    with pytest.raises(InputError, match=r"mine\.toml: the profile of the Internet is no TOML"):
+        changed_text("name := 3", "all", "mine.toml")
+    # What reads it says what is lacking.
+    assert changed_text("name = 'mine'", "all", "mine.toml") == "name = 'mine'"
+
+
+def test_what_is_not_changed_is_written_as_it_was():
+    for name in ("small", "internet-2022"):
+        before, after = (
+            tomllib.loads(changed_text(profile_text(name), tree, name)) for tree in ("as the profile says", "all")
+        )
+        for tld in (*before["tld"], before["other_tlds"], before["reverse"]):
+            tld["signed_share"] = 1.0
+        before["other_tlds"]["signed_tlds"] = 1.0
+        before["signing"]["without_ds_share"] = 0.0
+        assert after == before
+
+
+@pytest.mark.parametrize(
+    ("tree", "signed"), [("unsigned", set()), ("2010", SIGNED_TLDS_2010), ("p-256", {"com", "se"})]
+)
+def test_who_is_not_to_sign_has_no_ds(tree, signed, tmp_path):
+    path = tmp_path / "tree.toml"
+    path.write_text(changed_text(profile_text("internet-2022"), tree, "internet-2022"))
+    internet = _core.Internet(
+        str(path), seed=1, signed_at_s=int(time.time()), domains=1000, distances=False, loopback=True
+    )
+    assert internet.trust_anchor
+    root = next(line.split()[-1] for line in internet.root_hints.splitlines() if " A " in line.replace("\t", " "))
+    server = _core.InternetServer(internet, port=0, threads=1, loopback=True)
+    try:
+        for name in ("com", "se", "arpa"):
+            query = dns.message.make_query(name, "DS", want_dnssec=True)
+            answer = dns.query.udp(query, root, timeout=10, port=server.port).answer
+            found = [rrset.rdtype for rrset in answer if rrset.rdtype == dns.rdatatype.DS]
+            assert bool(found) == (name in signed or (name == "arpa" and tree == "p-256")), (tree, name)
+    finally:
+        server.stop()
+
+
+def test_an_internet_whose_profile_was_not_noted_is(run):
+    chosen = settings("full-cache")
+    make_internet(chosen, "all", run)
+    before = run.manifest()["inputs"]
+    run._update(inputs=[])
+    make_internet(chosen, "all", run)
+    assert run.manifest()["inputs"] == before
 
 
 @pytest.mark.parametrize("read", [read_bind, read_knot, read_powerdns, read_unbound])

@@ -3,14 +3,15 @@
 import os
 import signal
 
+import dns.message
 import pytest
-from dnsrig.errors import EnvironmentLacksError
+from dnsrig.errors import EnvironmentLacksError, InputError
 from dnsrig.hosts.network import users
 from dnsrig.runs.folder import RunFolder
 from dnsrig.servers.resolvers.unbound import UnboundResolver
 from dnsrig.studies import conduct
 from dnsrig.studies.registry import study
-from resolver_runs import Quiet, by_case, run_study, settings, skip_without
+from resolver_runs import Quiet, by_case, run_study, settings, skip_without, write_capture
 
 NAME = "validation-cost"
 SHORT = {"load_s": 1.0, "periods": 2, "rates": (300,)}
@@ -25,6 +26,46 @@ def test_off_and_on_follow_each_other_and_parts_go_together():
     assert [block.program for block in blocks[:4]] == ["unbound", "bind"] * 2
     assert study(NAME).plan(chosen).measurements == 2 * 2 * 2 * 2
     assert blocks[0].axes == {"server": "unbound", "validation": "off"}
+    # A part that began again would hit what it had asked itself.
+    assert all(case.traffic.is_once and case.traffic.replays for block in blocks for case in block.cases)
+
+
+def test_the_published_column_is_the_highest_rate_of_the_plain_internet_over_udp():
+    chosen = settings(NAME, rates=(300, 900, 600), signed=("unsigned", "profile"), transports=("tcp", "udp"), periods=4)
+    text = study(NAME).text(chosen)
+    assert {question.of["traffic"] for question in text.questions} == {"900-profile-udp-4"}
+    assert text.sections.args == ("900-profile-udp-4",)
+
+
+def test_more_queries_than_fit_into_memory_are_refused():
+    with pytest.raises(InputError, match=r"--rate 200,000 for 180 s .* make 36,000,000 queries"):
+        study(NAME).check(settings(NAME, rates=(200_000,), load_s=60.0, periods=3))
+
+
+@pytest.fixture
+def capture(tmp_path):
+    """Give a capture of 4 s with 10 queries a second, and a message that cannot be read."""
+    queries = [dns.message.make_query(f"n{number}.example", "A").to_wire() for number in range(40)]
+    query = dns.message.make_query("n.example", "A", use_edns=True).to_wire()
+    of_two_opts = query[:11] + b"\2" + query[12:] + query[-11:]
+    return write_capture(tmp_path / "clients.pcap", *queries[:20], of_two_opts, *queries[20:])
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"periods": 5}, r"the capture has 4\.1\d\d s, in which 4 parts of 1 s fit, not 5; take --periods 4"),
+        ({"load_s": 10.0, "periods": 1}, r"0 parts of 10 s fit, not 1; take --load-seconds of at most 4\.1"),
+        ({"rates": (5, 11)}, r"--rate 11: the capture .* has 9\.8 queries per second in its first 4 s"),
+    ],
+)
+def test_a_capture_is_not_made_longer_or_faster(capture, tmp_path, more, said):
+    run = RunFolder.create(tmp_path / "runs", NAME, argv=[], settings={}, seed=1)
+    chosen = {"capture": capture, "load_s": 1.0, "periods": 4, "rates": (5,)}
+    assert study(NAME).streams(settings(NAME, **chosen), run, {}) == {}
+    assert run.manifest()["facts"] == {"capture": {"queries": 40, "left_out": 1}}
+    with pytest.raises(InputError, match=said):
+        study(NAME).streams(settings(NAME, **{**chosen, **more}), run, {})
 
 
 def test_a_run_measures_both_sides_of_the_resolver(tmp_path):
@@ -47,6 +88,7 @@ def test_a_run_measures_both_sides_of_the_resolver(tmp_path):
         assert item["network"]["clients"]["packets_in"] >= item["load"]["sent"]
         assert item["upstream"]["cpu_us"] > 0
         assert item["load"]["rcodes"].get("SERVFAIL", 0) == 0
+        assert len(os.sched_getaffinity(0)) < 2 or not any("share one processor" in text for text in item["remarks"])
     assert {entry["figure"] for entry in summary["answers"]} >= {"server_cpu_us_per_query", "server_rss_bytes_max"}
     case = summary["cases"][0]["resolver"]
     assert case["cache_hit_share"]["n"] == 2

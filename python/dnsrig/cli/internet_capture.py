@@ -1,6 +1,5 @@
 """`dnsrig internet from-capture`: the zones that a capture shows."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ from dnsrig.cli.common import json_option, print_json
 from dnsrig.cli.internet_options import MIB, memory_option
 from dnsrig.cli.traffic.reading import CAPTURE_FILE, CaptureReading, reading_options, work
 from dnsrig.errors import InputError
-from dnsrig.internet import INDEX
+from dnsrig.internet import INDEX, write_object
 
 
 @click.command("from-capture")
@@ -60,7 +59,7 @@ def from_capture(
                 files, folder, memory_octets=memory_mib * MIB, read=read, on_progress=progress
             ),
         )
-        _write_index(folder / INDEX, index)
+        write_object(folder / INDEX, index)
     except BaseException:
         # Zones without an index are of no use, and would be in the way the next time.
         for file in folder.glob("*.zone"):
@@ -71,13 +70,6 @@ def from_capture(
         print_json(facts)
         return
     _tell(index, facts)
-
-
-def _write_index(path: Path, index: dict[str, Any]) -> None:
-    try:
-        path.write_text(json.dumps(index, indent=1) + "\n")
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}") from error
 
 
 def _make_folder(folder: Path) -> None:

@@ -220,8 +220,11 @@ def _serve(plan: Plan, folder: Path, accounts_file: Path | None, as_json: bool) 
         with suppress(KeyboardInterrupt):
             while serving.server.running:
                 time.sleep(WATCH_INTERVAL_S)
-        serving.server.stop()
-        _account(serving.server, accounts_file, as_json)
+        try:
+            serving.server.stop()
+        finally:
+            # Also when it had broken off: what it was asked until then is known.
+            _account(serving.server, accounts_file, as_json)
 
 
 @contextmanager
@@ -230,7 +233,11 @@ def _serving(plan: Plan) -> Iterator[Serving]:
         return _core.InternetServer(plan.internet, port=plan.port, threads=plan.threads, loopback=plan.loopback)
 
     if plan.loopback:
-        yield Serving(start(), None)
+        server = start()
+        try:
+            yield Serving(server, None)
+        finally:
+            server.stop()
         return
     with internet_namespace(plan.facts["prefixes"], plan.addresses) as namespace:
         server = namespace.call(start, discard=_core.InternetServer.stop)

@@ -27,7 +27,7 @@ from dnsrig.report.cases import DISTURBED
 from dnsrig.runs.folder import RunFolder
 from dnsrig.servers.driven import DrivenServer
 from dnsrig.studies.interleave import interleaved, rotated
-from dnsrig.studies.placement import Placement
+from dnsrig.studies.placement import Placement, kept_to
 from dnsrig.studies.progress import Step, Watcher
 
 DISTURBING_CPUS = 0.15
@@ -201,6 +201,12 @@ class Bench(ABC, Generic[AnyBlock, AnyServer]):
         After a failure the server is started afresh for the cases that are left, and the next repetition tries all.
         Raises the first such reason if no case at all could be measured.
         """
+        with kept_to():
+            self._measure_all()
+        if self._first_error is not None and self._done == 0:
+            raise self._first_error
+
+    def _measure_all(self) -> None:
         for repetition, block in interleaved(self._blocks, self._repetitions):
             cases = self._order_of(self._case_ids(block), repetition)
             missing = [case_id for case_id in cases if not self._run.done(case_id, repetition)]
@@ -210,8 +216,9 @@ class Bench(ABC, Generic[AnyBlock, AnyServer]):
             os.sched_setaffinity(0, self._placement(block).generator)
             self._watcher.phase(f"{block.title}, repetition {repetition + 1}")
             self._measure_block(block, repetition, missing)
-        if self._first_error is not None and self._done == 0:
-            raise self._first_error
+
+    def _check_rig(self) -> None:
+        """Raise what ends the run: what the rig itself runs for all servers is gone, and no server is to blame."""
 
     def _order_of(self, case_ids: list[str], repetition: int) -> list[str]:
         """Give the order of a block's cases in a repetition: each begins with another one."""
@@ -225,6 +232,7 @@ class Bench(ABC, Generic[AnyBlock, AnyServer]):
             try:
                 server = self._started(block, repetition, start)
             except DnsrigError as error:
+                self._check_rig()
                 self._failed(block, waiting, repetition, error)
                 return
             try:
@@ -248,6 +256,7 @@ class Bench(ABC, Generic[AnyBlock, AnyServer]):
         try:
             outcome = self._measure_case(block, case_id, server)
         except DnsrigError as error:
+            self._check_rig()
             self._failed(block, [case_id], repetition, _end_of(server) or error)
             return False
         self._record(block, case_id, repetition, server, outcome)

@@ -16,7 +16,7 @@ from dnsrig.studies.resolving import sections, words
 from dnsrig.studies.resolving.bench import ResolverBench
 from dnsrig.studies.resolving.cases import TREE, ResolverBlock, ResolverCase, Traffic
 from dnsrig.studies.resolving.settings import ResolverStudySettings
-from dnsrig.studies.resolving.streams import questions, write_stream
+from dnsrig.studies.resolving.streams import OTHER_SEED_STEP, questions, refuse_too_many, write_stream
 from dnsrig.studies.resolving.study import ResolverStudy
 from dnsrig.studies.settings import StudySettings
 from dnsrig.studies.wording import JPRS_2010
@@ -31,7 +31,6 @@ END_SHARE = 0.25
 """Last share of the load that counts as its end."""
 SMOOTHED_S = 3
 """Seconds whose mean is looked at, because single ones vary."""
-SAMPLE_SEED_STEP = 1
 FIGURES = (HOT_AFTER, LATENCY_P50, LATENCY_P99, HIT_SHARE, UPSTREAM, CPU, SERVER_CPU, MEMORY)
 
 
@@ -93,6 +92,12 @@ class ColdStart(ResolverStudy[ColdStartSettings]):
     quick: ClassVar[dict[str, Any]] = {"repetitions": 3, "load_s": 10.0, "distances": False, "rate_qps": 1000.0}
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = {"methods": tuple(METHODS)}
 
+    def check(self, settings: ColdStartSettings) -> None:
+        """Refuse settings with which nothing can be measured."""
+        asked = settings.rate_qps * settings.load_s
+        refuse_too_many(asked, f"--rate {settings.rate_qps:g} for {settings.load_s:g} s (--load-seconds)")
+        super().check(settings)
+
     def cases(self, settings: ColdStartSettings) -> Sequence[Sequence[ResolverCase]]:
         """List the ways to warm up, each with validation off and on."""
         return [
@@ -100,7 +105,7 @@ class ColdStart(ResolverStudy[ColdStartSettings]):
                 ResolverCase(
                     name=f"{method}-{state}",
                     axes=(("warm_up", method), ("validation", state)),
-                    traffic=Traffic(CLIENTS, rate_qps=settings.rate_qps, load_s=settings.load_s),
+                    traffic=Traffic(CLIENTS, rate_qps=settings.rate_qps, load_s=settings.load_s, is_once=True),
                     validates=state == ON,
                     warm_up=() if method == NONE else (method,),
                 )
@@ -118,7 +123,7 @@ class ColdStart(ResolverStudy[ColdStartSettings]):
         count = round(settings.rate_qps * settings.load_s) + 1
         found = {CLIENTS: write_stream(run, CLIENTS, _first(internet, settings.seed, count))}
         # What was asked the day before: drawn from the same names, other queries.
-        before = settings.seed + SAMPLE_SEED_STEP
+        before = settings.seed + OTHER_SEED_STEP
         if SAMPLE in settings.methods:
             found[SAMPLE] = write_stream(run, SAMPLE, _first(internet, before, settings.warm_up_queries))
         if POPULAR in settings.methods:
@@ -151,7 +156,7 @@ class ColdStart(ResolverStudy[ColdStartSettings]):
                 f"within {HOT_WITHIN:.0%} of what they are in the last quarter of the load. A load that gets steadily "
                 "hotter until its end has no such second, and is left out of the median.".replace("%", " %"),
                 words.internet(settings),
-                words.resolver(settings),
+                words.resolver(settings, "nothing but what the warm-up, if there is one, has left there"),
                 words.order(settings),
             ),
             source=self.source,

@@ -92,7 +92,7 @@ class FullCache(ResolverStudy[FullCacheSettings]):
                 "the resolver's own count.",
                 words.closed_loop(settings),
                 words.internet(settings),
-                words.resolver(settings),
+                words.resolver(settings, "all answers"),
                 words.order(settings),
             ),
             source=self.source,

@@ -1,6 +1,8 @@
 """Which processors the server and the generator run on."""
 
 import os
+from collections.abc import Iterator, Set
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 
@@ -30,6 +32,18 @@ def place(server_threads: int, most_threads: int | None = None) -> Placement:
         return Placement(frozenset(available), frozenset(available))
     count, most = (min(threads, len(available) - 1) for threads in (server_threads, most_threads or server_threads))
     return Placement(frozenset(available[:count]), frozenset(available[most:]))
+
+
+@contextmanager
+def kept_to(processors: Set[int] | None = None) -> Iterator[None]:
+    """Keep this thread, and those that it starts, to some processors, if any; it has again afterwards what it had."""
+    before = os.sched_getaffinity(0)
+    try:
+        if processors is not None:
+            os.sched_setaffinity(0, processors)
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 def _text(processors: frozenset[int]) -> str:

@@ -16,7 +16,7 @@ from dnsrig.runs.folder import RunFolder
 from dnsrig.studies.resolving import sections, words
 from dnsrig.studies.resolving.cases import TREE, ResolverCase, Traffic
 from dnsrig.studies.resolving.settings import ResolverStudySettings
-from dnsrig.studies.resolving.streams import distinct, missing_below, with_hits, write_stream
+from dnsrig.studies.resolving.streams import distinct, misses, missing_below, refuse_too_many, with_hits, write_stream
 from dnsrig.studies.resolving.study import ResolverStudy
 from dnsrig.studies.settings import StudySettings
 from dnsrig.studies.wording import JPRS_2010
@@ -28,8 +28,10 @@ FLOODS: Mapping[str, str] = {"nsec": "se.", "nsec3": "com."}
 STEADY: Mapping[str, str] = {"steady": "names that exist", "steady-nsec3": "names that NSEC3 denies"}
 STEADY_HITS = 0.8
 """Share of cache hits at the published fixed rate."""
-MISSES_ONLY, HITS_ONLY = 0, 100
+HITS_ONLY = 100
 STREAM_QUERIES = 200_000
+FLOOD_QPS = 40_000
+"""A flood has names for so many queries a second; a load ends early when all were asked."""
 FIGURES = (QPS, CPU, HIT_SHARE, UPSTREAM, MEMORY, CACHE_OCTETS)
 
 
@@ -63,6 +65,9 @@ class ResolverCost(ResolverStudy[ResolverCostSettings]):
         """Refuse settings with which nothing can be measured."""
         if max(settings.hit_shares) > HITS_ONLY:
             raise InputError(f"--hit-share {max(settings.hit_shares)}: a share is at most 100 %")
+        refuse_too_many(_steady(settings), f"--rate {settings.rate_qps:g} for {settings.load_s:g} s (--load-seconds)")
+        if settings.floods:
+            refuse_too_many(FLOOD_QPS * settings.load_s, f"floods of {settings.load_s:g} s (--load-seconds)")
         super().check(settings)
 
     def cases(self, settings: ResolverCostSettings) -> Sequence[Sequence[ResolverCase]]:
@@ -71,8 +76,13 @@ class ResolverCost(ResolverStudy[ResolverCostSettings]):
             (f"hits-{share}", Traffic(f"hits-{share}", load_s=settings.load_s, is_once=share < HITS_ONLY))
             for share in settings.hit_shares
         ]
-        asked += [(f"flood-{kind}", Traffic(f"flood-{kind}", load_s=settings.load_s)) for kind in settings.floods]
-        asked += [(kind, Traffic(kind, rate_qps=settings.rate_qps, load_s=settings.load_s)) for kind in STEADY]
+        asked += [
+            (f"flood-{kind}", Traffic(f"flood-{kind}", load_s=settings.load_s, is_once=True))
+            for kind in settings.floods
+        ]
+        asked += [
+            (kind, Traffic(kind, rate_qps=settings.rate_qps, load_s=settings.load_s, is_once=True)) for kind in STEADY
+        ]
         return [[self._case(kind, traffic, state)] for kind, traffic in asked for state in (OFF, ON)]
 
     def _case(self, kind: str, traffic: Traffic, state: str) -> ResolverCase:
@@ -89,21 +99,21 @@ class ResolverCost(ResolverStudy[ResolverCostSettings]):
     ) -> dict[str, _core.QueryStream]:
         """Make the names that are in the cache, and streams that mix them with new ones."""
         internet, seed = internets[TREE], settings.seed
-        names = distinct(internet, seed, settings.hot_names + settings.fresh_names)
-        hot, fresh = names[: settings.hot_names], names[settings.hot_names :]
+        steady = _steady(settings)
+        new = misses(steady, STEADY_HITS)
+        names = distinct(internet, seed, settings.hot_names + max(settings.fresh_names, new))
+        hot, rest = names[: settings.hot_names], names[settings.hot_names :]
+        fresh = rest[: settings.fresh_names]
         found = {HOT: write_stream(run, HOT, hot)}
         for share in settings.hit_shares:
             count = _queries(len(fresh), share / 100)
             found[f"hits-{share}"] = write_stream(run, f"hits-{share}", with_hits(hot, fresh, share / 100, count, seed))
         for kind in settings.floods:
-            found[f"flood-{kind}"] = write_stream(
-                run, f"flood-{kind}", missing_below(FLOODS[kind], STREAM_QUERIES, seed), do_bit=True
-            )
-        steady = round(settings.rate_qps * settings.load_s) + 1
-        missing = list(missing_below(FLOODS["nsec3"], steady, seed + 1))
-        for kind, new in zip(STEADY, (fresh, missing), strict=True):
-            count = min(steady, _queries(len(new), STEADY_HITS))
-            found[kind] = write_stream(run, kind, with_hits(hot, new, STEADY_HITS, count, seed), do_bit=True)
+            flood = missing_below(FLOODS[kind], round(FLOOD_QPS * settings.load_s), seed)
+            found[f"flood-{kind}"] = write_stream(run, f"flood-{kind}", flood, do_bit=True)
+        missing = list(missing_below(FLOODS["nsec3"], new, seed + 1))
+        for kind, some in zip(STEADY, (rest, missing), strict=True):
+            found[kind] = write_stream(run, kind, with_hits(hot, some, STEADY_HITS, steady, seed), do_bit=True)
         return found
 
     def text(self, settings: ResolverCostSettings) -> StudyText:
@@ -128,11 +138,12 @@ class ResolverCost(ResolverStudy[ResolverCostSettings]):
                 f"{settings.fresh_names:,}: none comes twice, and a load ends early when all were asked. The share of "
                 "cache hits that was reached is the resolver's own count. Floods ask for names that do not exist, "
                 "made at "
-                f"random, below {FLOODS['nsec']} (NSEC) and {FLOODS['nsec3']} (NSEC3 with opt-out), with DO. At "
+                f"random and each once, below {FLOODS['nsec']} (NSEC) and {FLOODS['nsec3']} (NSEC3 with opt-out), with "
+                "DO. At "
                 f"{settings.rate_qps:,.0f} queries a second, of which 80 % are meant to be hits, memory is looked at.",
                 words.closed_loop(settings),
                 words.internet(settings),
-                words.resolver(settings),
+                words.resolver(settings, "the answers to the questions asked before, and what resolving them took"),
                 words.order(settings),
             ),
             source=self.source,
@@ -160,11 +171,16 @@ class ResolverCost(ResolverStudy[ResolverCostSettings]):
         )
 
 
+def _steady(settings: ResolverCostSettings) -> int:
+    """Give how many queries a load at the fixed rate has."""
+    return round(settings.rate_qps * settings.load_s) + 1
+
+
 def _queries(fresh: int, hit_share: float) -> int:
-    """Give how many queries a mix has whose misses are surely fewer than the names there are for them."""
+    """Give how many queries a mix has whose misses are not more than the names there are for them."""
     if hit_share >= 1:
         return STREAM_QUERIES
-    return min(STREAM_QUERIES, int(0.95 * fresh / (1 - hit_share)))
+    return min(STREAM_QUERIES, int(fresh / (1 - hit_share)))
 
 
 def _sections(findings: Findings) -> Sequence[Section]:
@@ -182,10 +198,11 @@ def _published_section(findings: Findings) -> Section:
     case = tomllib.loads(text)["case1_resolver"]
     grid = findings.grid
     hits = [column for column in grid.columns if column.startswith("hits-")]
+    lowest = min(hits, key=lambda column: int(column.removeprefix("hits-")), default=None)
     rows = [
         (
             Cell("JPRS-2010 (published)"),
-            *(Cell(ratio_text(case["qps_ratio_dnssec_on_to_off"]) if column == hits[0] else "-") for column in hits),
+            *(Cell(ratio_text(case["qps_ratio_dnssec_on_to_off"]) if column == lowest else "-") for column in hits),
             Cell(ratio_text(case["memory_growth_ratio_nsec3_nxdomain"])),
         )
     ]

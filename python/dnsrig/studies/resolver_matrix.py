@@ -31,14 +31,15 @@ from dnsrig.report.tables import Cell, Table
 from dnsrig.runs.folder import RunFolder
 from dnsrig.servers.dnsdist import Dnsdist, find_dnsdist
 from dnsrig.servers.interruption import raise_interruption
+from dnsrig.servers.programs import find_program
 from dnsrig.servers.resolvers.base import Resolver
 from dnsrig.studies.resolving import sections, words
 from dnsrig.studies.resolving.bench import ResolverBench
 from dnsrig.studies.resolving.cases import ResolverCase, Traffic
-from dnsrig.studies.resolving.conditions import CONDITIONS, OPEN
+from dnsrig.studies.resolving.conditions import CONDITIONS, OPEN, needs_nft
 from dnsrig.studies.resolving.place import Place
 from dnsrig.studies.resolving.settings import ResolverStudySettings
-from dnsrig.studies.resolving.streams import EDNS_SIZE, distinct, write_stream
+from dnsrig.studies.resolving.streams import EDNS_SIZE, distinct, questions_of, refuse_too_many, write_stream
 from dnsrig.studies.resolving.study import ResolverStudy
 from dnsrig.studies.resolving.trees import UNSIGNED
 from dnsrig.studies.settings import StudySettings
@@ -55,13 +56,12 @@ PATHS: Mapping[str, str] = {
 SIGNERS: Mapping[str, str] = {
     UNSIGNED: "unsigned",
     "rsa-1280": "RSA 1280",
-    "rsa-2048": "RSA 2048",
+    "rsa-2048": "RSA 2048 (domains; registries 1280)",
     "p-256": "ECDSA P-256",
 }
 """Words for the zone-signing keys, by the names of their Internets."""
 PROBES = 8
 PROBE_S = 3.0
-PROBE_SEED_STEP = 1
 FIGURES = (CPU, LATENCY_P50, MEMORY, CACHE_OCTETS, UPSTREAM, UPSTREAM_OCTETS, UPSTREAM_TCP)
 
 
@@ -98,9 +98,11 @@ class MatrixBench(ResolverBench):
     """Asks whether names resolve and validate in a cell before it is measured."""
 
     def _before_load(self, case: ResolverCase, server: Resolver, where: Place, port: int) -> dict[str, Any]:
-        # Other names than the load's, whose answers must not be in the cache.
-        lines = distinct(where.internet, self._settings.seed + PROBE_SEED_STEP, PROBES)
+        lines = questions_of(self._streams[_probes(case.tree)])
         return {"resolves": where.clients.call(lambda: ask_probes(lines, (where.address, port)))}
+
+    def _require_answers(self, load: dict[str, Any], of: str) -> None:
+        """Take a load without answers as what it is: the cell fails, and that is what is asked for."""
 
 
 def ask_probes(lines: Sequence[str], address: tuple[str, int]) -> dict[str, int]:
@@ -142,6 +144,14 @@ class ResolverMatrix(ResolverStudy[MatrixSettings]):
                 f"not installed: {Dnsdist.title}; apt-get install {Dnsdist.package}, or leave {BALANCED} out of "
                 "--condition"
             )
+        ruled = [path for path in settings.conditions if path in CONDITIONS and needs_nft(path)]
+        if ruled and find_program("nft") is None:
+            raise EnvironmentLacksError(
+                "the program nft is not installed: apt-get install nftables, or leave "
+                f"{' and '.join(ruled)} out of --condition"
+            )
+        asked = len(settings.keys) * settings.rate_qps * settings.load_s
+        refuse_too_many(asked, f"--rate {settings.rate_qps:g} for {settings.load_s:g} s (--load-seconds) by --key")
         super().check(settings)
 
     def cases(self, settings: MatrixSettings) -> Sequence[Sequence[ResolverCase]]:
@@ -151,7 +161,9 @@ class ResolverMatrix(ResolverStudy[MatrixSettings]):
                 ResolverCase(
                     name=f"{key}-{column.key}",
                     axes=(("key", key), ("cell", column.key)),
-                    traffic=Traffic(_stream(key, column), rate_qps=settings.rate_qps, load_s=settings.load_s),
+                    traffic=Traffic(
+                        _stream(key, column), rate_qps=settings.rate_qps, load_s=settings.load_s, is_once=True
+                    ),
                     validates=column.validates,
                     tree=key,
                     condition=OPEN if column.path in {ETHERNET, BALANCED} else column.path,
@@ -169,7 +181,10 @@ class ResolverMatrix(ResolverStudy[MatrixSettings]):
         count = round(settings.rate_qps * settings.load_s) + 1
         found = {}
         for key, internet in internets.items():
-            lines = distinct(internet, settings.seed, count)
+            lines = distinct(internet, settings.seed, count + PROBES)
+            # The probes are other questions than the load's, whose answers must not be in the cache.
+            lines, probes = lines[:count], lines[count:]
+            found[_probes(key)] = write_stream(run, _probes(key), probes)
             for column in _columns(settings):
                 name = _stream(key, column)
                 found[name] = write_stream(run, name, lines, do_bit=column.do_bit)
@@ -208,7 +223,7 @@ class ResolverMatrix(ResolverStudy[MatrixSettings]):
                 "resolver; "
                 "its own CPU time is not counted.",
                 words.internet(settings),
-                words.resolver(settings),
+                words.resolver(settings, f"what resolving the {PROBES} names took"),
                 words.order(settings),
             ),
             source=self.source,
@@ -232,12 +247,18 @@ class ResolverMatrix(ResolverStudy[MatrixSettings]):
             ),
             limits=(
                 *words.limits(settings),
-                "The simulated Internet signs with RSA keys of 1280 bits (zone-signing) and 2048 bits (where one "
-                "key signs "
-                "all); the published ones had 1024 and 2048.",
+                *_LIMITS,
             ),
             sections=_sections,
         )
+
+
+_LIMITS = (
+    "The simulated Internet signs with RSA keys of 1280 bits (zone-signing) and 2048 bits (where one key signs all); "
+    "the published ones had 1024 and 2048. The root and registries always have a zone-signing key beside the "
+    "key-signing key: with RSA 2048 it is the domains below them that have the larger signatures.",
+    "Of the Internet without signed zones the root is signed all the same, as a trust anchor needs.",
+)
 
 
 def _columns(settings: MatrixSettings) -> list[Column]:
@@ -251,6 +272,10 @@ def _columns(settings: MatrixSettings) -> list[Column]:
 
 def _stream(key: str, column: Column) -> str:
     return f"{key}-do{int(column.do_bit)}"
+
+
+def _probes(key: str) -> str:
+    return f"{key}-probes"
 
 
 def _sections(findings: Findings) -> Sequence[Section]:
@@ -286,6 +311,8 @@ def _resolves_cell(case: CaseResult | None) -> Cell:
         return sections.MISSING
     asked, answered, secure = (sum(item[key] for item in probes) for key in ("asked", "answered", "secure"))
     text = "resolves" if answered == asked else f"fails ({answered} of {asked} answered)"
+    if case is not None and not case.total("answered"):
+        text = f"fails (no answer under load; before it {answered} of {asked})"
     return Cell(text, f"{secure} of {asked} secure")
 
 

@@ -3,6 +3,7 @@
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import resources
 from typing import Any, ClassVar
 
@@ -16,7 +17,17 @@ from dnsrig.runs.folder import RunFolder
 from dnsrig.studies.resolving import sections, words
 from dnsrig.studies.resolving.cases import TREE, ResolverCase, Traffic
 from dnsrig.studies.resolving.settings import ResolverStudySettings
-from dnsrig.studies.resolving.streams import captured, on_internet, sampled, split, synthetic, write_stream
+from dnsrig.studies.resolving.streams import (
+    Asked,
+    captured,
+    names_on,
+    on_internet,
+    refuse_too_many,
+    sampled,
+    split,
+    synthetic,
+    write_stream,
+)
 from dnsrig.studies.resolving.study import ResolverStudy
 from dnsrig.studies.resolving.trees import ALL, IN_2010, UNSIGNED
 from dnsrig.studies.settings import StudySettings
@@ -26,6 +37,10 @@ TRAFFIC = "resolver-2022"
 SIGNED = {TREE: "profile", UNSIGNED: "unsigned", IN_2010: "2010", ALL: "all"}
 """Words for who signs, by the Internet's name."""
 OFF, ON = "off", "on"
+MORE_THAN_THERE_IS = 1.02
+"""How many times a capture's rate may be asked for: rates of captures are no round numbers."""
+LACKING_OF_A_PART = 0.02
+"""Share of the last part that a capture may lack: times of queries are not even."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +86,12 @@ class ValidationCost(ResolverStudy[ValidationSettings]):
         "signed": tuple(SIGNED.values()),
     }
 
+    def check(self, settings: ValidationSettings) -> None:
+        """Refuse settings with which nothing can be measured."""
+        highest, span_s = max(settings.rates), settings.span_s
+        refuse_too_many(highest * span_s, f"--rate {highest:,} for {span_s:g} s (--load-seconds by --periods)")
+        super().check(settings)
+
     def cases(self, settings: ValidationSettings) -> Sequence[Sequence[ResolverCase]]:
         """List, for each rate, Internet and transport, validation off and on, each with its parts."""
         trees = [tree for tree, label in SIGNED.items() if label in settings.signed]
@@ -86,7 +107,13 @@ class ValidationCost(ResolverStudy[ValidationSettings]):
         self, settings: ValidationSettings, rate: int, tree: str, transport: str, *, validates: bool
     ) -> list[ResolverCase]:
         parts = [
-            Traffic(_stream(SIGNED[tree], rate, number), replays=True, load_s=settings.load_s, transport=transport)
+            Traffic(
+                _stream(SIGNED[tree], rate, number),
+                replays=True,
+                load_s=settings.load_s,
+                is_once=True,
+                transport=transport,
+            )
             for number in range(settings.periods)
         ]
         state = ON if validates else OFF
@@ -106,19 +133,14 @@ class ValidationCost(ResolverStudy[ValidationSettings]):
         self, settings: ValidationSettings, run: RunFolder, internets: Mapping[str, _core.Internet]
     ) -> dict[str, _core.QueryStream]:
         """Make the parts of the traffic at each rate, with names of each Internet."""
-        asked = (
-            synthetic(TRAFFIC, max(settings.rates), settings.span_s, settings.seed)
-            if settings.capture is None
-            else captured(settings.capture)
-        )
-        span_s = min(settings.span_s, asked[-1].time_s - asked[0].time_s)
-        asked = [query for query in asked if query.time_s - asked[0].time_s <= settings.span_s]
-        highest = len(asked) / max(span_s, 1e-3)
+        asked, highest = _traffic(settings, run)
+        first_s = asked[0].time_s
+        names = {tree: names_on(internet, asked, settings.seed) for tree, internet in internets.items()}
         found = {}
         for rate in settings.rates:
-            some = sampled(asked, min(1.0, rate / highest), settings.seed) if rate < highest else asked
-            for tree, internet in internets.items():
-                lines = split(on_internet(some, internet, settings.seed), settings.load_s, settings.periods)
+            some = sampled(asked, rate / highest, settings.seed) if rate < highest else asked
+            for tree in internets:
+                lines = split(on_internet(some, names[tree], first_s), settings.load_s, settings.periods)
                 for number, part in enumerate(lines):
                     if not part:
                         raise InputError(
@@ -139,7 +161,7 @@ class ValidationCost(ResolverStudy[ValidationSettings]):
             for transport in settings.transports
             for number in range(settings.periods)
         }
-        hottest = _column(max(settings.rates), settings.signed[0], settings.transports[0], settings.periods - 1)
+        hottest = _hottest(settings)
         return StudyText(
             name=self.name,
             title=self.title,
@@ -156,8 +178,40 @@ class ValidationCost(ResolverStudy[ValidationSettings]):
             baseline_label="validation off",
             questions=tuple(_question(figure.key, what, hottest) for figure, what in _ASKED),
             limits=(*words.limits(settings), *_limits(settings)),
-            sections=_sections,
+            sections=partial(_sections, hottest),
         )
+
+
+def _traffic(settings: ValidationSettings, run: RunFolder) -> tuple[list[Asked], float]:
+    """Give the clients' queries as long as the load is, and how many there are a second.
+
+    Raises:
+        InputError: the capture is shorter, or has fewer.
+
+    """
+    if settings.capture is None:
+        rate = max(settings.rates)
+        return synthetic(TRAFFIC, rate, settings.span_s, settings.seed), rate
+    asked, left_out = captured(settings.capture, settings.span_s)
+    run.note(capture={"queries": len(asked), "left_out": left_out})
+    first_s = asked[0].time_s
+    # After the last query as much time passes as after another one.
+    span_s = (asked[-1].time_s - first_s) * len(asked) / max(1, len(asked) - 1)
+    fitting = int(span_s / settings.load_s + LACKING_OF_A_PART)
+    if fitting < settings.periods:
+        fit = f"--periods {fitting}" if fitting else f"--load-seconds of at most {span_s / settings.periods:.3g}"
+        raise InputError(
+            f"{settings.capture}: the capture has {span_s:.3f} s, in which {fitting} parts of {settings.load_s:g} s "
+            f"fit, not {settings.periods}; take {fit}, or a longer capture"
+        )
+    asked = [query for query in asked if query.time_s - first_s < settings.span_s]
+    highest = len(asked) / min(span_s, settings.span_s)
+    if max(settings.rates) > MORE_THAN_THERE_IS * highest:
+        raise InputError(
+            f"--rate {max(settings.rates)}: the capture {settings.capture} has {highest:,.1f} queries per second in "
+            f"its first {settings.span_s:g} s; take at most that, or another capture"
+        )
+    return asked, highest
 
 
 _ASKED = (
@@ -188,6 +242,13 @@ def _column(rate: int, signed: str, transport: str, number: int) -> str:
     return f"{rate}-{signed}-{transport}-{number + 1}"
 
 
+def _hottest(settings: ValidationSettings) -> str:
+    """Name the column that is compared with what was published: the last part at the highest rate, as published."""
+    signed = SIGNED[TREE] if SIGNED[TREE] in settings.signed else settings.signed[0]
+    transport = "udp" if "udp" in settings.transports else settings.transports[0]
+    return _column(max(settings.rates), signed, transport, settings.periods - 1)
+
+
 def _column_label(settings: ValidationSettings, rate: int, signed: str, transport: str, number: int) -> str:
     begin, end = number * settings.load_s, (number + 1) * settings.load_s
     label = f"{rate:,} qps, {begin:g}-{end:g} s"
@@ -213,7 +274,7 @@ def _method(settings: ValidationSettings) -> tuple[str, ...]:
         "another without the resolver being started again: the first one meets an empty cache, the last one a hot "
         "cache. Each part is reported apart, as the published study reports minutes.",
         words.internet(settings),
-        words.resolver(settings),
+        words.resolver(settings, "nothing; each further part finds what the parts before it have left there"),
         words.order(settings),
     )
 
@@ -222,13 +283,19 @@ def _limits(settings: ValidationSettings) -> tuple[str, ...]:
     found = ["Between two parts of a load a moment passes without queries, in which the resolver goes on."]
     if settings.capture is None:
         found.append("The published capture is not available; the synthetic traffic's shape is assumed.")
+    if not {SIGNED[UNSIGNED], SIGNED[IN_2010]}.isdisjoint(settings.signed):
+        found.append(
+            "Also of the Internet of 2010 and of that without signed zones the root is signed: a resolver that "
+            "validates begins there. The top-level domains that are said to be signed in 2010 are those of its end."
+        )
     return tuple(found)
 
 
-def _sections(findings: Findings) -> Sequence[Section]:
+def _sections(hottest: str, findings: Findings) -> Sequence[Section]:
     return (
+        *_capture_sections(findings),
         sections.verdict_section(findings, "What validation costs"),
-        _published_section(findings),
+        _published_section(findings, hottest),
         sections.picture_section(findings),
         sections.figure_section(findings, "From outside", sections.OUTSIDE),
         sections.figure_section(findings, "Cache and upstream", sections.INSIDE),
@@ -236,12 +303,23 @@ def _sections(findings: Findings) -> Sequence[Section]:
     )
 
 
-def _published_section(findings: Findings) -> Section:
-    """Print what was published beside what was measured in the last part at the highest rate."""
+def _capture_sections(findings: Findings) -> list[Section]:
+    """Say how much of the capture was left out, if anything was."""
+    capture = findings.facts.get("capture", {})
+    if not capture.get("left_out"):
+        return []
+    text = (
+        f"Of the capture {capture['queries']:,} messages were taken as queries; {capture['left_out']:,} were left out, "
+        "because they cannot be read or have no question (cut ones, signed ones (TSIG), such with two OPT records)."
+    )
+    return [Section("The capture", (text,))]
+
+
+def _published_section(findings: Findings, column: str) -> Section:
+    """Print what was published beside what was measured in a column: the last part at the highest rate."""
     text = resources.files("dnsrig.published").joinpath("isc-2022.toml").read_text(encoding="utf-8")
     table = tomllib.loads(text)
     grid = findings.grid
-    column = grid.columns[-1]
     minute = table["last_minute_mean"]
     sockets = minute["9k udp_sockets"]
     inwards = minute["9k received_mib_per_second"]

@@ -20,7 +20,7 @@ from dnsrig.servers.resolvers.counts import ResolverCounts
 from dnsrig.servers.resolvers.registry import resolver_driver
 from dnsrig.servers.resolvers.settings import ResolverSettings
 from dnsrig.studies.bench import Bench, Observation, Outcome, judge, observe, require_answers
-from dnsrig.studies.placement import Placement, place
+from dnsrig.studies.placement import Placement
 from dnsrig.studies.progress import Watcher
 from dnsrig.studies.resolving.cases import ResolverBlock, ResolverCase, Traffic
 from dnsrig.studies.resolving.conditions import conditioned
@@ -61,11 +61,13 @@ class Timeline:
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What a bench measures: blocks, with the streams by their names and the places by their Internets'."""
+    """What a bench measures: blocks, with the streams by their names and the places by their Internets', and where."""
 
     blocks: Sequence[ResolverBlock]
     streams: Mapping[str, _core.QueryStream]
     places: Mapping[str, Place]
+    where: Placement
+    """On which processors: made before the calling thread is kept to some of them."""
 
 
 class ResolverBench(Bench[ResolverBlock, Resolver]):
@@ -81,9 +83,14 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
         self._settings = settings
         self._streams = setup.streams
         self._places = setup.places
-        self._where = place(settings.server_threads)
+        self._where = setup.where
         self._sent: WeakKeyDictionary[Resolver, list[Traffic]] = WeakKeyDictionary()
         super().__init__(setup.blocks, settings.repetitions, run, watcher)
+
+    def _check_rig(self) -> None:
+        """Raise EnvironmentLacksError if one of the Internets has ended."""
+        for where in self._places.values():
+            where.check_running()
 
     def _case_ids(self, block: ResolverBlock) -> list[str]:
         return list(block.case_ids())
@@ -131,6 +138,7 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
                 with self.resolver(program, validating, folder / f"rehearsal-{number}") as server:
                     self._ask_through(server, self._places[tree], stream)
             except DnsrigError as error:
+                self._check_rig()
                 # Its cases will say so too; those of other resolvers may go on.
                 self._watcher.problem(f"not rehearsed: stream {stream}, by {program}: {error}")
 
@@ -172,14 +180,14 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
             network_of=server.pids()[0],
         )
         self._sent.setdefault(server, []).append(case.traffic)
-        require_answers(load, case.name)
+        self._require_answers(load, case.name)
         after_counts, after = server.counts(), where.reading()
         upstream = after.since(reading)
         verdict = self._judge(case.traffic, load, observed)
         return Outcome(
             load=load,
             observed=observed,
-            cpu_us_per_query=observed.server["cpu_us"] / load["answered"],
+            cpu_us_per_query=observed.server["cpu_us"] / load["answered"] if load["answered"] else None,
             bottleneck=verdict["bottleneck"],
             evidence=verdict["evidence"],
             tainted=[*verdict["tainted"], *_faults(load, upstream)],
@@ -190,6 +198,10 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
                 "network": _network_facts(observed),
             },
         )
+
+    def _require_answers(self, load: dict[str, Any], of: str) -> None:
+        """Raise SubjectFailedError for a load in which nothing was answered, where that is no result."""
+        require_answers(load, of)
 
     def _judge(self, traffic: Traffic, load: dict[str, Any], observed: Observation) -> dict[str, Any]:
         judged = judge(load, observed, self._where)
@@ -218,6 +230,7 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
         def each_second(_: dict[str, Any]) -> None:
             # A load of a dead resolver would go on to its end and tell nothing.
             server.check_running()
+            where.check_running()
             if given_up.is_set():
                 raise KeyboardInterrupt
             on_second()
@@ -289,6 +302,8 @@ def _network_facts(observed: Observation) -> dict[str, Any]:
 
 def _faults(load: Mapping[str, Any], upstream: Mapping[str, Any]) -> list[str]:
     found = []
+    if not load["qps"]:
+        found.append("nothing was answered while the load lasted")
     if load["rcodes"].get("SERVFAIL", 0) > FAILURES_TOLERATED * load["answered"]:
         found.append(f"more than {FAILURES_TOLERATED:.0%} of the answers are SERVFAIL".replace("%", " %"))
     if upstream["dropped"]:

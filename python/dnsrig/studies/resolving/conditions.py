@@ -53,6 +53,11 @@ CONDITIONS: Mapping[str, Condition] = {
 """Conditions by name."""
 
 
+def needs_nft(name: str) -> bool:
+    """Say whether a condition has nftables rules."""
+    return bool(CONDITIONS[name].rules)
+
+
 @contextmanager
 def conditioned(place: Place, name: str) -> Iterator[None]:
     """Have a condition between resolver and Internet, and the open path again afterwards.
@@ -66,13 +71,16 @@ def conditioned(place: Place, name: str) -> Iterator[None]:
         yield
         return
     try:
-        _apply(place, condition)
+        _set_mtu(place, condition.mtu)
+        if condition.rules:
+            place.outside.set_rules(condition.rules)
         yield
     finally:
-        _apply(place, CONDITIONS[OPEN])
+        _set_mtu(place, ETHERNET_MTU)
+        if condition.rules:
+            place.outside.set_rules("")
 
 
-def _apply(place: Place, condition: Condition) -> None:
-    place.resolver.set_mtu(INTERNET_DEVICE, condition.mtu)
-    place.outside.set_mtu(_OUTSIDE_DEVICE, condition.mtu)
-    place.outside.set_rules(condition.rules)
+def _set_mtu(place: Place, octets: int) -> None:
+    place.resolver.set_mtu(INTERNET_DEVICE, octets)
+    place.outside.set_mtu(_OUTSIDE_DEVICE, octets)

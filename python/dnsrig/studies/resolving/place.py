@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dnsrig import _core
-from dnsrig.errors import EnvironmentLacksError
+from dnsrig.errors import DnsrigError, EnvironmentLacksError
 from dnsrig.hosts.namespace import Namespace
 from dnsrig.hosts.network.links import End, link
 from dnsrig.hosts.network.topologies import CLIENT, INNER, AddressPair
@@ -70,6 +70,16 @@ class Place:
         """The resolver's address on the clients' link."""
         return INNER.ipv4
 
+    def check_running(self) -> None:
+        """Raise EnvironmentLacksError, with the reason where one is known, if the Internet has ended."""
+        if self.server.running:
+            return
+        try:
+            self.server.stop()
+        except DnsrigError as error:
+            raise EnvironmentLacksError(f"the simulated Internet has ended: {error}") from error
+        raise EnvironmentLacksError("the simulated Internet has ended")
+
     def reading(self) -> Reading:
         """Read the accounts once they do not change any more, and what CPU time was spent on them.
 
@@ -77,9 +87,7 @@ class Place:
             EnvironmentLacksError: the Internet has broken off; the message says why.
 
         """
-        if not self.server.running:
-            self.server.stop()
-            raise EnvironmentLacksError("the simulated Internet has ended")
+        self.check_running()
         deadline = time.monotonic() + SETTLE_DEADLINE_S
         accounts, since = self.server.accounts(), time.monotonic()
         while time.monotonic() < min(since + SETTLED_S, deadline):

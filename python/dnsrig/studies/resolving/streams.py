@@ -3,10 +3,12 @@
 import json
 import random
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import dns.exception
 import dns.flags
 import dns.message
 import dns.rdatatype
@@ -14,6 +16,7 @@ import dns.rdatatype
 from dnsrig import _core
 from dnsrig.errors import InputError
 from dnsrig.runs.folder import RunFolder
+from dnsrig.runs.writing import write_whole
 
 EDNS_SIZE = 1232
 """What stub resolvers and forwarders offer since DNS flag day 2020."""
@@ -22,6 +25,12 @@ MISSING_SHARE = 0.1
 DRAWN_AT_ONCE = 200_000
 MOST_DRAWS = 40
 """Batches without which an Internet is too small for as many different names as are wanted."""
+OTHER_SEED_STEP = 1 << 32
+"""Between the seeds of draws that have nothing in common: each batch of a draw has a seed of its own, one more."""
+MOST_QUERIES = 20_000_000
+QUERY_OCTETS = 500
+"""About what a query of a stream takes of this process's memory while the stream is made."""
+PTR = "PTR"
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 KEPT_TYPES = frozenset({"A", "AAAA", "HTTPS"})
 """Types for which a name of a capture is asked again by other clients, with the Internet's name in its place."""
@@ -48,11 +57,31 @@ def write_stream(
     path = run.path / "inputs" / f"{name}.txt"
     if not path.exists():
         path.parent.mkdir(exist_ok=True)
-        with path.open("w", encoding="ascii") as file:
-            file.writelines(f"{line}\n" for line in lines)
-        run.add_input(path)
+        write_whole(path, lambda partial: _write_lines(partial, lines))
+    # Also one that was there: the run may have been broken off in between.
+    run.add_input(path)
     message = {"edns_size": EDNS_SIZE, "do_bit": do_bit} if edns else {}
     return _core.QueryStream.from_text(path, message=json.dumps(message))[0]
+
+
+def _write_lines(path: Path, lines: Iterable[str]) -> None:
+    with path.open("w", encoding="ascii") as file:
+        file.writelines(f"{line}\n" for line in lines)
+
+
+def questions_of(stream: _core.QueryStream) -> list[str]:
+    """Give the questions of a stream, `name type`, in its order."""
+    asked = (dns.message.from_wire(stream.message(index)).question[0] for index in range(len(stream)))
+    return [f"{question.name} {dns.rdatatype.to_text(question.rdtype)}" for question in asked]
+
+
+def refuse_too_many(queries: float, what: str) -> None:
+    """Raise InputError for more queries than fit into this process's memory; `what` says what makes them so many."""
+    if queries > MOST_QUERIES:
+        raise InputError(
+            f"{what} make {queries:,.0f} queries, for which about {queries * QUERY_OCTETS / 1e9:,.0f} GB of memory "
+            f"are needed: {MOST_QUERIES:,} are allowed; take fewer"
+        )
 
 
 def questions(internet: _core.Internet, seed: int, missing_share: float = MISSING_SHARE) -> Iterator[str]:
@@ -64,7 +93,7 @@ def questions(internet: _core.Internet, seed: int, missing_share: float = MISSIN
 
 
 def distinct(internet: _core.Internet, seed: int, count: int, missing_share: float = 0.0) -> list[str]:
-    """Give so many different questions.
+    """Give so many different questions; with no share of missing ones, for names that clients know to exist.
 
     Raises:
         InputError: the Internet has too few domains for them.
@@ -73,6 +102,9 @@ def distinct(internet: _core.Internet, seed: int, count: int, missing_share: flo
     found: dict[str, None] = {}
     for batch in range(MOST_DRAWS):
         for line in internet.questions(DRAWN_AT_ONCE, seed + batch, missing_share).splitlines():
+            # Half of the addresses that are asked for are any, and few of these have names.
+            if not missing_share and line.endswith(f" {PTR}"):
+                continue
             found.setdefault(line)
             if len(found) == count:
                 return list(found)
@@ -86,7 +118,7 @@ def with_hits(hot: Sequence[str], fresh: Sequence[str], hit_share: float, count:
 
     Args:
         hot: questions that it has been asked before.
-        fresh: new ones; as many as the share that misses takes.
+        fresh: new ones; `misses` says how many it takes.
         hit_share: share of `hot`.
         count: how many in all.
         seed: of which is which.
@@ -94,8 +126,14 @@ def with_hits(hot: Sequence[str], fresh: Sequence[str], hit_share: float, count:
     """
     draw = random.Random(seed)
     new = iter(fresh)
-    for _ in range(count):
-        yield draw.choice(hot) if draw.random() < hit_share else next(new)
+    places = set(draw.sample(range(count), misses(count, hit_share)))
+    for place in range(count):
+        yield next(new) if place in places else draw.choice(hot)
+
+
+def misses(count: int, hit_share: float) -> int:
+    """Give how many of so many questions are new ones."""
+    return round(count * (1 - hit_share))
 
 
 def missing_below(domain: str, count: int, seed: int) -> Iterator[str]:
@@ -118,31 +156,61 @@ def sampled(queries: Iterable[Asked], share: float, seed: int) -> list[Asked]:
     return kept
 
 
-def on_internet(queries: Sequence[Asked], internet: _core.Internet, seed: int) -> Iterator[str]:
-    """Put names of an Internet in the place of a capture's: each of its names becomes one of them, always the same.
+def names_on(internet: _core.Internet, queries: Iterable[Asked], seed: int) -> dict[str, str]:
+    """Give each name of a capture a question of an Internet, `name type`, of its own.
 
-    Times, clients and how often each name comes stay; the Internet's names are taken as they are drawn, so that the
-    first ones, which are asked most, are its popular ones.
+    A share of them, drawn name by name, does not exist. Names of addresses become such (RFC 1035 section 3.5), if the
+    Internet has any. The others are taken as they are drawn, so that the first ones of a capture, which are asked
+    most, become popular ones.
+
+    Raises:
+        InputError: the Internet has too few names.
+
     """
-    drawn = _different(questions(internet, seed))
-    names: dict[str, str] = {}
-    first = queries[0].time_s if queries else 0.0
+    draw = random.Random(seed)
+    has_addresses = f" {PTR}\n" in internet.questions(DRAWN_AT_ONCE, seed, 0.0)
+    kinds: dict[str, str] = {}
     for query in queries:
-        if query.name not in names:
-            names[query.name] = next(drawn)
+        if query.name not in kinds:
+            kind = "missing" if draw.random() < MISSING_SHARE else "existing"
+            is_address = has_addresses and query.name.endswith(".arpa.")
+            kinds[query.name] = "address" if is_address else kind
+    wanted = Counter(kinds.values())
+    existing, addresses = _drawn(internet, seed, 0.0, (wanted["existing"], wanted["address"]))
+    missing, _ = _drawn(internet, seed + OTHER_SEED_STEP, 1.0, (wanted["missing"], 0))
+    drawn = {"existing": iter(existing), "address": iter(addresses), "missing": iter(missing)}
+    return {name: next(drawn[kind]) for name, kind in kinds.items()}
+
+
+def _drawn(
+    internet: _core.Internet, seed: int, missing_share: float, wanted: tuple[int, int]
+) -> tuple[list[str], list[str]]:
+    """Draw questions for different names: so many of names, and so many of addresses (PTR)."""
+    found: tuple[dict[str, str], dict[str, str]] = ({}, {})
+    for batch in range(MOST_DRAWS):
+        if all(len(some) >= count for some, count in zip(found, wanted, strict=True)):
+            break
+        for line in internet.questions(DRAWN_AT_ONCE, seed + batch, missing_share).splitlines():
+            name, _, rtype = line.partition(" ")
+            found[rtype == PTR].setdefault(name, line)
+    for some, count, what in zip(found, wanted, ("names", "addresses with names"), strict=True):
+        if len(some) < count:
+            raise InputError(
+                f"the Internet has too few {what} for the {count:,} of the traffic: take more --domains, or shorter "
+                "loads, or lower rates"
+            )
+    return list(found[False].values()), list(found[True].values())
+
+
+def on_internet(queries: Sequence[Asked], names: Mapping[str, str], first_s: float) -> Iterator[str]:
+    """Put names of an Internet in the place of a capture's, as `names_on` has them.
+
+    Clients, times (counted from `first_s` on) and how often each name comes stay.
+    """
+    for query in queries:
         name, _, rtype = names[query.name].partition(" ")
         rtype = query.rtype if query.rtype in KEPT_TYPES else rtype
-        yield f"{name} {rtype} {query.options}time={query.time_s - first:.9f} client={query.client}"
-
-
-def _different(lines: Iterable[str]) -> Iterator[str]:
-    """Leave out questions for names that came before."""
-    seen: set[str] = set()
-    for line in lines:
-        name = line.partition(" ")[0]
-        if name not in seen:
-            seen.add(name)
-            yield line
+        yield f"{name} {rtype} {query.options}time={query.time_s - first_s:.9f} client={query.client}"
 
 
 def synthetic(profile: str, rate_qps: float, span_s: float, seed: int) -> list[Asked]:
@@ -170,17 +238,26 @@ def _read(line: str) -> Asked:
     return Asked(float(values["time"]), values["client"], name, rtype, edns)
 
 
-def captured(path: str) -> list[Asked]:
-    """Read the queries of a capture.
+def captured(path: str, span_s: float) -> tuple[list[Asked], int]:
+    """Read the queries of a capture, in the order of their times; count messages that are none or cannot be read.
+
+    What comes later than `span_s` and a moment after its beginning is not read.
 
     Raises:
-        InputError: it holds none, or is no capture.
+        InputError: it holds no query, or too many, or is no capture.
 
     """
-    stream, _ = _core.QueryStream.from_capture(path)
+    # Messages may stand out of their order.
+    options = {"max_span_ns": round((span_s + 1) * 1e9)}
+    stream, _ = _core.QueryStream.from_capture(path, json.dumps(options))
+    refuse_too_many(len(stream), f"{path}: the messages of the capture")
     found = []
     for index in range(len(stream)):
-        message = dns.message.from_wire(stream.message(index), ignore_trailing=True)
+        try:
+            message = dns.message.from_wire(stream.message(index), ignore_trailing=True)
+        except dns.exception.DNSException:
+            # Signed with a key that nobody here has (RFC 8945), of two OPT records, or cut.
+            continue
         if message.question:
             question = message.question[0]
             rtype = dns.rdatatype.to_text(question.rdtype)
@@ -190,7 +267,7 @@ def captured(path: str) -> list[Asked]:
             found.append(Asked((stream.time_ns(index) or 0) / 1e9, str(stream.client(index)), name, rtype, edns))
     if not found:
         raise InputError(f"{path}: the capture holds no query")
-    return found
+    return sorted(found, key=lambda query: query.time_s), len(stream) - len(found)
 
 
 def split(lines: Iterable[str], part_s: float, parts: int) -> list[list[str]]:

@@ -14,7 +14,7 @@ from dnsrig.runs.folder import RunFolder
 from dnsrig.servers.resolvers.registry import found_resolvers, resolver_driver
 from dnsrig.studies.base import Study
 from dnsrig.studies.bench import server_labels
-from dnsrig.studies.placement import place
+from dnsrig.studies.placement import kept_to, place
 from dnsrig.studies.plan import Plan, PlannedCase
 from dnsrig.studies.progress import Watcher
 from dnsrig.studies.resolving.bench import ResolverBench, Setup, check_blocks
@@ -108,10 +108,11 @@ class ResolverStudy(Study[Settings]):
         internets = {tree: make_internet(settings, tree, run) for tree in trees}
         streams = self.streams(settings, run, internets)
         run.note(internet={tree: internet.summary() for tree, internet in internets.items()})
-        # The Internet's threads inherit this, and keep off the resolver's processors.
-        os.sched_setaffinity(0, place(settings.server_threads).generator)
+        where = place(settings.server_threads)
         with ExitStack() as stack:
+            # The Internet's threads inherit this, and keep off the resolver's processors.
+            stack.enter_context(kept_to(where.generator))
             places = {tree: stack.enter_context(place_of(internet)) for tree, internet in internets.items()}
-            bench = self.bench(settings, run, Setup(blocks, streams, places), watcher)
+            bench = self.bench(settings, run, Setup(blocks, streams, places, where), watcher)
             bench.rehearse(run.path / "servers")
             bench.measure()

@@ -1,55 +1,147 @@
 """Internets that differ from a profile's in who signs, and with what."""
 
+import json
 import re
+import tomllib
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from dnsrig import _core
 from dnsrig.errors import InputError
 from dnsrig.runs.folder import RunFolder
+from dnsrig.runs.writing import write_text
 from dnsrig.studies.resolving.cases import TREE
 from dnsrig.studies.resolving.settings import MIB, ResolverStudySettings
 
 DAY_S = 86_400
-_ALGORITHM = re.compile(r'\balgorithm = "[A-Z0-9]+"')
-_SIGNED_SHARE = re.compile(r"\bsigned_share = [0-9._]+")
-_SIGNED_TLDS = re.compile(r"\bsigned_tlds = [0-9._]+")
-_SINGLE_KEY = re.compile(r"\bsingle_key_share = [0-9._]+")
-_WITHOUT_DS = re.compile(r"\bwithout_ds_share = [0-9._]+")
 _FEW = 0.001
 """Share of signed zones below the top-level domains in 2010, the year in which the root was signed: an estimate."""
 _FEW_TLDS = 0.1
+SIGNED_TLDS_2010 = frozenset({"br", "cz", "fr", "jp", "net", "nl", "org", "se", "uk"})
+"""Those of a profile's named top-level domains that had a DS record in the root zone at the end of 2010, as their
+registries announced; com and de followed in 2011."""
+
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+
+Profile = dict[str, Any]
 
 
-def _signed(domains: float, tlds: float) -> Callable[[str], str]:
-    def change(text: str) -> str:
-        text = _SIGNED_TLDS.sub(f"signed_tlds = {tlds}", _SIGNED_SHARE.sub(f"signed_share = {domains}", text))
-        return _WITHOUT_DS.sub("without_ds_share = 0.0", text) if domains == 1 else text
+def _sign(profile: Profile, domains: float, tlds: float) -> None:
+    """Set the share of signed domains below each registry, and of signed ones among the unnamed registries."""
+    for part in (*profile["tld"], profile["other_tlds"], *_reverse(profile)):
+        part["signed_share"] = domains
+    profile["other_tlds"]["signed_tlds"] = tlds
 
-    return change
+
+def _unsign_registries(profile: Profile, kept: frozenset[str]) -> None:
+    """Take the keys of registries away but for those kept; the root has its own, as a trust anchor needs them."""
+    unsigned = [tld for tld in profile["tld"] if tld["name"] not in kept]
+    for part in (*unsigned, *_reverse(profile)):
+        part["registry"].pop("algorithm", None)
+        # DS records of domains are of no use in a zone that has no signatures.
+        part["signed_share"] = 0.0
 
 
-def _all_with(algorithm: str, single_keys: float = 0.0) -> Callable[[str], str]:
-    def change(text: str) -> str:
-        text = _signed(1.0, 1.0)(_ALGORITHM.sub(f'algorithm = "{algorithm}"', text))
-        return _SINGLE_KEY.sub(f"single_key_share = {single_keys}", text)
+def _reverse(profile: Profile) -> list[Profile]:
+    return [profile["reverse"]] if "reverse" in profile else []
 
-    return change
+
+def _unsigned(profile: Profile) -> None:
+    _sign(profile, 0.0, 0.0)
+    _unsign_registries(profile, frozenset())
+
+
+def _in_2010(profile: Profile) -> None:
+    _sign(profile, _FEW, _FEW_TLDS)
+    _unsign_registries(profile, SIGNED_TLDS_2010)
+
+
+def _all(profile: Profile) -> None:
+    _sign(profile, 1.0, 1.0)
+    profile["signing"]["without_ds_share"] = 0.0
+
+
+def _all_with(algorithm: str, single_keys: float, profile: Profile) -> None:
+    """Sign everything with one algorithm; `single_keys` is the share of domains that have one key for all."""
+    _all(profile)
+    registries = [part["registry"] for part in (*profile["tld"], profile["other_tlds"], *_reverse(profile))]
+    for registry in (profile["root"], *registries):
+        if "algorithm" in registry:
+            registry["algorithm"] = algorithm
+    profile["signing"] |= {
+        "algorithms": [{"algorithm": algorithm, "weight": 1}],
+        "single_key_share": single_keys,
+    }
 
 
 UNSIGNED, IN_2010, ALL = "unsigned", "2010", "all"
-CHANGES: Mapping[str, Callable[[str], str]] = {
-    TREE: lambda text: text,
-    UNSIGNED: _signed(0.0, 0.0),
-    IN_2010: _signed(_FEW, _FEW_TLDS),
-    ALL: _signed(1.0, 1.0),
-    "rsa-1280": _all_with("RSASHA256"),
-    "rsa-2048": _all_with("RSASHA256", single_keys=1.0),
-    "p-256": _all_with("ECDSAP256SHA256"),
-    "ed25519": _all_with("ED25519"),
+CHANGES: Mapping[str, Callable[[Profile], None]] = {
+    TREE: lambda profile: None,
+    UNSIGNED: _unsigned,
+    IN_2010: _in_2010,
+    ALL: _all,
+    "rsa-1280": partial(_all_with, "RSASHA256", 0.0),
+    "rsa-2048": partial(_all_with, "RSASHA256", 1.0),
+    "p-256": partial(_all_with, "ECDSAP256SHA256", 0.0),
 }
-"""What is changed in a profile's text, by name of the Internet."""
+"""What is changed in a profile, by name of the Internet."""
+
+
+def changed_text(text: str, tree: str, source: str) -> str:
+    """Give the text of a profile with what is changed for an Internet; `source` is where the text is from.
+
+    Raises:
+        InputError: it is no TOML.
+
+    """
+    if tree == TREE:
+        return text
+    try:
+        profile = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{source}: the profile of the Internet is no TOML: {error}") from error
+    try:
+        CHANGES[tree](profile)
+    except (AttributeError, KeyError, TypeError):
+        # It lacks what a profile has; who reads it says what that is.
+        return text
+    return "".join(_lines(profile))
+
+
+def _lines(profile: Profile) -> list[str]:
+    """Write a profile as TOML (v1.0.0): first what has one value, then a table or an array of tables for each part."""
+    parts = {key: value for key, value in profile.items() if _is_part(value)}
+    lines = [f"{_key(key)} = {_value(value)}\n" for key, value in profile.items() if key not in parts]
+    for key, tables in parts.items():
+        header = f"[{_key(key)}]" if isinstance(tables, dict) else f"[[{_key(key)}]]"
+        for table in [tables] if isinstance(tables, dict) else tables:
+            lines += [f"\n{header}\n", *(f"{_key(name)} = {_value(value)}\n" for name, value in table.items())]
+    return lines
+
+
+def _is_part(value: object) -> bool:
+    return isinstance(value, dict) or (
+        isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
+    )
+
+
+def _key(name: str) -> str:
+    return name if _BARE_KEY.fullmatch(name) else _value(name)
+
+
+def _value(value: object) -> str:
+    """Write a value on one line."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{_key(key)} = {_value(item)}" for key, item in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    # JSON's escapes are some of TOML's.
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else str(value)
 
 
 def make_internet(settings: ResolverStudySettings, tree: str, run: RunFolder) -> _core.Internet:
@@ -62,8 +154,9 @@ def make_internet(settings: ResolverStudySettings, tree: str, run: RunFolder) ->
     path = run.path / "inputs" / f"internet-{tree.replace(' ', '-')}.toml"
     if not path.exists():
         path.parent.mkdir(exist_ok=True)
-        path.write_text(CHANGES[tree](profile_text(settings.profile)), encoding="utf-8")
-        run.add_input(path)
+        write_text(path, changed_text(profile_text(settings.profile), tree, settings.profile))
+    # Also one that was there: the run may have been broken off in between.
+    run.add_input(path)
     # A run that is resumed on another day has the same signatures.
     began = datetime.fromisoformat(run.manifest()["started"])
     internet = _core.Internet(

@@ -23,16 +23,16 @@ def internet(settings: ResolverStudySettings) -> str:
     )
 
 
-def resolver(settings: ResolverStudySettings) -> str:
-    """Say how the resolver runs and what is read from it."""
+def resolver(settings: ResolverStudySettings, cached: str) -> str:
+    """Say how the resolver runs and what is read from it; `cached` says what its cache holds when a load begins."""
     cache = "its cache as it ships" if settings.cache_mib is None else f"a cache of {settings.cache_mib:,} MiB"
     return (
         "Clients, resolver and Internet are in a network namespace each, with links of 1500 octets between them. The "
         f"resolver has {counted(settings.server_threads, 'thread')}, {cache}, prefetch "
-        f"{'on' if settings.prefetch else 'off'}, and processors of its own where the machine has two or more; it is "
-        "started anew for every case, so that its cache is empty. CPU time is read from the kernel at both ends of the "
-        "load; cache hits and the size of the cache are the resolver's own counts; sockets, octets and packets are "
-        "those of its namespace; upstream queries are the Internet's account."
+        f"{'on' if settings.prefetch else 'off'}, and processors of its own where the machine has two or more. "
+        f"It is started anew for every load; when that begins, its cache holds {cached}. CPU time is read from the "
+        "kernel at both ends of the load; cache hits and the size of the cache are the resolver's own counts; sockets, "
+        "octets and packets are those of its namespace; upstream queries are the Internet's account."
     )
 
 

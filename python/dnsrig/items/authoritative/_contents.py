@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import dns.message
 import dns.name
@@ -12,6 +11,7 @@ from dns.rdatatype import RdataType
 
 from dnsrig.items.authoritative._answers import first_shown, is_synthesised, sample
 from dnsrig.verification.exchange import Exchange
+from dnsrig.verification.kept import kept_property
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Evidence, Outcome, failed, not_applicable, passed
 
@@ -67,7 +67,7 @@ class Contents:
         """Give an RRset if it is known."""
         return self.rrsets.get((name, rtype))
 
-    @cached_property
+    @kept_property
     def _by_name(self) -> dict[dns.name.Name, list[Published]]:
         found: dict[dns.name.Name, list[Published]] = {}
         for key in sorted(self.rrsets):

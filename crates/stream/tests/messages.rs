@@ -244,12 +244,12 @@ fn an_update_has_zone_prerequisites_and_updates() {
 fn bad_lines_of_updates_are_named_and_cost_their_update_only() {
     let text = "example.com\nadd x A 1.2.3.4\nadd y 5 A nonsense\nsend\nexample.com extra\nadd y 5 A 1.2.3.4\nsend\nsend\n\
         example.com\nadd z 5 A 1.2.3.4\nsend\nexample.com\nadd m 5 MX 10 a..b\nsend\nexample.com\nprohibit x A 1.2.3.4\nsend\nexample.com\nfoo\nsend\n\
-        example.com\nadd q 1 A (\nsend\nexample.com\nadd";
+        example.com\nadd q 1 A (\nsend\nexample.com\nadd q 1 TXT ( a\nsend\nexample.com\nadd";
     let (stream, bad) = updates::parse(text.as_bytes(), &MessageOptions::default()).unwrap();
     let lines: Vec<_> = bad.first().iter().map(|line| line.line).collect();
     assert_eq!(
         (stream.len(), lines),
-        (1, vec![2, 5, 8, 13, 16, 19, 22, 25, 25]),
+        (1, vec![2, 5, 8, 13, 16, 19, 22, 25, 28, 28]),
         "{bad}"
     );
     let reasons: Vec<_> = bad
@@ -259,7 +259,11 @@ fn bad_lines_of_updates_are_named_and_cost_their_update_only() {
         .collect();
     assert!(reasons[0].contains("'A' is not a TTL"), "{bad}");
     assert!(
-        reasons[8].contains("began at line 24 has no 'send'"),
+        reasons[7].contains("an opening parenthesis that is never closed"),
+        "{bad}"
+    );
+    assert!(
+        reasons[9].contains("began at line 27 has no 'send'"),
         "{bad}"
     );
     let file = tempfile::NamedTempFile::new().unwrap();
@@ -273,7 +277,7 @@ fn bad_lines_of_updates_are_named_and_cost_their_update_only() {
         )
     };
     assert!(matches!(read(false), Err(StreamError::BadLines { .. })));
-    assert_eq!(read(true).unwrap().1.skipped, 9);
+    assert_eq!(read(true).unwrap().1.skipped, 10);
 }
 
 /// What dnsperf sends with these arguments, in the order of sending, IDs zero.

@@ -38,7 +38,7 @@ pub use names::{NameKind, OwnerRecords};
 pub use packed::{FilePlace, PackedRecord, PackedRecords};
 pub use presentation::{PresentationName, PresentationRecord};
 pub use rdata::{canonical_rdata, compare_rdata, embedded_names, push_canonical_rdata};
-pub use read::{ReadZone, read_records};
+pub use read::{ReadZone, read_rdata, read_records};
 pub use record::{Name, Record};
 pub use statistics::Statistics;
 pub use types::{bitmap_types, is_bitmap, push_type_bitmap};

@@ -80,11 +80,26 @@ impl Zone {
     }
 }
 
+/// The wire format of `text`, RDATA in presentation format, in which names without final dot are relative to `origin`.
+///
+/// The error says what is wrong with it, for a person.
+pub fn read_rdata(rtype: Rtype, text: &str, origin: Option<&Name>) -> Result<Bytes, String> {
+    let mut entry = Entry::default();
+    Lexer::new(text.as_bytes(), 1)
+        .next_entry(&mut entry)
+        .map_err(|error| format!("bad data for type {rtype}: {}", error.what))?;
+    let mut scanner = RdataScanner::new();
+    if let Some(origin) = origin {
+        scanner.set_origin(origin.clone());
+    }
+    scanner
+        .scan(rtype, &entry.tokens)
+        .map_err(|error| error.what)
+}
+
 /// The wire format of `text`, RDATA in presentation format; `None` if it is none.
 pub(crate) fn rdata_from_text(rtype: Rtype, text: &str) -> Option<Bytes> {
-    let mut entry = Entry::default();
-    Lexer::new(text.as_bytes(), 1).next_entry(&mut entry).ok()?;
-    RdataScanner::new().scan(rtype, &entry.tokens).ok()
+    read_rdata(rtype, text, None).ok()
 }
 
 /// What is wrong with an entry.

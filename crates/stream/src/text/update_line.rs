@@ -2,14 +2,12 @@
 
 use super::lines;
 use bytes::Bytes;
-use dnsrig_zone::Name;
+use dnsrig_zone::{Name, read_rdata};
 use domain::base::iana::{Class, Rtype};
 use domain::base::name::UncertainName;
-use domain::base::rdata::ComposeRecordData;
 use domain::base::{ParseRecordData, ParsedName, ToName};
 use domain::dep::octseq::Parser;
 use domain::rdata::ZoneRecordData;
-use domain::zonefile::inplace::{Entry, Zonefile};
 use std::str::FromStr;
 
 /// The largest TTL (RFC 2181 section 8).
@@ -55,7 +53,7 @@ pub fn compose(
         return Err(format!("'add' without data after the type {rtype}"));
     }
     let (class, rdata) = match with_data {
-        _ if is_bare => (without_data, Vec::new()),
+        _ if is_bare => (without_data, Bytes::new()),
         Some(class) => (class, scan_rdata(rtype, rest, zone)?),
         None => {
             return Err(format!(
@@ -109,30 +107,15 @@ fn relative_name(text: &str, zone: &Name) -> Result<Name, String> {
 }
 
 /// RDATA from presentation to wire format.
-fn scan_rdata(rtype: Rtype, text: &str, zone: &Name) -> Result<Vec<u8>, String> {
-    let wrong = |why: &dyn std::fmt::Display| format!("bad data for type {rtype}: {why}");
-    let mut zonefile = Zonefile::new();
-    zonefile.set_origin(zone.clone());
-    zonefile.extend_from_slice(format!(". 0 IN {rtype} {text}\n").as_bytes());
-    let data = match zonefile.next_entry() {
-        Ok(Some(Entry::Record(record))) => record.into_data(),
-        Ok(_) => return Err(wrong(&"there are none")),
-        Err(error) => {
-            let error = error.to_string();
-            // It begins with a line and column that are not those of the file.
-            let why = error.splitn(3, ':').last().unwrap_or(&error).trim();
-            return Err(wrong(&why));
-        }
-    };
-    let mut wire = Vec::new();
-    data.compose_rdata(&mut wire)
-        .map_err(|_| wrong(&"they are too long"))?;
+fn scan_rdata(rtype: Rtype, text: &str, zone: &Name) -> Result<Bytes, String> {
+    let wire = read_rdata(rtype, text, Some(zone))?;
     // `domain` lets a name with an empty label pass when it reads text.
-    let wire = Bytes::from(wire);
     let mut parser = Parser::from_ref(&wire);
     let read = ZoneRecordData::<_, ParsedName<_>>::parse_rdata(rtype, &mut parser);
     if !matches!(read, Ok(Some(_))) || parser.remaining() > 0 {
-        return Err(wrong(&"the octets do not fit the type"));
+        return Err(format!(
+            "bad data for type {rtype}: the octets do not fit the type"
+        ));
     }
-    Ok(wire.into())
+    Ok(wire)
 }

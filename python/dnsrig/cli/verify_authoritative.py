@@ -30,11 +30,24 @@ from dnsrig.verification.verification import Verification
 
 @click.command()
 @click.argument("targets", nargs=-1, metavar="TARGET...")
-@click.option("-p", "--port", type=click.IntRange(1, 65_535), default=53, show_default=True, help="Port of an address.")
+@click.option(
+    "-p",
+    "--port",
+    type=click.IntRange(1, 65_535),
+    default=53,
+    show_default=True,
+    help="Port of addresses that name none.",
+)
 @click.option("--zone", default=None, metavar="NAME", help="The zone that a server at an address serves.")
 @click.option("--zone-file", type=EXISTING_FILE, default=None, help="The zone's data: shows which names to ask for.")
 @click.option("--ds", type=EXISTING_FILE, default=None, help="DS records of the parent zone for it, as a zone file.")
-@click.option("--ns", "servers", multiple=True, metavar="SERVER", help="Another server of the zone; may be repeated.")
+@click.option(
+    "--ns",
+    "servers",
+    multiple=True,
+    metavar="SERVER",
+    help="Another server of the zone, ADDR or ADDR#PORT; may be repeated.",
+)
 @raised_limits_option
 @verify_options
 def authoritative(
@@ -48,6 +61,8 @@ def authoritative(
 ) -> int:
     """Check authoritative servers: those of the rig by their names (`dnsrig servers`), others by address or host name.
 
+    An address may have its port behind it: 192.0.2.53#5300, 2001:db8::53#5300.
+
     Of a zone that is only known by its name, names are found by asking; items that need others are not applicable. With
     several targets the table has a column for each.
 
@@ -55,7 +70,7 @@ def authoritative(
     Examples:
       dnsrig verify authoritative bind nsd knot           the same items on three servers, side by side
       dnsrig verify authoritative 192.0.2.53 --zone example.com --evidence
-      dnsrig verify authoritative 192.0.2.53 --zone example.com --ns 192.0.2.54 --ds dsset-example.com.
+      dnsrig verify authoritative 192.0.2.53 --zone example.com --ns 192.0.2.54#5300 --ds dsset-example.com.
       dnsrig verify authoritative nsd --item A-85 --json
       dnsrig verify authoritative nsd knot --raised-limits
     """

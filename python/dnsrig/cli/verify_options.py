@@ -30,7 +30,7 @@ from dnsrig.verification.output.page import page
 from dnsrig.verification.output.terminal import print_comparison, print_item, print_items, print_verification
 from dnsrig.verification.reach import LIMIT_S, SLOW_LIMIT_S
 from dnsrig.verification.runner import Result, Subject, run_items
-from dnsrig.verification.verdicts import Severity
+from dnsrig.verification.verdicts import Severity, Verdict
 from dnsrig.verification.verification import Verification
 
 RAISED_UDP_LIMIT = 4096
@@ -53,6 +53,7 @@ OPTIONS: tuple[Callable[[Command], Command], ...] = (
         show_default=True,
         help="Exit with 1 if an item of at least this severity fails.",
     ),
+    click.option("--fail-on-inconclusive", is_flag=True, help="Exit with 1 also if an item is inconclusive."),
     click.option("--compare", is_flag=True, help="Side by side, a column for each target, as two or more always are."),
     click.option("--evidence", is_flag=True, help="Print the deciding messages of what failed."),
     click.option("--html", type=OUTPUT, default=None, help="Write a page with all evidence to this file."),
@@ -87,6 +88,13 @@ class Wishes:
     """Beside each server that the rig starts, its items about size with a raised limit of octets by UDP."""
     limit_s: float | None = None
     """How long the items of a target may take in all; None: as the target's kind has it."""
+    fails_on_inconclusive: bool = False
+    """Whether items that could not be found out count as failures for the exit code."""
+
+    def is_failed_by(self, verification: Verification) -> bool:
+        """Say whether the exit code is to tell of what was found."""
+        left_open = self.fails_on_inconclusive and bool(verification.of(Verdict.INCONCLUSIVE))
+        return left_open or verification.fails_at(self.fail_on)
 
     def size_items(self) -> Sequence[KnownItem]:
         """Give those of the items to run that are about the size of responses by UDP."""
@@ -126,6 +134,7 @@ def wishes_of(role: Role, options: dict[str, Any]) -> Wishes | None:
         options.pop("direct", False),
         options.pop("raised_limits", False),
         options.pop("limit_s"),
+        options.pop("fail_on_inconclusive"),
     )
     if explain is not None:
         known = chosen(role, [explain], "--explain")[0]
@@ -248,7 +257,7 @@ def report(verifications: Sequence[Verification], not_verified: Mapping[str, str
         say(f"not verified: {target}: {reason}")
     if unwritten:
         raise EnvironmentLacksError(unwritten)
-    return int(any(verification.fails_at(wishes.fail_on) for verification in verifications))
+    return int(any(wishes.is_failed_by(verification) for verification in verifications))
 
 
 def _print(verifications: Sequence[Verification], not_verified: Mapping[str, str], wishes: Wishes) -> None:

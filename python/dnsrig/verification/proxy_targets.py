@@ -9,12 +9,12 @@ from dnsrig.errors import EnvironmentLacksError
 from dnsrig.hosts.network.topologies import INNER, OUTER, path_network
 from dnsrig.servers.resolvers.registry import resolver_driver, resolver_drivers
 from dnsrig.servers.resolvers.settings import Forwarder, ResolverSettings
+from dnsrig.verification.addresses import endpoint_of
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.deviations import KnownFailures, known_deviations
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.reach import limit_of
 from dnsrig.verification.subjects.proxy import ProxySubject
-from dnsrig.verification.targets import address_of
 from dnsrig.verification.upstream.server import Upstream
 
 PORT = 53
@@ -64,8 +64,7 @@ def proxy_target(target: str, device: Device, folder: Path, udp_limit: int | Non
         with _started(target, folder, udp_limit) as found:
             yield found
         return
-    address = address_of(target, device.port, resolver_drivers("proxy"))
-    asker = Asker(Endpoint(address, device.port))
+    asker = Asker(endpoint_of(target, device.port, resolver_drivers("proxy")))
     wan = None if device.outer is None else Asker(Endpoint(device.outer, PORT), udp_waits_s=OUTER_WAITS_S)
     if device.upstream is None:
         yield _answering(target, ProxySubject(asker, None, wan))

@@ -12,6 +12,7 @@ from dnsrig.errors import InputError
 from dnsrig.hosts.network.topologies import resolver_network
 from dnsrig.servers.resolvers.registry import resolver_driver, resolver_drivers
 from dnsrig.servers.resolvers.settings import ResolverSettings
+from dnsrig.verification.addresses import endpoint_of
 from dnsrig.verification.anchor_trials import anchor_trials
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.deviations import KnownFailures, known_deviations
@@ -19,7 +20,6 @@ from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.queries import Query
 from dnsrig.verification.reach import time_limit_s
 from dnsrig.verification.subjects.resolver import ResolverSubject
-from dnsrig.verification.targets import address_of
 from dnsrig.verification.told_tree import ToldTree, find_names
 from dnsrig.verification.tree.making import Tree, make_tree
 from dnsrig.verification.tree.serve import TreeServer
@@ -71,7 +71,7 @@ def resolver_target(
     """
     if target not in resolver_drivers("resolver"):
         tree = None if tree_folder is None else _opened(tree_folder)
-        asker = Asker(Endpoint(address_of(target, port, resolver_drivers("resolver")), port), udp_waits_s=WAITS_S)
+        asker = Asker(endpoint_of(target, port, resolver_drivers("resolver")), udp_waits_s=WAITS_S)
         subject = ResolverSubject(asker, tree)
         simplest = Query(name=dns.name.root, rtype=RdataType.SOA, rd=True, payload=None)
         advice = "is a resolver there, and may this host ask it?"

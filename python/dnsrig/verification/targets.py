@@ -1,9 +1,6 @@
 """What a TARGET on the command line means: a server of the rig by its name, or one at an address."""
 
-import ipaddress
-import re
-import socket
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,6 +19,7 @@ from dnsrig.servers.base import ServedZone
 from dnsrig.servers.interruption import raise_interruption
 from dnsrig.servers.registry import driver, drivers
 from dnsrig.servers.settings import ServerSettings
+from dnsrig.verification.addresses import endpoint_of, is_address, others_of
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.deviations import KnownFailures, known_deviations, why_known
 from dnsrig.verification.discovery import discover
@@ -36,10 +34,7 @@ from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verification import ORDER
 from dnsrig.verification.zones.making import RigZone, make_zones
 
-WITH_PORT = re.compile(
-    r"(?:\[(?P<bracketed>[^\]]+)\]:|(?P<host>[^:#@\[\]]+):|(?P<address>[^#@]+)[#@])(?P<port>[0-9]{1,5})"
-)
-"""An address or host name with a port behind it, as other programs want it."""
+ONLY_ITSELF = "The only server that --ns names is the target itself: there is nothing to compare it with."
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +81,13 @@ def authoritative_target(
         SubjectFailedError: nobody answers at the address.
 
     """
-    peers = tuple(Asker(Endpoint(address_of(server, port, ()), port)) for server in told.servers)
     if not is_of_rig(target):
         if told.zone is None:
             raise InputError(_zone_is_missing(target))
         origin = _name(told.zone)
-        asker = Asker(Endpoint(address_of(target, port, drivers()), port), habits=Habits())
+        endpoint = endpoint_of(target, port, drivers())
+        peers = _peers(told, port, endpoint)
+        asker = Asker(endpoint, habits=Habits())
         of_file = None if told.zone_file is None else landmarks_of_file(told.zone_file, origin)
         given_ds = None if told.ds_file is None else ds_of_file(told.ds_file, origin)
         simplest = Query(name=origin, rtype=RdataType.SOA, payload=None)
@@ -99,8 +95,11 @@ def authoritative_target(
         limit_s = time_limit_s(asker, simplest, target, f"is a server there, and does it serve {origin}?")
         landmarks = discover(asker, origin) if of_file is None else of_file
         subject = AuthoritativeSubject(asker, landmarks, peers, given_ds=given_ds)
+        if told.servers and not peers:
+            subject.no_peers = ONLY_ITSELF
         yield AuthoritativeTarget(None, [subject], limit_s=limit_s)
         return
+    peers = _peers(told, port, None)
     zones = _zones(told, folder)
     served = [ServedZone(one.name, one.path) for one in zones]
     with driver(target)(served, ServerSettings(udp_limit=udp_limit), folder / "server") as server:
@@ -108,6 +107,10 @@ def authoritative_target(
         subjects = [AuthoritativeSubject(asker, one.landmarks, peers, given_ds=one.ds or None) for one in zones]
         known = known_deviations("authoritative", server.name, server.version)
         yield AuthoritativeTarget(f"{server.title} {server.version}", subjects, known)
+
+
+def _peers(told: Told, port: int, target: Endpoint | None) -> tuple[Asker, ...]:
+    return tuple(Asker(one, habits=Habits()) for one in others_of(told.servers, port, target))
 
 
 def _zones(told: Told, folder: Path) -> Sequence[RigZone]:
@@ -198,37 +201,8 @@ def _name(text: str) -> dns.name.Name:
         raise InputError(f"'{text}' is no domain name: {error}") from error
 
 
-def address_of(target: str, port: int, known: Iterable[str]) -> str:
-    """Give the address that `target` is, or the first of the host that it names.
-
-    Raises:
-        InputError: it is neither, nor one of the names `known`.
-
-    """
-    if _is_address(target):
-        return str(ipaddress.ip_address(target))
-    if with_port := WITH_PORT.fullmatch(target):
-        host = with_port["bracketed"] or with_port["host"] or with_port["address"]
-        raise InputError(f"'{target}': the port is an option of its own: {host} -p {with_port['port']}")
-    try:
-        return str(socket.getaddrinfo(target, port, type=socket.SOCK_DGRAM)[0][4][0])
-    except (OSError, UnicodeError) as error:
-        names = ", ".join(known)
-        nor = f", no server of the rig ({names})," if names else ""
-        why = error.strerror if isinstance(error, OSError) else "it is no host name"
-        raise InputError(f"'{target}' is no address{nor} and as a host name: {why}") from error
-
-
-def _is_address(text: str) -> bool:
-    try:
-        ipaddress.ip_address(text)
-    except ValueError:
-        return False
-    return True
-
-
 def _zone_is_missing(target: str) -> str:
     missing = f"--zone is missing: which zone does the server at {target} serve?"
-    if _is_address(target):
+    if is_address(target):
         return missing
     return f"'{target}' is no server of the rig ({', '.join(drivers())}); if it is a host name: {missing}"

@@ -36,6 +36,8 @@ class AuthoritativeSubject:
     landmarks: Landmarks
     peers: tuple[Asker, ...] = ()
     """Other servers of the zone, which should serve the same."""
+    no_peers: str = "One server is known; further ones can be named by --ns."
+    """Why there are none."""
     title: str = ""
     """The server's name and version, where the rig started it."""
     given_ds: tuple[DS, ...] | None = None
@@ -190,7 +192,7 @@ class AuthoritativeSubject:
             case "edns":
                 return self._without_edns
             case "peers":
-                return None if self.peers else "One server is known; further ones can be named by --ns."
+                return None if self.peers else self.no_peers
             case "ds":
                 return None if self.ds else f"No DS records for {self.origin} are known; --ds gives them."
             case "transfer":

@@ -51,7 +51,7 @@ class Bare:
         return ""
 
 
-def without_servers(case, known, _folder):
+def without_servers(case, known, _folder, _only_waits):
     """Verify nothing: every item that needs something is not applicable."""
     needy = [one for one in known if one.item.needs]
     return Verification(case.role, case.target, f"{cases.title(case)} 1.2", None, run_items(needy, Bare()), 0.5)
@@ -140,10 +140,10 @@ def test_quick_run_of_the_embedded_server(dnsrig, tmp_path):
 def test_a_server_that_fails_leaves_the_others(tmp_path, capsys, monkeypatch, all_installed):
     monkeypatch.setattr(bench, "missing", lambda _roles: [])
 
-    def one_fails(case, known, folder):
+    def one_fails(case, known, folder, only_waits):
         if case.target == "nsd":
             raise SubjectFailedError("NSD ended by itself")
-        return without_servers(case, known, folder)
+        return without_servers(case, known, folder, only_waits)
 
     monkeypatch.setattr(bench, "verified", one_fails)
     command = ["run", "functionality", "--server", "bind,nsd,knot", "--role", "authoritative", "--out", str(tmp_path)]
@@ -159,9 +159,9 @@ def test_a_server_that_fails_leaves_the_others(tmp_path, capsys, monkeypatch, al
 
     verified = []
 
-    def all_work(case, known, folder):
+    def all_work(case, known, folder, only_waits):
         verified.append(case.target)
-        return without_servers(case, known, folder)
+        return without_servers(case, known, folder, only_waits)
 
     monkeypatch.setattr(bench, "verified", all_work)
     assert run_command_line(["run", "--resume", str(run), "--json"]) == 0
@@ -210,8 +210,8 @@ def test_names_of_support_are_in_the_table():
 
 
 def test_reports_escape_what_servers_say(tmp_path, capsys, monkeypatch, all_installed):
-    def says(case, known, folder):
-        found = without_servers(case, known, folder)
+    def says(case, known, folder, only_waits):
+        found = without_servers(case, known, folder, only_waits)
         monkeypatch.setattr(Bare, "lacks", lambda _self, _need: "<script>|")
         return found
 

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from dnsrig.errors import DnsrigError
 from dnsrig.verification.item import Item, KnownItem
-from dnsrig.verification.stopping import Stop, StoppedError, thread_pool
+from dnsrig.verification.stopping import Stop, StoppedError, check_stopped, thread_pool
 from dnsrig.verification.verdicts import Evidence, Outcome, inconclusive, not_applicable
 
 AT_ONCE = 8
@@ -46,6 +46,8 @@ def run_items(
 ) -> list[Result]:
     """Run the items, several at a time but those that run alone, and give their results in the order of `items`.
 
+    Slow ones, most of whose time is a wait, come last.
+
     `tell` is called with each result as it comes, from the calling thread. What has not ended after `limit_s` is given
     up, and inconclusive.
     """
@@ -75,6 +77,8 @@ def run_on_each(
                 while waiting:
                     # A time-out lets signals through.
                     done, _ = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
+                    # This thread may itself be one of a run, such as a study's.
+                    check_stopped()
                     if time.monotonic() >= ends_s:
                         stop.set()
                     for future in done:
@@ -101,10 +105,12 @@ def _result(future: Future[Result], item: Item, limit_s: float | None) -> Result
 
 
 def _in_turn(items: Sequence[KnownItem], subjects: int) -> Sequence[Sequence[tuple[int, KnownItem]]]:
-    """Give what may run at the same time, by the subject's place, then each item that runs alone."""
+    """Give what may run at the same time, by the subject's place, then each item that runs alone, then slow ones."""
     pairs = [(place, known) for place in range(subjects) for known in items]
-    together = [(place, known) for place, known in pairs if not known.item.runs_alone]
-    return [together, *([(place, known)] for place, known in pairs if known.item.runs_alone)]
+    alone = [(place, known) for place, known in pairs if known.item.runs_alone]
+    together = [(place, known) for place, known in pairs if not known.item.runs_alone and not known.item.is_slow]
+    slow = [(place, known) for place, known in pairs if not known.item.runs_alone and known.item.is_slow]
+    return [together, *([one] for one in alone), slow]
 
 
 def run_item(known: KnownItem, subject: Subject) -> Result:

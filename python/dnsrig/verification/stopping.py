@@ -81,6 +81,18 @@ def thread_pool(threads: int, name: str, stop: Stop | None = None) -> ThreadPool
     return ThreadPoolExecutor(threads, thread_name_prefix=name, initializer=_join, initargs=(stop or _current(),))
 
 
+def check_stopped() -> None:
+    """Go on only if the run that the thread belongs to does.
+
+    Raises:
+        StoppedError: it was stopped.
+
+    """
+    stop = _current()
+    if stop is not None and stop.is_set():
+        raise StoppedError
+
+
 def pause(seconds: float) -> None:
     """Wait so long.
 
@@ -116,15 +128,13 @@ def wait_writable(channel: HasDescriptor, seconds: float) -> bool:
 
 
 def _wait(channel: HasDescriptor, event: int, seconds: float) -> bool:
+    check_stopped()
     stop = _current()
-    if stop is not None and stop.is_set():
-        raise StoppedError
     # Not select(): with many sockets descriptors have numbers that it cannot take.
     poll = select.poll()
     poll.register(channel, event)
     if stop is not None:
         poll.register(stop, select.POLLIN)
     ready = poll.poll(max(seconds, 0.0) * 1e3)
-    if stop is not None and stop.is_set():
-        raise StoppedError
+    check_stopped()
     return bool(ready)

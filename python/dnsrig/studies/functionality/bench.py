@@ -3,7 +3,12 @@
 import platform
 import shutil
 import tempfile
+import time
+from collections.abc import Callable, Collection
+from concurrent.futures import Future
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +16,22 @@ import dns.exception
 
 from dnsrig.errors import DnsrigError
 from dnsrig.runs.folder import RunFolder
-from dnsrig.studies.functionality.cases import Case, case_items, cases, chosen_roles, missing, plan, title, usual_names
+from dnsrig.studies.functionality.beside import SideBySide
+from dnsrig.studies.functionality.cases import (
+    Case,
+    case_items,
+    cases,
+    chosen_roles,
+    in_order,
+    last_wait_s,
+    missing,
+    plan,
+    title,
+    usual_names,
+    wait_s,
+)
 from dnsrig.studies.functionality.settings import FunctionalitySettings
 from dnsrig.studies.functionality.targets import verified
-from dnsrig.studies.interleave import interleaved
 from dnsrig.studies.plan import TimeLeft, about
 from dnsrig.studies.progress import Step, Watcher
 from dnsrig.verification.output.as_json import verification_as_json
@@ -23,6 +40,18 @@ from dnsrig.wording import counted
 
 KEPT_OCTETS = 1 << 20
 """A larger file of a server (a database, a log of everything) is not kept in the run."""
+
+
+@dataclass(slots=True)
+class _Began:
+    """When a case was begun."""
+
+    order: int
+    started: datetime
+    at_s: float
+    """By the monotonic clock."""
+    busy_s: float = 0.0
+    """How long the next one had to wait for it; 0 until that is known."""
 
 
 class FunctionalityBench:
@@ -38,6 +67,7 @@ class FunctionalityBench:
         measured = run.measurements()
         self._done = len(measured)
         self._order = max((item["order"] + 1 for item in measured), default=0)
+        self._began: dict[tuple[int, Case], _Began] = {}
 
     def plan(self) -> str:
         """Say what will be done, and about how long it takes."""
@@ -45,13 +75,18 @@ class FunctionalityBench:
         done = f"; {self._done} of them are there, the rest takes {about(self._left_s())}" if self._done else ""
         return f"{self._plan.sentence}, with {counted(items, 'item')} in all{done}"
 
-    def _left_s(self) -> float:
-        return self._time_left.left_s(
-            (case.case_id, repetition)
-            for repetition in range(self._settings.repetitions)
-            for case in self._cases
-            if not self._run.done(case.case_id, repetition)
-        )
+    def _left_s(self, begun: Collection[tuple[int, Case]] = ()) -> float:
+        """Estimate what is left, `begun` being what only waits."""
+        scope = self._settings.scope
+        to_begin = [
+            (repetition, case)
+            for repetition, case in in_order(self._settings)
+            if not self._run.done(case.case_id, repetition) and (repetition, case) not in begun
+        ]
+        left_s = self._time_left.left_s((case.case_id, repetition) for repetition, case in to_begin)
+        now_s = time.monotonic()
+        ends_s = [began.at_s + began.busy_s + wait_s(one[1], scope) for one in begun for began in [self._began[one]]]
+        return max([left_s + last_wait_s(to_begin, scope), *(at_s - now_s for at_s in ends_s)])
 
     def note_missing(self) -> None:
         """Say what of the rig's servers this machine has not, unless the user chose the servers."""
@@ -62,27 +97,55 @@ class FunctionalityBench:
             self._watcher.problem(reason)
 
     def measure(self) -> None:
-        """Verify every case that the run does not hold."""
-        for repetition, case in interleaved(self._cases, self._settings.repetitions):
-            if self._run.done(case.case_id, repetition):
-                continue
-            self._watcher.phase(f"{title(case)} as {case.role}" if case.role != "path" else title(case))
-            with tempfile.TemporaryDirectory(prefix="dnsrig-verify-") as name:
-                folder = Path(name)
-                try:
-                    found = verified(case, case_items(case.role, self._settings.scope), folder)
-                except (DnsrigError, OSError, dns.exception.DNSException) as error:
-                    self._failed(case, repetition, error)
-                else:
-                    self._record(case, repetition, found)
+        """Verify every case that the run does not hold; what only waits leaves the others their turn."""
+        with SideBySide[tuple[int, Case], Verification]() as beside:
+            for repetition, case in in_order(self._settings):
+                if self._run.done(case.case_id, repetition):
+                    continue
+                self._watcher.phase(f"{title(case)} as {case.role}" if case.role != "path" else title(case))
+                began = _Began(self._order, datetime.now(UTC), time.monotonic())
+                self._order += 1
+                self._began[repetition, case] = began
+                beside.begin((repetition, case), partial(self._verify, case, began))
+                for (ended, of), future in beside.ended():
+                    self._take(of, ended, future, beside.waiting)
+            self._watcher.phase("waiting for slow items")
+            for (ended, of), future in beside.rest():
+                self._take(of, ended, future, beside.waiting)
+
+    def _verify(self, case: Case, began: _Began, only_waits: Callable[[], None]) -> Verification:
+        """Verify a case, in a thread of its own, and keep what its server wrote."""
+        items = case_items(case.role, self._settings.scope)
+
+        def waits() -> None:
+            began.busy_s = time.monotonic() - began.at_s
+            only_waits()
+
+        with tempfile.TemporaryDirectory(prefix="dnsrig-verify-") as name:
+            folder = Path(name)
+            try:
+                return verified(case, items, folder, waits)
+            finally:
                 _keep_files(folder / "server", self._run.path / "servers" / case.case_id)
+
+    def _take(
+        self, case: Case, repetition: int, future: Future[Verification], waiting: Collection[tuple[int, Case]]
+    ) -> None:
+        """Record what a case has found, or why it could not."""
+        try:
+            found = future.result()
+        except (DnsrigError, OSError, dns.exception.DNSException) as error:
+            self._failed(case, repetition, error)
+        else:
+            self._record(case, repetition, found, waiting)
 
     def _failed(self, case: Case, repetition: int, error: Exception) -> None:
         reason = str(error) or type(error).__name__
         self._run.record_failure([case.case_id], {"server": case.target, "role": case.role}, reason, repetition)
         self._watcher.problem(f"not verified: {case.case_id}: {reason}")
 
-    def _record(self, case: Case, repetition: int, found: Verification) -> None:
+    def _record(self, case: Case, repetition: int, found: Verification, waiting: Collection[tuple[int, Case]]) -> None:
+        began = self._began[repetition, case]
         name = title(case)
         version = (found.server_version or "").removeprefix(name).strip()
         if case.role == "path":
@@ -91,15 +154,14 @@ class FunctionalityBench:
             "case_id": case.case_id,
             "case": {"server": case.target, "server_version": version, "server_title": name, "role": case.role},
             "repetition": repetition,
-            "order": self._order,
-            "started": datetime.now(UTC).isoformat(),
+            "order": began.order,
+            "started": began.started.isoformat(),
             "verification": verification_as_json(found),
             "tainted": [],
             "remarks": [],
         }
-        self._order += 1
         self._run.record(measurement)
-        self._time_left.took(case.case_id, repetition, found.elapsed_s)
+        self._time_left.took(case.case_id, repetition, began.busy_s or found.elapsed_s)
         self._done += 1
         counts = ", ".join(f"{count} {LABELS[verdict]}" for verdict in ORDER if (count := found.summary[verdict]))
         self._watcher.step(
@@ -111,7 +173,7 @@ class FunctionalityBench:
                 tainted=False,
                 wall_s=found.elapsed_s,
                 said=counts,
-                left_s=self._left_s(),
+                left_s=self._left_s(waiting),
             )
         )
 

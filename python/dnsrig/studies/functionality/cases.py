@@ -1,6 +1,6 @@
 """What the study verifies: each server in each role that it has, with the items for that."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from dnsrig.errors import EnvironmentLacksError, InputError
@@ -11,6 +11,7 @@ from dnsrig.servers.registry import driver, drivers
 from dnsrig.servers.resolvers.registry import resolver_driver, resolver_drivers
 from dnsrig.studies.functionality.published import published_items
 from dnsrig.studies.functionality.settings import FunctionalitySettings, Scope
+from dnsrig.studies.interleave import interleaved
 from dnsrig.studies.plan import Plan, PlannedCase
 from dnsrig.verification.item import ROLES, KnownItem, Role
 from dnsrig.verification.path_targets import OWN_PATHS
@@ -19,8 +20,8 @@ SECONDS = {"authoritative": 6, "resolver": 12, "proxy": 4, "path": 2}
 """About how long the items of a role take that are not slow, on a machine with two processors."""
 QUICK_SECONDS = {"authoritative": 2, "resolver": 6, "proxy": 3, "path": 2}
 """The same for the published items alone."""
-SLOW_SECONDS = 6
-"""About what a slow item adds, as several run at a time."""
+WAITS_S = {"authoritative": 0, "resolver": 60, "proxy": 305, "path": 0}
+"""About how long the slow items of a role take, which wait most of the time: those of all cases at the same time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +61,38 @@ def case_items(role: Role, scope: Scope) -> Sequence[KnownItem]:
 
 
 def seconds(case: Case, scope: Scope) -> int:
-    """Say about how long a case takes."""
-    slow = sum(known.item.is_slow for known in case_items(case.role, scope))
-    return (SECONDS if scope == "all" else QUICK_SECONDS)[case.role] + slow * SLOW_SECONDS
+    """Say about how long the next case has to wait for one."""
+    return (SECONDS if scope == "all" else QUICK_SECONDS)[case.role]
+
+
+def wait_s(case: Case, scope: Scope) -> int:
+    """Say about how long a case waits beside the following ones."""
+    return WAITS_S[case.role] if scope == "all" else 0
+
+
+def in_order(settings: FunctionalitySettings) -> Iterator[tuple[int, Case]]:
+    """Give all repetitions of the cases, those that wait longest first, so that the others run meanwhile."""
+    by_wait = sorted(cases(settings), key=lambda case: -wait_s(case, settings.scope))
+    return interleaved(by_wait, settings.repetitions)
 
 
 def plan(settings: FunctionalitySettings) -> Plan:
     """Say what a run is made of, and about how long it takes."""
     planned = [(case.case_id, float(seconds(case, settings.scope))) for case in cases(settings)]
-    return Plan(tuple(PlannedCase(case_id, took_s, took_s) for case_id, took_s in planned), settings.repetitions)
+    return Plan(
+        tuple(PlannedCase(case_id, took_s, took_s) for case_id, took_s in planned),
+        settings.repetitions,
+        last_wait_s(in_order(settings), settings.scope),
+    )
+
+
+def last_wait_s(order: Iterable[tuple[int, Case]], scope: Scope) -> float:
+    """Say about how long some case still waits when the last of them has nothing else to do."""
+    now_s = ends_s = 0.0
+    for _, case in order:
+        now_s += seconds(case, scope)
+        ends_s = max(ends_s, now_s + wait_s(case, scope))
+    return ends_s - now_s
 
 
 def known_names(role: Role) -> tuple[str, ...]:

@@ -2,17 +2,19 @@
 
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from dnsrig.studies.functionality.cases import Case
-from dnsrig.verification.deviations import KnownFailures
 from dnsrig.verification.item import KnownItem
 from dnsrig.verification.path_targets import Ends, OwnPath, path_target
 from dnsrig.verification.proxy_targets import Device, proxy_target
 from dnsrig.verification.resolver_targets import resolver_target
-from dnsrig.verification.runner import run_items, run_on_each
-from dnsrig.verification.targets import Told, authoritative_target, merged
+from dnsrig.verification.runner import run_on_each
+from dnsrig.verification.target import Target, verification_of
+from dnsrig.verification.targets import Told, authoritative_target
 from dnsrig.verification.verification import Verification
 
 PORT = 53
@@ -27,23 +29,20 @@ def verified(case: Case, items: Sequence[KnownItem], folder: Path) -> Verificati
         SubjectFailedError: it does not start, or does not answer.
 
     """
-    began = time.monotonic()
-    zone = None
-    known: KnownFailures = {}
-    with ExitStack() as stack:
-        if case.role == "authoritative":
-            server = stack.enter_context(authoritative_target(case.target, PORT, Told(), folder))
-            zones = [subject.origin.to_text() for subject in server.subjects]
-            results = merged(items, run_on_each(items, server.subjects), zones, server.known)
-            version, known, zone = server.version, server.known, zones[0] if len(zones) == 1 else None
-        elif case.role == "resolver":
-            resolver = stack.enter_context(resolver_target(case.target, PORT, None, folder))
-            version, known, results = resolver.version, resolver.known, run_items(items, resolver.subject)
-        elif case.role == "proxy":
-            proxy = stack.enter_context(proxy_target(case.target, Device(), folder))
-            version, known, results = proxy.version, proxy.known, run_items(items, proxy.subject)
-        else:
-            path = stack.enter_context(path_target(case.target, OwnPath(), Ends()))
-            version, results = path.version, run_items(items, path.subject)
-    elapsed_s = time.monotonic() - began
-    return Verification(case.role, case.target, version, zone, results, elapsed_s, known)
+    began, began_s = datetime.now(UTC), time.monotonic()
+    with _opened(case, folder) as target:
+        by_subject = run_on_each(items, target.subjects)
+        found = verification_of(case.role, case.target, target, items, by_subject, began=began, elapsed_s=0.0)
+    return replace(found, elapsed_s=time.monotonic() - began_s)
+
+
+def _opened(case: Case, folder: Path) -> AbstractContextManager[Target]:
+    match case.role:
+        case "authoritative":
+            return authoritative_target(case.target, PORT, Told(), folder)
+        case "resolver":
+            return resolver_target(case.target, PORT, None, folder)
+        case "proxy":
+            return proxy_target(case.target, Device(), folder)
+        case "path":
+            return path_target(case.target, OwnPath(), Ends())

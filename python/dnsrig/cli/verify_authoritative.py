@@ -1,6 +1,5 @@
 """`dnsrig verify authoritative`."""
 
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,21 +10,19 @@ from dnsrig.cli.common import EXISTING_FILE
 from dnsrig.cli.verify_options import (
     Wishes,
     check_raised_limits,
-    progress_of,
-    raised_beside,
     raised_limits_option,
     refuse_unused,
     scratch_folder,
     titled,
     verify_each,
     verify_options,
+    verify_raised,
     wishes_of,
 )
+from dnsrig.cli.verify_trial import Keep, Trial
 from dnsrig.servers.registry import drivers
 from dnsrig.verification.item import KnownItem
-from dnsrig.verification.runner import run_on_each
-from dnsrig.verification.targets import Told, authoritative_target, is_of_rig, merged
-from dnsrig.verification.verification import Verification
+from dnsrig.verification.targets import Told, authoritative_target, is_of_rig
 
 
 @click.command()
@@ -85,32 +82,18 @@ def authoritative(
         raise click.UsageError("--zone is empty: give the zone's name; '.' is the root zone")
     check_raised_limits(wishes, targets, drivers())
     told = Told(zone, _path(zone_file), _path(ds), servers)
-    return verify_each(targets, lambda target: _verified(target, port, told, wishes), wishes)
+    return verify_each(targets, lambda target, keep: _verify(target, port, told, wishes, keep), wishes)
 
 
 def _path(given: str | None) -> Path | None:
     return None if given is None else Path(given)
 
 
-def _verified(target: str, port: int, told: Told, wishes: Wishes) -> Sequence[Verification]:
-    def verify(items: Sequence[KnownItem], udp_limit: int | None = None) -> Verification:
-        return _run(target, port, told, items, wishes, udp_limit)
+def _verify(target: str, port: int, told: Told, wishes: Wishes, keep: Keep) -> None:
+    def verify(items: Sequence[KnownItem], udp_limit: int | None = None) -> None:
+        trial = Trial("authoritative", titled(target, udp_limit), keep)
+        with scratch_folder() as folder, authoritative_target(target, port, told, folder, udp_limit) as found:
+            trial.run(found, items, wishes.limit_of(found.limit_s))
 
-    return [verify(wishes.items()), *raised_beside(target, verify, wishes)]
-
-
-def _run(
-    target: str, port: int, told: Told, items: Sequence[KnownItem], wishes: Wishes, udp_limit: int | None
-) -> Verification:
-    began = time.monotonic()
-    with (
-        scratch_folder() as folder,
-        authoritative_target(target, port, told, folder, udp_limit) as found,
-        progress_of(titled(target, udp_limit), len(items) * len(found.subjects)) as tell,
-    ):
-        by_zone = run_on_each(items, found.subjects, tell, wishes.limit_of(found.limit_s))
-        zones = [subject.origin.to_text() for subject in found.subjects]
-    results = merged(items, by_zone, zones, found.known)
-    zone = zones[0] if len(zones) == 1 else None
-    elapsed_s = time.monotonic() - began
-    return Verification("authoritative", target, found.version, zone, results, elapsed_s, found.known)
+    verify(wishes.items())
+    verify_raised(verify, wishes)

@@ -1,6 +1,6 @@
 """What a TARGET of `dnsrig verify proxy` means: a proxy that the rig starts, or a device at an address."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,6 +32,27 @@ class ProxyTarget:
     """What this version is known to fail; see `Verification`."""
     limit_s: float | None = None
     """How long its items may take in all, in seconds; None: as long as they do."""
+    zones: tuple[str, ...] = ()
+    """None: it has no zones of its own."""
+
+    @property
+    def subjects(self) -> Sequence[ProxySubject]:
+        """The one subject."""
+        return (self.subject,)
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """What is asked."""
+        return self.subject.asker.server
+
+    def without(self) -> "ProxyTarget":
+        """Give what it forwards to, without it.
+
+        Raises:
+            ValueError: the upstream is not the rig's.
+
+        """
+        return ProxyTarget(None, self.subject.without())
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """What a TARGET of `dnsrig verify resolver` means: a resolver of the rig with the rig's tree, or one at an address."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -44,6 +44,18 @@ class ResolverTarget:
     """What this version is known to fail; see `Verification`."""
     limit_s: float | None = None
     """How long its items may take in all, in seconds; None: as long as they do."""
+    zones: tuple[str, ...] = ()
+    """None: what it resolves from are no zones of its own."""
+
+    @property
+    def subjects(self) -> Sequence[ResolverSubject]:
+        """The one subject."""
+        return (self.subject,)
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """What is asked."""
+        return self.subject.asker.server
 
 
 @contextmanager

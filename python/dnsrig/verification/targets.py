@@ -48,6 +48,16 @@ class AuthoritativeTarget:
     limit_s: float | None = None
     """How long its items may take in all, in seconds; None: as long as they do."""
 
+    @property
+    def zones(self) -> Sequence[str]:
+        """The names of its zones."""
+        return [subject.origin.to_text() for subject in self.subjects]
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """What is asked."""
+        return self.subjects[0].asker.server
+
 
 @dataclass(frozen=True, slots=True)
 class Told:

@@ -2,17 +2,19 @@
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from dnsrig.studies.functionality.cases import Case
-from dnsrig.verification.deviations import KnownFailures
 from dnsrig.verification.item import KnownItem
 from dnsrig.verification.path_targets import Ends, OwnPath, path_target
 from dnsrig.verification.proxy_targets import Device, proxy_target
 from dnsrig.verification.resolver_targets import resolver_target
-from dnsrig.verification.runner import Result, run_items, run_on_each
-from dnsrig.verification.targets import Told, authoritative_target, merged
+from dnsrig.verification.runner import Result, run_on_each
+from dnsrig.verification.target import Target, verification_of
+from dnsrig.verification.targets import Told, authoritative_target
 from dnsrig.verification.verification import Verification
 
 PORT = 53
@@ -31,37 +33,34 @@ def verified(
         SubjectFailedError: it does not start, or does not answer.
 
     """
-    began = time.monotonic()
-    zone = None
-    known: KnownFailures = {}
-    tell = _teller(items, only_waits)
-    with ExitStack() as stack:
-        if case.role == "authoritative":
-            server = stack.enter_context(authoritative_target(case.target, PORT, Told(), folder))
-            zones = [subject.origin.to_text() for subject in server.subjects]
-            results = merged(items, run_on_each(items, server.subjects), zones, server.known)
-            version, known, zone = server.version, server.known, zones[0] if len(zones) == 1 else None
-        elif case.role == "resolver":
-            resolver = stack.enter_context(resolver_target(case.target, PORT, None, folder))
-            version, known, results = resolver.version, resolver.known, run_items(items, resolver.subject, tell)
-        elif case.role == "proxy":
-            proxy = stack.enter_context(proxy_target(case.target, Device(), folder))
-            version, known, results = proxy.version, proxy.known, run_items(items, proxy.subject, tell)
-        else:
-            path = stack.enter_context(path_target(case.target, OwnPath(), Ends()))
-            version, results = path.version, run_items(items, path.subject, tell)
-    elapsed_s = time.monotonic() - began
-    return Verification(case.role, case.target, version, zone, results, elapsed_s, known)
+    began, began_s = datetime.now(UTC), time.monotonic()
+    with _opened(case, folder) as target:
+        by_subject = run_on_each(items, target.subjects, _teller(items, len(target.subjects), only_waits))
+        found = verification_of(case.role, case.target, target, items, by_subject, began=began, elapsed_s=0.0)
+    return replace(found, elapsed_s=time.monotonic() - began_s)
 
 
-def _teller(items: Sequence[KnownItem], only_waits: Callable[[], None]) -> Callable[[Result], None]:
+def _opened(case: Case, folder: Path) -> AbstractContextManager[Target]:
+    match case.role:
+        case "authoritative":
+            return authoritative_target(case.target, PORT, Told(), folder)
+        case "resolver":
+            return resolver_target(case.target, PORT, None, folder)
+        case "proxy":
+            return proxy_target(case.target, Device(), folder)
+        case "path":
+            return path_target(case.target, OwnPath(), Ends())
+
+
+def _teller(items: Sequence[KnownItem], subjects: int, only_waits: Callable[[], None]) -> Callable[[Result], None]:
     """Give what is to be told each result: it calls `only_waits` when all but slow items have ended."""
-    left = {known.item.id for known in items if not known.item.is_slow}
+    left = subjects * sum(not known.item.is_slow for known in items)
 
     def tell(result: Result) -> None:
-        if result.item.id in left:
-            left.remove(result.item.id)
-            if not left:
+        nonlocal left
+        if not result.item.is_slow:
+            left -= 1
+            if left == 0:
                 only_waits()
 
     return tell

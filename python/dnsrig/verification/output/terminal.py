@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 
-from rich.console import Console
+from rich.console import Console, Group
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from dnsrig.console import PlainConsole
 from dnsrig.verification.item import Item
 from dnsrig.verification.output.comparison import Comparison, Row
+from dnsrig.verification.output.untried import folded, not_tried
 from dnsrig.verification.runner import Result
 from dnsrig.verification.verdicts import Severity, Verdict
 from dnsrig.verification.verification import LABELS, ORDER, Verification
@@ -23,7 +25,7 @@ STYLES = {
 SHORT = {
     Verdict.FAIL: "FAIL",
     Verdict.INCONCLUSIVE: "?",
-    Verdict.PASS_BY_TCP: "tcp",
+    Verdict.PASS_BY_TCP: "pass by TCP",
     Verdict.PASS: "pass",
     Verdict.NOT_APPLICABLE: "-",
 }
@@ -32,16 +34,36 @@ SHORT = {
 def print_verification(verification: Verification, *, shows_evidence: bool = False) -> None:
     """Print a table a verdict; with `shows_evidence` the deciding messages of failures too."""
     console = PlainConsole()
+    if verification.incomplete and not verification.results:
+        # Nothing was found; why, is said as the command's error.
+        return
     for verdict in ORDER:
         results = verification.of(verdict)
         if not results:
             continue
         console.print(Text(_heading(verification, verdict, len(results)), style=STYLES[verdict]))
-        console.print(_table(verification, results, verdict))
+        alone, alike = folded(results, verdict)
+        if alone:
+            console.print(_table(verification, alone, verdict))
+        for reason, same in alike:
+            console.print(_same_reason(reason, same))
         if shows_evidence and verdict in {Verdict.FAIL, Verdict.INCONCLUSIVE}:
             for result in results:
                 _print_evidence(console, result, result.item.id)
-    console.print(summary_line(verification))
+    _print_summary(console, verification)
+
+
+def _print_summary(console: Console, verification: Verification) -> None:
+    console.print(Text(summary_line(verification)))
+    if wanting := not_tried(verification):
+        console.print(Text(wanting, style="dim"))
+
+
+def _same_reason(reason: str, results: Sequence[Result]) -> Padding:
+    """Show a reason once, with the items that end for it."""
+    ids = ", ".join(result.item.id for result in results)
+    said = Text.assemble((f"{len(results)} items: ", "bold"), reason)
+    return Padding(Group(said, Padding(Text(ids, style="dim"), (0, 0, 0, 2))), (0, 0, 0, 2))
 
 
 def _print_evidence(console: Console, result: Result, title: str) -> None:
@@ -89,7 +111,9 @@ def summary_line(verification: Verification) -> str:
         labels[Verdict.FAIL] += f" ({verification.known_failures} known)"
     counts = ", ".join(f"{count} {labels[verdict]}" for verdict in ORDER if (count := verification.summary[verdict]))
     version = f" ({verification.server_version})" if verification.server_version else ""
-    return f"{verification.role} {verification.target}{version}: {counts or 'no items'}; {verification.elapsed_s:.1f} s"
+    ended = f"; INCOMPLETE: {verification.incomplete}" if verification.incomplete else ""
+    said = f"{verification.role} {verification.target}{version}: {counts or 'no items'}"
+    return f"{said}; {verification.elapsed_s:.1f} s{ended}"
 
 
 def print_comparison(comparison: Comparison, *, shows_evidence: bool = False) -> None:

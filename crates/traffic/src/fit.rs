@@ -9,6 +9,7 @@ mod counts;
 mod histogram;
 mod names;
 mod pending;
+mod population;
 mod seconds;
 mod tally;
 #[cfg(test)]

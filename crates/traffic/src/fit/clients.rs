@@ -1,6 +1,7 @@
 //! What clients do.
 
-use super::counts::{concentration, rounded};
+use super::counts::rounded;
+use super::population::Population;
 use crate::profile::Ranks;
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
@@ -10,6 +11,10 @@ use std::net::IpAddr;
 const MOST: usize = 1 << 21;
 /// The longest pause inside a burst.
 const PAUSE_NS: i64 = 100_000_000;
+/// A client is quiet if it asks less often than once in so many pauses: then its bursts seldom run into one another.
+const QUIET_PAUSES: i64 = 20;
+/// The fewest queries that a quiet client must have time for, or else all clients are taken for quiet.
+const LEAST_QUIET: u32 = 10;
 /// The fewest queries by which to tell whether a client caches.
 const ENOUGH: u32 = 10;
 /// Answers whose end of life is known.
@@ -22,6 +27,10 @@ struct Client {
     is_ipv6: bool,
     /// Whether it asked for something while the answer to that still lived.
     asks_again: bool,
+    bursts: u32,
+    /// Those of more than one query, and how long they took together.
+    long_bursts: u32,
+    long_burst_ns: u64,
     burst_start_ns: i64,
     last_ns: i64,
     last_type: u16,
@@ -33,9 +42,6 @@ struct Client {
 #[derive(Debug)]
 pub(super) struct Clients {
     by_address: HashMap<IpAddr, Client, RandomState>,
-    bursts: u64,
-    long_bursts: u64,
-    long_burst_ns: u64,
     repeats: u64,
     pairs: u64,
     may_be_pairs: u64,
@@ -43,6 +49,7 @@ pub(super) struct Clients {
     /// By hash of client and question: until when the answer lives, in seconds since the first query, and bits of the hash.
     answers: Vec<(u32, u32)>,
     first_s: Option<i64>,
+    last_s: u32,
 }
 
 /// What a profile has of clients.
@@ -77,15 +84,13 @@ impl Default for Clients {
     fn default() -> Self {
         Self {
             by_address: HashMap::default(),
-            bursts: 0,
-            long_bursts: 0,
-            long_burst_ns: 0,
             repeats: 0,
             pairs: 0,
             may_be_pairs: 0,
             queries: 0,
             answers: vec![(0, 0); ANSWERS],
             first_s: None,
+            last_s: 0,
         }
     }
 }
@@ -95,16 +100,19 @@ impl Clients {
     pub fn query(&mut self, asked: &Asked) {
         self.queries += 1;
         let now_s = self.second(asked.time_ns);
+        self.last_s = self.last_s.max(now_s);
         let (place, tag) = answer_place(asked);
         let still_lives = self.answers[place].1 == tag && self.answers[place].0 > now_s;
         if self.by_address.len() >= MOST && !self.by_address.contains_key(&asked.client) {
-            self.bursts += 1;
             return;
         }
         let client = self.by_address.entry(asked.client).or_insert(Client {
             queries: 0,
             is_ipv6: asked.client.is_ipv6(),
             asks_again: false,
+            bursts: 0,
+            long_bursts: 0,
+            long_burst_ns: 0,
             burst_start_ns: i64::MIN,
             last_ns: i64::MIN,
             last_type: 0,
@@ -115,12 +123,12 @@ impl Clients {
         client.queries = client.queries.saturating_add(1);
         client.asks_again |= still_lives;
         if is_new || asked.time_ns.saturating_sub(client.last_ns) > PAUSE_NS {
-            self.bursts += 1;
+            client.bursts = client.bursts.saturating_add(1);
             client.burst_start_ns = asked.time_ns;
         } else {
             let own_ns = asked.time_ns.saturating_sub(client.last_ns).max(0) as u64;
-            self.long_bursts += u64::from(client.burst_start_ns == client.last_ns);
-            self.long_burst_ns += own_ns;
+            client.long_bursts += u32::from(client.burst_start_ns == client.last_ns);
+            client.long_burst_ns = client.long_burst_ns.saturating_add(own_ns);
         }
         self.repeats += u64::from(
             !is_new && (client.last_type, client.last_question) == (asked.qtype, asked.name),
@@ -155,21 +163,59 @@ impl Clients {
         self.by_address.len() as u64
     }
 
+    /// The most queries of a client whose bursts can be told apart.
+    fn most_of_quiet(&self) -> u32 {
+        let pauses = i64::from(self.last_s) * (NS_A_SECOND / PAUSE_NS);
+        match u32::try_from(pauses / QUIET_PAUSES) {
+            Ok(most) if most >= LEAST_QUIET => most,
+            _ => u32::MAX,
+        }
+    }
+
+    /// What a profile has of bursts: queries of one, and how long it takes in ms. Only of quiet clients, as those that always ask
+    /// seem to do so in one burst.
+    fn bursts(&self) -> (f64, f64) {
+        let most = self.most_of_quiet();
+        let quiet = self.by_address.values().filter(|own| own.queries <= most);
+        let (mut queries, mut bursts, mut long, mut long_ns) = (0_u64, 0_u64, 0_u64, 0_u64);
+        for client in quiet {
+            queries += u64::from(client.queries);
+            bursts += u64::from(client.bursts);
+            long += u64::from(client.long_bursts);
+            long_ns = long_ns.saturating_add(client.long_burst_ns);
+        }
+        // Queries that are evenly spread over a time are within two thirds of it, if they are few.
+        let burst_ms = 1.5 * long_ns as f64 / long.max(1) as f64 / 1e6;
+        let burst_queries = (queries as f64 / bursts.max(1) as f64).clamp(1.0, 1000.0);
+        (burst_queries, burst_ms.min(1000.0))
+    }
+
+    /// All clients, and how unequally they begin to ask.
+    fn population(&self, burst_queries: f64) -> Population {
+        let most = self.most_of_quiet();
+        let draws = |client: &Client| match client.queries <= most {
+            true => f64::from(client.bursts),
+            // Its bursts ran into one another.
+            false => (f64::from(client.queries) / burst_queries).max(f64::from(client.bursts)),
+        };
+        let mut draws: Vec<f64> = self.by_address.values().map(draws).collect();
+        draws.sort_unstable_by(|a, b| f64::total_cmp(b, a));
+        Population::of(&draws)
+    }
+
     /// What a profile has of them.
     pub fn facts(&self) -> ClientFacts {
         let clients = self.by_address.values();
-        let mut counts: Vec<u32> = clients.clone().map(|client| client.queries).collect();
-        counts.sort_unstable_by(|a, b| b.cmp(a));
         let active = clients.clone().filter(|client| client.queries >= ENOUGH);
         let (known, caching) = active.fold((0_u64, 0_u64), |(known, caching), client| {
             (known + 1, caching + u64::from(!client.asks_again))
         });
         let share = |part: u64, whole: u64| rounded(part as f64 / whole.max(1) as f64);
-        // Queries that are evenly spread over a time are within two thirds of it, if they are few.
-        let burst_ms = 1.5 * self.long_burst_ns as f64 / self.long_bursts.max(1) as f64 / 1e6;
+        let (burst_queries, burst_ms) = self.bursts();
+        let population = self.population(burst_queries);
         ClientFacts {
-            count: self.count().max(1),
-            activity: concentration(&counts),
+            count: population.count,
+            activity: population.activity,
             ipv6: share(
                 clients.filter(|client| client.is_ipv6).count() as u64,
                 self.count(),
@@ -180,10 +226,8 @@ impl Clients {
                 1.0
             },
             repeats: share(self.repeats, self.queries),
-            burst_queries: rounded(
-                (self.queries as f64 / self.bursts.max(1) as f64).clamp(1.0, 1000.0),
-            ),
-            burst_ms: rounded(burst_ms.min(1000.0)),
+            burst_queries: rounded(burst_queries),
+            burst_ms: rounded(burst_ms),
             paired: share(self.pairs, self.may_be_pairs),
         }
     }

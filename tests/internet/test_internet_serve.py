@@ -211,6 +211,27 @@ def test_accounts_are_kept_when_serving_broke_off(tmp_path: Path, monkeypatch: p
     assert not list(tmp_path.glob("*.partial"))
 
 
+def test_accounts_that_cannot_be_written_are_refused_before_serving(dnsrig: Callable[..., Any], tmp_path: Path) -> None:
+    accounts = tmp_path / "missing" / "upstream.json"
+    done = dnsrig("internet", "serve", "--loopback", "--port", 0, "-o", tmp_path / "out", "--accounts", accounts)
+    assert done.code == 2
+    assert "is missing: make it" in done.err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("has_profile", [True, False])
+def test_without_namespaces_loopback_is_named_where_it_helps(
+    monkeypatch: pytest.MonkeyPatch, has_profile: bool
+) -> None:
+    def lacks() -> None:
+        raise EnvironmentLacksError("no network namespace can be made")
+
+    monkeypatch.setattr(internet_serve, "enter_user_namespace", lacks)
+    with pytest.raises(EnvironmentLacksError, match="no network namespace can be made") as raised:
+        internet_serve._enter_namespace(has_profile=has_profile)
+    assert ("--loopback --port 5300" in str(raised.value)) is has_profile
+
+
 def test_serve_from_the_command_line(tmp_path: Path) -> None:
     accounts = tmp_path / "upstream.json"
     command = [sys.executable, "-m", "dnsrig", "internet", "serve", "--profile", "small", "--seed", "1", "--json"]

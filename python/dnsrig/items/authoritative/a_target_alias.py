@@ -35,8 +35,9 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         if (alias := known.get(lead.target, RdataType.CNAME)) is not None
     ]
     return judge_data(
+        subject,
         flaws,
         [lead.source for lead in found],
-        "MX, SRV or NS record that leads to a name within the zone is",
+        "MX, SRV or NS record that leads to a name within the zone",
         "None of {count} names is an alias.",
     )

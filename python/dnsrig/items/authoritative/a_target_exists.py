@@ -41,8 +41,9 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         if targets.has_address(lead.target) is False
     ]
     return judge_data(
+        subject,
         flaws,
         [lead.source for lead in found],
-        "MX, SRV or NS record that leads to a name within the zone is",
+        "MX, SRV or NS record that leads to a name within the zone",
         "None of {count} names is without address.",
     )

@@ -10,6 +10,7 @@ from dnsrig.cli.app import cli
 from dnsrig.items.catalogue import all_items
 from dnsrig.servers.registry import drivers
 from dnsrig.servers.resolvers.registry import resolver_drivers
+from dnsrig.verification.by_hand import explained
 from dnsrig.verification.deviations import deviations
 from dnsrig.verification.faults.catalogue import faults_of
 from dnsrig.verification.faults.paths import PATH_FAULTS
@@ -86,7 +87,7 @@ def item_page(item: Item, note: str) -> str:
         f"# {item.id}\n\n{note}**{item.requirement}**",
         f"{item.role}, {item.severity}. {item.consequence}",
         f"## How it is found out\n\n{item.procedure}",
-        f"By hand:\n\n```\n{dig}\n```",
+        f"By hand:\n\n```\n{dig}\n```" + _placeholders(item),
         "## Source\n\n" + "\n".join(f"- {reference}" for reference in item.references),
     ]
     if item.needs:
@@ -94,6 +95,12 @@ def item_page(item: Item, note: str) -> str:
     if item.faults:
         parts.append("## Proven by\n\nThese faults fail it: " + ", ".join(f"`{fault}`" for fault in item.faults) + ".")
     return "\n\n".join(parts) + "\n"
+
+
+def _placeholders(item: Item) -> str:
+    """Say what stands in braces in an item's commands."""
+    told = "\n".join(f"- `{{{name}}}`: {meaning}" for name, meaning in explained(item.dig))
+    return f"\n\n{told}" if told else ""
 
 
 def item_pages(note: str) -> dict[str, str]:

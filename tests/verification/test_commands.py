@@ -212,7 +212,7 @@ def test_without_any_resolver_the_packages_are_named(capsys, monkeypatch):
             ["path", "198.18.53.1", "--server-namespace", "no-such"],
             "no-such: no network namespace at /run/netns/no-such",
         ),
-        (["path", "router", "--item", "P-1"], "--item P-1: no such item"),
+        (["path", "router", "--item", "P-1"], "--item P-1: it is an item of dnsrig verify proxy"),
         (["path", "--explain", "NOPE"], "--explain NOPE: no such item"),
         (["path", "router", "--server-namespace", "x"], "--server-namespace: it is for a path of yours"),
         (["path", "198.18.53.1", "--mtu", "1400"], "--mtu: it is for the rig's own router or bridge"),

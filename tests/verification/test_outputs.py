@@ -9,6 +9,7 @@ from types import MappingProxyType
 from xml.etree import ElementTree as ET
 
 import click
+import dns.name
 import jsonschema
 import pytest
 from dnsrig import __version__
@@ -17,14 +18,17 @@ from dnsrig.cli.verify_options import Wishes, verify_each
 from dnsrig.cli.verify_trial import typed_command
 from dnsrig.errors import EnvironmentLacksError, InputError, SubjectFailedError
 from dnsrig.items.catalogue import items
+from dnsrig.verification.asker import Asker
 from dnsrig.verification.deviations import Known
 from dnsrig.verification.exchange import Endpoint
+from dnsrig.verification.landmarks import Landmarks
 from dnsrig.verification.output.as_json import comparison_as_json, verification_as_json
 from dnsrig.verification.output.comparison import Comparison
 from dnsrig.verification.output.junit import junit_xml
 from dnsrig.verification.output.page import page
 from dnsrig.verification.output.terminal import print_comparison, print_verification
 from dnsrig.verification.runner import Result
+from dnsrig.verification.subjects.authoritative import LANDMARKS, AuthoritativeSubject
 from dnsrig.verification.verdicts import Evidence, Severity, Verdict, failed, inconclusive, not_applicable, passed
 from dnsrig.verification.verification import Verification
 
@@ -346,3 +350,22 @@ def test_an_input_error_leaves_what_was_found(capsys):
     assert json.loads(capsys.readouterr().out)["verifications"][0]["target"] == "nsd"
     with pytest.raises(InputError):
         verify_each(["nowhere", "nsd"], verify, wishes())
+
+
+def test_what_is_wanting_is_said_in_words_with_the_option_that_helps():
+    subject = AuthoritativeSubject(Asker(Endpoint("127.0.0.1")), Landmarks(dns.name.from_text("example.")))
+    whole = AuthoritativeSubject(subject.asker, Landmarks(subject.origin, is_whole=True))
+    needed = {need for known in items("authoritative") for need in known.item.needs} & LANDMARKS.keys()
+    assert needed
+    for need in needed:
+        words = LANDMARKS[need]
+        option = {"delegation": "--delegation", "secure_delegation": "--delegation", "empty": "--empty"}.get(need, "--")
+        said = subject.lacks(need)
+        assert said.startswith(f"No {words} is known in the zone example.; {option}") and "--zone-file" in said
+        assert whole.lacks(need) == f"The zone example. has no {words}."
+
+
+def test_items_of_another_role_are_named_with_their_command(command):
+    said = command("authoritative", "nsd", "--item", "F-85", code=2).err
+    assert "--item F-85: it is an item of dnsrig verify resolver" in said
+    assert "no such item" in command("authoritative", "--explain", "X-1", code=2).err

@@ -29,7 +29,7 @@ from dnsrig.verification.output.junit import junit_xml
 from dnsrig.verification.output.page import page
 from dnsrig.verification.output.terminal import print_comparison, print_item, print_items, print_verification
 from dnsrig.verification.output.untried import nothing_found
-from dnsrig.verification.reach import LIMIT_S, SLOW_LIMIT_S
+from dnsrig.verification.reach import LIMIT_S, SLOW_LIMIT_S, SLOW_MS
 from dnsrig.verification.target import Target
 from dnsrig.verification.verdicts import Severity, Verdict
 from dnsrig.verification.verification import Verification
@@ -66,8 +66,9 @@ OPTIONS: tuple[Callable[[Command], Command], ...] = (
         type=SECONDS,
         default=None,
         metavar="SECONDS",
-        help="Give up items that have not ended after this time; of targets at addresses after "
-        f"{LIMIT_S:g}, of very slow ones after {SLOW_LIMIT_S:g} unless told.",
+        help="How long all items of a target may take together; what has not ended then is inconclusive. Unless told: "
+        f"{LIMIT_S:g} at an address, {SLOW_LIMIT_S:g} if it takes more than {SLOW_MS / 1e3:g} s to answer, no limit "
+        "for what the rig starts.",
     ),
 )
 

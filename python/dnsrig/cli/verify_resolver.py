@@ -28,6 +28,7 @@ from dnsrig.servers.resolvers.registry import found_resolvers, resolver_drivers
 from dnsrig.verification.item import KnownItem
 from dnsrig.verification.resolver_targets import resolver_target
 from dnsrig.verification.told_tree import ToldTree
+from dnsrig.verification.tree.making import PREFIX
 from dnsrig.verification.tree.serve import serve_tree
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -139,18 +140,26 @@ def _verify(target: str, port: int, tree: Path | None, told: ToldTree | None, wi
 
 @click.command("serve-tree")
 @click.argument("folder", type=FOLDER)
-@click.option("--prefix", default=None, metavar="NET", help="First three octets of its addresses, of this machine.")
-def serve_tree_command(folder: Path, prefix: str | None) -> None:
+@click.option(
+    "--prefix",
+    default=PREFIX,
+    show_default=True,
+    metavar="NET",
+    help="First three octets of its addresses, which this machine has.",
+)
+def serve_tree_command(folder: Path, prefix: str) -> None:
     """Serve the private tree of signed zones, made in FOLDER, until Ctrl-C, for a resolver to be pointed at it.
 
-    It is served on port 53 of several addresses of this machine, which takes root. What to tell the resolver, root
-    hints and trust anchor, is printed.
+    It is served on port 53 of several addresses of this machine, which takes root. Root hints and trust anchor are
+    written into FOLDER, in the forms that resolvers read; what stands in the configuration of each is printed.
 
     \b
-    Example:
+    Examples:
       dnsrig verify serve-tree tree
+      ip address add 198.18.54.1/24 dev lo                for resolvers that ask nobody in 127.0.0.0/8
+      dnsrig verify serve-tree tree --prefix 198.18.54
     """
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
-    serve_tree(folder, stop, click.echo, *([] if prefix is None else [prefix]))
+    serve_tree(folder, stop, click.echo, prefix)

@@ -183,7 +183,9 @@ class Flaw:
     """Where it is seen."""
 
 
-def judge_data(flaws: Iterable[Flaw], judged: Sequence[Published], what: str, held: str) -> Outcome:
+def judge_data(
+    subject: AuthoritativeSubject, flaws: Iterable[Flaw], judged: Sequence[Published], what: str, held: str
+) -> Outcome:
     """Fail with the first flaw; without any, pass if there was anything to judge.
 
     `what` names what there would have to be; `held` is the reason of a pass, with {count} for what was judged.
@@ -195,6 +197,6 @@ def judge_data(flaws: Iterable[Flaw], judged: Sequence[Published], what: str, he
         shown = [one.shown if isinstance(one, Published) else one for one in found[0].at]
         return failed(f"{found[0].sentence}{more}", *shown)
     if not judged:
-        return not_applicable(f"No {what} known in the zone; --zone-file with its data may show some.")
+        return not_applicable(subject.unknown(what, is_whole=contents(subject).is_whole))
     shown_first = [one.exchange for one in judged if one.exchange is not None]
     return passed(held.format(count=len(judged)), *first_shown(shown_first)[:1])

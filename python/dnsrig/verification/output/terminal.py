@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dnsrig.console import PlainConsole
+from dnsrig.verification.by_hand import explained
 from dnsrig.verification.item import Item
 from dnsrig.verification.output.comparison import Comparison, Row
 from dnsrig.verification.output.untried import folded, not_tried
@@ -185,7 +186,7 @@ def print_item(item: Item) -> None:
         ("severity", f"{item.severity}: {_meaning(item.severity)}"),
         ("what breaks", item.consequence),
         ("how it is found out", item.procedure),
-        ("by hand", "\n".join(item.dig)),
+        ("by hand", "\n".join([*item.dig, *(f"  {{{name}}}: {what}" for name, what in explained(item.dig))])),
         ("source", "; ".join(item.references)),
         ("needs", ", ".join(item.needs).replace("_", " ")),
         ("proven by the faults", ", ".join(item.faults)),

@@ -25,6 +25,19 @@ from dnsrig.verification.transfer import Transfer, transfer
 from dnsrig.verification.verdicts import Outcome, failed, inconclusive
 
 LARGE_PAYLOAD = 4096
+LANDMARKS = {
+    "host": "name with usual records below its apex",
+    "alias": "alias (CNAME record)",
+    "dname": "DNAME record",
+    "wildcard": "wildcard",
+    "empty": "empty non-terminal",
+    "delegation": "delegation without DS records",
+    "secure_delegation": "delegation with DS records",
+    "glue": "address below a delegation (glue)",
+}
+"""Landmarks that items need, in words."""
+NAMED_BY = {"delegation": "--delegation", "empty non-terminal": "--empty"}
+"""The options by which the user names what has such words; --name is for the rest."""
 DNSSEC_NEEDS = {"signed", "signatures", "unsigned", "nsec", "nsec3"}
 
 
@@ -198,10 +211,17 @@ class AuthoritativeSubject:
             case "transfer":
                 why = self.transfer.refusal
                 return f"The server does not transfer the zone to this address: {why}." if why else None
-        if getattr(self.landmarks, need) is None:
-            words = need.replace("_", " ")
-            return f"No {words} is known in the zone {self.origin}; --zone-file with its data may show one."
-        return None
+        return self.unknown(LANDMARKS[need]) if getattr(self.landmarks, need) is None else None
+
+    def unknown(self, what: str, *, is_whole: bool | None = None) -> str:
+        """Say that none of something is known in the zone, and what would show one.
+
+        `is_whole` says whether all of the zone's data were looked at; None: whether its landmarks were taken from them.
+        """
+        if self.landmarks.is_whole if is_whole is None else is_whole or self.landmarks.is_whole:
+            return f"The zone {self.origin} has no {what}."
+        option = next((option for words, option in NAMED_BY.items() if words in what), "--name")
+        return f"No {what} is known in the zone {self.origin}; {option} may name one, --zone-file shows all."
 
     def _lacks_dnssec(self, need: str) -> str | None:
         if self.dnskey.rcode != dns.rcode.NOERROR:

@@ -9,6 +9,7 @@ import dns.flags
 import dns.name
 import dns.rcode
 import dns.rrset
+import dns.tsig
 from dns.rdatatype import RdataType
 from dns.rdtypes.ANY.DS import DS
 
@@ -42,6 +43,8 @@ class AuthoritativeSubject:
     """The server's name and version, where the rig started it."""
     given_ds: tuple[DS, ...] | None = None
     """The parent zone's DS records for the zone, as the user gave them."""
+    tsig: dns.tsig.Key | None = field(default=None, repr=False)
+    """Signs queries for zone transfers; others go as anybody's."""
     parent: Asker | None = None
     """Asks a server of the parent zone, if one is known."""
     now_s: float = field(default_factory=time.time)
@@ -90,7 +93,7 @@ class AuthoritativeSubject:
     def transfer(self) -> Transfer:
         """The zone as the server transfers it, if it does; no older than the SOA record."""
         _ = self.soa
-        return transfer(self.asker, self.origin)
+        return transfer(self.asker, self.origin, self.tsig)
 
     @kept_property
     def peer_answers(self) -> Sequence[Answers]:

@@ -1,9 +1,9 @@
 """An authoritative server and a zone that it serves."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TypeVar
 
 import dns.flags
 import dns.name
@@ -17,7 +17,7 @@ from dnsrig.verification.asked_again import AskedAgain, ask_again
 from dnsrig.verification.asker import Asker, name_below, random_label
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.habits import Habits
-from dnsrig.verification.kept import kept_property
+from dnsrig.verification.kept import Kept, kept_property
 from dnsrig.verification.landmarks import Landmarks, Place, find_landmarks
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.answers import Answers
@@ -26,6 +26,7 @@ from dnsrig.verification.transfer import Transfer, transfer
 from dnsrig.verification.verdicts import Outcome, failed, inconclusive
 
 LARGE_PAYLOAD = 4096
+Found = TypeVar("Found")
 DNSSEC_NEEDS = {"signed", "signatures", "unsigned", "nsec", "nsec3"}
 
 
@@ -49,8 +50,7 @@ class AuthoritativeSubject:
     """Asks a server of the parent zone, if one is known."""
     now_s: float = field(default_factory=time.time)
     """The time by which signatures are judged, in seconds since 1970."""
-    kept: dict[str, Any] = field(default_factory=dict, repr=False)
-    """What items work out of the answers once for all of them, by names of their choice."""
+    _kept: Kept = field(default_factory=Kept, repr=False)
 
     def __post_init__(self) -> None:
         if self.asker.habits is None:
@@ -126,9 +126,13 @@ class AuthoritativeSubject:
         found = None if self.parent_ds is None else rrset_of(self.parent_ds, "answer", self.origin, RdataType.DS)
         return () if found is None else tuple(record for record in found if isinstance(record, DS))
 
+    def once(self, what: str, make: Callable[[], Found]) -> Found:
+        """Give what items work out of the answers once for all of them, by a name of their choice."""
+        return self._kept.once(what, make)
+
     def renewed(self) -> "AuthoritativeSubject":
         """Give the same subject, of which nothing was asked; a zone too large to be transferred is not tried again."""
-        again = replace(self, kept={})
+        again = replace(self, _kept=Kept())
         moved = self.__dict__.get("transfer")
         if isinstance(moved, Transfer) and moved.given_up:
             again.__dict__["transfer"] = moved

@@ -127,7 +127,7 @@ def _at_address(target: str, port: int, told: Told) -> AuthoritativeTarget:
     version = told.version or said_version(asker)
     if version is None:
         return AuthoritativeTarget(None, [subject], limit_s=limit_s)
-    known = known_deviations("authoritative", version.server, version.version)
+    known = known_deviations("authoritative", version.server, version.version, is_of_rig=False)
     return AuthoritativeTarget(version.title, [subject], known, limit_s)
 
 

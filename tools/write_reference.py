@@ -155,7 +155,7 @@ def deviation_page(note: str) -> str:
             one.item,
             one.server,
             ", ".join(one.versions) or "all",
-            _in_setup(one.setup) + one.reason + _in_zones(one.zones),
+            _in_setup(one) + one.reason + _in_zones(one.zones),
         )
         for one in deviations()
     ]

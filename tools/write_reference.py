@@ -11,7 +11,7 @@ from dnsrig.items.catalogue import all_items
 from dnsrig.servers.registry import drivers
 from dnsrig.servers.resolvers.registry import resolver_drivers
 from dnsrig.verification.by_hand import explained
-from dnsrig.verification.deviations import deviations
+from dnsrig.verification.deviations import Deviation, deviations
 from dnsrig.verification.faults.catalogue import faults_of
 from dnsrig.verification.faults.paths import PATH_FAULTS
 from dnsrig.verification.faults.weaknesses import all_weaknesses
@@ -158,7 +158,12 @@ def deviation_page(note: str) -> str:
     """Give what servers are known to fail, a table for each role."""
     items = {known.item.id: known.item for known in all_items()}
     known = [
-        (one.item, one.server, ", ".join(one.versions) or "all", one.reason + _in_zones(one.zones))
+        (
+            one.item,
+            one.server,
+            ", ".join(one.versions) or "all",
+            _in_setup(one) + one.reason + _in_zones(one.zones),
+        )
         for one in deviations()
     ]
     known += [
@@ -173,7 +178,8 @@ def deviation_page(note: str) -> str:
         f"# Known deviations\n\n{note}What the versions of servers that were tried (Debian 12) fail as the rig starts "
         "them: the versions that were seen to, by their first numbers, and why. It is a failure all the same, for the "
         "exit code too; `dnsrig verify` says `known` beside it. The tests are strict: without fault nothing else "
-        "fails, and what is listed here does ([how](../guide/verification.md#how-the-verifier-is-verified))."
+        "fails, and what is listed here does. What begins with a setup shows in servers of yours that have it "
+        "([how](../guide/verification.md#how-the-verifier-is-verified))."
     ]
     for role in ROLES:
         rows = [
@@ -185,6 +191,10 @@ def deviation_page(note: str) -> str:
             head = ["| server | version | fails | severity | why |", "|---|---|---|---|---|"]
             parts.append("\n".join([f"## {role}\n", *head, *rows]))
     return "\n\n".join(parts) + "\n"
+
+
+def _in_setup(one: Deviation) -> str:
+    return f"{one.setup}: " if one.setup else ""
 
 
 def _in_zones(zones: tuple[str, ...]) -> str:

@@ -5,6 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import click
+import dns.exception
+import dns.name
+import dns.tsig
+from dns.rdatatype import RdataType
 
 from dnsrig.cli.common import EXISTING_FILE
 from dnsrig.cli.verify_options import (
@@ -20,9 +24,22 @@ from dnsrig.cli.verify_options import (
     wishes_of,
 )
 from dnsrig.cli.verify_trial import Keep, Trial
+from dnsrig.errors import InputError
 from dnsrig.servers.registry import drivers
+from dnsrig.verification.discovery import ToldNames
 from dnsrig.verification.item import KnownItem
-from dnsrig.verification.targets import Told, authoritative_target, is_of_rig
+from dnsrig.verification.said_version import told_version
+from dnsrig.verification.targets import Told, authoritative_target, is_of_rig, name_of
+from dnsrig.verification.tsig_keys import key_of_file, key_of_words
+
+OF_ADDRESSES = {
+    "delegations": "--delegation",
+    "names": "--name",
+    "empties": "--empty",
+    "tsig": "--tsig",
+    "tsig_file": "--tsig-file",
+    "server_version": "--server-version",
+}
 
 
 @click.command()
@@ -33,7 +50,7 @@ from dnsrig.verification.targets import Told, authoritative_target, is_of_rig
     type=click.IntRange(1, 65_535),
     default=53,
     show_default=True,
-    help="Port of addresses that name none.",
+    help="Port of addresses that have none behind them.",
 )
 @click.option("--zone", default=None, metavar="NAME", help="The zone that a server at an address serves.")
 @click.option("--zone-file", type=EXISTING_FILE, default=None, help="The zone's data: shows which names to ask for.")
@@ -45,6 +62,31 @@ from dnsrig.verification.targets import Told, authoritative_target, is_of_rig
     metavar="SERVER",
     help="Another server of the zone, ADDR or ADDR#PORT; may be repeated.",
 )
+@click.option(
+    "--delegation",
+    "delegations",
+    multiple=True,
+    metavar="NAME",
+    help="A delegation in the zone, where it is not found by asking (NSEC3); may be repeated.",
+)
+@click.option(
+    "--name",
+    "names",
+    multiple=True,
+    metavar="NAME[/TYPE]",
+    help="A name in the zone, such as a wildcard, that is not found by asking; may be repeated.",
+)
+@click.option(
+    "--empty", "empties", multiple=True, metavar="NAME", help="An empty non-terminal in the zone; may be repeated."
+)
+@click.option("--tsig", metavar="[ALG:]NAME:SECRET", default=None, help="TSIG key for zone transfers (see dig -y).")
+@click.option("--tsig-file", type=EXISTING_FILE, default=None, help="The same in a file, as tsig-keygen writes it.")
+@click.option(
+    "--server-version",
+    metavar="TEXT",
+    default=None,
+    help="What an address runs, such as 'NSD 4.6.1', for known deviations; unless told, it is asked (version.bind).",
+)
 @raised_limits_option
 @verify_options
 def authoritative(
@@ -54,6 +96,12 @@ def authoritative(
     zone_file: str | None,
     ds: str | None,
     servers: tuple[str, ...],
+    delegations: tuple[str, ...],
+    names: tuple[str, ...],
+    empties: tuple[str, ...],
+    tsig: str | None,
+    tsig_file: str | None,
+    server_version: str | None,
     **options: Any,  # noqa: ANN401 (click passes what the shared options name)
 ) -> int:
     """Check authoritative servers: those of the rig by their names (`dnsrig servers`), others by address or host name.
@@ -68,6 +116,8 @@ def authoritative(
       dnsrig verify authoritative bind nsd knot           the same items on three servers, side by side
       dnsrig verify authoritative 192.0.2.53 --zone example.com --evidence
       dnsrig verify authoritative 192.0.2.53 --zone example.com --ns 192.0.2.54#5300 --ds dsset-example.com.
+      dnsrig verify authoritative 192.0.2.53 --zone example.com --delegation sub.example.com --name '*.example.com/TXT'
+      dnsrig verify authoritative 192.0.2.53 --zone example.com --tsig-file transfer.key
       dnsrig verify authoritative nsd --item A-85 --json
       dnsrig verify authoritative nsd knot --raised-limits
     """
@@ -78,11 +128,35 @@ def authoritative(
         raise click.UsageError("name a TARGET: a server of `dnsrig servers`, an address or a host name")
     if all(is_of_rig(target) for target in targets):
         refuse_unused({"port": "--port"}, "a server that the rig starts has a free port; leave it out")
+        refuse_unused(OF_ADDRESSES, "it is for a server at an address; leave it out")
     if zone is not None and not zone.strip():
         raise click.UsageError("--zone is empty: give the zone's name; '.' is the root zone")
     check_raised_limits(wishes, targets, drivers())
-    told = Told(zone, _path(zone_file), _path(ds), servers)
+    if zone_file is not None and (delegations or names or empties):
+        raise click.UsageError("--delegation, --name and --empty: --zone-file shows the zone's names; leave one out")
+    version = None if server_version is None else told_version(server_version)
+    told_names = ToldNames(tuple(map(name_of, delegations)), tuple(map(_named, names)), tuple(map(name_of, empties)))
+    key = _key(tsig, tsig_file)
+    told = Told(zone, _path(zone_file), _path(ds), servers, told_names, key, version)
     return verify_each(targets, lambda target, keep: _verify(target, port, told, wishes, keep), wishes)
+
+
+def _named(text: str) -> tuple[dns.name.Name, RdataType | None]:
+    """Read NAME[/TYPE]."""
+    name, _, kind = text.partition("/")
+    try:
+        rtype = RdataType.from_text(kind) if kind else None
+    except (dns.exception.DNSException, ValueError) as error:
+        raise InputError(f"--name {text}: '{kind}' is no type of records") from error
+    return name_of(name), rtype
+
+
+def _key(tsig: str | None, tsig_file: str | None) -> dns.tsig.Key | None:
+    if tsig is not None and tsig_file is not None:
+        raise click.UsageError("--tsig and --tsig-file: one key signs; leave one out")
+    if tsig_file is not None:
+        return key_of_file(Path(tsig_file))
+    return None if tsig is None else key_of_words(tsig)
 
 
 def _path(given: str | None) -> Path | None:

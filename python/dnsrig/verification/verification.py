@@ -29,7 +29,7 @@ class Verification:
     role: Role
     target: str
     server_version: str | None
-    """Name and version of the server, where the rig started it."""
+    """Name and version of the server, where the rig started it, or as it or the user says."""
     zone: str | None
     results: Sequence[Result]
     elapsed_s: float

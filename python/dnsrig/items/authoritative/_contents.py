@@ -99,11 +99,11 @@ class Contents:
 
 def contents(subject: AuthoritativeSubject) -> Contents:
     """Give what is known of the zone's data."""
-    if "contents" not in subject.kept:
-        zone = subject.transfer.zone
-        subject.kept["contents"] = _answered(subject) if zone is None else _transferred(subject)
-    found: Contents = subject.kept["contents"]
-    return found
+
+    def found() -> Contents:
+        return _answered(subject) if subject.transfer.zone is None else _transferred(subject)
+
+    return subject.once("contents", found)
 
 
 def _transferred(subject: AuthoritativeSubject) -> Contents:
@@ -155,10 +155,7 @@ def _all_of(rrset: dns.rrset.RRset, exchange: Exchange) -> tuple[dns.rdata.Rdata
 
 def referrals(subject: AuthoritativeSubject) -> list[tuple[dns.name.Name, Exchange]]:
     """Ask for the NS records of every delegation that is known, or of many; give those that get a referral."""
-    if "referrals" not in subject.kept:
-        subject.kept["referrals"] = list(_referrals(subject))
-    found: list[tuple[dns.name.Name, Exchange]] = subject.kept["referrals"]
-    return found
+    return subject.once("referrals", lambda: list(_referrals(subject)))
 
 
 def _referrals(subject: AuthoritativeSubject) -> Iterator[tuple[dns.name.Name, Exchange]]:

@@ -19,7 +19,7 @@ ITEM = Item(
     procedure=(
         "The zone's MX, SRV and NS records, as far as they are known, are looked at: A or AAAA of each name within the"
         " zone gets an answer. The zone's own servers are the matter of A-ns-address, names at or below a delegation"
-        " that of A-glue."
+        " that of A-delegation-glue."
     ),
     dig=("dig @{server} -p {port} {zone} MX +norec", "dig @{server} -p {port} {target} A +norec +noedns"),
     needs=("zone",),

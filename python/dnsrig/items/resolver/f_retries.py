@@ -19,9 +19,8 @@ ITEM = Item(
     severity=Severity.WARNING,
     consequence="What clients ask is multiplied on the way to servers that are overloaded already.",
     procedure=(
-        "A name whose only server is silent is asked for once; within 12 s so many queries for the name and a "
-        "type came to the "
-        "server by one transport."
+        "A name whose only server is silent is asked for once. Within 12 s, no more than three queries for the same "
+        "name and type come to the server by UDP, and no more than three by TCP."
     ),
     dig=(
         (

@@ -1,14 +1,15 @@
 """An authoritative server and a zone that it serves."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TypeVar
 
 import dns.flags
 import dns.name
 import dns.rcode
 import dns.rrset
+import dns.tsig
 from dns.rdatatype import RdataType
 from dns.rdtypes.ANY.DS import DS
 
@@ -16,7 +17,7 @@ from dnsrig.verification.asked_again import AskedAgain, ask_again
 from dnsrig.verification.asker import Asker, name_below, random_label
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.habits import Habits
-from dnsrig.verification.kept import kept_property
+from dnsrig.verification.kept import Kept, kept_property
 from dnsrig.verification.landmarks import Landmarks, Place, find_landmarks
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.answers import Answers
@@ -25,6 +26,7 @@ from dnsrig.verification.transfer import Transfer, transfer
 from dnsrig.verification.verdicts import Outcome, failed, inconclusive
 
 LARGE_PAYLOAD = 4096
+Found = TypeVar("Found")
 LANDMARKS = {
     "host": "name with usual records below its apex",
     "alias": "alias (CNAME record)",
@@ -55,12 +57,13 @@ class AuthoritativeSubject:
     """The server's name and version, where the rig started it."""
     given_ds: tuple[DS, ...] | None = None
     """The parent zone's DS records for the zone, as the user gave them."""
+    tsig: dns.tsig.Key | None = field(default=None, repr=False)
+    """Signs queries for zone transfers; others go as anybody's."""
     parent: Asker | None = None
     """Asks a server of the parent zone, if one is known."""
     now_s: float = field(default_factory=time.time)
     """The time by which signatures are judged, in seconds since 1970."""
-    kept: dict[str, Any] = field(default_factory=dict, repr=False)
-    """What items work out of the answers once for all of them, by names of their choice."""
+    _kept: Kept = field(default_factory=Kept, repr=False)
 
     def __post_init__(self) -> None:
         if self.asker.habits is None:
@@ -103,7 +106,7 @@ class AuthoritativeSubject:
     def transfer(self) -> Transfer:
         """The zone as the server transfers it, if it does; no older than the SOA record."""
         _ = self.soa
-        return transfer(self.asker, self.origin)
+        return transfer(self.asker, self.origin, self.tsig)
 
     @kept_property
     def peer_answers(self) -> Sequence[Answers]:
@@ -136,9 +139,13 @@ class AuthoritativeSubject:
         found = None if self.parent_ds is None else rrset_of(self.parent_ds, "answer", self.origin, RdataType.DS)
         return () if found is None else tuple(record for record in found if isinstance(record, DS))
 
+    def once(self, what: str, make: Callable[[], Found]) -> Found:
+        """Give what items work out of the answers once for all of them, by a name of their choice."""
+        return self._kept.once(what, make)
+
     def renewed(self) -> "AuthoritativeSubject":
         """Give the same subject, of which nothing was asked; a zone too large to be transferred is not tried again."""
-        again = replace(self, kept={})
+        again = replace(self, _kept=Kept())
         moved = self.__dict__.get("transfer")
         if isinstance(moved, Transfer) and moved.given_up:
             again.__dict__["transfer"] = moved

@@ -51,10 +51,11 @@ class Bare:
         return ""
 
 
-def without_servers(case, known, _folder, _only_waits):
+def without_servers(case, known, _folder, _held):
     """Verify nothing: every item that needs something is not applicable."""
     needy = [one for one in known if one.item.needs]
-    return Verification(case.role, case.target, f"{cases.title(case)} 1.2", None, run_items(needy, Bare()), 0.5)
+    found = run_items(needy, Bare())
+    return lambda: Verification(case.role, case.target, f"{cases.title(case)} 1.2", None, found, 0.5)
 
 
 def test_published_items_are_of_their_roles():
@@ -140,12 +141,12 @@ def test_quick_run_of_the_embedded_server(dnsrig, tmp_path):
 def test_a_server_that_fails_leaves_the_others(tmp_path, capsys, monkeypatch, all_installed):
     monkeypatch.setattr(bench, "missing", lambda _roles: [])
 
-    def one_fails(case, known, folder, only_waits):
+    def one_fails(case, known, folder, held):
         if case.target == "nsd":
             raise SubjectFailedError("NSD ended by itself")
-        return without_servers(case, known, folder, only_waits)
+        return without_servers(case, known, folder, held)
 
-    monkeypatch.setattr(bench, "verified", one_fails)
+    monkeypatch.setattr(bench, "begun", one_fails)
     command = ["run", "functionality", "--server", "bind,nsd,knot", "--role", "authoritative", "--out", str(tmp_path)]
     assert run_command_line([*command, "--json"]) == 1
     summary = json.loads(capsys.readouterr().out)
@@ -159,11 +160,11 @@ def test_a_server_that_fails_leaves_the_others(tmp_path, capsys, monkeypatch, al
 
     verified = []
 
-    def all_work(case, known, folder, only_waits):
+    def all_work(case, known, folder, held):
         verified.append(case.target)
-        return without_servers(case, known, folder, only_waits)
+        return without_servers(case, known, folder, held)
 
-    monkeypatch.setattr(bench, "verified", all_work)
+    monkeypatch.setattr(bench, "begun", all_work)
     assert run_command_line(["run", "--resume", str(run), "--json"]) == 0
     summary = json.loads(capsys.readouterr().out)
     assert verified == ["nsd"]
@@ -210,13 +211,13 @@ def test_names_of_support_are_in_the_table():
 
 
 def test_reports_escape_what_servers_say(tmp_path, capsys, monkeypatch, all_installed):
-    def says(case, known, folder, only_waits):
-        found = without_servers(case, known, folder, only_waits)
+    def says(case, known, folder, held):
+        found = without_servers(case, known, folder, held)
         monkeypatch.setattr(Bare, "lacks", lambda _self, _need: "<script>|")
         return found
 
     monkeypatch.setattr(Bare, "lacks", lambda _self, _need: "<script>|")
-    monkeypatch.setattr(bench, "verified", says)
+    monkeypatch.setattr(bench, "begun", says)
     command = ["run", "functionality", "--server", "bind", "--role", "authoritative", "--out", str(tmp_path)]
     assert run_command_line(command) == 0
     out, err = capsys.readouterr()

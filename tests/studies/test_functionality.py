@@ -6,7 +6,8 @@ from importlib import resources
 import jsonschema
 import pytest
 from dnsrig.cli.app import run_command_line
-from dnsrig.errors import SubjectFailedError
+from dnsrig.cli.signals import INTERRUPTED
+from dnsrig.errors import InputError, SubjectFailedError
 from dnsrig.items.catalogue import items
 from dnsrig.items.resolver._table import STATUSES
 from dnsrig.studies.functionality import bench, cases
@@ -170,6 +171,22 @@ def test_a_server_that_fails_leaves_the_others(tmp_path, capsys, monkeypatch, al
     assert verified == ["nsd"]
     assert (summary["status"], summary["not_verified"]) == ("complete", [])
     assert {target["target"] for target in summary["targets"]} == {"bind", "nsd", "knot"}
+
+
+def test_an_interruption_within_a_library_ends_the_run(tmp_path, capsys, monkeypatch, all_installed):
+    """As dnspython makes an error of its own of one that comes while it reads a zone."""
+
+    def interrupted(_case, _known, _folder, _held):
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as error:
+            raise InputError("zone:904: ") from error
+
+    monkeypatch.setattr(bench, "begun", interrupted)
+    command = ["run", "functionality", "--server", "bind,nsd", "--role", "authoritative", "--out", str(tmp_path)]
+    assert run_command_line(command) == INTERRUPTED
+    assert "interrupted; go on with: dnsrig run --resume" in capsys.readouterr().err
+    assert json.loads((only_run(tmp_path) / "manifest.json").read_text())["status"] == "interrupted"
 
 
 def of_resolver(name, statuses):

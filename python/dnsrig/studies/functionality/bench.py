@@ -15,6 +15,7 @@ import dns.exception
 
 from dnsrig.errors import DnsrigError
 from dnsrig.runs.folder import RunFolder
+from dnsrig.servers.interruption import raise_interruption
 from dnsrig.studies.functionality.beside import SideBySide
 from dnsrig.studies.functionality.cases import (
     Case,
@@ -123,6 +124,7 @@ class FunctionalityBench:
             try:
                 finish = begun(case, items, folder, held)
             except FAILURES as error:
+                raise_interruption(error)
                 self._failed(case, repetition, error)
                 return
             began.busy_s = time.monotonic() - began.at_s
@@ -138,6 +140,7 @@ class FunctionalityBench:
         try:
             verification = found()
         except FAILURES as error:
+            raise_interruption(error)
             self._failed(case, repetition, error)
         else:
             self._record(case, repetition, verification, waiting)

@@ -177,10 +177,7 @@ def test_an_interruption_within_a_library_ends_the_run(tmp_path, capsys, monkeyp
     """As dnspython makes an error of its own of one that comes while it reads a zone."""
 
     def interrupted(_case, _known, _folder, _held):
-        try:
-            raise KeyboardInterrupt
-        except KeyboardInterrupt as error:
-            raise InputError("zone:904: ") from error
+        raise InputError("zone:904: ") from KeyboardInterrupt()
 
     monkeypatch.setattr(bench, "begun", interrupted)
     command = ["run", "functionality", "--server", "bind,nsd", "--role", "authoritative", "--out", str(tmp_path)]

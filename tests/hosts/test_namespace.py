@@ -1,5 +1,6 @@
 """Namespaces carry traffic only among themselves, and none is left behind whatever happens to dnsrig."""
 
+import errno
 import os
 import shutil
 import signal
@@ -430,6 +431,15 @@ def test_without_root_in_a_user_namespace() -> None:
 def test_without_root_says_what_is_lacking() -> None:
     done = run_as_nobody("from dnsrig.hosts.namespace import Namespace\nNamespace()")
     assert "EnvironmentLacksError: no network namespace can be made: not root; run dnsrig as root" in done.stderr
+
+
+def test_a_limit_of_namespaces_is_no_full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "unshare: No space left on device")
+
+    monkeypatch.setattr(kernel, "_call", refuse)
+    with pytest.raises(EnvironmentLacksError, match=r"as many as user.max_net_namespaces allows"):
+        kernel.make_namespace()
 
 
 def test_a_user_namespace_is_entered_once() -> None:

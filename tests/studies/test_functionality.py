@@ -7,7 +7,8 @@ from importlib import resources
 import jsonschema
 import pytest
 from dnsrig.cli.app import run_command_line
-from dnsrig.errors import SubjectFailedError
+from dnsrig.cli.signals import INTERRUPTED
+from dnsrig.errors import InputError, SubjectFailedError
 from dnsrig.items.catalogue import items
 from dnsrig.items.resolver._table import STATUSES
 from dnsrig.studies.functionality import bench, cases
@@ -54,11 +55,12 @@ class Bare:
         return ""
 
 
-def without_servers(case, known, _folder, _only_waits):
+def without_servers(case, known, _folder, _held):
     """Verify nothing: every item that needs something is not applicable."""
     needy = [one for one in known if one.item.needs]
-    results = run_items(needy, Bare())
-    return Verification(case.role, case.target, f"{cases.title(case)} 1.2", None, results, 0.5, began=BEGAN)
+    found = run_items(needy, Bare())
+    title = f"{cases.title(case)} 1.2"
+    return lambda: Verification(case.role, case.target, title, None, found, 0.5, began=BEGAN)
 
 
 def test_published_items_are_of_their_roles():
@@ -144,12 +146,12 @@ def test_quick_run_of_the_embedded_server(dnsrig, tmp_path):
 def test_a_server_that_fails_leaves_the_others(tmp_path, capsys, monkeypatch, all_installed):
     monkeypatch.setattr(bench, "missing", lambda _roles: [])
 
-    def one_fails(case, known, folder, only_waits):
+    def one_fails(case, known, folder, held):
         if case.target == "nsd":
             raise SubjectFailedError("NSD ended by itself")
-        return without_servers(case, known, folder, only_waits)
+        return without_servers(case, known, folder, held)
 
-    monkeypatch.setattr(bench, "verified", one_fails)
+    monkeypatch.setattr(bench, "begun", one_fails)
     command = ["run", "functionality", "--server", "bind,nsd,knot", "--role", "authoritative", "--out", str(tmp_path)]
     assert run_command_line([*command, "--json"]) == 1
     summary = json.loads(capsys.readouterr().out)
@@ -163,16 +165,29 @@ def test_a_server_that_fails_leaves_the_others(tmp_path, capsys, monkeypatch, al
 
     verified = []
 
-    def all_work(case, known, folder, only_waits):
+    def all_work(case, known, folder, held):
         verified.append(case.target)
-        return without_servers(case, known, folder, only_waits)
+        return without_servers(case, known, folder, held)
 
-    monkeypatch.setattr(bench, "verified", all_work)
+    monkeypatch.setattr(bench, "begun", all_work)
     assert run_command_line(["run", "--resume", str(run), "--json"]) == 0
     summary = json.loads(capsys.readouterr().out)
     assert verified == ["nsd"]
     assert (summary["status"], summary["not_verified"]) == ("complete", [])
     assert {target["target"] for target in summary["targets"]} == {"bind", "nsd", "knot"}
+
+
+def test_an_interruption_within_a_library_ends_the_run(tmp_path, capsys, monkeypatch, all_installed):
+    """As dnspython makes an error of its own of one that comes while it reads a zone."""
+
+    def interrupted(_case, _known, _folder, _held):
+        raise InputError("zone:904: ") from KeyboardInterrupt()
+
+    monkeypatch.setattr(bench, "begun", interrupted)
+    command = ["run", "functionality", "--server", "bind,nsd", "--role", "authoritative", "--out", str(tmp_path)]
+    assert run_command_line(command) == INTERRUPTED
+    assert "interrupted; go on with: dnsrig run --resume" in capsys.readouterr().err
+    assert json.loads((only_run(tmp_path) / "manifest.json").read_text())["status"] == "interrupted"
 
 
 def of_resolver(name, statuses):
@@ -214,13 +229,13 @@ def test_names_of_support_are_in_the_table():
 
 
 def test_reports_escape_what_servers_say(tmp_path, capsys, monkeypatch, all_installed):
-    def says(case, known, folder, only_waits):
-        found = without_servers(case, known, folder, only_waits)
+    def says(case, known, folder, held):
+        found = without_servers(case, known, folder, held)
         monkeypatch.setattr(Bare, "lacks", lambda _self, _need: "<script>|")
         return found
 
     monkeypatch.setattr(Bare, "lacks", lambda _self, _need: "<script>|")
-    monkeypatch.setattr(bench, "verified", says)
+    monkeypatch.setattr(bench, "begun", says)
     command = ["run", "functionality", "--server", "bind", "--role", "authoritative", "--out", str(tmp_path)]
     assert run_command_line(command) == 0
     out, err = capsys.readouterr()

@@ -2,6 +2,8 @@
 
 import threading
 import time
+from contextlib import ExitStack
+from functools import partial
 
 import pytest
 from dnsrig.errors import SubjectFailedError
@@ -22,67 +24,63 @@ def all_installed(monkeypatch):
 
 
 def test_waits_pass_side_by_side():
-    """The first two wait for the third, which would never begin if they did not leave it its turn."""
+    """The first two wait for the third, which would never begin if they did not wait beside it."""
     third_began = threading.Event()
-    order = []
+    put_away = []
 
     def waits(name):
-        def work(only_waits):
-            order.append(name)
-            only_waits()
-            assert third_began.wait(DEADLINE_S)
-            return name
-
-        return work
-
-    def third(_only_waits):
-        order.append("third")
-        third_began.set()
-        return "third"
+        assert third_began.wait(DEADLINE_S)
+        assert name not in put_away
+        return name
 
     with SideBySide() as beside:
-        beside.begin(1, waits("first"))
-        beside.begin(2, waits("second"))
-        assert beside.waiting == [1, 2]
-        beside.begin(3, third)
+        for key, name in enumerate(("first", "second")):
+            with ExitStack() as held:
+                held.callback(put_away.append, name)
+                beside.begin(key, held, partial(waits, name))
+        assert (beside.waiting, put_away) == ([0, 1], [])
+        beside.begin(2, ExitStack(), lambda: third_began.set() or "third")
         found = {key: future.result() for key, future in beside.rest()}
-    assert order == ["first", "second", "third"]
-    assert found == {1: "first", 2: "second", 3: "third"}
+    assert found == {0: "first", 1: "second", 2: "third"}
+    assert sorted(put_away) == ["first", "second"]
 
 
-def test_what_is_busy_is_waited_for():
-    under_way, seen = [], []
+def test_no_more_wait_than_there_is_room_for():
+    """What begins beyond that waits for its turn, and nothing is lost."""
+    most = []
+    going_on = set()
+    lock = threading.Lock()
 
-    def busy(name):
-        def work(_only_waits):
-            seen.append(list(under_way))
-            under_way.append(name)
-            time.sleep(0.05)
-            under_way.remove(name)
-
-        return work
+    def work(name):
+        with lock:
+            going_on.add(name)
+            most.append(len(going_on))
+        pause(0.01)
+        with lock:
+            going_on.discard(name)
+        return name
 
     with SideBySide() as beside:
-        for name in range(3):
-            beside.begin(name, busy(name))
-        assert [key for key, _ in beside.ended()] == [0, 1, 2]
-    assert seen == [[], [], []]
+        for name in range(3 * MOST):
+            beside.begin(name, ExitStack(), partial(work, name))
+        assert sorted(future.result() for _, future in beside.rest()) == list(range(3 * MOST))
+    assert max(most) <= MOST
 
 
 def test_errors_stay_with_their_case():
-    def fails(_only_waits):
+    def fails():
         raise SubjectFailedError("it ended by itself")
 
     with SideBySide() as beside:
-        beside.begin("bad", fails)
-        beside.begin("good", lambda _only_waits: "well")
+        beside.begin("bad", ExitStack(), fails)
+        beside.begin("good", ExitStack(), lambda: "well")
         found = {key: future.exception() or future.result() for key, future in beside.rest()}
     assert found["good"] == "well"
     assert str(found["bad"]) == "it ended by itself"
 
 
 def test_interruption_ends_waits_and_puts_things_away():
-    """Items that wait for an hour end when the block is left by an interruption, and so does what they had started."""
+    """Items that wait for an hour end when the block is left by an interruption, and so does what they need."""
     put_away = []
 
     class Bare:
@@ -98,20 +96,14 @@ def test_interruption_ends_waits_and_puts_things_away():
 
     known = next(one for one in cases.case_items("proxy", "all") if one.item.is_slow)
     patient = type(known)(known.item, slow, known.module)
-
-    def work(only_waits):
-        try:
-            only_waits()
-            return run_items([patient], Bare())
-        finally:
-            put_away.append(threading.get_ident())
-
     began = time.monotonic()
     with pytest.raises(KeyboardInterrupt), SideBySide() as beside:
         for name in range(MOST):
-            beside.begin(name, work)
+            with ExitStack() as held:
+                held.callback(put_away.append, name)
+                beside.begin(name, held, lambda: run_items([patient], Bare()))
         raise KeyboardInterrupt
-    assert len(set(put_away)) == MOST
+    assert sorted(put_away) == list(range(MOST))
     assert time.monotonic() - began < DEADLINE_S
 
 

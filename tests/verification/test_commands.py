@@ -5,21 +5,27 @@ import os
 import shutil
 import socket
 import threading
+from dataclasses import replace
 
 import pytest
 from dnsrig.cli import verify_resolver
 from dnsrig.cli.app import run_command_line
+from dnsrig.cli.verify_options import Wishes
 from dnsrig.errors import EnvironmentLacksError
 from dnsrig.hosts.network import users
+from dnsrig.items.proxy.p_failure_cache import LONGEST_S
 from dnsrig.servers.registry import driver
 from dnsrig.servers.resolvers.registry import resolver_drivers
 from dnsrig.servers.settings import ServedZone, ServerSettings
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.faults.catalogue import fault_named
+from dnsrig.verification.faults.fault import Fault
 from dnsrig.verification.faults.relay import NO_FAULT, Relay
+from dnsrig.verification.reach import LIMIT_S
 from dnsrig.verification.tree import serve
 from dnsrig.verification.tree.making import make_tree
 from dnsrig.verification.tree.serve import TreeServer
+from dnsrig.verification.verdicts import Severity
 from dnsrig.verification.zones.making import VARIANTS, make_zone
 
 NO_TCP = """\
@@ -87,6 +93,45 @@ def test_device_that_forwards_to_the_rig(capsys, fault, code, verdict):
         command += ["--upstream", upstream.address, "--upstream-port", str(upstream.port), "--item", "P-1"]
         assert run_command_line(command) == code
     assert verdicts(capsys) == {"P-1": verdict}
+
+
+def test_device_that_forwards_elsewhere(capsys):
+    upstream = Endpoint("127.0.0.1", free_port())
+    with Relay(Endpoint("127.0.0.1", free_port())) as device:
+        command = ["verify", "proxy", device.endpoint.address, "-p", str(device.endpoint.port)]
+        command += ["--upstream", upstream.address, "--upstream-port", str(upstream.port)]
+        assert run_command_line(command) == 1
+    assert f"Nothing has come to the rig at {upstream}: let the proxy forward to there" in capsys.readouterr().err
+
+
+def test_device_whose_responses_are_lost(capsys):
+    upstream = Endpoint("127.0.0.1", free_port())
+    with Relay(upstream, Fault(name="mute", does="is mute", roles=(), on_response=lambda _: None)) as device:
+        command = ["verify", "proxy", device.endpoint.address, "-p", str(device.endpoint.port)]
+        command += ["--upstream", upstream.address, "--upstream-port", str(upstream.port)]
+        assert run_command_line(command) == 1
+    assert f"Its queries come to the rig at {upstream}, and are answered" in capsys.readouterr().err
+
+
+def test_outer_address_is_not_asked_from_the_inner_side(capsys):
+    """A device answers its clients at any of its addresses: that accuses nobody."""
+    upstream = Endpoint("127.0.0.1", free_port())
+    with Relay(upstream) as device:
+        command = ["verify", "proxy", device.endpoint.address, "-p", str(device.endpoint.port), "--item", "P-wan"]
+        command += ["--upstream", upstream.address, "--upstream-port", str(upstream.port), "--json"]
+        run_command_line([*command, "--outer", "127.0.0.2"])
+    (item,) = json.loads(capsys.readouterr().out)["items"]
+    assert item["verdict"] == "not_applicable"
+    assert item["reason"].startswith("This machine asks 127.0.0.2 from 127.0.0.1")
+
+
+def test_slow_items_of_devices_get_their_time():
+    named = Wishes("proxy", ("P-failure-cache",), Severity.ERROR, evidence=False, html=None, junit=None, as_json=False)
+    usual = replace(named, item_ids=())
+    assert usual.limit_of(LIMIT_S) == LIMIT_S
+    assert named.limit_of(LIMIT_S) > LIMIT_S + LONGEST_S
+    assert named.limit_of(None) is None
+    assert replace(named, limit_s=7.0).limit_of(LIMIT_S) == 7.0
 
 
 def test_device_whose_upstream_is_not_the_rigs(capsys):

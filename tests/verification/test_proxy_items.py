@@ -43,14 +43,24 @@ TOWARDS_UPSTREAM = {
     "proxy-believes-any-id",
     "proxy-believes-any-question",
     "proxy-believes-any-source",
+    "proxy-needs-whole-responses",
 }
 """Faults that do not show before a proxy that is right, which asks by itself."""
 NOT_SHOWN = {
-    "unbound-forwarder": {"P-tc", "P-payload", "P-added-options", "P-failure-short"},
+    "unbound-forwarder": {
+        "P-tc",
+        "P-payload",
+        "P-added-options",
+        "P-failure-short",
+        "P-cache-subnet",
+        "P-rd",
+        "P-opcode",
+    },
     "dnsmasq": {"P-payload"},
 }
 """Items that a proxy passes in another way than by what the faults change: Unbound goes on by TCP itself and asks with
-EDNS options of its own, both have payload sizes of their own, and Unbound gives SERVFAIL for REFUSED."""
+EDNS options of its own, both have payload sizes of their own, and Unbound gives SERVFAIL for REFUSED, REFUSED for
+what it does not do, and passes no client subnets on."""
 USUAL = [known for known in items("proxy") if not known.item.is_slow]
 ALL = {known.item.id for known in USUAL}
 SERVERS = ("relay", "dnsmasq", "dnsdist", "unbound-forwarder")

@@ -43,6 +43,8 @@ SIZE_ITEMS: Mapping[Role, Sequence[str]] = {
     "proxy": ("P-2", "P-3", "P-large"),
     "path": (),
 }
+SLOW_ITEMS_S = 400.0
+"""What slow items that are named may take besides: the slowest waits for five minutes."""
 OUTPUT = click.Path(dir_okay=False, path_type=Path)
 OPTIONS: tuple[Callable[[Command], Command], ...] = (
     click.option("--item", "item_ids", multiple=True, metavar="ID", help="Only this item; may be repeated."),
@@ -110,8 +112,10 @@ class Wishes:
         return [known for known in items(self.role) if not known.item.is_slow]
 
     def limit_of(self, target_s: float | None) -> float | None:
-        """Give how long the items may take: as told, else what fits the target."""
-        return target_s if self.limit_s is None else self.limit_s
+        """Give how long the items may take: as told, else what fits the target, and more where slow ones are named."""
+        if self.limit_s is not None or target_s is None:
+            return self.limit_s
+        return target_s + (SLOW_ITEMS_S if any(known.item.is_slow for known in self.items()) else 0.0)
 
 
 def verify_options(command: Command) -> Command:

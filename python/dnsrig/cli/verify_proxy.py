@@ -42,7 +42,10 @@ PORT = click.IntRange(1, 65_535)
 )
 @click.option("--upstream-port", type=PORT, default=53, show_default=True, help="Port of --upstream.")
 @click.option(
-    "--outer", default=None, metavar="ADDRESS", help="The proxy's outer address, where nobody is to be served."
+    "--outer",
+    default=None,
+    metavar="ADDRESS",
+    help="The proxy's outer address, where nobody is to be served; this machine has an address on that side.",
 )
 @direct_option
 @raised_limits_option
@@ -66,7 +69,8 @@ def proxy(
     Examples:
       dnsrig verify proxy dnsmasq dnsdist
       dnsrig verify proxy dnsmasq --direct                with the proxy and without it, side by side
-      dnsrig verify proxy 192.168.1.1 --upstream 192.168.1.10 --outer 203.0.113.7
+      dnsrig verify proxy 192.168.1.1 --upstream 192.168.1.10
+      dnsrig verify proxy 192.168.1.1 --upstream 203.0.113.1 --outer 203.0.113.7
     """
     wishes = wishes_of("proxy", options)
     if wishes is None:

@@ -8,7 +8,7 @@ import secrets
 import socket
 import struct
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import dns.name
@@ -173,6 +173,21 @@ class Asker:
             silence = _said(error)
         elapsed_ms = (time.monotonic() - at) * 1e3
         return self._exchange("tcp", query, message, response, 1, elapsed_ms, "" if response else silence, [])
+
+    @contextlib.contextmanager
+    def tcp_stalled(self, query: Query, connections: int) -> Iterator[None]:
+        """Hold so many connections, by each of which a part of a query was sent.
+
+        Raises:
+            OSError: there is no connection.
+
+        """
+        with contextlib.ExitStack() as stack:
+            for _ in range(connections):
+                channel = stack.enter_context(self._socket(socket.SOCK_STREAM, self.tcp_wait_s))
+                message = query.wire(_new_id({}))
+                channel.sendall((struct.pack("!H", len(message)) + message)[:PART_OCTETS])
+            yield
 
     def _tcp_patience(self, queries: Sequence[Query]) -> tuple[int, float]:
         """Give how many tries by TCP there are, and how long each waits."""

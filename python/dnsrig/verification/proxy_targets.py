@@ -1,11 +1,12 @@
 """What a TARGET of `dnsrig verify proxy` means: a proxy that the rig starts, or a device at an address."""
 
+import socket
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dnsrig.errors import EnvironmentLacksError
+from dnsrig.errors import EnvironmentLacksError, SubjectFailedError
 from dnsrig.hosts.network.topologies import INNER, OUTER, path_network
 from dnsrig.servers.resolvers.registry import resolver_driver, resolver_drivers
 from dnsrig.servers.resolvers.settings import Forwarder, ResolverSettings
@@ -14,7 +15,7 @@ from dnsrig.verification.asker import Asker
 from dnsrig.verification.deviations import KnownFailures, known_deviations
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.reach import limit_of
-from dnsrig.verification.subjects.proxy import ProxySubject
+from dnsrig.verification.subjects.proxy import NO_OUTER, ProxySubject
 from dnsrig.verification.upstream.server import Upstream
 
 PORT = 53
@@ -86,12 +87,13 @@ def proxy_target(target: str, device: Device, folder: Path, udp_limit: int | Non
             yield found
         return
     asker = Asker(endpoint_of(target, device.port, resolver_drivers("proxy")))
-    wan = None if device.outer is None else Asker(Endpoint(device.outer, PORT), udp_waits_s=OUTER_WAITS_S)
+    lacks_wan = _why_no_wan(asker.server, device.outer)
+    wan = None if device.outer is None or lacks_wan else Asker(Endpoint(device.outer, PORT), udp_waits_s=OUTER_WAITS_S)
     if device.upstream is None:
-        yield _answering(target, ProxySubject(asker, None, wan))
+        yield _answering(target, ProxySubject(asker, None, wan, lacks_wan=lacks_wan))
         return
     with _upstream(device.upstream) as upstream:
-        subject = ProxySubject(asker, upstream, wan, direct=Asker(upstream.endpoint))
+        subject = ProxySubject(asker, upstream, wan, direct=Asker(upstream.endpoint), lacks_wan=lacks_wan)
         yield _answering(target, subject)
 
 
@@ -113,6 +115,30 @@ def _started(name: str, folder: Path, udp_limit: int | None) -> Iterator[ProxyTa
             yield ProxyTarget(version, ProxySubject(asker, up, wan, version, direct), known)
 
 
+def _why_no_wan(inner: Endpoint, outer: str | None) -> str:
+    """Say why the outer address cannot be asked from the outer side; "" where it can."""
+    if outer is None:
+        return NO_OUTER
+    from_inner, from_outer = _source_towards(inner.address), _source_towards(outer)
+    if from_outer is None:
+        return f"The outer address {outer} cannot be reached from this machine."
+    if from_outer == from_inner:
+        reason = f"This machine asks {outer} from {from_outer}, as it does the inner side, which is to be answered"
+        return f"{reason}; run dnsrig where it has an address on the outer link."
+    return ""
+
+
+def _source_towards(address: str) -> str | None:
+    """Give the address of this machine that packets to another have; None if there is no route. Nothing is sent."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as channel:
+            channel.connect((address, PORT))
+            return str(channel.getsockname()[0])
+    except OSError:
+        return None
+
+
 @contextmanager
 def _upstream(endpoint: Endpoint) -> Iterator[Upstream]:
     with ExitStack() as stack:
@@ -126,5 +152,17 @@ def _upstream(endpoint: Endpoint) -> Iterator[Upstream]:
 
 
 def _answering(target: str, subject: ProxySubject) -> ProxyTarget:
-    limit_s = limit_of(subject.ask_simplest, target, "is a proxy there, and does its upstream answer?")
+    try:
+        limit_s = limit_of(subject.ask_simplest, target, "is a proxy there, and does its upstream answer?")
+    except SubjectFailedError as error:
+        raise SubjectFailedError(f"{error}{_upstreams_side(subject.upstream)}") from error
     return ProxyTarget(None, subject, limit_s=limit_s)
+
+
+def _upstreams_side(upstream: Upstream | None) -> str:
+    """Say what came to the rig's upstream of a proxy that does not answer."""
+    if upstream is None:
+        return ""
+    if not upstream.everything():
+        return f" Nothing has come to the rig at {upstream.endpoint}: let the proxy forward to there"
+    return f" Its queries come to the rig at {upstream.endpoint}, and are answered: may the responses come back?"

@@ -79,4 +79,10 @@ def _why_not(error: OSError) -> str:
         )
     if error.errno in {errno.EINVAL, errno.ENOSYS}:
         return "no network namespace can be made: this kernel has none (CONFIG_NET_NS)"
+    if error.errno == errno.ENOSPC:
+        # unshare(2): a limit of the user namespace, not of a disk.
+        return (
+            "no network namespace can be made: there are as many as user.max_net_namespaces allows; raise it with "
+            "sysctl, or end what uses others"
+        )
     return f"no network namespace can be made: {error.strerror}"

@@ -12,10 +12,11 @@ CHAINS: dict["Chain", str] = {
     # What the router itself says, such as ICMP errors.
     "own": "type filter hook output priority 0;",
     "translation": "type nat hook prerouting priority dstnat;",
+    "source": "type nat hook postrouting priority srcnat;",
 }
 
 
-Chain = Literal["arriving", "passing", "own", "translation"]
+Chain = Literal["arriving", "passing", "own", "translation", "source"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,14 @@ REDIRECT_DNS = (Rule("translation", "meta l4proto { tcp, udp } th dport 53 redir
 """Queries to any address go to port 53 of the router itself, and its responses look like those of that address."""
 REDIRECT_DNS_IPV6 = (Rule("translation", "meta nfproto ipv6 meta l4proto { tcp, udp } th dport 53 redirect to :53"),)
 """The same for those by IPv6 alone."""
+FEW_SOURCE_PORTS = (Rule("source", "udp dport 53 masquerade to :20000-21999"),)
+"""Queries by UDP come from the router's address and from some ports of it (RFC 4787 section 4.2)."""
+
+
+def limit_dns_to(queries_per_s: int, burst: int) -> tuple[Rule, ...]:
+    """Lose queries by UDP beyond a rate."""
+    limit = f"limit rate over {queries_per_s}/second burst {burst} packets"
+    return (Rule("arriving", f"udp dport 53 {limit} drop"),)
 
 
 def drop_dns_longer_than(octets: int, *, ipv6_alone: bool = False) -> tuple[Rule, ...]:

@@ -29,7 +29,9 @@ ITEM = Item(
     references=("RFC 7871 section 2", "RFC 7871 section 11.1", "RFC 5625 section 3"),
     severity=Severity.WARNING,
     consequence="Servers on the Internet learn the addresses or devices of the users, who were not asked.",
-    procedure="Queries with EDNS and without are sent; the upstream gets no options that the client did not send.",
+    procedure=(
+        "Queries without EDNS, with it and with DO are sent; the upstream gets no options that the client did not send."
+    ),
     dig=("dig @{server} -p {port} x.plain.rig.example A +nosubnet",),
     needs=("upstream",),
     faults=("proxy-adds-client-subnet",),
@@ -39,8 +41,9 @@ ITEM = Item(
 def check(subject: ProxySubject) -> Outcome:
     """Ask, and look at what the upstream gets."""
     shown: tuple[Shown, ...] = ()
-    for payload in (None, 1232) if subject.lacks("edns") is None else (None,):
-        query = Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, payload=payload)
+    ways = ((None, False), (1232, False), (1232, True)) if subject.lacks("edns") is None else ((None, False),)
+    for payload, do in ways:
+        query = Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, payload=payload, do=do)
         through = compare(subject, query, of_query=_added)
         if isinstance(through, Outcome):
             return through

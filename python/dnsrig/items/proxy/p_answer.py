@@ -1,9 +1,11 @@
 """P-answer: answers."""
 
 import dns.message
+import dns.name
 from dns.rdatatype import RdataType
 
 from dnsrig.items.proxy._through import compare
+from dnsrig.verification.asker import random_label
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
@@ -20,6 +22,8 @@ QUESTIONS = (
     (names.MANY, RdataType.A),
     (names.MANY, RdataType.AAAA),
 )
+FOREIGN = ("www.example.com.", "example.net.")
+"""Names outside the rig's zone: a list of what is to be led elsewhere may have what is below them."""
 
 ITEM = Item(
     id="P-answer",
@@ -30,21 +34,28 @@ ITEM = Item(
     severity=Severity.CRITICAL,
     consequence="Clients are led to other addresses than the name's owner gave, and validation fails.",
     procedure=(
-        "Addresses, also of names with twelve of them, an alias, and a chain of three are asked for, and the answer "
-        "section is compared with what "
-        "the upstream sent."
+        "Addresses, also of names with twelve of them, an alias, and a chain of three are asked for, and some outside "
+        "the rig's zone; the answer section is compared with what the upstream sent."
     ),
     dig=("dig @{server} -p {port} x.plain.rig.example A", "dig @{server} -p {port} x.alias.rig.example A"),
     needs=("upstream",),
-    faults=("proxy-rewrites-addresses", "proxy-removes-aliases", "proxy-keeps-eight-records", "proxy-cuts-chains"),
+    faults=(
+        "proxy-rewrites-addresses",
+        "proxy-removes-aliases",
+        "proxy-keeps-eight-records",
+        "proxy-cuts-chains",
+        "blocks-foreign-names",
+    ),
 )
 
 
 def check(subject: ProxySubject) -> Outcome:
     """Ask, and compare."""
     shown: tuple[Exchange, ...] = ()
-    for what, rtype in QUESTIONS:
-        query = Query(name=names.fresh(what), rtype=rtype, rd=True, payload=None)
+    questions = [(names.fresh(what), rtype) for what, rtype in QUESTIONS]
+    questions += [(dns.name.from_text(random_label(), dns.name.from_text(of)), RdataType.A) for of in FOREIGN]
+    for name, rtype in questions:
+        query = Query(name=name, rtype=rtype, rd=True, payload=None)
         through = compare(subject, query, of_response=_differences)
         if isinstance(through, Outcome):
             return through

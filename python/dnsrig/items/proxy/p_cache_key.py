@@ -27,9 +27,9 @@ ITEM = Item(
         "What a client gets depends on what others have asked for before, and may be no answer to its question."
     ),
     procedure=(
-        "A name is asked for with type A, then TXT; with class IN, then another; in mixed case, then in lower case; "
-        "with EDNS, then without, and the other way round. Where the second response is from the cache, its "
-        "records, question and OPT are looked at."
+        "A name is asked for with type A, then TXT; one that has A alone with type AAAA, then A; with class IN, then "
+        "another; in mixed case, then in lower case; with EDNS, then without, and the other way round. Where the "
+        "second response is from the cache, its records, question and OPT are looked at."
     ),
     dig=(
         "dig @{server} -p {port} x.plain.rig.example A; dig @{server} -p {port} x.plain.rig.example TXT",
@@ -40,6 +40,7 @@ ITEM = Item(
     faults=(
         "proxy-cache-ignores-do",
         "proxy-cache-ignores-type",
+        "proxy-denials-ignore-type",
         "proxy-cache-ignores-class",
         "proxy-cache-ignores-case",
         "proxy-cache-adds-opt",
@@ -50,7 +51,7 @@ ITEM = Item(
 
 def check(subject: ProxySubject) -> Outcome:
     """Ask twice, with something else the second time."""
-    for way in (_types, _classes, _spelling, _opt):
+    for way in (_types, _absent_types, _classes, _spelling, _opt):
         found = way(subject)
         if found is not None:
             return found
@@ -74,6 +75,20 @@ def _types(subject: ProxySubject) -> Outcome | None:
         return None
     found = ", ".join(one.rdtype.name for one in message.answer) or "nothing"
     return failed(f"After type A, type TXT is answered with {found} from the proxy's cache.", twice.second.client)
+
+
+def _absent_types(subject: ProxySubject) -> Outcome | None:
+    name = names.fresh(names.ADDRESS)
+    twice = ask_twice(subject, _plain(name, RdataType.AAAA), _plain(name))
+    if isinstance(twice, Outcome):
+        return twice
+    message = twice.second.client.message
+    if message is None or not twice.from_cache or message.rcode() not in {dns.rcode.NOERROR, dns.rcode.NXDOMAIN}:
+        return None
+    if any(one.rdtype == RdataType.A for one in message.answer):
+        return None
+    reason = "After type AAAA, which the name has not, type A, which it has, is denied from the proxy's cache."
+    return failed(reason, twice.first.client, twice.second.client)
 
 
 def _classes(subject: ProxySubject) -> Outcome | None:

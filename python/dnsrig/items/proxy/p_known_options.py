@@ -37,8 +37,8 @@ ITEM = Item(
         "given EDNS up."
     ),
     procedure=(
-        "An address is asked for with each of COOKIE, ECS, padding, and a long option; the proxy may keep those for "
-        "itself, but answers with what the upstream sends."
+        "An address is asked for with each of COOKIE, ECS, padding, and a long option, the last by TCP too; the proxy "
+        "may keep those for itself, but answers with what the upstream sends."
     ),
     dig=(
         "dig @{server} -p {port} x.plain.rig.example A +cookie",
@@ -56,7 +56,16 @@ def check(subject: ProxySubject) -> Outcome:
         through = compare(subject, query, of_response=_differences)
         if isinstance(through, Outcome):
             return replace(through, reason=f"With {said}: {through.reason}")
+        if is_long(option) and subject.has_tcp:
+            by_tcp = compare(subject, replace(query, name=names.fresh(names.PLAIN)), transport="tcp")
+            if isinstance(by_tcp, Outcome):
+                return replace(by_tcp, reason=f"With {said}, by TCP: {by_tcp.reason}")
     return passed(f"Queries with {', '.join(OPTIONS)} are answered.")
+
+
+def is_long(option: dns.edns.Option) -> bool:
+    """Whether a query is long by it."""
+    return len(option.to_wire() or b"") >= LONG_OCTETS
 
 
 def _differences(went_in: dns.message.Message, came_out: dns.message.Message) -> list[str]:

@@ -7,7 +7,7 @@ from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.proxy import ProxySubject
 from dnsrig.verification.upstream import names
-from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
+from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed
 
 PAYLOAD = 1232
 LEAST = 1220
@@ -55,4 +55,7 @@ def check(subject: ProxySubject) -> Outcome:
     if large.client.octets > PAYLOAD:
         reason = f"{large.client.octets} octets come by UDP to a client that takes {PAYLOAD}."
         return failed(reason, large.client, *at_upstream(large.upstream))
+    if not large.client.is_truncated:
+        said = f"A response of {LARGER} octets comes as one of {large.client.octets} without TC"
+        return inconclusive(f"{said}; P-3 and P-tc are about that.", large.client)
     return passed("The upstream gets a payload size that is large enough, and the client no more than it takes.")

@@ -5,10 +5,9 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Collection
-from concurrent.futures import Future
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ import dns.exception
 
 from dnsrig.errors import DnsrigError
 from dnsrig.runs.folder import RunFolder
+from dnsrig.servers.interruption import raise_interruption
 from dnsrig.studies.functionality.beside import SideBySide
 from dnsrig.studies.functionality.cases import (
     Case,
@@ -31,13 +31,15 @@ from dnsrig.studies.functionality.cases import (
     wait_s,
 )
 from dnsrig.studies.functionality.settings import FunctionalitySettings
-from dnsrig.studies.functionality.targets import verified
+from dnsrig.studies.functionality.targets import begun
 from dnsrig.studies.plan import TimeLeft, about
 from dnsrig.studies.progress import Step, Watcher
 from dnsrig.verification.output.as_json import verification_as_json
 from dnsrig.verification.verification import LABELS, ORDER, Verification
 from dnsrig.wording import counted
 
+FAILURES = (DnsrigError, OSError, dns.exception.DNSException)
+"""What ends one case and leaves the others."""
 KEPT_OCTETS = 1 << 20
 """A larger file of a server (a database, a log of everything) is not kept in the run."""
 
@@ -51,7 +53,7 @@ class _Began:
     at_s: float
     """By the monotonic clock."""
     busy_s: float = 0.0
-    """How long the next one had to wait for it; 0 until that is known."""
+    """How long the next one had to wait for it."""
 
 
 class FunctionalityBench:
@@ -103,41 +105,45 @@ class FunctionalityBench:
                 if self._run.done(case.case_id, repetition):
                     continue
                 self._watcher.phase(f"{title(case)} as {case.role}" if case.role != "path" else title(case))
-                began = _Began(self._order, datetime.now(UTC), time.monotonic())
-                self._order += 1
-                self._began[repetition, case] = began
-                beside.begin((repetition, case), partial(self._verify, case, began))
+                self._verify(case, repetition, beside)
                 for (ended, of), future in beside.ended():
-                    self._take(of, ended, future, beside.waiting)
+                    self._take(of, ended, future.result, beside.waiting)
             self._watcher.phase("waiting for slow items")
             for (ended, of), future in beside.rest():
-                self._take(of, ended, future, beside.waiting)
+                self._take(of, ended, future.result, beside.waiting)
 
-    def _verify(self, case: Case, began: _Began, only_waits: Callable[[], None]) -> Verification:
-        """Verify a case, in a thread of its own, and keep what its server wrote."""
+    def _verify(self, case: Case, repetition: int, beside: SideBySide[tuple[int, Case], Verification]) -> None:
+        """Verify a case, or begin it where slow items are left, which then wait beside others."""
         items = case_items(case.role, self._settings.scope)
-
-        def waits() -> None:
-            began.busy_s = time.monotonic() - began.at_s
-            only_waits()
-
-        with tempfile.TemporaryDirectory(prefix="dnsrig-verify-") as name:
-            folder = Path(name)
+        began = _Began(self._order, datetime.now(UTC), time.monotonic())
+        self._order += 1
+        self._began[repetition, case] = began
+        with ExitStack() as held:
+            folder = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="dnsrig-verify-")))
+            held.callback(_keep_files, folder / "server", self._run.path / "servers" / case.case_id)
             try:
-                return verified(case, items, folder, waits)
-            finally:
-                _keep_files(folder / "server", self._run.path / "servers" / case.case_id)
+                finish = begun(case, items, folder, held)
+            except FAILURES as error:
+                raise_interruption(error)
+                self._failed(case, repetition, error)
+                return
+            began.busy_s = time.monotonic() - began.at_s
+            if any(known.item.is_slow for known in items):
+                beside.begin((repetition, case), held, finish)
+            else:
+                self._take(case, repetition, finish, beside.waiting)
 
     def _take(
-        self, case: Case, repetition: int, future: Future[Verification], waiting: Collection[tuple[int, Case]]
+        self, case: Case, repetition: int, found: Callable[[], Verification], waiting: Collection[tuple[int, Case]]
     ) -> None:
         """Record what a case has found, or why it could not."""
         try:
-            found = future.result()
-        except (DnsrigError, OSError, dns.exception.DNSException) as error:
+            verification = found()
+        except FAILURES as error:
+            raise_interruption(error)
             self._failed(case, repetition, error)
         else:
-            self._record(case, repetition, found, waiting)
+            self._record(case, repetition, verification, waiting)
 
     def _failed(self, case: Case, repetition: int, error: Exception) -> None:
         reason = str(error) or type(error).__name__
@@ -161,7 +167,7 @@ class FunctionalityBench:
             "remarks": [],
         }
         self._run.record(measurement)
-        self._time_left.took(case.case_id, repetition, began.busy_s or found.elapsed_s)
+        self._time_left.took(case.case_id, repetition, began.busy_s)
         self._done += 1
         counts = ", ".join(f"{count} {LABELS[verdict]}" for verdict in ORDER if (count := found.summary[verdict]))
         self._watcher.step(

@@ -1,8 +1,8 @@
-"""Cases that begin one after the other, and whose long waits pass side by side."""
+"""Long waits that pass side by side, while whatever else there is to do goes on."""
 
-import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import ExitStack
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
@@ -10,22 +10,20 @@ from dnsrig.verification.stopping import Stop, thread_pool
 
 Key = TypeVar("Key")
 Found = TypeVar("Found")
-Work = Callable[[Callable[[], None]], Found]
-"""Calls what it is given once it does nothing but wait, so that the next may begin."""
 MOST = 8
-"""Cases at a time: each has servers and namespaces."""
+"""Waits at a time: each has servers and namespaces."""
 LET_SIGNALS_THROUGH_S = 0.1
 
 
 class SideBySide(Generic[Key, Found]):
-    """Begins work in threads, the next once the one before has ended or only waits. Use it as a context manager.
+    """Work that does little but wait, each in a thread. Use it as a context manager.
 
-    An error in its block ends what all of them wait for, and it is left when they have put away what they had started.
+    An error in its block ends what all of them wait for, and it is left when they have put away what they hold.
     """
 
     def __init__(self) -> None:
         self._stop = Stop()
-        self._pool = thread_pool(MOST, "case", self._stop)
+        self._pool = thread_pool(MOST, "waiting", self._stop)
         self._under_way: dict[Future[Found], Key] = {}
 
     def __enter__(self) -> Self:
@@ -36,32 +34,38 @@ class SideBySide(Generic[Key, Found]):
     ) -> None:
         if error is not None:
             self._stop.set()
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._pool.shutdown(wait=True)
 
     @property
     def waiting(self) -> list[Key]:
         """What has begun and was not taken yet, in its order."""
         return list(self._under_way.values())
 
-    def begin(self, key: Key, work: Work[Found]) -> None:
-        """Start work, and return once it has ended or only waits."""
-        free = threading.Event()
-        future = self._pool.submit(work, free.set)
-        self._under_way[future] = key
-        future.add_done_callback(lambda _: free.set())
-        while not free.wait(LET_SIGNALS_THROUGH_S):
-            pass
+    def begin(self, key: Key, held: ExitStack, work: Callable[[], Found]) -> None:
+        """Start work that needs what `held` holds, and puts it away at its end; waits while there is much already."""
+
+        def work_and_put_away(stack: ExitStack) -> Found:
+            with stack:
+                return work()
+
+        while sum(not future.done() for future in self._under_way) >= MOST:
+            self._wait()
+        self._under_way[self._pool.submit(work_and_put_away, held.pop_all())] = key
 
     def ended(self) -> Iterator[tuple[Key, Future[Found]]]:
         """Give what has ended by now."""
-        yield from self._taken([future for future in self._under_way if future.done()])
+        yield from self._taken()
 
     def rest(self) -> Iterator[tuple[Key, Future[Found]]]:
         """Wait for all, and give each as it ends."""
         while self._under_way:
-            done, _ = wait(self._under_way, LET_SIGNALS_THROUGH_S, FIRST_COMPLETED)
-            yield from self._taken([future for future in self._under_way if future in done])
+            self._wait()
+            yield from self._taken()
 
-    def _taken(self, futures: list[Future[Found]]) -> Iterator[tuple[Key, Future[Found]]]:
-        for future in futures:
+    def _wait(self) -> None:
+        going_on = [future for future in self._under_way if not future.done()]
+        wait(going_on, LET_SIGNALS_THROUGH_S, FIRST_COMPLETED)
+
+    def _taken(self) -> Iterator[tuple[Key, Future[Found]]]:
+        for future in [future for future in self._under_way if future.done()]:
             yield self._under_way.pop(future), future

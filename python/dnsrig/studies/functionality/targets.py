@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,12 +21,11 @@ PORT = 53
 """Of targets at an address, which the study has none of."""
 
 
-def verified(
-    case: Case, items: Sequence[KnownItem], folder: Path, only_waits: Callable[[], None] = lambda: None
-) -> Verification:
-    """Run the items against the case's target, which is started in `folder`.
+def begun(case: Case, items: Sequence[KnownItem], folder: Path, held: ExitStack) -> Callable[[], Verification]:
+    """Start the case's target in `folder`, and run the items against it that are not slow.
 
-    `only_waits` is called once there are only slow items left, which wait most of their time.
+    Gives what runs the slow ones, which do little but wait, and says what was found. It may be called in another
+    thread; what it needs is in `held`.
 
     Raises:
         EnvironmentLacksError: it is not installed, or the machine makes no network namespaces.
@@ -34,10 +33,22 @@ def verified(
 
     """
     began, began_s = datetime.now(UTC), time.monotonic()
-    with _opened(case, folder) as target:
-        by_subject = run_on_each(items, target.subjects, _teller(items, len(target.subjects), only_waits))
+    target = held.enter_context(_opened(case, folder))
+    usual = run_on_each([known for known in items if not known.item.is_slow], target.subjects)
+
+    def finish() -> Verification:
+        slow = run_on_each([known for known in items if known.item.is_slow], target.subjects)
+        pairs = zip(usual, slow, strict=True)
+        by_subject = [_in_order(items, [*of_subject, *more]) for of_subject, more in pairs]
         found = verification_of(case.role, case.target, target, items, by_subject, began=began, elapsed_s=0.0)
-    return replace(found, elapsed_s=time.monotonic() - began_s)
+        return replace(found, elapsed_s=time.monotonic() - began_s)
+
+    return finish
+
+
+def _in_order(items: Sequence[KnownItem], results: Sequence[Result]) -> list[Result]:
+    by_id = {result.item.id: result for result in results}
+    return [by_id[known.item.id] for known in items]
 
 
 def _opened(case: Case, folder: Path) -> AbstractContextManager[Target]:
@@ -50,17 +61,3 @@ def _opened(case: Case, folder: Path) -> AbstractContextManager[Target]:
             return proxy_target(case.target, Device(), folder)
         case "path":
             return path_target(case.target, OwnPath(), Ends())
-
-
-def _teller(items: Sequence[KnownItem], subjects: int, only_waits: Callable[[], None]) -> Callable[[Result], None]:
-    """Give what is to be told each result: it calls `only_waits` when all but slow items have ended."""
-    left = subjects * sum(not known.item.is_slow for known in items)
-
-    def tell(result: Result) -> None:
-        nonlocal left
-        if not result.item.is_slow:
-            left -= 1
-            if left == 0:
-                only_waits()
-
-    return tell

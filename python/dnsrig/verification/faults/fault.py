@@ -85,6 +85,10 @@ class Fault:
     """What comes by TCP together with a query, or before its response, is thrown away."""
     needs_whole_queries: bool = False
     """A TCP connection is closed where a query comes in more than one segment, or with others in one."""
+    needs_whole_responses: bool = False
+    """What the first segment of the server's response by TCP does not have is taken for missing."""
+    serves_one_connection: bool = False
+    """Other TCP connections wait until one is closed."""
     other_source_port: bool = False
     """Responses by UDP come from another port than the one that was asked."""
     fixed_source_port: bool = False

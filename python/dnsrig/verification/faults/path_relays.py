@@ -126,7 +126,7 @@ FAULTS = (
     Fault(
         name="blocks-foreign-names",
         does="gives another address for names that are on a list",
-        roles=PATH,
+        roles=(*PATH, "proxy"),
         on_response=changing(lambda message: _rewrite(message, RdataType.A), _is_listed),
     ),
     Fault(

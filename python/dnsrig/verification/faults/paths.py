@@ -161,5 +161,15 @@ PATH_FAULTS = (
         does="resets TCP connections to port 53 that carry much",
         rules=rules.RESET_LARGE_DNS_BY_TCP,
     ),
+    PathFault(
+        name="path-limits-rate",
+        does="drops queries by UDP beyond 60 a second",
+        rules=rules.limit_dns_to(60, 30),
+    ),
+    PathFault(
+        name="path-translates-to-few-ports",
+        does="sends all queries by UDP from 2000 ports of its own",
+        rules=rules.FEW_SOURCE_PORTS,
+    ),
     PathFault(name="path-blocks-tcp-ipv6", does="drops TCP to port 53 by IPv6", rules=rules.DROP_DNS_BY_TCP_IPV6),
 )

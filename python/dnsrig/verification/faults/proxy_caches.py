@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import dns.edns
 import dns.flags
 import dns.message
 import dns.opcode
@@ -79,10 +80,12 @@ class _Cache:
     """Clients without EDNS get no OPT."""
     limits_udp: bool = True
     """What is too long for the client by UDP does not come from the cache."""
+    minds_subnets: bool = True
+    """Queries with a client subnet go to the server that is right, as those with other options do."""
 
     def on_query(self, passage: Passage) -> bytes:
         query = passage.asked
-        if query.opcode() != dns.opcode.QUERY or len(query.question) != 1 or query.edns > 0 or query.options:
+        if query.opcode() != dns.opcode.QUERY or not self._is_simple(query):
             return passage.query
         found = passage.cache.get(self.key(query))
         if found is not None:
@@ -94,11 +97,16 @@ class _Cache:
 
     def on_response(self, passage: Passage) -> bytes:
         query, answer = passage.asked, passage.answer
-        if len(query.question) == 1 and query.edns <= 0 and not query.options and self.is_kept(answer):
+        if self._is_simple(query) and self.is_kept(answer):
             least_s = min((rrset.ttl for rrset in (*answer.answer, *answer.authority)), default=0)
             if least_s or self.keeps_ttl_zero:
                 passage.cache[self.key(query)] = (passage.response, time.monotonic())
         return passage.response
+
+    def _is_simple(self, query: dns.message.Message) -> bool:
+        """Whether the response depends on what the key has."""
+        minded = [one for one in query.options if self.minds_subnets or one.otype != dns.edns.OptionType.ECS]
+        return len(query.question) == 1 and query.edns <= 0 and not minded
 
     def _again(self, query: dns.message.Message, response: bytes, at_s: float) -> bytes:
         answer = dns.message.from_wire(response)
@@ -149,6 +157,9 @@ def _is_servfail(answer: dns.message.Message) -> bool:
     return answer.rcode() == dns.rcode.SERVFAIL
 
 
+_DENIALS_OF_NAMES = _Cache(key=_without_type, is_kept=_is_empty)
+
+
 def _fault(name: str, does: str, cache: _Cache) -> Fault:
     return Fault(
         name=f"proxy-{name}",
@@ -170,11 +181,13 @@ FAULTS = (
     _fault("caches-refused", "keeps REFUSED for ever", _Cache(is_kept=_is_refused, keeps_ttl_zero=True)),
     _fault("caches-empty-for-ever", "keeps denials of types for ever", _Cache(is_kept=_is_empty, ages=False)),
     _fault("cache-ignores-type", "does not mind types in its cache", _Cache(key=_without_type)),
+    _fault("denials-ignore-type", "denies all types from its cache where one is absent", _DENIALS_OF_NAMES),
     _fault("cache-ignores-class", "does not mind classes in its cache", _Cache(key=_without_class)),
     _fault("cache-loses-ad", "keeps no AD in its cache", _Cache(spoil=_clear_ad)),
     _fault("cache-ignores-case", "spells as its first client did", _Cache(key=_without_case, spells_anew=False)),
     _fault("cache-ignores-edns", "does not mind EDNS in its cache", _Cache(key=_without_edns)),
     _fault("cache-adds-opt", "gives OPT from its cache to all", _Cache(key=_without_edns, drops_opt=False)),
     _fault("cache-ignores-transport", "gives by UDP from its cache what came by TCP", _Cache(limits_udp=False)),
+    _fault("cache-ignores-subnets", "does not mind client subnets in its cache", _Cache(minds_subnets=False)),
     _fault("caches-ttl-zero", "keeps records with TTL 0 in its cache", _Cache(keeps_ttl_zero=True)),
 )

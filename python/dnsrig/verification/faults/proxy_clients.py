@@ -1,5 +1,7 @@
 """Faults of DNS proxies that show with some clients: of IPv6, with options, at the same time, or none that asked."""
 
+import math
+import time
 from collections.abc import Callable
 
 import dns.edns
@@ -26,6 +28,7 @@ SIGNED_LENGTH = 32_767
 LARGE_PAYLOAD = 4096
 HINTS = ("ech=", "ipv4hint=", "ipv6hint=", "port=")
 ASCII = range(0x2A, 0x7F)
+PENDING_S = 0.2
 
 
 def _type(message: dns.message.Message) -> int:
@@ -134,6 +137,25 @@ def _without_edns(passage: Passage) -> bytes:
     return wire_of(answer)
 
 
+def _drop_first(passage: Passage) -> bytes | None:
+    name = passage.asked.question[0].name.canonicalize().to_text() if passage.asked.question else ""
+    if passage.transport != "udp" or name in passage.memory:
+        return passage.query
+    passage.memory.add(name)
+    return None
+
+
+def _drop_repeated(passage: Passage) -> bytes | None:
+    """Take what was asked just now for what the upstream has not answered yet."""
+    if passage.transport != "udp" or not passage.asked.question:
+        return passage.query
+    question, now_s = passage.asked.question[0], time.monotonic()
+    key = ("asked", question.name.canonicalize(), question.rdtype)
+    _, before_s = passage.cache.get(key, (b"", -math.inf))
+    passage.cache[key] = b"", now_s
+    return None if now_s - before_s < PENDING_S else passage.query
+
+
 def _fault(name: str, does: str, on_query: Change | None = None, on_response: Change | None = None) -> Fault:
     return Fault(name=f"proxy-{name}", does=does, roles=PROXY, on_query=on_query, on_response=on_response)
 
@@ -181,6 +203,8 @@ FAULTS = (
         _read(_ask_with_edns),
         _read(_without_edns),
     ),
+    _fault("drops-first", "drops the first query for each name", _read(_drop_first)),
+    _fault("drops-repeated", "drops queries for what it is asking for already", _read(_drop_repeated)),
     Fault(
         name="proxy-mixes-clients",
         does="sends responses to the client that used their ID last",

@@ -86,6 +86,14 @@ def _has_long_name(message: dns.message.Message) -> bool:
     return any(len(rrset.name.to_wire() or b"") > LONG_NAME for rrset in message.question)
 
 
+def _set_rd(message: dns.message.Message) -> None:
+    message.flags |= dns.flags.RD
+
+
+def _has_no_question(message: dns.message.Message) -> bool:
+    return not message.question
+
+
 def _as_query(passage: Passage) -> bytes:
     """Take a message for an ordinary query, whatever its opcode."""
     query = bytearray(passage.query)
@@ -121,6 +129,20 @@ FAULTS = (
     _fault("drops-any", "drops queries for ANY", dropping(_asks(RdataType.ANY))),
     _fault("drops-underscores", "drops queries for names with underscores", dropping(_has_underscore)),
     _fault("drops-long-names", "drops queries for names of more than 100 octets", dropping(_has_long_name)),
+    _fault("sets-rd", "sets RD in queries", asking(_set_rd)),
+    _fault("drops-no-question", "drops queries without a question", dropping(_has_no_question)),
+    Fault(
+        name="proxy-needs-whole-responses",
+        does="takes responses by TCP for missing that come in more than one segment",
+        roles=PROXY,
+        needs_whole_responses=True,
+    ),
+    Fault(
+        name="proxy-serves-one-connection",
+        does="lets TCP connections wait until another one is closed",
+        roles=PROXY,
+        serves_one_connection=True,
+    ),
     _fault("answers-opcodes", "answers unknown opcodes as if they were queries", _as_query),
     Fault(
         name="proxy-mixes-answers",

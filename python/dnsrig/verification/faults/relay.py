@@ -60,6 +60,7 @@ class Relay:
         self._cache: dict[object, tuple[bytes, float]] = {}
         self._fixed_port = 0
         self._one_by_one = asyncio.Lock()
+        self._one_connection = asyncio.Lock()
         self._under_way = 0
         self._last = b""
         self._senders: dict[bytes, tuple[str, int]] = {}
@@ -197,23 +198,31 @@ class Relay:
         if task is not None:
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
+        turn: contextlib.AbstractAsyncContextManager[None] = contextlib.nullcontext()
+        if self.fault.serves_one_connection:
+            turn = self._one_connection
         try:
             with contextlib.suppress(asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
-                while True:
-                    query = await self._read_query(reader)
-                    if is_transfer(query):
-                        await self._transfer(query, writer)
-                        continue
-                    response = await self._pass_on(query, "tcp")
-                    if response is not None:
-                        writer.write(struct.pack("!H", len(response)) + response)
-                        await writer.drain()
-                    if self.fault.closes_tcp_after_one:
-                        break
-                    if self.fault.discards_pipelined:
-                        await self._discard(reader)
+                async with turn:
+                    await self._serve_queries(reader, writer)
         finally:
             writer.close()
+
+    async def _serve_queries(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer what comes by a connection, until its end or until the fault closes it."""
+        while True:
+            query = await self._read_query(reader)
+            if is_transfer(query):
+                await self._transfer(query, writer)
+                continue
+            response = await self._pass_on(query, "tcp")
+            if response is not None:
+                writer.write(struct.pack("!H", len(response)) + response)
+                await writer.drain()
+            if self.fault.closes_tcp_after_one:
+                return
+            if self.fault.discards_pipelined:
+                await self._discard(reader)
 
     async def _read_query(self, reader: asyncio.StreamReader) -> bytes:
         """Read a query by TCP; IncompleteReadError at the end of the connection, or where the fault gives up."""
@@ -307,6 +316,11 @@ class Relay:
             channel.setblocking(False)
             await self._loop.sock_connect(channel, (self.upstream.address, self.upstream.port))
             await self._loop.sock_sendall(channel, struct.pack("!H", len(query)) + query)
+            if self.fault.needs_whole_responses:
+                part = await self._loop.sock_recv(channel, LARGEST_MESSAGE)
+                if len(part) < 2 or len(part) != 2 + int.from_bytes(part[:2]):
+                    raise asyncio.IncompleteReadError(part, None)
+                return part[2:]
             length = struct.unpack("!H", await self._exactly(channel, 2))[0]
             return await self._exactly(channel, length)
 

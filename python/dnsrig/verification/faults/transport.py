@@ -150,7 +150,7 @@ FAULTS = (
     Fault(
         name="needs-whole-queries",
         does="closes TCP connections by which a query comes in more than one segment, or with others in one",
-        roles=AUTHORITATIVE,
+        roles=(*AUTHORITATIVE, "proxy"),
         needs_whole_queries=True,
     ),
     Fault(

@@ -20,6 +20,8 @@ from dnsrig.verification.verdicts import Outcome, failed, inconclusive
 
 POINT_AT_UPSTREAM = "let it forward to the address of --upstream, where the rig answers"
 
+NO_OUTER = "No outer address of the proxy is known; --outer names it."
+
 
 @dataclass(frozen=True, slots=True)
 class Through:
@@ -48,6 +50,8 @@ class ProxySubject:
     """The proxy's name and version, where the rig started it."""
     direct: Asker | None = None
     """Asks the upstream without the proxy; None where there is no upstream of the rig's."""
+    lacks_wan: str = NO_OUTER
+    """Why there is no `wan`, as a sentence."""
 
     def without(self) -> "ProxySubject":
         """Give what the same items find where the upstream is asked itself.
@@ -102,7 +106,7 @@ class ProxySubject:
             case "tcp":
                 return self._lacks_upstream or (None if self.has_tcp else "It does not answer by TCP (see P-tcp).")
             case "wan":
-                return None if self.wan is not None else "No outer address of the proxy is known; --outer names it."
+                return None if self.wan is not None else self.lacks_wan
             case _:
                 raise ValueError(f"no item may need {need!r}")
 

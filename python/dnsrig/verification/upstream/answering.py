@@ -1,5 +1,8 @@
 """What the upstream answers, by the name: responses of a resolver that has validated them."""
 
+import ipaddress
+import itertools
+
 import dns.edns
 import dns.flags
 import dns.message
@@ -65,6 +68,7 @@ FEW_RECORDS_OCTETS, STRINGS = 16_384, 4
 """Beyond so many octets, records have so many strings: servers may take no more than 100 records of a type."""
 TARGET = b"target"
 """The label of what an alias points to, below it."""
+HOST_IN_SUBNET = 53
 TEXTS = ("first", "second", "third", "fourth")
 
 
@@ -124,6 +128,8 @@ class Answering:
         self._add_records(query, response, word, number)
         if word == names.OPTIONS and response.edns >= 0:
             _add_option(response, dns.edns.GenericOption(UNASSIGNED_OPTION, OPTION_OCTETS))
+        if word == names.SUBNET:
+            _tailor(query, response)
         if word == names.CASE:
             for rrset in response.answer:
                 rrset.name = dns.name.Name([label.upper() for label in rrset.name.labels])
@@ -139,7 +145,8 @@ class Answering:
         question = query.question[0]
         name, rtype, rdclass = question.name, RdataType.make(question.rdtype), question.rdclass
         signed = query.edns >= 0 and bool(query.ednsflags & dns.flags.DO) and rdclass == dns.rdataclass.IN
-        if word in {names.ABSENT, names.EMPTY}:
+        lacks_type = word == names.ADDRESS and rtype != RdataType.A
+        if word in {names.ABSENT, names.EMPTY} or lacks_type:
             response.set_rcode(dns.rcode.NXDOMAIN if word == names.ABSENT else dns.rcode.NOERROR)
             self._deny(response, name, number or TTL_S, signed=signed)
             return
@@ -241,6 +248,16 @@ def _data(name: dns.name.Name, rtype: RdataType) -> tuple[str, ...]:
 
 def _add_option(response: dns.message.Message, option: dns.edns.Option) -> None:
     response.use_edns(0, response.ednsflags & dns.flags.DO, UPSTREAM_PAYLOAD, options=[*response.options, option])
+
+
+def _tailor(query: dns.message.Message, response: dns.message.Message) -> None:
+    """Give clients of a subnet an address in it, for it alone."""
+    found = [option for option in query.options if isinstance(option, dns.edns.ECSOption) and option.family == 1]
+    for option, rrset in itertools.product(found[:1], response.answer):
+        if rrset.rdtype == RdataType.A:
+            address = str(ipaddress.IPv4Address(option.address) + HOST_IN_SUBNET)
+            response.answer[0] = _rrset(rrset.name, RdataType.A, (address,))
+            _add_option(response, dns.edns.ECSOption(option.address, option.srclen, option.srclen))
 
 
 def _within_limit(query: dns.message.Message, response: dns.message.Message, transport: Transport) -> bytes:

@@ -43,6 +43,14 @@ FORGED_QUESTION = "forged-question"
 """The response comes after a forged one with another question."""
 FORGED_SOURCE = "forged-source"
 """The response comes after a forged one from another port."""
+SUBNET = "subnet"
+"""The address depends on the client subnet of the query (RFC 7871), and the response says so."""
+PIECES = "pieces"
+"""By TCP the response comes in three segments, the first of which has half of its length."""
+ADDRESS = "address"
+"""An IPv4 address, and records of no other type."""
+LATE = "late"
+"""By UDP the response comes after some milliseconds."""
 TTL_S = 300
 
 
@@ -64,6 +72,11 @@ def absent_for(ttl_s: int) -> str:
 def empty_for(ttl_s: int) -> str:
     """Give the label of a name without the type, whose denial may be kept for so long."""
     return f"{EMPTY}-{ttl_s}"
+
+
+def late_by(milliseconds: int) -> str:
+    """Give the label of a record that comes so much later by UDP."""
+    return f"{LATE}-{milliseconds}"
 
 
 def fresh(what: str) -> dns.name.Name:

@@ -25,6 +25,7 @@ from dnsrig.verification.upstream.signer import Signer
 
 PORT_ATTEMPTS = 50
 IDLE_S = 30.0
+PIECE_OCTETS, PIECES_GAP_S = 20, 0.15
 TSIG_NAME = "dnsrig-key."
 
 
@@ -171,7 +172,17 @@ class Upstream:
         with contextlib.suppress(dns.exception.DNSException, ValueError):
             self._forge(query, sender)
         response = self.respond(query, "udp", Endpoint(sender[0], sender[1]))
-        if response is not None and self._datagrams is not None:
+        if response is None:
+            return
+        late_s = _late_s(query)
+        if late_s:
+            self._loop.call_later(late_s, self._send, response, sender)
+        else:
+            self._send(response, sender)
+
+    def _send(self, response: bytes, sender: tuple[str, int]) -> None:
+        # What is late may come after all has been closed.
+        if self._datagrams is not None and not self._datagrams.is_closing():
             self._datagrams.sendto(response, sender)
 
     def _forge(self, query: bytes, sender: tuple[str, int]) -> None:
@@ -199,10 +210,30 @@ class Upstream:
                     response = self.respond(query, "tcp", Endpoint(peer[0], peer[1]))
                     if response is None:
                         break
-                    writer.write(struct.pack("!H", len(response)) + response)
-                    await writer.drain()
+                    for part in _parts(query, struct.pack("!H", len(response)) + response):
+                        writer.write(part)
+                        await writer.drain()
+                        await asyncio.sleep(PIECES_GAP_S if len(part) < len(response) else 0)
         finally:
             writer.close()
+
+
+def _late_s(query: bytes) -> float:
+    """Give how much later the response to a query comes by UDP, as its name says."""
+    word, number = _said(query)
+    return number / 1e3 if word == names.LATE else 0.0
+
+
+def _said(query: bytes) -> tuple[str, int]:
+    asked = dns.message.from_wire(query, question_only=True).question
+    return names.said(asked[0].name) if asked else (names.PLAIN, 0)
+
+
+def _parts(query: bytes, framed: bytes) -> Sequence[bytes]:
+    """Cut a response by TCP, its length before it, into the segments that its name says."""
+    if _said(query)[0] != names.PIECES:
+        return [framed]
+    return [framed[:1], framed[1:PIECE_OCTETS], framed[PIECE_OCTETS:]]
 
 
 class _Datagrams(asyncio.DatagramProtocol):

@@ -1,0 +1,63 @@
+"""P-same-question: clients that ask for the same at the same time."""
+
+from dataclasses import replace
+
+from dns.rdatatype import RdataType
+
+from dnsrig.verification.exchange import Exchange
+from dnsrig.verification.item import Item
+from dnsrig.verification.queries import Query
+from dnsrig.verification.stopping import thread_pool
+from dnsrig.verification.subjects.proxy import ProxySubject
+from dnsrig.verification.upstream import names
+from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed
+
+CLIENTS, ROUNDS = 6, 3
+LATE_MS, WAIT_S = 300, 2.0
+
+ITEM = Item(
+    id="P-same-question",
+    role="proxy",
+    group="Protection",
+    requirement="Clients that ask for the same name while its response is awaited all get it.",
+    references=("RFC 5625 section 3", "RFC 5452 section 5"),
+    severity=Severity.WARNING,
+    consequence=(
+        "Devices of a house that look for the same name at once, as after a failure of its line, wait for it one after "
+        "the other."
+    ),
+    procedure=(
+        f"{CLIENTS} clients, each from a port of its own and with an ID of its own, ask at once by UDP for one name, "
+        f"whose response the upstream gives after {LATE_MS} ms; up to {ROUNDS} times, until all are answered. Where "
+        "they never are, the same is done with a name for each."
+    ),
+    dig=("for i in 1 2 3 4 5 6; do dig @{server} -p {port} x.late-300.rig.example A +noedns +tries=1 & done",),
+    needs=("upstream",),
+    faults=("proxy-drops-repeated",),
+)
+
+
+def check(subject: ProxySubject) -> Outcome:
+    """Ask at once for the same, and for different names where that fails."""
+    lost: list[Exchange] = []
+    for _ in range(ROUNDS):
+        same = _query()
+        lost = _unanswered(subject, [same] * CLIENTS)
+        if not lost:
+            return passed(f"{CLIENTS} clients that ask for the same name at once are all answered.")
+    others = _unanswered(subject, [_query() for _ in range(CLIENTS)])
+    said = f"{CLIENTS - len(lost)} of {CLIENTS} clients that ask for the same name at once are answered"
+    if others:
+        return inconclusive(f"{said}, and {CLIENTS - len(others)} of as many that ask for different ones.", lost[0])
+    return failed(f"{said}, {ROUNDS} times never all; those that ask for different ones all are.", lost[0])
+
+
+def _query() -> Query:
+    return Query(name=names.fresh(names.late_by(LATE_MS)), rtype=RdataType.A, rd=True, payload=None)
+
+
+def _unanswered(subject: ProxySubject, queries: list[Query]) -> list[Exchange]:
+    """Ask all at once, each once; give those without response."""
+    hasty = replace(subject.asker, udp_waits_s=(WAIT_S,))
+    with thread_pool(len(queries), "same") as pool:
+        return [exchange for exchange in pool.map(hasty.udp, queries) if exchange.message is None]

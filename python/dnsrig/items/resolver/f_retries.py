@@ -5,11 +5,15 @@ from collections import Counter
 import dns.name
 
 from dnsrig.items.resolver._failures import ask_once, list_of
+from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.resolver import ResolverSubject
-from dnsrig.verification.verdicts import Evidence, Outcome, Severity, failed, passed
+from dnsrig.verification.tree.seen import SeenQuery
+from dnsrig.verification.verdicts import Evidence, Outcome, Severity, failed, inconclusive, passed
 
 MOST = 3
+NAMES = 3
+"""So many names are asked for at most, until the server was asked for one."""
 ITEM = Item(
     id="F-retries",
     role="resolver",
@@ -21,7 +25,8 @@ ITEM = Item(
     procedure=(
         "A name whose only server is silent is asked for once; within 12 s so many queries for the name and a "
         "type came to the "
-        "server by one transport."
+        "server by one transport. Where none came, as from a resolver that knows the server to be silent, two other "
+        "names are asked for, and then there is no verdict."
     ),
     dig=(
         (
@@ -35,13 +40,20 @@ ITEM = Item(
 
 
 def check(subject: ResolverSubject) -> Outcome:
-    """Ask once."""
-    name = subject.fresh_name(dns.name.from_text("dead.nsec."))
-    exchange = ask_once(subject, name)
-    # Some try for longer than any client waits: what they send in this time is counted.
-    seen = [*subject.seen_of(name)]
-    if not seen:
-        return passed("The server was not asked at all: the resolver knows it to be silent.", exchange)
+    """Ask once, and for other names where nothing comes to the server."""
+    exchanges: list[Exchange] = []
+    for _ in range(NAMES):
+        name = subject.fresh_name(dns.name.from_text("dead.nsec."))
+        exchanges.append(ask_once(subject, name))
+        # Some try for longer than any client waits: what they send in this time is counted.
+        seen = [*subject.seen_of(name)]
+        if seen:
+            return _judged(name, seen)
+    return inconclusive(f"The server that is silent was not asked for any of {NAMES} names.", *exchanges)
+
+
+def _judged(name: dns.name.Name, seen: list[SeenQuery]) -> Outcome:
+    """Count the queries for one name and type to one server by one transport."""
     shown = Evidence(f"queries for {name} at the tree's servers", list_of(seen))
     (server, transport, rtype), most = Counter((one.server, one.transport, one.rtype) for one in seen).most_common(1)[0]
     said = (

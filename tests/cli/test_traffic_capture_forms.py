@@ -1,4 +1,4 @@
-"""The same messages in captures of every form: `dnsrig traffic` reads from each what dnspython made and tshark reads."""
+"""The same messages in captures of every form: dnsrig reads from each what dnspython made, and what tshark reads."""
 
 import gzip
 import json
@@ -189,8 +189,10 @@ def _read_by_us(dnsrig, path, folder):
 
 
 def _read_by_tshark(path):
-    fields = "frame.time_epoch ip.src ipv6.src ip.dst ipv6.dst udp.srcport tcp.srcport udp.dstport tcp.dstport".split()
-    fields += "dns.id dns.qry.name dns.qry.type dns.qry.class dns.flags.response dns.flags.rcode".split()
+    ends = [f"{layer}.{end}" for layer in ("ip", "ipv6") for end in ("src", "dst")]
+    ports = [f"{layer}.{end}" for layer in ("udp", "tcp") for end in ("srcport", "dstport")]
+    of_dns = [f"dns.{name}" for name in ("id", "qry.name", "qry.type", "qry.class", "flags.response", "flags.rcode")]
+    fields = ["frame.time_epoch", *ends, *ports, *of_dns]
     command = ["tshark", "-r", path, "-Y", "dns", "-T", "fields", "-E", "occurrence=f"]
     command += [part for field in fields for part in ("-e", field)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)

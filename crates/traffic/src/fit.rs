@@ -6,6 +6,7 @@
 
 mod clients;
 mod counts;
+mod habits;
 mod histogram;
 mod names;
 mod pending;

@@ -1,6 +1,7 @@
 """The simulated Internet on the loopback device: the command line, and what servers answer by UDP and TCP."""
 
 import json
+import resource
 import signal
 import subprocess
 import sys
@@ -180,6 +181,33 @@ def test_what_a_query_file_asks_for_is_signed_beforehand(served: Served, tmp_pat
         assert server.state()["signatures"] == made
     finally:
         server.stop()
+
+
+GROWTH = """
+import sys
+from pathlib import Path
+from dnsrig import _core
+
+def pages():
+    return int(Path("/proc/self/statm").read_text().split()[1])
+
+internet = _core.Internet("small", seed=1, signed_at_s=1_669_900_000, memory_octets=int(sys.argv[1]))
+internet.prepare()
+before = pages()
+internet.presign(2000, 1)
+print(pages() - before)
+"""
+
+
+def test_no_more_memory_is_used_than_allowed() -> None:
+    def growth(memory_octets: int) -> int:
+        command = [sys.executable, "-c", GROWTH, str(memory_octets)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=120, check=True)
+        return int(done.stdout) * resource.getpagesize()
+
+    bound = 16 << 20
+    assert growth(1 << 30) > 2 * bound
+    assert growth(bound) < bound
 
 
 def test_unknown_profile(dnsrig: Callable[..., Any]) -> None:

@@ -2,12 +2,15 @@
 
 import os
 import signal
+from types import SimpleNamespace
 
 import pytest
 from dnsrig.errors import SubjectFailedError
 from dnsrig.hosts import processes
 from dnsrig.runs.folder import RunFolder
-from dnsrig.servers.resolvers.unbound import UnboundResolver
+from dnsrig.servers import driven
+from dnsrig.servers.resolvers.settings import Forwarder, ResolverSettings
+from dnsrig.servers.resolvers.unbound import UnboundForwarder, UnboundResolver
 from dnsrig.studies import conduct
 from dnsrig.studies.resolving import bench, silence
 from resolver_runs import Quiet, by_case, settings, skip_without
@@ -85,3 +88,39 @@ def test_a_refused_trust_anchor_costs_the_validating_cases(tmp_path, monkeypatch
     assert "SERVFAIL" in failure["reason"]
     assert "trust anchor" in failure["reason"]
     assert any(problem.startswith("not rehearsed: ") for problem in problems)
+
+
+def test_a_resolver_out_of_memory_costs_its_cases(tmp_path):
+    """BIND does not start with 24 MiB, and Unbound does."""
+    run, summary, problems = conducted(tmp_path, ("unbound", "bind"), load_s=1.0, rates=(100,), memory_limit_mib=24)
+    assert summary["status"] == "incomplete"
+    assert "unbound-off-100-profile-udp-part1" in by_case(run)
+    failed = [failure for failure in run.manifest()["failures"] if failure["case"]["server"] == "bind"]
+    assert {case_id for failure in failed for case_id in failure["case_ids"]} == {
+        "bind-off-100-profile-udp-part1",
+        "bind-on-100-profile-udp-part1",
+    }
+    assert all("(it had at most 24 MiB of memory of its own)\n" in failure["reason"] for failure in failed)
+    assert any("at most 24 MiB" in problem for problem in problems)
+    item = by_case(run)["unbound-off-100-profile-udp-part1"]
+    assert "at most 24 MiB of memory of its own (RLIMIT_DATA)" in item["remarks"]
+
+
+@pytest.mark.parametrize(("kills", "said"), [(8, True), (7, False)])
+def test_a_kill_for_want_of_memory_is_told_from_another(tmp_path, monkeypatch, kills, said):
+    """The kernel's count of such kills has grown, or has not, since the resolver was started."""
+    skip_without("unbound")
+    server = UnboundForwarder(ResolverSettings(forwarders=(Forwarder("127.0.0.1", 9),)), tmp_path)
+    server._process = SimpleNamespace(alive=lambda: False, returncode=-9, log_tail=lambda: "its last line")
+    server._kills_before = 7
+    monkeypatch.setattr(driven, "out_of_memory_kills", lambda: kills)
+    with pytest.raises(SubjectFailedError, match="by signal 9") as raised:
+        server.check_running()
+    assert ("for want of memory" in str(raised.value)) == said
+
+
+def test_the_kernels_count_of_kills_is_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(processes, "PROC", tmp_path)
+    assert processes.out_of_memory_kills() == 0
+    (tmp_path / "vmstat").write_text("pgfault 12\noom_kill 3\nballoon_inflate 0\n")
+    assert processes.out_of_memory_kills() == 3

@@ -1,7 +1,7 @@
 """Measures cases of resolvers: each start with an empty cache, against an Internet that holds still."""
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -135,6 +135,14 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
                 self._check_rig()
                 # Its cases will say so too; those of other resolvers may go on.
                 self._watcher.problem(f"not rehearsed: stream {stream}, by {program}: {error}")
+
+    def _failed(self, block: ResolverBlock, case_ids: Iterable[str], repetition: int, error: DnsrigError) -> None:
+        """Record a failure, with the limit that its resolver had."""
+        limit = self._settings.memory_limit_mib
+        if limit is not None and isinstance(error, SubjectFailedError):
+            first, newline, rest = str(error).partition("\n")
+            error = SubjectFailedError(f"{first} (it had at most {limit} MiB of memory of its own){newline}{rest}")
+        super()._failed(block, case_ids, repetition, error)
 
     def _measure_case(self, block: ResolverBlock, case_id: str, server: Resolver) -> Outcome:
         case = block.case_ids()[case_id]

@@ -76,6 +76,12 @@ def test_probes_are_other_questions_than_the_loads(made):
     assert probes.isdisjoint(questions_of(found["p-256-do0"]))
 
 
+def test_signed_zones_are_compared_over_the_open_path_where_it_is_measured():
+    for conditions, path in ((("tcp-only", "ethernet"), "ethernet"), (("tcp-only", "mtu-1280"), "tcp-only")):
+        text = study("resolver-matrix").text(settings("resolver-matrix", conditions=conditions))
+        assert {question.of["cell"] for question in text.questions} == {f"{path}-anchor-do1"}
+
+
 def test_conditions_that_need_nft_say_so_before_anything_runs(monkeypatch):
     monkeypatch.setattr(resolver_matrix, "find_program", lambda _: None)
     matrix = study("resolver-matrix")

@@ -235,7 +235,8 @@ class ResolverMatrix(ResolverStudy[MatrixSettings]):
         """Give the words and the layout of the report."""
         columns = {column.key: column.label for column in _columns(settings)}
         signed = [key for key in settings.keys if key != UNSIGNED]
-        plain = Column(settings.conditions[0], validates=True, do_bit=True)
+        path = ETHERNET if ETHERNET in settings.conditions else settings.conditions[0]
+        plain = Column(path, validates=True, do_bit=True)
         return StudyText(
             name=self.name,
             title=self.title,

@@ -36,7 +36,7 @@ from dnsrig.servers.programs import find_program
 from dnsrig.servers.resolvers.base import Resolver
 from dnsrig.studies.bench import Observation, Outcome, observe
 from dnsrig.studies.resolving import sections, words
-from dnsrig.studies.resolving.bench import GIVEN, ResolverBench, resolver_facts
+from dnsrig.studies.resolving.bench import GIVEN, ResolverBench
 from dnsrig.studies.resolving.cases import ResolverCase, Traffic
 from dnsrig.studies.resolving.conditions import CONDITIONS, OPEN, needs_nft
 from dnsrig.studies.resolving.place import Place
@@ -114,12 +114,12 @@ class MatrixBench(ResolverBench):
         except SubjectFailedError as error:
             # No load goes where nothing is answered; a resolver that is gone or hangs is another matter.
             server.check_running()
-            counts = server.counts()
+            server.counts()
             _, observed = observe(server, lambda: None, network_of=server.pids()[0])
-            return unanswered(case, str(error), observed, {"resolver": resolver_facts(counts, counts)})
+            return unanswered(case, str(error), observed)
 
 
-def unanswered(case: ResolverCase, reason: str, observed: Observation, more: dict[str, Any]) -> Outcome:
+def unanswered(case: ResolverCase, reason: str, observed: Observation) -> Outcome:
     """Make the outcome of a cell to which no load was sent, because its resolver answered nothing before."""
     nothing = {"sent": 0, "answered": 0, "timed_out": 0, "qps": 0.0, "rcodes": {}, "intervals": []}
     return Outcome(
@@ -130,7 +130,8 @@ def unanswered(case: ResolverCase, reason: str, observed: Observation, more: dic
         evidence=["no load was sent"],
         tainted=[f"no load was sent: {reason}"],
         axes=dict(case.axes),
-        more=more,
+        # The size of an idle resolver's cache is not to be compared with that of a loaded one.
+        more={},
     )
 
 
@@ -351,7 +352,7 @@ def _resolves_cell(case: CaseResult | None) -> Cell:
     text = "resolves" if answered == asked else f"fails ({answered} of {asked} answered)"
     if answered and case is not None and not case.total("answered"):
         text = f"fails (no answer under load; before it {answered} of {asked})"
-    return Cell(text, f"{secure} of {asked} secure")
+    return Cell(text, f"{secure} of {asked} secure" if answered else "")
 
 
 def _published_section(findings: Findings) -> Section:

@@ -196,7 +196,7 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
             tainted=[*verdict["tainted"], *_faults(load, upstream)],
             axes=dict(case.axes),
             more={
-                "resolver": resolver_facts(after_counts, counts),
+                "resolver": _resolver_facts(after_counts, counts),
                 "upstream": {**upstream, "by_second": timeline.upstream_by_second},
                 "network": _network_facts(observed),
                 "by_second": timeline.by_second(),
@@ -296,8 +296,7 @@ def _asked(block: ResolverBlock) -> list[tuple[ResolverCase, str]]:
     return [(case, stream) for case in block.cases for stream in dict.fromkeys((*case.warm_up, case.traffic.stream))]
 
 
-def resolver_facts(after: ResolverCounts, before: ResolverCounts) -> dict[str, Any]:
-    """Give, as a measurement holds it, what a resolver counted between two times, and what its cache held then."""
+def _resolver_facts(after: ResolverCounts, before: ResolverCounts) -> dict[str, Any]:
     return {
         "queries": after.queries - before.queries,
         "cache_hit_share": after.hit_share_since(before),

@@ -145,6 +145,7 @@ def test_without_namespaces_it_says_what_is_lacking(tmp_path, monkeypatch):
     with pytest.raises(EnvironmentLacksError, match="not root; user namespaces do not help") as raised:
         conduct.start(NAME, settings(NAME, **SHORT), tmp_path, [], Quiet())
     assert raised.value.exit_code == 3
+    assert "What works without: `dnsrig internet serve --loopback`" in str(raised.value)
     assert not list(tmp_path.iterdir())
 
 

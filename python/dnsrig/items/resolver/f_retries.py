@@ -25,9 +25,9 @@ ITEM = Item(
     severity=Severity.WARNING,
     consequence="What clients ask is multiplied on the way to servers that are overloaded already.",
     procedure=(
-        "A name whose only server is silent is asked for once; within 12 s, no more than three queries for the name and "
-        "a type come to the server by UDP, and no more than three by TCP. Where none came, as from a resolver that knows "
-        "the server to be silent, two other names are asked for, and then there is no verdict."
+        "A name whose only server is silent is asked for once; within 12 s, no more than three queries for the name "
+        "and a type come to the server by UDP, and no more than three by TCP. Where none came, as from a resolver that "
+        "knows the server to be silent, two other names are asked for, and then there is no verdict."
     ),
     dig=(
         (

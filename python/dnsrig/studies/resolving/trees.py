@@ -26,9 +26,9 @@ _FEW_TLDS = 0.1
 SIGNED_TLDS_2010 = frozenset({"br", "cz", "fr", "jp", "net", "nl", "org", "se", "uk"})
 """Those of a profile's named top-level domains that had a DS record in the root zone at the end of 2010.
 
-Published: org was signed, net (December 2010) and com, which is not among them (March 2011; Verisign, "DNSSEC Timeline",
-https://www.verisign.com/en_US/domain-names/dnssec/index.xhtml; blogs.infoblox.com, "Survey says: the 2010 edition"); nl
-was signed, its key to be in the root within weeks (SIDN's announcement, domainnews.com). For br, cz, fr, jp, se and uk,
+Published: org was signed, net (December 2010) and com, which is not among them (March 2011; Verisign, "DNSSEC
+Timeline", https://www.verisign.com/en_US/domain-names/dnssec/index.xhtml; blogs.infoblox.com, "Survey says: the 2010
+edition"); nl was signed, its key to be in the root within weeks (SIDN, domainnews.com). For br, cz, fr, jp, se and uk,
 and for cn, de and ru being unsigned, no publication is at hand: our recollection of what registries announced.
 """
 

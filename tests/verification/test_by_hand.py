@@ -99,13 +99,13 @@ def run(command: str, server: TreeServer, address: str) -> str:
     line = filled(command, address, server.port)
     before = len(server.seen)
     done = subprocess.run(
-        ["sh", "-c", f'dig() {{ command dig +tries=1 +time=5 "$@"; }}; sleep() {{ :; }}; {line}'],
+        ["sh", "-c", f'dig() {{ command dig +tries=1 +time=5 "$@"; }}; sleep() {{ :; }}; nc() {{ :; }}; {line}'],
         capture_output=True,
         text=True,
         timeout=PATIENCE_S,
         check=False,
     )
-    wanted = {pair for part in re.findall(r"(?:dig|delv) [^;]*", line) for pair in asked(part)}
+    wanted = {pair for part in re.findall(r"(?:dig|delv) [^;&]*", line) for pair in asked(part)}
     seen = [query for query in server.seen.since(before) if query.server == address]
     came = {(query.name, dns.rdatatype.to_text(query.rtype)) for query in seen}
     is_delv = line.startswith("delv")

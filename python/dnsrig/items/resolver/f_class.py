@@ -19,7 +19,7 @@ ITEM = Item(
     severity=Severity.WARNING,
     consequence="Clients wait for nothing, or take for another class's what is of IN.",
     procedure="An address is asked for in class HS: there is a response, of whatever code, with nothing in its answer.",
-    dig=("dig @{server} -p {port} -c HS www.control.unsigned. A +noedns",),
+    dig=("dig @{server} -p {port} -c HS -t A -q www.control.unsigned. +noedns",),
     needs=("names",),
     faults=("drops-other-classes", "ignores-class"),
 )

@@ -25,8 +25,7 @@ ITEM = Item(
         "by UDP and by TCP."
     ),
     dig=(
-        "for i in 1 2 3; do (printf '\\000'; sleep 30) | nc {server} {port} & done; "
-        "dig @{server} -p {port} x.plain.rig.example A +noedns +tcp",
+        "dig @{server} -p {port} x.plain.rig.example A +noedns +tcp   # while connections are open that send nothing more",
     ),
     needs=("tcp",),
     faults=("proxy-serves-one-connection",),

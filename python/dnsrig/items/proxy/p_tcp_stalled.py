@@ -24,9 +24,7 @@ ITEM = Item(
         f"{STALLED} connections are held open with a part of a query sent by each; meanwhile an address is asked for "
         "by UDP and by TCP."
     ),
-    dig=(
-        "dig @{server} -p {port} x.plain.rig.example A +noedns +tcp   # while connections are open that send nothing more",
-    ),
+    dig=("dig @{server} -p {port} x.plain.rig.example A +noedns +tcp   # while some connections are open and silent",),
     needs=("tcp",),
     faults=("proxy-serves-one-connection",),
     runs_alone=True,

@@ -31,7 +31,7 @@ ITEM = Item(
         f"whose response the upstream gives after {LATE_MS} ms; up to {ROUNDS} times, until all are answered. Where "
         "they never are, the same is done with a name for each."
     ),
-    dig=("for i in 1 2 3 4 5 6; do dig @{server} -p {port} x.late-300.rig.example A +noedns +tries=1 & done",),
+    dig=("dig @{server} -p {port} x.late-300.rig.example A +noedns +tries=1   # from several windows at once",),
     needs=("upstream",),
     faults=("proxy-drops-repeated",),
 )

@@ -31,6 +31,11 @@ SHORT = {
     Verdict.NOT_APPLICABLE: "-",
 }
 
+NAME_COLUMNS = 24
+"""Targets' names are folded beyond so many columns, unless their verdicts are wider."""
+REQUIREMENT_COLUMNS = 30
+"""Requirements are left out of a table that has less room for them."""
+
 
 def print_verification(verification: Verification, *, shows_evidence: bool = False) -> None:
     """Print a table a verdict; with `shows_evidence` the deciding messages of failures too."""
@@ -124,7 +129,9 @@ def print_comparison(comparison: Comparison, *, shows_evidence: bool = False) ->
     for title, rows in (("targets differ", comparison.differing), ("targets are alike", comparison.alike)):
         if rows:
             console.print(Text(f"{title} ({len(rows)})", style="bold"))
-            console.print(_side_by_side(comparison, rows))
+            console.print(_side_by_side(comparison, rows, console.width))
+    if legend := _legend(comparison):
+        console.print(Text(legend, style="dim"))
     if reasons := comparison.reasons():
         console.print(Text("what fails, or could not be found out", style="bold"))
         table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
@@ -139,24 +146,41 @@ def print_comparison(comparison: Comparison, *, shows_evidence: bool = False) ->
         for name, result in reasons if shows_evidence else ():
             _print_evidence(console, result, f"{result.item.id}, {name}")
     for verification in comparison.verifications:
-        console.print(summary_line(verification))
+        _print_summary(console, verification)
 
 
-def _side_by_side(comparison: Comparison, rows: Sequence[Row]) -> Table:
+def _legend(comparison: Comparison) -> str:
+    """Explain the signs that stand for verdicts in the table."""
+    found = {verdict for row in comparison.rows for verdict in row.verdicts}
+    signs = (verdict for verdict in (Verdict.NOT_APPLICABLE, Verdict.INCONCLUSIVE) if verdict in found)
+    return ", ".join(f"{SHORT[verdict]} {LABELS[verdict]}" for verdict in signs)
+
+
+def _side_by_side(comparison: Comparison, rows: Sequence[Row], width: int) -> Table:
+    """Make a table of the same columns for any of the rows; on a narrow terminal it is without the requirements."""
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    # The same width in both tables.
-    table.add_column("  item", no_wrap=True, min_width=2 + max(len(row.item.id) for row in comparison.rows))
-    for name in comparison.columns:
-        table.add_column(name, overflow="fold")
-    table.add_column("requirement", overflow="fold", ratio=1, min_width=30)
+    widths = [2 + max(len(row.item.id) for row in comparison.rows)]
+    table.add_column("  item", no_wrap=True, width=widths[0])
+    pairs = [list(zip(comparison.verifications, row.results, strict=True)) for row in comparison.rows]
+    for place, name in enumerate(comparison.columns):
+        cells = [_cell(*pair[place]) for pair in pairs]
+        # A name is folded, a verdict never.
+        widths.append(max(*(cell.cell_len for cell in cells), min(len(name), NAME_COLUMNS), 1))
+        table.add_column(name, overflow="fold", width=widths[-1])
+    has_room = sum(widths) + 2 * len(widths) + REQUIREMENT_COLUMNS <= width
+    if has_room:
+        table.add_column("requirement", overflow="fold")
     for row in rows:
         found = zip(comparison.verifications, row.results, strict=True)
-        cells = [_cell(verification, result) if result else Text("") for verification, result in found]
-        table.add_row(f"  {row.item.id}", *cells, f"{row.item.requirement} ({row.item.severity})")
+        cells = [_cell(verification, result) for verification, result in found]
+        requirement = [f"{row.item.requirement} ({row.item.severity})"] if has_room else []
+        table.add_row(f"  {row.item.id}", *cells, *requirement)
     return table
 
 
-def _cell(verification: Verification, result: Result) -> Text:
+def _cell(verification: Verification, result: Result | None) -> Text:
+    if result is None:
+        return Text("")
     verdict = result.outcome.verdict
     known = "" if verification.known_deviation(result) is None else " (known)"
     return Text(f"{SHORT[verdict]}{known}", style=STYLES[verdict])

@@ -287,6 +287,10 @@ def test_the_same_reason_is_told_once(capsys):
     assert "4 items were not tried for want of --zone-file (3), --ns (1)" in told
     assert all(item["reason"] for item in verification_as_json(verification)["items"])
     text = page([verification])
+    print_comparison(Comparison([verification, verified("bind", inconclusive("It was cut."))]))
+    told = capsys.readouterr().out
+    # Once for each target.
+    assert told.count("It was cut.") == 2 and "  2 items" in told
     assert text.count("No DNAME record") == 1 and all(f"<code>{id_}</code>" in text for id_ in ids)
 
 

@@ -11,7 +11,7 @@ from dnsrig.console import PlainConsole
 from dnsrig.verification.by_hand import explained
 from dnsrig.verification.item import Item
 from dnsrig.verification.output.comparison import Comparison, Row
-from dnsrig.verification.output.untried import folded, not_tried
+from dnsrig.verification.output.untried import FOLDED, folded, not_tried
 from dnsrig.verification.runner import Result
 from dnsrig.verification.verdicts import Severity, Verdict
 from dnsrig.verification.verification import LABELS, ORDER, Verification
@@ -125,7 +125,6 @@ def summary_line(verification: Verification) -> str:
 def print_comparison(comparison: Comparison, *, shows_evidence: bool = False) -> None:
     """Print the items with a column for each target, those first in which they differ; then why what fails does."""
     console = PlainConsole()
-    by_name = dict(zip(comparison.columns, comparison.verifications, strict=True))
     for title, rows in (("targets differ", comparison.differing), ("targets are alike", comparison.alike)):
         if rows:
             console.print(Text(f"{title} ({len(rows)})", style="bold"))
@@ -134,19 +133,33 @@ def print_comparison(comparison: Comparison, *, shows_evidence: bool = False) ->
         console.print(Text(legend, style="dim"))
     if reasons := comparison.reasons():
         console.print(Text("what fails, or could not be found out", style="bold"))
-        table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
-        for _ in range(3):
-            table.add_column(no_wrap=True)
-        table.add_column(overflow="fold")
-        for name, result in reasons:
-            verification = by_name[name]
-            reason = f"{result.outcome.reason}{_known(verification, result)}"
-            table.add_row(f"  {result.item.id}", name, _cell(verification, result), reason)
-        console.print(table)
+        console.print(_reasons(comparison))
         for name, result in reasons if shows_evidence else ():
             _print_evidence(console, result, f"{result.item.id}, {name}")
     for verification in comparison.verifications:
         _print_summary(console, verification)
+
+
+def _reasons(comparison: Comparison) -> Table:
+    """Say of each target why what fails does; what could not be found out for the same reason stands together."""
+    by_name = dict(zip(comparison.columns, comparison.verifications, strict=True))
+    alike: dict[tuple[str, str, Verdict], list[Result]] = {}
+    for name, result in comparison.reasons():
+        alike.setdefault((name, result.outcome.reason, result.outcome.verdict), []).append(result)
+    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
+    for _ in range(3):
+        table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for (name, reason, verdict), same in alike.items():
+        verification = by_name[name]
+        if len(same) > 1 and verdict in FOLDED:
+            ids = ", ".join(result.item.id for result in same)
+            table.add_row(f"  {len(same)} items", name, _cell(verification, same[0]), f"{reason}\n{ids}")
+            continue
+        for result in same:
+            told = f"{reason}{_known(verification, result)}"
+            table.add_row(f"  {result.item.id}", name, _cell(verification, result), told)
+    return table
 
 
 def _legend(comparison: Comparison) -> str:

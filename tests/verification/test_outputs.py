@@ -1,10 +1,12 @@
 """Verifications as JSON, JUnit XML, pages and on a terminal."""
 
+import io
 import json
 import sys
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from importlib import resources
+from itertools import pairwise
 from types import MappingProxyType
 from xml.etree import ElementTree as ET
 
@@ -26,11 +28,21 @@ from dnsrig.verification.output.as_json import comparison_as_json, verification_
 from dnsrig.verification.output.comparison import Comparison
 from dnsrig.verification.output.junit import junit_xml
 from dnsrig.verification.output.page import page
-from dnsrig.verification.output.terminal import print_comparison, print_verification
+from dnsrig.verification.output.terminal import SHORT, _side_by_side, print_comparison, print_verification
 from dnsrig.verification.runner import Result
 from dnsrig.verification.subjects.authoritative import LANDMARKS, AuthoritativeSubject
-from dnsrig.verification.verdicts import Evidence, Severity, Verdict, failed, inconclusive, not_applicable, passed
+from dnsrig.verification.verdicts import (
+    Evidence,
+    Severity,
+    Verdict,
+    failed,
+    inconclusive,
+    not_applicable,
+    passed,
+    passed_by_tcp,
+)
 from dnsrig.verification.verification import Verification
+from rich.console import Console
 
 BEGAN = datetime(2026, 3, 1, 12, 30, tzinfo=timezone(timedelta(hours=9)))
 KNOWN = "It does so <as shipped>."
@@ -275,6 +287,10 @@ def test_the_same_reason_is_told_once(capsys):
     assert "4 items were not tried for want of --zone-file (3), --ns (1)" in told
     assert all(item["reason"] for item in verification_as_json(verification)["items"])
     text = page([verification])
+    print_comparison(Comparison([verification, verified("bind", inconclusive("It was cut."))]))
+    told = capsys.readouterr().out
+    # Once for each target.
+    assert told.count("It was cut.") == 2 and "  2 items" in told
     assert text.count("No DNAME record") == 1 and all(f"<code>{id_}</code>" in text for id_ in ids)
 
 
@@ -369,3 +385,29 @@ def test_items_of_another_role_are_named_with_their_command(command):
     said = command("authoritative", "nsd", "--item", "F-85", code=2).err
     assert "--item F-85: it is an item of dnsrig verify resolver" in said
     assert "no such item" in command("authoritative", "--explain", "X-1", code=2).err
+
+
+def test_tables_of_several_targets_align(capsys):
+    names = ("bind", "2001:db8:53::1234:5678", "knot", "powerdns (4096 octets)")
+    outcomes = (failed("No."), passed_by_tcp("By TCP."), not_applicable("None."), inconclusive("Who knows."))
+    turned = [verified(name, *outcomes[place:], *outcomes[:place], passed("Yes.")) for place, name in enumerate(names)]
+    comparison = Comparison(turned)
+    print_comparison(comparison)
+    lines = capsys.readouterr().out.splitlines()
+    heads = [line for line in lines if line.startswith("  item")]
+    assert len(heads) == 2 and heads[0] == heads[1]
+    starts = [heads[0].index(name) for name in (*names, "requirement")]
+    for row in comparison.rows:
+        (line,) = (one for one in lines if one.startswith(f"  {row.item.id} ") and row.item.requirement in one)
+        cells = [line[start:end].strip() for start, end in pairwise(starts)]
+        assert cells == [SHORT[verdict] for verdict in row.verdicts]
+        assert line[starts[-1] :].startswith(row.item.requirement)
+    assert "- not applicable, ? inconclusive" in lines
+
+
+def test_a_narrow_terminal_has_verdicts_whole():
+    comparison = Comparison([verified(f"server{number}", passed_by_tcp("By TCP.")) for number in range(6)])
+    console = Console(width=100, record=True, file=io.StringIO())
+    console.print(_side_by_side(comparison, comparison.rows, 100))
+    shown = console.export_text()
+    assert shown.count("pass by TCP") == 6 and "requirement" not in shown

@@ -16,9 +16,10 @@ import dns.name
 import pytest
 from dns.rdatatype import RdataType
 from dnsrig.items.catalogue import items
+from dnsrig.verification import runner
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.exchange import Endpoint
-from dnsrig.verification.item import KnownItem
+from dnsrig.verification.item import Check, KnownItem
 from dnsrig.verification.queries import Query
 from dnsrig.verification.runner import Result, RunInterruptedError, run_items
 from dnsrig.verification.stopping import StoppedError, pause, thread_pool
@@ -100,6 +101,24 @@ def test_what_items_wait_for_is_given_up(silent: Endpoint, how: str) -> None:
         "It is quick.",
     ]
     assert ended.is_set()
+
+
+def test_an_item_is_run_on_all_subjects_before_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "AT_ONCE", 1)
+
+    def meeting() -> Check:
+        """Pass where the item is run on both subjects at the same time."""
+        both = threading.Barrier(2)
+
+        def check(_: Subject) -> Outcome:
+            both.wait(PROMPT_S)
+            return passed("Both are there.")
+
+        return check
+
+    known = [KnownItem(one.item, meeting(), "") for one in items("authoritative")[:3]]
+    found = runner.run_on_each(known, [Subject(), Subject()])
+    assert {result.outcome.reason for results in found for result in results} == {"Both are there."}
 
 
 def test_other_runs_go_on(silent: Endpoint) -> None:

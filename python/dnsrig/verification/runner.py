@@ -135,8 +135,11 @@ def _result(future: Future[Result], item: Item, limit_s: float | None) -> Result
 
 
 def _in_turn(items: Sequence[KnownItem], subjects: int) -> Sequence[Sequence[tuple[int, KnownItem]]]:
-    """Give what may run at the same time, by the subject's place, then each item that runs alone, then slow ones."""
-    pairs = [(place, known) for place in range(subjects) for known in items]
+    """Give what may run at the same time, by the subject's place, then each item that runs alone, then slow ones.
+
+    An item is run on all subjects before the next, so that a run that is interrupted has items that ended on all.
+    """
+    pairs = [(place, known) for known in items for place in range(subjects)]
     alone = [(place, known) for place, known in pairs if known.item.runs_alone]
     together = [(place, known) for place, known in pairs if not known.item.runs_alone and not known.item.is_slow]
     slow = [(place, known) for place, known in pairs if not known.item.runs_alone and known.item.is_slow]

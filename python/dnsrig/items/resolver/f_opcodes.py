@@ -58,7 +58,7 @@ def check(subject: ResolverSubject) -> Outcome:
 
 def _update(name: dns.name.Name) -> Query:
     """Delete an RRset of a name that does not exist (RFC 2136 section 2.5.2), in the zone above a name."""
-    zone = name.parent()
+    zone = name if name == dns.name.root else name.parent()
     header = dns.opcode.to_flags(dns.opcode.UPDATE).to_bytes(2) + b"\0\1\0\0\0\1\0\0"
     absent = dns.name.Name((random_label().encode(), *zone.labels)).to_wire() or b""
     deletion = absent + RdataType.TXT.to_bytes(2) + dns.rdataclass.ANY.to_bytes(2) + bytes(6)

@@ -31,22 +31,21 @@ ITEM = Item(
 
 
 def check(subject: ResolverSubject) -> Outcome:
-    """Ask for what is longer."""
+    """Ask for what is longer, as TCP shows."""
     plain, with_edns = subject.names.large.get(LARGE), subject.names.large.get(LARGER)
     if plain is None or with_edns is None:
         return none_so_large(LARGE if plain is None else LARGER)
-    tried = ((plain.plain, OLD_LIMIT), (replace(with_edns.with_do, payload=PAYLOAD), PAYLOAD))
     exchanges = []
-    for query, limit in tried:
+    for query, limit in ((plain.plain, OLD_LIMIT), (replace(with_edns.with_do, payload=PAYLOAD), PAYLOAD)):
         exchange = subject.asker.udp(query)
         if exchange.response is None:
             return subject.unanswered(exchange)
         if exchange.octets > limit:
             return failed(f"A response of {exchange.octets} octets comes to a client that takes {limit}.", exchange)
+        if not exchange.is_truncated:
+            whole = subject.asker.tcp(query)
+            if whole.octets > limit and whole.rcode == exchange.rcode:
+                return failed(f"The response is cut to {exchange.octets} octets without TC.", exchange, whole)
+            return inconclusive(f"By TCP no response of more than {limit} octets comes.", exchange, whole)
         exchanges.append(exchange)
-    if not all(exchange.is_truncated for exchange in exchanges):
-        whole = next(exchange for exchange in exchanges if not exchange.is_truncated)
-        if whole.rcode or whole.message is None:
-            return inconclusive("What is longer is not resolved.", whole)
-        return failed(f"The response is cut to {whole.octets} octets without TC.", whole)
     return passed("Responses that do not fit are truncated, with TC.", *exchanges)

@@ -6,13 +6,15 @@ import dns.name
 import dns.rcode
 from dns.rdatatype import RdataType
 
-from dnsrig.verification.faults.changes import changing
+from dnsrig.verification.faults.changes import changing, refusing
 from dnsrig.verification.faults.fault import Fault, Passage, unchanged_if_unreadable, wire_of
 from dnsrig.verification.item import Role
 from dnsrig.verification.tree.zones_unproven import FORGED, UNPROVEN
 
 RESOLVER: tuple[Role, ...] = ("resolver",)
 SERVICE_TYPES = (RdataType.HTTPS, RdataType.SVCB)
+AT_ONCE, CROWD = 20, 50
+"""Queries at a time."""
 ZONES = tuple(map(dns.name.from_text, UNPROVEN))
 
 
@@ -39,6 +41,10 @@ def _strip_dname(message: dns.message.Message) -> None:
 def _filter_services(message: dns.message.Message) -> None:
     if message.question and message.question[0].rdtype in SERVICE_TYPES:
         message.answer = []
+
+
+def _asks_any(query: dns.message.Message) -> bool:
+    return bool(query.question) and query.question[0].rdtype == RdataType.ANY
 
 
 def _deny_beside_bogus(passage: Passage) -> bytes:
@@ -86,10 +92,31 @@ FAULTS = (
         on_response=changing(_filter_services),
     ),
     Fault(
+        name="nxdomain-to-any",
+        does="answers queries for ANY with NXDOMAIN",
+        roles=RESOLVER,
+        on_response=refusing(_asks_any, dns.rcode.NXDOMAIN),
+    ),
+    Fault(
         name="denies-beside-bogus",
         does="denies names by records that came with a denial which did not validate",
         roles=RESOLVER,
         seen_in="Knot Resolver 5.6",
         on_response=unchanged_if_unreadable(_deny_beside_bogus),
+    ),
+    Fault(
+        name="serves-few-at-once",
+        does="drops queries beyond twenty at a time",
+        roles=RESOLVER,
+        most_at_once=AT_ONCE,
+        # Answers from the cache come at once, which would hide it.
+        delay_s=0.2,
+    ),
+    Fault(
+        name="mixes-answers",
+        does="mixes responses up when it has more than fifty queries at a time",
+        roles=RESOLVER,
+        swaps_beyond=CROWD,
+        delay_s=0.2,
     ),
 )

@@ -10,7 +10,8 @@ from dnsrig.cli.app import cli
 from dnsrig.items.catalogue import all_items
 from dnsrig.servers.registry import drivers
 from dnsrig.servers.resolvers.registry import resolver_drivers
-from dnsrig.verification.deviations import deviations
+from dnsrig.verification.by_hand import explained
+from dnsrig.verification.deviations import Deviation, deviations
 from dnsrig.verification.faults.catalogue import faults_of
 from dnsrig.verification.faults.paths import PATH_FAULTS
 from dnsrig.verification.faults.weaknesses import all_weaknesses
@@ -86,7 +87,7 @@ def item_page(item: Item, note: str) -> str:
         f"# {item.id}\n\n{note}**{item.requirement}**",
         f"{item.role}, {item.severity}. {item.consequence}",
         f"## How it is found out\n\n{item.procedure}",
-        f"By hand:\n\n```\n{dig}\n```",
+        f"By hand:\n\n```\n{dig}\n```" + _placeholders(item),
         "## Source\n\n" + "\n".join(f"- {reference}" for reference in item.references),
     ]
     if item.needs:
@@ -94,6 +95,12 @@ def item_page(item: Item, note: str) -> str:
     if item.faults:
         parts.append("## Proven by\n\nThese faults fail it: " + ", ".join(f"`{fault}`" for fault in item.faults) + ".")
     return "\n\n".join(parts) + "\n"
+
+
+def _placeholders(item: Item) -> str:
+    """Say what stands in braces in an item's commands."""
+    told = "\n".join(f"- `{{{name}}}`: {meaning}" for name, meaning in explained(item.dig))
+    return f"\n\n{told}" if told else ""
 
 
 def item_pages(note: str) -> dict[str, str]:
@@ -151,7 +158,12 @@ def deviation_page(note: str) -> str:
     """Give what servers are known to fail, a table for each role."""
     items = {known.item.id: known.item for known in all_items()}
     known = [
-        (one.item, one.server, ", ".join(one.versions) or "all", one.reason + _in_zones(one.zones))
+        (
+            one.item,
+            one.server,
+            ", ".join(one.versions) or "all",
+            _in_setup(one) + one.reason + _in_zones(one.zones),
+        )
         for one in deviations()
     ]
     known += [
@@ -166,7 +178,8 @@ def deviation_page(note: str) -> str:
         f"# Known deviations\n\n{note}What the versions of servers that were tried (Debian 12) fail as the rig starts "
         "them: the versions that were seen to, by their first numbers, and why. It is a failure all the same, for the "
         "exit code too; `dnsrig verify` says `known` beside it. The tests are strict: without fault nothing else "
-        "fails, and what is listed here does ([how](../guide/verification.md#how-the-verifier-is-verified))."
+        "fails, and what is listed here does. What begins with a setup shows in servers of yours that have it "
+        "([how](../guide/verification.md#how-the-verifier-is-verified))."
     ]
     for role in ROLES:
         rows = [
@@ -178,6 +191,10 @@ def deviation_page(note: str) -> str:
             head = ["| server | version | fails | severity | why |", "|---|---|---|---|---|"]
             parts.append("\n".join([f"## {role}\n", *head, *rows]))
     return "\n\n".join(parts) + "\n"
+
+
+def _in_setup(one: Deviation) -> str:
+    return f"{one.setup}: " if one.setup else ""
 
 
 def _in_zones(zones: tuple[str, ...]) -> str:

@@ -592,15 +592,19 @@ def traffic_stats(
     read: str = "{}",
     options: str = "{}",
     on_progress: Callable[[int], Any] | None = None,
-) -> str:
-    """Read captures and say what is in them, as JSON.
+) -> tuple[str, str]:
+    """Read captures and say what is in them: a report and the state that is merged, both as JSON.
 
     `read` is a JSON object: `ports` ([53]), `threads`; so is `options`: `counted_from` ("queries" or "answers"),
-    `names` and `clients` (how many are counted exactly). `on_progress` gets the octets read of all files.
+    `names` and `clients` (how many are counted exactly), `stores_all` (the state has all of these, and not the most
+    frequent alone). `on_progress` gets the octets read of all files.
     """
 
-def traffic_merge(parts: Sequence[tuple[str, str]]) -> str:
-    """Add up what `traffic_stats` gave for several captures: pairs of a name for errors, and that JSON."""
+def traffic_merge(parts: Sequence[tuple[str, str]]) -> tuple[str, str]:
+    """Add up the statistics of several captures: pairs of a name for errors, and a JSON object with a `state`.
+
+    Gives what `traffic_stats` gives.
+    """
 
 def traffic_filter(
     paths: Sequence[str | PathLike[str]],

@@ -1,4 +1,4 @@
-"""New keys for a zone, with the sizes that JPRS-2010 used where none are chosen."""
+"""New keys for a zone."""
 
 import os
 from collections.abc import Mapping
@@ -9,7 +9,8 @@ from dnsrig import _core
 from dnsrig.errors import InputError
 
 KSK_BITS = 2048
-ZSK_BITS = 1024
+ZSK_BITS = 2048
+"""Of new RSA keys unless chosen otherwise: the least that NIST SP 800-57 part 1 still takes to be enough."""
 ALGORITHMS = ("RSASHA256", "RSASHA512", "ECDSAP256SHA256", "ECDSAP384SHA384", "ED25519")
 """What zones are signed with."""
 ALGORITHM = "ECDSAP256SHA256"

@@ -4,6 +4,7 @@ import contextlib
 import json
 import subprocess
 
+import dns.rdata
 import pytest
 from dnsrig import _core
 from dnsrig.cli import sign
@@ -107,6 +108,14 @@ def test_new_keys_are_named(bench):
     assert {line.split(":")[0] for line in lines[1:3]} == names
     assert all(f"new, its files are in {bench.keys}, signs " in line for line in lines[1:3])
     assert json.loads(bench.sign("--chain-only", "--json").out)["key_states"] == []
+
+
+def test_new_rsa_keys_have_2048_bits(bench):
+    bench.sign("-a", "RSASHA256")
+    records = [path.read_text().split("DNSKEY")[1] for path in bench.keys.glob("*.key")]
+    keys = [dns.rdata.from_text("IN", "DNSKEY", text).key for text in records]
+    # Behind the length of the exponent and the exponent stands the modulus (RFC 3110 section 2).
+    assert [8 * (len(key) - 1 - key[0]) for key in keys] == [2048, 2048]
 
 
 def test_a_key_alone_signs_everything(bench):

@@ -166,6 +166,30 @@ def test_statistics_are_merged_and_compared(dnsrig, capture, schema, tmp_path):
     assert wrong.code == 2 and "holds no statistics" in wrong.err
 
 
+def test_captures_with_many_names_and_clients_add_up_exactly(dnsrig, schema, tmp_path):
+    captures = [tmp_path / f"{seed}.pcap" for seed in (1, 2)]
+    for seed, path in enumerate(captures, 1):
+        made = dnsrig("traffic", "synthesize", "resolver-2022", path, "-n", 25_000, "--seed", seed)
+        assert made.code == 0, made.err
+    stored = {path: path.with_suffix(".json") for path in captures}
+    for path, file in stored.items():
+        file.write_text(dnsrig("traffic", "stats", path, "--json", "--store-all").out)
+    merged = dnsrig("traffic", "stats", "--merge", *stored.values(), "--json", "--store-all")
+    assert merged.code == 2 and "--store-all" in merged.err
+    merged = dnsrig("traffic", "stats", "--merge", *stored.values(), "--json").json
+    schema.validate(merged)
+    whole = dnsrig("traffic", "stats", *captures, "--json", "--store-all").json
+    assert whole["names"]["count"] > 10_000 and whole["clients"]["count"] > 10_000
+    for found in (merged, whole):
+        del found["throughput"], found["files"], found["state"]["files"], found["state"]["reading_s"]
+    assert merged == whole
+    # Stored as usual, the most frequent add up, and the error is said.
+    for path, file in stored.items():
+        file.write_text(dnsrig("traffic", "stats", path, "--json").out)
+    usual = dnsrig("traffic", "stats", "--merge", *stored.values(), "--json").json
+    assert usual["clients"]["error"] > 0 and usual["clients"]["top"]["error"] > 0
+
+
 def test_a_pipe_and_several_files_are_read(dnsrig, capture):
     expected = dnsrig("traffic", "stats", capture, "--json").json
     with capture.open("rb") as file:

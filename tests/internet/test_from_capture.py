@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import dns.message
 import dns.query
 import dns.rcode
 import dns.rdatatype
+import jsonschema
 import pytest
 from dnsrig import _core
 from dnsrig.cli.internet_capture import from_capture
@@ -25,19 +27,22 @@ from dnsrig.cli.progress import WorkProgress
 from dnsrig.errors import InputError
 from dnsrig.hosts.namespace import Namespace
 from dnsrig.hosts.network import users
-from dnsrig.internet import REBUILT_PREFIXES, internet_namespace, read_rebuilt, resolver_addresses
+from dnsrig.internet import INDEX, REBUILT_PREFIXES, internet_namespace, read_rebuilt, resolver_addresses
 from dnsrig.servers.resolvers.registry import resolver_driver
 from dnsrig.servers.resolvers.settings import ResolverSettings
 
 QUESTIONS = 40
 ANSWER_S = 15.0
 SEED = 7
+SIGNED_AT_S = 1_669_900_000
 RESOLVER_PORT = 5353
 ALL_PROTOCOLS = 3
 ETHERNET = 1
 LONGEST = 1 << 18
 
 Seen = tuple[str, bool, frozenset[str]]
+Place = tuple[Namespace, str]
+"""A namespace, and the address of the resolver in it."""
 
 
 @contextmanager
@@ -94,13 +99,14 @@ def ask(namespace: Namespace, address: str, name: str, rtype: str) -> Seen:
 
 def resolved(
     internet: _core.Internet | _core.RebuiltInternet,
-    namespace: Namespace,
-    address: str,
+    name: str,
+    place: Place,
     folder: Path,
     questions: list[list[str]],
 ) -> list[Seen]:
-    """Give what Unbound answers when it asks what is served in a namespace."""
-    kind = resolver_driver("unbound")
+    """Give what a resolver answers when it asks what is served in a namespace."""
+    namespace, address = place
+    kind = resolver_driver(name)
     if kind.find() is None:
         pytest.skip(f"{kind.title} is not installed: install the Debian package {kind.package}")
     settings = ResolverSettings(
@@ -119,8 +125,9 @@ def resolved(
         server.stop()
 
 
-def test_what_unbound_was_sent_makes_an_internet_that_answers_the_same(
-    dnsrig: Callable[..., Any], tmp_path: Path
+@pytest.mark.parametrize("name", ["unbound", "bind", "powerdns-recursor"])
+def test_what_a_resolver_was_sent_makes_an_internet_that_answers_it_the_same(
+    dnsrig: Callable[..., Any], name: str, tmp_path: Path
 ) -> None:
     if why := users.why_no_namespaces():
         pytest.skip(why)
@@ -132,8 +139,8 @@ def test_what_unbound_was_sent_makes_an_internet_that_answers_the_same(
     capture, folder = tmp_path / "upstream.pcap", tmp_path / "rebuilt"
     prefixes = internet.summary()["prefixes"]
     with internet_namespace(prefixes) as namespace, captured(namespace, capture):
-        address = resolver_addresses(prefixes)[0]
-        expected = resolved(internet, namespace, address, tmp_path / "first", questions)
+        place = namespace, resolver_addresses(prefixes)[0]
+        expected = resolved(internet, name, place, tmp_path / "first", questions)
     assert {rcode for rcode, _, _ in expected} == {"NOERROR", "NXDOMAIN"}
     assert QUESTIONS // 5 < sum(is_secure for _, is_secure, _ in expected) < QUESTIONS
 
@@ -143,6 +150,9 @@ def test_what_unbound_was_sent_makes_an_internet_that_answers_the_same(
     assert told["zones"] > 10
     assert told["used"] > QUESTIONS
     assert told["malformed"] == told["conflicts"] == told["astray"] == told["left_out"] == 0
+    index = json.loads((folder / INDEX).read_text())
+    jsonschema.validate(index, json.loads(resources.files("dnsrig.schemas").joinpath("rebuilt.json").read_text()))
+    assert {zone["nsec3"] is None for zone in index["zones"] if zone["algorithm"]} == {True, False}
 
     with pytest.raises(InputError, match="allow more memory"):
         _core.rebuild_internet([capture], tmp_path, memory_octets=1 << 12)
@@ -152,8 +162,8 @@ def test_what_unbound_was_sent_makes_an_internet_that_answers_the_same(
     assert rebuilt.zones == told["zones"]
     assert 1 << 16 < rebuilt.memory_octets < 1 << 27
     with internet_namespace(REBUILT_PREFIXES, rebuilt.addresses) as namespace:
-        address = resolver_addresses(REBUILT_PREFIXES)[0]
-        seen = resolved(rebuilt, namespace, address, tmp_path / "second", questions)
+        place = namespace, resolver_addresses(REBUILT_PREFIXES)[0]
+        seen = resolved(rebuilt, name, place, tmp_path / "second", questions)
     differing = {
         tuple(question): (was, now) for question, was, now in zip(questions, expected, seen, strict=True) if was != now
     }
@@ -202,3 +212,32 @@ def test_folders_and_captures_that_cannot_be_used(dnsrig: Callable[..., Any], tm
     both = dnsrig("internet", "serve", "--from", tmp_path / "full", "--profile", "small")
     assert both.code == 2
     assert "--profile is of no use with --from" in both.err
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"schema": "dnsrig-rebuilt/0"}, "make it anew"),
+        ({"zones": []}, "has to be the root"),
+        ({"file": "../0.zone"}, "the name of a file in the index's folder"),
+        ({"file": "/etc/passwd"}, "the name of a file in the index's folder"),
+        ({"file": "1.zone"}, "1.zone"),
+        ({"algorithm": "RSAMD5"}, "RSAMD5"),
+        ({"name": "a" * 64 + "."}, "has to be the root"),
+    ],
+)
+def test_an_index_that_somebody_changed(
+    dnsrig: Callable[..., Any], tmp_path: Path, change: dict[str, Any], said: str
+) -> None:
+    lines = ("id 1", "opcode QUERY", "rcode NOERROR", "flags QR AA", ";QUESTION", "www.example. IN A", ";ANSWER")
+    message = dns.message.from_text("\n".join([*lines, "www.example. 60 IN A 192.0.2.1"])).to_wire()
+    capture, folder = tmp_path / "capture.pcap", tmp_path / "rebuilt"
+    capture.write_bytes(one_packet(message))
+    assert dnsrig("internet", "from-capture", capture, "-o", folder).code == 0
+    index = json.loads((folder / INDEX).read_text())
+    for name, value in change.items():
+        place = index if name in index else index["zones"][-1]
+        place[name] = value
+    (folder / INDEX).write_text(json.dumps(index))
+    with pytest.raises(InputError, match=said):
+        read_rebuilt(folder, SEED, SIGNED_AT_S)

@@ -1,6 +1,7 @@
 """The simulated Internet on the loopback device: the command line, and what servers answer by UDP and TCP."""
 
 import json
+import resource
 import signal
 import subprocess
 import sys
@@ -182,6 +183,33 @@ def test_what_a_query_file_asks_for_is_signed_beforehand(served: Served, tmp_pat
         server.stop()
 
 
+GROWTH = """
+import sys
+from pathlib import Path
+from dnsrig import _core
+
+def pages():
+    return int(Path("/proc/self/statm").read_text().split()[1])
+
+internet = _core.Internet("small", seed=1, signed_at_s=1_669_900_000, memory_octets=int(sys.argv[1]))
+internet.prepare()
+before = pages()
+internet.presign(2000, 1)
+print(pages() - before)
+"""
+
+
+def test_no_more_memory_is_used_than_allowed() -> None:
+    def growth(memory_octets: int) -> int:
+        command = [sys.executable, "-c", GROWTH, str(memory_octets)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=120, check=True)
+        return int(done.stdout) * resource.getpagesize()
+
+    bound = 16 << 20
+    assert growth(1 << 30) > 2 * bound
+    assert growth(bound) < bound
+
+
 def test_unknown_profile(dnsrig: Callable[..., Any]) -> None:
     done = dnsrig("internet", "profile", "huge")
     assert done.code == 2
@@ -209,6 +237,27 @@ def test_accounts_are_kept_when_serving_broke_off(tmp_path: Path, monkeypatch: p
         internet_serve._serve(plan, tmp_path / "out", accounts, as_json=True)
     assert json.loads(accounts.read_text())["signatures"] == 3
     assert not list(tmp_path.glob("*.partial"))
+
+
+def test_accounts_that_cannot_be_written_are_refused_before_serving(dnsrig: Callable[..., Any], tmp_path: Path) -> None:
+    accounts = tmp_path / "missing" / "upstream.json"
+    done = dnsrig("internet", "serve", "--loopback", "--port", 0, "-o", tmp_path / "out", "--accounts", accounts)
+    assert done.code == 2
+    assert "is missing: make it" in done.err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("has_profile", [True, False])
+def test_without_namespaces_loopback_is_named_where_it_helps(
+    monkeypatch: pytest.MonkeyPatch, has_profile: bool
+) -> None:
+    def lacks() -> None:
+        raise EnvironmentLacksError("no network namespace can be made")
+
+    monkeypatch.setattr(internet_serve, "enter_user_namespace", lacks)
+    with pytest.raises(EnvironmentLacksError, match="no network namespace can be made") as raised:
+        internet_serve._enter_namespace(has_profile=has_profile)
+    assert ("--loopback --port 5300" in str(raised.value)) is has_profile
 
 
 def test_serve_from_the_command_line(tmp_path: Path) -> None:

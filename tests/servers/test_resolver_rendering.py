@@ -13,6 +13,7 @@ import dns.name
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ed25519
 from dnsrig.errors import InputError
+from dnsrig.servers.certificates import Certificate, make_certificate
 from dnsrig.servers.resolvers.anchors import read_anchors
 from dnsrig.servers.resolvers.base import Resolver
 from dnsrig.servers.resolvers.registry import resolver_driver, resolver_drivers
@@ -59,12 +60,23 @@ def measured_case(kind: type[Resolver]) -> ResolverSettings:
     return dataclasses.replace(settings, cache_octets=64 << 20, prefetch=kind.name == "unbound", statistics=True)
 
 
-CASES = {"default": default_case, "other": other_case, "measured": measured_case}
+def encrypted_case(kind: type[Resolver]) -> ResolverSettings:
+    return dataclasses.replace(
+        default_case(kind),
+        addresses=("127.0.0.1", "::1"),
+        encrypted_ports={"dot": 853, "doh": 443},
+        certificate=Certificate(Path("/run/chain.pem"), Path("/run/key.pem"), "ecdsa-p256"),
+        tcp_clients=500,
+    )
+
+
+CASES = {"default": default_case, "other": other_case, "measured": measured_case, "encrypted": encrypted_case}
+ENCRYPTING = {"bind", "knot-resolver", "unbound"}
 PAIRS = [
     (name, case)
     for name, kind in resolver_drivers().items()
     for case in CASES
-    if case != "measured" or kind.role == "resolver"
+    if {"measured": kind.role == "resolver", "encrypted": name in ENCRYPTING}.get(case, True)
 ]
 
 
@@ -86,7 +98,10 @@ def test_checker_accepts(name: str, case: str, tmp_path: Path) -> None:
     kind = resolver_driver(name)
     if kind.find() is None:
         pytest.skip(f"{kind.title} is not installed: install the Debian package {kind.package}")
-    kind(CASES[case](kind), tmp_path / "server").check()
+    settings = CASES[case](kind)
+    if settings.encrypted_ports:
+        settings = dataclasses.replace(settings, certificate=make_certificate(tmp_path))
+    kind(settings, tmp_path / "server").check()
 
 
 @pytest.mark.parametrize(
@@ -104,6 +119,7 @@ def test_checker_accepts(name: str, case: str, tmp_path: Path) -> None:
         ("bind", {"root_hints": HINTS, "port": 70000}, "port 70000 is not between"),
         ("powerdns-recursor", {"root_hints": HINTS, "trust_anchors": DS, "managed": ManagedAnchors()}, "RFC 5011"),
         ("knot-resolver", {"root_hints": HINTS, "threads": 2}, "has one thread"),
+        ("unbound", {"root_hints": HINTS, "encrypted_ports": {"dot": 853}}, "DoT cannot be served without a certif"),
         (
             "bind",
             {"root_hints": HINTS, "trust_anchors": DS, "managed": ManagedAnchors(), "validate": False},

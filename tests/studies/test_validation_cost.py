@@ -85,7 +85,8 @@ def test_a_run_measures_both_sides_of_the_resolver(tmp_path):
         assert item["resolver"]["queries"] == pytest.approx(item["load"]["sent"], rel=0.05)
         assert item["bottleneck"] == "none"
         assert item["network"]["internet"]["packets_out"] >= item["upstream"]["queries"] > 0
-        assert item["network"]["clients"]["packets_in"] >= item["load"]["sent"]
+        # Interfaces are read at the ends of seconds: a packet on the way then is of the next second.
+        assert item["network"]["clients"]["packets_in"] >= 0.95 * item["load"]["sent"]
         assert item["upstream"]["cpu_us"] > 0
         assert item["load"]["rcodes"].get("SERVFAIL", 0) == 0
         assert len(os.sched_getaffinity(0)) < 2 or not any("share one processor" in text for text in item["remarks"])
@@ -144,6 +145,7 @@ def test_without_namespaces_it_says_what_is_lacking(tmp_path, monkeypatch):
     with pytest.raises(EnvironmentLacksError, match="not root; user namespaces do not help") as raised:
         conduct.start(NAME, settings(NAME, **SHORT), tmp_path, [], Quiet())
     assert raised.value.exit_code == 3
+    assert "What works without: `dnsrig internet serve --loopback`" in str(raised.value)
     assert not list(tmp_path.iterdir())
 
 

@@ -46,6 +46,15 @@ NOT_SHOWN = {
 
 NSD has a response between 1220 octets and its limit, which is whole.
 """
+OF_SECONDARIES = {
+    "stale-secondary",
+    "dead-secondary",
+    "deaf-secondary",
+    "lame-secondary",
+    "secondary-without-aa",
+    "secondary-without-tcp",
+}
+"""Faults of a zone's other servers: see test_dnssec_items.py and test_secondaries.py."""
 PASSED = ("pass", "pass_by_tcp")
 
 
@@ -177,7 +186,7 @@ def test_faults_that_items_name_exist_and_each_is_named() -> None:
     named = {fault for item in ITEMS.values() for fault in item.faults}
     of_zones = {fault.name for fault in zone_faults()}
     assert {*FAULTS[ALL_LANDMARKS], *of_zones} <= named
-    assert named <= {fault.name for fault in all_faults()} | of_zones | {"stale-secondary"}
+    assert named <= {fault.name for fault in all_faults()} | of_zones | OF_SECONDARIES
 
 
 def test_deviations_are_of_items_and_servers_that_exist() -> None:

@@ -61,9 +61,22 @@ def test_what_the_user_says_of_the_zone(capsys, tmp_path):
     zone = make_zone(tmp_path, VARIANTS["nsec"])
     ds = tmp_path / "dsset"
     ds.write_text("".join(f"{zone.name} IN DS {record}\n" for record in zone.ds))
-    with driver("embedded")([ServedZone(zone.name, zone.path)], ServerSettings(), tmp_path / "server") as server:
+    with (
+        driver("embedded")([ServedZone(zone.name, zone.path)], ServerSettings(), tmp_path / "server") as server,
+        Relay(Endpoint(*server.address)) as other,
+    ):
         address, port = server.address
-        command = ["verify", "authoritative", address, "-p", str(port), "--zone", zone.name, "--ns", address]
+        command = [
+            "verify",
+            "authoritative",
+            address,
+            "-p",
+            str(port),
+            "--zone",
+            zone.name,
+            "--ns",
+            str(other.endpoint),
+        ]
         items = ["--item", "A-47", "--item", "A-peers-dnskey", "--json"]
         assert run_command_line([*command, "--ds", str(ds), *items]) == 0
         assert verdicts(capsys) == {"A-47": "pass", "A-peers-dnskey": "pass"}
@@ -204,8 +217,10 @@ def test_resolver_of_another_tree(capsys, tmp_path, root_server):
     anchor.write_text(". IN DS 1 13 2 " + "00" * 32 + "\n")
     assert run_command_line([*command, "--trust-anchor", str(anchor)]) == 2
     assert "its keys of . (key tag 1) are not among those that the resolver gives" in capsys.readouterr().err
-    assert run_command_line([*command, *chosen]) == 0
-    assert set(verdicts(capsys).values()) == {"not_applicable"}
+    assert run_command_line([*command, *chosen]) == 2
+    out, err = capsys.readouterr()
+    assert {item["verdict"] for item in json.loads(out)["items"]} == {"not_applicable"}
+    assert "nothing could be verified: name --trust-anchor FILE" in err
 
 
 def test_without_any_resolver_the_packages_are_named(capsys, monkeypatch):
@@ -242,7 +257,7 @@ def test_without_any_resolver_the_packages_are_named(capsys, monkeypatch):
             ["path", "198.18.53.1", "--server-namespace", "no-such"],
             "no-such: no network namespace at /run/netns/no-such",
         ),
-        (["path", "router", "--item", "P-1"], "--item P-1: no such item"),
+        (["path", "router", "--item", "P-1"], "--item P-1: it is an item of dnsrig verify proxy"),
         (["path", "--explain", "NOPE"], "--explain NOPE: no such item"),
         (["path", "router", "--server-namespace", "x"], "--server-namespace: it is for a path of yours"),
         (["path", "198.18.53.1", "--mtu", "1400"], "--mtu: it is for the rig's own router or bridge"),
@@ -252,9 +267,9 @@ def test_without_any_resolver_the_packages_are_named(capsys, monkeypatch):
         (["authoritative", "127.0.0.1", "--zone", ""], "--zone is empty: "),
         (["authoritative", "nsdd"], "'nsdd' is no server of the rig (embedded, bind"),
         (["authoritative", "127.0.0.1"], "dnsrig: --zone is missing"),
-        (["authoritative", "127.0.0.1:9", "--zone", "x"], "the port is an option of its own: 127.0.0.1 -p 9"),
-        (["resolver", "[::1]:9"], "the port is an option of its own: ::1 -p 9"),
-        (["resolver", "::1#9"], "the port is an option of its own: ::1 -p 9"),
+        (["authoritative", "127.0.0.1:0", "--zone", "x"], "'127.0.0.1:0': 0 is no port; they go from 1 to 65535"),
+        (["resolver", "[::1]:65536"], "65536 is no port"),
+        (["proxy", "::1#99999"], "99999 is no port"),
         (["proxy", "a" * 70 + ".example"], "as a host name: it is no host name"),
         (["resolver", "127.0.0.1", "--secure", "", "--trust-anchor", __file__], "no name with a type"),
     ],

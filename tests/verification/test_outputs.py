@@ -1,27 +1,50 @@
 """Verifications as JSON, JUnit XML, pages and on a terminal."""
 
+import io
 import json
+import sys
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone
 from importlib import resources
+from itertools import pairwise
 from types import MappingProxyType
 from xml.etree import ElementTree as ET
 
 import click
+import dns.name
 import jsonschema
 import pytest
+from dnsrig import __version__
 from dnsrig.cli.app import run_command_line
 from dnsrig.cli.verify_options import Wishes, verify_each
-from dnsrig.errors import EnvironmentLacksError
+from dnsrig.cli.verify_trial import typed_command
+from dnsrig.errors import EnvironmentLacksError, InputError, SubjectFailedError
 from dnsrig.items.catalogue import items
+from dnsrig.verification.asker import Asker
 from dnsrig.verification.deviations import Known
+from dnsrig.verification.exchange import Endpoint
+from dnsrig.verification.landmarks import Landmarks
 from dnsrig.verification.output.as_json import comparison_as_json, verification_as_json
 from dnsrig.verification.output.comparison import Comparison
 from dnsrig.verification.output.junit import junit_xml
 from dnsrig.verification.output.page import page
-from dnsrig.verification.output.terminal import print_comparison, print_verification
+from dnsrig.verification.output.terminal import SHORT, _side_by_side, print_comparison, print_verification
 from dnsrig.verification.runner import Result
-from dnsrig.verification.verdicts import Evidence, Severity, Verdict, failed, inconclusive, not_applicable, passed
+from dnsrig.verification.subjects.authoritative import LANDMARKS, AuthoritativeSubject
+from dnsrig.verification.verdicts import (
+    Evidence,
+    Severity,
+    Verdict,
+    failed,
+    inconclusive,
+    not_applicable,
+    passed,
+    passed_by_tcp,
+)
 from dnsrig.verification.verification import Verification
+from rich.console import Console
 
+BEGAN = datetime(2026, 3, 1, 12, 30, tzinfo=timezone(timedelta(hours=9)))
 KNOWN = "It does so <as shipped>."
 
 
@@ -35,7 +58,7 @@ def some(target="192.0.2.1", known=MappingProxyType({})):
     )
     first = items("authoritative")[: len(outcomes)]
     results = [Result(one.item, outcome) for one, outcome in zip(first, outcomes, strict=True)]
-    return Verification("authoritative", target, None, "example.", results, 1.25, known)
+    return Verification("authoritative", target, None, "example.", results, 1.25, known, began=BEGAN)
 
 
 def some_known(target="192.0.2.1"):
@@ -43,10 +66,13 @@ def some_known(target="192.0.2.1"):
     return some(target, {result.item.id: [Known(KNOWN, "It said")] for result in some().results})
 
 
+def verification_schema():
+    return json.loads(resources.files("dnsrig.schemas").joinpath("verification.json").read_text())
+
+
 def test_json_is_as_its_schema_says():
-    schema = json.loads(resources.files("dnsrig.schemas").joinpath("verification.json").read_text())
     found = verification_as_json(some())
-    jsonschema.Draft202012Validator(schema).validate(found)
+    jsonschema.Draft202012Validator(verification_schema()).validate(found)
     assert found["summary"] == {"pass": 1, "pass_by_tcp": 0, "fail": 1, "not_applicable": 1, "inconclusive": 1}
     assert [item["verdict"] for item in found["items"]] == ["fail", "pass", "not_applicable", "inconclusive"]
 
@@ -121,7 +147,7 @@ def test_usage_errors_say_what_to_do(command):
 def verified(target, *outcomes):
     known = items("authoritative")[: len(outcomes)]
     results = [Result(one.item, outcome) for one, outcome in zip(known, outcomes, strict=True)]
-    return Verification("authoritative", target, None, None, results, 1.0)
+    return Verification("authoritative", target, None, None, results, 1.0, began=BEGAN)
 
 
 def test_comparison_shows_first_where_targets_differ():
@@ -149,22 +175,25 @@ def test_comparison_of_targets_by_different_items():
     assert "Targets differ (1)" in page(comparison.verifications)
 
 
-def wishes(**more):
-    return Wishes("authoritative", (), Severity.ERROR, False, None, None, True, **more)
+def wishes(*, html=None, junit=None, **more):
+    return Wishes("authoritative", (), Severity.ERROR, False, html, junit, True, **more)
 
 
 def test_a_target_that_cannot_be_verified_leaves_the_others(capsys):
-    def verify(target):
+    def verify(target, keep):
         if target != "nsd":
             raise EnvironmentLacksError(f"{target} is not installed")
-        return verified(target, passed("Yes."))
+        keep(verified(target, passed("Yes.")))
 
     assert verify_each(["bind", "nsd"], verify, wishes()) == 3
     out, err = capsys.readouterr()
     assert [one["target"] for one in json.loads(out)["verifications"]] == ["nsd"]
     assert err == "not verified: bind: bind is not installed\n"
-    with pytest.raises(EnvironmentLacksError, match="bind is not installed"):
-        verify_each(["bind", "knot"], verify, wishes())
+    assert verify_each(["bind", "knot"], verify, wishes()) == 3
+    out, err = capsys.readouterr()
+    assert json.loads(out)["verifications"] == []
+    assert [one["target"] for one in json.loads(out)["not_verified"]] == ["bind", "knot"]
+    assert err.count("not verified: ") == 2
 
 
 def test_targets_of_the_same_name_are_told_apart_in_junit():
@@ -176,6 +205,11 @@ def test_targets_of_the_same_name_are_told_apart_in_junit():
     assert classes == ["dnsrig.authoritative.nsd", "dnsrig.authoritative.nsd#2"]
 
 
+def test_addresses_are_no_packages_in_junit():
+    (suite,) = ET.fromstring(junit_xml([verified("192.0.2.1", passed("Yes."))], Severity.NOTICE))
+    assert {case.get("classname") for case in suite.iter("testcase")} == {"dnsrig.authoritative.192_0_2_1"}
+
+
 def test_one_target_cannot_be_compared():
     with pytest.raises(click.UsageError, match="two TARGETs"):
         verify_each(["nsd"], verified, wishes(compare=True))
@@ -185,3 +219,195 @@ def test_compare_on_the_command_line(capsys):
     command = ["verify", "authoritative", "--compare", "embedded", "embedded", "--item", "A-85"]
     assert run_command_line(command) == 0
     assert "embedded#2" in capsys.readouterr().out
+
+
+COMMAND = ("dnsrig", "verify", "authoritative", "192.0.2.1", "-p", "5300")
+
+
+def circumstantial(**more):
+    return replace(some(), endpoint=Endpoint("192.0.2.1", 5300), command=COMMAND, **more)
+
+
+def test_every_output_says_when_where_and_by_what():
+    verification = circumstantial(incomplete="interrupted")
+    found = verification_as_json(verification)
+    jsonschema.Draft202012Validator(verification_schema()).validate(found)
+    assert (found["address"], found["port"], found["began"]) == ("192.0.2.1", 5300, "2026-03-01T03:30:00Z")
+    assert (found["dnsrig_version"], found["command"]) == (__version__, list(COMMAND))
+    assert found["incomplete"] == "interrupted" and verification_as_json(some())["incomplete"] is None
+    (suite,) = ET.fromstring(junit_xml([verification], Severity.NOTICE))
+    told = {one.get("name"): one.get("value") for one in suite.iter("property")}
+    assert told == {
+        "dnsrig_version": __version__,
+        "command": " ".join(COMMAND),
+        "zone": "example.",
+        "address": "192.0.2.1",
+        "port": "5300",
+        "incomplete": "interrupted",
+    }
+    assert suite.get("timestamp") == "2026-03-01T03:30:00Z"
+    text = page([verification])
+    assert "2026-03-01T03:30:00Z, 192.0.2.1 port 5300, dnsrig " in text
+    assert " ".join(COMMAND) in text and "Incomplete: interrupted" in text
+
+
+def test_what_could_not_be_verified_is_an_error_in_junit_and_said_on_the_page():
+    suites = ET.fromstring(junit_xml([circumstantial(incomplete="cut")], Severity.NOTICE, {"bind": "it is missing"}))
+    assert [(suite.get("tests"), suite.get("errors")) for suite in suites] == [("5", "1"), ("1", "1")]
+    assert [error.get("message") for error in suites.iter("error")] == ["cut", "it is missing"]
+    assert "Not verified: bind: it is missing" in page([some()], {"bind": "it is missing"})
+
+
+def test_secrets_are_in_no_command_line(monkeypatch):
+    typed = ["dnsrig", "verify", "--tsig", "hmac-sha256:key:c2VjcmV0", "x", "--tsig=key:c2VjcmV0", "--zone", "a"]
+    monkeypatch.setattr(sys, "argv", typed)
+    assert typed_command() == ("dnsrig", "verify", "--tsig", "***", "x", "--tsig=***", "--zone", "a")
+
+
+def several_alike():
+    why = "No DNAME record is known in the zone; --zone-file may show one."
+    return verified(
+        "nsd",
+        *[not_applicable(why)] * 3,
+        not_applicable("One server is known; --ns names others."),
+        *[inconclusive("It was cut.")] * 2,
+        passed("Yes."),
+    )
+
+
+def test_the_same_reason_is_told_once(capsys):
+    verification = several_alike()
+    print_verification(verification)
+    told = capsys.readouterr().out
+    assert told.count("No DNAME record") == 1 and told.count("It was cut.") == 1
+    ids = [result.item.id for result in verification.results]
+    # The severest first, as elsewhere.
+    line = told.splitlines()[told.splitlines().index(next(x for x in told.splitlines() if "No DNAME" in x)) + 1]
+    assert sorted(line.strip().split(", ")) == sorted(ids[:3])
+    assert "4 items were not tried for want of --zone-file (3), --ns (1)" in told
+    assert all(item["reason"] for item in verification_as_json(verification)["items"])
+    text = page([verification])
+    print_comparison(Comparison([verification, verified("bind", inconclusive("It was cut."))]))
+    told = capsys.readouterr().out
+    # Once for each target.
+    assert told.count("It was cut.") == 2 and "  2 items" in told
+    assert text.count("No DNAME record") == 1 and all(f"<code>{id_}</code>" in text for id_ in ids)
+
+
+def test_nothing_is_wrapped_where_no_terminal_is(capsys):
+    long = "word " * 100
+    verification = verified("nsd", failed(f"{long}."), passed("Yes."))
+    print_verification(verification)
+    lines = capsys.readouterr().out.splitlines()
+    assert any(long in line for line in lines)
+    assert not any(line.endswith(" ") for line in lines)
+    print_comparison(Comparison([verification, verified("bind", failed(f"{long}."), passed("Yes."))]))
+    assert any(long in line for line in capsys.readouterr().out.splitlines())
+
+
+def keeping(*kept, then=None):
+    """Give what verifies a target: keeps what is `kept`, and then is ended by an error."""
+
+    def verify(target, keep):
+        for one in kept:
+            keep(one)
+        if then is not None:
+            raise then
+
+    return verify
+
+
+def test_where_nothing_is_applicable_nothing_is_verified(capsys):
+    missing = verified("nsd", not_applicable("One server is known; --ns names others."))
+    with pytest.raises(InputError, match="nothing could be verified: One server is known; --ns names others"):
+        verify_each(["nsd"], keeping(missing), wishes())
+    assert json.loads(capsys.readouterr().out)["summary"]["not_applicable"] == 1
+    both = keeping(missing, verified("bind", passed("Yes.")))
+    assert verify_each(["nsd"], both, wishes()) == 0
+
+
+def test_of_a_target_that_does_not_answer_there_are_files(capsys, tmp_path):
+    junit, html = tmp_path / "junit.xml", tmp_path / "page.html"
+    with pytest.raises(SubjectFailedError):
+        verify_each(["192.0.2.1"], keeping(then=SubjectFailedError("nobody is there")), wishes(junit=junit, html=html))
+    found = json.loads(capsys.readouterr().out)
+    jsonschema.Draft202012Validator(verification_schema()).validate(found)
+    assert (found["items"], found["incomplete"]) == ([], "nobody is there")
+    (suite,) = ET.fromstring(junit.read_text())
+    assert suite.find("testcase/error").get("message") == "nobody is there"
+    assert "Incomplete: nobody is there" in html.read_text()
+
+
+def test_what_was_found_before_an_interruption_is_reported(capsys, tmp_path):
+    def verify(target, keep):
+        if target == "bind":
+            raise KeyboardInterrupt
+        keep(verified(target, failed("No.")))
+
+    junit = tmp_path / "junit.xml"
+    with pytest.raises(KeyboardInterrupt):
+        verify_each(["nsd", "bind", "knot"], verify, wishes(junit=junit))
+    out, err = capsys.readouterr()
+    assert [one["target"] for one in json.loads(out)["verifications"]] == ["nsd"]
+    assert err == "not verified: bind: interrupted\nnot verified: knot: interrupted\n"
+    assert [suite.get("errors") for suite in ET.fromstring(junit.read_text())] == ["0", "1", "1"]
+    with pytest.raises(KeyboardInterrupt):
+        verify_each(["nsd"], keeping(then=KeyboardInterrupt()), wishes())
+    assert json.loads(capsys.readouterr().out)["incomplete"] == "interrupted"
+
+
+def test_an_input_error_leaves_what_was_found(capsys):
+    def verify(target, keep):
+        if target == "nowhere":
+            raise InputError("it is no address")
+        keep(verified(target, passed("Yes.")))
+
+    assert verify_each(["nsd", "nowhere"], verify, wishes()) == 2
+    assert json.loads(capsys.readouterr().out)["verifications"][0]["target"] == "nsd"
+    with pytest.raises(InputError):
+        verify_each(["nowhere", "nsd"], verify, wishes())
+
+
+def test_what_is_wanting_is_said_in_words_with_the_option_that_helps():
+    subject = AuthoritativeSubject(Asker(Endpoint("127.0.0.1")), Landmarks(dns.name.from_text("example.")))
+    whole = AuthoritativeSubject(subject.asker, Landmarks(subject.origin, is_whole=True))
+    needed = {need for known in items("authoritative") for need in known.item.needs} & LANDMARKS.keys()
+    assert needed
+    for need in needed:
+        words = LANDMARKS[need]
+        option = {"delegation": "--delegation", "secure_delegation": "--delegation", "empty": "--empty"}.get(need, "--")
+        said = subject.lacks(need)
+        assert said.startswith(f"No {words} is known in the zone example.; {option}") and "--zone-file" in said
+        assert whole.lacks(need) == f"The zone example. has no {words}."
+
+
+def test_items_of_another_role_are_named_with_their_command(command):
+    said = command("authoritative", "nsd", "--item", "F-85", code=2).err
+    assert "--item F-85: it is an item of dnsrig verify resolver" in said
+    assert "no such item" in command("authoritative", "--explain", "X-1", code=2).err
+
+
+def test_tables_of_several_targets_align(capsys):
+    names = ("bind", "2001:db8:53::1234:5678", "knot", "powerdns (4096 octets)")
+    outcomes = (failed("No."), passed_by_tcp("By TCP."), not_applicable("None."), inconclusive("Who knows."))
+    turned = [verified(name, *outcomes[place:], *outcomes[:place], passed("Yes.")) for place, name in enumerate(names)]
+    comparison = Comparison(turned)
+    print_comparison(comparison)
+    lines = capsys.readouterr().out.splitlines()
+    heads = [line for line in lines if line.startswith("  item")]
+    assert len(heads) == 2 and heads[0] == heads[1]
+    starts = [heads[0].index(name) for name in (*names, "requirement")]
+    for row in comparison.rows:
+        (line,) = (one for one in lines if one.startswith(f"  {row.item.id} ") and row.item.requirement in one)
+        cells = [line[start:end].strip() for start, end in pairwise(starts)]
+        assert cells == [SHORT[verdict] for verdict in row.verdicts]
+        assert line[starts[-1] :].startswith(row.item.requirement)
+    assert "- not applicable, ? inconclusive" in lines
+
+
+def test_a_narrow_terminal_has_verdicts_whole():
+    comparison = Comparison([verified(f"server{number}", passed_by_tcp("By TCP.")) for number in range(6)])
+    console = Console(width=100, record=True, file=io.StringIO())
+    console.print(_side_by_side(comparison, comparison.rows, 100))
+    shown = console.export_text()
+    assert shown.count("pass by TCP") == 6 and "requirement" not in shown

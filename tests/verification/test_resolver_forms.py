@@ -4,7 +4,7 @@ Each fault of form fails exactly the items that name it, and no resolver that is
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import dns.flags
 import dns.message
@@ -19,7 +19,8 @@ from dnsrig.verification.exchange import Endpoint, Exchange, Transport
 from dnsrig.verification.faults.catalogue import fault_named
 from dnsrig.verification.faults.fault import Fault, Passage
 from dnsrig.verification.faults.relay import NO_FAULT
-from dnsrig.verification.faults.resolver_messages import FAULTS
+from dnsrig.verification.faults.resolver_data import FAULTS as DATA_FAULTS
+from dnsrig.verification.faults.resolver_messages import FAULTS as MESSAGE_FAULTS
 from dnsrig.verification.queries import Query
 from dnsrig.verification.runner import run_item
 from dnsrig.verification.subjects.known_names import RIG_NAMES
@@ -32,6 +33,7 @@ from dnsrig.verification.verdicts import Verdict
 
 HIDDEN = {RdataType.RRSIG, RdataType.NSEC, RdataType.NSEC3}
 ALIASES = 8
+FAULTS = tuple(fault for fault in (*MESSAGE_FAULTS, *DATA_FAULTS) if not fault.delay_s)
 RESOLVER = Endpoint("192.0.2.53")
 OF_OTHERS = ("lower-cases", "fails-bogus-server", "sets-ad-always", "strips-opt", "no-tcp", "cuts-without-tc")
 """Faults that other tests have too; here they must fail no item about form but those that name them."""
@@ -98,6 +100,7 @@ class FakeAsker:
     fault: Fault = NO_FAULT
     style: Style = lambda _: None
     server: Endpoint = RESOLVER
+    memory: set[str] = field(default_factory=set)
 
     def udp(self, query: Query) -> Exchange:
         return self._asked(query, "udp")
@@ -115,7 +118,7 @@ class FakeAsker:
         return Exchange(self.server, transport, query, sent, response, 1, 1.0, "" if response else "none")
 
     def _passed(self, sent: bytes, transport: Transport) -> bytes | None:
-        passage = Passage(sent, transport)
+        passage = Passage(sent, transport, memory=self.memory)
         asked = self.fault.on_query(passage) if self.fault.on_query else sent
         if asked is None:
             return None

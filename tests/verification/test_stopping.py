@@ -1,5 +1,6 @@
 """Runs that are interrupted end at once, whatever their items wait for."""
 
+import json
 import os
 import signal
 import socket
@@ -9,16 +10,18 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import dns.name
 import pytest
 from dns.rdatatype import RdataType
 from dnsrig.items.catalogue import items
+from dnsrig.verification import runner
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.exchange import Endpoint
-from dnsrig.verification.item import KnownItem
+from dnsrig.verification.item import Check, KnownItem
 from dnsrig.verification.queries import Query
-from dnsrig.verification.runner import Result, run_items
+from dnsrig.verification.runner import Result, RunInterruptedError, run_items
 from dnsrig.verification.stopping import StoppedError, pause, thread_pool
 from dnsrig.verification.verdicts import Outcome, passed
 
@@ -88,10 +91,34 @@ def test_what_items_wait_for_is_given_up(silent: Endpoint, how: str) -> None:
         raise KeyboardInterrupt
 
     began = time.monotonic()
-    with pytest.raises(KeyboardInterrupt):
-        run_items([KnownItem(SOME.item, check, "") for check in (patient, quick)], Subject(), interrupt)
+    one, other = items("authoritative")[:2]
+    with pytest.raises(RunInterruptedError) as raised:
+        run_items([KnownItem(one.item, patient, ""), KnownItem(other.item, quick, "")], Subject(), interrupt)
     assert time.monotonic() - began < PROMPT_S
+    assert raised.value.unended == 1
+    assert [result.outcome.reason for result in raised.value.results[0]] == [
+        "It had not ended when the run was interrupted.",
+        "It is quick.",
+    ]
     assert ended.is_set()
+
+
+def test_an_item_is_run_on_all_subjects_before_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "AT_ONCE", 1)
+
+    def meeting() -> Check:
+        """Pass where the item is run on both subjects at the same time."""
+        both = threading.Barrier(2)
+
+        def check(_: Subject) -> Outcome:
+            both.wait(PROMPT_S)
+            return passed("Both are there.")
+
+        return check
+
+    known = [KnownItem(one.item, meeting(), "") for one in items("authoritative")[:3]]
+    found = runner.run_on_each(known, [Subject(), Subject()])
+    assert {result.outcome.reason for results in found for result in results} == {"Both are there."}
 
 
 def test_other_runs_go_on(silent: Endpoint) -> None:
@@ -130,8 +157,14 @@ def test_the_command_ends_at_once_and_leaves_nothing(tmp_path: Path, number: sig
         anchor.write_text(". IN DS 1 13 2 " + "00" * 32 + "\n")
         folder = tmp_path / "scratch"
         folder.mkdir()
+        files = {"--junit": tmp_path / "junit.xml", "--html": tmp_path / "page.html"}
+        wanted = [str(anchor), "--json", *(str(word) for pair in files.items() for word in pair)]
         with subprocess.Popen(
-            [*command, str(anchor)], env=os.environ | {"TMPDIR": str(folder)}, stderr=subprocess.PIPE, text=True
+            [*command, *wanted],
+            env=os.environ | {"TMPDIR": str(folder)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         ) as started:
             # To each question of the beginning the answer is that there is nothing; then it falls silent.
             for _ in range(ASKED_FIRST):
@@ -142,10 +175,17 @@ def test_the_command_ends_at_once_and_leaves_nothing(tmp_path: Path, number: sig
             resolver.recvfrom(4096)
             began = time.monotonic()
             started.send_signal(number)
-            _, said = started.communicate(timeout=PATIENCE_S)
+            printed, said = started.communicate(timeout=PATIENCE_S)
     assert (started.returncode, said) == (130, "dnsrig: interrupted\n")
     assert time.monotonic() - began < PROMPT_S
     assert list(folder.iterdir()) == []
+    found = json.loads(printed)
+    assert found["incomplete"].startswith("interrupted when ")
+    assert "It had not ended when the run was interrupted." in {item["reason"] for item in found["items"]}
+    assert [item["id"] for item in found["items"]] == [one.item.id for one in items("resolver") if not one.item.is_slow]
+    assert ET.fromstring(files["--junit"].read_text())[0].get("errors") == "1"
+    assert "Incomplete: interrupted when " in files["--html"].read_text()
+    assert {path.name for path in tmp_path.iterdir()} == {"junit.xml", "page.html", "root.ds", "scratch"}
 
 
 def _question(query: bytes) -> int:

@@ -36,21 +36,33 @@ WAITS_S = (4.0, 4.0)
 ALWAYS = {
     "F-aa",
     "F-ad-asked",
+    "F-any",
     "F-cd-copied",
+    "F-class",
+    "F-cookie",
     "F-dnssec-types",
     "F-do",
+    "F-edns-version",
     "F-flags",
+    "F-garbage",
     "F-negative",
     "F-nxdomain",
+    "F-opcodes",
     "F-options",
+    "F-owner",
     "F-pipelining",
     "F-proofs",
+    "F-qdcount",
     "F-question",
     "F-question-case",
+    "F-responses",
     "F-rrsig-stripped",
     "F-secure-data",
     "F-secure-nsec",
+    "F-steady",
+    "F-tcp-kept",
     "F-ttl",
+    "F-unknown-flags",
     "F-unknown-type",
     "F-validates",
 }
@@ -61,10 +73,12 @@ WITH_NAMES = ALWAYS | {
     "F-87",
     "F-ad-unproven",
     "F-bogus",
+    "F-bogus-plain",
     "F-cd-cache",
     "F-cd-data",
     "F-insecure-delegation",
     "F-servfail",
+    "F-udp-512",
 }
 FAULTS = (
     "clears-cd",
@@ -81,7 +95,7 @@ FAULTS = (
     "strips-asked-types",
     "strips-opt",
 )
-MAY_FAIL_TOO = {"leaks-bogus-after-cd": {"F-bogus"}}
+MAY_FAIL_TOO = {"leaks-bogus-after-cd": {"F-bogus", "F-bogus-plain"}}
 """The user's bogus names are few: another item may have asked for one with CD just before."""
 
 

@@ -18,12 +18,9 @@ from dnsrig.servers.resolvers.settings import ResolverSettings
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.deviations import deviating_items
 from dnsrig.verification.exchange import Endpoint, Exchange
+from dnsrig.verification.faults.catalogue import faults_of
 from dnsrig.verification.faults.fault import Fault
-from dnsrig.verification.faults.messages import FAULTS as MESSAGE_FAULTS
 from dnsrig.verification.faults.relay import NO_FAULT, Relay
-from dnsrig.verification.faults.resolver_answers import FAULTS as ANSWER_FAULTS
-from dnsrig.verification.faults.resolver_messages import FAULTS as FORM_FAULTS
-from dnsrig.verification.faults.resolvers import resolver_faults
 from dnsrig.verification.faults.weaknesses import all_weaknesses
 from dnsrig.verification.queries import Query
 from dnsrig.verification.resolver_targets import TREE_PREFIX
@@ -42,7 +39,7 @@ FAULTY_PREFIX = "127.0.1."
 RESOLVERS = tuple(resolver_drivers("resolver"))
 STEADY = ("unbound", "bind")
 """Those that answer a name of the tree the same way each time it is asked for, whatever is in the cache."""
-FLEETING = {"knot-resolver": {"F-missing-proof-name"}}
+FLEETING = {"knot-resolver": {"F-missing-proof-name", "F-bogus-plain"}}
 """Items that a resolver fails if others were asked before.
 
 Knot Resolver 5.6 keeps NSEC records that come without signatures, and denies names by them, with AD.
@@ -54,10 +51,15 @@ BIND 9.18 keeps an NXDOMAIN without records of the zone that came for a query wi
 """
 ASKED_WITH_CD = {f"accepts-{item.removeprefix('F-')}" for item in FORGED} | {"leaks-denials-after-cd"}
 """Faults that are made by CD, for these names, and one that BIND has itself."""
-UNSTEADY = {"bind": {"F-cd-denial"}, "knot-resolver": {"F-bogus-server"}}
+UNSTEADY = {
+    "bind": {"F-cd-denial", "F-special-names"},
+    "knot-resolver": {"F-bogus-server"},
+    "powerdns-recursor": {"F-special-names"},
+}
 """Known failures that do not show each time.
 
 Where a message is lost, BIND fetches anew. Knot Resolver draws which server it asks first, and remembers which failed.
+Names of special use are not asked for where the cache has NSEC records of the root that deny them.
 """
 DOUBTFUL = {"F-bogus-server"}
 """Items that say so where one name of several was not answered well, as happens on a machine that is busy."""
@@ -72,11 +74,8 @@ SILENT = {"drops-edns"}
 """Faults with which nothing comes, however long one waits."""
 AT_ONCE = 24
 FAULTS_AT_ONCE = 12
-MATRIX_FAULTS = (
-    *resolver_faults(),
-    *ANSWER_FAULTS,
-    *FORM_FAULTS,
-    *(fault for fault in MESSAGE_FAULTS if any(fault.name in known.item.faults for known in items("resolver"))),
+MATRIX_FAULTS = tuple(
+    fault for fault in faults_of("resolver") if any(fault.name in known.item.faults for known in items("resolver"))
 )
 
 

@@ -4,6 +4,7 @@ import json
 import os
 import stat
 import threading
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -12,6 +13,7 @@ from dnsrig import given_files
 from dnsrig.cli.app import run_command_line
 from dnsrig.cli.verify_files import check_outputs, write_outputs
 from dnsrig.cli.verify_options import Wishes, verify_each
+from dnsrig.cli.verify_trial import Keep
 from dnsrig.errors import EnvironmentLacksError, InputError
 from dnsrig.given_files import read_given_text, require_plain_file
 from dnsrig.items.catalogue import items
@@ -140,9 +142,9 @@ def test_outputs_are_looked_at_before_anything_is_verified(capsys: pytest.Captur
     assert "is missing: make it" in capsys.readouterr().err
 
 
-def verified(target: str) -> Verification:
-    item = items("authoritative")[0].item
-    return Verification("authoritative", target, None, "example.", [Result(item, passed("Yes."))], 0.1)
+def verify(target: str, keep: Keep) -> None:
+    results = [Result(items("authoritative")[0].item, passed("Yes."))]
+    keep(Verification("authoritative", target, None, "example.", results, 0.1, began=datetime.now(UTC)))
 
 
 def test_results_are_printed_where_a_file_cannot_be_written(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -150,7 +152,7 @@ def test_results_are_printed_where_a_file_cannot_be_written(capsys: pytest.Captu
     junit = tmp_path / "junit.xml"
     wishes = Wishes("authoritative", (), Severity.ERROR, False, full, junit, True)
     with pytest.raises(EnvironmentLacksError) as raised:
-        verify_each(["nsd"], verified, wishes)
+        verify_each(["nsd"], verify, wishes)
     assert str(raised.value) == f"{full}: no room left on the disk; make some, or name a file elsewhere"
     assert json.loads(capsys.readouterr().out)["target"] == "nsd"
     assert junit.read_text().startswith("<?xml")

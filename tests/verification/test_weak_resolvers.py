@@ -36,9 +36,9 @@ from turns import EVERY_PAIR
 
 WAITS_S = (8.0, 8.0)
 RESOLVER = "127.0.2.1"
-GROUPS = ("Spoofing and bailiwick", "Servers that are wrong")
+GROUPS = ("Spoofing and bailiwick", "Servers that are wrong", "Privacy")
 """Those of the items that a resolver without a chain of trust can pass."""
-OTHERS = ("F-do-upstream", "F-unasked", "F-ttl-passed", "F-own-options", "F-amplification")
+OTHERS = ("F-do-upstream", "F-unasked", "F-ttl-passed", "F-own-options", "F-amplification", "F-stale")
 WITHOUT = Weakness("none", "does nothing wrong")
 
 

@@ -1,5 +1,6 @@
 //! The names of a zone, as responses write them: each label once, pointing to its parent.
 
+use foldhash::fast::RandomState;
 use std::collections::HashMap;
 
 /// A name in a [`NameTable`].
@@ -27,7 +28,7 @@ struct Entry {
 /// Adds names to a table; what it needs to find duplicates is dropped with it.
 pub(crate) struct NameTableBuilder {
     table: NameTable,
-    ids: HashMap<(NameId, Box<[u8]>), NameId>,
+    ids: HashMap<(NameId, Box<[u8]>), NameId, RandomState>,
 }
 
 impl NameTableBuilder {
@@ -42,7 +43,7 @@ impl NameTableBuilder {
                 entries: vec![root],
                 labels: Vec::new(),
             },
-            ids: HashMap::new(),
+            ids: HashMap::default(),
         }
     }
 

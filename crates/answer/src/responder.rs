@@ -9,6 +9,7 @@ use crate::wire::ZoneWire;
 use dnsrig_zone::Zone;
 use dnsrig_zone::lookup::{LookupName, RrsetId};
 use domain::base::iana::{Class, Opcode, OptRcode, Rtype};
+use foldhash::fast::RandomState;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -104,7 +105,7 @@ pub struct Scratch {
 pub struct Responder {
     zones: Vec<ZoneWire>,
     /// Places in `zones` by lower-cased wire name.
-    by_name: HashMap<Box<[u8]>, usize>,
+    by_name: HashMap<Box<[u8]>, usize, RandomState>,
     /// How many labels zone names have, each number once, the greatest first.
     depths: Vec<usize>,
     options: Options,
@@ -121,7 +122,7 @@ impl Responder {
     ) -> Result<Self, AnswerError> {
         let mut this = Self {
             zones: Vec::new(),
-            by_name: HashMap::new(),
+            by_name: HashMap::default(),
             depths: Vec::new(),
             options,
         };

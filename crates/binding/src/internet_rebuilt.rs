@@ -31,9 +31,13 @@ struct IndexedZone {
     nsec3: Option<(u16, bool)>,
 }
 
-/// What stands in a rebuilt Internet's folder beside its zones, and how they came about.
+/// The index's format and its version.
+const SCHEMA: &str = "dnsrig-rebuilt/1";
+
+/// What stands in a rebuilt Internet's folder beside its zones, and how they came about: schemas/rebuilt.json.
 #[derive(Serialize)]
 struct Index {
+    schema: &'static str,
     zones: Vec<IndexedZone>,
     used: u64,
     queries_and_others: u64,
@@ -52,6 +56,7 @@ struct Index {
 /// What serving needs of an index.
 #[derive(Deserialize)]
 struct Zones {
+    schema: String,
     zones: Vec<IndexedZone>,
 }
 
@@ -83,6 +88,7 @@ fn write_zones(
 
 fn index(made: Reconstruction, counts: Counts, zones: Vec<IndexedZone>) -> Index {
     Index {
+        schema: SCHEMA,
         zones,
         used: counts.used,
         queries_and_others: counts.no_response,
@@ -173,6 +179,14 @@ fn read_zone(folder: &Path, one: IndexedZone) -> PyResult<RebuiltZone> {
     let algorithm = algorithm
         .transpose()
         .map_err(|error| unreadable(format!("the zone {}: {error}", one.name)))?;
+    // An index from elsewhere is to read nothing beside its zones.
+    if Path::new(&one.file).file_name() != Some(one.file.as_ref()) {
+        let what = "has to be the name of a file in the index's folder";
+        return Err(unreadable(format!(
+            "the zone {}: {:?} {what}",
+            one.name, one.file
+        )));
+    }
     Ok(RebuiltZone {
         zone: Zone::read(&folder.join(&one.file), Some(&name)).or_raise()?,
         servers: one.servers,
@@ -217,7 +231,16 @@ impl RebuiltInternet {
         signed_at_s: u64,
         memory_octets: usize,
     ) -> PyResult<Self> {
-        let Zones { zones } = from_json("the index of a rebuilt Internet", index)?;
+        let what = format!("the index of the rebuilt Internet in {}", folder.display());
+        let Zones { schema, zones } = from_json(&what, index)?;
+        if schema != SCHEMA {
+            return Err(exception(
+                Kind::Input,
+                format!(
+                    "{what} is {schema:?}, not {SCHEMA:?}: make it anew with 'dnsrig internet from-capture'"
+                ),
+            ));
+        }
         if zones.first().is_none_or(|first| first.name != ".") {
             return Err(exception(
                 Kind::Input,

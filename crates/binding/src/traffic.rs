@@ -69,28 +69,18 @@ pub fn to_json(result: &impl Serialize) -> PyResult<String> {
         .map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))
 }
 
-/// A report with the statistics that it was made of.
-#[derive(Serialize)]
-struct Stored<'a> {
-    #[serde(flatten)]
-    report: Report,
-    state: &'a Statistics,
-}
-
 /// The part of a stored report that is merged.
 #[derive(Deserialize)]
 struct State {
     state: Statistics,
 }
 
-fn stored(statistics: &Statistics) -> PyResult<String> {
-    to_json(&Stored {
-        report: Report::of(statistics),
-        state: statistics,
-    })
+/// The report of `statistics`, and what is merged: apart, as the latter may be long and Python only hands it on.
+fn stored(statistics: &Statistics) -> PyResult<(String, String)> {
+    Ok((to_json(&Report::of(statistics))?, to_json(statistics)?))
 }
 
-/// Reads the captures `paths` and says what is in them.
+/// Reads the captures `paths` and says what is in them: the report, and the state that is merged.
 #[pyfunction]
 #[pyo3(signature = (paths, read="{}", options="{}", on_progress=None))]
 pub fn traffic_stats(
@@ -99,7 +89,7 @@ pub fn traffic_stats(
     read: &str,
     options: &str,
     on_progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<String> {
+) -> PyResult<(String, String)> {
     let read: ReadOptions = from_json("the options of reading", read)?;
     let options: StatsOptions = from_json("the options of statistics", options)?;
     let statistics = reading(py, &paths, &read, on_progress, |reading| {
@@ -108,9 +98,9 @@ pub fn traffic_stats(
     stored(&statistics)
 }
 
-/// Adds up stored statistics: pairs of the name of each, for errors, and what `traffic_stats` gave.
+/// Adds up stored statistics: pairs of the name of each, for errors, and a report with its state.
 #[pyfunction]
-pub fn traffic_merge(parts: Vec<(String, String)>) -> PyResult<String> {
+pub fn traffic_merge(parts: Vec<(String, String)>) -> PyResult<(String, String)> {
     let mut sum: Option<Statistics> = None;
     for (name, json) in parts {
         let State { state } = serde_json::from_str(&json).map_err(|error| {

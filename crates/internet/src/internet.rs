@@ -16,6 +16,7 @@ use crate::servers::{ServerId, ServerTable, SetId};
 use crate::signatures::Signatures;
 use crate::zones::ExcerptKey;
 use dnsrig_zone::{Name, PresentationName, PresentationRecord};
+use foldhash::fast::RandomState;
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr};
@@ -87,7 +88,7 @@ pub struct Internet {
     pub(crate) root_set: SetId,
     pub(crate) root_signing: Option<RegistrySigning>,
     pub(crate) registries: Vec<Registry>,
-    pub(crate) registry_by_label: HashMap<Box<[u8]>, u32>,
+    pub(crate) registry_by_label: HashMap<Box<[u8]>, u32, RandomState>,
     pub(crate) operators: Vec<OperatorZone>,
     pub(crate) content_networks: Vec<u32>,
     pub(crate) hosting: HostingTable,

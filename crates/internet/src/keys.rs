@@ -4,7 +4,10 @@ use crate::InternetError;
 use crate::random::{self, Purpose};
 use dnsrig_sign::{Algorithm, DigestType, KeyPair, Role};
 use dnsrig_zone::{Name, Record};
+use std::num::NonZeroUsize;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 /// RSA keys of one size and algorithm that all zones share: one takes a second of seeking primes.
 const RSA_POOL: usize = 4;
@@ -110,6 +113,35 @@ impl KeyMaker {
         algorithm: Algorithm,
     ) -> Result<KeyPair, InternetError> {
         self.make(zone, number, algorithm, Role::Ksk, 0)
+    }
+
+    /// Makes all keys of those of `algorithms` that share them, on several threads: the first answer that needed one would
+    /// wait for it up to a second.
+    pub fn make_shared(&self, algorithms: &[Algorithm]) -> Result<(), InternetError> {
+        let rsa = algorithms.iter().filter(|algorithm| algorithm.is_rsa());
+        let of_role = |algorithm: Algorithm| [Role::Ksk, Role::Zsk].map(|role| (algorithm, role));
+        let all: Vec<(Algorithm, Role)> = rsa.copied().flat_map(of_role).collect();
+        let next = AtomicUsize::new(0);
+        let run = || -> Result<(), InternetError> {
+            loop {
+                let place = next.fetch_add(1, Ordering::Relaxed);
+                let Some(&(algorithm, role)) = all.get(place / RSA_POOL) else {
+                    return Ok(());
+                };
+                self.rsa_key(algorithm, role, place % RSA_POOL)?;
+            }
+        };
+        let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        thread::scope(|scope| {
+            let threads: Vec<_> = (0..threads.min(all.len() * RSA_POOL))
+                .map(|_| scope.spawn(run))
+                .collect();
+            threads.into_iter().try_for_each(|thread| {
+                thread
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            })
+        })
     }
 
     fn make(

@@ -15,11 +15,13 @@ use std::thread;
 const STEP: u64 = 64;
 
 impl Internet {
-    /// Makes what every resolver needs: the root's zone with its signatures, and the NSEC3 chains of all registries.
+    /// Makes what every resolver needs: keys that zones share, the root's zone with its signatures, and the NSEC3 chains of all
+    /// registries.
     ///
     /// # Errors
     /// [`InternetError::Sign`] if keys cannot be made.
     pub fn prepare(&self) -> Result<(), InternetError> {
+        self.keys.make_shared(&self.profile.algorithms())?;
         self.excerpt(ExcerptKey::Root)?.presign(&self.signatures)?;
         for (number, registry) in (0..).zip(&self.registries) {
             let signing = registry.signing.as_ref();

@@ -28,7 +28,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-/// Reads the queries of the capture at `path` (`-` is standard input; gzip and zstd are decompressed).
+/// Reads the queries of the capture at `path` (`-` is standard input; gzip, zstd and xz are decompressed).
 ///
 /// The stream is in memory; beside it, reading takes a few MiB, and at most 100 MiB more for TCP connections. If times go
 /// backwards, the queries are sorted, which takes the stream's memory a second time.

@@ -13,8 +13,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const POLL_MS: libc::c_int = 100;
 const GZIP_MAGIC: &[u8] = &[0x1F, 0x8B];
 const ZSTD_MAGIC: &[u8] = &[0x28, 0xB5, 0x2F, 0xFD];
+const XZ_MAGIC: &[u8] = &[0xFD, b'7', b'z', b'X', b'Z', 0];
 
-/// Opens `path`, or standard input for `-`; what gzip or zstd compressed is decompressed.
+/// Opens `path`, or standard input for `-`; what gzip, zstd or xz compressed is decompressed.
 ///
 /// Once `cancel` is set, reading fails with an error that [`failure`] turns into [`StreamError::Interrupted`].
 pub(crate) fn open<'c>(
@@ -22,23 +23,22 @@ pub(crate) fn open<'c>(
     cancel: &'c AtomicBool,
 ) -> io::Result<Box<dyn Read + Send + 'c>> {
     let mut file = open_plain(path, cancel)?;
-    let mut head = Vec::with_capacity(ZSTD_MAGIC.len());
+    let mut head = Vec::with_capacity(XZ_MAGIC.len());
     file.by_ref()
-        .take(ZSTD_MAGIC.len() as u64)
+        .take(XZ_MAGIC.len() as u64)
         .read_to_end(&mut head)?;
-    let is_gzip = head.starts_with(GZIP_MAGIC);
-    let is_zstd = head == ZSTD_MAGIC;
+    let format = [GZIP_MAGIC, ZSTD_MAGIC, XZ_MAGIC]
+        .into_iter()
+        .find(|magic| head.starts_with(magic));
     let whole = io::Cursor::new(head).chain(file);
+    let input: Box<dyn Read + Send + 'c> = match format {
+        Some(GZIP_MAGIC) => Box::new(flate2::read::MultiGzDecoder::new(whole)),
+        Some(ZSTD_MAGIC) => Box::new(zstd::Decoder::new(whole)?),
+        Some(XZ_MAGIC) => Box::new(liblzma::read::XzDecoder::new_multi_decoder(whole)),
+        _ => return Ok(Box::new(whole)),
+    };
     // A few octets may decompress to very many, so the flag is looked at on this side, too.
-    if is_gzip {
-        let input = flate2::read::MultiGzDecoder::new(whole);
-        Ok(Box::new(Heeding { input, cancel }))
-    } else if is_zstd {
-        let input = zstd::Decoder::new(whole)?;
-        Ok(Box::new(Heeding { input, cancel }))
-    } else {
-        Ok(Box::new(whole))
-    }
+    Ok(Box::new(Heeding { input, cancel }))
 }
 
 /// Opens `path`, or standard input for `-`, and reads it as it is. A named pipe without a writer is opened at once; reading
@@ -146,6 +146,12 @@ mod tests {
         Ok(read)
     }
 
+    fn xz(octets: &[u8]) -> Vec<u8> {
+        let mut encoder = liblzma::write::XzEncoder::new(Vec::new(), 1);
+        encoder.write_all(octets).unwrap();
+        encoder.finish().unwrap()
+    }
+
     #[test]
     fn compressed_files_are_decompressed_and_others_read_as_they_are() {
         let text = b"www.example.test A\n".repeat(1000);
@@ -156,8 +162,12 @@ mod tests {
             read(&zstd::encode_all(&text[..], 1).unwrap()).unwrap(),
             text
         );
+        // Several streams in one file, as `cat` of compressed files leaves them.
+        let half = text.len() / 2;
+        let [first, second] = [&text[..half], &text[half..]].map(xz);
+        assert_eq!(read(&[first, second].concat()).unwrap(), text);
         assert_eq!(read(&text).unwrap(), text);
-        for short in [&b""[..], b"a", b"\x1f", b"abcd"] {
+        for short in [&b""[..], b"a", b"\x1f", b"abcd", b"\xfd7zXZ"] {
             assert_eq!(read(short).unwrap(), short);
         }
     }
@@ -165,6 +175,8 @@ mod tests {
     #[test]
     fn a_compressed_file_that_is_cut_off_is_an_error() {
         let whole = zstd::encode_all(&[7; 100_000][..], 1).unwrap();
+        assert!(read(&whole[..whole.len() - 3]).is_err());
+        let whole = xz(&[7; 100_000]);
         assert!(read(&whole[..whole.len() - 3]).is_err());
     }
 

@@ -42,7 +42,7 @@ pub struct QueryLog {
 }
 
 impl QueryLog {
-    /// Reads the query file at `path` (`-` is standard input; gzip and zstd are decompressed); with `skip_bad`, lines that
+    /// Reads the query file at `path` (`-` is standard input; gzip, zstd and xz are decompressed); with `skip_bad`, lines that
     /// are no questions are left out and counted.
     ///
     /// # Errors

@@ -6,9 +6,11 @@
 
 mod clients;
 mod counts;
+mod habits;
 mod histogram;
 mod names;
 mod pending;
+mod population;
 mod seconds;
 mod tally;
 #[cfg(test)]

@@ -65,7 +65,8 @@ def from_capture(
         for file in folder.glob("*.zone"):
             file.unlink(missing_ok=True)
         raise
-    facts = {**index, "zones": len(index["zones"]), "folder": str(folder)}
+    counts = {name: value for name, value in index.items() if name != "schema"}
+    facts = {**counts, "zones": len(index["zones"]), "folder": str(folder)}
     if as_json:
         print_json(facts)
         return

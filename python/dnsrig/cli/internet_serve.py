@@ -14,7 +14,8 @@ import click
 from dnsrig import _core
 from dnsrig.cli.common import WholeNumber, chosen_seed, json_option, print_json, print_table, seed_option
 from dnsrig.cli.internet_options import DOMAINS_MAX, MIB, domains_option, memory_option, profile_option
-from dnsrig.errors import InputError
+from dnsrig.cli.verify_files import check_outputs
+from dnsrig.errors import EnvironmentLacksError, InputError
 from dnsrig.hosts.namespace import Namespace
 from dnsrig.hosts.network.users import enter_user_namespace
 from dnsrig.internet import (
@@ -160,8 +161,9 @@ def serve(
         raise InputError("--loopback needs a port: port 53 belongs to this machine's own servers; add --port 5300")
     if rebuilt is not None:
         _refuse_with_from(context)
+    check_outputs({"--accounts": accounts_file})
     if not loopback:
-        enter_user_namespace()
+        _enter_namespace(has_profile=rebuilt is None)
     seed = chosen_seed(seed)
     signed_at_s = int(time.time()) // DAY_S * DAY_S if signed_at_s is None else signed_at_s
     chosen_port = DNS_PORT if port is None else port
@@ -191,6 +193,15 @@ def serve(
     _serve(plan, folder, accounts_file, as_json)
 
 
+def _enter_namespace(*, has_profile: bool) -> None:
+    try:
+        enter_user_namespace()
+    except EnvironmentLacksError as error:
+        if has_profile:
+            raise EnvironmentLacksError(f"{error}; or add --loopback --port 5300, which needs neither") from error
+        raise
+
+
 def _refuse_with_from(context: click.Context) -> None:
     """Refuse options that a rebuilt Internet has no use for."""
     for name in OF_PROFILES:
@@ -215,15 +226,16 @@ def _plan_rebuilt(internet: _core.RebuiltInternet, folder: Path, seed: int, port
 
 def _serve(plan: Plan, folder: Path, accounts_file: Path | None, as_json: bool) -> None:
     files = write_files(plan.internet, folder)
-    with _serving(plan) as serving:
-        _tell(plan, serving, files, as_json)
-        with suppress(KeyboardInterrupt):
-            while serving.server.running:
-                time.sleep(WATCH_INTERVAL_S)
-        try:
-            serving.server.stop()
-        finally:
-            # Also when it had broken off: what it was asked until then is known.
+    serving = None
+    try:
+        with _serving(plan) as serving:
+            _tell(plan, serving, files, as_json)
+            with suppress(KeyboardInterrupt):
+                while serving.server.running:
+                    time.sleep(WATCH_INTERVAL_S)
+    finally:
+        # Also when it broke off: what it was asked until then is known, and complete now that it has stopped.
+        if serving is not None:
             _account(serving.server, accounts_file, as_json)
 
 

@@ -149,7 +149,8 @@ OPTIONS = {
     "--transport",
     "transports",
     callback=comma_list,
-    help="udp or tcp [udp]; for encrypted-cost a list [udp,tcp,dot,doh,doq].",
+    help="udp or tcp [udp]; for encrypted-cost a list [udp,tcp,dot,doh,doq]; for validation-cost also dot, doh and "
+    "shares of clients such as udp=80+dot=20.",
 )
 @click.option("--raise-limits", is_flag=True, default=None, help="Raise servers' own limits on NSEC3 iterations.")
 @click.option(

@@ -21,6 +21,11 @@ _OPTIONS = (
         help="Its servers are as far away as the profile says, or answer at once.",
     ),
     click.option("--cache-mib", type=WholeNumber(2, 1 << 20), help="Cache of resolvers, in MiB [as they ship]."),
+    click.option(
+        "--memory-limit-mib",
+        type=WholeNumber(8, 1 << 20),
+        help="Memory of their own that resolvers may have at most, in MiB [no limit].",
+    ),
     click.option("--prefetch", is_flag=True, default=None, help="Resolvers ask again before popular records expire."),
     click.option(
         "--rate",
@@ -36,6 +41,7 @@ _OPTIONS = (
     ),
     click.option("--flood", "floods", callback=comma_list, help="In resolver-cost, of nsec,nsec3 [both]."),
     click.option("--warm-up", "methods", callback=comma_list, help="In cold-start, of none,sample,list [all]."),
+    click.option("--warm-up-queries", type=WholeNumber(1, 1_000_000), help="In cold-start, of each warm-up [20000]."),
     click.option(
         "--condition",
         "conditions",

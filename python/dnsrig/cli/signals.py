@@ -45,6 +45,11 @@ def raise_if_interrupted() -> None:
         raise KeyboardInterrupt
 
 
+def has_interruption_come() -> bool:
+    """Say whether a signal has come, whatever became of its KeyboardInterrupt."""
+    return _interrupt.has_come
+
+
 def was_interrupted(error: BaseException) -> bool:
     """Say whether a library made `error` of the KeyboardInterrupt of a signal, as dnspython does within its parsers."""
     cause: BaseException | None = error

@@ -1,40 +1,92 @@
 """`dnsrig verify authoritative`."""
 
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
+import dns.exception
+import dns.name
+import dns.tsig
+from dns.rdatatype import RdataType
 
 from dnsrig.cli.common import EXISTING_FILE
 from dnsrig.cli.verify_options import (
     Wishes,
     check_raised_limits,
-    progress_of,
-    raised_beside,
     raised_limits_option,
     refuse_unused,
     scratch_folder,
     titled,
     verify_each,
     verify_options,
+    verify_raised,
     wishes_of,
 )
+from dnsrig.cli.verify_trial import Keep, Trial
+from dnsrig.errors import InputError
 from dnsrig.servers.registry import drivers
+from dnsrig.verification.discovery import ToldNames
 from dnsrig.verification.item import KnownItem
-from dnsrig.verification.runner import run_on_each
-from dnsrig.verification.targets import Told, authoritative_target, is_of_rig, merged
-from dnsrig.verification.verification import Verification
+from dnsrig.verification.said_version import told_version
+from dnsrig.verification.targets import Told, authoritative_target, is_of_rig, name_of
+from dnsrig.verification.tsig_keys import key_of_file, key_of_words
+
+OF_ADDRESSES = {
+    "delegations": "--delegation",
+    "names": "--name",
+    "empties": "--empty",
+    "tsig": "--tsig",
+    "tsig_file": "--tsig-file",
+    "server_version": "--server-version",
+}
 
 
 @click.command()
 @click.argument("targets", nargs=-1, metavar="TARGET...")
-@click.option("-p", "--port", type=click.IntRange(1, 65_535), default=53, show_default=True, help="Port of an address.")
+@click.option(
+    "-p",
+    "--port",
+    type=click.IntRange(1, 65_535),
+    default=53,
+    show_default=True,
+    help="Port of addresses that have none behind them.",
+)
 @click.option("--zone", default=None, metavar="NAME", help="The zone that a server at an address serves.")
 @click.option("--zone-file", type=EXISTING_FILE, default=None, help="The zone's data: shows which names to ask for.")
 @click.option("--ds", type=EXISTING_FILE, default=None, help="DS records of the parent zone for it, as a zone file.")
-@click.option("--ns", "servers", multiple=True, metavar="SERVER", help="Another server of the zone; may be repeated.")
+@click.option(
+    "--ns",
+    "servers",
+    multiple=True,
+    metavar="SERVER",
+    help="Another server of the zone, ADDR or ADDR#PORT; may be repeated.",
+)
+@click.option(
+    "--delegation",
+    "delegations",
+    multiple=True,
+    metavar="NAME",
+    help="A delegation in the zone, where it is not found by asking (NSEC3); may be repeated.",
+)
+@click.option(
+    "--name",
+    "names",
+    multiple=True,
+    metavar="NAME[/TYPE]",
+    help="A name in the zone, such as a wildcard, that is not found by asking; may be repeated.",
+)
+@click.option(
+    "--empty", "empties", multiple=True, metavar="NAME", help="An empty non-terminal in the zone; may be repeated."
+)
+@click.option("--tsig", metavar="[ALG:]NAME:SECRET", default=None, help="TSIG key for zone transfers (see dig -y).")
+@click.option("--tsig-file", type=EXISTING_FILE, default=None, help="The same in a file, as tsig-keygen writes it.")
+@click.option(
+    "--server-version",
+    metavar="TEXT",
+    default=None,
+    help="What an address runs, such as 'NSD 4.6.1', for known deviations; unless told, it is asked (version.bind).",
+)
 @raised_limits_option
 @verify_options
 def authoritative(
@@ -44,9 +96,17 @@ def authoritative(
     zone_file: str | None,
     ds: str | None,
     servers: tuple[str, ...],
+    delegations: tuple[str, ...],
+    names: tuple[str, ...],
+    empties: tuple[str, ...],
+    tsig: str | None,
+    tsig_file: str | None,
+    server_version: str | None,
     **options: Any,  # noqa: ANN401 (click passes what the shared options name)
 ) -> int:
     """Check authoritative servers: those of the rig by their names (`dnsrig servers`), others by address or host name.
+
+    An address may have its port behind it: 192.0.2.53#5300, 2001:db8::53#5300.
 
     Of a zone that is only known by its name, names are found by asking; items that need others are not applicable. With
     several targets the table has a column for each.
@@ -55,7 +115,9 @@ def authoritative(
     Examples:
       dnsrig verify authoritative bind nsd knot           the same items on three servers, side by side
       dnsrig verify authoritative 192.0.2.53 --zone example.com --evidence
-      dnsrig verify authoritative 192.0.2.53 --zone example.com --ns 192.0.2.54 --ds dsset-example.com.
+      dnsrig verify authoritative 192.0.2.53 --zone example.com --ns 192.0.2.54#5300 --ds dsset-example.com.
+      dnsrig verify authoritative 192.0.2.53 --zone example.com --delegation sub.example.com --name '*.example.com/TXT'
+      dnsrig verify authoritative 192.0.2.53 --zone example.com --tsig-file transfer.key
       dnsrig verify authoritative nsd --item A-85 --json
       dnsrig verify authoritative nsd knot --raised-limits
     """
@@ -66,36 +128,46 @@ def authoritative(
         raise click.UsageError("name a TARGET: a server of `dnsrig servers`, an address or a host name")
     if all(is_of_rig(target) for target in targets):
         refuse_unused({"port": "--port"}, "a server that the rig starts has a free port; leave it out")
+        refuse_unused(OF_ADDRESSES, "it is for a server at an address; leave it out")
     if zone is not None and not zone.strip():
         raise click.UsageError("--zone is empty: give the zone's name; '.' is the root zone")
     check_raised_limits(wishes, targets, drivers())
-    told = Told(zone, _path(zone_file), _path(ds), servers)
-    return verify_each(targets, lambda target: _verified(target, port, told, wishes), wishes)
+    if zone_file is not None and (delegations or names or empties):
+        raise click.UsageError("--delegation, --name and --empty: --zone-file shows the zone's names; leave one out")
+    version = None if server_version is None else told_version(server_version)
+    told_names = ToldNames(tuple(map(name_of, delegations)), tuple(map(_named, names)), tuple(map(name_of, empties)))
+    key = _key(tsig, tsig_file)
+    told = Told(zone, _path(zone_file), _path(ds), servers, told_names, key, version)
+    return verify_each(targets, lambda target, keep: _verify(target, port, told, wishes, keep), wishes)
+
+
+def _named(text: str) -> tuple[dns.name.Name, RdataType | None]:
+    """Read NAME[/TYPE]."""
+    name, _, kind = text.partition("/")
+    try:
+        rtype = RdataType.from_text(kind) if kind else None
+    except (dns.exception.DNSException, ValueError) as error:
+        raise InputError(f"--name {text}: '{kind}' is no type of records") from error
+    return name_of(name), rtype
+
+
+def _key(tsig: str | None, tsig_file: str | None) -> dns.tsig.Key | None:
+    if tsig is not None and tsig_file is not None:
+        raise click.UsageError("--tsig and --tsig-file: one key signs; leave one out")
+    if tsig_file is not None:
+        return key_of_file(Path(tsig_file))
+    return None if tsig is None else key_of_words(tsig)
 
 
 def _path(given: str | None) -> Path | None:
     return None if given is None else Path(given)
 
 
-def _verified(target: str, port: int, told: Told, wishes: Wishes) -> Sequence[Verification]:
-    def verify(items: Sequence[KnownItem], udp_limit: int | None = None) -> Verification:
-        return _run(target, port, told, items, wishes, udp_limit)
+def _verify(target: str, port: int, told: Told, wishes: Wishes, keep: Keep) -> None:
+    def verify(items: Sequence[KnownItem], udp_limit: int | None = None) -> None:
+        trial = Trial("authoritative", titled(target, udp_limit), keep)
+        with scratch_folder() as folder, authoritative_target(target, port, told, folder, udp_limit) as found:
+            trial.run(found, items, wishes.limit_of(found.limit_s))
 
-    return [verify(wishes.items()), *raised_beside(target, verify, wishes)]
-
-
-def _run(
-    target: str, port: int, told: Told, items: Sequence[KnownItem], wishes: Wishes, udp_limit: int | None
-) -> Verification:
-    began = time.monotonic()
-    with (
-        scratch_folder() as folder,
-        authoritative_target(target, port, told, folder, udp_limit) as found,
-        progress_of(titled(target, udp_limit), len(items) * len(found.subjects)) as tell,
-    ):
-        by_zone = run_on_each(items, found.subjects, tell, wishes.limit_of(found.limit_s))
-        zones = [subject.origin.to_text() for subject in found.subjects]
-    results = merged(items, by_zone, zones, found.known)
-    zone = zones[0] if len(zones) == 1 else None
-    elapsed_s = time.monotonic() - began
-    return Verification("authoritative", target, found.version, zone, results, elapsed_s, found.known)
+    verify(wishes.items())
+    verify_raised(verify, wishes)

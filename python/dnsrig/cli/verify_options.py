@@ -13,11 +13,11 @@ import click
 from click.core import ParameterSource
 
 from dnsrig.cli.common import SECONDS, Command, json_option, print_json
-from dnsrig.cli.progress import WorkProgress
-from dnsrig.cli.signals import raise_if_interrupted
+from dnsrig.cli.signals import has_interruption_come, raise_if_interrupted
 from dnsrig.cli.streams import say
 from dnsrig.cli.verify_files import check_outputs, write_outputs
-from dnsrig.errors import DnsrigError, EnvironmentLacksError, SubjectFailedError
+from dnsrig.cli.verify_trial import Keep, Trial
+from dnsrig.errors import DnsrigError, EnvironmentLacksError, InputError
 from dnsrig.items.catalogue import chosen, items
 from dnsrig.runs.writing import NO_ROOM
 from dnsrig.servers.base import Server
@@ -28,13 +28,15 @@ from dnsrig.verification.output.comparison import Comparison
 from dnsrig.verification.output.junit import junit_xml
 from dnsrig.verification.output.page import page
 from dnsrig.verification.output.terminal import print_comparison, print_item, print_items, print_verification
-from dnsrig.verification.reach import LIMIT_S, SLOW_LIMIT_S
-from dnsrig.verification.runner import Result, Subject, run_items
-from dnsrig.verification.verdicts import Severity
+from dnsrig.verification.output.untried import nothing_found
+from dnsrig.verification.reach import LIMIT_S, SLOW_LIMIT_S, SLOW_MS
+from dnsrig.verification.target import Target
+from dnsrig.verification.verdicts import Severity, Verdict
 from dnsrig.verification.verification import Verification
 
 RAISED_UDP_LIMIT = 4096
 """What servers allowed by UDP before 2020, and JPRS-2010 asks for."""
+INTERRUPTED = "interrupted"
 SIZE_ITEMS: Mapping[Role, Sequence[str]] = {
     "authoritative": ("A-85", "A-86", "A-87"),
     "resolver": ("F-85", "F-86", "F-87"),
@@ -55,6 +57,7 @@ OPTIONS: tuple[Callable[[Command], Command], ...] = (
         show_default=True,
         help="Exit with 1 if an item of at least this severity fails.",
     ),
+    click.option("--fail-on-inconclusive", is_flag=True, help="Exit with 1 also if an item is inconclusive."),
     click.option("--compare", is_flag=True, help="Side by side, a column for each target, as two or more always are."),
     click.option("--evidence", is_flag=True, help="Print the deciding messages of what failed."),
     click.option("--html", type=OUTPUT, default=None, help="Write a page with all evidence to this file."),
@@ -65,8 +68,9 @@ OPTIONS: tuple[Callable[[Command], Command], ...] = (
         type=SECONDS,
         default=None,
         metavar="SECONDS",
-        help="Give up items that have not ended after this time; of targets at addresses after "
-        f"{LIMIT_S:g}, of very slow ones after {SLOW_LIMIT_S:g} unless told.",
+        help="How long all items of a target may take together; what has not ended then is inconclusive. Unless told: "
+        f"{LIMIT_S:g} at an address, {SLOW_LIMIT_S:g} if it takes more than {SLOW_MS / 1e3:g} s to answer, no limit "
+        "for what the rig starts.",
     ),
 )
 
@@ -89,6 +93,13 @@ class Wishes:
     """Beside each server that the rig starts, its items about size with a raised limit of octets by UDP."""
     limit_s: float | None = None
     """How long the items of a target may take in all; None: as the target's kind has it."""
+    fails_on_inconclusive: bool = False
+    """Whether items that could not be found out count as failures for the exit code."""
+
+    def is_failed_by(self, verification: Verification) -> bool:
+        """Say whether the exit code is to tell of what was found."""
+        left_open = self.fails_on_inconclusive and bool(verification.of(Verdict.INCONCLUSIVE))
+        return left_open or verification.fails_at(self.fail_on)
 
     def size_items(self) -> Sequence[KnownItem]:
         """Give those of the items to run that are about the size of responses by UDP."""
@@ -130,6 +141,7 @@ def wishes_of(role: Role, options: dict[str, Any]) -> Wishes | None:
         options.pop("direct", False),
         options.pop("raised_limits", False),
         options.pop("limit_s"),
+        options.pop("fail_on_inconclusive"),
     )
     if explain is not None:
         known = chosen(role, [explain], "--explain")[0]
@@ -172,13 +184,10 @@ def check_raised_limits(
         raise click.UsageError(f"--raised-limits: none of the items is about size; those that are: {named}")
 
 
-def raised_beside(
-    target: str, verify: Callable[[Sequence[KnownItem], int], Verification], wishes: Wishes
-) -> Sequence[Verification]:
-    """Verify the same with raised limits, if that was asked for: one verification, or none."""
-    if not wishes.raised_limits:
-        return []
-    return [replace(verify(wishes.size_items(), RAISED_UDP_LIMIT), target=titled(target, RAISED_UDP_LIMIT))]
+def verify_raised(verify: Callable[[Sequence[KnownItem], int], None], wishes: Wishes) -> None:
+    """Verify the same with raised limits, if that was asked for."""
+    if wishes.raised_limits:
+        verify(wishes.size_items(), RAISED_UDP_LIMIT)
 
 
 def titled(target: str, udp_limit: int | None) -> str:
@@ -186,43 +195,82 @@ def titled(target: str, udp_limit: int | None) -> str:
     return target if udp_limit is None else f"{target} ({udp_limit} octets)"
 
 
-def direct_beside(role: Role, target: str, without: Callable[[], Subject], wishes: Wishes) -> Sequence[Verification]:
-    """Verify the same without the target, if that was asked for: one verification, or none."""
-    if not wishes.direct:
-        return []
-    began = time.monotonic()
-    with progress_of(f"{target} (direct)", len(wishes.items())) as tell:
-        results = run_items(wishes.items(), without(), tell, wishes.limit_s)
-    return [Verification(role, f"{target} (direct)", None, None, results, time.monotonic() - began)]
+def verify_direct(role: Role, name: str, without: Target, wishes: Wishes, keep: Keep) -> float:
+    """Verify what is there without the target of this name; give how long that took, in seconds."""
+    began_s = time.monotonic()
+    Trial(role, f"{name} (direct)", keep).run(without, wishes.items(), wishes.limit_s)
+    return time.monotonic() - began_s
 
 
-def verify_each(
-    targets: Sequence[str], verify: Callable[[str], Verification | Sequence[Verification]], wishes: Wishes
-) -> int:
+def verify_each(targets: Sequence[str], verify: Callable[[str, Keep], None], wishes: Wishes) -> int:
     """Verify the targets one after another, report, and give the exit code.
 
-    A target may give several verifications, such as one without it, each a column of its own. Of several targets, one
-    that is not installed or does not answer leaves the others their results. Where none could be verified, the first
-    reason is raised.
+    `verify` keeps what it finds of a target: one verification, or several, such as one without it, each a column of
+    its own. Whatever ends it before all targets are verified, what was found till then is reported, and says so.
+
+    Raises:
+        DnsrigError: the only target cannot be verified, or the command line is wrong.
+        KeyboardInterrupt: it was interrupted.
+
     """
     if wishes.compare and len(targets) < 2 and not (wishes.direct or wishes.raised_limits):
         raise click.UsageError("--compare: name two TARGETs or more")
     found: list[Verification] = []
-    errors: dict[str, DnsrigError] = {}
+    not_verified: dict[str, DnsrigError] = {}
+
+    def keep(verification: Verification) -> None:
+        # Of an interruption that a library lost there is nothing else to be seen.
+        is_cut = has_interruption_come() and not verification.incomplete
+        found.append(replace(verification, incomplete=INTERRUPTED) if is_cut else verification)
+
     for target in targets:
+        trial = Trial(wishes.role, target, keep)
+        before = len(found)
         try:
-            made = verify(target)
-            raise_if_interrupted()
-            found += [made] if isinstance(made, Verification) else made
-        except (EnvironmentLacksError, SubjectFailedError) as error:
-            raise_if_interrupted()
-            if len(targets) == 1:
+            _verify_one(target, verify, keep)
+        except KeyboardInterrupt:
+            left = targets[targets.index(target) + (len(found) > before) :]
+            if len(targets) == 1 and not found:
+                keep(trial.nothing(INTERRUPTED))
+                left = ()
+            _report_interrupted(found, dict.fromkeys(left, INTERRUPTED), wishes)
+            raise
+        except DnsrigError as error:
+            if isinstance(error, InputError) and not found:
                 raise
-            errors[target] = error
-    if not found:
-        raise next(iter(errors.values()))
-    failed = report(found, {target: str(error) for target, error in errors.items()}, wishes)
-    return failed or max((reason.exit_code for reason in errors.values()), default=0)
+            if len(targets) == 1 and not found:
+                report([trial.nothing(str(error))], {}, wishes)
+                raise
+            not_verified[target] = error
+    failed = report(found, {target: str(error) for target, error in not_verified.items()}, wishes)
+    if found and not not_verified and all(verification.found_nothing for verification in found):
+        raise InputError(nothing_found(found))
+    return failed or max((reason.exit_code for reason in not_verified.values()), default=0)
+
+
+def _verify_one(target: str, verify: Callable[[str, Keep], None], keep: Keep) -> None:
+    """Verify a target.
+
+    Raises:
+        KeyboardInterrupt: it was interrupted, also where a library made something else of that, or nothing.
+
+    """
+    try:
+        verify(target, keep)
+    except DnsrigError:
+        raise_if_interrupted()
+        raise
+    raise_if_interrupted()
+
+
+def _report_interrupted(found: Sequence[Verification], not_verified: Mapping[str, str], wishes: Wishes) -> None:
+    """Report what was found, as far as that can be done: where a terminal was closed, nobody reads it."""
+    try:
+        report(found, not_verified, wishes)
+    except DnsrigError as error:
+        say(f"dnsrig: {error}")
+    except OSError:
+        pass
 
 
 def report(verifications: Sequence[Verification], not_verified: Mapping[str, str], wishes: Wishes) -> int:
@@ -236,9 +284,9 @@ def report(verifications: Sequence[Verification], not_verified: Mapping[str, str
     """
     texts: dict[Path, Callable[[], str]] = {}
     if wishes.junit is not None:
-        texts[wishes.junit] = lambda: junit_xml(verifications, wishes.fail_on)
+        texts[wishes.junit] = lambda: junit_xml(verifications, wishes.fail_on, not_verified)
     if wishes.html is not None:
-        texts[wishes.html] = lambda: page(verifications)
+        texts[wishes.html] = lambda: page(verifications, not_verified)
     unwritten = write_outputs(texts)
     try:
         _print(verifications, not_verified, wishes)
@@ -252,7 +300,7 @@ def report(verifications: Sequence[Verification], not_verified: Mapping[str, str
         say(f"not verified: {target}: {reason}")
     if unwritten:
         raise EnvironmentLacksError(unwritten)
-    return int(any(verification.fails_at(wishes.fail_on) for verification in verifications))
+    return int(any(wishes.is_failed_by(verification) for verification in verifications))
 
 
 def _print(verifications: Sequence[Verification], not_verified: Mapping[str, str], wishes: Wishes) -> None:
@@ -265,20 +313,6 @@ def _print(verifications: Sequence[Verification], not_verified: Mapping[str, str
         print_verification(verifications[0], shows_evidence=wishes.evidence)
     else:
         print_comparison(Comparison(verifications), shows_evidence=wishes.evidence)
-
-
-@contextmanager
-def progress_of(target: str, items: int) -> Iterator[Callable[[Result], None]]:
-    """Show on standard error how many items of a target have ended; give what is to be told each."""
-    done = 0
-    with WorkProgress(f"verifying {target}", items, "names") as progress:
-
-        def tell(_: Result) -> None:
-            nonlocal done
-            done += 1
-            progress.show(done, f"{target}: {done} of {items} items")
-
-        yield tell
 
 
 @contextmanager

@@ -1,7 +1,5 @@
 """`dnsrig verify path`."""
 
-import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +9,16 @@ from dnsrig.cli.common import EXISTING_FILE
 from dnsrig.cli.streams import say
 from dnsrig.cli.verify_options import (
     Wishes,
-    direct_beside,
     direct_option,
-    progress_of,
     refuse_unused,
+    verify_direct,
     verify_each,
     verify_options,
     wishes_of,
 )
+from dnsrig.cli.verify_trial import Keep, Trial
 from dnsrig.hosts.network.users import enter_user_namespace
 from dnsrig.verification.path_targets import OWN_PATHS, Ends, OwnPath, path_target
-from dnsrig.verification.runner import run_items
-from dnsrig.verification.verification import Verification
 
 LEAST_MTU = 68
 """Octets that every IPv4 link carries (RFC 791)."""
@@ -81,15 +77,12 @@ def path(
         )
     own = OwnPath(None if rules is None else Path(rules), mtu)
     ends = Ends(server_namespace, client_namespace, nowhere)
-    return verify_each(targets, lambda target: _verified(target, own, ends, wishes), wishes)
+    return verify_each(targets, lambda target, keep: _verify(target, own, ends, wishes, keep), wishes)
 
 
-def _verified(target: str, own: OwnPath, ends: Ends, wishes: Wishes) -> Sequence[Verification]:
-    began = time.monotonic()
-    items = wishes.items()
+def _verify(target: str, own: OwnPath, ends: Ends, wishes: Wishes, keep: Keep) -> None:
+    trial = Trial("path", target, keep)
     with path_target(target, own, ends) as found:
-        direct = direct_beside("path", target, found.subject.without, wishes)
-        with progress_of(target, len(items)) as tell:
-            results = run_items(items, found.subject, tell, wishes.limit_s)
-    elapsed_s = time.monotonic() - began - sum(one.elapsed_s for one in direct)
-    return [*direct, Verification("path", target, found.version, None, results, elapsed_s)]
+        if wishes.direct:
+            trial.left_out_s = verify_direct("path", target, found.without(), wishes, keep)
+        trial.run(found, wishes.items(), wishes.limit_of(found.limit_s))

@@ -1,7 +1,6 @@
 """`dnsrig verify proxy`."""
 
 import ipaddress
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,26 +9,24 @@ import click
 from dnsrig.cli.verify_options import (
     Wishes,
     check_raised_limits,
-    direct_beside,
     direct_option,
-    progress_of,
-    raised_beside,
     raised_limits_option,
     refuse_unused,
     scratch_folder,
     titled,
+    verify_direct,
     verify_each,
     verify_options,
+    verify_raised,
     wishes_of,
 )
+from dnsrig.cli.verify_trial import Keep, Trial
 from dnsrig.errors import InputError
 from dnsrig.hosts.network.users import enter_user_namespace
 from dnsrig.servers.resolvers.registry import resolver_drivers
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.item import KnownItem
 from dnsrig.verification.proxy_targets import Device, proxy_target
-from dnsrig.verification.runner import run_items
-from dnsrig.verification.verification import Verification
 
 PORT = click.IntRange(1, 65_535)
 
@@ -94,24 +91,19 @@ def proxy(
         raise click.UsageError("--direct: what a proxy of yours forwards to is the rig's server only with --upstream")
     if any(target in known for target in targets):
         enter_user_namespace()
-    return verify_each(targets, lambda target: _verified(target, device, wishes), wishes)
+    return verify_each(targets, lambda target, keep: _verify(target, device, wishes, keep), wishes)
 
 
-def _verified(target: str, device: Device, wishes: Wishes) -> Sequence[Verification]:
-    direct: list[Verification] = []
-
-    def verify(items: Sequence[KnownItem], udp_limit: int | None = None) -> Verification:
-        began = time.monotonic()
+def _verify(target: str, device: Device, wishes: Wishes, keep: Keep) -> None:
+    def verify(items: Sequence[KnownItem], udp_limit: int | None = None) -> None:
+        trial = Trial("proxy", titled(target, udp_limit), keep)
         with scratch_folder() as folder, proxy_target(target, device, folder, udp_limit) as found:
-            beside = [] if udp_limit is not None else direct_beside("proxy", target, found.subject.without, wishes)
-            direct.extend(beside)
-            with progress_of(titled(target, udp_limit), len(items)) as tell:
-                results = run_items(items, found.subject, tell, wishes.limit_of(found.limit_s))
-        elapsed_s = time.monotonic() - began - sum(one.elapsed_s for one in beside)
-        return Verification("proxy", target, found.version, None, results, elapsed_s, found.known)
+            if wishes.direct and udp_limit is None:
+                trial.left_out_s = verify_direct("proxy", target, found.without(), wishes, keep)
+            trial.run(found, items, wishes.limit_of(found.limit_s))
 
-    usual = verify(wishes.items())
-    return [*direct, usual, *raised_beside(target, verify, wishes)]
+    verify(wishes.items())
+    verify_raised(verify, wishes)
 
 
 def _address(text: str, option: str) -> str:

@@ -2,7 +2,6 @@
 
 import signal
 import threading
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,25 +12,24 @@ from dnsrig.cli.common import EXISTING_FILE
 from dnsrig.cli.verify_options import (
     Wishes,
     check_raised_limits,
-    progress_of,
-    raised_beside,
     raised_limits_option,
     refuse_unused,
     scratch_folder,
     titled,
     verify_each,
     verify_options,
+    verify_raised,
     wishes_of,
 )
+from dnsrig.cli.verify_trial import Keep, Trial
 from dnsrig.errors import EnvironmentLacksError
 from dnsrig.hosts.network.users import enter_user_namespace
 from dnsrig.servers.resolvers.registry import found_resolvers, resolver_drivers
 from dnsrig.verification.item import KnownItem
 from dnsrig.verification.resolver_targets import resolver_target
-from dnsrig.verification.runner import run_items
 from dnsrig.verification.told_tree import ToldTree
+from dnsrig.verification.tree.making import PREFIX
 from dnsrig.verification.tree.serve import serve_tree
-from dnsrig.verification.verification import Verification
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
@@ -89,7 +87,7 @@ def resolver(
         refuse_unused({"port": "--port", "tree": "--tree"}, "it is for a resolver at an address; leave it out")
     if any(target in resolver_drivers("resolver") for target in targets):
         enter_user_namespace()
-    return verify_each(targets, lambda target: _verified(target, port, tree, told, wishes), wishes)
+    return verify_each(targets, lambda target, keep: _verify(target, port, tree, told, wishes, keep), wishes)
 
 
 def _no_target() -> Exception:
@@ -127,37 +125,41 @@ def _told_tree(
     return ToldTree.read(Path(trust_anchor), *names)
 
 
-def _verified(
-    target: str, port: int, tree: Path | None, told: ToldTree | None, wishes: Wishes
-) -> Sequence[Verification]:
-    def verify(items: Sequence[KnownItem], udp_limit: int | None = None) -> Verification:
-        began = time.monotonic()
+def _verify(target: str, port: int, tree: Path | None, told: ToldTree | None, wishes: Wishes, keep: Keep) -> None:
+    def verify(items: Sequence[KnownItem], udp_limit: int | None = None) -> None:
+        trial = Trial("resolver", titled(target, udp_limit), keep)
         with (
             scratch_folder() as folder,
             resolver_target(target, port, tree, folder, told, udp_limit=udp_limit) as found,
-            progress_of(titled(target, udp_limit), len(items)) as tell,
         ):
-            results = run_items(items, found.subject, tell, wishes.limit_of(found.limit_s))
-        elapsed_s = time.monotonic() - began
-        return Verification("resolver", target, found.version, None, results, elapsed_s, found.known)
+            trial.run(found, items, wishes.limit_of(found.limit_s))
 
-    return [verify(wishes.items()), *raised_beside(target, verify, wishes)]
+    verify(wishes.items())
+    verify_raised(verify, wishes)
 
 
 @click.command("serve-tree")
 @click.argument("folder", type=FOLDER)
-@click.option("--prefix", default=None, metavar="NET", help="First three octets of its addresses, of this machine.")
-def serve_tree_command(folder: Path, prefix: str | None) -> None:
+@click.option(
+    "--prefix",
+    default=PREFIX,
+    show_default=True,
+    metavar="NET",
+    help="First three octets of its addresses, which this machine has.",
+)
+def serve_tree_command(folder: Path, prefix: str) -> None:
     """Serve the private tree of signed zones, made in FOLDER, until Ctrl-C, for a resolver to be pointed at it.
 
-    It is served on port 53 of several addresses of this machine, which takes root. What to tell the resolver, root
-    hints and trust anchor, is printed.
+    It is served on port 53 of several addresses of this machine, which takes root. Root hints and trust anchor are
+    written into FOLDER, in the forms that resolvers read; what stands in the configuration of each is printed.
 
     \b
-    Example:
+    Examples:
       dnsrig verify serve-tree tree
+      ip address add 198.18.54.1/24 dev lo                for resolvers that ask nobody in 127.0.0.0/8
+      dnsrig verify serve-tree tree --prefix 198.18.54
     """
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
-    serve_tree(folder, stop, click.echo, *([] if prefix is None else [prefix]))
+    serve_tree(folder, stop, click.echo, prefix)

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -87,6 +88,11 @@ class LocalProcess:
             time.sleep(KEEP_TO_CPUS_PAUSE_S)
             if not strays:
                 return
+
+    def limit_memory(self, octets: int) -> None:
+        """Let the program, and what it starts from now on, have so much memory of its own (RLIMIT_DATA), no more."""
+        with contextlib.suppress(ProcessLookupError):
+            resource.prlimit(self.pid, resource.RLIMIT_DATA, (octets, octets))
 
     def _threads(self) -> list[int]:
         return [thread for pid in self.pids() for thread in processes.threads(pid)]

@@ -56,3 +56,13 @@ def is_live(pid: int) -> bool:
     except OSError:
         return False
     return stat.rpartition(")")[2].split()[0] not in "ZX"
+
+
+def out_of_memory_kills() -> int:
+    """Count the processes that the kernel has ended since it booted for want of memory; 0 if it does not say."""
+    try:
+        lines = (PROC / "vmstat").read_text().splitlines()
+    except OSError:
+        return 0
+    counts = (line.partition(" ")[2] for line in lines if line.startswith("oom_kill "))
+    return int(next(counts, "0"))

@@ -34,14 +34,20 @@ def chosen(role: Role, ids: Iterable[str], option: str = "--item") -> tuple[Know
     `option` is where the user named them.
 
     Raises:
-        InputError: there is no such item.
+        InputError: there is no such item, or it is of another role.
 
     """
     wanted = {id_.lower(): id_ for id_ in ids}
     found = tuple(known for known in items(role) if known.item.id.lower() in wanted)
     missing = wanted.keys() - {known.item.id.lower() for known in found}
     if missing:
-        raise InputError(f"{option} {wanted[min(missing)]}: no such item; dnsrig verify {role} --list names them all")
+        first = min(missing)
+        others = [known.item for known in all_items() if known.item.id.lower() == first]
+        if others:
+            raise InputError(
+                f"{option} {wanted[first]}: it is an item of dnsrig verify {others[0].role}, not of {role} (--list)"
+            )
+        raise InputError(f"{option} {wanted[first]}: no such item; dnsrig verify {role} --list names them all")
     return found
 
 

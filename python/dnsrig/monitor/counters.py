@@ -47,7 +47,7 @@ class ProcessReader:
         """
         try:
             stat = parse_process_stat(self._stat.read())
-            self._last_cpu_ns = time.clock_gettime_ns(_process_clock(self.pid))
+            self._last_cpu_ns = time.clock_gettime_ns(process_clock(self.pid))
         except (OSError, ValueError):
             return None
         self.parent = stat.parent
@@ -247,6 +247,6 @@ def _in_use(sockets: Mapping[str, Mapping[str, int]], protocol: str) -> int:
     return sockets.get(protocol, {}).get("inuse", 0)
 
 
-def _process_clock(pid: int) -> int:
+def process_clock(pid: int) -> int:
     """Return the clock id of a process's CPU time, as clock_getcpuclockid(3) makes it (CPUCLOCK_SCHED)."""
     return (~pid << 3) | 2

@@ -35,7 +35,8 @@ def write_whole(path: Path, write: Callable[[Path], None]) -> None:
     A symbolic link stays, and the file that it leads to is replaced. A device, a pipe, or what a path in /dev leads to
     is never replaced: `write` gets it as it is.
 
-    Raises DiskFullError when there is no room; other operating system errors pass. Nothing partial stays.
+    Raises DiskFullError when there is no room; other operating system errors pass. Nothing partial stays, also where it
+    is interrupted.
     """
     is_replaced = not is_stream(path)
     target = Path(os.path.realpath(path)) if is_replaced else path
@@ -45,10 +46,10 @@ def write_whole(path: Path, write: Callable[[Path], None]) -> None:
         if is_replaced:
             _sync(written_to)
             written_to.replace(target)
-    except OSError as error:
+    except BaseException as error:
         if is_replaced:
             written_to.unlink(missing_ok=True)
-        if error.errno in NO_ROOM:
+        if isinstance(error, OSError) and error.errno in NO_ROOM:
             raise DiskFullError(path) from error
         raise
 

@@ -1,5 +1,6 @@
 """What every driver shares, whatever its server does: installation, folder, process, log, and a stop that happens."""
 
+import signal
 import subprocess
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -10,6 +11,7 @@ from typing import Any, ClassVar, Self
 from dnsrig.errors import EnvironmentLacksError, InputError, SubjectFailedError
 from dnsrig.hosts.host import Host
 from dnsrig.hosts.local import LocalHost, LocalProcess
+from dnsrig.hosts.processes import out_of_memory_kills
 from dnsrig.servers import programs, rendering
 from dnsrig.servers.ports import PortState
 from dnsrig.servers.programs import Installation
@@ -43,6 +45,7 @@ class DrivenServer(ABC):
         self.host: Host = host or LocalHost()
         self._process: LocalProcess | None = None
         self._installation: Installation | None = None
+        self._kills_before = 0
 
     @classmethod
     @abstractmethod
@@ -112,6 +115,8 @@ class DrivenServer(ABC):
         if not process.alive():
             code = process.returncode
             how = f"by signal {-code}" if code is not None and code < 0 else f"with exit code {code}"
+            if code == -signal.SIGKILL and out_of_memory_kills() > self._kills_before:
+                how += ", while the kernel killed for want of memory (oom_kill in /proc/vmstat)"
             raise SubjectFailedError(
                 f"{self._versioned_title()} ended by itself {how}; {self.log} ends:\n{process.log_tail()}"
             )
@@ -162,11 +167,20 @@ class DrivenServer(ABC):
     def _await_serving(self, watch: Watch) -> None:
         """Return when the process serves all that it should; called on the host."""
 
-    def _launch(self, state: PortState, cpus: frozenset[int] | None, environment: Mapping[str, str]) -> None:
+    def _launch(
+        self,
+        state: PortState,
+        cpus: frozenset[int] | None,
+        environment: Mapping[str, str],
+        memory_octets: int | None = None,
+    ) -> None:
         """Start the program, whose port was found in `state`, and return when it serves; else leave nothing."""
         log_start = self.log.stat().st_size if self.log.exists() else 0
+        self._kills_before = out_of_memory_kills()
         process = self.host.spawn(self._command(), folder=self.folder, log=self.log, cpus=cpus, env=environment)
         try:
+            if memory_octets is not None:
+                process.limit_memory(memory_octets)
             watch = self._watch(process, log_start)
 
             def wait() -> None:

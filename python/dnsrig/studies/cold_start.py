@@ -12,7 +12,7 @@ from dnsrig.report.sections import Findings, Section
 from dnsrig.runs.folder import RunFolder
 from dnsrig.servers.resolvers.base import Resolver
 from dnsrig.studies.bench import Outcome
-from dnsrig.studies.resolving import sections, words
+from dnsrig.studies.resolving import pictures, sections, words
 from dnsrig.studies.resolving.bench import ResolverBench
 from dnsrig.studies.resolving.cases import TREE, ResolverBlock, ResolverCase, Traffic
 from dnsrig.studies.resolving.settings import ResolverStudySettings
@@ -211,6 +211,6 @@ def _sections(findings: Findings) -> Sequence[Section]:
     return (
         sections.figure_section(findings, "From cold to hot", FIGURES, published),
         sections.verdict_section(findings, "What a warm-up saves", FIGURES),
-        sections.picture_section(findings),
+        pictures.picture_section(findings),
         sections.figure_section(findings, "Cache and upstream", sections.INSIDE),
     )

@@ -13,7 +13,7 @@ from dnsrig.report.layout import Axis, RatioQuestion, StudyText
 from dnsrig.report.sections import Findings, Section
 from dnsrig.report.tables import Cell, Table
 from dnsrig.runs.folder import RunFolder
-from dnsrig.studies.resolving import sections, words
+from dnsrig.studies.resolving import pictures, sections, words
 from dnsrig.studies.resolving.cases import ResolverCase, Traffic
 from dnsrig.studies.resolving.settings import ResolverStudySettings
 from dnsrig.studies.resolving.streams import distinct, write_stream
@@ -131,7 +131,7 @@ def _sections(findings: Findings) -> Sequence[Section]:
         _published_section(findings),
         sections.figure_section(findings, "What each case came to", FIGURES),
         sections.verdict_section(findings, "What DO costs", (QPS, CPU, RESPONSE_BYTES)),
-        sections.picture_section(findings),
+        pictures.picture_section(findings),
     )
 
 

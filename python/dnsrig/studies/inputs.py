@@ -6,7 +6,7 @@ from pathlib import Path
 from dnsrig import _core
 from dnsrig.keys import add_new_keys
 from dnsrig.runs.folder import RunFolder
-from dnsrig.studies.settings import ZoneStudySettings
+from dnsrig.studies.settings import ZSK_BITS, ZoneStudySettings
 
 SYNTHETIC_ORIGIN = "example.test."
 WARM_UP_QUERIES = 50_000
@@ -85,7 +85,9 @@ def prepare(settings: ZoneStudySettings, run: RunFolder) -> Inputs:
 def _write_zones(zone: _core.Zone, settings: ZoneStudySettings, files: dict[Variant, Path], keys_folder: Path) -> None:
     keys = _core.KeySet()
     if any(variant.denial != "none" for variant in files):
-        add_new_keys(keys, zone.origin, settings.algorithm, settings.ksk_bits, settings.zsk_bits)
+        is_rsa = settings.algorithm.startswith("RSA")
+        zsk_bits = settings.zsk_bits or (ZSK_BITS if is_rsa else None)
+        add_new_keys(keys, zone.origin, settings.algorithm, settings.ksk_bits, zsk_bits)
         keys_folder.mkdir(exist_ok=True)
         keys.write(keys_folder)
     for variant, path in files.items():

@@ -13,7 +13,7 @@ from dnsrig.report.layout import Axis, RatioQuestion, StudyText
 from dnsrig.report.sections import Findings, Section
 from dnsrig.report.tables import Cell, Table
 from dnsrig.runs.folder import RunFolder
-from dnsrig.studies.resolving import sections, words
+from dnsrig.studies.resolving import pictures, sections, words
 from dnsrig.studies.resolving.cases import TREE, ResolverCase, Traffic
 from dnsrig.studies.resolving.settings import ResolverStudySettings
 from dnsrig.studies.resolving.streams import distinct, misses, missing_below, refuse_too_many, with_hits, write_stream
@@ -188,7 +188,7 @@ def _sections(findings: Findings) -> Sequence[Section]:
         sections.verdict_section(findings, "What validation costs", (QPS, CPU, UPSTREAM, MEMORY, CACHE_OCTETS)),
         _published_section(findings),
         sections.figure_section(findings, "What each case came to", FIGURES),
-        sections.picture_section(findings),
+        pictures.picture_section(findings),
         sections.figure_section(findings, "Cache and upstream", sections.INSIDE),
     )
 

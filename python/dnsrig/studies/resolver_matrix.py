@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any, ClassVar
@@ -13,7 +14,7 @@ import dns.query
 import dns.rcode
 
 from dnsrig import _core
-from dnsrig.errors import EnvironmentLacksError
+from dnsrig.errors import EnvironmentLacksError, SubjectFailedError
 from dnsrig.report.cases import CaseResult
 from dnsrig.report.figures import (
     CACHE_OCTETS,
@@ -33,8 +34,9 @@ from dnsrig.servers.dnsdist import Dnsdist, find_dnsdist
 from dnsrig.servers.interruption import raise_interruption
 from dnsrig.servers.programs import find_program
 from dnsrig.servers.resolvers.base import Resolver
+from dnsrig.studies.bench import Observation, Outcome, observe
 from dnsrig.studies.resolving import sections, words
-from dnsrig.studies.resolving.bench import ResolverBench
+from dnsrig.studies.resolving.bench import GIVEN, ResolverBench
 from dnsrig.studies.resolving.cases import ResolverCase, Traffic
 from dnsrig.studies.resolving.conditions import CONDITIONS, OPEN, needs_nft
 from dnsrig.studies.resolving.place import Place
@@ -61,7 +63,9 @@ SIGNERS: Mapping[str, str] = {
 }
 """Words for the zone-signing keys, by the names of their Internets."""
 PROBES = 8
-PROBE_S = 3.0
+PROBE_S = 5.0
+PROBE_ATTEMPTS = 2
+"""As many as stub resolvers make, and as patient ones (resolv.conf(5)): a lost packet is no failure of a cell."""
 FIGURES = (CPU, LATENCY_P50, MEMORY, CACHE_OCTETS, UPSTREAM, UPSTREAM_OCTETS, UPSTREAM_TCP)
 
 
@@ -97,28 +101,62 @@ class Column:
 class MatrixBench(ResolverBench):
     """Asks whether names resolve and validate in a cell before it is measured."""
 
+    requires_answers: ClassVar[bool] = False
+    """A cell that fails is what is asked for."""
+
     def _before_load(self, case: ResolverCase, server: Resolver, where: Place, port: int) -> dict[str, Any]:
         lines = questions_of(self._streams[_probes(case.tree)])
         return {"resolves": where.clients.call(lambda: ask_probes(lines, (where.address, port)))}
 
-    def _require_answers(self, load: dict[str, Any], of: str) -> None:
-        """Take a load without answers as what it is: the cell fails, and that is what is asked for."""
+    def _measured(self, case: ResolverCase, server: Resolver, where: Place, port: int) -> Outcome:
+        try:
+            return super()._measured(case, server, where, port)
+        except SubjectFailedError as error:
+            # No load goes where nothing is answered; a resolver that is gone or hangs is another matter.
+            server.check_running()
+            server.counts()
+            _, observed = observe(server, lambda: None, network_of=server.pids()[0])
+            return unanswered(case, str(error), observed)
+
+
+def unanswered(case: ResolverCase, reason: str, observed: Observation) -> Outcome:
+    """Make the outcome of a cell to which no load was sent, because its resolver answered nothing before."""
+    nothing = {"sent": 0, "answered": 0, "timed_out": 0, "qps": 0.0, "rcodes": {}, "intervals": []}
+    return Outcome(
+        load={**nothing, "latency_ns": {"p50": None, "p99": None}, "bytes": {"sent": 0, "received": 0}},
+        observed=observed,
+        cpu_us_per_query=None,
+        bottleneck=GIVEN,
+        evidence=["no load was sent"],
+        tainted=[f"no load was sent: {reason}"],
+        axes=dict(case.axes),
+        # The size of an idle resolver's cache is not to be compared with that of a loaded one.
+        more={},
+    )
 
 
 def ask_probes(lines: Sequence[str], address: tuple[str, int]) -> dict[str, int]:
-    """Ask questions one by one, with DO; count those `asked`, `answered` without an error, and `secure` (AD)."""
-    answered = secure = 0
-    for line in lines:
-        name, _, rtype = line.partition(" ")
+    """Ask questions at the same time, with DO; count those `asked`, `answered` without an error, and `secure` (AD)."""
+    # The threads are of the namespace of the thread that makes them.
+    with ThreadPoolExecutor(len(lines)) as pool:
+        responses = [item for item in pool.map(lambda line: _ask_probe(line, address), lines) if item is not None]
+    return {
+        "asked": len(lines),
+        "answered": sum(item.rcode() in {dns.rcode.NOERROR, dns.rcode.NXDOMAIN} for item in responses),
+        "secure": sum(bool(item.flags & dns.flags.AD) for item in responses),
+    }
+
+
+def _ask_probe(line: str, address: tuple[str, int]) -> dns.message.Message | None:
+    """Ask one question, `name type`, again if need be; None if there is no response, or none that can be read."""
+    name, _, rtype = line.partition(" ")
+    for _ in range(PROBE_ATTEMPTS):
         query = dns.message.make_query(name, rtype, want_dnssec=True, payload=EDNS_SIZE)
         try:
-            response = dns.query.udp_with_fallback(query, address[0], PROBE_S, address[1])[0]
+            return dns.query.udp_with_fallback(query, address[0], PROBE_S, address[1])[0]
         except (dns.exception.DNSException, OSError) as error:
             raise_interruption(error)
-            continue
-        answered += response.rcode() in {dns.rcode.NOERROR, dns.rcode.NXDOMAIN}
-        secure += bool(response.flags & dns.flags.AD)
-    return {"asked": len(lines), "answered": answered, "secure": secure}
+    return None
 
 
 class ResolverMatrix(ResolverStudy[MatrixSettings]):
@@ -198,7 +236,8 @@ class ResolverMatrix(ResolverStudy[MatrixSettings]):
         """Give the words and the layout of the report."""
         columns = {column.key: column.label for column in _columns(settings)}
         signed = [key for key in settings.keys if key != UNSIGNED]
-        plain = Column(settings.conditions[0], validates=True, do_bit=True)
+        path = ETHERNET if ETHERNET in settings.conditions else settings.conditions[0]
+        plain = Column(path, validates=True, do_bit=True)
         return StudyText(
             name=self.name,
             title=self.title,
@@ -210,7 +249,7 @@ class ResolverMatrix(ResolverStudy[MatrixSettings]):
                 "zones are signed with? What does it cost, and how many queries reach the authoritative servers?"
             ),
             method=(
-                f"In each cell {PROBES} names that exist are asked for one by one, with DO, before the load: it "
+                f"In each cell {PROBES} names that exist are asked for at the same time, with DO, before the load: it "
                 "resolves "
                 "where all have answers, and validates where those of signed zones have AD. Then "
                 f"{settings.rate_qps:,.0f} queries a second are sent for {settings.load_s:g} s, for names of which "
@@ -311,9 +350,9 @@ def _resolves_cell(case: CaseResult | None) -> Cell:
         return sections.MISSING
     asked, answered, secure = (sum(item[key] for item in probes) for key in ("asked", "answered", "secure"))
     text = "resolves" if answered == asked else f"fails ({answered} of {asked} answered)"
-    if case is not None and not case.total("answered"):
+    if answered and case is not None and not case.total("answered"):
         text = f"fails (no answer under load; before it {answered} of {asked})"
-    return Cell(text, f"{secure} of {asked} secure")
+    return Cell(text, f"{secure} of {asked} secure" if answered else "")
 
 
 def _published_section(findings: Findings) -> Section:

@@ -8,6 +8,10 @@ from dnsrig.errors import InputError
 Answers = Literal["server", "full"]
 
 
+ZSK_BITS = 1024
+"""Of RSA zone-signing keys unless chosen otherwise: those of JPRS-2010, not those that zones should have today."""
+
+
 @dataclass(frozen=True, slots=True)
 class StudySettings:
     """What every study lets a user choose; with the seed it repeats the run.
@@ -71,6 +75,7 @@ class ZoneStudySettings(LoadStudySettings):
     algorithm: str = "RSASHA256"
     ksk_bits: int | None = None
     zsk_bits: int | None = None
+    """None: for RSA ZSK_BITS; other algorithms have one size."""
     denials: tuple[str, ...] = ("none", "nsec", "nsec3")
     iterations: tuple[int, ...] = (5,)
     salt: str = ""

@@ -14,7 +14,7 @@ from dnsrig.report.layout import Axis, RatioQuestion, StudyText
 from dnsrig.report.sections import Findings, Section
 from dnsrig.report.tables import Cell, Table
 from dnsrig.runs.folder import RunFolder
-from dnsrig.studies.resolving import sections, words
+from dnsrig.studies.resolving import pictures, sections, words
 from dnsrig.studies.resolving.cases import TREE, ResolverCase, Traffic
 from dnsrig.studies.resolving.settings import ResolverStudySettings
 from dnsrig.studies.resolving.streams import (
@@ -29,6 +29,7 @@ from dnsrig.studies.resolving.streams import (
     write_stream,
 )
 from dnsrig.studies.resolving.study import ResolverStudy
+from dnsrig.studies.resolving.transports import IDLE_S, TCP_CLIENTS, read_mix, refuse_lacking
 from dnsrig.studies.resolving.trees import ALL, IN_2010, UNSIGNED
 from dnsrig.studies.settings import StudySettings
 
@@ -56,7 +57,7 @@ class ValidationSettings(ResolverStudySettings):
     signed: tuple[str, ...] = ("profile",)
     """Who signs: `profile`, `unsigned`, `2010`, `all`."""
     transports: tuple[str, ...] = ("udp",)
-    """How clients ask, udp or tcp; the first one is the published."""
+    """How clients ask: `udp`, `tcp`, `dot`, `doh`, or by shares such as `udp=80+dot=20`; published is UDP."""
 
     @property
     def span_s(self) -> float:
@@ -82,13 +83,15 @@ class ValidationCost(ResolverStudy[ValidationSettings]):
         "distances": False,
     }
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "transports": ("udp", "tcp"),
+        # By shares there are more than can be listed; `check` reads them.
+        "transports": (),
         "signed": tuple(SIGNED.values()),
     }
 
     def check(self, settings: ValidationSettings) -> None:
         """Refuse settings with which nothing can be measured."""
         highest, span_s = max(settings.rates), settings.span_s
+        refuse_lacking(settings.servers, [read_mix(text) for text in settings.transports])
         refuse_too_many(highest * span_s, f"--rate {highest:,} for {span_s:g} s (--load-seconds by --periods)")
         super().check(settings)
 
@@ -119,7 +122,7 @@ class ValidationCost(ResolverStudy[ValidationSettings]):
         state = ON if validates else OFF
         return [
             ResolverCase(
-                name=f"{state}-{rate}-{SIGNED[tree]}-{transport}-part{number + 1}",
+                name=f"{state}-{rate}-{SIGNED[tree]}-{read_mix(transport).name}-part{number + 1}",
                 axes=(("validation", state), ("traffic", _column(rate, SIGNED[tree], transport, number))),
                 traffic=traffic,
                 validates=validates,
@@ -239,7 +242,7 @@ def _stream(signed: str, rate: int, number: int) -> str:
 
 
 def _column(rate: int, signed: str, transport: str, number: int) -> str:
-    return f"{rate}-{signed}-{transport}-{number + 1}"
+    return f"{rate}-{signed}-{read_mix(transport).name}-{number + 1}"
 
 
 def _hottest(settings: ValidationSettings) -> str:
@@ -253,7 +256,7 @@ def _column_label(settings: ValidationSettings, rate: int, signed: str, transpor
     begin, end = number * settings.load_s, (number + 1) * settings.load_s
     label = f"{rate:,} qps, {begin:g}-{end:g} s"
     if settings.transports != ("udp",):
-        label += f", {transport.upper()}"
+        label += f", {read_mix(transport).label}"
     return label if settings.signed == ("profile",) else f"{label}, signed: {signed}"
 
 
@@ -269,13 +272,24 @@ def _method(settings: ValidationSettings) -> tuple[str, ...]:
         f"The traffic is {source}. Its rates are {rates} queries per second in the mean: for a lower one, clients are "
         "left out at random with all their queries, so that the share of cache hits and bursts stay real, as "
         "published. "
-        "Every client asks from a socket of its own at its own times.",
+        f"Every client asks from a socket of its own at its own times.{_sessions(settings)}",
         f"The load lasts {settings.span_s:g} s, in {settings.periods} parts of {settings.load_s:g} s that follow one "
         "another without the resolver being started again: the first one meets an empty cache, the last one a hot "
         "cache. Each part is reported apart, as the published study reports minutes.",
         words.internet(settings),
         words.resolver(settings, "nothing; each further part finds what the parts before it have left there"),
         words.order(settings),
+    )
+
+
+def _sessions(settings: ValidationSettings) -> str:
+    """Say how clients that open connections use them, where there are any."""
+    if not any(read_mix(text).has_sessions for text in settings.transports):
+        return ""
+    return (
+        " Over TCP, DoT and DoH a client keeps one connection, closes it when it has not used it for "
+        f"{IDLE_S:g} s, and resumes its TLS session; resolvers may have {TCP_CLIENTS:,} connections at a time where "
+        "that can be set. Of shares, each client has one transport for all its queries."
     )
 
 
@@ -296,7 +310,7 @@ def _sections(hottest: str, findings: Findings) -> Sequence[Section]:
         *_capture_sections(findings),
         sections.verdict_section(findings, "What validation costs"),
         _published_section(findings, hottest),
-        sections.picture_section(findings),
+        pictures.picture_section(findings, pictures.RESOURCES),
         sections.figure_section(findings, "From outside", sections.OUTSIDE),
         sections.figure_section(findings, "Cache and upstream", sections.INSIDE),
         sections.figure_section(findings, "Sockets and wires", sections.WIRES),

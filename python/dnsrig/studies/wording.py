@@ -1,8 +1,8 @@
 """Sentences that the authoritative studies share in their reports."""
 
-from dnsrig.keys import KSK_BITS, ZSK_BITS
+from dnsrig.keys import KSK_BITS
 from dnsrig.report.layout import Axis
-from dnsrig.studies.settings import StudySettings, ZoneStudySettings
+from dnsrig.studies.settings import ZSK_BITS, StudySettings, ZoneStudySettings
 from dnsrig.wording import counted
 
 JPRS_2010 = "JPRS-2010: DNSSEC technology experiment report (JPRS, Infoblox, NEC, NTT, KDDI, So-net, Yamaha, 2010)"

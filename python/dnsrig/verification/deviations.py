@@ -54,6 +54,8 @@ class Deviation:
     """The variants of the rig's zone (`zones/making.py`) in which alone it shows; empty where that does not matter."""
     said: str = ""
     """See `Known`."""
+    setup: str = ""
+    """How the server is set up where it shows, if the rig does not start it so: servers of users' may be."""
 
     def applies_to(self, server: str, version: str, zone: str | None = None) -> bool:
         """Say whether a server of this name and version deviates, in `zone` where one is given."""
@@ -93,6 +95,7 @@ def deviations() -> tuple[Deviation, ...]:
             entry["reason"],
             tuple(entry.get("zones", ())),
             entry.get("said", ""),
+            entry.get("setup", ""),
         )
         for entry in entries
     )
@@ -100,15 +103,22 @@ def deviations() -> tuple[Deviation, ...]:
 
 def deviating_items(role: Role, server: str, version: str, zone: str | None = None) -> dict[str, str]:
     """Map the ids of a role's items that a server fails to the reasons, for all zones or one variant of the rig's."""
-    found = [known for known in deviations() if known.role == role and known.applies_to(server, version, zone)]
+    found = [
+        known
+        for known in deviations()
+        if known.role == role and not known.setup and known.applies_to(server, version, zone)
+    ]
     return {known.item: known.reason for known in found}
 
 
-def known_deviations(role: Role, server: str, version: str) -> KnownFailures:
-    """Give the failures that are known of a version of a server; resolvers' stand in the tree too."""
+def known_deviations(role: Role, server: str, version: str, *, is_of_rig: bool = True) -> KnownFailures:
+    """Give the failures that are known of a version of a server; resolvers' stand in the tree too.
+
+    Those of setups that the rig has not are known of servers that it did not start.
+    """
     found: dict[str, list[Known]] = {}
     for one in deviations():
-        if one.role == role and one.applies_to(server, version):
+        if one.role == role and not (one.setup and is_of_rig) and one.applies_to(server, version):
             found.setdefault(one.item, []).append(Known(one.reason, one.said))
     if role == "resolver":
         for row in (TableRow(zone, case) for zone in PLANS for case in zone.cases):

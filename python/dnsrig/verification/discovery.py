@@ -4,13 +4,16 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+import dns.flags
 import dns.message
 import dns.name
+import dns.rcode
 import dns.rdata
 import dns.rrset
 from dns.rdatatype import RdataType
 from dns.rdtypes.ANY.NSEC import NSEC
 
+from dnsrig.errors import InputError
 from dnsrig.verification.asker import Asker, name_below, random_label
 from dnsrig.verification.denial import beyond, is_between, types_of
 from dnsrig.verification.exchange import Exchange
@@ -22,6 +25,11 @@ APEX_TYPES = tuple(
     RdataType[text] for text in ["SOA", "NS", "A", "AAAA", "MX", "TXT", "CAA", "HTTPS", "CSYNC", "DNSKEY"]
 )
 USUAL_LABELS = ("www", "mail", "ns1", "ns", "ns2", "ftp", "_dmarc")
+NAMED_TYPES = tuple(
+    RdataType[text]
+    for text in ["A", "AAAA", "TXT", "MX", "SRV", "DNAME", "CAA", "PTR", "TLSA", "HTTPS", "SVCB", "NAPTR"]
+)
+"""Asked for at names of which the user tells no type; a CNAME record answers any."""
 USUAL_TYPES = (RdataType.A, RdataType.CNAME, RdataType.TXT)
 NAMES_MAX = 120
 """Names taken from an NSEC chain: enough for every kind of place, few enough to be no burden."""
@@ -37,20 +45,53 @@ Found = tuple[dns.name.Name, RdataType, list[dns.rdata.Rdata]]
 Question = tuple[dns.name.Name, RdataType]
 
 
-def discover(asker: Asker, origin: dns.name.Name) -> Landmarks:
-    """Ask for what a zone usually has, and go along its NSEC chain for some names, if it has one.
+@dataclass(frozen=True, slots=True)
+class ToldNames:
+    """Names that the user says to be in a zone, where asking would not find them."""
+
+    delegations: tuple[dns.name.Name, ...] = ()
+    there: tuple[tuple[dns.name.Name, RdataType | None], ...] = ()
+    """Names with a type, or None for any usual one."""
+    empties: tuple[dns.name.Name, ...] = ()
+    """Empty non-terminals: believed, as a server that does not know them is at fault."""
+
+    @property
+    def names(self) -> set[dns.name.Name]:
+        """All of them."""
+        return {*self.delegations, *self.empties, *(name for name, _ in self.there)}
+
+    def believed(self, found: Landmarks) -> Landmarks:
+        """Put right what follows from names being empty, or not: what is above a told name may have data."""
+        above = {parent for name in self.names for parent in _parents(name)} - set(self.empties)
+        found.empties = [*self.empties, *(name for name in found.empties if name not in above)]
+        if self.empties or found.empty in above:
+            found.empty = next(iter(found.empties), None)
+        return found
+
+
+NOTHING_TOLD = ToldNames()
+
+
+def discover(asker: Asker, origin: dns.name.Name, told: ToldNames = NOTHING_TOLD) -> Landmarks:
+    """Ask for what the user names and what a zone usually has, and go along its NSEC chain, if it has one.
 
     It takes some seconds at most; what is not found by then is not looked for.
+
+    Raises:
+        InputError: the server clearly says that the zone has not what the user named.
+
     """
     hasty = replace(asker, udp_waits_s=UDP_WAITS_S, tcp_wait_s=TCP_WAIT_S)
     search = _Search(hasty, origin, time.monotonic() + LONGEST_S)
     if not search.is_answered():
         return Landmarks(origin)
-    found = [one for rtype in APEX_TYPES for one in search.ask(origin, rtype)]
+    found = [one for cut in told.delegations for one in search.delegated(cut)]
+    found += [one for name, rtype in told.there for one in search.named(name, rtype)]
+    found += [one for rtype in APEX_TYPES for one in search.ask(origin, rtype)]
     chained = list(search.chained(time.monotonic() + (search.deadline - time.monotonic()) * CHAIN_SHARE))
     for name, rtype in chained or search.usual():
         found += search.ask(name, rtype)
-    return find_landmarks(origin, _unique(found), is_whole=False)
+    return told.believed(find_landmarks(origin, _unique(found), is_whole=False))
 
 
 @dataclass(slots=True)
@@ -91,6 +132,38 @@ class _Search:
                 below = (rrset for rrset in message.additional if rrset.name.is_subdomain(cut.name))
                 glue = [_found(rrset) for rrset in below if rrset.rdtype in {RdataType.A, RdataType.AAAA}]
                 found += [_found(cut), *glue]
+        return found
+
+    def delegated(self, cut: dns.name.Name) -> list[Found]:
+        """Ask for a delegation that the user names; it is believed unless the server clearly contradicts.
+
+        Raises:
+            InputError: it does.
+
+        """
+        exchange = self.asker.ask(Query(name=cut, rtype=RdataType.NS, payload=self.payload))
+        found = self.ask(cut, RdataType.NS)
+        if not any(name == cut and rtype == RdataType.NS for name, rtype, _ in found):
+            if exchange.has_flag(dns.flags.AA) and exchange.rcode in {dns.rcode.NOERROR, dns.rcode.NXDOMAIN}:
+                code = dns.rcode.to_text(exchange.rcode)
+                raise InputError(f"--delegation {cut}: the server gives no referral for it, but an answer ({code})")
+            found.append((cut, RdataType.NS, []))
+        return [*found, *self.ask(cut, RdataType.DS)]
+
+    def named(self, name: dns.name.Name, rtype: RdataType | None) -> list[Found]:
+        """Ask for a name that the user says to be there, by one type or by those that names often have.
+
+        Raises:
+            InputError: the server says that it is not.
+
+        """
+        found = [one for one_type in (NAMED_TYPES if rtype is None else (rtype,)) for one in self.ask(name, one_type)]
+        if not found:
+            exchange = self.asker.ask(Query(name=name, rtype=rtype or RdataType.A, payload=self.payload))
+            if exchange.rcode in {dns.rcode.NOERROR, dns.rcode.NXDOMAIN}:
+                code = dns.rcode.to_text(exchange.rcode)
+                kinds = "types that names often have; name one: NAME/TYPE" if rtype is None else f"type {rtype.name}"
+                raise InputError(f"--name {name}: the server has no records of {kinds} ({code})")
         return found
 
     def usual(self) -> Iterator[Question]:
@@ -153,3 +226,9 @@ def _found(rrset: dns.rrset.RRset) -> Found:
 
 def _unique(found: list[Found]) -> list[Found]:
     return list({(name, rtype): (name, rtype, rdatas) for name, rtype, rdatas in found}.values())
+
+
+def _parents(name: dns.name.Name) -> Iterator[dns.name.Name]:
+    while name != dns.name.root:
+        name = name.parent()
+        yield name

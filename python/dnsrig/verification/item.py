@@ -30,7 +30,7 @@ class Item:
     procedure: str
     """What is asked, and what of the responses decides."""
     dig: tuple[str, ...]
-    """Commands by which a person sees the same; {server}, {port}, {zone} and landmarks stand in braces."""
+    """Commands by which a person sees the same; what stands in braces is of `by_hand.PLACEHOLDERS`."""
     needs: tuple[str, ...] = ()
     """What the target or the rig must have, by names that the subject's `lacks` knows; else: not applicable."""
     faults: tuple[str, ...] = ()

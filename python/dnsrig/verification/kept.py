@@ -1,4 +1,4 @@
-"""Properties that are worked out once, by whichever thread asks first."""
+"""What is worked out once, by whichever thread asks first: properties, and values by names."""
 
 import threading
 from collections.abc import Callable
@@ -37,4 +37,26 @@ class kept_property(Generic[Value]):  # noqa: N801 (a decorator, named as proper
                 if self._name not in attributes:
                     attributes[self._name] = self._make(instance)
         value: Value = attributes[self._name]
+        return value
+
+
+class Kept:
+    """Values by name, each worked out once, by whichever thread asks first.
+
+    Each name has a lock of its own: what is worked out may take values of other names, and other threads take those
+    meanwhile. It must not need its own name, in another thread least of all.
+    """
+
+    def __init__(self) -> None:
+        self._values: dict[str, Any] = {}
+        self._locks: dict[str, threading.RLock] = {}
+
+    def once(self, what: str, make: Callable[[], Value]) -> Value:
+        """Give the value of a name, made by the first that asks for it."""
+        if what not in self._values:
+            # setdefault is atomic: two threads get the same lock.
+            with self._locks.setdefault(what, threading.RLock()):
+                if what not in self._values:
+                    self._values[what] = make()
+        value: Value = self._values[what]
         return value

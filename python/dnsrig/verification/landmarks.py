@@ -68,6 +68,18 @@ class Landmarks:
     is_whole: bool = False
     """Whether the landmarks were taken from the zone's data, not found by asking."""
 
+    def filled_from(self, other: "Landmarks") -> None:
+        """Take over from another look at the same zone what is not known here; what is known stays."""
+        for mark in ("host", "alias", "dname", "wildcard", "empty", "delegation", "secure_delegation", "serial"):
+            if getattr(self, mark) is None:
+                setattr(self, mark, getattr(other, mark))
+        if self.glue is None:
+            self.glue, self.glue_places = other.glue, other.glue_places
+        self.cuts |= other.cuts
+        self.empties = self.empties or other.empties
+        both = {(place.name, place.rtype): place for place in (*other.large, *self.large)}
+        self.large = sorted(both.values(), key=lambda place: -place.octets)[:LARGE_KEPT]
+
     def larger_than(self, octets: int) -> Place | None:
         """Give the smallest known RRset whose data alone exceed so many octets."""
         found = [place for place in self.large if place.octets > octets]

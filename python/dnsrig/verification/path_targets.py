@@ -3,9 +3,9 @@
 import ipaddress
 import platform
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -14,6 +14,7 @@ from dnsrig.given_files import read_given_text
 from dnsrig.hosts.network.existing import sockets_in
 from dnsrig.hosts.network.topologies import PathNetwork, path_network
 from dnsrig.verification.asker import Asker, SocketMaker
+from dnsrig.verification.deviations import KnownFailures
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.subjects.path import Family, PathSubject, Way
 from dnsrig.verification.upstream.server import Upstream
@@ -53,6 +54,26 @@ class PathTarget:
 
     version: str | None
     subject: PathSubject
+    known: KnownFailures = field(default_factory=dict)
+    """No path is known to fail."""
+    limit_s: float | None = None
+    """None: its items take as long as they do."""
+    zones: tuple[str, ...] = ()
+    """None: a path has no zones."""
+
+    @property
+    def subjects(self) -> Sequence[PathSubject]:
+        """The one subject."""
+        return (self.subject,)
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """What is asked through the path."""
+        return next(iter(self.subject.ways.values())).asker.server
+
+    def without(self) -> "PathTarget":
+        """Give the same server, asked from beyond the path."""
+        return PathTarget(None, self.subject.without())
 
 
 @contextmanager

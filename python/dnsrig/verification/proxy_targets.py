@@ -1,7 +1,7 @@
 """What a TARGET of `dnsrig verify proxy` means: a proxy that the rig starts, or a device at an address."""
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,12 +10,12 @@ from dnsrig.errors import EnvironmentLacksError, SubjectFailedError
 from dnsrig.hosts.network.topologies import INNER, OUTER, path_network
 from dnsrig.servers.resolvers.registry import resolver_driver, resolver_drivers
 from dnsrig.servers.resolvers.settings import Forwarder, ResolverSettings
+from dnsrig.verification.addresses import endpoint_of
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.deviations import KnownFailures, known_deviations
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.reach import limit_of
 from dnsrig.verification.subjects.proxy import NO_OUTER, ProxySubject
-from dnsrig.verification.targets import address_of
 from dnsrig.verification.upstream.server import Upstream
 
 PORT = 53
@@ -33,6 +33,27 @@ class ProxyTarget:
     """What this version is known to fail; see `Verification`."""
     limit_s: float | None = None
     """How long its items may take in all, in seconds; None: as long as they do."""
+    zones: tuple[str, ...] = ()
+    """None: it has no zones of its own."""
+
+    @property
+    def subjects(self) -> Sequence[ProxySubject]:
+        """The one subject."""
+        return (self.subject,)
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """What is asked."""
+        return self.subject.asker.server
+
+    def without(self) -> "ProxyTarget":
+        """Give what it forwards to, without it.
+
+        Raises:
+            ValueError: the upstream is not the rig's.
+
+        """
+        return ProxyTarget(None, self.subject.without())
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +86,7 @@ def proxy_target(target: str, device: Device, folder: Path, udp_limit: int | Non
         with _started(target, folder, udp_limit) as found:
             yield found
         return
-    address = address_of(target, device.port, resolver_drivers("proxy"))
-    asker = Asker(Endpoint(address, device.port))
+    asker = Asker(endpoint_of(target, device.port, resolver_drivers("proxy")))
     lacks_wan = _why_no_wan(asker.server, device.outer)
     wan = None if device.outer is None or lacks_wan else Asker(Endpoint(device.outer, PORT), udp_waits_s=OUTER_WAITS_S)
     if device.upstream is None:

@@ -1,6 +1,6 @@
 """What a TARGET of `dnsrig verify resolver` means: a resolver of the rig with the rig's tree, or one at an address."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,6 +12,7 @@ from dnsrig.errors import InputError
 from dnsrig.hosts.network.topologies import resolver_network
 from dnsrig.servers.resolvers.registry import resolver_driver, resolver_drivers
 from dnsrig.servers.resolvers.settings import ResolverSettings
+from dnsrig.verification.addresses import endpoint_of
 from dnsrig.verification.anchor_trials import anchor_trials
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.deviations import KnownFailures, known_deviations
@@ -19,7 +20,6 @@ from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.queries import Query
 from dnsrig.verification.reach import time_limit_s
 from dnsrig.verification.subjects.resolver import ResolverSubject
-from dnsrig.verification.targets import address_of
 from dnsrig.verification.told_tree import ToldTree, find_names
 from dnsrig.verification.tree.making import Tree, make_tree
 from dnsrig.verification.tree.serve import TreeServer
@@ -44,6 +44,18 @@ class ResolverTarget:
     """What this version is known to fail; see `Verification`."""
     limit_s: float | None = None
     """How long its items may take in all, in seconds; None: as long as they do."""
+    zones: tuple[str, ...] = ()
+    """None: what it resolves from are no zones of its own."""
+
+    @property
+    def subjects(self) -> Sequence[ResolverSubject]:
+        """The one subject."""
+        return (self.subject,)
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """What is asked."""
+        return self.subject.asker.server
 
 
 @contextmanager
@@ -71,7 +83,7 @@ def resolver_target(
     """
     if target not in resolver_drivers("resolver"):
         tree = None if tree_folder is None else _opened(tree_folder)
-        asker = Asker(Endpoint(address_of(target, port, resolver_drivers("resolver")), port), udp_waits_s=WAITS_S)
+        asker = Asker(endpoint_of(target, port, resolver_drivers("resolver")), udp_waits_s=WAITS_S)
         subject = ResolverSubject(asker, tree)
         simplest = Query(name=dns.name.root, rtype=RdataType.SOA, rd=True, payload=None)
         advice = "is a resolver there, and may this host ask it?"

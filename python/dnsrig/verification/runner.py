@@ -3,7 +3,7 @@
 import math
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from typing import Protocol
@@ -38,6 +38,18 @@ class Result:
     elapsed_s: float = 0.0
 
 
+class RunInterruptedError(KeyboardInterrupt):
+    """A run of items was interrupted; `results` are as those of `run_on_each`.
+
+    Items that had not ended are inconclusive in it; `unended` is how many (item, subject) they are.
+    """
+
+    def __init__(self, results: list[list[Result]], unended: int) -> None:
+        super().__init__()
+        self.results = results
+        self.unended = unended
+
+
 def run_items(
     items: Sequence[KnownItem],
     subject: Subject,
@@ -63,6 +75,10 @@ def run_on_each(
     """Run the items on subjects of one target, such as its zones, at the same time; give the results of each.
 
     Where it is interrupted, what items wait for is given up, and they put away what they had started.
+
+    Raises:
+        RunInterruptedError: it was interrupted.
+
     """
     results: dict[tuple[int, str], Result] = {}
     by_id = {known.item.id: known.item for known in items}
@@ -85,11 +101,25 @@ def run_on_each(
                         key = waiting.pop(future)
                         results[key] = _result(future, by_id[key[1]], limit_s)
                         tell(results[key])
-        except BaseException:
+        except BaseException as error:
             stop.set()
             pool.shutdown(wait=False, cancel_futures=True)
+            if isinstance(error, KeyboardInterrupt):
+                raise _interrupted(items, results, len(subjects)) from None
             raise
     return [[results[place, known.item.id] for known in items] for place in range(len(subjects))]
+
+
+def _interrupted(
+    items: Sequence[KnownItem], results: Mapping[tuple[int, str], Result], subjects: int
+) -> RunInterruptedError:
+    """Give what was found until a run was interrupted."""
+    rest = inconclusive("It had not ended when the run was interrupted.")
+    found = [
+        [results.get((place, known.item.id)) or Result(known.item, rest) for known in items]
+        for place in range(subjects)
+    ]
+    return RunInterruptedError(found, len(items) * subjects - len(results))
 
 
 def _result(future: Future[Result], item: Item, limit_s: float | None) -> Result:
@@ -105,8 +135,11 @@ def _result(future: Future[Result], item: Item, limit_s: float | None) -> Result
 
 
 def _in_turn(items: Sequence[KnownItem], subjects: int) -> Sequence[Sequence[tuple[int, KnownItem]]]:
-    """Give what may run at the same time, by the subject's place, then each item that runs alone, then slow ones."""
-    pairs = [(place, known) for place in range(subjects) for known in items]
+    """Give what may run at the same time, by the subject's place, then each item that runs alone, then slow ones.
+
+    An item is run on all subjects before the next, so that a run that is interrupted has items that ended on all.
+    """
+    pairs = [(place, known) for known in items for place in range(subjects)]
     alone = [(place, known) for place, known in pairs if known.item.runs_alone]
     together = [(place, known) for place, known in pairs if not known.item.runs_alone and not known.item.is_slow]
     slow = [(place, known) for place, known in pairs if not known.item.runs_alone and known.item.is_slow]

@@ -1,15 +1,13 @@
 """What a TARGET on the command line means: a server of the rig by its name, or one at an address."""
 
-import ipaddress
-import re
-import socket
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import dns.exception
 import dns.name
+import dns.tsig
 import dns.zone
 import dns.zonefile
 from dns.rdatatype import RdataType
@@ -22,9 +20,10 @@ from dnsrig.servers.base import ServedZone
 from dnsrig.servers.interruption import raise_interruption
 from dnsrig.servers.registry import driver, drivers
 from dnsrig.servers.settings import ServerSettings
+from dnsrig.verification.addresses import endpoint_of, is_address, others_of
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.deviations import KnownFailures, known_deviations, why_known
-from dnsrig.verification.discovery import discover
+from dnsrig.verification.discovery import NOTHING_TOLD, ToldNames, discover
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.habits import Habits
 from dnsrig.verification.item import KnownItem
@@ -32,19 +31,17 @@ from dnsrig.verification.landmarks import Landmarks, find_landmarks
 from dnsrig.verification.queries import Query
 from dnsrig.verification.reach import time_limit_s
 from dnsrig.verification.runner import Result
+from dnsrig.verification.said_version import SaidVersion, said_version
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verification import ORDER
 from dnsrig.verification.zones.making import RigZone, make_zones
 
-WITH_PORT = re.compile(
-    r"(?:\[(?P<bracketed>[^\]]+)\]:|(?P<host>[^:#@\[\]]+):|(?P<address>[^#@]+)[#@])(?P<port>[0-9]{1,5})"
-)
-"""An address or host name with a port behind it, as other programs want it."""
+ONLY_ITSELF = "The only server that --ns names is the target itself: there is nothing to compare it with."
 
 
 @dataclass(frozen=True, slots=True)
 class AuthoritativeTarget:
-    """A target that can be asked: its version where the rig started it, and a subject for each of its zones."""
+    """A target that can be asked: its version where that is known, and a subject for each of its zones."""
 
     version: str | None
     subjects: Sequence[AuthoritativeSubject]
@@ -52,6 +49,16 @@ class AuthoritativeTarget:
     """What this version is known to fail; see `Verification`."""
     limit_s: float | None = None
     """How long its items may take in all, in seconds; None: as long as they do."""
+
+    @property
+    def zones(self) -> Sequence[str]:
+        """The names of its zones."""
+        return [subject.origin.to_text() for subject in self.subjects]
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """What is asked."""
+        return self.subjects[0].asker.server
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +73,12 @@ class Told:
     """DS records of the parent zone for it, as a zone file has them."""
     servers: tuple[str, ...] = ()
     """Addresses or host names of its other servers."""
+    names: ToldNames = NOTHING_TOLD
+    """What is in it, where a server at an address does not show that."""
+    tsig: dns.tsig.Key | None = field(default=None, repr=False)
+    """Signs queries for zone transfers from a server at an address."""
+    version: SaidVersion | None = None
+    """What a server at an address is; None: as it says."""
 
 
 def is_of_rig(target: str) -> bool:
@@ -86,21 +99,10 @@ def authoritative_target(
         SubjectFailedError: nobody answers at the address.
 
     """
-    peers = tuple(Asker(Endpoint(address_of(server, port, ()), port)) for server in told.servers)
     if not is_of_rig(target):
-        if told.zone is None:
-            raise InputError(_zone_is_missing(target))
-        origin = _name(told.zone)
-        asker = Asker(Endpoint(address_of(target, port, drivers()), port), habits=Habits())
-        of_file = None if told.zone_file is None else landmarks_of_file(told.zone_file, origin)
-        given_ds = None if told.ds_file is None else ds_of_file(told.ds_file, origin)
-        simplest = Query(name=origin, rtype=RdataType.SOA, payload=None)
-        # Before anything else: what is not there would be waited for again with each question.
-        limit_s = time_limit_s(asker, simplest, target, f"is a server there, and does it serve {origin}?")
-        landmarks = discover(asker, origin) if of_file is None else of_file
-        subject = AuthoritativeSubject(asker, landmarks, peers, given_ds=given_ds)
-        yield AuthoritativeTarget(None, [subject], limit_s=limit_s)
+        yield _at_address(target, port, told)
         return
+    peers = _peers(told, port, None)
     zones = _zones(told, folder)
     served = [ServedZone(one.name, one.path) for one in zones]
     with driver(target)(served, ServerSettings(udp_limit=udp_limit), folder / "server") as server:
@@ -108,6 +110,39 @@ def authoritative_target(
         subjects = [AuthoritativeSubject(asker, one.landmarks, peers, given_ds=one.ds or None) for one in zones]
         known = known_deviations("authoritative", server.name, server.version)
         yield AuthoritativeTarget(f"{server.title} {server.version}", subjects, known)
+
+
+def _at_address(target: str, port: int, told: Told) -> AuthoritativeTarget:
+    if told.zone is None:
+        raise InputError(_zone_is_missing(target))
+    origin = name_of(told.zone)
+    for name in told.names.names:
+        if not name.is_subdomain(origin) or name == origin:
+            raise InputError(f"{name} is no name below {origin}: give names of the zone whole, with the zone's name")
+    endpoint = endpoint_of(target, port, drivers())
+    peers = _peers(told, port, endpoint)
+    asker = Asker(endpoint, habits=Habits())
+    of_file = None if told.zone_file is None else landmarks_of_file(told.zone_file, origin)
+    given_ds = None if told.ds_file is None else ds_of_file(told.ds_file, origin)
+    simplest = Query(name=origin, rtype=RdataType.SOA, payload=None)
+    # Before anything else: what is not there would be waited for again with each question.
+    limit_s = time_limit_s(asker, simplest, target, f"is a server there, and does it serve {origin}?")
+    landmarks = discover(asker, origin, told.names) if of_file is None else of_file
+    subject = AuthoritativeSubject(asker, landmarks, peers, given_ds=given_ds, tsig=told.tsig)
+    if of_file is None:
+        # A transfer shows what asking did not find; what was found does not rest on it.
+        landmarks.filled_from(subject.known_data)
+    if told.servers and not peers:
+        subject.no_peers = ONLY_ITSELF
+    version = told.version or said_version(asker)
+    if version is None:
+        return AuthoritativeTarget(None, [subject], limit_s=limit_s)
+    known = known_deviations("authoritative", version.server, version.version, is_of_rig=False)
+    return AuthoritativeTarget(version.title, [subject], known, limit_s)
+
+
+def _peers(told: Told, port: int, target: Endpoint | None) -> tuple[Asker, ...]:
+    return tuple(Asker(one, habits=Habits()) for one in others_of(told.servers, port, target))
 
 
 def _zones(told: Told, folder: Path) -> Sequence[RigZone]:
@@ -120,7 +155,7 @@ def _zones(told: Told, folder: Path) -> Sequence[RigZone]:
                 )
         return list(make_zones(folder).values())
     require_plain_file("--zone-file", told.zone_file)
-    origin = _name(_core.zone_apex(told.zone_file) if told.zone is None else told.zone)
+    origin = name_of(_core.zone_apex(told.zone_file) if told.zone is None else told.zone)
     ds = () if told.ds_file is None else ds_of_file(told.ds_file, origin)
     return [RigZone(origin, told.zone_file, landmarks_of_file(told.zone_file, origin), ds)]
 
@@ -190,7 +225,13 @@ def merged(
     return found
 
 
-def _name(text: str) -> dns.name.Name:
+def name_of(text: str) -> dns.name.Name:
+    """Read a domain name.
+
+    Raises:
+        InputError: it is none.
+
+    """
     try:
         return dns.name.from_text(text)
     except dns.exception.DNSException as error:
@@ -198,37 +239,8 @@ def _name(text: str) -> dns.name.Name:
         raise InputError(f"'{text}' is no domain name: {error}") from error
 
 
-def address_of(target: str, port: int, known: Iterable[str]) -> str:
-    """Give the address that `target` is, or the first of the host that it names.
-
-    Raises:
-        InputError: it is neither, nor one of the names `known`.
-
-    """
-    if _is_address(target):
-        return str(ipaddress.ip_address(target))
-    if with_port := WITH_PORT.fullmatch(target):
-        host = with_port["bracketed"] or with_port["host"] or with_port["address"]
-        raise InputError(f"'{target}': the port is an option of its own: {host} -p {with_port['port']}")
-    try:
-        return str(socket.getaddrinfo(target, port, type=socket.SOCK_DGRAM)[0][4][0])
-    except (OSError, UnicodeError) as error:
-        names = ", ".join(known)
-        nor = f", no server of the rig ({names})," if names else ""
-        why = error.strerror if isinstance(error, OSError) else "it is no host name"
-        raise InputError(f"'{target}' is no address{nor} and as a host name: {why}") from error
-
-
-def _is_address(text: str) -> bool:
-    try:
-        ipaddress.ip_address(text)
-    except ValueError:
-        return False
-    return True
-
-
 def _zone_is_missing(target: str) -> str:
     missing = f"--zone is missing: which zone does the server at {target} serve?"
-    if _is_address(target):
+    if is_address(target):
         return missing
     return f"'{target}' is no server of the rig ({', '.join(drivers())}); if it is a host name: {missing}"

@@ -12,6 +12,7 @@ import dns.message
 import dns.name
 import dns.rcode
 import dns.rrset
+import dns.tsig
 import dns.zone
 from dns.rdatatype import RdataType
 
@@ -49,9 +50,11 @@ class Transfer:
     """The zone's data, with absolute names, if the transfer is complete."""
 
 
-def transfer(asker: Asker, origin: dns.name.Name) -> Transfer:
-    """Ask for a zone transfer, over a TCP connection of its own."""
-    sent = Query(name=origin, rtype=RdataType.AXFR, payload=None).wire(secrets.randbelow(1 << 16))
+def transfer(asker: Asker, origin: dns.name.Name, key: dns.tsig.Key | None = None) -> Transfer:
+    """Ask for a zone transfer, over a TCP connection of its own; signed by a TSIG key, if there is one."""
+    reader = Reader(Query(name=origin, rtype=RdataType.AXFR, payload=None).wire(secrets.randbelow(1 << 16)), key)
+    sent = reader.sent
+    soas = 0
     rrsets: list[dns.rrset.RRset] = []
     malformed: list[MalformedRecord] = []
     octets = 0
@@ -62,12 +65,12 @@ def transfer(asker: Asker, origin: dns.name.Name) -> Transfer:
             channel.settimeout(asker.tcp_wait_s)
             channel.connect((asker.server.address, asker.server.port))
             channel.sendall(struct.pack("!H", len(sent)) + sent)
-            while _count_soa(rrsets, origin) < 2:
+            while soas < 2:
                 if time.monotonic() > deadline or octets > LARGEST_TRANSFER:
                     return Transfer(given_up=True, rrsets=tuple(rrsets), octets=octets)
                 wire = _exactly(channel, struct.unpack("!H", _exactly(channel, 2, deadline))[0], deadline)
                 octets += len(wire)
-                message, wrong = _read(wire)
+                message, wrong = reader.read(wire)
                 malformed += wrong
                 _check_header(message, sent)
                 if message.rcode() != dns.rcode.NOERROR:
@@ -76,6 +79,8 @@ def transfer(asker: Asker, origin: dns.name.Name) -> Transfer:
                 if not message.answer and not rrsets:
                     return Transfer(refusal="the response has no answer", octets=octets)
                 rrsets += message.answer
+                soas += sum(rrset.rdtype == RdataType.SOA and rrset.name == origin for rrset in message.answer)
+                reader.check_signed(is_end=soas >= 2)
     except (OSError, EOFError, dns.exception.DNSException, ValueError) as error:
         why = str(error) or type(error).__name__
         if not rrsets and not why.startswith(WRONG):
@@ -87,16 +92,56 @@ def transfer(asker: Asker, origin: dns.name.Name) -> Transfer:
     return Transfer(rrsets=tuple(rrsets), octets=octets, malformed=tuple(malformed), zone=zone)
 
 
-def _read(wire: bytes) -> tuple[dns.message.Message, list[MalformedRecord]]:
-    """Parse a message; records whose data are malformed are told apart, not taken for the end of the transfer."""
-    try:
-        return dns.message.from_wire(wire, one_rr_per_rrset=True), []
-    except (dns.exception.DNSException, ValueError) as error:
-        raise_interruption(error)
-        wrong = malformed_records(wire)
-        if not wrong:
-            raise
-        return dns.message.from_wire(wire, one_rr_per_rrset=True, continue_on_error=True), wrong
+class Reader:
+    """Parses the messages of a transfer, and verifies their TSIG (RFC 8945 section 5.3.1) where the query has one."""
+
+    def __init__(self, query: bytes, key: dns.tsig.Key | None) -> None:
+        self.sent = query
+        self._key = key
+        self._context: dns.tsig.HMACTSig | dns.tsig.GSSTSig | None = None
+        self._mac = b""
+        self._is_signed = False
+        self._is_first = True
+        if key is not None:
+            message = dns.message.from_wire(query)
+            message.use_tsig(key)
+            self.sent = message.to_wire()
+            self._mac = message.mac or b""
+
+    def read(self, wire: bytes) -> tuple[dns.message.Message, list[MalformedRecord]]:
+        """Parse a message; records whose data are malformed are told apart, not taken for the transfer's end."""
+        try:
+            message, wrong = self._parsed(wire), []
+        except dns.tsig.PeerError as error:
+            raise ValueError(f"the server does not take the TSIG key: {error}") from error
+        except (dns.tsig.BadSignature, dns.tsig.BadTime, dns.tsig.BadKey, dns.tsig.BadAlgorithm) as error:
+            raise ValueError(f"{WRONG} a TSIG record that does not verify: {error}") from error
+        except (dns.exception.DNSException, ValueError) as error:
+            raise_interruption(error)
+            wrong = malformed_records(wire)
+            if not wrong:
+                raise
+            message = self._parsed(wire, continue_on_error=True)
+        self._context, self._is_signed = message.tsig_ctx, message.had_tsig
+        return message, wrong
+
+    def _parsed(self, wire: bytes, *, continue_on_error: bool = False) -> dns.message.Message:
+        return dns.message.from_wire(
+            wire,
+            keyring=self._key,
+            request_mac=self._mac,
+            tsig_ctx=self._context,
+            multi=self._key is not None,
+            one_rr_per_rrset=True,
+            continue_on_error=continue_on_error,
+        )
+
+    def check_signed(self, *, is_end: bool) -> None:
+        """Raise ValueError, which ends the transfer, where its first or last message lacks TSIG."""
+        is_needed = self._key is not None and (self._is_first or is_end)
+        self._is_first = False
+        if is_needed and not self._is_signed:
+            raise ValueError(f"{WRONG} no TSIG record, though the query had one")
 
 
 def _check_header(message: dns.message.Message, sent: bytes) -> None:
@@ -105,10 +150,6 @@ def _check_header(message: dns.message.Message, sent: bytes) -> None:
         raise ValueError(f"{WRONG} another ID than the query")
     if not message.flags & dns.flags.QR:
         raise ValueError(f"{WRONG} no QR flag")
-
-
-def _count_soa(rrsets: list[dns.rrset.RRset], origin: dns.name.Name) -> int:
-    return sum(1 for rrset in rrsets if rrset.rdtype == RdataType.SOA and rrset.name == origin)
 
 
 def _exactly(channel: socket.socket, octets: int, deadline: float) -> bytes:

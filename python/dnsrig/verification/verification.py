@@ -3,8 +3,10 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 from dnsrig.verification.deviations import KnownFailures, why_known
+from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.item import Role
 from dnsrig.verification.runner import Result
 from dnsrig.verification.verdicts import Severity, Verdict
@@ -27,12 +29,20 @@ class Verification:
     role: Role
     target: str
     server_version: str | None
-    """Name and version of the server, where the rig started it."""
+    """Name and version of the server, where the rig started it, or as it or the user says."""
     zone: str | None
     results: Sequence[Result]
     elapsed_s: float
     known: KnownFailures = field(default_factory=dict)
     """The items that this version of the server is known to fail (`deviations.py`), with reasons."""
+    began: datetime = field(kw_only=True)
+    """When, with its time zone."""
+    endpoint: Endpoint | None = field(default=None, kw_only=True)
+    """What was asked; None if that was never known. Of what the rig starts it may be in a network namespace."""
+    command: tuple[str, ...] = field(default=(), kw_only=True)
+    """The command line as typed, without secrets; empty where it was none for this target alone."""
+    incomplete: str = field(default="", kw_only=True)
+    """Why not all items were run to their end, as a clause; "" where they were."""
 
     def of(self, verdict: Verdict) -> list[Result]:
         """Give the results with a verdict, the severest items first."""
@@ -55,6 +65,16 @@ class Verification:
     def known_failures(self) -> int:
         """How many items failed that this version is known to fail."""
         return sum(self.known_deviation(result) is not None for result in self.results)
+
+    @property
+    def found_nothing(self) -> bool:
+        """Whether items were run, and none of them is applicable."""
+        return bool(self.results) and len(self.of(Verdict.NOT_APPLICABLE)) == len(self.results)
+
+    @property
+    def began_utc(self) -> str:
+        """When it began, to the second, as RFC 3339 has it."""
+        return self.began.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
     def fails_at(self, least: Severity) -> bool:
         """Say whether an item of at least this severity failed, be it known or not."""

@@ -4,6 +4,7 @@ mod check;
 mod named;
 
 use crate::InternetError;
+use dnsrig_sign::Algorithm;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -345,6 +346,26 @@ pub struct Outage {
 }
 
 impl Profile {
+    /// The algorithms that its zones are signed with, each once.
+    pub(crate) fn algorithms(&self) -> Vec<Algorithm> {
+        let tlds = self.tld.iter().map(|tld| &tld.registry);
+        let reverse = self.reverse.iter().map(|reverse| &reverse.registry);
+        let registries = tlds
+            .chain(reverse)
+            .chain([&self.root, &self.other_tlds.registry]);
+        let of_registries = registries.filter_map(|registry| registry.algorithm.as_deref());
+        let of_domains = self.signing.algorithms.iter();
+        let of_domains = of_domains.filter_map(|one| (one.weight > 0.0).then_some(&*one.algorithm));
+        // The profile was checked, so that they are known.
+        let known = of_registries
+            .chain(of_domains)
+            .filter_map(|name| name.parse().ok());
+        let mut all: Vec<Algorithm> = known.collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
     /// Puts the resolver elsewhere: distances are as seen from `vantage`.
     ///
     /// # Errors

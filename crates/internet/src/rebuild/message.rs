@@ -135,8 +135,8 @@ fn rrsets(
             continue;
         }
         let mut rdata = Vec::new();
-        // Writing to a Vec cannot fail.
-        let _ = record.data().compose_rdata(&mut rdata);
+        // Compressed names have the question's letters, which resolvers write as they like (0x20). Writing to a Vec cannot fail.
+        let _ = record.data().compose_canonical_rdata(&mut rdata);
         let (rtype, ttl) = (record.rtype(), record.ttl().as_secs());
         let rdata = Bytes::from(rdata);
         let mut known = found.iter_mut();

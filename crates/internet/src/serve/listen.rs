@@ -18,7 +18,8 @@ const LOOPBACK: &[u8] = b"lo";
 /// The sockets.
 pub(super) struct Sockets {
     pub port: u16,
-    pub udp: Vec<UdpSocket>,
+    /// For each thread one of each address family, IPv4's first.
+    pub udp: Vec<Vec<UdpSocket>>,
     pub tcp: Vec<TcpListener>,
 }
 
@@ -41,7 +42,7 @@ fn listen_once(options: &ServeOptions, has_ipv6: bool) -> Result<Sockets, Intern
     ];
     let mut sockets = Sockets {
         port: options.port,
-        udp: Vec::new(),
+        udp: (0..options.threads.get()).map(|_| Vec::new()).collect(),
         tcp: Vec::new(),
     };
     for ip in any.into_iter().flatten() {
@@ -60,9 +61,9 @@ fn listen_once(options: &ServeOptions, has_ipv6: bool) -> Result<Sockets, Intern
         let address = SocketAddr::new(ip, sockets.port);
         let listener = tcp_socket(address, options).map_err(error("TCP", address))?;
         sockets.tcp.push(listener);
-        for _ in 0..options.threads.get() {
+        for of_thread in &mut sockets.udp {
             let socket = udp_socket(address, options, true).map_err(error("UDP", address))?;
-            sockets.udp.push(socket);
+            of_thread.push(socket);
         }
     }
     Ok(sockets)

@@ -45,7 +45,7 @@ pub trait Responding: Send + Sync {
 pub struct ServeOptions {
     /// UDP and TCP port; 0 takes a free one. Resolvers ask port 53.
     pub port: u16,
-    /// Threads for UDP over IPv4, and as many for IPv6; TCP has one.
+    /// Threads for UDP; TCP has one more.
     pub threads: NonZeroUsize,
     /// Receives from this machine alone: only what comes over the loopback device.
     pub on_loopback: bool,
@@ -146,8 +146,8 @@ impl InternetServer {
             port: sockets.port,
             threads: Vec::new(),
         };
-        for socket in sockets.udp {
-            server.spawn("internet-udp", move |service| udp::run(service, &socket))?;
+        for of_thread in sockets.udp {
+            server.spawn("internet-udp", move |service| udp::run(service, &of_thread))?;
         }
         let listeners = sockets.tcp;
         server.spawn("internet-tcp", move |service| tcp::run(service, listeners))?;

@@ -81,6 +81,41 @@ fn the_same_questions_are_answered_the_same() {
     );
 }
 
+/// A message whose question is written in capitals, as are the names in its records that point there.
+fn in_capitals(message: &[u8]) -> Vec<u8> {
+    let mut message = message.to_vec();
+    let mut at = 12;
+    while message[at] > 0 {
+        let end = at + 1 + usize::from(message[at]);
+        message[at + 1..end].make_ascii_uppercase();
+        at = end;
+    }
+    message
+}
+
+#[test]
+fn letters_of_questions_are_not_those_of_data() {
+    let internet = small(11);
+    let mut walker = Walker::new(&internet);
+    walk(&mut walker, &asked(&internet));
+    let capitals = walker.sent.iter();
+    let capitals = capitals.map(|(server, message)| (*server, in_capitals(message)));
+    let both: Vec<_> = capitals.chain(walker.sent.iter().cloned()).collect();
+    assert_ne!(both[..walker.sent.len()], walker.sent);
+    let (made, plain) = (
+        rebuild(&collected(&both)),
+        rebuild(&collected(&walker.sent)),
+    );
+    assert_eq!(made.conflicts, 0);
+    let zones = |made: &Reconstruction| -> Vec<Vec<String>> {
+        let zones = made.zones.iter().map(|one| one.zone.records().iter());
+        zones
+            .map(|records| records.map(|one| format!("{one:?}")).collect())
+            .collect()
+    };
+    assert_eq!(zones(&made), zones(&plain));
+}
+
 #[test]
 fn what_one_authoritative_server_sent_gets_a_root() {
     let internet = small(11);

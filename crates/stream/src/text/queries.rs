@@ -42,7 +42,7 @@ pub struct TextSummary {
     pub clock_jump: Option<ClockJump>,
 }
 
-/// Reads the query file at `path` (`-` is standard input; gzip and zstd are decompressed) into messages that have
+/// Reads the query file at `path` (`-` is standard input; gzip, zstd and xz are decompressed) into messages that have
 /// `options`. With `skip_bad`, bad lines are left out and counted.
 ///
 /// # Errors

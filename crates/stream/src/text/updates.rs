@@ -23,7 +23,7 @@ const A_BLOCK: &str =
 const UPDATE_FLAGS: u16 = 5 << 11;
 const MAX_MESSAGE: usize = u16::MAX as usize;
 
-/// Reads the updates of the file at `path` (`-` is standard input; gzip and zstd are decompressed). Of `options` those of
+/// Reads the updates of the file at `path` (`-` is standard input; gzip, zstd and xz are decompressed). Of `options` those of
 /// the OPT record count; an UPDATE message has no RD, CD or AD bit. With `skip_bad`, updates with a bad line are left out
 /// and their bad lines counted.
 ///

@@ -1,5 +1,6 @@
 //! Queries that wait for their answers.
 
+use super::habits::Habit;
 use crate::stats::ANSWER_TIMEOUT_NS;
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
@@ -12,6 +13,7 @@ const MOST: usize = 1 << 20;
 pub(super) struct Pending {
     pub time_ns: i64,
     pub has_rd: bool,
+    pub habit: Habit,
 }
 
 /// Queries by hash of endpoints, ID and question.
@@ -57,6 +59,7 @@ mod tests {
         Pending {
             time_ns: time_s * 1_000_000_000,
             has_rd: true,
+            habit: Habit::default(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Everything that is counted of a capture.
 
 use super::clients::{Asked, Clients};
+use super::habits::{Habit, Outcome};
 use super::histogram::Histogram;
 use super::names::{MissingTally, NameTally};
 use super::pending::{Pending, PendingQueries};
@@ -118,9 +119,10 @@ impl Tally {
         self.has_queries = true;
         let opt = view.opt().ok().flatten();
         let asked = asked(message, view);
-        self.asked(&asked, view, opt.as_ref(), message.transport);
+        let habit = self.asked(&asked, view, opt.as_ref(), message.transport);
         let query = Pending {
             time_ns: message.time_ns,
+            habit,
             has_rd: view.header.recursion_desired(),
         };
         let client = (message.source, message.destination);
@@ -128,17 +130,16 @@ impl Tally {
         self.pending.add(hash_of(&id), query);
     }
 
-    /// Counts what clients ask.
+    /// Counts what clients ask; gives what they knew then.
     fn asked(
         &mut self,
         asked: &Asked,
         view: &View<'_>,
         opt: Option<&Opt<'_>>,
         transport: Transport,
-    ) {
+    ) -> Habit {
         let class = view.question.map_or(0, |question| question.qclass);
         self.seconds.add(asked.time_ns);
-        self.clients.query(asked);
         self.types.entry((class, asked.qtype)).or_default().count += 1;
         let queries = &mut self.queries;
         queries.count += 1;
@@ -152,6 +153,7 @@ impl Tally {
             queries.cookies += u64::from(opt.options().any(|option| option.code == OPTION_COOKIE));
             *queries.sizes.entry(opt.udp_size).or_default() += 1;
         }
+        self.clients.query(asked)
     }
 
     fn answer(&mut self, message: &Message<'_>, view: &View<'_>) {
@@ -162,31 +164,33 @@ impl Tally {
         let mut asked = asked(message, view);
         let client = (message.destination, message.source);
         let id = (client, view.header.id, question.qtype, asked.name);
-        match self.pending.take(hash_of(&id)) {
+        let habit = match self.pending.take(hash_of(&id)) {
             Some(query) => {
                 let latency_ns = message.time_ns.saturating_sub(query.time_ns).max(0);
                 self.latency.add(latency_ns as u64);
                 asked.time_ns = query.time_ns;
                 self.answers.rd += u64::from(query.has_rd);
+                query.habit
             }
             // The answer to a query from before the capture.
             None if self.has_queries => return,
             None => {
-                self.asked(&asked, view, opt.as_ref(), message.transport);
                 self.answers.rd += u64::from(view.header.recursion_desired());
+                self.asked(&asked, view, opt.as_ref(), message.transport)
             }
-        }
-        self.answered(message, view, opt.as_ref(), &asked);
+        };
+        let outcome = self.answered(message, view, opt.as_ref(), &asked);
+        self.clients.answered(&asked, outcome, habit);
     }
 
-    /// Counts how a query was answered.
+    /// Counts how a query was answered, and tells it.
     fn answered(
         &mut self,
         message: &Message<'_>,
         view: &View<'_>,
         opt: Option<&Opt<'_>>,
         asked: &Asked,
-    ) {
+    ) -> Outcome {
         let question = view.question.expect("checked by the caller");
         let rcode = view.rcode(opt);
         let header = view.header;
@@ -229,6 +233,11 @@ impl Tally {
         if let Some(ttl_s) = found.ttl_s {
             names.add_lifetime(ttl_s);
             self.clients.answer(asked, ttl_s);
+        }
+        match (has_failed, has_no_data) {
+            (true, _) => Outcome::Failed(rcode),
+            (_, true) => Outcome::NoData,
+            _ => Outcome::Data,
         }
     }
 }

@@ -169,6 +169,35 @@ fn a_profile_of_what_a_profile_made_is_like_it() {
     }
 }
 
+/// The clients that traffic of `profile` shows, and the profile of that: its clients, queries of a burst, and all of it.
+fn clients_of(profile: &Profile) -> (f64, f64, f64, Profile) {
+    let (text, summary) = Made::of(profile, 40_000, Packets::Both).fitted();
+    let again = Profile::parse("again", &text).unwrap();
+    let group = &again.clients[0];
+    let (clients, burst_queries) = (group.clients, group.burst_queries);
+    (summary.clients as f64, clients, burst_queries, again)
+}
+
+#[test]
+fn clients_do_not_grow_fewer_from_profile_to_profile() {
+    for (name, _) in NAMED {
+        let (mut seen, _, _, mut profile) = clients_of(&Profile::open(name).unwrap());
+        let mut before = None;
+        for round in 0..3 {
+            let (seen_again, clients, burst_queries, next) = clients_of(&profile);
+            let what = |figure: &str| format!("{name}, {figure} of round {round}");
+            near(seen_again / seen, 1.0, 0.1, &what("clients seen"));
+            if let Some((clients_before, burst_before)) = before {
+                // Chao's estimator is a lower bound: of very unequal clients it tells fewer.
+                near(clients / clients_before, 1.0, 0.25, &what("clients"));
+                near(burst_queries / burst_before, 1.0, 0.1, &what("bursts"));
+            }
+            before = Some((clients, burst_queries));
+            (seen, profile) = (seen_again, next);
+        }
+    }
+}
+
 #[test]
 fn where_only_answers_were_captured_they_are_counted() {
     let profile = Profile::open("root-2006").unwrap();

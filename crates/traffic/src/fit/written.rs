@@ -229,7 +229,7 @@ fn queries(tally: &Tally, default: &Profile) -> QueryFigures {
         },
         dnssec_ok: share(queries.dnssec_ok, queries.edns),
         cookies: share(queries.cookies, queries.edns),
-        paired: tally.clients.facts().paired,
+        paired: tally.clients.paired(),
     }
 }
 

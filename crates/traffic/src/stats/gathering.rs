@@ -28,6 +28,9 @@ pub struct StatsOptions {
     pub names: usize,
     /// Clients that are kept in the same way.
     pub clients: usize,
+    /// Whether all names, zones and clients that were kept are stored, and not the 10,000 most frequent of each alone: so that
+    /// merging is exact for them, too.
+    pub stores_all: bool,
 }
 
 impl Default for StatsOptions {
@@ -37,6 +40,7 @@ impl Default for StatsOptions {
             counted_from: None,
             names: 4_000_000,
             clients: 4_000_000,
+            stores_all: false,
         }
     }
 }
@@ -71,6 +75,7 @@ pub fn gather(reading: &Reading<'_>, options: &StatsOptions) -> Result<Statistic
     }
     let statistics = Statistics::of(
         gathering.counted_from(),
+        options.stores_all,
         tally,
         answered,
         assembly,

@@ -21,10 +21,18 @@ const CHARACTERS_OF_A_CHANGE: usize = 6;
 ///   hashes, attacks with random labels and names that carry data do.
 pub fn is_random(name: &[u8], count: u64) -> bool {
     let mut labels = labels(name);
-    let Some(first) = labels.next() else {
-        return false;
-    };
-    let is_single = labels.next().is_none();
+    let first = labels.next();
+    first.is_some_and(|first| is_random_label(first, labels.next().is_none(), count))
+}
+
+/// The same of a name as [`crate::wire::shown_name`] writes it.
+pub fn is_shown_random(name: &str, count: u64) -> bool {
+    // What is written with a backslash is neither letter nor digit, and neither is a dot inside a label.
+    let (first, rest) = name.split_once('.').unwrap_or((name, ""));
+    is_random_label(first.as_bytes(), rest.is_empty(), count)
+}
+
+fn is_random_label(first: &[u8], is_single: bool, count: u64) -> bool {
     if is_single && PROBE_LETTERS.contains(&first.len()) {
         return count <= MAX_PROBES && first.iter().all(u8::is_ascii_lowercase);
     }
@@ -60,6 +68,7 @@ mod tests {
             "k3v9x0q2m7z1b8n4c6w5.example",
         ] {
             assert!(is_random(&name(random), 1), "{random}");
+            assert!(is_shown_random(&format!("{random}."), 1), "{random}");
         }
         for usual in [
             "com",
@@ -70,8 +79,13 @@ mod tests {
             "4.3.2.1.in-addr.arpa",
         ] {
             assert!(!is_random(&name(usual), 1), "{usual}");
+            assert!(!is_shown_random(&format!("{usual}."), 1), "{usual}");
         }
         assert!(!is_random(b"", 1));
+        assert!(!is_shown_random(".", 1));
+        let dotted = b"\x07qwf.zbx";
+        assert!(!is_random(dotted, 1));
+        assert!(!is_shown_random(&crate::wire::shown_name(dotted), 1));
         assert!(!is_random(&name("localhost"), 5));
     }
 }

@@ -5,6 +5,7 @@ use super::counter::TypeCounter;
 use super::distinct::Distinct;
 use super::histogram::Histogram;
 use super::names::{LEVELS, Names};
+use super::random_label::is_shown_random;
 use super::side::Side;
 use super::stored_items::StoredItems;
 use super::tally::{MalformedCounts, Tally};
@@ -80,7 +81,7 @@ pub struct NameStatistics {
 }
 
 impl NameStatistics {
-    fn of(names: Names) -> Self {
+    fn of(names: Names, stores_all: bool) -> Self {
         let (table, gone) = names.finish();
         let known = tlds::known();
         let unknown_tld = gone.zones[0]
@@ -88,13 +89,15 @@ impl NameStatistics {
             .filter(|(zone, _)| labels(zone).next().is_some_and(|tld| !known.contains(tld)))
             .map(|(_, count)| count)
             .sum();
-        let top = StoredItems::of(&table, shown_name);
+        let top = StoredItems::of(&table, stores_all, shown_name);
         Self {
             count: (table.error() == 0).then_some(table.len() as u64),
             distinct: gone.distinct,
             zipf_exponent: exponent(&top),
             top,
-            zones: gone.zones.map(|zones| StoredItems::of(&zones, shown_name)),
+            zones: gone
+                .zones
+                .map(|zones| StoredItems::of(&zones, stores_all, shown_name)),
             unknown_tld,
             random: gone.random,
         }
@@ -108,9 +111,22 @@ impl NameStatistics {
             own.merge(other);
         }
         self.unknown_tld += other.unknown_tld;
-        self.random += other.random;
+        // Whether a single label seems to be random takes how often it came in all captures together.
+        self.random = match self.top.is_exact() {
+            true => random_requests(&self.top),
+            false => self.random + other.random,
+        };
         self.zipf_exponent = exponent(&self.top);
     }
+}
+
+/// Requests for names that seem to be random, all of which are in `top`.
+fn random_requests(top: &StoredItems) -> u64 {
+    let random = top
+        .items
+        .iter()
+        .filter(|(name, count)| is_shown_random(name, *count));
+    random.map(|(_, count)| count).sum()
 }
 
 fn exponent(top: &StoredItems) -> Option<f64> {
@@ -138,12 +154,12 @@ pub struct ClientStatistics {
 }
 
 impl ClientStatistics {
-    fn of(clients: Clients) -> Self {
+    fn of(clients: Clients, stores_all: bool) -> Self {
         let (table, distinct) = clients.finish();
         let mut statistics = Self {
             distinct,
             count: (table.error() == 0).then_some(table.len() as u64),
-            top: StoredItems::of(&table, shown_address),
+            top: StoredItems::of(&table, stores_all, shown_address),
             activity: [0; 3],
             activity_requests: [0; 3],
             is_activity_exact: table.error() == 0,
@@ -229,6 +245,7 @@ pub struct Statistics {
 impl Statistics {
     pub(super) fn of(
         counted_from: CountedFrom,
+        stores_all: bool,
         tally: Tally,
         answered: Answered,
         assembly: AssemblyCounts,
@@ -253,8 +270,10 @@ impl Statistics {
             queries,
             answers,
             answered,
-            names: tally.names.map(NameStatistics::of),
-            clients: ClientStatistics::of(tally.clients),
+            names: tally
+                .names
+                .map(|names| NameStatistics::of(names, stores_all)),
+            clients: ClientStatistics::of(tally.clients, stores_all),
         }
     }
 

@@ -2,9 +2,9 @@
 
 use super::frequent::FrequentItems;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
-/// Items that are kept.
+/// Items that are kept where not all are wanted.
 const KEPT: usize = 10_000;
 
 /// The most frequent items with their counts, the greatest first.
@@ -15,14 +15,18 @@ pub struct StoredItems {
     /// By how much any count can be too small, those of items that are not here included; 0 if all items are here with exact
     /// counts.
     pub error: u64,
+    /// Whether all items that there was memory for are here, and not the most frequent alone.
+    #[serde(default)]
+    pub has_all: bool,
 }
 
 impl StoredItems {
-    /// The most frequent items of `table`, written by `show`.
-    pub fn of(table: &FrequentItems, show: impl Fn(&[u8]) -> String) -> Self {
-        let mut top = table.top(KEPT + 1);
-        let left_out = top.get(KEPT).map_or(0, |(_, count)| *count);
-        top.truncate(KEPT);
+    /// The most frequent items of `table`, or all of them, written by `show`.
+    pub fn of(table: &FrequentItems, has_all: bool, show: impl Fn(&[u8]) -> String) -> Self {
+        let kept = if has_all { table.len() } else { KEPT };
+        let mut top = table.top(kept + 1);
+        let left_out = top.get(kept).map_or(0, |(_, count)| *count);
+        top.truncate(kept);
         let mut items: Vec<_> = top
             .into_iter()
             .map(|(item, count)| (show(item), count))
@@ -31,6 +35,7 @@ impl StoredItems {
         Self {
             items,
             error: table.error() + left_out,
+            has_all,
         }
     }
 
@@ -39,9 +44,9 @@ impl StoredItems {
         self.error == 0
     }
 
-    /// Adds what is in `other`.
+    /// Adds what is in `other`. All items stay where either has all.
     pub fn merge(&mut self, other: &Self) {
-        let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+        let mut counts: HashMap<&str, u64> = HashMap::with_capacity(self.items.len());
         for (item, count) in self.items.iter().chain(&other.items) {
             *counts.entry(item).or_default() += count;
         }
@@ -51,7 +56,8 @@ impl StoredItems {
             .collect();
         sort(&mut items);
         self.error += other.error;
-        if items.len() > KEPT {
+        self.has_all |= other.has_all;
+        if items.len() > KEPT && !self.has_all {
             self.error += items[KEPT].1;
             items.truncate(KEPT);
         }
@@ -70,7 +76,7 @@ mod tests {
 
     #[test]
     fn no_count_is_wrong_by_more_than_the_error() {
-        let part = |numbers: std::ops::Range<u64>, times: u64| {
+        let part = |numbers: std::ops::Range<u64>, times: u64, has_all: bool| {
             let mut table = FrequentItems::new(1 << 20);
             for number in numbers {
                 table.put(
@@ -79,21 +85,33 @@ mod tests {
                     number.to_string().as_bytes(),
                 );
             }
-            StoredItems::of(&table, |item| String::from_utf8_lossy(item).into_owned())
+            StoredItems::of(&table, has_all, |item| {
+                String::from_utf8_lossy(item).into_owned()
+            })
         };
-        let (mut small, second) = (part(0..6000, 1), part(3000..9000, 2));
+        let (mut small, second) = (part(0..6000, 1, false), part(3000..9000, 2, false));
         small.merge(&second);
         assert!(small.is_exact());
         assert_eq!(small.items.len(), 9000);
         assert_eq!(small.items[0], ("3004".to_owned(), 15));
-        let mut large = part(0..15_000, 1);
+        let mut large = part(0..15_000, 1, false);
         assert_eq!((large.items.len(), large.error), (10_000, 2));
-        large.merge(&part(0..20_000, 1));
+        large.merge(&part(0..20_000, 1, false));
         assert_eq!(large.items.len(), 10_000);
         for (item, count) in &large.items {
             let number: u64 = item.parse().unwrap();
             let expected = (number % 5 + 1) * if number < 15_000 { 2 } else { 1 };
             assert!(count + large.error >= expected);
         }
+        let mut all = part(0..15_000, 1, true);
+        all.merge(&part(5000..20_000, 1, true));
+        assert!(all.is_exact());
+        assert_eq!(all.items.len(), 20_000);
+        let sum: u64 = all.items.iter().map(|(_, count)| count).sum();
+        assert_eq!(sum, 2 * 3 * 15_000);
+        // What was stored before there was a choice has the most frequent alone.
+        let old: StoredItems =
+            serde_json::from_str(r#"{"items": [["a", 1]], "error": 0}"#).unwrap();
+        assert!(!old.has_all);
     }
 }

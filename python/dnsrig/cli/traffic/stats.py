@@ -1,17 +1,19 @@
 """`dnsrig traffic stats`: what is in captures."""
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
 from dnsrig import _core
-from dnsrig.cli.common import WholeNumber, json_option, print_json
+from dnsrig.cli.common import WholeNumber, json_option
 from dnsrig.cli.traffic.captures import claim_outputs, file_beside
 from dnsrig.cli.traffic.compare_output import print_comparison
-from dnsrig.cli.traffic.reading import CAPTURE_FILE, CaptureReading, reading_options, warn_of_files, work
+from dnsrig.cli.traffic.reading import CAPTURE_FILE, CaptureProgress, CaptureReading, reading_options, warn_of_files
 from dnsrig.cli.traffic.stats_output import parts_of, print_parts
 from dnsrig.errors import InputError
 from dnsrig.report.traffic.times import timestamp
@@ -47,6 +49,12 @@ MOST_ITEMS = 100_000_000
     help="Clients kept in memory; with more, counts have a stated error.",
 )
 @click.option(
+    "--store-all",
+    is_flag=True,
+    help="Store all names, zones and clients with the JSON object, not the 10,000 most frequent of each alone, so that "
+    "--merge adds them up exactly, too.",
+)
+@click.option(
     "--html",
     "page",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -62,6 +70,7 @@ def stats(
     counted_from: str,
     names: int,
     clients: int,
+    store_all: bool,
     page: Path | None,
     ports: tuple[int, ...],
     threads: int | None,
@@ -87,43 +96,54 @@ def stats(
         raise click.UsageError("--html makes a page of one capture: leave --compare out.")
     if page is not None:
         claim_outputs([page], files, named="file by --html")
+    if store_all and (is_merge or is_compare or not as_json):
+        raise click.UsageError("--store-all is of captures and --json: give it where the captures are read.")
     options = json.dumps(
-        {"counted_from": None if counted_from == "auto" else counted_from, "names": names, "clients": clients}
+        {
+            "counted_from": None if counted_from == "auto" else counted_from,
+            "names": names,
+            "clients": clients,
+            "stores_all": store_all,
+        }
     )
     reading = CaptureReading(ports, threads)
     if is_compare:
-        found = [_stored(file) or _read([file], reading, options) for file in files]
-        print_comparison(*found, names=[str(file) for file in files], as_json=as_json)
+        first, second = (_stored(file) or _read([file], reading, options) for file in files)
+        print_comparison(first.report, second.report, names=[str(file) for file in files], as_json=as_json)
         return
-    found_all = _merged(files) if is_merge else _read(files, reading, options)
+    found = _merged(files) if is_merge else _read(files, reading, options)
     if page is not None:
-        # Drawing takes matplotlib, which the other forms of output do without.
-        from dnsrig.report.traffic.page import page_of  # noqa: PLC0415
-
-        with file_beside(page) as file:
-            file.write_text(page_of(found_all, list(parts_of(found_all))), encoding="utf-8")
+        _write_page(page, found)
     if as_json:
-        print_json(found_all)
+        _print_json(found)
         return
-    print_parts(parts_of(found_all))
+    print_parts(parts_of(found.report))
 
 
-def _read(files: Sequence[Path], reading: CaptureReading, options: str) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is in captures: the figures, and as JSON what `--merge` adds up."""
+
+    report: dict[str, Any]
+    state: str
+
+
+def _read(files: Sequence[Path], reading: CaptureReading, options: str) -> Found:
     """Read captures."""
-    found = work(
-        "stats", files, lambda on_progress: _core.traffic_stats(files, reading.to_json(), options, on_progress)
-    )
-    warn_of_files(found["files"])
-    return _with_start(found)
+    with CaptureProgress("stats", files) as progress:
+        report, state = _core.traffic_stats(files, reading.to_json(), options, progress.update)
+    found = Found(_with_start(json.loads(report)), state)
+    warn_of_files(found.report["files"])
+    return found
 
 
-def _merged(files: Sequence[Path]) -> dict[str, Any]:
+def _merged(files: Sequence[Path]) -> Found:
     """Add up what was stored."""
-    found: dict[str, Any] = json.loads(_core.traffic_merge([(str(file), _text(file)) for file in files]))
-    return _with_start(found)
+    report, state = _core.traffic_merge([(str(file), _text(file)) for file in files])
+    return Found(_with_start(json.loads(report)), state)
 
 
-def _stored(file: Path) -> dict[str, Any] | None:
+def _stored(file: Path) -> Found | None:
     """Read what was stored in `file`; None if it is a capture."""
     if not file.is_file():
         return None
@@ -131,6 +151,23 @@ def _stored(file: Path) -> dict[str, Any] | None:
         if opened.read(1) != b"{":
             return None
     return _merged([file])
+
+
+def _write_page(page: Path, found: Found) -> None:
+    # Drawing takes matplotlib, which the other forms of output do without.
+    from dnsrig.report.traffic.page import page_of  # noqa: PLC0415
+
+    runs = json.loads(found.state)[found.report["counted_from"]]["rates"]["runs"]
+    with file_beside(page) as file:
+        file.write_text(page_of(found.report, runs, list(parts_of(found.report))), encoding="utf-8")
+
+
+def _print_json(found: Found) -> None:
+    """Print one object; what is merged stands in one line of it as it is, since it may be very long."""
+    report = json.dumps(found.report, indent=2).removesuffix("\n}")
+    sys.stdout.writelines((report, ',\n  "state": ', found.state, "\n}\n"))
+    # Written now: at exit a full disk would be noticed too late to be said.
+    sys.stdout.flush()
 
 
 def _text(file: Path) -> str:

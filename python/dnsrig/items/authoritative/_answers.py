@@ -90,10 +90,7 @@ def questions(subject: AuthoritativeSubject) -> list[tuple[dns.name.Name, RdataT
 
 def sample(subject: AuthoritativeSubject) -> list[Exchange]:
     """Ask the questions of the sample, then for whatever else is known of the zone; give the usable responses."""
-    if "sample" not in subject.kept:
-        subject.kept["sample"] = _usable_responses(subject)
-    found: list[Exchange] = subject.kept["sample"]
-    return found
+    return subject.once("sample", lambda: _usable_responses(subject))
 
 
 def _usable_responses(subject: AuthoritativeSubject) -> list[Exchange]:
@@ -115,11 +112,7 @@ def _usable_responses(subject: AuthoritativeSubject) -> list[Exchange]:
 
 def seen_rrsets(subject: AuthoritativeSubject, sections: Sequence[str] = ("answer", "authority")) -> list[Seen]:
     """List what of the sample's RRsets the zone is to have signed, with and without signatures."""
-    key = f"seen in {' and '.join(sections)}"
-    if key not in subject.kept:
-        subject.kept[key] = _seen_in(subject, sections)
-    found: list[Seen] = subject.kept[key]
-    return found
+    return subject.once(f"seen in {' and '.join(sections)}", lambda: _seen_in(subject, sections))
 
 
 def _seen_in(subject: AuthoritativeSubject, sections: Sequence[str]) -> list[Seen]:

@@ -38,14 +38,9 @@ class Link:
 
 def links(subject: AuthoritativeSubject) -> list[Link]:
     """List the NSEC and NSEC3 records of the sample."""
-    if "links" not in subject.kept:
-        subject.kept["links"] = _links(subject)
-    found: list[Link] = subject.kept["links"]
-    return found
-
-
-def _links(subject: AuthoritativeSubject) -> list[Link]:
-    return [link for exchange in sample(subject) for link in links_in(exchange, subject.origin)]
+    return subject.once(
+        "links", lambda: [link for exchange in sample(subject) for link in links_in(exchange, subject.origin)]
+    )
 
 
 def links_in(exchange: Exchange, origin: dns.name.Name) -> list[Link]:

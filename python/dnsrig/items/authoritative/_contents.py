@@ -99,11 +99,11 @@ class Contents:
 
 def contents(subject: AuthoritativeSubject) -> Contents:
     """Give what is known of the zone's data."""
-    if "contents" not in subject.kept:
-        zone = subject.transfer.zone
-        subject.kept["contents"] = _answered(subject) if zone is None else _transferred(subject)
-    found: Contents = subject.kept["contents"]
-    return found
+
+    def found() -> Contents:
+        return _answered(subject) if subject.transfer.zone is None else _transferred(subject)
+
+    return subject.once("contents", found)
 
 
 def _transferred(subject: AuthoritativeSubject) -> Contents:
@@ -155,10 +155,7 @@ def _all_of(rrset: dns.rrset.RRset, exchange: Exchange) -> tuple[dns.rdata.Rdata
 
 def referrals(subject: AuthoritativeSubject) -> list[tuple[dns.name.Name, Exchange]]:
     """Ask for the NS records of every delegation that is known, or of many; give those that get a referral."""
-    if "referrals" not in subject.kept:
-        subject.kept["referrals"] = list(_referrals(subject))
-    found: list[tuple[dns.name.Name, Exchange]] = subject.kept["referrals"]
-    return found
+    return subject.once("referrals", lambda: list(_referrals(subject)))
 
 
 def _referrals(subject: AuthoritativeSubject) -> Iterator[tuple[dns.name.Name, Exchange]]:
@@ -183,7 +180,9 @@ class Flaw:
     """Where it is seen."""
 
 
-def judge_data(flaws: Iterable[Flaw], judged: Sequence[Published], what: str, held: str) -> Outcome:
+def judge_data(
+    subject: AuthoritativeSubject, flaws: Iterable[Flaw], judged: Sequence[Published], what: str, held: str
+) -> Outcome:
     """Fail with the first flaw; without any, pass if there was anything to judge.
 
     `what` names what there would have to be; `held` is the reason of a pass, with {count} for what was judged.
@@ -195,6 +194,6 @@ def judge_data(flaws: Iterable[Flaw], judged: Sequence[Published], what: str, he
         shown = [one.shown if isinstance(one, Published) else one for one in found[0].at]
         return failed(f"{found[0].sentence}{more}", *shown)
     if not judged:
-        return not_applicable(f"No {what} known in the zone; --zone-file with its data may show some.")
+        return not_applicable(subject.unknown(what, is_whole=contents(subject).is_whole))
     shown_first = [one.exchange for one in judged if one.exchange is not None]
     return passed(held.format(count=len(judged)), *first_shown(shown_first)[:1])

@@ -2,11 +2,15 @@
 
 from collections.abc import Callable, Hashable, Sequence
 
+import dns.rcode
 from dns.rdatatype import RdataType
 
+from dnsrig.items.authoritative._probes import rcode_text
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject, rrset_of
 from dnsrig.verification.verdicts import Outcome, failed, inconclusive, passed
+
+NOT_SERVED = {dns.rcode.REFUSED, dns.rcode.SERVFAIL, dns.rcode.NOTAUTH}
 
 
 def check_agreement(subject: AuthoritativeSubject, rtype: RdataType) -> Outcome:
@@ -24,9 +28,11 @@ def judge_agreement(
 ) -> Outcome:
     """Compare what servers told, the subject first, `in_words` for the reason.
 
-    Those that differ fail the item, whoever is silent; a silent one leaves open whether all agree.
+    Those that differ fail the item, whoever is silent; a silent one, or another that does not serve the zone, leaves it
+    open whether all agree: A-peers-answer is about those.
     """
-    answered = [exchange for exchange in exchanges if exchange.message is not None]
+    lame = [exchange for exchange in exchanges[1:] if exchange.rcode in NOT_SERVED]
+    answered = [exchange for exchange in exchanges if exchange.message is not None and exchange not in lame]
     for other in answered[1:]:
         if told(other) != told(answered[0]):
             here, there = in_words(answered[0]), in_words(other)
@@ -35,4 +41,7 @@ def judge_agreement(
     silent = [exchange for exchange in exchanges if exchange.message is None]
     if silent:
         return inconclusive(f"{len(silent)} of {len(exchanges)} servers give {silent[0].trouble}.", *silent)
+    if lame:
+        codes = ", ".join(sorted({rcode_text(exchange) for exchange in lame}))
+        return inconclusive(f"{len(lame)} of {len(exchanges)} servers do not serve the zone ({codes}).", *lame)
     return passed(f"All {len(exchanges)} servers have the same {in_words(exchanges[0])}.", *exchanges)

@@ -45,7 +45,7 @@ def check_referrals(subject: AuthoritativeSubject, names: Sequence[dns.name.Name
             return wrong
         exchanges.append(exchange)
     if not names:
-        return not_applicable("No delegation is known in the zone; --zone-file with its data may show one.")
+        return not_applicable(subject.unknown("delegation"))
     if not exchanges:
         return not_applicable("The server serves the delegated zones as well, so it answers from them.")
     return passed("Each gets a referral.", *exchanges)

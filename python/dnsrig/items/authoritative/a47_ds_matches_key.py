@@ -15,7 +15,7 @@ ITEM = Item(
     severity=Severity.CRITICAL,
     consequence="There is no chain of trust to the zone: none of its names resolves for users of validators.",
     procedure=("The DS records that --ds gives are compared with the zone's keys."),
-    dig=("dig @{server} -p {port} {zone} DNSKEY +norec +dnssec", "dig {zone} DS"),
+    dig=("dig @{server} -p {port} {zone} DNSKEY +norec +dnssec", "dig @{resolver} {zone} DS"),
     needs=("signed", "ds"),
     faults=("ds-of-another-key",),
 )

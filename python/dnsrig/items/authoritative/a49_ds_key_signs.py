@@ -21,7 +21,7 @@ ITEM = Item(
         "The DNSKEY RRset is verified with those keys that the DS records of --ds point "
         "to. If they point to none, that is A-47's."
     ),
-    dig=("dig @{server} -p {port} {zone} DNSKEY +norec +dnssec", "dig {zone} DS"),
+    dig=("dig @{server} -p {port} {zone} DNSKEY +norec +dnssec", "dig @{resolver} {zone} DS"),
     needs=("signatures", "ds"),
     faults=("bad-dnskey-signature", "key-signing-key-does-not-sign"),
 )

@@ -22,7 +22,7 @@ ITEM = Item(
         "The algorithms of the DS records that --ds gives are compared with"
         " those of the signatures of the DNSKEY RRset."
     ),
-    dig=("dig @{server} -p {port} {zone} DNSKEY +norec +dnssec", "dig {zone} DS"),
+    dig=("dig @{server} -p {port} {zone} DNSKEY +norec +dnssec", "dig @{resolver} {zone} DS"),
     needs=("signatures", "ds"),
     faults=("ds-of-another-algorithm",),
 )

@@ -13,7 +13,7 @@ from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.authoritative import LARGE_PAYLOAD, AuthoritativeSubject, rrset_of
-from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed, passed_by_tcp
+from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, not_applicable, passed, passed_by_tcp
 
 SMALL = 512
 LEAST_LIMIT = 1220
@@ -32,8 +32,8 @@ ITEM = Item(
         "The zone's DNSKEY RRset is asked for with DO and a UDP payload size of 4096: the response has DNSKEY and "
         "RRSIG records, and an OPT record. It may have TC if the server has a limit of its own, which is no lower than "
         "1220 octets; the records come by TCP then. The same with a payload size of 512 has TC if the answer does not "
-        "fit, and the records come by TCP. Where the keys are too short for that, a larger RRset is asked for as well. "
-        "In a zone that is not signed the response has neither, and an OPT record."
+        "fit, and the records come by TCP. Where the keys are too short for that, a larger RRset, or the denial of a "
+        "name, is asked for as well. In a zone that is not signed the response has neither, and an OPT record."
     ),
     dig=(
         "dig @{server} -p {port} {zone} DNSKEY +norec +dnssec +bufsize=4096 +ignore",
@@ -84,7 +84,7 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     # Few and short keys: another RRset has to show it.
     place = subject.landmarks.larger_than(SMALL)
     if place is None:
-        return inconclusive(f"The response has only {large.octets} octets, so any server can give it.", large)
+        return _by_denial(subject, large)
     large = subject.asker.udp(Query(name=place.name, rtype=place.rtype, do=True, payload=LARGE_PAYLOAD))
     if large.message is None:
         return subject.unanswered(large)
@@ -93,6 +93,28 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     if large.octets <= SMALL:
         return failed(f"A response of more than {SMALL} octets has {large.octets} by UDP, and no TC.", large)
     return _by_tcp_if_truncated(subject, large)
+
+
+def _by_denial(subject: AuthoritativeSubject, keys: Exchange) -> Outcome:
+    """Judge by the denial of a name, whose proof is the largest response of zones with few and short keys."""
+    denial = subject.asker.udp(Query(name=denied_name(subject), rtype=RdataType.A, do=True, payload=LARGE_PAYLOAD))
+    if denial.message is None:
+        return subject.unanswered(denial)
+    whole = subject.asker.tcp(denial.query) if denial.is_truncated else denial
+    if whole.message is None:
+        return subject.unanswered(whole)
+    if whole.octets <= SMALL:
+        reason = (
+            f"The largest responses of the zone that are known, its keys ({keys.octets} octets) and the denial of a "
+            f"name ({whole.octets}), fit into {SMALL}; --name may name a large RRset."
+        )
+        return not_applicable(reason, keys, whole)
+    if not denial.is_truncated:
+        return passed(f"The denial of a name, of {denial.octets} octets, came by UDP.", denial)
+    if whole.octets > LEAST_LIMIT:
+        return passed_by_tcp(f"The denial of a name, of {whole.octets} octets, came by TCP.", denial, whole)
+    reason = f"The denial of a name is truncated by UDP, though it has only {whole.octets} octets."
+    return limits_rate(subject, denial) or failed(reason, denial, whole)
 
 
 def _smaller(subject: AuthoritativeSubject, large: Exchange) -> Outcome:

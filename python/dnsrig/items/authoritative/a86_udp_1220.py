@@ -16,7 +16,7 @@ ITEM = Item(
     procedure=(
         "An RRset whose response has more than 1220 octets is asked for by UDP, with DO and a payload size of 4096."
     ),
-    dig=("dig @{server} -p {port} {zone} DNSKEY +norec +dnssec +bufsize=4096 +ignore",),
+    dig=("dig @{server} -p {port} {large} +norec +dnssec +bufsize=4096 +ignore",),
     needs=("zone", "edns"),
     faults=("cuts-without-tc", "drops-do", "clears-tc"),
 )

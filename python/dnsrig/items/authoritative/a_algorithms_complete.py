@@ -22,7 +22,10 @@ ITEM = Item(
         "The algorithms of the keys at the apex, revoked ones apart, are compared with those of the signatures in a "
         "sample of the zone's answers with DO."
     ),
-    dig=("dig @{server} -p {port} {zone} DNSKEY +norec +dnssec", "dig @{server} -p {port} {host} +norec +dnssec"),
+    dig=(
+        "dig @{server} -p {port} {zone} DNSKEY +norec +dnssec",
+        "dig @{server} -p {port} {host} {type} +norec +dnssec",
+    ),
     needs=("signatures",),
     faults=("missing-algorithm",),
 )

@@ -50,7 +50,9 @@ def check(subject: AuthoritativeSubject) -> Outcome:
             is_nothing = exchange.rcode == dns.rcode.NXDOMAIN and not (exchange.message and exchange.message.answer)
             if is_nothing and not known.at(end):
                 flaws.append(Flaw(f"The alias {alias.name} leads to {end}, which does not exist.", (alias, exchange)))
-    return judge_data(flaws, judged, "alias of a name within the zone is", "{count} aliases lead to names that exist.")
+    return judge_data(
+        subject, flaws, judged, "alias of a name within the zone", "{count} aliases lead to names that exist."
+    )
 
 
 def _end_of(known: Contents, name: dns.name.Name) -> dns.name.Name | None:

@@ -14,7 +14,7 @@ ITEM = Item(
     role="authoritative",
     group="Robustness",
     requirement="The zone is transferred only to those it is meant for.",
-    references=("RFC 5936 section 5", "RFC 9210 section 5"),
+    references=("RFC 5936 section 5",),
     severity=Severity.NOTICE,
     consequence=(
         "Anyone can list the zone's names, and have large answers sent; where the zone is public all the same, "

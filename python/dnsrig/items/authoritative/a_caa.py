@@ -50,7 +50,7 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         for record in one.records
         if isinstance(record, CAA) and (said := _trouble(record))
     ]
-    return judge_data(flaws, judged, "CAA record is", "{count} CAA RRsets can be read.")
+    return judge_data(subject, flaws, judged, "CAA record", "{count} CAA RRsets can be read.")
 
 
 def _trouble(record: CAA) -> str:

@@ -25,7 +25,7 @@ ITEM = Item(
         "Answers, denials and referrals are looked at: all records but OPT have class IN. The SOA record is asked for "
         "in class HS: there is a response, of whatever code, with nothing in its answer."
     ),
-    dig=("dig @{server} -p {port} -c HS {zone} SOA +norec +noedns", "dig @{server} -p {port} {zone} SOA +norec"),
+    dig=("dig @{server} -p {port} -c HS -t SOA -q {zone} +norec +noedns", "dig @{server} -p {port} {zone} SOA +norec"),
     needs=("zone",),
     faults=("records-of-class-ch", "drops-other-classes", "ignores-class"),
 )

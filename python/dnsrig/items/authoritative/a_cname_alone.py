@@ -38,4 +38,4 @@ def check(subject: AuthoritativeSubject) -> Outcome:
             beside = [other for other in known.at(one.name) if other.rtype not in BESIDE]
             if beside:
                 flaws.append(Flaw(f"{one.name} has {beside[0].rtype.name} records beside its CNAME.", (one, beside[0])))
-    return judge_data(flaws, judged, "CNAME or DNAME record is", "{count} CNAME and DNAME records stand alone.")
+    return judge_data(subject, flaws, judged, "CNAME or DNAME record", "{count} CNAME and DNAME records stand alone.")

@@ -30,7 +30,7 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     """Look at the records."""
     judged = list(contents(subject).of(RdataType.CSYNC))
     flaws = [Flaw(f"{one.title} {said}.", (one,)) for one in judged if (said := _trouble(subject, one))]
-    return judge_data(flaws, judged, "CSYNC record is", "The CSYNC record is right.")
+    return judge_data(subject, flaws, judged, "CSYNC record", "The CSYNC record is right.")
 
 
 def _trouble(subject: AuthoritativeSubject, one: Published) -> str:

@@ -38,7 +38,7 @@ ITEM = Item(
         " records. What differs by UDP is asked for by TCP. So is a name with glue: the addresses in the referral are"
         " those of the data."
     ),
-    dig=("dig @{server} -p {port} {host} +norec +noedns   # and all others; compare with the zone file",),
+    dig=("dig @{server} -p {port} {host} {type} +norec +noedns   # and all others; compare with the zone file",),
     needs=("zone",),
     faults=(
         "two-cnames",

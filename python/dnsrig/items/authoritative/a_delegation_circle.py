@@ -40,7 +40,7 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     }
     outside = {cut: names for cut, names in servers.items() if not any(name.is_subdomain(cut) for name in names)}
     if not outside:
-        return not_applicable("No delegation is known whose servers all lie outside of it; --zone-file may show some.")
+        return not_applicable(subject.unknown("delegation whose servers all lie outside of it"))
     found = {cut for cut in servers if cut not in outside}
     while more := {
         cut for cut in outside.keys() - found if any(_leads(known, name, found, servers) for name in outside[cut])

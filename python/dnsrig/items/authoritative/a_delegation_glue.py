@@ -50,5 +50,5 @@ def check(subject: AuthoritativeSubject) -> Outcome:
             return failed(f"The referral to {cut} has no address of {lacking[0]}.", exchange)
         judged.append(exchange)
     if not judged:
-        return not_applicable("No delegation to servers below it is known; --zone-file with its data may show some.")
+        return not_applicable(subject.unknown("delegation to servers below it"))
     return passed(f"{len(judged)} delegations have the addresses of their servers.", judged[0])

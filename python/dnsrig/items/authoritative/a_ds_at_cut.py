@@ -33,4 +33,4 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         if one.name == subject.origin
         or (known.get(one.name, RdataType.NS) is None and one.name not in subject.survey.cuts)
     ]
-    return judge_data(flaws, judged, "DS record is", "{count} DS RRsets stand at delegations.")
+    return judge_data(subject, flaws, judged, "DS record", "{count} DS RRsets stand at delegations.")

@@ -18,7 +18,7 @@ ITEM = Item(
     severity=Severity.WARNING,
     consequence="Validators that have given up SHA-1 or GOST take a zone for unsigned that has no other DS record.",
     procedure=("The DS records that --ds gives, and the zone's CDS records, have no digest type 1 or 3."),
-    dig=("dig {zone} DS", "dig @{server} -p {port} {zone} CDS +norec +dnssec"),
+    dig=("dig @{resolver} {zone} DS", "dig @{server} -p {port} {zone} CDS +norec +dnssec"),
     needs=("signed",),
     faults=("sha-1-ds",),
 )

@@ -38,4 +38,4 @@ def check(subject: AuthoritativeSubject) -> Outcome:
             for record in one.records
         )
     ]
-    return judge_data(flaws, judged, "secure delegation is", "{count} secure delegations can be validated.")
+    return judge_data(subject, flaws, judged, "secure delegation", "{count} secure delegations can be validated.")

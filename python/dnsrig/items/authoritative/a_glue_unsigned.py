@@ -42,5 +42,5 @@ def check(subject: AuthoritativeSubject) -> Outcome:
             if is_below and any(signature.signer == subject.origin for signature in one.signatures):
                 return failed(f"{one.title}, below the delegation of {cut}, is signed.", exchange)
     if not asked:
-        return not_applicable("No referral could be had: no delegation is known; --zone-file may show one.")
+        return not_applicable(subject.unknown("delegation that the server refers to"))
     return passed(f"{len(asked)} referrals are without such signatures.", *asked)

@@ -19,7 +19,7 @@ ITEM = Item(
     severity=Severity.CRITICAL,
     consequence="Resolvers that vary the case against spoofing (0x20) find that names do not exist.",
     procedure="A name that exists is asked for with its letters in the other case; its records come.",
-    dig=("dig @{server} -p {port} {host} +norec +noedns   # with letters in upper case",),
+    dig=("dig @{server} -p {port} {host} {type} +norec +noedns   # with letters in upper case",),
     needs=("zone",),
     faults=("case-sensitive",),
 )

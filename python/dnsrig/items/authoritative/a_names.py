@@ -4,8 +4,9 @@ import dns.name
 import dns.rcode
 from dns.rdatatype import RdataType
 
+from dnsrig.items._odd_names import ODD_OCTETS, odd_names
 from dnsrig.items.authoritative._probes import rcode_text
-from dnsrig.verification.asker import LONGEST_LABEL, LONGEST_NAME, random_label
+from dnsrig.verification.asker import LONGEST_NAME
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
@@ -13,8 +14,6 @@ from dnsrig.verification.verdicts import Outcome, Severity, failed, not_applicab
 
 ROOM = 100
 """Octets that must be left below the apex for names to differ from usual ones."""
-ODD_OCTETS = b"\x00 .\xe9@\xff"
-LEAST_LABELS = 40
 RIGHT_CODES = {dns.rcode.NOERROR, dns.rcode.NXDOMAIN, dns.rcode.YXDOMAIN}
 """YXDOMAIN where a DNAME record makes the name too long (RFC 6672 section 2.2)."""
 ITEM = Item(
@@ -40,25 +39,6 @@ ITEM = Item(
     needs=("zone",),
     faults=("drops-long-names", "drops-odd-names", "servfail-to-underscores", "drops-many-labels"),
 )
-
-
-def odd_names(below: dns.name.Name) -> list[dns.name.Name]:
-    """Make names below one; there is room for `ROOM` octets."""
-    label = random_label().encode()
-    parent = dns.name.Name((label, *below.labels))
-    many = parent
-    while len(many) < LEAST_LABELS + len(below) and len(many.to_wire() or b"") + 2 <= LONGEST_NAME:
-        many = dns.name.Name((b"x", *many.labels))
-    longest = parent
-    while (left := LONGEST_NAME - len(longest.to_wire() or b"")) > 1:
-        longest = dns.name.Name((b"x" * min(left - 1, LONGEST_LABEL), *longest.labels))
-    return [
-        dns.name.Name((b"_25", b"_tcp", *parent.labels)),
-        dns.name.Name((b"x" * LONGEST_LABEL, *below.labels)),
-        longest,
-        many,
-        dns.name.Name((ODD_OCTETS, *parent.labels)),
-    ]
 
 
 def check(subject: AuthoritativeSubject) -> Outcome:

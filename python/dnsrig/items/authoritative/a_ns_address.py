@@ -27,8 +27,8 @@ ITEM = Item(
     ),
     dig=(
         "dig @{server} -p {port} {zone} NS +norec +noedns",
-        "dig @{server} -p {port} NAME A +norec +noedns",
-        "dig @{server} -p {port} NAME AAAA +norec +noedns",
+        "dig @{server} -p {port} {target} A +norec +noedns",
+        "dig @{server} -p {port} {target} AAAA +norec +noedns",
     ),
     needs=("zone",),
     faults=("no-ns-address",),

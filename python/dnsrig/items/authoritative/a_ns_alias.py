@@ -22,7 +22,7 @@ ITEM = Item(
         "For each name in the apex's NS RRset that is within the zone, A is asked for; no answer begins with "
         "CNAME or DNAME."
     ),
-    dig=("dig @{server} -p {port} {zone} NS +norec +noedns", "dig @{server} -p {port} NAME A +norec +noedns"),
+    dig=("dig @{server} -p {port} {zone} NS +norec +noedns", "dig @{server} -p {port} {target} A +norec +noedns"),
     needs=("zone",),
     faults=("ns-alias",),
 )

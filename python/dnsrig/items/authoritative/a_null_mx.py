@@ -39,5 +39,5 @@ def check(subject: AuthoritativeSubject) -> Outcome:
             sentence = f"{rrset.title} has the root for its name with preference {nulls[0].preference}, not 0."
             flaws.append(Flaw(sentence, (rrset,)))
     return judge_data(
-        flaws, judged, "MX record that says that there is no mail is", "{count} such records stand alone."
+        subject, flaws, judged, "MX record that says that there is no mail", "{count} such records stand alone."
     )

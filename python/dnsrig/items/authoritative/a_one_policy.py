@@ -46,7 +46,7 @@ def check(subject: AuthoritativeSubject) -> Outcome:
             judged.append(one)
         if count > 1:
             flaws.append(Flaw(f"{one.name} has {count} {kind} records.", (one,)))
-    return judge_data(flaws, judged, "SPF or DMARC record is", "{count} names have one such record each.")
+    return judge_data(subject, flaws, judged, "SPF or DMARC record", "{count} names have one such record each.")
 
 
 def _texts(one: Published) -> list[bytes]:

@@ -18,7 +18,7 @@ ITEM = Item(
         "A sample of the zone's answers is asked for with DO; each TTL is compared with the Original TTL field of the "
         "signature. A smaller TTL is right: of the SOA record in denials it is that of RFC 2308."
     ),
-    dig=("dig @{server} -p {port} {host} +norec +dnssec",),
+    dig=("dig @{server} -p {port} {host} {type} +norec +dnssec",),
     needs=("signatures",),
     faults=(
         "raised-ttl",

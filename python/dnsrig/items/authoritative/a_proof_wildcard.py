@@ -19,7 +19,7 @@ ITEM = Item(
         "A name to which the zone's wildcard is expanded is asked for with DO. The Labels field of the signature "
         "tells the closest encloser; an NSEC record covers the name, or an NSEC3 record the next closer name."
     ),
-    dig=("dig @{server} -p {port} absent.{wildcard-parent} +norec +dnssec",),
+    dig=("dig @{server} -p {port} absent.{wildcard_parent} {type} +norec +dnssec",),
     needs=("signatures", "wildcard"),
     faults=("strips-denial", "strips-wildcard-denial"),
 )

@@ -23,7 +23,7 @@ ITEM = Item(
         "encloser, one covers the next closer name, one matches the wildcard. A record at the name itself, made on "
         "the fly, is right too."
     ),
-    dig=("dig @{server} -p {port} absent.{wildcard-parent} LOC +norec +dnssec",),
+    dig=("dig @{server} -p {port} absent.{wildcard_parent} LOC +norec +dnssec",),
     needs=("signatures", "wildcard"),
     faults=(
         "strips-denial",

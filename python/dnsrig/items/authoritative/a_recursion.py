@@ -16,7 +16,7 @@ ITEM = Item(
     role="authoritative",
     group="Other zones",
     requirement="A query with RD for a name of another zone is not resolved.",
-    references=("RFC 5358 section 4", "RFC 2870 section 2.5"),
+    references=("RFC 5358 section 4", "RFC 1034 section 4.3.1"),
     severity=Severity.CRITICAL,
     consequence=(
         "Anyone can use the server to amplify attacks, and to poison a cache that answers for the zone as well."

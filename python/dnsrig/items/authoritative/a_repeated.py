@@ -26,7 +26,7 @@ ITEM = Item(
         "Answers, denials and referrals are asked for without EDNS, and with DO a sample of all names that are known; "
         "owner, type and data of their records are compared within each section."
     ),
-    dig=("dig @{server} -p {port} {host} +norec +noedns",),
+    dig=("dig @{server} -p {port} {host} {type} +norec +noedns",),
     needs=("zone",),
     faults=("repeats-records",),
 )

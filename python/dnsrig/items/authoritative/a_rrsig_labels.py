@@ -27,7 +27,7 @@ ITEM = Item(
         "root and a leading asterisk not counted. A name may have more if it was made from a wildcard: the signature "
         "is valid for that, and the response proves that the name itself does not exist, or it was thought up."
     ),
-    dig=("dig @{server} -p {port} {host} +norec +dnssec",),
+    dig=("dig @{server} -p {port} {host} {type} +norec +dnssec",),
     needs=("signatures",),
     faults=("wrong-labels",),
 )

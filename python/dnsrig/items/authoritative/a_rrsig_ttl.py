@@ -23,7 +23,7 @@ ITEM = Item(
         "compared. In "
         "denials the SOA record has a TTL of its own (RFC 2308 section 3), below which its signature need not go."
     ),
-    dig=("dig @{server} -p {port} {host} +norec +dnssec",),
+    dig=("dig @{server} -p {port} {host} {type} +norec +dnssec",),
     needs=("signatures",),
     faults=("rrsig-ttl-differs",),
 )

@@ -35,9 +35,9 @@ ITEM = Item(
         "the same each time, but another than the first."
     ),
     dig=(
-        "dig @{server} -p {port} {host} +norec +noedns",
-        "dig @{server} -p {port} {host} +norec +noedns +tcp",
-        "dig @{server} -p {port} {host} +norec +dnssec",
+        "dig @{server} -p {port} {host} {type} +norec +noedns",
+        "dig @{server} -p {port} {host} {type} +norec +noedns +tcp",
+        "dig @{server} -p {port} {host} {type} +norec +dnssec",
     ),
     needs=("zone",),
     faults=(

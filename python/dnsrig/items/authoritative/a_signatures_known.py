@@ -20,7 +20,10 @@ ITEM = Item(
         " an RRset, one made all others too. Where none did, A-58 says so. A change of algorithm has such signatures"
         " for some time (RFC 6781)."
     ),
-    dig=("dig @{server} -p {port} {host} +norec +dnssec", "dig @{server} -p {port} {zone} DNSKEY +norec +dnssec"),
+    dig=(
+        "dig @{server} -p {port} {host} {type} +norec +dnssec",
+        "dig @{server} -p {port} {zone} DNSKEY +norec +dnssec",
+    ),
     needs=("signatures",),
     faults=("stray-signature",),
 )

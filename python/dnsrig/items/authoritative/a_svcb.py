@@ -30,7 +30,7 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     """Look at the RRsets."""
     judged = list(contents(subject).of(RdataType.SVCB, RdataType.HTTPS))
     flaws = [Flaw(f"{one.title} {said}.", (one,)) for one in judged if (said := _trouble(one))]
-    return judge_data(flaws, judged, "SVCB or HTTPS record is", "{count} RRsets can be used.")
+    return judge_data(subject, flaws, judged, "SVCB or HTTPS record", "{count} RRsets can be used.")
 
 
 def _trouble(one: Published) -> str:

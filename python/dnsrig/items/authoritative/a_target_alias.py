@@ -20,7 +20,7 @@ ITEM = Item(
         "The zone's MX, SRV and NS records, as far as they are known, are looked at: no name within the zone that they"
         " have has a CNAME record. The zone's own servers are the matter of A-ns-alias."
     ),
-    dig=("dig @{server} -p {port} {zone} MX +norec", "dig @{server} -p {port} NAME CNAME +norec"),
+    dig=("dig @{server} -p {port} {zone} MX +norec", "dig @{server} -p {port} {target} CNAME +norec"),
     needs=("zone",),
     faults=("mx-to-alias", "srv-to-alias", "delegation-to-alias"),
 )
@@ -35,8 +35,9 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         if (alias := known.get(lead.target, RdataType.CNAME)) is not None
     ]
     return judge_data(
+        subject,
         flaws,
         [lead.source for lead in found],
-        "MX, SRV or NS record that leads to a name within the zone is",
+        "MX, SRV or NS record that leads to a name within the zone",
         "None of {count} names is an alias.",
     )

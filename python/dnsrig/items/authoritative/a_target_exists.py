@@ -19,9 +19,9 @@ ITEM = Item(
     procedure=(
         "The zone's MX, SRV and NS records, as far as they are known, are looked at: A or AAAA of each name within the"
         " zone gets an answer. The zone's own servers are the matter of A-ns-address, names at or below a delegation"
-        " that of A-glue."
+        " that of A-delegation-glue."
     ),
-    dig=("dig @{server} -p {port} {zone} MX +norec", "dig @{server} -p {port} NAME A +norec +noedns"),
+    dig=("dig @{server} -p {port} {zone} MX +norec", "dig @{server} -p {port} {target} A +norec +noedns"),
     needs=("zone",),
     faults=("mx-to-nothing", "srv-to-nothing", "delegation-to-nothing"),
 )
@@ -41,8 +41,9 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         if targets.has_address(lead.target) is False
     ]
     return judge_data(
+        subject,
         flaws,
         [lead.source for lead in found],
-        "MX, SRV or NS record that leads to a name within the zone is",
+        "MX, SRV or NS record that leads to a name within the zone",
         "None of {count} names is without address.",
     )

@@ -38,7 +38,7 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         if _is_address(lead.target, subject.origin)
     ]
     judged = [lead.source for lead in found]
-    return judge_data(flaws, judged, "MX, SRV or NS record is", "The records lead to {count} names.")
+    return judge_data(subject, flaws, judged, "MX, SRV or NS record", "The records lead to {count} names.")
 
 
 def _is_address(name: dns.name.Name, origin: dns.name.Name) -> bool:

@@ -27,4 +27,4 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     """Look at the TTLs."""
     judged = list(contents(subject).of(*NEEDED))
     flaws = [Flaw(f"The TTL of {one.title} is 0.", (one,)) for one in judged if one.ttl_s == 0]
-    return judge_data(flaws, judged, "such RRset is", "The TTLs of {count} RRsets are not 0.")
+    return judge_data(subject, flaws, judged, "such RRset", "The TTLs of {count} RRsets are not 0.")

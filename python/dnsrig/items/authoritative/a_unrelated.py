@@ -31,7 +31,7 @@ ITEM = Item(
         "Answers, denials and referrals are asked for without EDNS, and with DO a sample of all names that are known; "
         "the owners of all records are followed from the question on."
     ),
-    dig=("dig @{server} -p {port} {host} +norec +noedns",),
+    dig=("dig @{server} -p {port} {host} {type} +norec +noedns",),
     needs=("zone",),
     faults=(
         "unrelated-answer",

@@ -21,7 +21,10 @@ ITEM = Item(
     procedure=(
         "A random name that a wildcard covers, one below it, and the wildcard itself are asked for; all have records."
     ),
-    dig=("dig @{server} -p {port} random.PARENT {wildcard} +norec +noedns   # PARENT: the wildcard without *",),
+    dig=(
+        "dig @{server} -p {port} {wildcard} {type} +norec +noedns",
+        "dig @{server} -p {port} random.{wildcard_parent} {type} +norec +noedns",
+    ),
     needs=("zone", "wildcard"),
     faults=("no-wildcards", "wildcard-owner", "wildcards-of-one-label"),
 )

@@ -27,4 +27,4 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     """Look at the wildcards."""
     judged = [one for one in contents(subject).rrsets.values() if one.name.is_wild() and one.name != subject.origin]
     flaws = [Flaw(f"{one.name} has {one.rtype.name} records.", (one,)) for one in judged if one.rtype in UNDEFINED]
-    return judge_data(flaws, judged, "wildcard is", "The {count} RRsets of wildcards are of other types.")
+    return judge_data(subject, flaws, judged, "wildcard", "The {count} RRsets of wildcards are of other types.")

@@ -20,8 +20,9 @@ def compare(
     seen = subject.seen(way, query)
     if not seen:
         return failed(f"{exchange.title} is answered, and has not come to the server.", exchange)
-    # Where it was sent more than once, the response may be to an earlier try, which has another ID.
-    came = next((one for one in seen if one.query[:2] == exchange.sent[:2]), seen[-1])
+    # Where it was sent more than once, the response may be to an earlier try, which has another ID. Names that are
+    # asked for often have had the ID before: the last one is meant.
+    came = next((one for one in reversed(seen) if one.query[:2] == exchange.sent[:2]), seen[-1])
     if of_query and came.query != exchange.sent:
         return failed("The query is changed on the way to the server.", exchange, *_shown(came))
     if not of_query and came.response != exchange.response:

@@ -25,7 +25,7 @@ ITEM = Item(
         "The server is asked by each version of IP, by UDP and TCP, and sees the query; then addresses where nothing "
         "answers DNS are asked."
     ),
-    dig=("dig @ADDRESS-WITHOUT-SERVER rig.example SOA",),
+    dig=("dig @{nowhere} rig.example SOA",),
     needs=("nowhere",),
     faults=(
         "path-intercepts",

@@ -35,7 +35,7 @@ ITEM = Item(
     ),
     dig=(
         "dig @{server} -p {port} _25._tcp.x.plain.rig.example TXT",
-        "dig @{server} -p {port} LABEL-OF-63.LABEL-OF-63.x.plain.rig.example TXT",
+        "dig @{server} -p {port} {label_63}.{label_63}.x.plain.rig.example TXT",
     ),
     needs=("upstream",),
     faults=(

@@ -21,7 +21,7 @@ ITEM = Item(
     severity=Severity.WARNING,
     consequence="Dynamic updates, zone transfers and queries that are signed with TSIG fail behind the proxy.",
     procedure="A query with TSIG is sent; the upstream can verify it, and the client the signed response.",
-    dig=("dig @{server} -p {port} x.plain.rig.example A -y hmac-sha256:dnsrig-key.:KEY",),
+    dig=("dig @{server} -p {port} x.plain.rig.example A -y hmac-sha256:dnsrig-key.:{secret}",),
     needs=("upstream",),
     faults=("proxy-strips-tsig", "proxy-adds-to-signed"),
 )

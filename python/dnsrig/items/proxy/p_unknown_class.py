@@ -19,8 +19,8 @@ ITEM = Item(
     references=("RFC 5625 section 4.3", "RFC 3597 section 3"),
     severity=Severity.NOTICE,
     consequence="Other classes than IN, which few use, cannot be used behind the proxy.",
-    procedure="Type A of class 65280, for private use, is asked for.",
-    dig=("dig @{server} -p {port} -c CLASS65280 x.plain.rig.example TYPE65281",),
+    procedure="Type 65281 of class 65280, both for private use, is asked for.",
+    dig=("dig @{server} -p {port} -c CLASS65280 -t TYPE65281 -q x.plain.rig.example",),
     needs=("upstream",),
     faults=("proxy-refuses-classes", "drops-unknown-types", "notimp-to-unknown-types"),
 )

@@ -20,7 +20,7 @@ ITEM = Item(
         "Anyone can use the proxy to multiply and redirect traffic to a victim, and to look into its network's names."
     ),
     procedure="The proxy is asked at its outer address, by UDP and TCP.",
-    dig=("dig @OUTER-ADDRESS x.plain.rig.example A", "dig @OUTER-ADDRESS x.plain.rig.example A +tcp"),
+    dig=("dig @{outer} x.plain.rig.example A", "dig @{outer} x.plain.rig.example A +tcp"),
     needs=("upstream", "wan"),
     faults=("proxy-answers-wan",),
 )

@@ -76,6 +76,26 @@ def _check_zone(subject: ResolverSubject, zone: str, names: int) -> _Found:
     return _Found(wrong, asked, wrong_asked, zone)
 
 
+def check_places(subject: ResolverSubject, places: Sequence[dns.name.Name], what: str) -> Outcome:
+    """Ask for fresh names below each place, all places at once; two that fail below one place decide.
+
+    `what` says, in words that go on after "names", which they are.
+    """
+    with thread_pool(len(places), "place") as pool:
+        found = list(pool.map(lambda place: [_ask(subject, subject.fresh_name(place)) for _ in range(ENOUGH)], places))
+    exchanges = [exchange for asked in found for exchange in asked]
+    wrong = [[exchange for exchange in asked if not has_records(exchange)] for asked in found]
+    shown = [asked[0] for asked in wrong if asked]
+    if all(exchange.message is None for exchange in exchanges) and subject.silence():
+        return subject.unanswered(exchanges[0])
+    if any(len(asked) == ENOUGH for asked in wrong):
+        said = "; ".join(_said(asked[0]) for asked in wrong if len(asked) == ENOUGH)
+        return failed(f"{said[:1].upper()}{said[1:]}.", *shown)
+    if shown:
+        return inconclusive(f"Once, which may be for a lost message: {_said(shown[0])}.", *shown)
+    return passed(f"{len(exchanges)} names {what} are answered.", exchanges[0])
+
+
 def check_names(subject: ResolverSubject, item_id: str) -> Outcome:
     """Ask for the names of an item in the tree's table, whose records are to come; signatures do not matter."""
     rows = subject.rows(item_id)

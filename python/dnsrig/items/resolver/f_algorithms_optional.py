@@ -10,7 +10,7 @@ ITEM = Item(
     role="resolver",
     group="Validation: algorithms and digests",
     requirement="The resolver validates other algorithms, or takes zones signed by them for insecure.",
-    references=("RFC 4035 section 5.2", "RFC 8624 section 3.1"),
+    references=("RFC 4035 section 5.2", "RFC 9904", "RFC 8624 section 3.1"),
     severity=Severity.ERROR,
     consequence=(
         "Zones signed so do not resolve at all, where users of resolvers that do not know the algorithm "

@@ -10,7 +10,7 @@ ITEM = Item(
     role="resolver",
     group="Validation: algorithms and digests",
     requirement="The resolver validates RSA/SHA-256, RSA/SHA-512 and ECDSA P-256/SHA-256.",
-    references=("RFC 8624 section 3.1", "JPRS-2010 case 5"),
+    references=("RFC 9904", "RFC 8624 section 3.1", "JPRS-2010 case 5"),
     severity=Severity.ERROR,
     consequence=(
         "Zones signed so, the root among them, do not resolve or are not protected: an algorithm gap, not bad data."

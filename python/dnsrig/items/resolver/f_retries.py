@@ -5,11 +5,17 @@ from collections import Counter
 import dns.name
 
 from dnsrig.items.resolver._failures import ask_once, list_of
+from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.resolver import ResolverSubject
-from dnsrig.verification.verdicts import Evidence, Outcome, Severity, failed, passed
+from dnsrig.verification.tree.seen import SeenQuery
+from dnsrig.verification.verdicts import Evidence, Outcome, Severity, failed, inconclusive, passed
 
+SILENT = dns.name.from_text("dead.nsec.")
+"""Its server is silent; no other item asks for it."""
 MOST = 3
+NAMES = 3
+"""So many names are asked for at most, until the server was asked for one."""
 ITEM = Item(
     id="F-retries",
     role="resolver",
@@ -19,9 +25,9 @@ ITEM = Item(
     severity=Severity.WARNING,
     consequence="What clients ask is multiplied on the way to servers that are overloaded already.",
     procedure=(
-        "A name whose only server is silent is asked for once; within 12 s so many queries for the name and a "
-        "type came to the "
-        "server by one transport."
+        "A name whose only server is silent is asked for once; within 12 s, no more than three queries for the name "
+        "and a type come to the server by UDP, and no more than three by TCP. Where none came, as from a resolver that "
+        "knows the server to be silent, two other names are asked for, and then there is no verdict."
     ),
     dig=(
         (
@@ -35,15 +41,25 @@ ITEM = Item(
 
 
 def check(subject: ResolverSubject) -> Outcome:
-    """Ask once."""
-    name = subject.fresh_name(dns.name.from_text("dead.nsec."))
-    exchange = ask_once(subject, name)
-    # Some try for longer than any client waits: what they send in this time is counted.
-    seen = [*subject.seen_of(name)]
-    if not seen:
-        return passed("The server was not asked at all: the resolver knows it to be silent.", exchange)
-    shown = Evidence(f"queries for {name} at the tree's servers", list_of(seen))
-    (server, transport, rtype), most = Counter((one.server, one.transport, one.rtype) for one in seen).most_common(1)[0]
+    """Ask once, and for other names where nothing comes to the server."""
+    exchanges: list[Exchange] = []
+    began = 0 if subject.seen is None else len(subject.seen)
+    for _ in range(NAMES):
+        name = subject.fresh_name(SILENT)
+        exchanges.append(ask_once(subject, name))
+        # Some try for longer than any client waits: what they send in this time is counted. Some ask for keys first.
+        came = [] if subject.seen is None else subject.seen.below(SILENT, began)
+        seen = [one for one in came if one.name in {name, SILENT}]
+        if seen:
+            return _judged(seen)
+    return inconclusive(f"The server that is silent was not asked for any of {NAMES} names.", *exchanges)
+
+
+def _judged(seen: list[SeenQuery]) -> Outcome:
+    """Count the queries for one name and type to one server by one transport."""
+    shown = Evidence(f"queries below {SILENT} at the tree's servers", list_of(seen))
+    asked = Counter((one.server, one.transport, one.name.canonicalize(), one.rtype) for one in seen)
+    (server, transport, name, rtype), most = asked.most_common(1)[0]
     said = (
         f"{server} was asked for {name} {rtype.name} {most} {'time' if most == 1 else 'times'} by {transport.upper()}"
     )

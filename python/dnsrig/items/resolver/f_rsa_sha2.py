@@ -11,7 +11,7 @@ ITEM = Item(
     role="resolver",
     group="Validation: algorithms and digests",
     requirement="The resolver supports RSA/SHA-256 and RSA/SHA-512.",
-    references=("RFC 5702 section 5.1", "RFC 8624 section 3.1", "JPRS-2010 case 5"),
+    references=("RFC 5702 section 5.1", "RFC 9904", "RFC 8624 section 3.1", "JPRS-2010 case 5"),
     severity=Severity.ERROR,
     consequence=(
         "Zones signed so, the root among them, do not resolve or are not protected: an algorithm gap, not bad data."

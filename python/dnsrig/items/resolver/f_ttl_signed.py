@@ -51,10 +51,15 @@ def check(subject: ResolverSubject) -> Outcome:
             if exchange.message is None:
                 return subject.unanswered(exchange)
             exchanges.append(exchange)
-    found = [(one, _complaint(one)) for one in exchanges if one.message is not None and one.message.answer]
+    found = [(one, _complaint(one)) for one in exchanges if _has_signatures(one)]
     if not found:
-        return inconclusive("No name is answered with records.", *exchanges[:1])
+        return inconclusive("No name is answered with records and signatures.", *exchanges[:1])
     return judged(found, "no TTL is longer than was signed")
+
+
+def _has_signatures(exchange: Exchange) -> bool:
+    answer = [] if exchange.message is None else exchange.message.answer
+    return any(rrset.rdtype == RdataType.RRSIG for rrset in answer)
 
 
 def _complaint(exchange: Exchange) -> str:

@@ -17,13 +17,18 @@ _DASHES = (0, (3, 1.5))
 _TICKS = {2.0: "50", 10.0: "90", 100.0: "99", 1000.0: "99.9", 10_000.0: "99.99"}
 
 
-def draw_latency(grid: Grid, curves: Mapping[str, LatencyCurve]) -> Figure:
+def draw_latency(
+    grid: Grid, curves: Mapping[str, LatencyCurve], repetitions: Mapping[str, Sequence[LatencyCurve]] | None = None
+) -> Figure:
     """Draw latency over percentile, a panel a server and column, a line a row; `curves` by case id.
 
-    Tainted cases are dashed.
+    With `repetitions`, each of a case's is a thin line, on a band from the lowest to the highest of them. Tainted
+    cases are dashed.
     """
     figure, panels = server_panels(grid, _HEIGHT_IN)
-    drawn = [curve for curve in curves.values() if curve.percentiles]
+    each = repetitions or {}
+    drawn = [*curves.values(), *(item for found in each.values() for item in found)]
+    drawn = [curve for curve in drawn if curve.percentiles]
     values = [value for curve in drawn for value in curve.latencies_ns if value > 0]
     farthest = max((_tail(curve.percentiles[-1]) for curve in drawn), default=10)
     for (server, column), axes in panels.items():
@@ -32,6 +37,7 @@ def draw_latency(grid: Grid, curves: Mapping[str, LatencyCurve]) -> Figure:
         axes.set_xlim(2, farthest * 1.02)
         if values:
             axes.set_ylim(min(values) / 1.3, max(values) * 1.3)
+        _draw_repetitions(axes, grid, (server, column), each)
         _draw_panel(axes, grid, (server, column), curves)
         axes.xaxis.set_major_locator(FixedLocator([tick for tick in _TICKS if tick <= farthest * 1.05]))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda tick, _: _TICKS[tick]))
@@ -57,6 +63,33 @@ def _draw_panel(axes: Axes, grid: Grid, place: tuple[str, str], curves: Mapping[
                 color=colours[row.key],
                 linestyle=_DASHES if case.taints else "solid",
             )
+
+
+def _draw_repetitions(
+    axes: Axes, grid: Grid, place: tuple[str, str], repetitions: Mapping[str, Sequence[LatencyCurve]]
+) -> None:
+    """Draw each repetition of a panel's cases, and the band between the lowest and the highest."""
+    colours = colours_of_rows(grid)
+    for row in grid.rows:
+        case = grid.cell(place[0], row, place[1])
+        curves = [] if case is None else repetitions.get(case.case_id, ())
+        for curve in curves:
+            tails = [_tail(share) for share in curve.percentiles]
+            axes.plot(tails, curve.latencies_ns, color=colours[row.key], linewidth=0.5, alpha=0.5)
+        band = latency_band(curves)
+        if band:
+            tails = [_tail(share) for share, _, _ in band]
+            lowest, highest = [low for _, low, _ in band], [high for _, _, high in band]
+            axes.fill_between(tails, lowest, highest, color=colours[row.key], alpha=0.15, linewidth=0)
+
+
+def latency_band(curves: Sequence[LatencyCurve]) -> list[tuple[float, int, int]]:
+    """Give the lowest and the highest latency in ns at each percentile that two or more curves have."""
+    at: dict[float, list[int]] = {}
+    for curve in curves:
+        for share, latency_ns in zip(curve.percentiles, curve.latencies_ns, strict=True):
+            at.setdefault(share, []).append(latency_ns)
+    return [(share, min(found), max(found)) for share, found in sorted(at.items()) if len(found) > 1]
 
 
 def _narrow(values: Sequence[int]) -> bool:

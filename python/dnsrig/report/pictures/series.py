@@ -24,9 +24,9 @@ def draw_series(grid: Grid, title: str, lines_of: Callable[[CaseResult], Sequenc
     """
     figure, panels = server_panels(grid, _HEIGHT_IN)
     lines = {case.case_id: lines_of(case) for case in grid.cases}
-    top = max((value for found in lines.values() for _, values in found for value in values), default=1.0)
+    top = max((value for found in lines.values() for _, values in found for value in values), default=0.0)
     for (server, column), axes in panels.items():
-        axes.set_ylim(0, top * 1.08)
+        axes.set_ylim(0, (top or 1.0) * 1.08)
         axes.yaxis.set_major_formatter(axis_number)
         axes.locator_params(axis="y", nbins=4)
         axes.locator_params(axis="x", nbins=6, integer=True)

@@ -14,10 +14,12 @@ from dnsrig.report.traffic.rate_picture import rate_svg
 CAPTION = "Requests per second over time."
 
 
-def page_of(found: Mapping[str, Any], parts: Sequence[Part]) -> str:
-    """Give a page that stands alone: `found` has the rates, `parts` are all figures in words."""
-    side = found["state"][found["counted_from"]]
-    runs = side["rates"]["runs"]
+def page_of(found: Mapping[str, Any], runs: Sequence[tuple[int, Sequence[int]]], parts: Sequence[Part]) -> str:
+    """Give a page that stands alone.
+
+    `found` has the files, `runs` the requests of each second: the first second of a run in s since 1970, and the counts
+    from that on. `parts` are all figures in words.
+    """
     context = {
         "title": ", ".join(file["file"] for file in found["files"]),
         "version": __version__,

@@ -1,6 +1,7 @@
 """What the drivers of resolvers and proxies share, from configuration to readiness."""
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -11,10 +12,12 @@ from dnsrig.hosts.local import LocalProcess
 from dnsrig.servers import ports, programs, rendering
 from dnsrig.servers.driven import BASE_DEADLINE_S, PORT_ATTEMPTS, DrivenServer
 from dnsrig.servers.ports import PortState
+from dnsrig.servers.programs import Installation
 from dnsrig.servers.resolvers.anchors import Anchor, by_zone
 from dnsrig.servers.resolvers.counts import ResolverCounts
 from dnsrig.servers.resolvers.settings import ManagedAnchors, ResolverSettings
 from dnsrig.servers.startup import ASK_RESOLVER, PortRefusedError, Watch, port_reason, retry_port
+from dnsrig.servers.transports import DOH_PATH, ENCRYPTED_TRANSPORTS, LABELS, EncryptedTransport, listed
 
 HINTS = "root.hints"
 ROOT = "."
@@ -66,6 +69,8 @@ class Resolver(DrivenServer):
             raise InputError(f"{self.title} is driven as a proxy: it needs an address to forward to")
         elif settings.cache_octets is not None or settings.prefetch is not None or settings.statistics:
             raise InputError(f"{self.title} is driven as a proxy: size of cache, prefetch, statistics are of resolvers")
+        elif settings.encrypted_ports:
+            raise InputError(f"{self.title} is driven as a proxy: encrypted transports are of resolvers")
         if self.validates and not self.can_validate:
             raise InputError(f"{self.title} does not validate")
         if self.validates and not settings.anchors:
@@ -74,6 +79,11 @@ class Resolver(DrivenServer):
             raise InputError(f"{self.title} cannot keep trust anchors up to date (RFC 5011)")
         if settings.managed and not self.validates:
             raise InputError("trust anchors are kept up to date (RFC 5011) by a server that validates")
+
+    @classmethod
+    def lacking(cls, installation: Installation) -> Mapping[EncryptedTransport, str]:
+        """Map each encrypted transport that this installation cannot serve to the reason, a clause of a sentence."""
+        return dict.fromkeys(ENCRYPTED_TRANSPORTS, f"{cls.title} {installation.version} has no encrypted transport")
 
     @property
     def validates(self) -> bool:
@@ -169,6 +179,10 @@ class Resolver(DrivenServer):
             "cache": settings.cache,
             "cache_octets": settings.cache_octets,
             "prefetch": settings.prefetch,
+            "encrypted": settings.encrypted_ports,
+            "certificate": settings.certificate,
+            "doh_path": DOH_PATH,
+            "tcp_clients": settings.tcp_clients,
             "statistics": settings.statistics,
             "control_address": CONTROL_ADDRESS,
             "control_port": self._control_port,
@@ -181,14 +195,21 @@ class Resolver(DrivenServer):
         """Write the configuration into the folder and have the server's own checker, if it has one, judge it.
 
         Raises:
+            InputError: it cannot serve an encrypted transport that is wanted.
             SubjectFailedError: the checker found fault; the message holds what it said.
             EnvironmentLacksError: the checker or the server is not installed.
 
         """
-        _ = self.installation
+        self._refuse_lacking()
         self._choose_ports()
         self._write()
         self._run_checker()
+
+    def _refuse_lacking(self) -> None:
+        lacking = self.lacking(self.installation) if self.settings.encrypted_ports else {}
+        for transport in self.settings.encrypted_ports:
+            if transport in lacking:
+                raise InputError(f"{LABELS[transport]}: {lacking[transport]}")
 
     def _choose_ports(self) -> None:
         if self._port == 0:
@@ -214,7 +235,7 @@ class Resolver(DrivenServer):
         self.check()
         state = self.host.call(self._port_state)
         self._prepare()
-        self._launch(state, self.settings.cpus, self._environment())
+        self._launch(state, self.settings.cpus, self._environment(), self.settings.memory_octets)
 
     def _port_state(self) -> PortState:
         """Say in which state the first address is whose port is not free; FREE if there is none."""
@@ -240,12 +261,20 @@ class Resolver(DrivenServer):
     def _await_serving(self, watch: Watch) -> None:
         resolves = self.settings.ready == "resolves" or (self.settings.ready is None and self.role == "resolver")
         deadline_s = BASE_DEADLINE_S if self.settings.deadline_s is None else self.settings.deadline_s
-        for address in self.settings.addresses:
-            replace(watch, endpoints=dict.fromkeys(ASK_RESOLVER, (address, self._port))).wait_serving(
-                [ROOT],
-                lambda _, answer: answer.serial is not None if resolves else answer.responded,
-                deadline_s=deadline_s,
-            )
+        try:
+            for address in self.settings.addresses:
+                replace(watch, endpoints=dict.fromkeys(ASK_RESOLVER, (address, self._port))).wait_serving(
+                    [ROOT],
+                    lambda _, answer: answer.serial is not None if resolves else answer.responded,
+                    deadline_s=deadline_s,
+                )
+        except SubjectFailedError as error:
+            if not (resolves and self.validates and "SERVFAIL" in str(error)):
+                raise
+            raise SubjectFailedError(
+                f"{error}\nIt validates, and says SERVFAIL for the root itself: it refuses the trust anchor, or what "
+                "the anchor is to vouch for"
+            ) from error
 
     def _ask_control(self, argv: list[str]) -> str:
         """Run one of the server's helpers on the host; give what it said."""
@@ -269,8 +298,16 @@ class Resolver(DrivenServer):
             said.append("does not validate")
         if settings.cache_octets is not None:
             said.append(f"a cache of {settings.cache_octets / 2**20:g} MiB")
+        if settings.memory_octets is not None:
+            said.append(f"at most {settings.memory_octets / 2**20:g} MiB of memory of its own (RLIMIT_DATA)")
         if settings.prefetch is not None:
             said.append(f"prefetch {'on' if settings.prefetch else 'off'}")
+        if settings.encrypted_ports:
+            said.append(
+                f"{listed(frozenset(settings.encrypted_ports))} beside UDP and TCP, with a certificate of its own"
+            )
+        if settings.tcp_clients is not None:
+            said.append(f"{settings.tcp_clients:,} connections of clients at a time, where there is a limit to set")
         if settings.statistics:
             said.append("statistics can be asked for by its control channel")
         if settings.unhidden:

@@ -15,6 +15,7 @@ from dnsrig.servers.resolvers.base import CONTROL_ADDRESS, Resolver
 from dnsrig.servers.resolvers.counts import ResolverCounts, read_bind
 from dnsrig.servers.resolvers.settings import ManagedAnchors
 from dnsrig.servers.startup import LogSigns
+from dnsrig.servers.transports import EncryptedTransport
 
 CONTROL_KEY = "rndc.key"
 STATISTICS = "named.stats"
@@ -44,6 +45,11 @@ class BindResolver(Resolver):
     def find(cls) -> Installation | None:
         """Find named, as the driver of it as an authoritative server does."""
         return Bind.find()
+
+    @classmethod
+    def lacking(cls, installation: Installation) -> Mapping[EncryptedTransport, str]:
+        """Say what this named was built without."""
+        return Bind.lacking(installation)
 
     def _values(self) -> dict[str, Any]:
         return super()._values() | {"control_key": CONTROL_KEY}

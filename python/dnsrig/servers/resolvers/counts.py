@@ -34,11 +34,17 @@ class ResolverCounts:
 
 
 def read_unbound(text: str) -> ResolverCounts:
-    """Read what `unbound-control stats_noreset` says (unbound-control(8))."""
+    """Read what `unbound-control stats_noreset` says (unbound-control(8)).
+
+    What it denies from NSEC records that it knows (RFC 8198) it counts as misses, and apart as aggressive answers. It
+    makes such also for queries of its own, so there may be more of them than misses.
+    """
     found = _pairs(text, "=")
+    queries = _whole(found, "total.num.queries")
+    denied = sum(int(value) for name, value in found.items() if name.startswith("num.query.aggressive."))
     return ResolverCounts(
-        queries=_whole(found, "total.num.queries"),
-        cache_hits=_whole(found, "total.num.cachehits"),
+        queries=queries,
+        cache_hits=min(queries, _whole(found, "total.num.cachehits") + denied),
         cache_octets=_whole(found, "mem.cache.rrset") + _whole(found, "mem.cache.message"),
         cache_entries=_whole(found, "rrset.cache.count"),
     )

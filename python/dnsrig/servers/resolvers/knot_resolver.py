@@ -12,6 +12,7 @@ from dnsrig.servers.programs import Installation
 from dnsrig.servers.resolvers.base import CONTROL_ADDRESS, Resolver
 from dnsrig.servers.resolvers.counts import KNOT_QUESTION, ResolverCounts, read_knot
 from dnsrig.servers.startup import LogSigns
+from dnsrig.servers.transports import EncryptedTransport
 
 CACHE = "cache"
 CACHE_OCTETS = 100 << 20
@@ -41,6 +42,11 @@ class KnotResolver(Resolver):
     def find(cls) -> Installation | None:
         """Find kresd; `kresd --version` says "Knot Resolver, version 5.6.0"."""
         return programs.installation(cls.program, "--version", re.compile(r"Knot Resolver, version (\S+)"))
+
+    @classmethod
+    def lacking(cls, installation: Installation) -> Mapping[EncryptedTransport, str]:
+        """Knot Resolver has DoT, and DoH in the process itself since 5.3."""
+        return {"doq": f"{cls.title} {installation.version} has no DNS over QUIC"}
 
     def _refuse_unfit_settings(self) -> None:
         super()._refuse_unfit_settings()
@@ -95,7 +101,12 @@ class KnotResolver(Resolver):
         managed = self._managed
         said = [
             "one process; as shipped one too (kresd@1)",
-            ("no DoT" if self.settings.statistics else "no control socket, no DoT")
+            ", ".join(
+                (
+                    "control channel on the loopback device" if self.settings.statistics else "no control socket",
+                    "as shipped with DoT" if self.settings.encrypted_ports else "no DoT",
+                )
+            )
             + "; log to a file by standard error",
             f"cache of {(self.settings.cache_octets or CACHE_OCTETS) / 2**20:g} MiB in its folder, empty at each start "
             "(as shipped, it stays)",

@@ -1,6 +1,7 @@
 """What the driver of a resolver or proxy is told."""
 
 import ipaddress
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -11,13 +12,16 @@ import dns.rdatatype
 import dns.zonefile
 
 from dnsrig.errors import InputError
+from dnsrig.servers.certificates import Certificate
 from dnsrig.servers.interruption import raise_interruption
 from dnsrig.servers.rendering import zone_name
 from dnsrig.servers.resolvers.anchors import Anchor, read_anchors
 from dnsrig.servers.settings import check_udp_limit
+from dnsrig.servers.transports import EncryptedTransport, listed
 
 SMALLEST_CACHE_OCTETS = 2 << 20
 """BIND takes no less."""
+SMALLEST_MEMORY_OCTETS = 8 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +74,17 @@ class ResolverSettings:
     """`on`: a proxy that ships without a cache gets one."""
     cache_octets: int | None = None
     """For resolvers: memory for cached records and messages, at most; None: as it ships."""
+    memory_octets: int | None = None
+    """Memory of its own (RLIMIT_DATA of setrlimit(2)) that each of its processes may have; None: no limit."""
     prefetch: bool | None = None
     """For resolvers: whether popular records are asked for again before they expire; None: as it ships."""
     statistics: bool = False
     """For resolvers: whether it can be asked what it counts (`Resolver.counts`)."""
+    encrypted_ports: Mapping[EncryptedTransport, int] = field(default_factory=dict)
+    """For resolvers: encrypted transports to serve beside UDP and TCP, each on a port; they need a `certificate`."""
+    certificate: Certificate | None = None
+    tcp_clients: int | None = None
+    """For resolvers: connections of clients at a time, where there is a limit that can be set; None: as it ships."""
     ready: Literal["resolves", "responds"] | None = None
     """What `start` waits for: the root's SOA record, or any response; None: a resolver resolves, a proxy responds.
 
@@ -99,6 +110,12 @@ class ResolverSettings:
         _check_port(self.port, lowest=0)
         if self.cache_octets is not None and self.cache_octets < SMALLEST_CACHE_OCTETS:
             raise InputError(f"a cache has at least {SMALLEST_CACHE_OCTETS} octets, not {self.cache_octets}")
+        if self.memory_octets is not None and self.memory_octets < SMALLEST_MEMORY_OCTETS:
+            raise InputError(f"a server cannot start with {self.memory_octets} octets of memory")
+        for port in self.encrypted_ports.values():
+            _check_port(port, lowest=1)
+        if self.encrypted_ports and self.certificate is None:
+            raise InputError(f"{listed(frozenset(self.encrypted_ports))} cannot be served without a certificate")
         if self.threads < 1:
             raise InputError(f"a server needs at least one thread, not {self.threads}")
         check_udp_limit(self.udp_limit)

@@ -9,6 +9,8 @@ from dnsrig.servers.programs import Installation
 from dnsrig.servers.resolvers.base import Resolver
 from dnsrig.servers.resolvers.counts import ResolverCounts, read_unbound
 from dnsrig.servers.startup import LogSigns
+from dnsrig.servers.transports import EncryptedTransport
+from dnsrig.servers.unbound import Unbound
 
 
 class UnboundResolver(Resolver):
@@ -32,6 +34,11 @@ class UnboundResolver(Resolver):
     def find(cls) -> Installation | None:
         """Find unbound; `unbound -V` says "Version 1.17.1"."""
         return programs.installation(cls.program, "-V", re.compile(r"Version (\d\S*)"))
+
+    @classmethod
+    def lacking(cls, installation: Installation) -> Mapping[EncryptedTransport, str]:
+        """Say what this unbound was built without."""
+        return Unbound.lacking(installation)
 
     def render(self) -> dict[str, str]:
         """Give the configuration, the root hints, and a file of trust anchors for each zone."""

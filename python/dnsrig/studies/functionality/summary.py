@@ -71,7 +71,7 @@ def _published_answer(found: Sequence[RoleFindings]) -> list[dict[str, str]]:
         claim += "; ".join(failing)
     by_tcp = [row.name for _, row in rows if row.has(Verdict.PASS_BY_TCP)]
     not_run = sum(len(role.published) for role in found) - len(rows)
-    details = [f"by TCP on some targets: {', '.join(by_tcp)}"] if by_tcp else []
+    details = [f"pass by TCP on some targets: {', '.join(by_tcp)}"] if by_tcp else []
     details += [f"{counted(not_run, 'item')} not run"] if not_run else []
     detail = "; ".join(details) or "none of them only by TCP"
     return [_sentence(claim, detail)]

@@ -2,32 +2,23 @@
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from dnsrig.studies.functionality.cases import Case
-from dnsrig.verification.deviations import KnownFailures
 from dnsrig.verification.item import KnownItem
 from dnsrig.verification.path_targets import Ends, OwnPath, path_target
 from dnsrig.verification.proxy_targets import Device, proxy_target
 from dnsrig.verification.resolver_targets import resolver_target
-from dnsrig.verification.runner import Result, Subject, run_on_each
-from dnsrig.verification.targets import Told, authoritative_target, merged
+from dnsrig.verification.runner import Result, run_on_each
+from dnsrig.verification.target import Target, verification_of
+from dnsrig.verification.targets import Told, authoritative_target
 from dnsrig.verification.verification import Verification
 
 PORT = 53
 """Of targets at an address, which the study has none of."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Target:
-    """What the targets of all roles have in common."""
-
-    version: str | None
-    subjects: Sequence[Subject]
-    known: KnownFailures = field(default_factory=dict)
-    zones: Sequence[str] = ()
 
 
 def begun(case: Case, items: Sequence[KnownItem], folder: Path, held: ExitStack) -> Callable[[], Verification]:
@@ -41,18 +32,16 @@ def begun(case: Case, items: Sequence[KnownItem], folder: Path, held: ExitStack)
         SubjectFailedError: it does not start, or does not answer.
 
     """
-    began_s = time.monotonic()
-    target = _opened(case, folder, held)
+    began, began_s = datetime.now(UTC), time.monotonic()
+    target = held.enter_context(_opened(case, folder))
     usual = run_on_each([known for known in items if not known.item.is_slow], target.subjects)
 
     def finish() -> Verification:
         slow = run_on_each([known for known in items if known.item.is_slow], target.subjects)
         pairs = zip(usual, slow, strict=True)
         by_subject = [_in_order(items, [*of_subject, *more]) for of_subject, more in pairs]
-        results = merged(items, by_subject, target.zones, target.known) if target.zones else by_subject[0]
-        zone = target.zones[0] if len(target.zones) == 1 else None
-        elapsed_s = time.monotonic() - began_s
-        return Verification(case.role, case.target, target.version, zone, results, elapsed_s, target.known)
+        found = verification_of(case.role, case.target, target, items, by_subject, began=began, elapsed_s=0.0)
+        return replace(found, elapsed_s=time.monotonic() - began_s)
 
     return finish
 
@@ -62,16 +51,13 @@ def _in_order(items: Sequence[KnownItem], results: Sequence[Result]) -> list[Res
     return [by_id[known.item.id] for known in items]
 
 
-def _opened(case: Case, folder: Path, held: ExitStack) -> _Target:
-    if case.role == "authoritative":
-        server = held.enter_context(authoritative_target(case.target, PORT, Told(), folder))
-        zones = [subject.origin.to_text() for subject in server.subjects]
-        return _Target(server.version, server.subjects, server.known, zones)
-    if case.role == "resolver":
-        resolver = held.enter_context(resolver_target(case.target, PORT, None, folder))
-        return _Target(resolver.version, [resolver.subject], resolver.known)
-    if case.role == "proxy":
-        proxy = held.enter_context(proxy_target(case.target, Device(), folder))
-        return _Target(proxy.version, [proxy.subject], proxy.known)
-    path = held.enter_context(path_target(case.target, OwnPath(), Ends()))
-    return _Target(path.version, [path.subject])
+def _opened(case: Case, folder: Path) -> AbstractContextManager[Target]:
+    match case.role:
+        case "authoritative":
+            return authoritative_target(case.target, PORT, Told(), folder)
+        case "resolver":
+            return resolver_target(case.target, PORT, None, folder)
+        case "proxy":
+            return proxy_target(case.target, Device(), folder)
+        case "path":
+            return path_target(case.target, OwnPath(), Ends())

@@ -1,20 +1,21 @@
 """Measures cases of resolvers: each start with an empty cache, against an Internet that holds still."""
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
 import pyarrow.compute as pc
 
 from dnsrig import _core
-from dnsrig.errors import DnsrigError, InputError
-from dnsrig.loads import LoadSettings, Route, closed_loop, fixed_rate, run_load
+from dnsrig.errors import DnsrigError, InputError, SubjectFailedError
+from dnsrig.loads import LoadSettings, closed_loop, fixed_rate, run_load
 from dnsrig.runs.folder import RunFolder
+from dnsrig.servers.certificates import make_certificate
 from dnsrig.servers.resolvers.base import Resolver
 from dnsrig.servers.resolvers.counts import ResolverCounts
 from dnsrig.servers.resolvers.registry import resolver_driver
@@ -27,6 +28,9 @@ from dnsrig.studies.resolving.conditions import conditioned
 from dnsrig.studies.resolving.front import FRONT_PORT, front
 from dnsrig.studies.resolving.place import CLIENTS_DEVICE, INTERNET_DEVICE, Place
 from dnsrig.studies.resolving.settings import ResolverStudySettings
+from dnsrig.studies.resolving.silence import Silence
+from dnsrig.studies.resolving.timeline import Timeline
+from dnsrig.studies.resolving.transports import TCP_CLIENTS, read_mix
 
 PORT = 53
 READY_S = 60.0
@@ -39,24 +43,6 @@ FAILURES_TOLERATED = 0.01
 """Share of SERVFAIL from which a case's figures are of something else than resolution."""
 _OTHERS = "other programs kept the generator from its CPU"
 _INTERNET = "the simulated Internet, or other programs, kept the generator from its CPU"
-
-
-@dataclass(slots=True)
-class Timeline:
-    """Upstream queries second by second, heard of while a load runs."""
-
-    place: Place
-    began: int
-    counts: list[int] = field(default_factory=list)
-
-    def note(self) -> None:
-        """Count what was asked of the Internet until now."""
-        self.counts.append(self.place.upstream_queries() - self.began)
-
-    @property
-    def by_second(self) -> list[int]:
-        """Give the upstream queries of each second."""
-        return [count - before for before, count in zip([0, *self.counts], self.counts, strict=False)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +58,9 @@ class Setup:
 
 class ResolverBench(Bench[ResolverBlock, Resolver]):
     """Runs every case of a study of resolvers into a run's folder."""
+
+    requires_answers: ClassVar[bool] = True
+    """Whether a load in which nothing is answered is a failure, not a result."""
 
     def __init__(
         self,
@@ -108,6 +97,7 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
     def resolver(self, program: str, case: ResolverCase, folder: Path) -> Resolver:
         """Make the driver of a resolver as a case wants it; it is not started yet."""
         where = self._places[case.tree]
+        mix = read_mix(case.traffic.transport)
         settings = ResolverSettings(
             addresses=(where.address,),
             port=PORT,
@@ -117,8 +107,12 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
             threads=self._settings.server_threads,
             cpus=self._where.server,
             cache_octets=self._settings.cache_octets,
+            memory_octets=self._settings.memory_octets,
             prefetch=self._settings.prefetch,
             statistics=True,
+            encrypted_ports=mix.encrypted_ports,
+            certificate=make_certificate(folder, addresses=(where.address,)) if mix.encrypted_ports else None,
+            tcp_clients=TCP_CLIENTS if mix.has_sessions else None,
             deadline_s=READY_S,
         )
         return resolver_driver(program)(settings, folder, where.resolver)
@@ -141,6 +135,14 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
                 self._check_rig()
                 # Its cases will say so too; those of other resolvers may go on.
                 self._watcher.problem(f"not rehearsed: stream {stream}, by {program}: {error}")
+
+    def _failed(self, block: ResolverBlock, case_ids: Iterable[str], repetition: int, error: DnsrigError) -> None:
+        """Record a failure, with the limit that its resolver had."""
+        limit = self._settings.memory_limit_mib
+        if limit is not None and isinstance(error, SubjectFailedError):
+            first, newline, rest = str(error).partition("\n")
+            error = SubjectFailedError(f"{first} (it had at most {limit} MiB of memory of its own){newline}{rest}")
+        super()._failed(block, case_ids, repetition, error)
 
     def _measure_case(self, block: ResolverBlock, case_id: str, server: Resolver) -> Outcome:
         case = block.case_ids()[case_id]
@@ -173,15 +175,16 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
     def _measured(self, case: ResolverCase, server: Resolver, where: Place, port: int) -> Outcome:
         counts, reading = server.counts(), where.reading()
         server.check_running()
-        timeline = Timeline(where, sum(row["queries"] for row in reading.accounts))
-        load, observed = observe(
-            server,
-            lambda: self._load(server, where, case.traffic, port, on_second=timeline.note),
-            network_of=server.pids()[0],
-        )
+        with Timeline(where, server.pids()) as timeline:
+            load, observed = observe(
+                server,
+                lambda: self._load(server, where, case.traffic, port, on_second=timeline.note),
+                network_of=server.pids()[0],
+            )
         self._sent.setdefault(server, []).append(case.traffic)
-        self._require_answers(load, case.name)
-        after_counts, after = server.counts(), where.reading()
+        if self.requires_answers:
+            require_answers(load, case.name)
+        after_counts, after = self._counts_after(server, load), where.reading()
         upstream = after.since(reading)
         verdict = self._judge(case.traffic, load, observed)
         return Outcome(
@@ -194,14 +197,23 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
             axes=dict(case.axes),
             more={
                 "resolver": _resolver_facts(after_counts, counts),
-                "upstream": {**upstream, "by_second": timeline.by_second},
+                "upstream": {**upstream, "by_second": timeline.upstream_by_second},
                 "network": _network_facts(observed),
+                "by_second": timeline.by_second(),
             },
         )
 
-    def _require_answers(self, load: dict[str, Any], of: str) -> None:
-        """Raise SubjectFailedError for a load in which nothing was answered, where that is no result."""
-        require_answers(load, of)
+    def _counts_after(self, server: Resolver, load: dict[str, Any]) -> ResolverCounts:
+        """Ask for the counts after a load; where there are none because the resolver hangs, say that."""
+        try:
+            return server.counts()
+        except SubjectFailedError as error:
+            heard = Silence(server.title)
+            for row in load["intervals"]:
+                heard.note(row)
+            if not heard.silent_s:
+                raise
+            raise SubjectFailedError(f"{heard.said}; and it takes no commands: {error}") from error
 
     def _judge(self, traffic: Traffic, load: dict[str, Any], observed: Observation) -> dict[str, Any]:
         judged = judge(load, observed, self._where)
@@ -226,14 +238,18 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
     ) -> dict[str, Any]:
         """Send a load from the clients' namespace and give its report."""
         given_up = threading.Event()
+        silence = Silence(server.title) if self.requires_answers else None
 
-        def each_second(_: dict[str, Any]) -> None:
+        def each_second(row: dict[str, Any]) -> None:
             # A load of a dead resolver would go on to its end and tell nothing.
             server.check_running()
             where.check_running()
             if given_up.is_set():
                 raise KeyboardInterrupt
             on_second()
+            if silence is not None:
+                silence.note(row)
+                silence.refuse()
 
         settings = self._load_settings(where, traffic, port)
         if is_warm_up:
@@ -253,16 +269,16 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
     def _load_settings(self, where: Place, traffic: Traffic, port: int) -> LoadSettings:
         own = self._settings
         schedule = closed_loop(own.outstanding) if traffic.rate_qps is None else fixed_rate(traffic.rate_qps)
-        route = Route(traffic.transport, where.address, port, clients=None if traffic.replays else own.clients)
+        mix = read_mix(traffic.transport)
         return LoadSettings(
-            routes=(route,),
+            routes=mix.routes(where.address, port, None if traffic.replays else own.clients),
             schedule=REPLAY if traffic.replays else schedule,
             duration_s=traffic.load_s,
             passes=1 if traffic.is_once else None,
             timeout_s=ANSWER_S,
             cpus=tuple(sorted(self._where.generator)[:1]),
             keep_clients=traffic.replays,
-            tcp_fallback=traffic.transport == "udp",
+            tcp_fallback=any(transport == "udp" for transport, _ in mix.shares),
             seed=own.seed,
             # The target is in a namespace of the rig, which the clients' own knows nothing of.
             allow_any_target=True,

@@ -21,6 +21,7 @@ class Traffic:
     is_once: bool = False
     """Whether it ends, if it has not before, with the stream's last query."""
     transport: str = "udp"
+    """One transport, or several by shares (`transports.read_mix`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,12 +28,7 @@ from dnsrig.report.figures import (
 )
 from dnsrig.report.grid import Grid
 from dnsrig.report.identical import paired_in_run
-from dnsrig.report.latency import core_percentiles, latency_curve
-from dnsrig.report.notes import Notes
-from dnsrig.report.pictures.bars import draw_bars
-from dnsrig.report.pictures.latency import draw_latency
-from dnsrig.report.pictures.series import Line, draw_series
-from dnsrig.report.sections import Drawing, Findings, Section
+from dnsrig.report.sections import Findings, Section
 from dnsrig.report.tables import Cell, Table, interval_text
 from dnsrig.report.verdicts import HIGHER, LOWER, Verdict, judge
 
@@ -81,7 +76,7 @@ def verdict_section(findings: Findings, title: str, figures: Sequence[Figure] = 
         pairs = _pairs(grid, server)
         if not pairs:
             continue
-        verdicts = _verdicts(pairs, figures)
+        verdicts = verdicts_of(pairs, figures)
         rows = []
         for figure in figures:
             cells = [_verdict_cell(verdicts.get((figure.key, case.case_id))) for _, case in pairs]
@@ -92,46 +87,6 @@ def verdict_section(findings: Findings, title: str, figures: Sequence[Figure] = 
         notes = tuple(findings.notes.reasons([case for pair in pairs for case in pair]))
         tables.append(Table(name, ("", *labels), tuple(rows), (), notes))
     return Section(title, (VERDICTS_WORDS,), tables=tuple(tables))
-
-
-def picture_section(findings: Findings) -> Section:
-    """Draw CPU, latency by percentile, and upstream queries over time, each with all cases."""
-    grid, notes = findings.grid, findings.notes
-    curves = {case.case_id: latency_curve(case, core_percentiles) for case in grid.cases}
-    known = {case_id: curve for case_id, curve in curves.items() if curve is not None}
-    drawings = [_bars(grid, notes, CPU, "cpu", "Server CPU time per answered query.")]
-    if known:
-        drawings.append(
-            Drawing(
-                "latency",
-                "Latency by percentile of all queries sent, all repetitions together; each further nine has the same "
-                "room. A curve ends where the share of lost queries begins.",
-                lambda: draw_latency(grid, known),
-            )
-        )
-    if any(line[0] for case in grid.cases for line in upstream_lines(case)):
-        drawings.append(
-            Drawing(
-                "upstream-over-time",
-                "Queries of the resolver to the simulated Internet, second by second, a line a repetition.",
-                lambda: draw_series(grid, "upstream queries per second", upstream_lines),
-            )
-        )
-    return Section("Pictures", (), tuple(drawings))
-
-
-def upstream_lines(case: CaseResult) -> list[Line]:
-    """Return the upstream queries of each second, for each repetition."""
-    found: list[Line] = []
-    for item in case.measurements:
-        counts = item.get("upstream", {}).get("by_second", [])
-        found.append(([index + 0.5 for index in range(len(counts))], [float(count) for count in counts]))
-    return found
-
-
-def _bars(grid: Grid, notes: Notes, figure: Figure, name: str, words: str) -> Drawing:
-    caption = f"{words} Bars are medians, whiskers 95 % intervals; letters refer to the notes on tainted cases."
-    return Drawing(name, caption, lambda: draw_bars(grid, figure.key, notes))
 
 
 def _pairs(grid: Grid, server: str) -> list[tuple[CaseResult, CaseResult]]:
@@ -146,9 +101,10 @@ def _pairs(grid: Grid, server: str) -> list[tuple[CaseResult, CaseResult]]:
     return found
 
 
-def _verdicts(
-    pairs: Sequence[tuple[CaseResult, CaseResult]], figures: Sequence[Figure]
+def verdicts_of(
+    pairs: Sequence[tuple[CaseResult, CaseResult]], figures: Sequence[Figure] = RESOURCES
 ) -> dict[tuple[str, str], Verdict]:
+    """Judge how the second case of each pair differs from the first one; by figure and the second case's id."""
     ratios = []
     for figure in figures:
         for base, case in pairs:

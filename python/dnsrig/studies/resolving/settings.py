@@ -27,12 +27,19 @@ class ResolverStudySettings(StudySettings):
     server_threads: int = 1
     cache_mib: int | None = None
     """Size of the resolver's cache; None: as it ships."""
+    memory_limit_mib: int | None = None
+    """Memory of its own that the resolver may have at most; None: no limit."""
     prefetch: bool = False
 
     @property
     def cache_octets(self) -> int | None:
         """Size of the resolver's cache in octets."""
         return None if self.cache_mib is None else self.cache_mib * MIB
+
+    @property
+    def memory_octets(self) -> int | None:
+        """Memory of its own in octets that the resolver may have at most."""
+        return None if self.memory_limit_mib is None else self.memory_limit_mib * MIB
 
     def check(self) -> None:
         """Refuse what cannot be measured on any resolver.

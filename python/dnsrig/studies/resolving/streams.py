@@ -32,6 +32,10 @@ QUERY_OCTETS = 500
 """About what a query of a stream takes of this process's memory while the stream is made."""
 PTR = "PTR"
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
+UNCERTAIN_HOSTS = frozenset({"api", "m", "mail", "shop"})
+"""Hosts that the Internet's clients ask for in every domain, and that only some domains have."""
+RENAMED = "old"
+"""Domain below a domain that only those have that were renamed (DNAME)."""
 KEPT_TYPES = frozenset({"A", "AAAA", "HTTPS"})
 """Types for which a name of a capture is asked again by other clients, with the Internet's name in its place."""
 
@@ -93,7 +97,7 @@ def questions(internet: _core.Internet, seed: int, missing_share: float = MISSIN
 
 
 def distinct(internet: _core.Internet, seed: int, count: int, missing_share: float = 0.0) -> list[str]:
-    """Give so many different questions; with no share of missing ones, for names that clients know to exist.
+    """Give so many different questions; with no share of missing ones, for names that exist.
 
     Raises:
         InputError: the Internet has too few domains for them.
@@ -102,8 +106,7 @@ def distinct(internet: _core.Internet, seed: int, count: int, missing_share: flo
     found: dict[str, None] = {}
     for batch in range(MOST_DRAWS):
         for line in internet.questions(DRAWN_AT_ONCE, seed + batch, missing_share).splitlines():
-            # Half of the addresses that are asked for are any, and few of these have names.
-            if not missing_share and line.endswith(f" {PTR}"):
+            if not missing_share and not _exists(line):
                 continue
             found.setdefault(line)
             if len(found) == count:
@@ -111,6 +114,13 @@ def distinct(internet: _core.Internet, seed: int, count: int, missing_share: flo
     raise InputError(
         f"the Internet has too few names for {count:,} different questions; take more --domains, or shorter loads"
     )
+
+
+def _exists(line: str) -> bool:
+    """Say whether the name of a question that the Internet has drawn exists for certain."""
+    # Half of the addresses that are asked for are any, and few of these have names.
+    first, second, *_ = line.split(".")
+    return not line.endswith(f" {PTR}") and first not in UNCERTAIN_HOSTS and second != RENAMED
 
 
 def with_hits(hot: Sequence[str], fresh: Sequence[str], hit_share: float, count: int, seed: int) -> Iterator[str]:

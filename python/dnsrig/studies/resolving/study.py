@@ -28,6 +28,10 @@ Settings = TypeVar("Settings", bound=ResolverStudySettings)
 
 PREPARING_S = 30.0
 """About what Internets, streams and their rehearsal take."""
+WITHOUT_NAMESPACES = (
+    "What works without: `dnsrig internet serve --loopback` serves the same Internet on 127.0.0.0/8 to a resolver that "
+    "you start yourself, and `dnsrig load` asks that"
+)
 AROUND_A_CASE_S = 2.0
 """About what starting a resolver and asking for its counts takes."""
 
@@ -63,7 +67,10 @@ class ResolverStudy(Study[Settings]):
 
     def prepare(self, settings: Settings) -> None:
         """Enter a user namespace where network namespaces take that; raises EnvironmentLacksError if neither works."""
-        enter_user_namespace()
+        try:
+            enter_user_namespace()
+        except EnvironmentLacksError as error:
+            raise EnvironmentLacksError(f"{error}. {WITHOUT_NAMESPACES}") from error
         if shutil.which("ip", path=os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"))) is None:
             raise EnvironmentLacksError("the program ip is not installed: install the Debian package iproute2")
 

@@ -26,6 +26,8 @@ def internet(settings: ResolverStudySettings) -> str:
 def resolver(settings: ResolverStudySettings, cached: str) -> str:
     """Say how the resolver runs and what is read from it; `cached` says what its cache holds when a load begins."""
     cache = "its cache as it ships" if settings.cache_mib is None else f"a cache of {settings.cache_mib:,} MiB"
+    if settings.memory_limit_mib is not None:
+        cache += f", at most {settings.memory_limit_mib:,} MiB of memory of its own (RLIMIT_DATA)"
     return (
         "Clients, resolver and Internet are in a network namespace each, with links of 1500 octets between them. The "
         f"resolver has {counted(settings.server_threads, 'thread')}, {cache}, prefetch "

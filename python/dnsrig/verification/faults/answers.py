@@ -166,7 +166,12 @@ FAULTS = (
         roles=AUTHORITATIVE,
         on_query=dropping(_is_outside),
     ),
-    Fault(name="drops-any", does="drops queries for ANY", roles=AUTHORITATIVE, on_query=dropping(_asks_any)),
+    Fault(
+        name="drops-any",
+        does="drops queries for ANY",
+        roles=(*AUTHORITATIVE, "resolver"),
+        on_query=dropping(_asks_any),
+    ),
     Fault(
         name="notimp-to-any",
         does="answers queries for ANY with NOTIMP",

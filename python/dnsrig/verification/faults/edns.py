@@ -147,25 +147,25 @@ FAULTS = (
     Fault(
         name="drops-edns-flags",
         does="drops queries with EDNS flags that it does not know",
-        roles=AUTHORITATIVE,
+        roles=(*AUTHORITATIVE, "resolver"),
         on_query=dropping(_has_unknown_flags),
     ),
     Fault(
         name="echoes-edns-flags",
         does="gives EDNS flags that it does not know back",
-        roles=AUTHORITATIVE,
+        roles=(*AUTHORITATIVE, "resolver"),
         on_response=unchanged_if_unreadable(_echo_flags),
     ),
     Fault(
         name="drops-edns-versions",
         does="drops queries of unknown EDNS versions",
-        roles=AUTHORITATIVE,
+        roles=(*AUTHORITATIVE, "resolver"),
         on_query=dropping(_has_other_version),
     ),
     Fault(
         name="formerr-to-edns-versions",
         does="answers queries of unknown EDNS versions with FORMERR",
-        roles=AUTHORITATIVE,
+        roles=(*AUTHORITATIVE, "resolver"),
         on_response=refusing(_has_other_version, dns.rcode.FORMERR),
     ),
     Fault(
@@ -201,13 +201,13 @@ FAULTS = (
     Fault(
         name="wrong-client-cookie",
         does="gives another client cookie back than it got",
-        roles=AUTHORITATIVE,
+        roles=(*AUTHORITATIVE, "resolver"),
         on_response=unchanged_if_unreadable(_wrong_cookie),
     ),
     Fault(
         name="badcookie",
         does="does not take its own cookies again",
-        roles=AUTHORITATIVE,
+        roles=(*AUTHORITATIVE, "resolver"),
         seen_in="anycast instances with different secrets (RFC 9018 section 1)",
         on_response=unchanged_if_unreadable(_bad_cookie),
     ),

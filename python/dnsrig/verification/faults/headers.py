@@ -46,6 +46,7 @@ def _as_query(passage: Passage) -> bytes:
     if asked.opcode() == dns.opcode.QUERY:
         return passage.query
     query = dns.message.QueryMessage(id=asked.id)
+    query.flags = asked.flags & dns.flags.RD
     query.question = list(asked.question)
     return wire_of(query)
 
@@ -89,7 +90,7 @@ FAULTS = (
         Fault(
             name=f"drops-{word}",
             does=f"drops queries with the {word.upper()} flag",
-            roles=AUTHORITATIVE,
+            roles=(*AUTHORITATIVE, "resolver") if word == "z" else AUTHORITATIVE,
             on_query=dropping(_has(flag)),
         )
         for word, flag in (("z", Z_BIT), ("cd", dns.flags.CD), ("ad", dns.flags.AD), ("rd", dns.flags.RD))
@@ -98,7 +99,7 @@ FAULTS = (
         Fault(
             name=f"formerr-to-{word}",
             does=f"answers queries with the {word.upper()} flag with FORMERR",
-            roles=AUTHORITATIVE,
+            roles=(*AUTHORITATIVE, "resolver") if word == "z" else AUTHORITATIVE,
             on_response=refusing(_has(flag), dns.rcode.FORMERR),
         )
         for word, flag in (("z", Z_BIT), ("cd", dns.flags.CD), ("ad", dns.flags.AD))
@@ -106,7 +107,7 @@ FAULTS = (
     Fault(
         name="copies-z",
         does="copies the reserved bit Z into the response",
-        roles=AUTHORITATIVE,
+        roles=(*AUTHORITATIVE, "resolver"),
         on_response=unchanged_if_unreadable(_copy_z),
     ),
     Fault(name="wrong-id", does="gives responses another ID", roles=AUTHORITATIVE, on_response=_wrong_id),
@@ -119,7 +120,7 @@ FAULTS = (
     Fault(
         name="answers-any-opcode",
         does="answers messages of any opcode as if they were queries",
-        roles=AUTHORITATIVE,
+        roles=(*AUTHORITATIVE, "resolver"),
         on_query=unchanged_if_unreadable(_as_query),
         on_response=unchanged_if_unreadable(_give_opcode_back),
     ),
@@ -132,7 +133,7 @@ FAULTS = (
     Fault(
         name="forgets-opcode",
         does="gives every response the opcode QUERY",
-        roles=AUTHORITATIVE,
+        roles=(*AUTHORITATIVE, "resolver"),
         on_response=changing(_forget_opcode),
     ),
     Fault(
@@ -150,27 +151,27 @@ FAULTS = (
     Fault(
         name="answers-first-question",
         does="answers the first of several questions",
-        roles=AUTHORITATIVE,
+        roles=(*AUTHORITATIVE, "resolver"),
         on_query=unchanged_if_unreadable(_first_question),
     ),
     Fault(
         name="answers-responses",
         does="answers messages that are responses",
-        roles=AUTHORITATIVE,
+        roles=(*AUTHORITATIVE, "resolver"),
         seen_in="servers that CVE-2024-2169 names",
         on_query=lambda passage: _with_qr(passage.query, qr=False),
     ),
     Fault(
         name="formerr-to-responses",
         does="answers messages that are responses with FORMERR",
-        roles=AUTHORITATIVE,
+        roles=(*AUTHORITATIVE, "resolver"),
         on_query=lambda passage: _with_qr(passage.query, qr=False),
         on_response=unchanged_if_unreadable(_formerr_to_response),
     ),
     Fault(
         name="accepts-updates",
         does="takes updates from anyone",
-        roles=AUTHORITATIVE,
+        roles=(*AUTHORITATIVE, "resolver"),
         on_response=refusing(lambda message: message.opcode() == dns.opcode.UPDATE, dns.rcode.NOERROR),
     ),
 )

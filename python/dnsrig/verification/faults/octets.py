@@ -136,13 +136,13 @@ FAULTS = (
     Fault(
         name="drops-other-classes",
         does="drops queries of other classes than IN",
-        roles=AUTHORITATIVE,
+        roles=(*AUTHORITATIVE, "resolver"),
         on_query=dropping(_is_other_class),
     ),
     Fault(
         name="ignores-class",
         does="answers queries of other classes than IN with what it has in IN",
-        roles=AUTHORITATIVE,
+        roles=(*AUTHORITATIVE, "resolver"),
         on_query=asking(_ask_in),
         on_response=unchanged_if_unreadable(_hide_class),
     ),

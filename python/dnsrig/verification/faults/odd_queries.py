@@ -24,6 +24,7 @@ from dnsrig.verification.faults.changes import (
 )
 from dnsrig.verification.faults.dnssec import AUTHORITATIVE, asks_for, has_do
 from dnsrig.verification.faults.fault import Change, Fault, Passage, unchanged_if_unreadable, wire_of
+from dnsrig.verification.item import Role
 
 META_TYPES = (RdataType.MAILA, RdataType.MAILB, RdataType.TKEY, RdataType.TSIG)
 RARE_TYPES = (RdataType.SSHFP, RdataType.URI, RdataType.OPENPGPKEY)
@@ -205,8 +206,8 @@ def _fault(name: str, does: str, change: Change) -> Fault:
     return Fault(name=name, does=does, roles=AUTHORITATIVE, on_response=change)
 
 
-def _dropping(name: str, does: str, *types: RdataType) -> Fault:
-    return Fault(name=name, does=does, roles=AUTHORITATIVE, on_query=dropping(lambda query: asks_for(query, *types)))
+def _dropping(name: str, does: str, *types: RdataType, roles: tuple[Role, ...] = AUTHORITATIVE) -> Fault:
+    return Fault(name=name, does=does, roles=roles, on_query=dropping(lambda query: asks_for(query, *types)))
 
 
 FAULTS = (
@@ -219,7 +220,12 @@ FAULTS = (
         roles=AUTHORITATIVE,
         on_response=refusing(lambda query: asks_for(query, RdataType.IXFR), dns.rcode.SERVFAIL),
     ),
-    _dropping("drops-rare-types", "drops queries for SSHFP, URI and OPENPGPKEY", *RARE_TYPES),
+    _dropping(
+        "drops-rare-types",
+        "drops queries for SSHFP, URI and OPENPGPKEY",
+        *RARE_TYPES,
+        roles=(*AUTHORITATIVE, "resolver"),
+    ),
     Fault(
         name="drops-nsec-queries",
         does="drops queries for NSEC and RRSIG without DO",
@@ -229,37 +235,37 @@ FAULTS = (
     Fault(
         name="servfail-to-uri",
         does="answers queries for URI with SERVFAIL",
-        roles=AUTHORITATIVE,
+        roles=(*AUTHORITATIVE, "resolver"),
         on_response=refusing(lambda query: asks_for(query, RdataType.URI), dns.rcode.SERVFAIL),
     ),
     Fault(
         name="drops-long-names",
         does=f"drops queries for names of more than {LONG_NAME_OCTETS} octets",
-        roles=AUTHORITATIVE,
+        roles=(*AUTHORITATIVE, "resolver"),
         on_query=dropping(_is_long),
     ),
     Fault(
         name="drops-many-labels",
         does=f"drops queries for names of more than {MANY_LABELS} labels",
-        roles=AUTHORITATIVE,
+        roles=(*AUTHORITATIVE, "resolver"),
         on_query=dropping(_has_many_labels),
     ),
     Fault(
         name="drops-odd-names",
         does="drops queries for names with other octets than printable ones",
-        roles=AUTHORITATIVE,
+        roles=(*AUTHORITATIVE, "resolver"),
         on_query=dropping(_is_odd),
     ),
     Fault(
         name="servfail-to-underscores",
         does="answers queries for names that begin with _25 with SERVFAIL",
-        roles=AUTHORITATIVE,
+        roles=(*AUTHORITATIVE, "resolver"),
         on_response=refusing(_is_of_mail, dns.rcode.SERVFAIL),
     ),
     Fault(
         name="servfail-now-and-then",
         does="answers each third plain query for the SOA record with SERVFAIL when many come in a row",
-        roles=AUTHORITATIVE,
+        roles=(*AUTHORITATIVE, "resolver"),
         seen_in="pools of servers behind one address, of which one has not the zone",
         on_response=unchanged_if_unreadable(_fail_now_and_then),
     ),

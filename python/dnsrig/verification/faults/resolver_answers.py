@@ -14,6 +14,7 @@ from dnsrig.verification.faults.fault import Change, Fault, Passage, unchanged_i
 from dnsrig.verification.tree.zones_spoofing import FORGED_HOST, MISDIRECTED
 from dnsrig.verification.tree.zones_ttls import ENDS_SOON, LONG_TTL_S, RAISED, RAISED_TTL_S
 
+ADVISED = ("algorithm-14.nsec.", "algorithm-15.nsec.", "algorithm-16.nsec.", "digest-4.nsec.")
 RSA_SHA2 = ("algorithm-8.nsec.", "algorithm-10.nsec.")
 
 
@@ -43,6 +44,13 @@ def _fail(passage: Passage) -> bytes:
     refusal = dns.message.make_response(passage.asked, recursion_available=True)
     refusal.set_rcode(dns.rcode.SERVFAIL)
     return wire_of(refusal)
+
+
+def _clear_ad(passage: Passage) -> bytes:
+    """Say that a zone is insecure whose algorithms are not known."""
+    answer = passage.answer
+    answer.flags &= ~dns.flags.AD
+    return wire_of(answer)
 
 
 def _with_ttl(ttl_s: int) -> Callable[[Passage], bytes]:
@@ -112,6 +120,7 @@ def _response_faults() -> tuple[tuple[str, str, Change], ...]:
         ("keeps-servers-ttl", "keeps the TTLs that servers give", _below([RAISED], _with_ttl(RAISED_TTL_S))),
         ("outlives-signatures", "keeps data beyond their signatures", _below([ENDS_SOON], _with_ttl(LONG_TTL_S))),
         ("lacks-rsa-sha2", "does not know RSA/SHA-2", _below(RSA_SHA2, _fail)),
+        ("lacks-advised-algorithms", "does not know P-384, Ed25519, Ed448 and SHA-384", _below(ADVISED, _clear_ad)),
         ("accuses-the-network", "says that no server can be reached, whatever is wrong", _below(["."], _blame_network)),
     )
 

@@ -10,7 +10,7 @@ import dns.rcode
 import dns.rrset
 from dns.rdatatype import RdataType
 
-from dnsrig.verification.faults.changes import changing, is_denial, refusing, replace_rdatas
+from dnsrig.verification.faults.changes import changing, dropping, is_denial, refusing, replace_rdatas
 from dnsrig.verification.faults.fault import Change, Fault, Passage, unchanged_if_unreadable, wire_of
 
 LONGEST_TTL = 2**31 - 1
@@ -171,6 +171,11 @@ _BY_TCP = _unchecked(lambda passage: passage.transport == "tcp" and _is_bogus(pa
 _NOT_ADDRESSES = _unchecked(
     lambda passage: _is_bogus(passage.asked) and passage.asked.question[0].rdtype != RdataType.A
 )
+_WITHOUT_DO = _unchecked(
+    lambda passage: (
+        _is_bogus(passage.asked) and not (passage.asked.edns >= 0 and passage.asked.ednsflags & dns.flags.DO)
+    )
+)
 _RESPONSES: tuple[tuple[str, str, Change], ...] = (
     ("answers-without-question", "gives responses without question", changing(_drop_question)),
     ("answers-another-question", "gives responses with another question", changing(_other_question)),
@@ -230,5 +235,18 @@ FAULTS = (
         roles=("resolver",),
         on_query=_NOT_ADDRESSES[0],
         on_response=_NOT_ADDRESSES[1],
+    ),
+    Fault(
+        name="silent-on-bogus",
+        does="does not answer where data do not validate",
+        roles=("resolver",),
+        on_query=dropping(_is_bogus),
+    ),
+    Fault(
+        name="validates-with-do-only",
+        does="does not validate for queries without DO",
+        roles=("resolver",),
+        on_query=_WITHOUT_DO[0],
+        on_response=_WITHOUT_DO[1],
     ),
 )

@@ -94,14 +94,14 @@ FAULTS = (
     Fault(
         name="exceeds-512",
         does="sends more than 512 octets by UDP to clients without EDNS",
-        roles=AUTHORITATIVE,
+        roles=(*AUTHORITATIVE, "resolver"),
         on_query=unchanged_if_unreadable(_ask_for_more),
         on_response=unchanged_if_unreadable(_hide_opt),
     ),
     Fault(
         name="ignores-payload-size",
         does="does not keep to the client's payload size",
-        roles=AUTHORITATIVE,
+        roles=(*AUTHORITATIVE, "resolver"),
         on_query=asking(_raise_payload),
     ),
     Fault(
@@ -150,7 +150,7 @@ FAULTS = (
     Fault(
         name="needs-whole-queries",
         does="closes TCP connections by which a query comes in more than one segment, or with others in one",
-        roles=(*AUTHORITATIVE, "proxy"),
+        roles=(*AUTHORITATIVE, "proxy", "resolver"),
         needs_whole_queries=True,
     ),
     Fault(
@@ -162,7 +162,7 @@ FAULTS = (
     Fault(
         name="silenced-by-garbage",
         does="answers nothing more after a message that cannot be parsed",
-        roles=AUTHORITATIVE,
+        roles=(*AUTHORITATIVE, "resolver"),
         on_query=_fall_silent,
     ),
     Fault(

@@ -32,9 +32,21 @@ from dns.rdatatype import RdataType
 
 from dnsrig.verification.asker import SocketMaker
 from dnsrig.verification.exchange import Endpoint
+from dnsrig.verification.faults.weak_messages import (
+    Question,
+    answering,
+    as_dname_says,
+    every_other_capital,
+    glue,
+    is_usable,
+    referral,
+    servers_of,
+)
 from dnsrig.verification.faults.weak_numbers import FIRST_PORT, LEAST_ID_PORT, ids_of, ports_of
 from dnsrig.verification.faults.weak_signatures import has_wrong_signature, without_signatures
 from dnsrig.verification.faults.weaknesses import Weakness
+from dnsrig.verification.subjects.special_names import SPECIAL_NAMES
+from dnsrig.verification.tree.zones_cookies import cookie_of, put_cookie
 
 WAIT_S = 2.5
 HURRIED_WAIT_S = 0.7
@@ -54,8 +66,12 @@ LARGEST_MESSAGE = 65_535
 FAILURE_S = 5.0
 UPSTREAM_PORT = 53
 FEW_PORTS = 8
-Question = tuple[dns.name.Name, RdataType, bool]
-"""Name and type, and whether DNSSEC records are asked for upstream."""
+MINIMISED_LABELS = 2
+"""Of the root's and TLDs' names, the root's label among them: servers of these are asked for minimised names."""
+EMPTY_NAMES = 4
+"""So many empty non-terminals in a row are too many for a weak one."""
+COOKIE_OCTETS = 8
+STALE_TTL_S = 3600
 Answer = tuple[dns.rcode.Rcode, list[dns.rrset.RRset]]
 
 
@@ -78,6 +94,8 @@ class _Cache:
     """Addresses of the name servers of each zone."""
     answered: dict[dns.name.Name, str] = field(default_factory=dict)
     """The one of them that has answered last."""
+    cookies: dict[str, bytes] = field(default_factory=dict)
+    """What each server gave for a cookie (RFC 7873)."""
 
 
 class _Client(threading.local):
@@ -167,6 +185,8 @@ class WeakResolver:
 
     def _resolve(self, name: dns.name.Name, rtype: RdataType, with_do: bool) -> Answer:
         """Give rcode and answer, of what is known or of the servers; follow aliases."""
+        if not self._is("asks-for-special-names") and any(name.is_subdomain(suffix) for suffix in SPECIAL_NAMES):
+            return dns.rcode.NXDOMAIN, []
         found: list[dns.rrset.RRset] = []
         for _ in range(ENDLESS_STEPS if self._is("follows-aliases-endlessly") else STEPS):
             rcode, records = self._known_or_asked((name, rtype, with_do))
@@ -186,6 +206,9 @@ class WeakResolver:
         try:
             return self._ask_downwards(question)
         except _FailureError as error:
+            if self._is("gives-stale-for-hours") and question in self._cache.answers:
+                rcode, records = self._cache.answers[question][1]
+                return rcode, [dns.rrset.from_rdata_list(one.name, STALE_TTL_S, list(one)) for one in records]
             if not self._is("forgets-bogus" if isinstance(error, _BogusError) else "forgets-failures"):
                 self._cache.failures[question] = time.monotonic() + FAILURE_S
             raise
@@ -208,12 +231,38 @@ class WeakResolver:
             zone = name
             while zone not in self._cache.servers:
                 zone = zone.parent()
-            response = self._ask_servers(zone, question)
-            lower = _referral(response, zone, name)
+            response = self._ask_minimised(zone, question) or self._ask_servers(zone, question)
+            lower = referral(response, zone, name)
             if lower is None:
                 return self._learn(response, zone, question)
-            self._cache.servers[lower] = _glue(response, lower) or self._addresses(_servers(response, lower))
+            self._cache.servers[lower] = glue(response, lower) or self._addresses(servers_of(response, lower))
         raise _FailureError
+
+    def _ask_minimised(self, zone: dns.name.Name, question: Question) -> dns.message.Message | None:
+        """Ask for a name above with one label more than the zone has (RFC 9156): give a referral, or None.
+
+        Weak ones go on label by label, and take what they find on the way for the answer.
+        """
+        name, _, with_do = question
+        goes_on = self._is("stops-at-empty-names") or self._is("believes-denied-names")
+        if self._is("asks-for-whole-names") or (len(zone.labels) > MINIMISED_LABELS and not goes_on):
+            return None
+        empty = 0
+        for depth in range(len(zone.labels) + 1, len(name.labels) if goes_on else len(zone.labels) + 2):
+            above = name.split(min(depth, len(name.labels)))[1]
+            if above == name:
+                return None
+            try:
+                response = self._ask_servers(zone, (above, RdataType.A, with_do))
+            except _FailureError:
+                return None
+            if referral(response, zone, name) is not None:
+                return response
+            empty += not response.answer
+            is_denied = self._is("believes-denied-names") and response.rcode() == dns.rcode.NXDOMAIN
+            if is_denied or (self._is("stops-at-empty-names") and empty == EMPTY_NAMES):
+                return response
+        return None
 
     def _addresses(self, servers: Sequence[dns.name.Name]) -> list[str]:
         """Ask for the addresses of name servers that a delegation has none of: of the first that have any."""
@@ -234,9 +283,9 @@ class WeakResolver:
     def _learn(self, response: dns.message.Message, zone: dns.name.Name, question: Question) -> Answer:
         """Keep what a response says, and give what of it answers the question."""
         now_s = time.monotonic()
-        mine = _answering(response, question)
+        mine = answering(response, question)
         if not self._is("takes-any-alias"):
-            mine = _as_dname_says(response, question[0], mine)
+            mine = as_dname_says(response, question[0], mine)
         if self._is("compares-case"):
             mine = [rrset for rrset in mine if rrset.name.labels == question[0].labels]
         self._cache.answers[question] = (now_s, (response.rcode(), mine))
@@ -247,7 +296,7 @@ class WeakResolver:
                     self._cache.answers[victim] = (now_s, (dns.rcode.NOERROR, [rrset]))
         if self._is("takes-any-delegation"):
             for rrset in response.authority:
-                if rrset.rdtype == RdataType.NS and (servers := _glue(response, rrset.name)):
+                if rrset.rdtype == RdataType.NS and (servers := glue(response, rrset.name)):
                     self._cache.servers[rrset.name] = servers
         return response.rcode(), mine
 
@@ -265,7 +314,7 @@ class WeakResolver:
                 response = self._ask(server, question)
                 if response is not None:
                     break
-            if response is not None and _is_usable(response, zone, question[0]):
+            if response is not None and is_usable(response, zone, question[0]):
                 self._cache.answered[zone] = server
                 if not self._is_bogus(response, question):
                     return response
@@ -280,7 +329,7 @@ class WeakResolver:
         if question[1] == RdataType.DNSKEY:
             return False
         return has_wrong_signature(
-            _answering(response, question), lambda zone: self._known_or_asked((zone, RdataType.DNSKEY, True))[1]
+            answering(response, question), lambda zone: self._known_or_asked((zone, RdataType.DNSKEY, True))[1]
         )
 
     def _ask(self, server: str, question: Question) -> dns.message.Message | None:
@@ -289,8 +338,14 @@ class WeakResolver:
         query = dns.message.make_query(name, rtype, want_dnssec=with_do, use_edns=0, payload=PAYLOAD)
         if self._client.options:
             query.use_edns(0, query.ednsflags, PAYLOAD, options=[*self._client.options])
+        else:
+            put_cookie(query, self._cache.cookies.setdefault(server, secrets.token_bytes(COOKIE_OCTETS)))
         query.flags &= ~int(dns.flags.RD)
         response = self._by_udp(server, query)
+        if response is not None and response.rcode() == dns.rcode.BADCOOKIE and not self._is("keeps-its-cookie"):
+            self._cache.cookies[server] = cookie_of(response)
+            put_cookie(query, cookie_of(response))
+            response = self._by_udp(server, query)
         if response is not None and response.rcode() == dns.rcode.FORMERR and not self._is("insists-on-edns"):
             query.use_edns(False)
             response = self._by_udp(server, query)
@@ -303,7 +358,7 @@ class WeakResolver:
     def _by_udp(self, server: str, query: dns.message.Message) -> dns.message.Message | None:
         query.id = self._message_id()
         if self._is("mixes-case-alike"):
-            query.question[0].name = _every_other_capital(query.question[0].name)
+            query.question[0].name = every_other_capital(query.question[0].name)
         waits_s = {"hurries": HURRIED_WAIT_S, "retries-often": MANY_WAITS_S}
         deadline = time.monotonic() + waits_s.get(self._weakness, WAIT_S)
         with self._sending_socket(query.id) as channel:
@@ -331,6 +386,9 @@ class WeakResolver:
         same = (asked.name, asked.rdtype, asked.rdclass) == (given.name, given.rdtype, given.rdclass)
         if self._is("compares-case"):
             same = same and asked.name.labels == given.name.labels
+        cookie = cookie_of(response)[:COOKIE_OCTETS]
+        if cookie and not cookie_of(query).startswith(cookie) and not self._is("takes-any-cookie"):
+            return False
         return (
             (same or self._is("takes-any-question"))
             and (response.id == query.id or self._is("takes-any-id"))
@@ -389,80 +447,3 @@ def _bind_first(channel: socket.socket, ports: Iterator[int]) -> None:
         with contextlib.suppress(OSError):
             channel.bind(("", port))
             return
-
-
-def _answering(response: dns.message.Message, question: Question) -> list[dns.rrset.RRset]:
-    """Give the records that answer a question, or an alias in their place, with their signatures."""
-    name, rtype, _ = question
-    types = {rtype, RdataType.CNAME}
-    return [
-        rrset
-        for rrset in response.answer
-        if rrset.name == name and (rrset.covers if rrset.rdtype == RdataType.RRSIG else rrset.rdtype) in types
-    ]
-
-
-def _referral(response: dns.message.Message, zone: dns.name.Name, name: dns.name.Name) -> dns.name.Name | None:
-    """Give the zone below that a response refers to."""
-    if response.answer or response.rcode() != dns.rcode.NOERROR:
-        return None
-    return next(
-        (
-            rrset.name
-            for rrset in response.authority
-            if rrset.rdtype == RdataType.NS and rrset.name != zone and _is_between(zone, rrset.name, name)
-        ),
-        None,
-    )
-
-
-def _is_between(zone: dns.name.Name, lower: dns.name.Name, name: dns.name.Name) -> bool:
-    return lower.is_subdomain(zone) and name.is_subdomain(lower)
-
-
-def _as_dname_says(
-    response: dns.message.Message, name: dns.name.Name, records: list[dns.rrset.RRset]
-) -> list[dns.rrset.RRset]:
-    """Put the alias that follows from a DNAME record in the place of the one that came with it (RFC 6672 section 3)."""
-    for rrset in response.answer:
-        if rrset.rdtype == RdataType.DNAME and name != rrset.name and name.is_subdomain(rrset.name):
-            target = name.relativize(rrset.name) + rrset[0].target
-            return [dns.rrset.from_text(name, rrset.ttl, "IN", "CNAME", target.to_text())]
-    return records
-
-
-def _servers(response: dns.message.Message, zone: dns.name.Name) -> list[dns.name.Name]:
-    """Give the name servers of a zone that a response has."""
-    return [
-        rdata.target
-        for rrset in response.authority
-        if rrset.rdtype == RdataType.NS and rrset.name == zone
-        for rdata in rrset
-    ]
-
-
-def _glue(response: dns.message.Message, zone: dns.name.Name) -> list[str]:
-    """Give the addresses that a response has of a zone's name servers."""
-    names = set(_servers(response, zone))
-    return [
-        str(rdata)
-        for rrset in response.additional
-        if rrset.rdtype == RdataType.A and rrset.name in names
-        for rdata in rrset
-    ]
-
-
-def _is_usable(response: dns.message.Message, zone: dns.name.Name, name: dns.name.Name) -> bool:
-    """Say whether a response answers, denies, or refers downwards."""
-    if response.rcode() not in {dns.rcode.NOERROR, dns.rcode.NXDOMAIN}:
-        return False
-    return bool(response.flags & dns.flags.AA) or _referral(response, zone, name) is not None
-
-
-def _every_other_capital(name: dns.name.Name) -> dns.name.Name:
-    return dns.name.Name(
-        [
-            bytes(octet - 32 if place % 2 and 97 <= octet <= 122 else octet for place, octet in enumerate(label))
-            for label in name.labels
-        ]
-    )

@@ -51,6 +51,13 @@ WEAKNESSES = (
     Weakness("computes-ids", "makes each ID of the one before by multiplication and addition"),
     Weakness("shifts-ids", "makes each ID of the one before by a shift register"),
     Weakness("draws-few-ids", "draws its IDs from 200"),
+    Weakness("stops-at-empty-names", "takes the fourth empty non-terminal above a name for the name"),
+    Weakness("believes-denied-names", "takes the denial of an empty non-terminal for one of the names below it"),
+    Weakness("asks-for-whole-names", "asks servers of the root and of TLDs for the whole name"),
+    Weakness("asks-for-special-names", "asks the root for names that are to stay with it"),
+    Weakness("keeps-its-cookie", "takes BADCOOKIE for a failure"),
+    Weakness("takes-any-cookie", "takes responses whatever client cookie they have"),
+    Weakness("gives-stale-for-hours", "gives what has expired, where servers fail, with a TTL of an hour"),
     Weakness("mixes-case-alike", "writes the same letters of each name as capitals"),
 )
 """Those of `weak_resolver.WeakResolver`."""

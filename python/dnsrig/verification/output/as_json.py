@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from dnsrig import __version__
 from dnsrig.verification.item import Item
 from dnsrig.verification.output.comparison import Comparison
 from dnsrig.verification.runner import Result
@@ -19,7 +20,13 @@ def verification_as_json(verification: Verification) -> dict[str, Any]:
         "target": verification.target,
         "server_version": verification.server_version,
         "zone": verification.zone,
+        "address": None if verification.endpoint is None else verification.endpoint.address,
+        "port": None if verification.endpoint is None else verification.endpoint.port,
+        "began": verification.began_utc,
         "elapsed_s": round(verification.elapsed_s, 3),
+        "dnsrig_version": __version__,
+        "command": list(verification.command),
+        "incomplete": verification.incomplete or None,
         "items": [_result(verification, result) for result in verification.results],
         "summary": {str(verdict): count for verdict, count in verification.summary.items()},
     }

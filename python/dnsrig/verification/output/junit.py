@@ -1,20 +1,30 @@
 """A verification as JUnit XML, which build servers show: an item is a test case."""
 
 import re
-from collections.abc import Sequence
+import shlex
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from xml.etree import ElementTree as ET
 
+from dnsrig import __version__
 from dnsrig.verification.output.comparison import Comparison
 from dnsrig.verification.runner import Result
 from dnsrig.verification.verdicts import Severity, Verdict
-from dnsrig.verification.verification import Verification
+from dnsrig.verification.verification import LABELS, Verification
 
 NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML 1.0 cannot hold, even escaped."""
 
 
-def junit_xml(verifications: Sequence[Verification], fail_on: Severity) -> str:
-    """Write the XML. Items that failed below `fail_on` are not failures here, and say so."""
+def junit_xml(
+    verifications: Sequence[Verification],
+    fail_on: Severity,
+    not_verified: Mapping[str, str] = MappingProxyType({}),
+) -> str:
+    """Write the XML. Items that failed below `fail_on` are not failures here, and say so.
+
+    What could not be verified, or not to the end, has an error; `not_verified` are targets with the reason.
+    """
     suites = ET.Element("testsuites")
     for name, verification in zip(Comparison(verifications).columns, verifications, strict=True):
         failures = [result for result in verification.of(Verdict.FAIL) if _counts(result, fail_on)]
@@ -23,16 +33,53 @@ def junit_xml(verifications: Sequence[Verification], fail_on: Severity) -> str:
             suites,
             "testsuite",
             name=f"dnsrig verify {verification.role} {name}",
-            tests=str(len(verification.results)),
+            tests=str(len(verification.results) + bool(verification.incomplete)),
             failures=str(len(failures)),
-            errors="0",
+            errors=str(int(bool(verification.incomplete))),
             skipped=str(len(skipped)),
             time=f"{verification.elapsed_s:.3f}",
+            timestamp=verification.began_utc,
         )
+        _properties(suite, verification)
+        classname = _classname(verification.role, name)
         for result in verification.results:
-            _case(suite, f"dnsrig.{verification.role}.{name}", verification, result, fail_on)
+            _case(suite, classname, verification, result, fail_on)
+        if verification.incomplete:
+            _error(suite, classname, verification.incomplete)
+    for target, reason in not_verified.items():
+        suite = ET.SubElement(
+            suites, "testsuite", name=f"dnsrig verify {target}", tests="1", failures="0", errors="1", skipped="0"
+        )
+        _error(suite, _classname("verify", target), reason)
     ET.indent(suites)
     return ET.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _classname(role: str, target: str) -> str:
+    """Name the target's class: readers of JUnit XML take what is before a dot for a package."""
+    return f"dnsrig.{role}.{target.replace('.', '_')}"
+
+
+def _properties(suite: ET.Element, verification: Verification) -> None:
+    endpoint = verification.endpoint
+    told = {
+        "dnsrig_version": __version__,
+        "command": shlex.join(verification.command),
+        "server_version": verification.server_version,
+        "zone": verification.zone,
+        "address": None if endpoint is None else endpoint.address,
+        "port": None if endpoint is None else str(endpoint.port),
+        "incomplete": verification.incomplete,
+    }
+    properties = ET.SubElement(suite, "properties")
+    for name, value in told.items():
+        if value:
+            ET.SubElement(properties, "property", name=name, value=_text(value))
+
+
+def _error(suite: ET.Element, classname: str, reason: str) -> None:
+    case = ET.SubElement(suite, "testcase", classname=classname, name="all items are run to their end", time="0.000")
+    ET.SubElement(case, "error", type="incomplete", message=_text(reason))
 
 
 def _counts(result: Result, fail_on: Severity) -> bool:
@@ -50,9 +97,9 @@ def _case(suite: ET.Element, classname: str, verification: Verification, result:
         failure = ET.SubElement(case, "failure", type=str(item.severity), message=_text(outcome.reason))
         failure.text = _text(f"{told}\n\n{evidence}")
     elif outcome.verdict in {Verdict.NOT_APPLICABLE, Verdict.INCONCLUSIVE}:
-        ET.SubElement(case, "skipped", message=_text(f"{outcome.verdict.value}: {outcome.reason}"))
+        ET.SubElement(case, "skipped", message=_text(f"{LABELS[outcome.verdict]}: {outcome.reason}"))
     else:
-        ET.SubElement(case, "system-out").text = _text(f"{outcome.verdict.value}: {outcome.reason}")
+        ET.SubElement(case, "system-out").text = _text(f"{LABELS[outcome.verdict]}: {outcome.reason}")
 
 
 def _text(text: str) -> str:

@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 
-from rich.console import Console
+from rich.console import Console, Group
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from dnsrig.console import PlainConsole
+from dnsrig.verification.by_hand import explained
 from dnsrig.verification.item import Item
 from dnsrig.verification.output.comparison import Comparison, Row
+from dnsrig.verification.output.untried import FOLDED, folded, not_tried
 from dnsrig.verification.runner import Result
 from dnsrig.verification.verdicts import Severity, Verdict
 from dnsrig.verification.verification import LABELS, ORDER, Verification
@@ -23,25 +26,50 @@ STYLES = {
 SHORT = {
     Verdict.FAIL: "FAIL",
     Verdict.INCONCLUSIVE: "?",
-    Verdict.PASS_BY_TCP: "tcp",
+    Verdict.PASS_BY_TCP: "pass by TCP",
     Verdict.PASS: "pass",
     Verdict.NOT_APPLICABLE: "-",
 }
+
+NAME_COLUMNS = 24
+"""Targets' names are folded beyond so many columns, unless their verdicts are wider."""
+REQUIREMENT_COLUMNS = 30
+"""Requirements are left out of a table that has less room for them."""
 
 
 def print_verification(verification: Verification, *, shows_evidence: bool = False) -> None:
     """Print a table a verdict; with `shows_evidence` the deciding messages of failures too."""
     console = PlainConsole()
+    if verification.incomplete and not verification.results:
+        # Nothing was found; why, is said as the command's error.
+        return
     for verdict in ORDER:
         results = verification.of(verdict)
         if not results:
             continue
         console.print(Text(_heading(verification, verdict, len(results)), style=STYLES[verdict]))
-        console.print(_table(verification, results, verdict))
+        alone, alike = folded(results, verdict)
+        if alone:
+            console.print(_table(verification, alone, verdict))
+        for reason, same in alike:
+            console.print(_same_reason(reason, same))
         if shows_evidence and verdict in {Verdict.FAIL, Verdict.INCONCLUSIVE}:
             for result in results:
                 _print_evidence(console, result, result.item.id)
-    console.print(summary_line(verification))
+    _print_summary(console, verification)
+
+
+def _print_summary(console: Console, verification: Verification) -> None:
+    console.print(Text(summary_line(verification)))
+    if wanting := not_tried(verification):
+        console.print(Text(wanting, style="dim"))
+
+
+def _same_reason(reason: str, results: Sequence[Result]) -> Padding:
+    """Show a reason once, with the items that end for it."""
+    ids = ", ".join(result.item.id for result in results)
+    said = Text.assemble((f"{len(results)} items: ", "bold"), reason)
+    return Padding(Group(said, Padding(Text(ids, style="dim"), (0, 0, 0, 2))), (0, 0, 0, 2))
 
 
 def _print_evidence(console: Console, result: Result, title: str) -> None:
@@ -89,49 +117,83 @@ def summary_line(verification: Verification) -> str:
         labels[Verdict.FAIL] += f" ({verification.known_failures} known)"
     counts = ", ".join(f"{count} {labels[verdict]}" for verdict in ORDER if (count := verification.summary[verdict]))
     version = f" ({verification.server_version})" if verification.server_version else ""
-    return f"{verification.role} {verification.target}{version}: {counts or 'no items'}; {verification.elapsed_s:.1f} s"
+    ended = f"; INCOMPLETE: {verification.incomplete}" if verification.incomplete else ""
+    said = f"{verification.role} {verification.target}{version}: {counts or 'no items'}"
+    return f"{said}; {verification.elapsed_s:.1f} s{ended}"
 
 
 def print_comparison(comparison: Comparison, *, shows_evidence: bool = False) -> None:
     """Print the items with a column for each target, those first in which they differ; then why what fails does."""
     console = PlainConsole()
-    by_name = dict(zip(comparison.columns, comparison.verifications, strict=True))
     for title, rows in (("targets differ", comparison.differing), ("targets are alike", comparison.alike)):
         if rows:
             console.print(Text(f"{title} ({len(rows)})", style="bold"))
-            console.print(_side_by_side(comparison, rows))
+            console.print(_side_by_side(comparison, rows, console.width))
+    if legend := _legend(comparison):
+        console.print(Text(legend, style="dim"))
     if reasons := comparison.reasons():
         console.print(Text("what fails, or could not be found out", style="bold"))
-        table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
-        for _ in range(3):
-            table.add_column(no_wrap=True)
-        table.add_column(overflow="fold")
-        for name, result in reasons:
-            verification = by_name[name]
-            reason = f"{result.outcome.reason}{_known(verification, result)}"
-            table.add_row(f"  {result.item.id}", name, _cell(verification, result), reason)
-        console.print(table)
+        console.print(_reasons(comparison))
         for name, result in reasons if shows_evidence else ():
             _print_evidence(console, result, f"{result.item.id}, {name}")
     for verification in comparison.verifications:
-        console.print(summary_line(verification))
+        _print_summary(console, verification)
 
 
-def _side_by_side(comparison: Comparison, rows: Sequence[Row]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    # The same width in both tables.
-    table.add_column("  item", no_wrap=True, min_width=2 + max(len(row.item.id) for row in comparison.rows))
-    for name in comparison.columns:
-        table.add_column(name, overflow="fold")
-    table.add_column("requirement", overflow="fold", ratio=1, min_width=30)
-    for row in rows:
-        found = zip(comparison.verifications, row.results, strict=True)
-        cells = [_cell(verification, result) if result else Text("") for verification, result in found]
-        table.add_row(f"  {row.item.id}", *cells, f"{row.item.requirement} ({row.item.severity})")
+def _reasons(comparison: Comparison) -> Table:
+    """Say of each target why what fails does; what could not be found out for the same reason stands together."""
+    by_name = dict(zip(comparison.columns, comparison.verifications, strict=True))
+    alike: dict[tuple[str, str, Verdict], list[Result]] = {}
+    for name, result in comparison.reasons():
+        alike.setdefault((name, result.outcome.reason, result.outcome.verdict), []).append(result)
+    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
+    for _ in range(3):
+        table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for (name, reason, verdict), same in alike.items():
+        verification = by_name[name]
+        if len(same) > 1 and verdict in FOLDED:
+            ids = ", ".join(result.item.id for result in same)
+            table.add_row(f"  {len(same)} items", name, _cell(verification, same[0]), f"{reason}\n{ids}")
+            continue
+        for result in same:
+            told = f"{reason}{_known(verification, result)}"
+            table.add_row(f"  {result.item.id}", name, _cell(verification, result), told)
     return table
 
 
-def _cell(verification: Verification, result: Result) -> Text:
+def _legend(comparison: Comparison) -> str:
+    """Explain the signs that stand for verdicts in the table."""
+    found = {verdict for row in comparison.rows for verdict in row.verdicts}
+    signs = (verdict for verdict in (Verdict.NOT_APPLICABLE, Verdict.INCONCLUSIVE) if verdict in found)
+    return ", ".join(f"{SHORT[verdict]} {LABELS[verdict]}" for verdict in signs)
+
+
+def _side_by_side(comparison: Comparison, rows: Sequence[Row], width: int) -> Table:
+    """Make a table of the same columns for any of the rows; on a narrow terminal it is without the requirements."""
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    widths = [2 + max(len(row.item.id) for row in comparison.rows)]
+    table.add_column("  item", no_wrap=True, width=widths[0])
+    pairs = [list(zip(comparison.verifications, row.results, strict=True)) for row in comparison.rows]
+    for place, name in enumerate(comparison.columns):
+        cells = [_cell(*pair[place]) for pair in pairs]
+        # A name is folded, a verdict never.
+        widths.append(max(*(cell.cell_len for cell in cells), min(len(name), NAME_COLUMNS), 1))
+        table.add_column(name, overflow="fold", width=widths[-1])
+    has_room = sum(widths) + 2 * len(widths) + REQUIREMENT_COLUMNS <= width
+    if has_room:
+        table.add_column("requirement", overflow="fold")
+    for row in rows:
+        found = zip(comparison.verifications, row.results, strict=True)
+        cells = [_cell(verification, result) for verification, result in found]
+        requirement = [f"{row.item.requirement} ({row.item.severity})"] if has_room else []
+        table.add_row(f"  {row.item.id}", *cells, *requirement)
+    return table
+
+
+def _cell(verification: Verification, result: Result | None) -> Text:
+    if result is None:
+        return Text("")
     verdict = result.outcome.verdict
     known = "" if verification.known_deviation(result) is None else " (known)"
     return Text(f"{SHORT[verdict]}{known}", style=STYLES[verdict])
@@ -161,7 +223,7 @@ def print_item(item: Item) -> None:
         ("severity", f"{item.severity}: {_meaning(item.severity)}"),
         ("what breaks", item.consequence),
         ("how it is found out", item.procedure),
-        ("by hand", "\n".join(item.dig)),
+        ("by hand", "\n".join([*item.dig, *(f"  {{{name}}}: {what}" for name, what in explained(item.dig))])),
         ("source", "; ".join(item.references)),
         ("needs", ", ".join(item.needs).replace("_", " ")),
         ("proven by the faults", ", ".join(item.faults)),

@@ -1,14 +1,15 @@
 """An authoritative server and a zone that it serves."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TypeVar
 
 import dns.flags
 import dns.name
 import dns.rcode
 import dns.rrset
+import dns.tsig
 from dns.rdatatype import RdataType
 from dns.rdtypes.ANY.DS import DS
 
@@ -16,7 +17,7 @@ from dnsrig.verification.asked_again import AskedAgain, ask_again
 from dnsrig.verification.asker import Asker, name_below, random_label
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.habits import Habits
-from dnsrig.verification.kept import kept_property
+from dnsrig.verification.kept import Kept, kept_property
 from dnsrig.verification.landmarks import Landmarks, Place, find_landmarks
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.answers import Answers
@@ -25,6 +26,20 @@ from dnsrig.verification.transfer import Transfer, transfer
 from dnsrig.verification.verdicts import Outcome, failed, inconclusive
 
 LARGE_PAYLOAD = 4096
+Found = TypeVar("Found")
+LANDMARKS = {
+    "host": "name with usual records below its apex",
+    "alias": "alias (CNAME record)",
+    "dname": "DNAME record",
+    "wildcard": "wildcard",
+    "empty": "empty non-terminal",
+    "delegation": "delegation without DS records",
+    "secure_delegation": "delegation with DS records",
+    "glue": "address below a delegation (glue)",
+}
+"""Landmarks that items need, in words."""
+NAMED_BY = {"delegation": "--delegation", "empty non-terminal": "--empty"}
+"""The options by which the user names what has such words; --name is for the rest."""
 DNSSEC_NEEDS = {"signed", "signatures", "unsigned", "nsec", "nsec3"}
 
 
@@ -36,16 +51,19 @@ class AuthoritativeSubject:
     landmarks: Landmarks
     peers: tuple[Asker, ...] = ()
     """Other servers of the zone, which should serve the same."""
+    no_peers: str = "One server is known; further ones can be named by --ns."
+    """Why there are none."""
     title: str = ""
     """The server's name and version, where the rig started it."""
     given_ds: tuple[DS, ...] | None = None
     """The parent zone's DS records for the zone, as the user gave them."""
+    tsig: dns.tsig.Key | None = field(default=None, repr=False)
+    """Signs queries for zone transfers; others go as anybody's."""
     parent: Asker | None = None
     """Asks a server of the parent zone, if one is known."""
     now_s: float = field(default_factory=time.time)
     """The time by which signatures are judged, in seconds since 1970."""
-    kept: dict[str, Any] = field(default_factory=dict, repr=False)
-    """What items work out of the answers once for all of them, by names of their choice."""
+    _kept: Kept = field(default_factory=Kept, repr=False)
 
     def __post_init__(self) -> None:
         if self.asker.habits is None:
@@ -88,7 +106,7 @@ class AuthoritativeSubject:
     def transfer(self) -> Transfer:
         """The zone as the server transfers it, if it does; no older than the SOA record."""
         _ = self.soa
-        return transfer(self.asker, self.origin)
+        return transfer(self.asker, self.origin, self.tsig)
 
     @kept_property
     def peer_answers(self) -> Sequence[Answers]:
@@ -121,9 +139,13 @@ class AuthoritativeSubject:
         found = None if self.parent_ds is None else rrset_of(self.parent_ds, "answer", self.origin, RdataType.DS)
         return () if found is None else tuple(record for record in found if isinstance(record, DS))
 
+    def once(self, what: str, make: Callable[[], Found]) -> Found:
+        """Give what items work out of the answers once for all of them, by a name of their choice."""
+        return self._kept.once(what, make)
+
     def renewed(self) -> "AuthoritativeSubject":
         """Give the same subject, of which nothing was asked; a zone too large to be transferred is not tried again."""
-        again = replace(self, kept={})
+        again = replace(self, _kept=Kept())
         moved = self.__dict__.get("transfer")
         if isinstance(moved, Transfer) and moved.given_up:
             again.__dict__["transfer"] = moved
@@ -190,16 +212,23 @@ class AuthoritativeSubject:
             case "edns":
                 return self._without_edns
             case "peers":
-                return None if self.peers else "One server is known; further ones can be named by --ns."
+                return None if self.peers else self.no_peers
             case "ds":
                 return None if self.ds else f"No DS records for {self.origin} are known; --ds gives them."
             case "transfer":
                 why = self.transfer.refusal
                 return f"The server does not transfer the zone to this address: {why}." if why else None
-        if getattr(self.landmarks, need) is None:
-            words = need.replace("_", " ")
-            return f"No {words} is known in the zone {self.origin}; --zone-file with its data may show one."
-        return None
+        return self.unknown(LANDMARKS[need]) if getattr(self.landmarks, need) is None else None
+
+    def unknown(self, what: str, *, is_whole: bool | None = None) -> str:
+        """Say that none of something is known in the zone, and what would show one.
+
+        `is_whole` says whether all of the zone's data were looked at; None: whether its landmarks were taken from them.
+        """
+        if self.landmarks.is_whole if is_whole is None else is_whole or self.landmarks.is_whole:
+            return f"The zone {self.origin} has no {what}."
+        option = next((option for words, option in NAMED_BY.items() if words in what), "--name")
+        return f"No {what} is known in the zone {self.origin}; {option} may name one, --zone-file shows all."
 
     def _lacks_dnssec(self, need: str) -> str | None:
         if self.dnskey.rcode != dns.rcode.NOERROR:

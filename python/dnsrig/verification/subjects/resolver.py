@@ -4,7 +4,7 @@ import random
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import dns.flags
 import dns.name
@@ -14,7 +14,7 @@ from dns.rdatatype import RdataType
 from dnsrig.verification.anchor_trials import AnchorTrials
 from dnsrig.verification.asker import Asker, random_label
 from dnsrig.verification.exchange import Exchange
-from dnsrig.verification.kept import kept_property
+from dnsrig.verification.kept import Kept, kept_property
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.known_names import RIG_NAMES, UNSIGNED, KnownNames, Question
 from dnsrig.verification.tree.cases import TableRow
@@ -55,8 +55,7 @@ class ResolverSubject:
     """What is known of another tree that it resolves from."""
     _hosts: list[int] = field(default_factory=lambda: random.sample(range(FRESH_HOSTS), FRESH_HOSTS), repr=False)
     _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
-    _found: dict[str, Any] = field(default_factory=dict, repr=False)
-    _finding: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    _kept: Kept = field(default_factory=Kept, repr=False)
 
     def rows(self, item_id: str) -> Sequence[TableRow]:
         """Give the questions of the tree's table that an item asks."""
@@ -92,11 +91,7 @@ class ResolverSubject:
 
     def once(self, what: str, find: Callable[[], Found]) -> Found:
         """Give what items share, found by the first that asks for it."""
-        with self._finding:
-            if what not in self._found:
-                self._found[what] = find()
-            found: Found = self._found[what]
-            return found
+        return self._kept.once(what, find)
 
     @kept_property
     def control(self) -> Exchange:

@@ -26,7 +26,7 @@ from dnsrig.verification.tree.plan import PLANS
 
 PREFIX = "127.53.0"
 """The tree's addresses begin so: the root's is 127.53.0.1."""
-ADDRESSES = 7
+ADDRESSES = 8
 FRESH_S = 86_400
 """A tree in a folder is made anew when it is older: signatures are to be about right for days yet."""
 DESCRIPTION = "tree.json"

@@ -3,8 +3,11 @@
 from dnsrig.verification.tree import (
     zones_algorithms,
     zones_chains,
+    zones_cookies,
     zones_costly,
     zones_denial,
+    zones_down,
+    zones_empty_names,
     zones_forged_denial,
     zones_good,
     zones_multiplying,
@@ -12,6 +15,8 @@ from dnsrig.verification.tree import (
     zones_signatures,
     zones_spoofing,
     zones_ttls,
+    zones_types,
+    zones_unproven,
 )
 from dnsrig.verification.tree.cases import ZonePlan
 
@@ -27,4 +32,9 @@ PLANS: tuple[ZonePlan, ...] = (
     *zones_spoofing.PLANS,
     *zones_ttls.PLANS,
     *zones_multiplying.PLANS,
+    *zones_empty_names.PLANS,
+    *zones_unproven.PLANS,
+    *zones_cookies.PLANS,
+    *zones_down.PLANS,
+    *zones_types.PLANS,
 )

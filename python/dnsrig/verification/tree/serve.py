@@ -2,8 +2,10 @@
 
 import asyncio
 import contextlib
+import shlex
 import socket
 import struct
+import textwrap
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -22,6 +24,7 @@ from dnsrig.verification.tree.answering import answer, truncated, udp_limit
 from dnsrig.verification.tree.loaded import LoadedZone
 from dnsrig.verification.tree.making import PREFIX, Tree, addresses_of, make_tree
 from dnsrig.verification.tree.misbehaviour import Bound, Misbehaviour, Reply, Scene
+from dnsrig.verification.tree.resolver_files import FILES, uses, write_resolver_files
 from dnsrig.verification.tree.seen import SeenQueries
 
 PORT = 53
@@ -252,6 +255,8 @@ def _try_addresses(addresses: Sequence[str]) -> None:
 def serve_tree(folder: Path, stop: threading.Event, tell: Callable[[str], None] = print, prefix: str = PREFIX) -> None:
     """Make the tree below `folder` and serve it until `stop` is set; `tell` what to point a resolver at.
 
+    Into `folder` are written files that resolvers read (`resolver_files`).
+
     Raises:
         EnvironmentLacksError: the addresses, or their port 53, cannot be had.
 
@@ -261,11 +266,13 @@ def serve_tree(folder: Path, stop: threading.Event, tell: Callable[[str], None] 
     tree = make_tree(folder, prefix)
     with TreeServer(tree):
         tell(f"The tree is served on {', '.join(tree.addresses)}, port {PORT}.")
-        tell("Root hints (a zone file):")
-        tell(tree.root_hints.rstrip())
-        tell("Trust anchor, as a DS record:")
-        tell(tree.trust_anchor_ds.rstrip())
-        tell("or as a DNSKEY record:")
-        tell(tree.trust_anchor_dnskey.rstrip())
-        tell("No other trust anchor may be configured, and queries to 127.0.0.0/8 must be allowed.")
+        write_resolver_files(tree, folder)
+        tell(f"In {folder} are:")
+        for name, what in FILES.items():
+            tell(f"  {name:<14}{what}")
+        for use in uses(folder):
+            tell(f"{use.where}:")
+            tell(textwrap.indent(use.lines.rstrip(), "  "))
+        tell("No other trust anchor of the root may be configured, and queries to these addresses must be allowed.")
+        tell(f"Then: dnsrig verify resolver ADDRESS --tree {shlex.quote(str(folder))} (Ctrl-C ends serving)")
         stop.wait()

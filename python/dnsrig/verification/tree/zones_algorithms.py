@@ -23,15 +23,16 @@ DsMaker = Callable[[ZoneKeys, dns.name.Name], list[str]]
 UNKNOWN_ALGORITHM = 200
 UNKNOWN_DIGEST = 200
 ALGORITHMS: tuple[tuple[int, tuple[Status, ...]], ...] = (
-    # RFC 8624 section 3.1 and RFC 9905: MUST NOT validate, or need not any more.
+    # RFC 9904 keeps RFC 8624's lists in IANA's registries. DSA MUST NOT be validated; RFC 9905 wants SHA-1 validated as
+    # long as it is in use, and lets systems without it take such zones for insecure.
     (Algorithm.DSA, SECURE_OR_INSECURE),
     (Algorithm.RSASHA1, SECURE_OR_INSECURE),
     (Algorithm.RSASHA1NSEC3SHA1, SECURE_OR_INSECURE),
-    # MUST validate.
+    # MUST be implemented for validation.
     (Algorithm.RSASHA256, SECURE),
     (Algorithm.RSASHA512, SECURE),
     (Algorithm.ECDSAP256SHA256, SECURE),
-    # RECOMMENDED.
+    # RECOMMENDED (F-algorithms-advised).
     (Algorithm.ECDSAP384SHA384, SECURE_OR_INSECURE),
     (Algorithm.ED25519, SECURE_OR_INSECURE),
     (Algorithm.ED448, SECURE_OR_INSECURE),

@@ -1,0 +1,105 @@
+"""A target on its way to a verification, of which is kept what was found, also where it is interrupted."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from dnsrig.cli.progress import WorkProgress
+from dnsrig.verification.item import KnownItem, Role
+from dnsrig.verification.runner import Result, RunInterruptedError, run_on_each
+from dnsrig.verification.target import Target, verification_of
+from dnsrig.verification.verification import Verification
+
+Keep = Callable[[Verification], None]
+"""Takes each verification as soon as it is there."""
+SECRETS = frozenset({"--tsig"})
+"""Options whose values are for nobody else to read."""
+HIDDEN = "***"
+
+
+class Trial:
+    """One target that is verified, from before it is started."""
+
+    def __init__(self, role: Role, name: str, keep: Keep) -> None:
+        self._role: Role = role
+        self._name = name
+        self._keep = keep
+        self._began = datetime.now(UTC)
+        self._began_s = time.monotonic()
+        self.left_out_s = 0.0
+        """How long something else took meanwhile, in seconds."""
+
+    def run(self, target: Target, items: Sequence[KnownItem], limit_s: float | None) -> None:
+        """Run the items and keep what they found.
+
+        Raises:
+            RunInterruptedError: it was interrupted; what was found till then is kept.
+
+        """
+        runs = len(items) * len(target.subjects)
+        try:
+            with progress_of(self._name, runs) as tell:
+                by_subject = run_on_each(items, target.subjects, tell, limit_s)
+        except RunInterruptedError as interruption:
+            found = self._found(target, items, interruption.results)
+            ended = f"interrupted when {runs - interruption.unended} of {runs} items had ended"
+            self._keep(replace(found, incomplete=ended))
+            raise
+        self._keep(self._found(target, items, by_subject))
+
+    def _found(
+        self, target: Target, items: Sequence[KnownItem], by_subject: Sequence[Sequence[Result]]
+    ) -> Verification:
+        elapsed_s = time.monotonic() - self._began_s - self.left_out_s
+        found = verification_of(
+            self._role, self._name, target, items, by_subject, began=self._began, elapsed_s=elapsed_s
+        )
+        return replace(found, command=typed_command())
+
+    def nothing(self, why: str) -> Verification:
+        """Give what is said of a target that no item could be run against."""
+        elapsed_s = time.monotonic() - self._began_s
+        return Verification(
+            self._role,
+            self._name,
+            None,
+            None,
+            (),
+            elapsed_s,
+            began=self._began,
+            command=typed_command(),
+            incomplete=why,
+        )
+
+
+def typed_command() -> tuple[str, ...]:
+    """Give the command line as it was typed, with the values of secret options hidden."""
+    shown = ["dnsrig"]
+    is_secret = False
+    for word in sys.argv[1:]:
+        option, has_value, _ = word.partition("=")
+        if is_secret:
+            shown.append(HIDDEN)
+        elif option in SECRETS and has_value:
+            shown.append(f"{option}={HIDDEN}")
+        else:
+            shown.append(word)
+        is_secret = not is_secret and word in SECRETS
+    return tuple(shown)
+
+
+@contextmanager
+def progress_of(target: str, items: int) -> Iterator[Callable[[Result], None]]:
+    """Show on standard error how many items of a target have ended; give what is to be told each."""
+    done = 0
+    with WorkProgress(f"verifying {target}", items, "names") as progress:
+
+        def tell(_: Result) -> None:
+            nonlocal done
+            done += 1
+            progress.show(done, f"{target}: {done} of {items} items")
+
+        yield tell

@@ -1,0 +1,95 @@
+"""What happens second by second while a load runs: upstream queries, sockets, packets, octets, memory."""
+
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from itertools import pairwise
+from typing import Any
+
+from dnsrig.monitor.counters import GroupReader, MachineReader
+from dnsrig.monitor.usage import MachineCounters, ProcessCounters
+from dnsrig.studies.resolving.place import CLIENTS_DEVICE, INTERNET_DEVICE, Place
+
+SIDES: Mapping[str, str] = {"clients": CLIENTS_DEVICE, "internet": INTERNET_DEVICE}
+"""The resolver's links, by the words that stand for them in the names of series."""
+WIRE_COUNTERS: Mapping[str, str] = {
+    "packets_in": "packets_in",
+    "packets_out": "packets_out",
+    "octets_in": "bytes_in",
+    "octets_out": "bytes_out",
+}
+"""Names of series by second, with the counters of an interface."""
+SOCKETS = ("udp_sockets", "tcp_sockets", "tcp_time_wait")
+
+
+class Timeline(AbstractContextManager["Timeline"]):
+    """Readings of a resolver and its namespace, one a second, from its making on.
+
+    Args:
+        place: where the resolver and the Internet are.
+        pids: the resolver's processes.
+
+    """
+
+    def __init__(self, place: Place, pids: Sequence[int]) -> None:
+        self._place = place
+        self._machine = MachineReader(pids[0])
+        self._processes = GroupReader()
+        self._processes.watch(pids)
+        self._readings: list[tuple[float, int, MachineCounters, ProcessCounters]] = []
+        self.note()
+
+    def note(self) -> None:
+        """Take a reading."""
+        self._readings.append(
+            (
+                time.monotonic(),
+                self._place.upstream_queries(),
+                self._machine.read(all_counters=True),
+                self._processes.read(with_pss=False),
+            )
+        )
+
+    def __exit__(self, *_: object) -> None:
+        """Close all files."""
+        self._machine.close()
+        self._processes.close()
+
+    @property
+    def upstream_by_second(self) -> list[int]:
+        """Give the upstream queries between each two readings."""
+        counts = [upstream for _, upstream, _, _ in self._readings]
+        return [count - before for before, count in pairwise(counts)]
+
+    def by_second(self) -> dict[str, list[Any]]:
+        """Give the series, all of one length, as a measurement holds them.
+
+        `time_s` counts from the first reading on; sockets and `memory_octets` (resident) are those at that time;
+        packets and octets are rates per second since the reading before, as the resolver sends and receives them.
+        """
+        series: dict[str, list[Any]] = {
+            "time_s": [],
+            "memory_octets": [],
+            **{name: [] for name in SOCKETS},
+            **{f"{side}_{name}": [] for side in SIDES for name in WIRE_COUNTERS},
+        }
+        began = self._readings[0][0]
+        for before, now in pairwise(self._readings):
+            series["time_s"].append(round(now[0] - began, 3))
+            series["memory_octets"].append(now[3].rss_bytes)
+            for name in SOCKETS:
+                series[name].append(getattr(now[2], name))
+            for key, rate in _rates(before[2], now[2], now[0] - before[0]).items():
+                series[key].append(rate)
+        return series
+
+
+def _rates(before: MachineCounters, now: MachineCounters, elapsed_s: float) -> dict[str, float]:
+    """Give packets and octets per second of both links; 0 for a link that is not there."""
+    found = {}
+    for side, device in SIDES.items():
+        ends = before.interfaces.get(device), now.interfaces.get(device)
+        for name, counter in WIRE_COUNTERS.items():
+            first, last = (0 if end is None else getattr(end, counter) for end in ends)
+            found[f"{side}_{name}"] = round((last - first) / elapsed_s, 1) if elapsed_s > 0 else 0.0
+    return found

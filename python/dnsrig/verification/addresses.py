@@ -1,0 +1,64 @@
+"""Where a server is, as users write it: an address or host name, with its port behind it or beside it."""
+
+import ipaddress
+import re
+import socket
+from collections.abc import Iterable, Sequence
+
+from dnsrig.errors import InputError
+from dnsrig.verification.exchange import Endpoint
+
+WITH_PORT = re.compile(
+    r"(?:\[(?P<bracketed>[^\]]+)\]:|(?P<host>[^:#@\[\]]+):|(?P<address>[^#@]+)[#@])(?P<port>[0-9]{1,5})"
+)
+"""An address or host name with its port: 192.0.2.53#5300 and 2001:db8::53#5300 as BIND, [2001:db8::53]:5300 as URLs."""
+LARGEST_PORT = 65_535
+
+
+def endpoint_of(target: str, port: int, known: Iterable[str] = ()) -> Endpoint:
+    """Give the address that `target` is, or the first of the host that it names, with its own port or else `port`.
+
+    Raises:
+        InputError: it is neither, nor one of the names `known`.
+
+    """
+    with_port = None if is_address(target) else WITH_PORT.fullmatch(target)
+    if with_port is None:
+        return Endpoint(_address_of(target, port, known), port)
+    own = int(with_port["port"])
+    if not 1 <= own <= LARGEST_PORT:
+        raise InputError(f"'{target}': {own} is no port; they go from 1 to {LARGEST_PORT}")
+    host = with_port["bracketed"] or with_port["host"] or with_port["address"]
+    return Endpoint(_address_of(host, own, known), own)
+
+
+def others_of(servers: Sequence[str], port: int, target: Endpoint | None) -> tuple[Endpoint, ...]:
+    """Give the endpoints of `servers`, each once, without that of the target.
+
+    Raises:
+        InputError: one is no address or host.
+
+    """
+    found = dict.fromkeys(endpoint_of(server, port) for server in servers)
+    return tuple(one for one in found if one != target)
+
+
+def is_address(text: str) -> bool:
+    """Say whether a text is an IPv4 or IPv6 address."""
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _address_of(host: str, port: int, known: Iterable[str]) -> str:
+    if is_address(host):
+        return str(ipaddress.ip_address(host))
+    try:
+        return str(socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0][4][0])
+    except (OSError, UnicodeError) as error:
+        names = ", ".join(known)
+        nor = f", no server of the rig ({names})," if names else ""
+        why = error.strerror if isinstance(error, OSError) else "it is no host name"
+        raise InputError(f"'{host}' is no address{nor} and as a host name: {why}") from error

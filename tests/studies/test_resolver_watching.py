@@ -1,0 +1,99 @@
+"""What the studies of resolvers watch while a load runs: silence, series by second, latency of each repetition."""
+
+from types import SimpleNamespace
+
+import pytest
+from dnsrig.errors import SubjectFailedError
+from dnsrig.monitor.proc import Interface
+from dnsrig.report.latency import LatencyCurve
+from dnsrig.report.pictures.latency import latency_band
+from dnsrig.studies.resolving import timeline
+from dnsrig.studies.resolving.pictures import MIB, SERIES, lines_of
+from dnsrig.studies.resolving.silence import SILENT_S, Silence
+from dnsrig.studies.resolving.timeline import Timeline
+
+
+def rows(*answered, sent=100):
+    return [{"start_s": float(at), "length_s": 1.0, "sent": sent, "answered": some} for at, some in enumerate(answered)]
+
+
+def test_a_resolver_that_stops_answering_is_given_up_and_not_before():
+    silence = Silence("Unbound")
+    for row in rows(50, 30, *[0] * (int(SILENT_S) - 1)):
+        silence.note(row)
+        silence.refuse()
+    silence.note(rows(*[0] * 20)[-1])
+    with pytest.raises(SubjectFailedError, match=r"Unbound has stopped .* 15 s, from second 2 .*, 80 answers before"):
+        silence.refuse()
+
+
+@pytest.mark.parametrize("answers", [[10, 0, 0, 10, *[0] * 14], [10] * 30])
+def test_pauses_are_no_silence(answers):
+    silence = Silence("Unbound")
+    for row in rows(*answers):
+        silence.note(row)
+    silence.refuse()
+
+
+def test_seconds_without_queries_are_no_silence():
+    silence = Silence("Unbound")
+    for row in rows(*[0] * 40, sent=0):
+        silence.note(row)
+    assert silence.silent_s == 0
+
+
+def test_seconds_in_which_queries_only_wait_are_silence():
+    silence = Silence("Unbound")
+    for row in [*rows(5, 0), *rows(*[0] * 20, sent=0)[2:]]:
+        silence.note(row)
+    assert silence.silent_s == 19
+
+
+def curve(*latencies):
+    return LatencyCurve((50.0, 90.0, 99.0)[: len(latencies)], latencies, 0.0)
+
+
+def test_the_band_is_where_two_repetitions_are():
+    assert latency_band([curve(1, 5, 9), curve(2, 4)]) == [(50.0, 1, 2), (90.0, 4, 5)]
+    assert latency_band([curve(1, 5, 9)]) == []
+
+
+def test_lines_are_in_the_units_of_their_picture():
+    of = lines_of("memory_octets", MIB)
+    case = SimpleNamespace(measurements=[{"by_second": {"time_s": [1, 2], "memory_octets": [MIB, 3 * MIB]}}, {}])
+    assert of(case) == [([1, 2], [1.0, 3.0])]
+
+
+class Machine:
+    """Stands for the reader of the resolver's namespace: counters grow by 1000 octets and 10 packets a reading."""
+
+    def __init__(self, pid):
+        self.pid, self.reads, self.closed = pid, 0, False
+
+    def read(self, *, all_counters):
+        assert all_counters
+        self.reads += 1
+        counters = Interface(1000 * self.reads, 10 * self.reads, 0, 2000 * self.reads, 20 * self.reads, 0)
+        return SimpleNamespace(interfaces={"clients": counters}, udp_sockets=self.reads, tcp_sockets=2, tcp_time_wait=3)
+
+    def close(self):
+        self.closed = True
+
+
+def test_series_are_rates_by_link_and_levels(monkeypatch):
+    clock = iter([100.0, 102.0, 103.0])
+    monkeypatch.setattr(timeline, "MachineReader", Machine)
+    monkeypatch.setattr(timeline.time, "monotonic", lambda: next(clock))
+    asked = iter([5, 25, 26])
+    place = SimpleNamespace(upstream_queries=lambda: next(asked))
+    with Timeline(place, [1 << 30]) as found:
+        found.note()
+        found.note()
+    series = found.by_second()
+    assert found.upstream_by_second == [20, 1]
+    assert series["time_s"] == [2.0, 3.0]
+    assert (series["clients_octets_in"], series["clients_octets_out"]) == ([500.0, 1000.0], [1000.0, 2000.0])
+    assert series["clients_packets_out"] == [10.0, 20.0]
+    assert series["internet_octets_in"] == [0.0, 0.0]
+    assert (series["udp_sockets"], series["tcp_time_wait"]) == ([2, 3], [3, 3])
+    assert {key for key, *_ in SERIES} < set(series)

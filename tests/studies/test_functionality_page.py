@@ -1,0 +1,30 @@
+"""docs/studies/functionality.md is of a run with the items that there are today."""
+
+import re
+from pathlib import Path
+
+import pytest
+from dnsrig.items.catalogue import items
+from dnsrig.studies.functionality.summary import ROLE_WORDS
+from dnsrig.verification.item import ROLES
+
+PAGE = Path(__file__).parents[2] / "docs" / "studies" / "functionality.md"
+ROW = re.compile(r"\| ([A-Z][\w-]*) \|")
+
+
+def ids_of(role):
+    """Give the ids in the tables of a role, below the headline of all items."""
+    every = PAGE.read_text().partition("\n## Every item\n")[2].partition("\n## ")[0]
+    sections = {text.partition("\n")[0].lower(): text for text in every.split("\n### ")[1:]}
+    return ROW.findall(sections[ROLE_WORDS[role].lower()])
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_page_has_the_items_of_the_catalogue(role):
+    """Where it has not: `dnsrig run functionality`, then `tools/write_study_page.py RUN`."""
+    assert sorted(ids_of(role)) == sorted(known.item.id for known in items(role))
+
+
+def test_page_is_of_a_whole_run():
+    assert re.search(r"^Run \S+, dnsrig \S+, \S+, complete$", PAGE.read_text(), re.MULTILINE)
+    assert "quick run" not in PAGE.read_text()

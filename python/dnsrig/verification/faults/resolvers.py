@@ -90,7 +90,8 @@ def _keep_records(passage: Passage) -> bytes:
     if asked.edns < 0:
         answer.use_edns(False)
     elif not asked.ednsflags & dns.flags.DO:
-        answer.ednsflags &= ~dns.flags.DO
+        # The upper bits of the response code stand there too.
+        answer.ednsflags &= ~int(dns.flags.DO)
     wants_ad = asked.flags & dns.flags.AD or (asked.edns >= 0 and asked.ednsflags & dns.flags.DO)
     return _with_flags(answer, off=0 if wants_ad else dns.flags.AD)
 

@@ -26,6 +26,7 @@ from dnsrig.verification.transfer import Reader
 from dnsrig.verification.tsig_keys import key_of_file, key_of_words
 from dnsrig.verification.verdicts import Verdict
 from dnsrig.verification.zones.making import VARIANTS, RigZone, make_zone
+from dnsrig.verification.zones.source import RECORDS
 from signing_primary import messages_of, records_of, signing_primary
 
 SECRET = base64.b64encode(b"nobody else knows it: \xff\xff\xff").decode()
@@ -44,7 +45,8 @@ KEY = key_of_words(f"k.example:{SECRET}")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RigZone, Endpoint]]:
     """Serve a zone with NSEC3, which is transferred only to those who have the key."""
     folder = tmp_path_factory.mktemp("served")
-    zone = make_zone(folder, VARIANTS["nsec3"])
+    # Without large RRsets it fits into one message of a transfer.
+    zone = make_zone(folder, VARIANTS["nsec3"], "told.dnsrig.test.", records=RECORDS.format(serial=1))
     with (
         driver("embedded")([ServedZone(zone.name, zone.path)], ServerSettings(), folder / "server") as server,
         signing_primary(Endpoint(*server.address), zone.path, zone.landmarks.origin, KEY) as primary,

@@ -19,10 +19,13 @@ ITEM = Item(
     references=("RFC 8906 section 8.2.10", "RFC 6891 section 6.1.2"),
     severity=Severity.ERROR,
     consequence="Clients send several options at once, such as dig does; they get no answer, or wait for a time-out.",
-    procedure="The SOA record is asked for with the options NSID, a client cookie, EXPIRE and client subnet 0.0.0.0/0.",
+    procedure=(
+        "The SOA record is asked for with the options NSID, a client cookie, EXPIRE and client subnet 0.0.0.0/0. With "
+        "DO and a client cookie, as resolvers ask, it is asked for again where queries with DO are answered."
+    ),
     dig=("dig @{server} -p {port} {zone} SOA +norec +edns=0 +nsid +cookie +expire +subnet=0.0.0.0/0",),
     needs=("zone", "edns"),
-    faults=("formerr-to-edns-options",),
+    faults=("formerr-to-edns-options", "drops-cookie-with-do"),
 )
 
 
@@ -38,4 +41,8 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     if exchange.rcode == dns.rcode.BADCOOKIE:
         return passed("BADCOOKIE: the server wants its own cookie as well.", exchange)
     wrong = wrong_soa(subject, exchange) or without_opt(exchange)
+    if wrong is None and subject.asker.udp(edns_soa_query(subject, do=True)).response is not None:
+        with_do = subject.asker.udp(edns_soa_query(subject, do=True, options=(dns.edns.CookieOption(COOKIE, b""),)))
+        if with_do.response is None:
+            wrong = subject.unanswered(with_do)
     return wrong or passed("NOERROR with the SOA record and OPT.", exchange)

@@ -5,6 +5,7 @@ import dns.message
 import dns.name
 import dns.rcode
 import dns.rrset
+from dns.edns import OptionType
 from dns.rdatatype import RdataType
 
 from dnsrig.verification.faults.changes import changing, dropping, is_denial, of_type
@@ -103,6 +104,12 @@ FAULTS = (
         does="drops queries with both RD and DO",
         roles=AUTHORITATIVE,
         on_query=dropping(lambda query: bool(query.flags & dns.flags.RD) and has_do(query)),
+    ),
+    Fault(
+        name="drops-cookie-with-do",
+        does="drops queries with both a cookie and DO",
+        roles=AUTHORITATIVE,
+        on_query=dropping(lambda query: has_do(query) and any(one.otype == OptionType.COOKIE for one in query.options)),
     ),
     _in_transfers("axfr-adds-foreign", "transfers a record of another zone too", _add_foreign),
     _in_transfers(

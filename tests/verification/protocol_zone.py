@@ -9,8 +9,8 @@ import dns.zone
 from dnsrig.verification.landmarks import Landmarks, find_landmarks
 
 ORIGIN = "matrix.example."
-LARGE_TEXTS, WIDE_TEXTS, MIDDLE_TEXTS = 20, 8, 3
-"""Records of TXT RRsets whose responses exceed 4000, 1220 and 512 octets."""
+RECORDS = {"huge": 75, "large": 20, "wide": 8, "middle": 3}
+"""Records of TXT RRsets whose responses exceed 16384, 4000, 1220 and 512 octets."""
 STRING_OCTETS = 230
 
 
@@ -18,7 +18,7 @@ def zone_text() -> str:
     """Give the zone unsigned."""
     texts = "\n".join(
         f'{name} TXT "{number:02} {"x" * (STRING_OCTETS - 3)}"'
-        for name, records in (("large", LARGE_TEXTS), ("wide", WIDE_TEXTS), ("middle", MIDDLE_TEXTS))
+        for name, records in RECORDS.items()
         for number in range(records)
     )
     return f"""\

@@ -44,6 +44,8 @@ class Transfer:
     rrsets: tuple[dns.rrset.RRset, ...] = ()
     """In the order in which they came; the first and the last have the SOA record."""
     octets: int = 0
+    flaw: str = ""
+    """What is wrong with the form of a message, the first that is, as a clause (RFC 5936 section 2.2)."""
     malformed: tuple[MalformedRecord, ...] = ()
     """Records whose data cannot be parsed; they are not among the others."""
     zone: dns.zone.Zone | None = field(default=None, compare=False)
@@ -54,7 +56,7 @@ def transfer(asker: Asker, origin: dns.name.Name, key: dns.tsig.Key | None = Non
     """Ask for a zone transfer, over a TCP connection of its own; signed by a TSIG key, if there is one."""
     reader = Reader(Query(name=origin, rtype=RdataType.AXFR, payload=None).wire(secrets.randbelow(1 << 16)), key)
     sent = reader.sent
-    soas = 0
+    soas, flaw = 0, ""
     rrsets: list[dns.rrset.RRset] = []
     malformed: list[MalformedRecord] = []
     octets = 0
@@ -67,7 +69,7 @@ def transfer(asker: Asker, origin: dns.name.Name, key: dns.tsig.Key | None = Non
             channel.sendall(struct.pack("!H", len(sent)) + sent)
             while soas < 2:
                 if time.monotonic() > deadline or octets > LARGEST_TRANSFER:
-                    return Transfer(given_up=True, rrsets=tuple(rrsets), octets=octets)
+                    return Transfer(given_up=True, rrsets=tuple(rrsets), octets=octets, flaw=flaw)
                 wire = _exactly(channel, struct.unpack("!H", _exactly(channel, 2, deadline))[0], deadline)
                 octets += len(wire)
                 message, wrong = reader.read(wire)
@@ -76,6 +78,7 @@ def transfer(asker: Asker, origin: dns.name.Name, key: dns.tsig.Key | None = Non
                 if message.rcode() != dns.rcode.NOERROR:
                     code = dns.rcode.to_text(message.rcode())
                     return Transfer(refusal=f"the response code is {code}", octets=octets)
+                flaw = flaw or _flaw_of(message, origin, is_first=not rrsets)
                 if not message.answer and not rrsets:
                     return Transfer(refusal="the response has no answer", octets=octets)
                 rrsets += message.answer
@@ -89,7 +92,7 @@ def transfer(asker: Asker, origin: dns.name.Name, key: dns.tsig.Key | None = Non
         given_up = octets > MUCH and time.monotonic() >= deadline
         return Transfer(trouble="" if given_up else why, given_up=given_up, rrsets=tuple(rrsets), octets=octets)
     zone = _zone_of(rrsets, origin)
-    return Transfer(rrsets=tuple(rrsets), octets=octets, malformed=tuple(malformed), zone=zone)
+    return Transfer(rrsets=tuple(rrsets), octets=octets, flaw=flaw, malformed=tuple(malformed), zone=zone)
 
 
 class Reader:
@@ -150,6 +153,16 @@ def _check_header(message: dns.message.Message, sent: bytes) -> None:
         raise ValueError(f"{WRONG} another ID than the query")
     if not message.flags & dns.flags.QR:
         raise ValueError(f"{WRONG} no QR flag")
+
+
+def _flaw_of(message: dns.message.Message, origin: dns.name.Name, *, is_first: bool) -> str:
+    """Say what of a message's form is not as it should be; "" if nothing."""
+    if not message.flags & dns.flags.AA:
+        return "has no AA"
+    questions = [(one.name, one.rdtype) for one in message.question]
+    if questions != [(origin, RdataType.AXFR)] and (is_first or questions):
+        return "has another question" if questions else "has no question, though it is the first"
+    return ""
 
 
 def _exactly(channel: socket.socket, octets: int, deadline: float) -> bytes:

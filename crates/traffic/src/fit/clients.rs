@@ -237,8 +237,8 @@ impl Clients {
         }
     }
 
-    /// What a profile has of them.
-    pub fn facts(&self) -> ClientFacts {
+    /// What a profile has of them; `has_referrals` says whether they were answered with any.
+    pub fn facts(&self, has_referrals: bool) -> ClientFacts {
         let clients = self.by_address.values();
         let ipv6 = clients.filter(|client| client.is_ipv6).count();
         let (burst_queries, burst_ms) = self.bursts();
@@ -248,7 +248,7 @@ impl Clients {
             activity: population.activity,
             ipv6: rounded(ipv6 as f64 / self.count().max(1) as f64),
             caching: rounded(self.caching()),
-            repeats: rounded(self.habits().repeats()),
+            repeats: rounded(self.habits().repeats(has_referrals)),
             burst_queries: rounded(burst_queries),
             burst_ms: rounded(burst_ms),
         }
@@ -303,6 +303,10 @@ fn answer_place(asked: &Asked) -> (usize, u32) {
 mod tests {
     use super::*;
 
+    const DATA: Outcome = Outcome::Data {
+        is_authoritative: false,
+    };
+
     fn asked(client: u8, time_ms: i64, qtype: u16, name: u64) -> Asked {
         Asked {
             client: IpAddr::from([10, 0, 0, client]),
@@ -324,7 +328,7 @@ mod tests {
         ] {
             clients.query(&query);
         }
-        let facts = clients.facts();
+        let facts = clients.facts(false);
         // The other client's query has no host before it, and one of two later queries of type A is for the same name.
         assert_eq!(
             (facts.count, clients.paired(), facts.repeats),
@@ -348,24 +352,24 @@ mod tests {
                 };
                 let query = asked(client, round * period_ms, TYPE_A, name);
                 let habit = clients.query(&query);
-                clients.answered(&query, Outcome::Data, habit);
+                clients.answered(&query, DATA, habit);
                 clients.answer(&query, 50);
             }
         }
-        assert_eq!(clients.facts().caching, 0.666667);
+        assert_eq!(clients.facts(false).caching, 0.666667);
         // Of 19 questions each after the first, ten of the third are repeated.
-        assert_eq!(clients.facts().repeats, 0.175439);
+        assert_eq!(clients.facts(false).repeats, 0.175439);
     }
 
     #[test]
     fn what_is_no_host_makes_no_pair() {
         let mut clients = Clients::default();
         let queries = [
-            (asked(1, 0, TYPE_A, 7), Outcome::Data),
+            (asked(1, 0, TYPE_A, 7), DATA),
             (asked(1, 10, TYPE_A, 8), Outcome::Failed(NXDOMAIN)),
             (asked(1, 20, TYPE_AAAA, 7), Outcome::NoData),
             // It knows the answer for that host.
-            (asked(1, 30, TYPE_AAAA, 9), Outcome::Data),
+            (asked(1, 30, TYPE_AAAA, 9), DATA),
             (asked(1, 40, TYPE_HTTPS, 9), Outcome::NoData),
             (asked(1, 50, TYPE_HTTPS, 10), Outcome::Failed(NXDOMAIN)),
         ];

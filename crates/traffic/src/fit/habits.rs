@@ -12,8 +12,13 @@ const RECENT: usize = 1 << 16;
 pub(super) enum Outcome {
     /// It is not known, as there is no answer.
     Unknown,
-    /// There are data.
-    Data,
+    /// There are data, of a server that says it is authoritative for them or of another.
+    Data {
+        /// AA.
+        is_authoritative: bool,
+    },
+    /// It names the servers of a zone below.
+    Referral,
     /// The name has no data of the type.
     NoData,
     /// The RCODE says that it failed.
@@ -46,6 +51,13 @@ impl Share {
     fn value(self) -> f64 {
         self.part as f64 / self.whole.max(1) as f64
     }
+
+    fn with(self, other: Self) -> Self {
+        Self {
+            part: self.part + other.part,
+            whole: self.whole + other.whole,
+        }
+    }
 }
 
 /// How often clients repeat themselves, and ask for pairs.
@@ -54,6 +66,8 @@ pub(super) struct Habits {
     /// By hash of client, type and outcome: bits of that hash, and the hash of the last name.
     recent: Vec<(u32, u64)>,
     repeats: Share,
+    /// The same of queries that were answered with authoritative data.
+    of_authoritative: Share,
     pairs: Share,
 }
 
@@ -62,6 +76,7 @@ impl Default for Habits {
         Self {
             recent: vec![(0, 0); RECENT],
             repeats: Share::default(),
+            of_authoritative: Share::default(),
             pairs: Share::default(),
         }
     }
@@ -76,8 +91,18 @@ impl Habits {
         let tag = hash as u32 | 1;
         let last = std::mem::replace(recent, (tag, asked.name));
         let is_repeated = last == (tag, asked.name);
+        let is_authoritative = matches!(
+            outcome,
+            Outcome::Data {
+                is_authoritative: true
+            }
+        );
         if last.0 == tag {
-            self.repeats.add(is_repeated);
+            let repeats = match is_authoritative {
+                true => &mut self.of_authoritative,
+                false => &mut self.repeats,
+            };
+            repeats.add(is_repeated);
         }
         if let Some(is_of_pair) = habit.is_of_pair {
             self.pairs.add(is_of_pair);
@@ -87,12 +112,16 @@ impl Habits {
 
     /// Whether nothing was counted.
     pub fn is_empty(&self) -> bool {
-        self.repeats.whole + self.pairs.whole == 0
+        self.repeats.whole + self.of_authoritative.whole + self.pairs.whole == 0
     }
 
-    /// The share of queries that repeat the last of their kind, where there is one.
-    pub fn repeats(&self) -> f64 {
-        self.repeats.value()
+    /// The share of queries that repeat the last of their kind, where there is one. Of a server that gives referrals, without
+    /// those for its own data, which are of few names and asked for in any order.
+    pub fn repeats(&self, has_referrals: bool) -> f64 {
+        match has_referrals {
+            true => self.repeats.value(),
+            false => self.repeats.with(self.of_authoritative).value(),
+        }
     }
 
     /// The share of AAAA and HTTPS queries for the host that their client asked for last, where they can be.

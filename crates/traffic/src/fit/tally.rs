@@ -237,7 +237,10 @@ impl Tally {
         match (has_failed, has_no_data) {
             (true, _) => Outcome::Failed(rcode),
             (_, true) => Outcome::NoData,
-            _ => Outcome::Data,
+            _ if found.is_referral => Outcome::Referral,
+            _ => Outcome::Data {
+                is_authoritative: header.is_authoritative(),
+            },
         }
     }
 }

@@ -169,32 +169,53 @@ fn a_profile_of_what_a_profile_made_is_like_it() {
     }
 }
 
-/// The clients that traffic of `profile` shows, and the profile of that: its clients, queries of a burst, and all of it.
-fn clients_of(profile: &Profile) -> (f64, f64, f64, Profile) {
+/// The clients that traffic of `profile` shows, and the profile of that.
+fn fitted_again(profile: &Profile) -> (f64, Profile) {
     let (text, summary) = Made::of(profile, 40_000, Packets::Both).fitted();
     let again = Profile::parse("again", &text).unwrap();
-    let group = &again.clients[0];
-    let (clients, burst_queries) = (group.clients, group.burst_queries);
-    (summary.clients as f64, clients, burst_queries, again)
+    (summary.clients as f64, again)
 }
 
 #[test]
-fn clients_do_not_grow_fewer_from_profile_to_profile() {
+fn clients_and_their_habits_stay_from_profile_to_profile() {
     for (name, _) in NAMED {
-        let (mut seen, _, _, mut profile) = clients_of(&Profile::open(name).unwrap());
-        let mut before = None;
+        let (mut seen, mut profile) = fitted_again(&Profile::open(name).unwrap());
         for round in 0..3 {
-            let (seen_again, clients, burst_queries, next) = clients_of(&profile);
+            let (seen_again, next) = fitted_again(&profile);
             let what = |figure: &str| format!("{name}, {figure} of round {round}");
             near(seen_again / seen, 1.0, 0.1, &what("clients seen"));
-            if let Some((clients_before, burst_before)) = before {
-                // Chao's estimator is a lower bound: of very unequal clients it tells fewer.
-                near(clients / clients_before, 1.0, 0.25, &what("clients"));
-                near(burst_queries / burst_before, 1.0, 0.1, &what("bursts"));
-            }
-            before = Some((clients, burst_queries));
+            let (was, is) = (&profile.clients[0], &next.clients[0]);
+            // Chao's estimator is a lower bound: of very unequal clients it tells fewer.
+            near(is.clients / was.clients, 0.85, 0.25, &what("clients"));
+            near(
+                is.burst_queries / was.burst_queries,
+                1.0,
+                0.1,
+                &what("queries of a burst"),
+            );
+            near(
+                is.burst_ms / was.burst_ms,
+                1.0,
+                0.15,
+                &what("time of a burst"),
+            );
+            near(is.caching, was.caching, 0.12, &what("caching"));
+            near(is.repeats, was.repeats, 0.08, &what("repeats"));
+            let (was, is) = (&profile.queries, &next.queries);
+            near(is.paired, was.paired, 0.05, &what("pairs"));
             (seen, profile) = (seen_again, next);
         }
+    }
+}
+
+/// What a named profile says of habits, a capture of what it made tells again.
+#[test]
+fn habits_are_those_of_the_profile() {
+    for (name, repeats, tolerance) in [("root-2006", 0.9, 0.08), ("resolver-2022", 0.028, 0.01)] {
+        let profile = Profile::open(name).unwrap();
+        let (_, again) = fitted_again(&profile);
+        near(again.clients[0].repeats, repeats, tolerance, name);
+        near(again.queries.paired, profile.queries.paired, 0.05, name);
     }
 }
 

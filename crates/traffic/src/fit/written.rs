@@ -2,7 +2,7 @@
 
 use super::RARE;
 use super::counts::rounded;
-use super::tally::Tally;
+use super::tally::{AnswerTally, Tally};
 use crate::profile::{
     AnswerFigures, ClientGroup, OpcodeFigures, Profile, QueryFigures, RcodeShare, TransportFigures,
     TypeFigures,
@@ -136,7 +136,7 @@ fn profile(tally: &Tally, name: &str, default: &Profile) -> Profile {
 }
 
 fn clients(tally: &Tally, default: &Profile) -> ClientGroup {
-    let facts = tally.clients.facts();
+    let facts = tally.clients.facts(has_referrals(&tally.answers));
     ClientGroup {
         name: "all".to_owned(),
         queries: 1.0,
@@ -233,6 +233,11 @@ fn queries(tally: &Tally, default: &Profile) -> QueryFigures {
     }
 }
 
+/// Whether most of what succeeds is a referral, as with servers of the root and of top-level domains.
+fn has_referrals(answers: &AnswerTally) -> bool {
+    2 * answers.referrals > answers.count - answers.failed
+}
+
 fn answers(tally: &Tally, default: &Profile) -> AnswerFigures {
     let answers = &tally.answers;
     if answers.count == 0 {
@@ -259,7 +264,7 @@ fn answers(tally: &Tally, default: &Profile) -> AnswerFigures {
         aa: share(answers.aa, answers.count),
         ra: share(answers.ra, answers.count),
         ad: share(answers.ad, succeeded),
-        referrals: 2 * answers.referrals > succeeded,
+        referrals: has_referrals(answers),
         truncated: share(answers.truncated, answers.by_udp),
         unanswered: match tally.has_queries {
             true => share(tally.pending.unanswered, tally.queries.count),

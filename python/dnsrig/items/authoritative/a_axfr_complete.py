@@ -39,6 +39,7 @@ ITEM = Item(
     dig=("dig @{server} -p {port} {zone} AXFR",),
     needs=("transfer",),
     faults=(
+        "cuts-huge-by-tcp",
         "two-cnames",
         "axfr-leaves-out",
         "axfr-strips-rrsig",

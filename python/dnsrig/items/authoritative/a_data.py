@@ -41,6 +41,7 @@ ITEM = Item(
     dig=("dig @{server} -p {port} {host} {type} +norec +noedns   # and all others; compare with the zone file",),
     needs=("zone",),
     faults=(
+        "cuts-huge-by-tcp",
         "two-cnames",
         "other-address",
         "other-glue",

@@ -27,6 +27,8 @@ ITEM = Item(
         "clears-tc",
         "cuts-without-tc",
         "cuts-tcp",
+        "drops-huge-by-tcp",
+        "cuts-huge-by-tcp",
         "drops-large-by-tcp",
         "no-tcp",
         "drops-tcp",

@@ -1,9 +1,10 @@
 """A-ra: recursion not available."""
 
 import dns.flags
+from dns.rdatatype import RdataType
 
 from dnsrig.items.authoritative._answers import sample
-from dnsrig.items.authoritative._probes import soa_query, wrong_soa
+from dnsrig.items.authoritative._probes import edns_soa_query, soa_query, wrong_soa
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
@@ -20,12 +21,12 @@ ITEM = Item(
         "cache."
     ),
     procedure=(
-        "The SOA record is asked for with RD=1, then with RD=0; the response is NOERROR with the record, and RA=0. So "
-        "are the responses to a sample of all names that are known, with DO."
+        "The SOA record is asked for with RD=1, then with RD=0, then with RD=1 and DO; the response is NOERROR with "
+        "the record, and RA=0. So are the responses to a sample of all names that are known, with DO."
     ),
     dig=("dig @{server} -p {port} {zone} SOA +rec +noedns",),
     needs=("zone",),
-    faults=("sets-ra", "sets-ra-without-rd", "sets-ra-with-do", "drops-rd"),
+    faults=("sets-ra", "sets-ra-without-rd", "sets-ra-with-do", "drops-rd", "drops-rd-with-do"),
 )
 
 
@@ -40,6 +41,11 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     without = subject.asker.udp(soa_query(subject))
     if without.has_flag(dns.flags.RA):
         return failed("The response to a query without RD has RA.", without)
+    if subject.answers.get(subject.origin, RdataType.SOA).message is not None:
+        with_do = subject.asker.ask(edns_soa_query(subject, rd=True, do=True))
+        wrong = wrong_soa(subject, with_do)
+        if wrong is not None:
+            return wrong
     for other in sample(subject):
         if other.has_flag(dns.flags.RA):
             return failed(f"The response to {other.title} with DO and without RD has RA.", other)

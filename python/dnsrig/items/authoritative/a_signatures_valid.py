@@ -22,6 +22,7 @@ ITEM = Item(
     dig=("delv @{server} -p {port} {zone} SOA   # with the zone's key as trust anchor",),
     needs=("signatures",),
     faults=(
+        "cuts-huge-by-tcp",
         "two-cnames",
         "bad-signatures",
         "bad-dnskey-signature",

@@ -29,7 +29,16 @@ ITEM = Item(
         "dig @{server} -p {port} {large} +norec +noedns +tcp",
     ),
     needs=("zone",),
-    faults=("clears-tc", "cuts-without-tc", "cuts-ragged", "cuts-tcp", "drops-large-by-tcp", "no-tcp", "drops-tcp"),
+    faults=(
+        "clears-tc",
+        "cuts-without-tc",
+        "cuts-ragged",
+        "cuts-tcp",
+        "drops-huge-by-tcp",
+        "drops-large-by-tcp",
+        "no-tcp",
+        "drops-tcp",
+    ),
 )
 
 

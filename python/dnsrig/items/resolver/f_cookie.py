@@ -39,7 +39,10 @@ def check(subject: ResolverSubject) -> Outcome:
     first = _asked(subject, CLIENT)
     if wrong := wrong_answer(subject, first, "A query with a client cookie"):
         return wrong
-    cookie = _cookie(first)
+    cookies = _cookies(first)
+    if len(cookies) > 1:
+        return failed(f"The response has {len(cookies)} COOKIE options.", first)
+    cookie = b"".join(cookies)
     if not cookie:
         return passed("A client's cookie changes nothing; the resolver has none of its own.", first)
     if not cookie.startswith(CLIENT):
@@ -57,7 +60,7 @@ def _asked(subject: ResolverSubject, cookie: bytes) -> Exchange:
     return subject.asker.ask(plain_query(subject, payload=USUAL_PAYLOAD, options=(option,)))
 
 
-def _cookie(exchange: Exchange) -> bytes:
-    """Give the cookies of the response, b"" if it has none."""
+def _cookies(exchange: Exchange) -> list[bytes]:
+    """Give the contents of the response's COOKIE options."""
     options = () if exchange.message is None else exchange.message.options
-    return next((option.to_wire() or b"" for option in options if option.otype == COOKIE), b"")
+    return [option.to_wire() or b"" for option in options if option.otype == COOKIE]

@@ -26,7 +26,7 @@ ITEM = Item(
 )
 
 
-HOSTS = 3
+HOSTS = 8
 """A resolver that lost a message may ask once without EDNS: what all of them show decides."""
 
 

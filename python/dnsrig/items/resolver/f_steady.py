@@ -1,5 +1,6 @@
 """F-steady: the same question, the same answer."""
 
+import dns.name
 import dns.rcode
 from dns.rdatatype import RdataType
 
@@ -22,7 +23,7 @@ ITEM = Item(
         "the client's port which ones."
     ),
     procedure=(
-        f"An SOA record, or in a tree of yours a secure name, is asked for {TIMES} times without EDNS, each time from "
+        f"An SOA record, in a tree of yours the root's, is asked for {TIMES} times without EDNS, each time from "
         "another port; two responses without the record fail. Lost and truncated responses do not count."
     ),
     dig=("for i in $(seq 24); do dig @{server} -p {port} control.unsigned. SOA +noedns +short; done",),
@@ -34,7 +35,8 @@ ITEM = Item(
 
 def check(subject: ResolverSubject) -> Outcome:
     """Ask many times."""
-    query = subject.names.secure.plain if subject.tree is None else Question(UNSIGNED.parent(), RdataType.SOA).plain
+    name = dns.name.root if subject.tree is None else UNSIGNED.parent()
+    query = Question(name, RdataType.SOA).plain
     exchanges = [subject.asker.udp(query) for _ in range(TIMES)]
     counted = [one for one in exchanges if one.message is not None and not one.is_truncated]
     good = [one for one in counted if one.rcode == dns.rcode.NOERROR and one.message is not None and one.message.answer]

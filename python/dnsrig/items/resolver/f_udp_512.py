@@ -8,7 +8,7 @@ from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed
 
 OLD_LIMIT, PAYLOAD = 512, 1232
-LARGE, LARGER = 1220, 4000
+LARGE, LARGER = 512, 4000
 ITEM = Item(
     id="F-udp-512",
     role="resolver",
@@ -22,7 +22,7 @@ ITEM = Item(
         "are not longer than that, and have TC."
     ),
     dig=(
-        "dig @{server} -p {port} large1220.secure.nsec. TXT +noedns +ignore",
+        "dig @{server} -p {port} large700.secure.nsec. TXT +noedns +ignore",
         "dig @{server} -p {port} large4000.secure.nsec. TXT +dnssec +bufsize=1232 +ignore",
     ),
     needs=("names",),
@@ -35,8 +35,12 @@ def check(subject: ResolverSubject) -> Outcome:
     plain, with_edns = subject.names.large.get(LARGE), subject.names.large.get(LARGER)
     if plain is None or with_edns is None:
         return none_so_large(LARGE if plain is None else LARGER)
+    asked = [(plain.plain, OLD_LIMIT)]
+    if subject.control.message is not None:
+        # Where EDNS gets no response, that is the matter of F-do.
+        asked.append((replace(with_edns.with_do, payload=PAYLOAD), PAYLOAD))
     exchanges = []
-    for query, limit in ((plain.plain, OLD_LIMIT), (replace(with_edns.with_do, payload=PAYLOAD), PAYLOAD)):
+    for query, limit in asked:
         exchange = subject.asker.udp(query)
         if exchange.response is None:
             return subject.unanswered(exchange)

@@ -7,7 +7,7 @@ import dns.rcode
 import dns.rrset
 from dns.rdatatype import RdataType
 
-from dnsrig.verification.faults.changes import changing, is_denial, of_type
+from dnsrig.verification.faults.changes import changing, dropping, is_denial, of_type
 from dnsrig.verification.faults.dnssec import AUTHORITATIVE, asks_for, has_do
 from dnsrig.verification.faults.fault import Change, Fault, Passage, unchanged_if_unreadable, wire_of
 from dnsrig.verification.faults.some_answers import RANDOM
@@ -51,6 +51,18 @@ def _add_foreign(passage: Passage) -> bytes:
     return wire_of(part)
 
 
+def _without_aa(passage: Passage) -> bytes:
+    part = passage.answer
+    part.flags &= ~int(dns.flags.AA)
+    return wire_of(part)
+
+
+def _without_question(passage: Passage) -> bytes:
+    part = passage.answer
+    part.question = []
+    return wire_of(part)
+
+
 def _leave_out_glue(passage: Passage) -> bytes:
     part = passage.answer
     cuts = [rrset.name for rrset in part.answer if rrset.rdtype == RdataType.DS]
@@ -86,10 +98,18 @@ FAULTS = (
     _fault("wildcards-of-one-label", "takes a wildcard for one label only", changing(_one_label)),
     _fault("sets-ad-with-do", "sets AD in responses to queries with DO", changing(_set_ad, has_do)),
     _fault("sets-ra-with-do", "sets RA in responses to queries with DO", changing(_set_ra, has_do)),
+    Fault(
+        name="drops-rd-with-do",
+        does="drops queries with both RD and DO",
+        roles=AUTHORITATIVE,
+        on_query=dropping(lambda query: bool(query.flags & dns.flags.RD) and has_do(query)),
+    ),
     _in_transfers("axfr-adds-foreign", "transfers a record of another zone too", _add_foreign),
     _in_transfers(
         "axfr-leaves-out-glue", "leaves the glue of secure delegations out of zone transfers", _leave_out_glue
     ),
+    _in_transfers("axfr-without-aa", "clears AA in the messages of zone transfers", _without_aa),
+    _in_transfers("axfr-without-question", "leaves the question out of zone transfers", _without_question),
     _in_transfers(
         "axfr-other-id", "gives messages of zone transfers another ID", lambda passage: OTHER_ID + passage.response[2:]
     ),

@@ -240,7 +240,7 @@ FAULTS = (
         name="silent-on-bogus",
         does="does not answer where data do not validate",
         roles=("resolver",),
-        on_query=dropping(_is_bogus),
+        on_query=dropping(lambda query: _is_bogus(query) and not query.flags & dns.flags.CD),
     ),
     Fault(
         name="validates-with-do-only",

@@ -11,6 +11,7 @@ import dns.rcode
 from dns.rdatatype import RdataType
 
 from dnsrig.verification.faults.fault import Change, Fault, Passage, unchanged_if_unreadable, wire_of
+from dnsrig.verification.faults.messages import OLD_LIMIT
 from dnsrig.verification.tree.cases import BOGUS, Status, TableRow
 from dnsrig.verification.tree.plan import PLANS
 
@@ -77,7 +78,9 @@ def _clear_cd(passage: Passage) -> bytes:
 
 def _ask_with_do(passage: Passage) -> bytes:
     query = passage.asked
-    query.use_edns(0, dns.flags.DO, query.payload if query.edns >= 0 else 4096, options=list(query.options))
+    # Without EDNS clients take 512 octets.
+    payload = query.payload if query.edns >= 0 else OLD_LIMIT
+    query.use_edns(max(query.edns, 0), dns.flags.DO, payload, options=list(query.options))
     return wire_of(query)
 
 

@@ -14,6 +14,8 @@ LARGEST_PAYLOAD = 65_535
 COUNTS = slice(6, 8)
 """Octets of the header with the number of records in the answer section."""
 SILENCED = "silenced"
+HUGE = 16_384
+"""Octets beyond which some buffers do not go."""
 
 
 def _ask_for_more(passage: Passage) -> bytes:
@@ -69,6 +71,20 @@ def _drop_large_by_tcp(passage: Passage) -> bytes | None:
     return None if passage.transport == "tcp" and len(passage.response) > OLD_LIMIT else passage.response
 
 
+def _cut_huge_by_tcp(passage: Passage) -> bytes:
+    """Leave out records from the end, and do not say so."""
+    if passage.transport != "tcp" or len(passage.response) <= HUGE:
+        return passage.response
+    answer = passage.answer
+    for rrset in answer.answer:
+        replace_rdatas(rrset, list(rrset)[: len(rrset) // 2] or list(rrset))
+    return wire_of(answer)
+
+
+def _drop_huge_by_tcp(passage: Passage) -> bytes | None:
+    return None if passage.transport == "tcp" and len(passage.response) > HUGE else passage.response
+
+
 def _drop_tcp(passage: Passage) -> bytes | None:
     return None if passage.transport == "tcp" else passage.query
 
@@ -116,6 +132,18 @@ FAULTS = (
         does="cuts responses by TCP to 512 octets",
         roles=AUTHORITATIVE,
         on_response=unchanged_if_unreadable(_cut_by_tcp),
+    ),
+    Fault(
+        name="cuts-huge-by-tcp",
+        does="leaves records out of responses by TCP beyond 16 KiB",
+        roles=AUTHORITATIVE,
+        on_response=unchanged_if_unreadable(_cut_huge_by_tcp),
+    ),
+    Fault(
+        name="drops-huge-by-tcp",
+        does="gives no responses by TCP beyond 16 KiB",
+        roles=AUTHORITATIVE,
+        on_response=_drop_huge_by_tcp,
     ),
     Fault(
         name="drops-large-by-tcp",

@@ -6,6 +6,8 @@ RECORD_OCTETS = STRING_OCTETS + 13
 LARGE_OCTETS = (3 * RECORD_OCTETS, 5 * RECORD_OCTETS, *range(3440, 4001, 80))
 """Octets of the records of the TXT RRsets whose responses are large. The last ones are so many that with whatever a
 server adds, such as signatures and authority, one has a response between 4000 and 4096 octets, a usual limit by UDP."""
+HUGE_OCTETS = 20_000
+"""The same of an RRset that goes beyond what many buffers have, and what pointers of name compression reach."""
 
 RECORDS = """\
 $TTL 3600
@@ -46,11 +48,11 @@ def zone_text(serial: int = 2026010101) -> str:
     """Give the zone file's text, with names relative to the apex.
 
     It has a host, an alias, a DNAME record, a wildcard, empty non-terminals, an insecure and a secure delegation with
-    glue, an owner name in mixed case, and TXT RRsets whose responses exceed 512, 1220 and 4000 octets.
+    glue, an owner name in mixed case, and TXT RRsets whose responses exceed 512, 1220, 4000 and 16384 octets.
     """
     large = [
         f'large-{octets} TXT "{index:02} {"x" * (length - 3)}"\n'
-        for octets in LARGE_OCTETS
+        for octets in (*LARGE_OCTETS, HUGE_OCTETS)
         for index, length in enumerate(_string_lengths(octets))
     ]
     return RECORDS.format(serial=serial) + "".join(large)

@@ -19,7 +19,8 @@ fn is_within(zones: &ZonesByServer, server: IpAddr, apex: &Name) -> bool {
 impl Builder<'_> {
     /// A server serves what it answered for and the zone whose delegations it gave, unless it answered or refused for the zone
     /// that it referred to or one below: then it is a lame server that referred upwards. Of zones that some server was seen to
-    /// serve so, those that their NS RRsets name serve them too, but for what they refused.
+    /// serve so, those that their NS RRsets name serve them too, but for what they refused; and so they do where one of them
+    /// answered for any other zone: resolvers content with glue do not ask the zone that name servers' names are in.
     pub fn find_servers(&mut self) {
         let mut answered = ZonesByServer::new();
         for (server, name, is_of_parent) in &self.seen.answered {
@@ -44,28 +45,32 @@ impl Builder<'_> {
                 self.servers.entry(zone).or_default().insert(*server);
             }
         }
-        for (server, zones) in answered {
+        for (server, zones) in &answered {
             for zone in zones {
-                self.servers.entry(zone).or_default().insert(server);
+                let servers = self.servers.entry(zone.clone()).or_default();
+                servers.insert(*server);
             }
         }
-        self.add_named_servers(&refused);
+        self.add_named_servers(&answered, &refused);
     }
 
-    /// Adds the servers that the NS RRsets of served zones name, and notes their names.
-    fn add_named_servers(&mut self, refused: &ZonesByServer) {
+    /// Adds the servers that the NS RRsets of zones name, and notes their names.
+    fn add_named_servers(&mut self, answered: &ZonesByServer, refused: &ZonesByServer) {
         for apex in &self.cuts {
+            let mut named = Vec::new();
             for name in self.name_servers(apex) {
                 for address in self.addresses_of(&name) {
                     self.names.entry(address).or_insert_with(|| name.clone());
                     let mut refused = refused.get(&address).into_iter();
-                    if refused.any(|zones| zones.contains(apex)) {
-                        continue;
-                    }
-                    if let Some(servers) = self.servers.get_mut(apex) {
-                        servers.insert(address);
+                    if !refused.any(|zones| zones.contains(apex)) {
+                        named.push(address);
                     }
                 }
+            }
+            let is_there = |address: &IpAddr| answered.contains_key(address);
+            let is_served = self.servers.contains_key(apex);
+            if is_served || apex.label_count() > 1 && named.iter().any(is_there) {
+                self.servers.entry(apex.clone()).or_default().extend(named);
             }
         }
     }

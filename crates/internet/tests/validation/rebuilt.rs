@@ -330,6 +330,37 @@ fn who_answers_or_refuses_below_what_it_refers_to_is_lame() {
 }
 
 #[test]
+fn servers_that_are_known_by_glue_alone_serve_their_own_names() {
+    let glued = response(
+        REFERRAL,
+        [0, 1, 1],
+        "ns.hosts.test.",
+        Rtype::A,
+        &[&delegation("hosts.test."), &host(7)],
+    );
+    let answered = response(
+        AUTHORITATIVE,
+        [0, 1, 0],
+        "www.a.test.",
+        Rtype::A,
+        &[&delegation("a.test.")],
+    );
+    let refused = response(REFUSED, [0; 3], "hosts.test.", Rtype::A, &[]);
+    let servers = |sent: &[(u8, &[u8])]| {
+        let mut collector = Collector::new();
+        for (server, message) in sent {
+            collector.add(IpAddr::from([192, 0, 2, *server]), message);
+        }
+        servers_of(&rebuild(&collector), "hosts.test.")
+    };
+    assert_eq!(servers(&[(1, &glued), (7, &answered)]), ["192.0.2.7"]);
+    let nobody: [String; 0] = [];
+    assert_eq!(servers(&[(1, &glued), (8, &answered)]), nobody);
+    let refusing = [(1, &*glued), (7, &*answered), (7, &*refused)];
+    assert_eq!(servers(&refusing), nobody);
+}
+
+#[test]
 fn data_that_never_end_are_left_out_and_counted() {
     let server: IpAddr = "192.0.2.53".parse().unwrap();
     let mut collector = Collector::new();

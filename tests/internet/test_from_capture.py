@@ -125,7 +125,7 @@ def resolved(
         server.stop()
 
 
-@pytest.mark.parametrize("name", ["unbound", "bind", "powerdns-recursor"])
+@pytest.mark.parametrize("name", ["unbound", "bind", "knot-resolver", "powerdns-recursor"])
 def test_what_a_resolver_was_sent_makes_an_internet_that_answers_it_the_same(
     dnsrig: Callable[..., Any], name: str, tmp_path: Path
 ) -> None:

@@ -28,3 +28,9 @@ def test_page_has_the_items_of_the_catalogue(role):
 def test_page_is_of_a_whole_run():
     assert re.search(r"^Run \S+, dnsrig \S+, \S+, complete$", PAGE.read_text(), re.MULTILINE)
     assert "quick run" not in PAGE.read_text()
+
+
+def test_what_is_known_is_said_in_words() -> None:
+    told = re.findall(r"Known of this version: (.{20})", PAGE.read_text())
+    assert told
+    assert [one for one in told if not re.match(r"[A-Za-z]", one) or "Known(" in one] == []

@@ -43,6 +43,7 @@ secure DS 12345 13 2 0123456789abcdef0123456789abcdef0123456789abcdef0123456789a
 ns1.secure A 192.0.2.5
 insecure NS ns1.insecure
 ns1.insecure A 192.0.2.6
+ns1.insecure AAAA 2001:db8::6
 {texts}
 """
 

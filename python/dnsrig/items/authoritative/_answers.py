@@ -17,6 +17,17 @@ from dnsrig.verification.subjects.survey import RARE_TYPES
 from dnsrig.verification.verdicts import Outcome, inconclusive
 
 MOST_EVIDENCE = 3
+USUAL_TYPES = (
+    RdataType.A,
+    RdataType.AAAA,
+    RdataType.MX,
+    RdataType.TXT,
+    RdataType.SRV,
+    RdataType.CAA,
+    RdataType.TLSA,
+    RdataType.HTTPS,
+)
+"""Types that clients ask for every day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +68,19 @@ def absent_type(subject: AuthoritativeSubject, name: dns.name.Name) -> tuple[Rda
         if exchange.message is None or not exchange.message.answer:
             return rtype, exchange
     return rtype, exchange
+
+
+def usual_absences(subject: AuthoritativeSubject, *, do: bool = True) -> list[tuple[RdataType, Exchange]]:
+    """Give the responses to queries for the types in use that a host has not."""
+    host = subject.landmarks.host
+    if host is None:
+        return []
+    found = [(rtype, subject.answers.get(host.name, rtype, do=do)) for rtype in USUAL_TYPES]
+    return [
+        (rtype, exchange)
+        for rtype, exchange in found
+        if exchange.message is not None and not exchange.message.answer and not exchange.is_truncated
+    ]
 
 
 def expanded_name(subject: AuthoritativeSubject) -> dns.name.Name | None:

@@ -6,7 +6,7 @@ import dns.name
 import dns.rcode
 from dns.rdatatype import RdataType
 
-from dnsrig.items.authoritative._answers import absent_type
+from dnsrig.items.authoritative._answers import absent_type, usual_absences
 from dnsrig.items.authoritative._denials import judge, unusable
 from dnsrig.verification.denial import DenialRecords, Proof
 from dnsrig.verification.item import Item
@@ -24,7 +24,8 @@ ITEM = Item(
         "Validators give SERVFAIL instead of an empty answer: hosts without IPv6 are slow to reach, or not at all."
     ),
     procedure=(
-        "A type that is not there is asked for with DO, at the apex, at a host, and at every other name that is known."
+        "A type that is not there is asked for with DO, at the apex, at a host, and at every other name that is known;"
+        " types in use that a host has not too."
         " A record matches the name, and its bitmap has neither the type nor CNAME."
     ),
     dig=("dig @{server} -p {port} {zone} LOC +norec +dnssec",),
@@ -32,6 +33,7 @@ ITEM = Item(
     faults=(
         "strips-denial",
         "strips-nodata-denial",
+        "strips-ipv6-denial",
         "one-missing-nsec",
         "lacks-nsec3-of-host",
         "opt-out-skips-host",
@@ -62,6 +64,12 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         if outcome.verdict == Verdict.FAIL:
             return outcome
         outcomes.append(outcome)
+    for rtype, exchange in usual_absences(subject):
+        if host is not None and exchange.rcode == dns.rcode.NOERROR:
+            what = f"that {host.name} has no {rtype.name}"
+            outcome = judge(subject, exchange, partial(_prove, host.name, rtype), what)
+            if outcome.verdict == Verdict.FAIL:
+                return outcome
     answered = {
         name for (name, _), exchange in subject.survey.asked.items() if exchange.message and exchange.message.answer
     }

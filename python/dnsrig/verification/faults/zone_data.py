@@ -115,6 +115,11 @@ def _no_glue(message: dns.message.Message) -> None:
         message.additional = []
 
 
+def _no_ipv6_glue(message: dns.message.Message) -> None:
+    if is_referral(message):
+        message.additional = [rrset for rrset in message.additional if rrset.rdtype != RdataType.AAAA]
+
+
 def _answer_glue(message: dns.message.Message) -> None:
     if not message.question or not is_referral(message):
         return
@@ -145,6 +150,12 @@ def _long_soa_ttl(message: dns.message.Message) -> None:
 
 def _nxdomain_for_nodata(message: dns.message.Message) -> None:
     if is_denial(message):
+        message.set_rcode(dns.rcode.NXDOMAIN)
+
+
+def _nxdomain_for_text_with_do(message: dns.message.Message) -> None:
+    has_do = message.ednsflags & dns.flags.DO
+    if has_do and message.question and message.question[0].rdtype == RdataType.TXT and is_denial(message):
         message.set_rcode(dns.rcode.NXDOMAIN)
 
 
@@ -188,11 +199,17 @@ FAULTS = (
     _fault("referral-with-aa", "sets AA in referrals", changing(_referral_with_aa)),
     _fault("no-referral", "denies delegated names", changing(_no_referral)),
     _fault("no-glue", "gives no glue", changing(_no_glue)),
+    _fault("no-ipv6-glue", "gives no AAAA records as glue", changing(_no_ipv6_glue)),
     _fault("answers-below-cut", "answers from glue", changing(_answer_glue)),
     _fault("no-soa-in-denial", "leaves the SOA record out of denials", changing(_no_soa_in_denial)),
     _fault("other-soa-in-denial", "gives another zone's SOA record in denials", changing(_other_soa_in_denial)),
     _fault("soa-ttl-in-denial", "gives the SOA record of denials too long a TTL", changing(_long_soa_ttl)),
     _fault("nxdomain-for-nodata", "gives NXDOMAIN where only the type is not there", changing(_nxdomain_for_nodata)),
+    _fault(
+        "nxdomain-for-text-with-do",
+        "gives NXDOMAIN to queries for TXT with DO where only the type is not there",
+        changing(_nxdomain_for_text_with_do),
+    ),
     _fault("noerror-for-nxdomain", "gives NOERROR for names that do not exist", changing(_noerror_for_nxdomain)),
     _fault("nxdomain-for-empty", "gives NXDOMAIN for empty non-terminals", changing(_nxdomain_for_empty)),
 )

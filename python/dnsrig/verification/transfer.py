@@ -90,7 +90,8 @@ def transfer(asker: Asker, origin: dns.name.Name, key: dns.tsig.Key | None = Non
             return Transfer(refusal=why, octets=octets)
         # Not a server that stops, but more than comes in that time.
         given_up = octets > MUCH and time.monotonic() >= deadline
-        return Transfer(trouble="" if given_up else why, given_up=given_up, rrsets=tuple(rrsets), octets=octets)
+        trouble = "" if given_up else why
+        return Transfer(trouble=trouble, given_up=given_up, rrsets=tuple(rrsets), octets=octets, flaw=flaw)
     zone = _zone_of(rrsets, origin)
     return Transfer(rrsets=tuple(rrsets), octets=octets, flaw=flaw, malformed=tuple(malformed), zone=zone)
 

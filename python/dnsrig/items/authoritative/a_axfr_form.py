@@ -30,6 +30,8 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     moved = subject.transfer
     if moved.flaw:
         return failed(f"A message of the transfer {moved.flaw}.")
+    if moved.trouble:
+        return inconclusive(f"The transfer does not come to its end (see A-axfr-complete): {moved.trouble}.")
     if not moved.rrsets:
         return inconclusive("There is no transfer any more.")
     return passed(f"The messages of the transfer, of {moved.octets} octets in all, are as they should be.")

@@ -45,4 +45,6 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         with_do = subject.asker.udp(edns_soa_query(subject, do=True, options=(dns.edns.CookieOption(COOKIE, b""),)))
         if with_do.response is None:
             wrong = subject.unanswered(with_do)
+        elif with_do.rcode != dns.rcode.BADCOOKIE:
+            wrong = wrong_soa(subject, with_do) or without_opt(with_do)
     return wrong or passed("NOERROR with the SOA record and OPT.", exchange)

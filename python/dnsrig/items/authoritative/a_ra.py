@@ -45,6 +45,8 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         wrong = wrong_soa(subject, with_do)
         if wrong is not None:
             return wrong
+        if with_do.has_flag(dns.flags.RA):
+            return failed("The response to a query with RD and DO has RA.", with_do)
     for other in sample(subject):
         if other.has_flag(dns.flags.RA):
             return failed(f"The response to {other.title} with DO and without RD has RA.", other)

@@ -14,7 +14,7 @@ ITEM = Item(
     role="proxy",
     group="Protection",
     requirement="Clients that send a part of a query by TCP and stall do not keep others from being answered.",
-    references=("RFC 7766 section 6.2.2", "RFC 7766 section 10", "RFC 9210 section 4.4"),
+    references=("RFC 7766 section 6.2.2", "RFC 9210 section 4.2", "RFC 9210 section 4.5"),
     severity=Severity.ERROR,
     consequence=(
         "A telephone that leaves the house in the middle of a query, or anybody who wants to, keeps all others without "

@@ -25,8 +25,9 @@ ITEM = Item(
     severity=Severity.WARNING,
     consequence="Clients with cookies, such as dig and forwarders, drop the responses, or are refused again and again.",
     procedure=(
-        "A name is asked for with a client cookie, and with both cookies as they came: the records come. Where the "
-        "response has a cookie it begins with the client's and has 16 to 40 octets."
+        "A name is asked for with a client cookie, and with both cookies as they came: the records come, but for "
+        "BADCOOKIE with a cookie to the first. Where the response has a cookie it begins with the client's and has 16 "
+        "to 40 octets."
     ),
     dig=("dig @{server} -p {port} www.control.unsigned. A +cookie=646e737269670a0c",),
     needs=("names",),
@@ -37,7 +38,9 @@ ITEM = Item(
 def check(subject: ResolverSubject) -> Outcome:
     """Ask as a client does that learns the resolver's cookie."""
     first = _asked(subject, CLIENT)
-    if wrong := wrong_answer(subject, first, "A query with a client cookie"):
+    # One that asks for its own cookie tells it so (RFC 7873 section 5.2.3).
+    wants_its_own = first.rcode == dns.rcode.BADCOOKIE and bool(_cookies(first))
+    if not wants_its_own and (wrong := wrong_answer(subject, first, "A query with a client cookie")):
         return wrong
     cookies = _cookies(first)
     if len(cookies) > 1:

@@ -36,7 +36,9 @@ def check(subject: ResolverSubject) -> Outcome:
         exchange = ask_plainly(subject, fresh_in(subject, DEMANDED))
         had_cookie = had_cookie or any(cookie_of(one) for one in subject.seen_of(exchange.query.name))
         wrong += [] if has_records(exchange) else [exchange]
-    if not had_cookie and not wrong:
+    if not had_cookie:
+        if wrong:
+            return inconclusive("Names are not answered, and no query with a cookie came to their server.", *wrong)
         return not_applicable("The resolver sends no cookies to servers.", exchange)
     if len(wrong) >= ENOUGH:
         if all(one.message is None for one in wrong) and subject.silence():

@@ -19,7 +19,7 @@ ITEM = Item(
     role="resolver",
     group="Messages",
     requirement="Records of every type come as the zone has them, SVCB and HTTPS, TLSA, CAA and SRV among them.",
-    references=("RFC 3597 section 3", "RFC 9460 section 5", "RFC 6698 section 3"),
+    references=("RFC 3597 section 3", "RFC 9460 section 4.2", "RFC 6698 section 3"),
     severity=Severity.ERROR,
     consequence=(
         "Browsers lose encrypted client hello and HTTP/3, mail servers the keys of others, and telephones their "

@@ -18,6 +18,7 @@ from dnsrig import __version__
 from dnsrig.cli.app import run_command_line
 from dnsrig.cli.verify_options import Wishes, verify_each
 from dnsrig.cli.verify_trial import typed_command
+from dnsrig.console import UNBOUNDED
 from dnsrig.errors import EnvironmentLacksError, InputError, SubjectFailedError
 from dnsrig.items.catalogue import items
 from dnsrig.verification.asker import Asker
@@ -28,7 +29,7 @@ from dnsrig.verification.output.as_json import comparison_as_json, verification_
 from dnsrig.verification.output.comparison import Comparison
 from dnsrig.verification.output.junit import junit_xml
 from dnsrig.verification.output.page import page
-from dnsrig.verification.output.terminal import SHORT, _side_by_side, print_comparison, print_verification
+from dnsrig.verification.output.terminal import SHORT, _same_reason, _side_by_side, print_comparison, print_verification
 from dnsrig.verification.runner import Result
 from dnsrig.verification.subjects.authoritative import LANDMARKS, AuthoritativeSubject
 from dnsrig.verification.verdicts import (
@@ -245,7 +246,7 @@ def test_every_output_says_when_where_and_by_what():
         "port": "5300",
         "incomplete": "interrupted",
     }
-    assert suite.get("timestamp") == "2026-03-01T03:30:00Z"
+    assert suite.get("timestamp") == "2026-03-01T03:30:00"
     text = page([verification])
     assert "2026-03-01T03:30:00Z, 192.0.2.1 port 5300, dnsrig " in text
     assert " ".join(COMMAND) in text and "Incomplete: interrupted" in text
@@ -292,6 +293,17 @@ def test_the_same_reason_is_told_once(capsys):
     # Once for each target.
     assert told.count("It was cut.") == 2 and "  2 items" in told
     assert text.count("No DNAME record") == 1 and all(f"<code>{id_}</code>" in text for id_ in ids)
+
+
+def test_what_ends_alike_is_not_filled_up_with_blanks():
+    console = Console(width=UNBOUNDED, file=io.StringIO())
+    console.print(_same_reason("None is known.", several_alike().results))
+    ids = ", ".join(result.item.id for result in several_alike().results)
+    assert [line.rstrip() for line in console.file.getvalue().splitlines()] == [
+        "  7 items: None is known.",
+        f"    {ids}",
+    ]
+    assert len(console.file.getvalue()) < 1000
 
 
 def test_nothing_is_wrapped_where_no_terminal_is(capsys):
@@ -368,6 +380,18 @@ def test_an_input_error_leaves_what_was_found(capsys):
         verify_each(["nowhere", "nsd"], verify, wishes())
 
 
+OPTIONS = {
+    "host": "--name",
+    "alias": "--name",
+    "dname": "--name",
+    "wildcard": "--name",
+    "empty": "--empty",
+    "delegation": "--delegation",
+    "secure_delegation": "--delegation",
+    "glue": "--delegation",
+}
+
+
 def test_what_is_wanting_is_said_in_words_with_the_option_that_helps():
     subject = AuthoritativeSubject(Asker(Endpoint("127.0.0.1")), Landmarks(dns.name.from_text("example.")))
     whole = AuthoritativeSubject(subject.asker, Landmarks(subject.origin, is_whole=True))
@@ -375,9 +399,8 @@ def test_what_is_wanting_is_said_in_words_with_the_option_that_helps():
     assert needed
     for need in needed:
         words = LANDMARKS[need]
-        option = {"delegation": "--delegation", "secure_delegation": "--delegation", "empty": "--empty"}.get(need, "--")
-        said = subject.lacks(need)
-        assert said.startswith(f"No {words} is known in the zone example.; {option}") and "--zone-file" in said
+        said = f"No {words} is known in the zone example.; {OPTIONS[need]} may name one, --zone-file shows all."
+        assert subject.lacks(need) == said
         assert whole.lacks(need) == f"The zone example. has no {words}."
 
 

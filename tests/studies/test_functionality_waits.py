@@ -45,26 +45,37 @@ def test_waits_pass_side_by_side():
     assert sorted(put_away) == ["first", "second"]
 
 
-def test_no_more_wait_than_there_is_room_for():
-    """What begins beyond that waits for its turn, and nothing is lost."""
-    most = []
-    going_on = set()
+def test_no_more_is_held_than_there_is_room_for():
+    """What begins beyond that waits for its turn, besides what its caller has made by then; nothing is lost."""
+    asked_to_wait = threading.Event()
     lock = threading.Lock()
+    holding = set()
+    most = []
+
+    class Noting(SideBySide):
+        def _wait(self):
+            asked_to_wait.set()
+            super()._wait()
+
+    def put_away(name):
+        with lock:
+            holding.discard(name)
 
     def work(name):
-        with lock:
-            going_on.add(name)
-            most.append(len(going_on))
-        pause(0.01)
-        with lock:
-            going_on.discard(name)
+        # Nothing ends before there is no room, or all have begun.
+        assert asked_to_wait.wait(DEADLINE_S)
         return name
 
-    with SideBySide() as beside:
+    with Noting() as beside:
         for name in range(3 * MOST):
-            beside.begin(name, ExitStack(), partial(work, name))
+            with ExitStack() as held:
+                with lock:
+                    holding.add(name)
+                    most.append(len(holding))
+                held.callback(put_away, name)
+                beside.begin(name, held, partial(work, name))
         assert sorted(future.result() for _, future in beside.rest()) == list(range(3 * MOST))
-    assert max(most) <= MOST
+    assert (max(most), holding) == (MOST + 1, set())
 
 
 def test_errors_stay_with_their_case():

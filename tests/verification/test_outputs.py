@@ -3,6 +3,7 @@
 import io
 import json
 import sys
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from importlib import resources
@@ -18,6 +19,7 @@ from dnsrig import __version__
 from dnsrig.cli.app import run_command_line
 from dnsrig.cli.verify_options import Wishes, verify_each
 from dnsrig.cli.verify_trial import typed_command
+from dnsrig.console import UNBOUNDED
 from dnsrig.errors import EnvironmentLacksError, InputError, SubjectFailedError
 from dnsrig.items.catalogue import items
 from dnsrig.verification.asker import Asker
@@ -28,7 +30,7 @@ from dnsrig.verification.output.as_json import comparison_as_json, verification_
 from dnsrig.verification.output.comparison import Comparison
 from dnsrig.verification.output.junit import junit_xml
 from dnsrig.verification.output.page import page
-from dnsrig.verification.output.terminal import SHORT, _side_by_side, print_comparison, print_verification
+from dnsrig.verification.output.terminal import SHORT, _same_reason, _side_by_side, print_comparison, print_verification
 from dnsrig.verification.runner import Result
 from dnsrig.verification.subjects.authoritative import LANDMARKS, AuthoritativeSubject
 from dnsrig.verification.verdicts import (
@@ -163,7 +165,7 @@ def test_comparison_shows_first_where_targets_differ():
         ("nsd", ids[1], "No."),
         ("nsd#2", ids[1], "Nor here."),
     ]
-    found = comparison_as_json([one, other], {"bind": "BIND 9 is not installed"})
+    found = comparison_as_json([one, other], [("bind", "BIND 9 is not installed")])
     assert found["comparison"][0]["verdicts"] == {"nsd": "pass", "nsd#2": "inconclusive"}
     assert [row["differs"] for row in found["comparison"]] == [True, False, False]
     assert found["not_verified"] == [{"target": "bind", "reason": "BIND 9 is not installed"}]
@@ -245,17 +247,17 @@ def test_every_output_says_when_where_and_by_what():
         "port": "5300",
         "incomplete": "interrupted",
     }
-    assert suite.get("timestamp") == "2026-03-01T03:30:00Z"
+    assert suite.get("timestamp") == "2026-03-01T03:30:00"
     text = page([verification])
     assert "2026-03-01T03:30:00Z, 192.0.2.1 port 5300, dnsrig " in text
     assert " ".join(COMMAND) in text and "Incomplete: interrupted" in text
 
 
 def test_what_could_not_be_verified_is_an_error_in_junit_and_said_on_the_page():
-    suites = ET.fromstring(junit_xml([circumstantial(incomplete="cut")], Severity.NOTICE, {"bind": "it is missing"}))
+    suites = ET.fromstring(junit_xml([circumstantial(incomplete="cut")], Severity.NOTICE, [("bind", "it is missing")]))
     assert [(suite.get("tests"), suite.get("errors")) for suite in suites] == [("5", "1"), ("1", "1")]
     assert [error.get("message") for error in suites.iter("error")] == ["cut", "it is missing"]
-    assert "Not verified: bind: it is missing" in page([some()], {"bind": "it is missing"})
+    assert "Not verified: bind: it is missing" in page([some()], [("bind", "it is missing")])
 
 
 def test_secrets_are_in_no_command_line(monkeypatch):
@@ -292,6 +294,17 @@ def test_the_same_reason_is_told_once(capsys):
     # Once for each target.
     assert told.count("It was cut.") == 2 and "  2 items" in told
     assert text.count("No DNAME record") == 1 and all(f"<code>{id_}</code>" in text for id_ in ids)
+
+
+def test_what_ends_alike_is_not_filled_up_with_blanks():
+    console = Console(width=UNBOUNDED, file=io.StringIO())
+    console.print(_same_reason("None is known.", several_alike().results))
+    ids = ", ".join(result.item.id for result in several_alike().results)
+    assert [line.rstrip() for line in console.file.getvalue().splitlines()] == [
+        "  7 items: None is known.",
+        f"    {ids}",
+    ]
+    assert len(console.file.getvalue()) < 1000
 
 
 def test_nothing_is_wrapped_where_no_terminal_is(capsys):
@@ -356,6 +369,69 @@ def test_what_was_found_before_an_interruption_is_reported(capsys, tmp_path):
     assert json.loads(capsys.readouterr().out)["incomplete"] == "interrupted"
 
 
+def in_turn(*ways):
+    """Give what verifies targets: each in its own way."""
+    left = iter(ways)
+
+    def verify(target, keep):
+        next(left)(target, keep)
+
+    return verify
+
+
+NOBODY = SubjectFailedError("nobody is there")
+STARTING = keeping(then=KeyboardInterrupt())
+"""It is interrupted before any item has run."""
+PARTS = {"direct": ("nsd (direct)", "nsd"), "raised_limits": ("nsd", "nsd (4096 octets)")}
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+def test_targets_of_the_same_name_of_which_nobody_answers(capsys, tmp_path, as_json):
+    junit, html = tmp_path / "junit.xml", tmp_path / "page.html"
+    nobody = in_turn(*[keeping(then=NOBODY)] * 2)
+    more = replace(wishes(junit=junit, html=html), as_json=as_json)
+    assert verify_each(["192.0.2.1"] * 2, nobody, more) == SubjectFailedError.exit_code
+    out, err = capsys.readouterr()
+    told = {"target": "192.0.2.1", "reason": "nobody is there"}
+    assert json.loads(out)["not_verified"] == [told] * 2 if as_json else not out
+    assert err == "not verified: 192.0.2.1: nobody is there\n" * 2
+    assert len(ET.fromstring(junit.read_text())) == html.read_text().count("Not verified: ") == 2
+
+
+@pytest.mark.parametrize(
+    ("ways", "verifications", "not_verified"),
+    [
+        ([keeping(then=NOBODY), STARTING], [], ["nobody is there", "interrupted"]),
+        ([STARTING], [], ["interrupted"] * 2),
+        ([keeping(verified("nsd", passed("Yes."))), STARTING], ["nsd"], ["interrupted"]),
+        ([keeping(then=NOBODY), keeping(some("nsd"), then=KeyboardInterrupt())], ["nsd"], ["nobody is there"]),
+        ([keeping(then=NOBODY), keeping(then=InputError("is none"))], [], ["nobody is there", "is none"]),
+    ],
+)
+def test_what_came_before_an_interruption_is_told(capsys, ways, verifications, not_verified):
+    is_interrupted = "is none" not in not_verified
+    with pytest.raises(KeyboardInterrupt) if is_interrupted else nullcontext():
+        verify_each(["nsd", "nsd"], in_turn(*ways), wishes())
+    told = json.loads(capsys.readouterr().out)
+    assert [one["target"] for one in told["verifications"]] == verifications
+    assert [(one["target"], one["reason"]) for one in told["not_verified"]] == [("nsd", why) for why in not_verified]
+
+
+@pytest.mark.parametrize("option", PARTS)
+@pytest.mark.parametrize("others", [[], ["bind"]])
+def test_a_run_that_ends_between_two_parts_says_what_is_wanting(capsys, option, others):
+    first, second = PARTS[option]
+    kept = verified(first, passed("Yes."))
+    with pytest.raises(KeyboardInterrupt):
+        verify_each(["nsd", *others], keeping(kept, then=KeyboardInterrupt()), wishes(**{option: True}))
+    told = json.loads(capsys.readouterr().out)
+    assert [one["target"] for one in told["verifications"]] == [first]
+    assert [one["target"] for one in told["not_verified"]] == [second, *others]
+    assert verify_each(["nsd"], keeping(kept, then=NOBODY), wishes(**{option: True})) == NOBODY.exit_code
+    told = json.loads(capsys.readouterr().out)
+    assert told["not_verified"] == [{"target": second, "reason": "nobody is there"}]
+
+
 def test_an_input_error_leaves_what_was_found(capsys):
     def verify(target, keep):
         if target == "nowhere":
@@ -368,6 +444,13 @@ def test_an_input_error_leaves_what_was_found(capsys):
         verify_each(["nowhere", "nsd"], verify, wishes())
 
 
+OPTIONS = {
+    **dict.fromkeys(("host", "alias", "dname", "wildcard"), "--name"),
+    **dict.fromkeys(("delegation", "secure_delegation", "glue"), "--delegation"),
+    "empty": "--empty",
+}
+
+
 def test_what_is_wanting_is_said_in_words_with_the_option_that_helps():
     subject = AuthoritativeSubject(Asker(Endpoint("127.0.0.1")), Landmarks(dns.name.from_text("example.")))
     whole = AuthoritativeSubject(subject.asker, Landmarks(subject.origin, is_whole=True))
@@ -375,9 +458,8 @@ def test_what_is_wanting_is_said_in_words_with_the_option_that_helps():
     assert needed
     for need in needed:
         words = LANDMARKS[need]
-        option = {"delegation": "--delegation", "secure_delegation": "--delegation", "empty": "--empty"}.get(need, "--")
-        said = subject.lacks(need)
-        assert said.startswith(f"No {words} is known in the zone example.; {option}") and "--zone-file" in said
+        said = f"No {words} is known in the zone example.; {OPTIONS[need]} may name one, --zone-file shows all."
+        assert subject.lacks(need) == said
         assert whole.lacks(need) == f"The zone example. has no {words}."
 
 

@@ -32,7 +32,7 @@ from dnsrig.verification.output.untried import nothing_found
 from dnsrig.verification.reach import LIMIT_S, SLOW_LIMIT_S, SLOW_MS
 from dnsrig.verification.target import Target
 from dnsrig.verification.verdicts import Severity, Verdict
-from dnsrig.verification.verification import Verification
+from dnsrig.verification.verification import NotVerified, Verification
 
 RAISED_UDP_LIMIT = 4096
 """What servers allowed by UDP before 2020, and JPRS-2010 asks for."""
@@ -195,10 +195,26 @@ def titled(target: str, udp_limit: int | None) -> str:
     return target if udp_limit is None else f"{target} ({udp_limit} octets)"
 
 
+def _direct_titled(target: str) -> str:
+    return f"{target} (direct)"
+
+
+def _unkept(target: str, kept: Sequence[Verification], wishes: Wishes) -> list[str]:
+    """Name what is wanting of a target: it alone where nothing was kept, else each column that was not."""
+    if not kept:
+        return [target]
+    columns = [_direct_titled(target)] if wishes.direct else []
+    columns.append(target)
+    if wishes.raised_limits:
+        columns.append(titled(target, RAISED_UDP_LIMIT))
+    there = {verification.target for verification in kept}
+    return [column for column in columns if column not in there]
+
+
 def verify_direct(role: Role, name: str, without: Target, wishes: Wishes, keep: Keep) -> float:
     """Verify what is there without the target of this name; give how long that took, in seconds."""
     began_s = time.monotonic()
-    Trial(role, f"{name} (direct)", keep).run(without, wishes.items(), wishes.limit_s)
+    Trial(role, _direct_titled(name), keep).run(without, wishes.items(), wishes.limit_s)
     return time.monotonic() - began_s
 
 
@@ -216,36 +232,39 @@ def verify_each(targets: Sequence[str], verify: Callable[[str, Keep], None], wis
     if wishes.compare and len(targets) < 2 and not (wishes.direct or wishes.raised_limits):
         raise click.UsageError("--compare: name two TARGETs or more")
     found: list[Verification] = []
-    not_verified: dict[str, DnsrigError] = {}
+    not_verified: list[tuple[str, str]] = []
+    exit_code = 0
 
     def keep(verification: Verification) -> None:
         # Of an interruption that a library lost there is nothing else to be seen.
         is_cut = has_interruption_come() and not verification.incomplete
         found.append(replace(verification, incomplete=INTERRUPTED) if is_cut else verification)
 
-    for target in targets:
+    for place, target in enumerate(targets):
         trial = Trial(wishes.role, target, keep)
         before = len(found)
         try:
             _verify_one(target, verify, keep)
         except KeyboardInterrupt:
-            left = targets[targets.index(target) + (len(found) > before) :]
+            left = [*_unkept(target, found[before:], wishes), *targets[place + 1 :]]
             if len(targets) == 1 and not found:
                 keep(trial.nothing(INTERRUPTED))
-                left = ()
-            _report_interrupted(found, dict.fromkeys(left, INTERRUPTED), wishes)
+                left = []
+            _report_interrupted(found, [*not_verified, *((name, INTERRUPTED) for name in left)], wishes)
             raise
         except DnsrigError as error:
-            if isinstance(error, InputError) and not found:
+            if isinstance(error, InputError) and not found and not not_verified:
                 raise
             if len(targets) == 1 and not found:
-                report([trial.nothing(str(error))], {}, wishes)
+                report([trial.nothing(str(error))], [], wishes)
                 raise
-            not_verified[target] = error
-    failed = report(found, {target: str(error) for target, error in not_verified.items()}, wishes)
+            exit_code = max(exit_code, error.exit_code)
+            # It may also come at the end, when what was started is put away.
+            not_verified += [(name, str(error)) for name in _unkept(target, found[before:], wishes) or [target]]
+    failed = report(found, not_verified, wishes)
     if found and not not_verified and all(verification.found_nothing for verification in found):
         raise InputError(nothing_found(found))
-    return failed or max((reason.exit_code for reason in not_verified.values()), default=0)
+    return failed or exit_code
 
 
 def _verify_one(target: str, verify: Callable[[str, Keep], None], keep: Keep) -> None:
@@ -263,7 +282,7 @@ def _verify_one(target: str, verify: Callable[[str, Keep], None], keep: Keep) ->
     raise_if_interrupted()
 
 
-def _report_interrupted(found: Sequence[Verification], not_verified: Mapping[str, str], wishes: Wishes) -> None:
+def _report_interrupted(found: Sequence[Verification], not_verified: NotVerified, wishes: Wishes) -> None:
     """Report what was found, as far as that can be done: where a terminal was closed, nobody reads it."""
     try:
         report(found, not_verified, wishes)
@@ -273,7 +292,7 @@ def _report_interrupted(found: Sequence[Verification], not_verified: Mapping[str
         pass
 
 
-def report(verifications: Sequence[Verification], not_verified: Mapping[str, str], wishes: Wishes) -> int:
+def report(verifications: Sequence[Verification], not_verified: NotVerified, wishes: Wishes) -> int:
     """Write the files that were asked for, print what was found, and give the exit code.
 
     What can be written or printed is, whatever else cannot.
@@ -296,15 +315,15 @@ def report(verifications: Sequence[Verification], not_verified: Mapping[str, str
         if unwritten:
             say(f"dnsrig: {unwritten}")
         raise
-    for target, reason in not_verified.items():
+    for target, reason in not_verified:
         say(f"not verified: {target}: {reason}")
     if unwritten:
         raise EnvironmentLacksError(unwritten)
     return int(any(wishes.is_failed_by(verification) for verification in verifications))
 
 
-def _print(verifications: Sequence[Verification], not_verified: Mapping[str, str], wishes: Wishes) -> None:
-    is_one = len(verifications) + len(not_verified) == 1
+def _print(verifications: Sequence[Verification], not_verified: NotVerified, wishes: Wishes) -> None:
+    is_one = len(verifications) == 1 and not not_verified
     if wishes.as_json:
         print_json(
             verification_as_json(verifications[0]) if is_one else comparison_as_json(verifications, not_verified)

@@ -20,6 +20,8 @@ LABELS = {
     Verdict.PASS: "pass",
     Verdict.NOT_APPLICABLE: "not applicable",
 }
+NotVerified = Sequence[tuple[str, str]]
+"""Targets of which nothing was found, each with the reason; a name may stand here more than once."""
 
 
 @dataclass(frozen=True, slots=True)

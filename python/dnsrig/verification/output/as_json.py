@@ -1,13 +1,13 @@
 """A verification as JSON: schemas/verification.json."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from dnsrig import __version__
 from dnsrig.verification.item import Item
 from dnsrig.verification.output.comparison import Comparison
 from dnsrig.verification.runner import Result
-from dnsrig.verification.verification import Verification
+from dnsrig.verification.verification import NotVerified, Verification
 
 SCHEMA = "dnsrig-verification/1"
 
@@ -32,7 +32,7 @@ def verification_as_json(verification: Verification) -> dict[str, Any]:
     }
 
 
-def comparison_as_json(verifications: Sequence[Verification], not_verified: Mapping[str, str]) -> dict[str, Any]:
+def comparison_as_json(verifications: Sequence[Verification], not_verified: NotVerified) -> dict[str, Any]:
     """Give the object for several targets; `not_verified` are those that could not be, with reasons."""
     comparison = Comparison(verifications)
     return {
@@ -50,7 +50,7 @@ def comparison_as_json(verifications: Sequence[Verification], not_verified: Mapp
             }
             for row in comparison.rows
         ],
-        "not_verified": [{"target": target, "reason": reason} for target, reason in not_verified.items()],
+        "not_verified": [{"target": target, "reason": reason} for target, reason in not_verified],
     }
 
 

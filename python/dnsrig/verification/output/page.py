@@ -1,26 +1,27 @@
 """Verifications as a page that needs nothing besides itself."""
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib import resources
-from types import MappingProxyType
 
 import jinja2
 
 from dnsrig import __version__
 from dnsrig.verification.output.comparison import Comparison
 from dnsrig.verification.output.untried import folded, not_tried
-from dnsrig.verification.verification import LABELS, ORDER, Verification
+from dnsrig.verification.verification import LABELS, ORDER, NotVerified, Verification
 
 
-def page(verifications: Sequence[Verification], not_verified: Mapping[str, str] = MappingProxyType({})) -> str:
+def page(verifications: Sequence[Verification], not_verified: NotVerified = ()) -> str:
     """Write the HTML page; `not_verified` are further targets, with the reason."""
     template = resources.files("dnsrig.verification.output").joinpath("verification.html.j2")
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["zip"] = zip
-    targets = ", ".join((*(verification.target for verification in verifications), *not_verified))
+    targets = ", ".join(
+        (*(verification.target for verification in verifications), *(target for target, _ in not_verified))
+    )
     return environment.from_string(template.read_text(encoding="utf-8")).render(
         title=f"Verification of {targets}",
         verifications=verifications,

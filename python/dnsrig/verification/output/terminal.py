@@ -69,7 +69,9 @@ def _same_reason(reason: str, results: Sequence[Result]) -> Padding:
     """Show a reason once, with the items that end for it."""
     ids = ", ".join(result.item.id for result in results)
     said = Text.assemble((f"{len(results)} items: ", "bold"), reason)
-    return Padding(Group(said, Padding(Text(ids, style="dim"), (0, 0, 0, 2))), (0, 0, 0, 2))
+    # Not filled up with blanks to the width, which is very large where no terminal is.
+    below = Padding(Text(ids, style="dim"), (0, 0, 0, 2), expand=False)
+    return Padding(Group(said, below), (0, 0, 0, 2), expand=False)
 
 
 def _print_evidence(console: Console, result: Result, title: str) -> None:

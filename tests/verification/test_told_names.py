@@ -37,6 +37,12 @@ key "transfer.test" {{
 \tsecret "{SECRET}";
 }};
 """
+FEW = """\
+@ IN SOA ns1 hostmaster 1 7200 900 1209600 300
+@ IN NS ns1
+ns1 IN A 192.0.2.1
+www IN A 192.0.2.2
+"""
 ORIGIN = dns.name.from_text("example.")
 KEY = key_of_words(f"k.example:{SECRET}")
 
@@ -101,9 +107,15 @@ def test_items_about_delegations_apply_where_one_is_named(
         (["--name", "{zone}/A"], "{zone} is no name below {zone}"),
         (["--delegation", "elsewhere.test"], "elsewhere.test. is no name below {zone}"),
         (["--name", "x.{zone}/NOPE"], "'NOPE' is no type of records"),
-        (["--tsig", f"hmac-sha3:k:{SECRET}"], "--tsig: 'hmac-sha3' is no algorithm of TSIG"),
+        (
+            ["--tsig", f"hmac-sha3:k:{SECRET}"],
+            "--tsig: ALG of [ALG:]NAME:SECRET is no algorithm of TSIG; those are hmac-",
+        ),
+        (["--tsig", f"{SECRET}:transfer.example"], "--tsig: SECRET of [ALG:]NAME:SECRET is not in Base64"),
+        (["--tsig", f"{SECRET}:k:hmac-sha256"], "--tsig: ALG of [ALG:]NAME:SECRET is no algorithm of TSIG"),
+        (["--tsig", f"{SECRET * 2}:k.example"], "--tsig: NAME of [ALG:]NAME:SECRET is no domain name"),
         (["--tsig", SECRET], "--tsig: it is not [ALG:]NAME:SECRET"),
-        (["--tsig", "k:no base64!"], "--tsig: the secret of k. is not in Base64"),
+        (["--tsig", "k:no base64!"], "--tsig: SECRET of [ALG:]NAME:SECRET is not in Base64"),
         (["--tsig", f"k:{SECRET}", "--tsig-file", __file__], "one key signs; leave one out"),
         (
             ["--tsig-file", "/dev/null"],
@@ -154,6 +166,18 @@ def test_a_transfer_that_needs_a_key(served: tuple[RigZone, Endpoint], tmp_path:
         outcome = a_axfr_complete.check(subject)
         assert outcome.verdict is Verdict.PASS, outcome
         assert SECRET not in repr(subject)
+
+
+def test_what_a_transfer_shows_not_to_be_there_is_not_asked_for(tmp_path: Path) -> None:
+    zone = make_zone(tmp_path, VARIANTS["nsec3"], "few.dnsrig.test.", records=FEW)
+    with (
+        driver("embedded")([ServedZone(zone.name, zone.path)], ServerSettings(), tmp_path / "server") as server,
+        signing_primary(Endpoint(*server.address), zone.path, zone.landmarks.origin, KEY) as primary,
+    ):
+        with target_at(primary.endpoint, zone, None, tmp_path) as subject:
+            assert "--name may name one" in (subject.lacks("dname") or "")
+        with target_at(primary.endpoint, zone, KEY, tmp_path) as subject:
+            assert subject.lacks("dname") == f"The zone {zone.name} has no DNAME record."
 
 
 @pytest.mark.parametrize(

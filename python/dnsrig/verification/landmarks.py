@@ -67,6 +67,8 @@ class Landmarks:
     """Of the SOA record that was found."""
     is_whole: bool = False
     """Whether the landmarks were taken from the zone's data, not found by asking."""
+    is_filled: bool = False
+    """Whether they were found by asking, and what that did not find was looked for in the zone's data."""
 
     def filled_from(self, other: "Landmarks") -> None:
         """Take over from another look at the same zone what is not known here; what is known stays."""
@@ -77,6 +79,7 @@ class Landmarks:
             self.glue, self.glue_places = other.glue, other.glue_places
         self.cuts |= other.cuts
         self.empties = self.empties or other.empties
+        self.is_filled = self.is_filled or other.is_whole
         both = {(place.name, place.rtype): place for place in (*other.large, *self.large)}
         self.large = sorted(both.values(), key=lambda place: -place.octets)[:LARGE_KEPT]
 

@@ -1,7 +1,7 @@
 """Places in a zone that items ask for: a host, a delegation, a wildcard, a name that is not there."""
 
 import random
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
 import dns.name
@@ -105,8 +105,12 @@ def find_landmarks(
     rrsets: Iterable[tuple[dns.name.Name, RdataType, Iterable[dns.rdata.Rdata]]],
     *,
     is_whole: bool = True,
+    unclear: Collection[dns.name.Name] = (),
 ) -> Landmarks:
-    """Look through a zone's RRsets, with absolute names; `is_whole` says whether these are all that it has."""
+    """Look through a zone's RRsets, with absolute names; `is_whole` says whether these are all that it has.
+
+    Of the delegations `unclear` it is not known whether they have DS records.
+    """
     found = Landmarks(origin, is_whole=is_whole)
     sizes: dict[tuple[dns.name.Name, RdataType], int] = {}
     data: _Data = {}
@@ -119,7 +123,7 @@ def find_landmarks(
     cuts = {name for name in cuts if _cut_of(name.parent(), origin, cuts) is None}
     secure = {name for name, rtype in sizes if rtype == RdataType.DS}
     names = {name for name, _ in sizes}
-    found.delegation = min(cuts - secure, default=None)
+    found.delegation = min(cuts - secure - set(unclear), default=None)
     found.secure_delegation = min(cuts & secure, default=None)
     visible: list[Place] = []
     for (name, rtype), octets in sorted(sizes.items()):

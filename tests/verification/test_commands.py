@@ -17,6 +17,7 @@ from dnsrig.items.proxy.p_failure_cache import LONGEST_S
 from dnsrig.servers.registry import driver
 from dnsrig.servers.resolvers.registry import resolver_drivers
 from dnsrig.servers.settings import ServedZone, ServerSettings
+from dnsrig.verification import proxy_targets
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.faults.catalogue import fault_named
 from dnsrig.verification.faults.fault import Fault
@@ -113,16 +114,29 @@ def test_device_whose_responses_are_lost(capsys):
     assert f"Its queries come to the rig at {upstream}, and are answered" in capsys.readouterr().err
 
 
-def test_outer_address_is_not_asked_from_the_inner_side(capsys):
+@pytest.mark.parametrize(
+    ("outer", "said"),
+    [
+        ("127.0.0.2", "This machine asks 127.0.0.2 from 127.0.0.1, "),
+        # Sources of two families are never the same.
+        ("::1", "This machine asks ::1 over lo, as it does the inner side, "),
+    ],
+)
+def test_outer_address_is_not_asked_from_the_inner_side(capsys, outer, said):
     """A device answers its clients at any of its addresses: that accuses nobody."""
     upstream = Endpoint("127.0.0.1", free_port())
     with Relay(upstream) as device:
         command = ["verify", "proxy", device.endpoint.address, "-p", str(device.endpoint.port), "--item", "P-wan"]
         command += ["--upstream", upstream.address, "--upstream-port", str(upstream.port), "--json"]
-        run_command_line([*command, "--outer", "127.0.0.2"])
+        run_command_line([*command, "--outer", outer])
     (item,) = json.loads(capsys.readouterr().out)["items"]
     assert item["verdict"] == "not_applicable"
-    assert item["reason"].startswith("This machine asks 127.0.0.2 from 127.0.0.1")
+    assert item["reason"].startswith(said)
+
+
+def test_what_does_not_say_links_accuses_nobody(monkeypatch):
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert "iproute2" in proxy_targets._why_no_wan(Endpoint("127.0.0.1"), "::1")
 
 
 def test_slow_items_of_devices_get_their_time():

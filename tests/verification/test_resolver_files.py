@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+import threading
 from pathlib import Path
 
 import dns.dnssec
@@ -11,10 +12,12 @@ import dns.zonefile
 import pytest
 from dns.rdtypes.ANY.DNSKEY import DNSKEY
 from dns.rdtypes.ANY.DS import DS
+from dnsrig.errors import InputError
 from dnsrig.verification.anchor_files import read_anchor_file
 from dnsrig.verification.tree import resolver_files
 from dnsrig.verification.tree.making import Tree, make_tree
-from dnsrig.verification.tree.resolver_files import FILES, uses, write_resolver_files
+from dnsrig.verification.tree.resolver_files import FILES, MARK, uses, write_resolver_files
+from dnsrig.verification.tree.serve import serve_tree
 
 
 @pytest.fixture
@@ -45,7 +48,7 @@ def test_every_form_has_the_same_trust_anchor_and_the_hints_the_root_server(tree
     assert isinstance(anchor.rdata, DS) and isinstance(key.rdata, DNSKEY) and key.owner == anchor.owner == dns.name.root
     assert dns.dnssec.make_ds(key.owner, key.rdata, dns.dnssec.DSDigest(anchor.rdata.digest_type)) == anchor.rdata
     data = (tmp_path / "root.ds").read_text().split(" DS ")[1].strip()
-    assert (tmp_path / "recursor.lua").read_text() == f'clearTA()\naddTA(".", "{data}")\n'
+    assert (tmp_path / "recursor.lua").read_text() == f'-- {MARK}\nclearTA()\naddTA(".", "{data}")\n'
     hints = dns.zonefile.read_rrsets(
         (tmp_path / "root.hints").read_text(), rdclass=None, origin=dns.name.root, relativize=False
     )
@@ -53,6 +56,21 @@ def test_every_form_has_the_same_trust_anchor_and_the_hints_the_root_server(tree
         tree.addresses[0]
     }
     assert {path.name for path in tmp_path.iterdir() if path.is_file()} == FILES.keys()
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_files_of_others_are_not_replaced(tree: Tree, tmp_path: Path, name: str) -> None:
+    # What was written by the rig is.
+    write_resolver_files(tree, tmp_path)
+    before = {one: (tmp_path / one).stat().st_ino for one in FILES}
+    (tmp_path / name).write_text("# somebody else's\n")
+    before[name] = (tmp_path / name).stat().st_ino
+    with pytest.raises(InputError, match=f"/{name} was not written by dnsrig and is not replaced"):
+        serve_tree(tmp_path, threading.Event())
+    with pytest.raises(InputError, match=f"/{name} was not written by dnsrig and is not replaced"):
+        write_resolver_files(tree, tmp_path)
+    assert (tmp_path / name).read_text() == "# somebody else's\n"
+    assert {one: (tmp_path / one).stat().st_ino for one in FILES} == before
 
 
 def test_what_is_printed_names_files_that_are_there(tree: Tree, tmp_path: Path) -> None:

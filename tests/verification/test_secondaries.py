@@ -123,6 +123,10 @@ def test_a_server_without_a_route_is_not_accused(served: tuple[Server, RigZone])
         ("2001:DB8::53", Endpoint("2001:db8::53", 5300)),
         ("2001:db8::53#54", Endpoint("2001:db8::53", 54)),
         ("[2001:db8::53]:54", Endpoint("2001:db8::53", 54)),
+        ("fe80::1%eth0", Endpoint("fe80::1%eth0", 5300)),
+        ("fe80::1%eth0#54", Endpoint("fe80::1%eth0", 54)),
+        ("fe80::1%eth0@54", Endpoint("fe80::1%eth0", 54)),
+        ("[fe80::1%eth0]:54", Endpoint("fe80::1%eth0", 54)),
         ("localhost#54", Endpoint(socket.getaddrinfo("localhost", 54)[0][4][0], 54)),
     ],
 )

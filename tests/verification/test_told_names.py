@@ -4,7 +4,9 @@ import base64
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 
 import dns.message
 import dns.name
@@ -12,13 +14,16 @@ import dns.tsig
 import pytest
 from dns.rdatatype import RdataType
 from dnsrig.cli.app import run_command_line
+from dnsrig.errors import InputError
 from dnsrig.items.authoritative import a_axfr_complete
 from dnsrig.servers.base import ServedZone, ServerSettings
 from dnsrig.servers.registry import driver
+from dnsrig.verification import discovery
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.discovery import ToldNames, discover
-from dnsrig.verification.exchange import Endpoint
+from dnsrig.verification.exchange import Endpoint, Exchange
 from dnsrig.verification.landmarks import Landmarks, find_landmarks
+from dnsrig.verification.queries import Query
 from dnsrig.verification.said_version import SaidVersion, read_version, said_version, told_version
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.targets import Told, authoritative_target
@@ -36,6 +41,12 @@ key "transfer.test" {{
 \talgorithm hmac-sha512;   # not the usual one
 \tsecret "{SECRET}";
 }};
+"""
+FEW = """\
+@ IN SOA ns1 hostmaster 1 7200 900 1209600 300
+@ IN NS ns1
+ns1 IN A 192.0.2.1
+www IN A 192.0.2.2
 """
 ORIGIN = dns.name.from_text("example.")
 KEY = key_of_words(f"k.example:{SECRET}")
@@ -71,6 +82,64 @@ def test_named_names_are_found(served: tuple[RigZone, Endpoint]) -> None:
     assert (found.dname, found.empty) == (known.dname, known.empty)
 
 
+def everything(zone: RigZone) -> ToldNames:
+    known = zone.landmarks
+    assert known.delegation and known.secure_delegation and known.dname and known.wildcard
+    return ToldNames(
+        (known.delegation, known.secure_delegation),
+        ((known.dname, None), (known.wildcard.name, known.wildcard.rtype)),
+    )
+
+
+def test_named_names_are_asked_for_however_late_it_is(
+    served: tuple[RigZone, Endpoint], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    zone, endpoint = served
+    monkeypatch.setattr(discovery, "LONGEST_S", -1.0)
+    found = discover(Asker(endpoint), zone.landmarks.origin, everything(zone))
+    assert found.host is None
+    assert (found.delegation, found.secure_delegation) == (zone.landmarks.delegation, zone.landmarks.secure_delegation)
+    assert found.dname == zone.landmarks.dname and found.wildcard
+
+
+class Forgetful(Asker):
+    """Loses what comes for some types."""
+
+    lost: ClassVar[set[RdataType]]
+
+    def ask(self, query: Query) -> Exchange:
+        """Ask, but forget the response."""
+        exchange = super().ask(query)
+        return replace(exchange, response=None, silence="lost") if query.rtype in self.lost else exchange
+
+
+@pytest.mark.parametrize("variant", ["nsec", "nsec3"])
+def test_delegations_whose_ds_records_are_not_known_are_of_neither_kind(tmp_path: Path, variant: str) -> None:
+    class WithoutDs(Forgetful):
+        lost: ClassVar = {RdataType.DS}
+
+    zone = make_zone(tmp_path, VARIANTS[variant], "told.dnsrig.test.", records=RECORDS.format(serial=1))
+    with driver("embedded")([ServedZone(zone.name, zone.path)], ServerSettings(), tmp_path / "server") as server:
+        found = discover(WithoutDs(Endpoint(*server.address)), zone.landmarks.origin, everything(zone))
+    known = zone.landmarks
+    assert {known.delegation, known.secure_delegation} <= found.cuts
+    assert found.secure_delegation is None
+    # The bitmaps of the chain of NSEC records tell that one has no DS records.
+    assert found.delegation == (known.delegation if variant == "nsec" else None)
+
+
+def test_names_are_not_contradicted_by_what_was_not_answered(served: tuple[RigZone, Endpoint]) -> None:
+    class WithoutTxt(Forgetful):
+        lost: ClassVar = {RdataType.TXT}
+
+    zone, endpoint = served
+    nowhere = dns.name.from_text("none", zone.landmarks.origin)
+    for rtype in (RdataType.TXT, None):
+        assert discover(WithoutTxt(endpoint), zone.landmarks.origin, ToldNames(there=((nowhere, rtype),))).dname is None
+    with pytest.raises(InputError, match=r"has no records of type A \(NXDOMAIN\)"):
+        discover(WithoutTxt(endpoint), zone.landmarks.origin, ToldNames(there=((nowhere, RdataType.A),)))
+
+
 def test_what_is_above_a_named_name_is_not_thought_to_be_empty() -> None:
     there = dns.name.from_text("a.b.example.")
     found = find_landmarks(ORIGIN, [(there, RdataType.A, [])], is_whole=False)
@@ -101,9 +170,15 @@ def test_items_about_delegations_apply_where_one_is_named(
         (["--name", "{zone}/A"], "{zone} is no name below {zone}"),
         (["--delegation", "elsewhere.test"], "elsewhere.test. is no name below {zone}"),
         (["--name", "x.{zone}/NOPE"], "'NOPE' is no type of records"),
-        (["--tsig", f"hmac-sha3:k:{SECRET}"], "--tsig: 'hmac-sha3' is no algorithm of TSIG"),
+        (
+            ["--tsig", f"hmac-sha3:k:{SECRET}"],
+            "--tsig: ALG of [ALG:]NAME:SECRET is no algorithm of TSIG; those are hmac-",
+        ),
+        (["--tsig", f"{SECRET}:transfer.example"], "--tsig: SECRET of [ALG:]NAME:SECRET is not in Base64"),
+        (["--tsig", f"{SECRET}:k:hmac-sha256"], "--tsig: ALG of [ALG:]NAME:SECRET is no algorithm of TSIG"),
+        (["--tsig", f"{SECRET * 2}:k.example"], "--tsig: NAME of [ALG:]NAME:SECRET is no domain name"),
         (["--tsig", SECRET], "--tsig: it is not [ALG:]NAME:SECRET"),
-        (["--tsig", "k:no base64!"], "--tsig: the secret of k. is not in Base64"),
+        (["--tsig", "k:no base64!"], "--tsig: SECRET of [ALG:]NAME:SECRET is not in Base64"),
         (["--tsig", f"k:{SECRET}", "--tsig-file", __file__], "one key signs; leave one out"),
         (
             ["--tsig-file", "/dev/null"],
@@ -154,6 +229,18 @@ def test_a_transfer_that_needs_a_key(served: tuple[RigZone, Endpoint], tmp_path:
         outcome = a_axfr_complete.check(subject)
         assert outcome.verdict is Verdict.PASS, outcome
         assert SECRET not in repr(subject)
+
+
+def test_what_a_transfer_shows_not_to_be_there_is_not_asked_for(tmp_path: Path) -> None:
+    zone = make_zone(tmp_path, VARIANTS["nsec3"], "few.dnsrig.test.", records=FEW)
+    with (
+        driver("embedded")([ServedZone(zone.name, zone.path)], ServerSettings(), tmp_path / "server") as server,
+        signing_primary(Endpoint(*server.address), zone.path, zone.landmarks.origin, KEY) as primary,
+    ):
+        with target_at(primary.endpoint, zone, None, tmp_path) as subject:
+            assert "--name may name one" in (subject.lacks("dname") or "")
+        with target_at(primary.endpoint, zone, KEY, tmp_path) as subject:
+            assert subject.lacks("dname") == f"The zone {zone.name} has no DNAME record."
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,9 @@ def endpoint_of(target: str, port: int, known: Iterable[str] = ()) -> Endpoint:
         InputError: it is neither, nor one of the names `known`.
 
     """
-    with_port = None if is_address(target) else WITH_PORT.fullmatch(target)
+    # 2001:db8::53 is no host with a port; but behind % (RFC 4007) an address takes any text, also that of a port.
+    has_port = not is_address(target) or any(sign in target for sign in "#@")
+    with_port = WITH_PORT.fullmatch(target) if has_port else None
     if with_port is None:
         return Endpoint(_address_of(target, port, known), port)
     own = int(with_port["port"])

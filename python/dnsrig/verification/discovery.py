@@ -1,8 +1,9 @@
 """Finding landmarks of a zone of which nothing is known but its name, by asking a server of it."""
 
+import math
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import dns.flags
 import dns.message
@@ -41,6 +42,9 @@ TCP_WAIT_S = 1.5
 MADE_LABEL = b"\x00"
 """Begins names that NSEC records made on the fly show, and that are not there (RFC 4470, RFC 9824)."""
 
+CLEAR = {dns.rcode.NOERROR, dns.rcode.NXDOMAIN}
+"""What servers say that know the zone."""
+
 Found = tuple[dns.name.Name, RdataType, list[dns.rdata.Rdata]]
 Question = tuple[dns.name.Name, RdataType]
 
@@ -75,23 +79,29 @@ NOTHING_TOLD = ToldNames()
 def discover(asker: Asker, origin: dns.name.Name, told: ToldNames = NOTHING_TOLD) -> Landmarks:
     """Ask for what the user names and what a zone usually has, and go along its NSEC chain, if it has one.
 
-    It takes some seconds at most; what is not found by then is not looked for.
+    What the user names is asked for in any case; the rest takes some seconds at most, and what is not found by then is
+    not looked for.
 
     Raises:
         InputError: the server clearly says that the zone has not what the user named.
 
     """
     hasty = replace(asker, udp_waits_s=UDP_WAITS_S, tcp_wait_s=TCP_WAIT_S)
-    search = _Search(hasty, origin, time.monotonic() + LONGEST_S)
+    search = _Search(hasty, origin)
     if not search.is_answered():
         return Landmarks(origin)
     found = [one for cut in told.delegations for one in search.delegated(cut)]
     found += [one for name, rtype in told.there for one in search.named(name, rtype)]
+    search.deadline = time.monotonic() + LONGEST_S
     found += [one for rtype in APEX_TYPES for one in search.ask(origin, rtype)]
     chained = list(search.chained(time.monotonic() + (search.deadline - time.monotonic()) * CHAIN_SHARE))
     for name, rtype in chained or search.usual():
         found += search.ask(name, rtype)
-    return told.believed(find_landmarks(origin, _unique(found), is_whole=False))
+    # A referral without DO says nothing of DS records.
+    cuts = {name for name, rtype, _ in found if rtype == RdataType.NS and name != origin}
+    found += [one for cut in sorted(cuts - search.clear) for one in search.ask(cut, RdataType.DS)]
+    marks = find_landmarks(origin, _unique(found), is_whole=False, unclear=cuts - search.clear)
+    return told.believed(marks)
 
 
 @dataclass(slots=True)
@@ -100,9 +110,11 @@ class _Search:
 
     asker: Asker
     origin: dns.name.Name
-    deadline: float
+    deadline: float = math.inf
     payload: int | None = USUAL_PAYLOAD
     """None where the server does not answer queries with EDNS."""
+    clear: set[dns.name.Name] = field(default_factory=set)
+    """Names of which the server said whether they have DS records."""
 
     def is_answered(self) -> bool:
         """Say whether the server answers at all, and find out whether it does with EDNS."""
@@ -119,10 +131,15 @@ class _Search:
         Past the deadline nothing is found.
         """
         exchange = self._exchange(name, rtype)
-        message = None if exchange is None else exchange.message
-        if exchange is None or message is None:
-            wrong = [] if exchange is None else malformed_records(exchange.response or b"")
+        return [] if exchange is None else self._found_by(exchange)
+
+    def _found_by(self, exchange: Exchange) -> list[Found]:
+        name, rtype, message = exchange.query.name, RdataType.make(exchange.query.rtype), exchange.message
+        if message is None:
+            wrong = malformed_records(exchange.response or b"")
             return [(name, rtype, [])] if any((one.name, one.rtype) == (name, rtype) for one in wrong) else []
+        if rtype == RdataType.DS and exchange.rcode in CLEAR:
+            self.clear.add(name)
         if message.answer:
             wanted = (rrset for rrset in message.answer if rrset.name == name)
             return [_found(rrset) for rrset in wanted if rrset.rdtype in {rtype, RdataType.CNAME}]
@@ -141,29 +158,38 @@ class _Search:
             InputError: it does.
 
         """
-        exchange = self.asker.ask(Query(name=cut, rtype=RdataType.NS, payload=self.payload))
-        found = self.ask(cut, RdataType.NS)
+        exchange = self._asked(cut, RdataType.NS)
+        found = self._found_by(exchange)
         if not any(name == cut and rtype == RdataType.NS for name, rtype, _ in found):
-            if exchange.has_flag(dns.flags.AA) and exchange.rcode in {dns.rcode.NOERROR, dns.rcode.NXDOMAIN}:
+            if exchange.has_flag(dns.flags.AA) and exchange.rcode in CLEAR:
                 code = dns.rcode.to_text(exchange.rcode)
                 raise InputError(f"--delegation {cut}: the server gives no referral for it, but an answer ({code})")
             found.append((cut, RdataType.NS, []))
-        return [*found, *self.ask(cut, RdataType.DS)]
+        return [*found, *self._found_by(self._asked(cut, RdataType.DS))]
 
     def named(self, name: dns.name.Name, rtype: RdataType | None) -> list[Found]:
         """Ask for a name that the user says to be there, by one type or by those that names often have.
+
+        Where a question has no usable response, nothing is said against the name.
 
         Raises:
             InputError: the server says that it is not.
 
         """
-        found = [one for one_type in (NAMED_TYPES if rtype is None else (rtype,)) for one in self.ask(name, one_type)]
-        if not found:
-            exchange = self.asker.ask(Query(name=name, rtype=rtype or RdataType.A, payload=self.payload))
-            if exchange.rcode in {dns.rcode.NOERROR, dns.rcode.NXDOMAIN}:
-                code = dns.rcode.to_text(exchange.rcode)
-                kinds = "types that names often have; name one: NAME/TYPE" if rtype is None else f"type {rtype.name}"
-                raise InputError(f"--name {name}: the server has no records of {kinds} ({code})")
+        found: list[Found] = []
+        codes, is_there = set(), False
+        for one_type in NAMED_TYPES if rtype is None else (rtype,):
+            exchange = self._asked(name, one_type)
+            found += self._found_by(exchange)
+            codes.add(exchange.rcode)
+            is_there = is_there or any(rrset.name == name for rrset in getattr(exchange.message, "answer", ()))
+            if exchange.response is None:
+                # It would be waited for with each type.
+                break
+        if not is_there and not found and codes <= CLEAR:
+            code = "NXDOMAIN" if dns.rcode.NXDOMAIN in codes else "NOERROR"
+            kinds = "types that names often have; name one: NAME/TYPE" if rtype is None else f"type {rtype.name}"
+            raise InputError(f"--name {name}: the server has no records of {kinds} ({code})")
         return found
 
     def usual(self) -> Iterator[Question]:
@@ -182,6 +208,8 @@ class _Search:
             if name != self.origin and (link is None or types_of(link) <= {RdataType.RRSIG, RdataType.NSEC}):
                 # A delegation whose record is not found, or hides it, is seen by its referral.
                 yield name, RdataType.NS
+            if link is not None and types_of(link) & {RdataType.NS, RdataType.DS} == {RdataType.NS}:
+                self.clear.add(name)
             if link is None or link.next.labels[0].startswith(MADE_LABEL):
                 return
             for number in sorted(types_of(link) - {RdataType.RRSIG, RdataType.NSEC}):
@@ -214,8 +242,10 @@ class _Search:
         return None if exchange is None else exchange.message
 
     def _exchange(self, name: dns.name.Name, rtype: RdataType, *, do: bool = False) -> Exchange | None:
-        if time.monotonic() > self.deadline:
-            return None
+        return None if time.monotonic() > self.deadline else self._asked(name, rtype, do=do)
+
+    def _asked(self, name: dns.name.Name, rtype: RdataType, *, do: bool = False) -> Exchange:
+        """Ask, also past the deadline."""
         do = do and self.payload is not None
         return self.asker.ask(Query(name=name, rtype=rtype, do=do, payload=self.payload))
 

@@ -1,7 +1,7 @@
 """Places in a zone that items ask for: a host, a delegation, a wildcard, a name that is not there."""
 
 import random
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
 import dns.name
@@ -67,6 +67,8 @@ class Landmarks:
     """Of the SOA record that was found."""
     is_whole: bool = False
     """Whether the landmarks were taken from the zone's data, not found by asking."""
+    is_filled: bool = False
+    """Whether they were found by asking, and what that did not find was looked for in the zone's data."""
 
     def filled_from(self, other: "Landmarks") -> None:
         """Take over from another look at the same zone what is not known here; what is known stays."""
@@ -77,6 +79,7 @@ class Landmarks:
             self.glue, self.glue_places = other.glue, other.glue_places
         self.cuts |= other.cuts
         self.empties = self.empties or other.empties
+        self.is_filled = self.is_filled or other.is_whole
         both = {(place.name, place.rtype): place for place in (*other.large, *self.large)}
         self.large = sorted(both.values(), key=lambda place: -place.octets)[:LARGE_KEPT]
 
@@ -102,8 +105,12 @@ def find_landmarks(
     rrsets: Iterable[tuple[dns.name.Name, RdataType, Iterable[dns.rdata.Rdata]]],
     *,
     is_whole: bool = True,
+    unclear: Collection[dns.name.Name] = (),
 ) -> Landmarks:
-    """Look through a zone's RRsets, with absolute names; `is_whole` says whether these are all that it has."""
+    """Look through a zone's RRsets, with absolute names; `is_whole` says whether these are all that it has.
+
+    Of the delegations `unclear` it is not known whether they have DS records.
+    """
     found = Landmarks(origin, is_whole=is_whole)
     sizes: dict[tuple[dns.name.Name, RdataType], int] = {}
     data: _Data = {}
@@ -116,7 +123,7 @@ def find_landmarks(
     cuts = {name for name in cuts if _cut_of(name.parent(), origin, cuts) is None}
     secure = {name for name, rtype in sizes if rtype == RdataType.DS}
     names = {name for name, _ in sizes}
-    found.delegation = min(cuts - secure, default=None)
+    found.delegation = min(cuts - secure - set(unclear), default=None)
     found.secure_delegation = min(cuts & secure, default=None)
     visible: list[Place] = []
     for (name, rtype), octets in sorted(sizes.items()):

@@ -1,6 +1,8 @@
 """What a TARGET of `dnsrig verify proxy` means: a proxy that the rig starts, or a device at an address."""
 
+import json
 import socket
+import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -21,6 +23,8 @@ from dnsrig.verification.upstream.server import Upstream
 PORT = 53
 OUTER_WAITS_S = (1.0, 1.0)
 """How long each try at the outer address waits: there, silence is right."""
+IP_WAIT_S = 10.0
+"""How long the program ip may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +126,30 @@ def _why_no_wan(inner: Endpoint, outer: str | None) -> str:
     from_inner, from_outer = _source_towards(inner.address), _source_towards(outer)
     if from_outer is None:
         return f"The outer address {outer} cannot be reached from this machine."
+    advice = "run dnsrig where it has an address on the outer link"
     if from_outer == from_inner:
         reason = f"This machine asks {outer} from {from_outer}, as it does the inner side, which is to be answered"
-        return f"{reason}; run dnsrig where it has an address on the outer link."
+        return f"{reason}; {advice}."
+    # Sources of two families, or of one link with several addresses, differ also on the same side.
+    link = _link_towards(outer)
+    if not link:
+        return f"Which link leads to {outer} cannot be told: `ip route get` does not say it (Debian package iproute2)."
+    if link == _link_towards(inner.address):
+        return f"This machine asks {outer} over {link}, as it does the inner side, which is to be answered; {advice}."
     return ""
+
+
+def _link_towards(address: str) -> str:
+    """Give the name of the link over which packets to an address leave this machine; "" if that cannot be told."""
+    unscoped, _, zone = address.partition("%")
+    if zone:
+        return zone
+    command = ["ip", "-j", "route", "get", unscoped]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=IP_WAIT_S, check=True)
+        return str(json.loads(done.stdout)[0]["dev"])
+    except (OSError, subprocess.SubprocessError, ValueError, LookupError):
+        return ""
 
 
 def _source_towards(address: str) -> str | None:

@@ -41,7 +41,8 @@ def key_of_words(text: str) -> dns.tsig.Key:
     if len(parts) not in {2, 3}:
         raise InputError("--tsig: it is not [ALG:]NAME:SECRET, such as hmac-sha256:transfer.example:BASE64")
     algorithm, name, secret = parts if len(parts) == 3 else (USUAL, *parts)
-    return _key(name, secret, algorithm, "--tsig")
+    # Any of the words may be the secret, where they are given in another order: none is shown.
+    return _key(name, secret, algorithm, "--tsig", shown=False)
 
 
 def key_of_file(path: Path) -> dns.tsig.Key:
@@ -61,19 +62,22 @@ def key_of_file(path: Path) -> dns.tsig.Key:
     return _key(clause["quoted"] or clause["name"], secret["text"], of, f"--tsig-file {path}")
 
 
-def _key(name: str, secret: str, algorithm: str, given: str) -> dns.tsig.Key:
-    """Make a key; errors say nothing of the secret."""
+def _key(name: str, secret: str, algorithm: str, given: str, *, shown: bool = True) -> dns.tsig.Key:
+    """Make a key; errors say nothing of the secret, and of name and algorithm only if these are to be `shown`."""
     known = ALGORITHMS.get(algorithm.lower().rstrip(".").removesuffix(".sig-alg.reg.int"))
     if known is None:
-        raise InputError(f"{given}: '{algorithm}' is no algorithm of TSIG; those are {', '.join(ALGORITHMS)}")
+        what = f"'{algorithm}'" if shown else "ALG of [ALG:]NAME:SECRET"
+        raise InputError(f"{given}: {what} is no algorithm of TSIG; those are {', '.join(ALGORITHMS)}")
     try:
         owner = dns.name.from_text(name)
     except dns.exception.DNSException as error:
-        raise InputError(f"{given}: '{name}' is no domain name: {error}") from error
+        what = f"'{name}' is no domain name: {error}" if shown else "NAME of [ALG:]NAME:SECRET is no domain name"
+        raise InputError(f"{given}: {what}") from error
     try:
         octets = base64.b64decode(secret, validate=True)
     except (binascii.Error, ValueError):
         octets = b""
     if not octets:
-        raise InputError(f"{given}: the secret of {owner} is not in Base64")
+        what = f"the secret of {owner}" if shown else "SECRET of [ALG:]NAME:SECRET"
+        raise InputError(f"{given}: {what} is not in Base64")
     return dns.tsig.Key(owner, octets, known)

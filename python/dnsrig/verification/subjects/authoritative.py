@@ -220,12 +220,12 @@ class AuthoritativeSubject:
                 return f"The server does not transfer the zone to this address: {why}." if why else None
         return self.unknown(LANDMARKS[need]) if getattr(self.landmarks, need) is None else None
 
-    def unknown(self, what: str, *, is_whole: bool | None = None) -> str:
+    def unknown(self, what: str, *, is_whole: bool = False) -> str:
         """Say that none of something is known in the zone, and what would show one.
 
-        `is_whole` says whether all of the zone's data were looked at; None: whether its landmarks were taken from them.
+        `is_whole` says whether all of the zone's data were looked at, where its landmarks do not say so.
         """
-        if self.landmarks.is_whole if is_whole is None else is_whole or self.landmarks.is_whole:
+        if is_whole or self.landmarks.is_whole or self.landmarks.is_filled:
             return f"The zone {self.origin} has no {what}."
         option = next((option for words, option in NAMED_BY.items() if words in what), "--name")
         return f"No {what} is known in the zone {self.origin}; {option} may name one, --zone-file shows all."

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from dnsrig.errors import InputError
 from dnsrig.internet import bind_keys
 from dnsrig.runs.writing import write_text
 from dnsrig.verification.tree.making import Tree
@@ -19,6 +20,10 @@ FILES = {
     BIND_KEYS: "trust anchor, as BIND's trust-anchors",
     LUA: "trust anchor, as PowerDNS Recursor's script",
 }
+MARK = "Written by dnsrig verify serve-tree"
+"""Stands in the first line of each, as a comment: files of others are not replaced."""
+COMMENTS = {BIND_KEYS: "//", LUA: "--"}
+"""What begins comments, where that is not the semicolon of zone files."""
 UNBOUND = """\
 server:
     root-hints: "{folder}/root.hints"
@@ -55,7 +60,13 @@ class Use:
 
 
 def write_resolver_files(tree: Tree, folder: Path) -> None:
-    """Write FILES for a tree into `folder`, each whole or not at all."""
+    """Write FILES for a tree into `folder`, each whole or not at all.
+
+    Raises:
+        InputError: there is one that is not ours.
+
+    """
+    require_ours(folder)
     lua = "".join(f'addTA(".", "{data}")\n' for data in _ds_data(tree.trust_anchor_ds))
     texts = {
         HINTS: tree.root_hints,
@@ -65,7 +76,30 @@ def write_resolver_files(tree: Tree, folder: Path) -> None:
         LUA: f"clearTA()\n{lua}",
     }
     for name, text in texts.items():
-        write_text(folder / name, text)
+        write_text(folder / name, f"{COMMENTS.get(name, ';')} {MARK}\n{text}")
+
+
+def require_ours(folder: Path) -> None:
+    """Make sure that what FILES would replace was written by `write_resolver_files`.
+
+    Raises:
+        InputError: a file of the same name is somebody else's.
+
+    """
+    for name in FILES:
+        path = folder / name
+        if path.exists() and not _is_ours(path):
+            raise InputError(f"{path} was not written by dnsrig and is not replaced; name another folder for the tree")
+
+
+def _is_ours(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    try:
+        with path.open("rb") as file:
+            return MARK.encode() in file.readline()
+    except OSError:
+        return False
 
 
 def uses(folder: Path) -> list[Use]:

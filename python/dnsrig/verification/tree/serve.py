@@ -24,7 +24,7 @@ from dnsrig.verification.tree.answering import answer, truncated, udp_limit
 from dnsrig.verification.tree.loaded import LoadedZone
 from dnsrig.verification.tree.making import PREFIX, Tree, addresses_of, make_tree
 from dnsrig.verification.tree.misbehaviour import Bound, Misbehaviour, Reply, Scene
-from dnsrig.verification.tree.resolver_files import FILES, uses, write_resolver_files
+from dnsrig.verification.tree.resolver_files import FILES, require_ours, uses, write_resolver_files
 from dnsrig.verification.tree.seen import SeenQueries
 
 PORT = 53
@@ -259,9 +259,11 @@ def serve_tree(folder: Path, stop: threading.Event, tell: Callable[[str], None] 
 
     Raises:
         EnvironmentLacksError: the addresses, or their port 53, cannot be had.
+        InputError: in `folder` are files of others that have the names of those.
 
     """
     # Before the tree is made, which takes a while.
+    require_ours(folder)
     _try_addresses(addresses_of(prefix))
     tree = make_tree(folder, prefix)
     with TreeServer(tree):
@@ -273,6 +275,7 @@ def serve_tree(folder: Path, stop: threading.Event, tell: Callable[[str], None] 
         for use in uses(folder):
             tell(f"{use.where}:")
             tell(textwrap.indent(use.lines.rstrip(), "  "))
+        tell("Debian's AppArmor profiles let named read below /etc/bind, Unbound below /etc/unbound: not any folder.")
         tell("No other trust anchor of the root may be configured, and queries to these addresses must be allowed.")
         tell(f"Then: dnsrig verify resolver ADDRESS --tree {shlex.quote(str(folder))} (Ctrl-C ends serving)")
         stop.wait()

@@ -8,7 +8,7 @@ from dnsrig.monitor.proc import Interface
 from dnsrig.report.latency import LatencyCurve
 from dnsrig.report.pictures.latency import latency_band
 from dnsrig.studies.resolving import timeline
-from dnsrig.studies.resolving.pictures import MIB, SERIES, lines_of
+from dnsrig.studies.resolving.pictures import MIB, SERIES, lines_of, upstream_lines
 from dnsrig.studies.resolving.silence import SILENT_S, Silence
 from dnsrig.studies.resolving.timeline import Timeline
 
@@ -64,6 +64,13 @@ def test_lines_are_in_the_units_of_their_picture():
     assert of(case) == [([1, 2], [1.0, 3.0])]
 
 
+def test_upstream_queries_are_rates_at_the_time_of_their_readings():
+    case = SimpleNamespace(
+        measurements=[{"upstream": {"by_second": [30, 10, 3]}, "by_second": {"time_s": [1.5, 2.5, 2.5]}}, {}],
+    )
+    assert upstream_lines(case) == [([0.75, 2.0], [20.0, 10.0]), ([], [])]
+
+
 class Machine:
     """Stands for the reader of the resolver's namespace: counters grow by 1000 octets and 10 packets a reading."""
 
@@ -87,8 +94,8 @@ def test_series_are_rates_by_link_and_levels(monkeypatch):
     asked = iter([5, 25, 26])
     place = SimpleNamespace(upstream_queries=lambda: next(asked))
     with Timeline(place, [1 << 30]) as found:
-        found.note()
-        found.note()
+        for phase, length_s in (("measure", 2.0), ("measure", 1.0), ("measure", 0.1), ("drain", 5.0)):
+            found.note({"phase": phase, "length_s": length_s})
     series = found.by_second()
     assert found.upstream_by_second == [20, 1]
     assert series["time_s"] == [2.0, 3.0]

@@ -44,9 +44,20 @@ def test_seconds_without_queries_are_no_silence():
 
 def test_seconds_in_which_queries_only_wait_are_silence():
     silence = Silence("Unbound")
-    for row in [*rows(5, 0), *rows(*[0] * 20, sent=0)[2:]]:
+    # Clients wait for 5 s.
+    for row in [*rows(100, 0), *rows(*[0] * 6, sent=0)[2:], {"start_s": 6.0, "length_s": 1.0, "timed_out": 100}]:
         silence.note(row)
-    assert silence.silent_s == 19
+    assert silence.silent_s == 6
+
+
+@pytest.mark.parametrize("end", ["timed_out", "refused"])
+def test_one_query_without_an_answer_before_a_pause_is_no_silence(end):
+    silence = Silence("Unbound")
+    lost = {"start_s": 1.0, "length_s": 1.0, "sent": 1, end: 1}
+    for row in [*rows(100), lost, *rows(*[0] * 40, sent=0)[2:]]:
+        silence.note(row)
+        silence.refuse()
+    assert silence.silent_s == 1
 
 
 def curve(*latencies):

@@ -290,3 +290,20 @@ def test_choices_that_cannot_be(dnsrig, tmp_path, name, arguments, said):
 def test_too_large_a_share_of_hits_is_refused():
     with pytest.raises(InputError, match="at most 100 %"):
         study("resolver-cost").check(settings("resolver-cost", hit_shares=(101,)))
+
+
+def limits_of(**more):
+    return " ".join(study("full-cache").text(settings("full-cache", **more)).limits)
+
+
+def test_a_limit_of_memory_is_said_to_leave_out_the_cache_of_knot_resolver():
+    found = limits_of(servers=("unbound", "knot-resolver"), memory_limit_mib=64)
+    assert "cache (up to 100 MiB and more than the limit itself) is a file that it maps" in found
+    assert "cache (up to 32 MiB) is a file" in limits_of(servers=("knot-resolver",), memory_limit_mib=64, cache_mib=32)
+    assert "Knot" not in limits_of(servers=("unbound",), memory_limit_mib=64) + limits_of(servers=("knot-resolver",))
+
+
+def test_what_an_internet_without_distances_adds_to_cache_misses_is_said():
+    text = study("full-cache").text(settings("full-cache"))
+    assert "about 0.3 ms" in " ".join(text.method)
+    assert "for each query to the simulated Internet that has to wait" in " ".join(text.limits)

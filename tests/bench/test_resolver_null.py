@@ -1,5 +1,7 @@
 """bench/resolver_null: its busy loop takes the share that it should, and its count of runs is right."""
 
+import argparse
+import json
 import os
 import subprocess
 import sys
@@ -10,6 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from dnsrig.errors import InputError
 from dnsrig.hosts.processes import is_live
 from dnsrig.monitor.counters import process_clock
 
@@ -77,3 +80,77 @@ def test_19_of_20_runs_have_to_be_right(bench, capsys, differs, missed, code):
     assert (
         f"no difference in {20 - differs} of 20 runs; a burden of 5%: found in {20 - missed}" in capsys.readouterr().out
     )
+
+
+RIGHT = {"differs": [], "burden_found": True}
+
+
+def test_fewer_than_20_runs_that_count_say_nothing(bench, capsys):
+    runs = [RIGHT] * 19 + [{"invalid": "0 of 6 repetitions of again were measured"}]
+    assert bench.tell(runs, 0.05) == bench.TOO_FEW == 4
+    assert "invalid and not counted: 1\ntoo few runs to say anything: 19" in capsys.readouterr().out
+    assert bench.tell([], 0.05) == 4
+
+
+def test_a_resolver_whose_burden_cannot_start_is_ended(bench, monkeypatch):
+    plain = BusyDriver()
+    driver = bench.burden(plain, 0.2)
+
+    def fails(_):
+        raise OSError("no clock")
+
+    monkeypatch.setattr(bench, "process_clock", fails)
+    with pytest.raises(OSError, match="no clock"):
+        driver.start()
+    assert not is_live(plain.process.pid)
+
+
+def given(path, **more):
+    usual = {"resolver": "unbound", "repetitions": 6, "load_seconds": 1.0, "rate": 2000.0, "burden": 0.05}
+    return argparse.Namespace(**{**usual, "profile": "small", "domains": None, "json": path, **more})
+
+
+def test_each_run_is_in_the_file_at_once_and_runs_of_other_arguments_are_refused(bench, tmp_path):
+    path = tmp_path / "runs.json"
+    for number in range(2):
+        bench.Kept(path, given(path)).add(RIGHT)
+        assert len(json.loads(path.read_text())) == number + 1
+    assert [found.name for found in tmp_path.iterdir()] == ["runs.json"]
+    with pytest.raises(InputError, match=r"'burden': 0\.05.*not .*'burden': 0\.1"):
+        bench.Kept(path, given(path, burden=0.1))
+    path.write_text(json.dumps([RIGHT]))
+    with pytest.raises(InputError, match="the arguments None"):
+        bench.Kept(path, given(path))
+    path.write_text("[{")
+    with pytest.raises(InputError, match="no runs can be read"):
+        bench.Kept(path, given(path))
+
+
+@pytest.mark.parametrize("reason", [InputError("no more"), KeyboardInterrupt()])
+def test_runs_before_a_failure_are_kept_and_told_of(bench, tmp_path, monkeypatch, capsys, reason):
+    def fails(arguments, folder, keep):
+        keep(RIGHT)
+        raise reason
+
+    path = tmp_path / "runs.json"
+    monkeypatch.setattr(bench, "measure", fails)
+    monkeypatch.setattr(sys, "argv", ["resolver_null", "--json", str(path)])
+    assert bench.main() == (2 if isinstance(reason, InputError) else 130)
+    assert [run["differs"] for run in json.loads(path.read_text())] == [[]]
+    assert "no difference in 1 of 1 runs" in capsys.readouterr().out
+
+
+def run_of(*cases):
+    """Stand for a run with measurements of cases, CPU time for each repetition."""
+    items = [
+        {"case_id": name, "case": {"case": name}, "order": 0, "repetition": number, "server_cpu_us_per_query": value}
+        for name, values in cases
+        for number, value in enumerate(values)
+    ]
+    return SimpleNamespace(measurements=lambda: items)
+
+
+def test_a_run_that_lacks_repetitions_is_invalid(bench):
+    run = run_of(("off", [1.0, 1.0]), ("again", [1.0]), ("burdened", [1.0, 1.0]))
+    assert bench.judged(run, 2) == {"invalid": "1 of 2 repetitions of again were measured"}
+    assert "0 of 2 repetitions of burdened" in bench.judged(run_of(("off", [1, 1]), ("again", [1, 1])), 2)["invalid"]

@@ -59,8 +59,8 @@ def test_a_resolver_that_stops_answering_within_a_load_is_given_up(tmp_path, mon
     monkeypatch.setattr(silence, "SILENT_S", 3.0)
     note = bench.Timeline.note
 
-    def stops(self):
-        note(self)
+    def stops(self, row):
+        note(self, row)
         if len(self._readings) == 2:
             for pid in self._processes._readers:
                 os.kill(pid, signal.SIGSTOP)

@@ -1,10 +1,11 @@
 """full-cache, cold-start, resolver-cost and resolver-matrix: their cases, and whole runs on Unbound."""
 
+import os
 import time
 
 import pytest
 from dnsrig import _core
-from dnsrig.errors import EnvironmentLacksError, InputError
+from dnsrig.errors import EnvironmentLacksError, InputError, SubjectFailedError
 from dnsrig.runs.folder import RunFolder
 from dnsrig.studies import conduct, resolver_matrix
 from dnsrig.studies.cold_start import hot_after_s
@@ -109,6 +110,49 @@ def test_an_internet_that_ends_ends_the_run_and_blames_no_resolver(tmp_path, mon
     assert (run.status, run.manifest()["failures"], watcher.problems) == ("failed", [], [])
     assert run.manifest()["reason"] == "the simulated Internet has ended"
     assert len(run.measurements()) == 1
+
+
+class UpResolver:
+    """Stands for a resolver that runs and takes commands."""
+
+    def check_running(self):
+        pass
+
+    def counts(self):
+        pass
+
+    def pids(self):
+        return [os.getpid()]
+
+
+@pytest.mark.parametrize("intervals", [0, 1])
+def test_only_a_load_of_which_nothing_was_sent_is_said_not_to_have_been(monkeypatch, intervals):
+    def load(self, server, where, traffic, port, *, on_second, is_warm_up):
+        for _ in range(intervals):
+            on_second({"sent": 100})
+        raise SubjectFailedError("no answer")
+
+    monkeypatch.setattr(bench.ResolverBench, "_load", load)
+    found = resolver_matrix.MatrixBench.__new__(resolver_matrix.MatrixBench)
+    case = study("resolver-matrix").blocks(settings("resolver-matrix"))[0].cases[0]
+    monkeypatch.setattr(
+        bench.ResolverBench, "_measured", lambda self, case, server, where, port: self._load(server, where, case, port)
+    )
+    if intervals:
+        with pytest.raises(SubjectFailedError, match=r"^no answer$"):
+            found._measured(case, UpResolver(), None, 53)
+    else:
+        assert found._measured(case, UpResolver(), None, 53).tainted == ["no load was sent: no answer"]
+
+
+def test_a_load_after_which_there_are_no_counts_was_sent(monkeypatch):
+    def hangs(*_):
+        raise SubjectFailedError("it takes no commands")
+
+    monkeypatch.setattr(bench.ResolverBench, "_measured", hangs)
+    found = resolver_matrix.MatrixBench.__new__(resolver_matrix.MatrixBench)
+    with pytest.raises(SubjectFailedError, match="takes no commands"):
+        found._measured(None, UpResolver(), None, 53)
 
 
 def test_a_cell_in_which_nothing_is_answered_is_a_result(tmp_path, monkeypatch):
@@ -246,3 +290,20 @@ def test_choices_that_cannot_be(dnsrig, tmp_path, name, arguments, said):
 def test_too_large_a_share_of_hits_is_refused():
     with pytest.raises(InputError, match="at most 100 %"):
         study("resolver-cost").check(settings("resolver-cost", hit_shares=(101,)))
+
+
+def limits_of(**more):
+    return " ".join(study("full-cache").text(settings("full-cache", **more)).limits)
+
+
+def test_a_limit_of_memory_is_said_to_leave_out_the_cache_of_knot_resolver():
+    found = limits_of(servers=("unbound", "knot-resolver"), memory_limit_mib=64)
+    assert "cache (up to 100 MiB and more than the limit itself) is a file that it maps" in found
+    assert "cache (up to 32 MiB) is a file" in limits_of(servers=("knot-resolver",), memory_limit_mib=64, cache_mib=32)
+    assert "Knot" not in limits_of(servers=("unbound",), memory_limit_mib=64) + limits_of(servers=("knot-resolver",))
+
+
+def test_what_an_internet_without_distances_adds_to_cache_misses_is_said():
+    text = study("full-cache").text(settings("full-cache"))
+    assert "about 0.3 ms" in " ".join(text.method)
+    assert "for each query to the simulated Internet that has to wait" in " ".join(text.limits)

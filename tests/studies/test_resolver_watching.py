@@ -8,7 +8,7 @@ from dnsrig.monitor.proc import Interface
 from dnsrig.report.latency import LatencyCurve
 from dnsrig.report.pictures.latency import latency_band
 from dnsrig.studies.resolving import timeline
-from dnsrig.studies.resolving.pictures import MIB, SERIES, lines_of
+from dnsrig.studies.resolving.pictures import MIB, SERIES, lines_of, upstream_lines
 from dnsrig.studies.resolving.silence import SILENT_S, Silence
 from dnsrig.studies.resolving.timeline import Timeline
 
@@ -44,9 +44,20 @@ def test_seconds_without_queries_are_no_silence():
 
 def test_seconds_in_which_queries_only_wait_are_silence():
     silence = Silence("Unbound")
-    for row in [*rows(5, 0), *rows(*[0] * 20, sent=0)[2:]]:
+    # Clients wait for 5 s.
+    for row in [*rows(100, 0), *rows(*[0] * 6, sent=0)[2:], {"start_s": 6.0, "length_s": 1.0, "timed_out": 100}]:
         silence.note(row)
-    assert silence.silent_s == 19
+    assert silence.silent_s == 6
+
+
+@pytest.mark.parametrize("end", ["timed_out", "refused"])
+def test_one_query_without_an_answer_before_a_pause_is_no_silence(end):
+    silence = Silence("Unbound")
+    lost = {"start_s": 1.0, "length_s": 1.0, "sent": 1, end: 1}
+    for row in [*rows(100), lost, *rows(*[0] * 40, sent=0)[2:]]:
+        silence.note(row)
+        silence.refuse()
+    assert silence.silent_s == 1
 
 
 def curve(*latencies):
@@ -62,6 +73,13 @@ def test_lines_are_in_the_units_of_their_picture():
     of = lines_of("memory_octets", MIB)
     case = SimpleNamespace(measurements=[{"by_second": {"time_s": [1, 2], "memory_octets": [MIB, 3 * MIB]}}, {}])
     assert of(case) == [([1, 2], [1.0, 3.0])]
+
+
+def test_upstream_queries_are_rates_at_the_time_of_their_readings():
+    case = SimpleNamespace(
+        measurements=[{"upstream": {"by_second": [30, 10, 3]}, "by_second": {"time_s": [1.5, 2.5, 2.5]}}, {}],
+    )
+    assert upstream_lines(case) == [([0.75, 2.0], [20.0, 10.0]), ([], [])]
 
 
 class Machine:
@@ -87,8 +105,8 @@ def test_series_are_rates_by_link_and_levels(monkeypatch):
     asked = iter([5, 25, 26])
     place = SimpleNamespace(upstream_queries=lambda: next(asked))
     with Timeline(place, [1 << 30]) as found:
-        found.note()
-        found.note()
+        for phase, length_s in (("measure", 2.0), ("measure", 1.0), ("measure", 0.1), ("drain", 5.0)):
+            found.note({"phase": phase, "length_s": length_s})
     series = found.by_second()
     assert found.upstream_by_second == [20, 1]
     assert series["time_s"] == [2.0, 3.0]

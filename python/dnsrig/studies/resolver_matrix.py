@@ -1,7 +1,7 @@
 """resolver-matrix: does a resolver resolve and validate over bad paths, and at what cost (JPRS-2010, case 2)."""
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib import resources
@@ -98,6 +98,10 @@ class Column:
         return f"{PATHS[self.path]}, {'anchor' if self.validates else 'no anchor'}, DO {int(self.do_bit)}"
 
 
+class NoLoadError(SubjectFailedError):
+    """A load's first probe had no answer, so that nothing of it was sent."""
+
+
 class MatrixBench(ResolverBench):
     """Asks whether names resolve and validate in a cell before it is measured."""
 
@@ -111,12 +115,39 @@ class MatrixBench(ResolverBench):
     def _measured(self, case: ResolverCase, server: Resolver, where: Place, port: int) -> Outcome:
         try:
             return super()._measured(case, server, where, port)
-        except SubjectFailedError as error:
+        except NoLoadError as error:
             # No load goes where nothing is answered; a resolver that is gone or hangs is another matter.
             server.check_running()
             server.counts()
             _, observed = observe(server, lambda: None, network_of=server.pids()[0])
             return unanswered(case, str(error), observed)
+
+    def _load(
+        self,
+        server: Resolver,
+        where: Place,
+        traffic: Traffic,
+        port: int,
+        *,
+        on_second: Callable[[Mapping[str, Any]], None] = lambda _: None,
+        is_warm_up: bool = False,
+    ) -> dict[str, Any]:
+        """Send a load; raise NoLoadError if it fails before its first interval: what was sent is not to be lost."""
+        is_under_way = False
+
+        def heard(row: Mapping[str, Any]) -> None:
+            nonlocal is_under_way
+            is_under_way = True
+            on_second(row)
+
+        try:
+            return super()._load(server, where, traffic, port, on_second=heard, is_warm_up=is_warm_up)
+        except SubjectFailedError as error:
+            # A resolver that ends in the first second is seen before the interval is heard of.
+            server.check_running()
+            if is_under_way:
+                raise
+            raise NoLoadError(str(error)) from error
 
 
 def unanswered(case: ResolverCase, reason: str, observed: Observation) -> Outcome:

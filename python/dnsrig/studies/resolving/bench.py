@@ -233,7 +233,7 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
         traffic: Traffic,
         port: int,
         *,
-        on_second: Callable[[], None] = lambda: None,
+        on_second: Callable[[Mapping[str, Any]], None] = lambda _: None,
         is_warm_up: bool = False,
     ) -> dict[str, Any]:
         """Send a load from the clients' namespace and give its report."""
@@ -246,7 +246,7 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
             where.check_running()
             if given_up.is_set():
                 raise KeyboardInterrupt
-            on_second()
+            on_second(row)
             if silence is not None:
                 silence.note(row)
                 silence.refuse()

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import starmap
+from itertools import pairwise, starmap
 
 from dnsrig.report.cases import CaseResult
 from dnsrig.report.figures import CPU
@@ -53,11 +53,15 @@ def picture_section(findings: Findings, series: Sequence[str] = MEMORY) -> Secti
 
 
 def upstream_lines(case: CaseResult) -> list[Line]:
-    """Return the upstream queries of each second, for each repetition."""
+    """Return the upstream queries per second in the middle of the time between each two readings, by repetition."""
     found: list[Line] = []
     for item in case.measurements:
         counts = item.get("upstream", {}).get("by_second", [])
-        found.append(([index + 0.5 for index in range(len(counts))], [float(count) for count in counts]))
+        ends = item.get("by_second", {}).get("time_s") or [float(index + 1) for index in range(len(counts))]
+        # Two readings within a millisecond, after one that came late, have the same time: between them is no rate.
+        known = [item for item in zip(pairwise([0.0, *ends]), counts, strict=True) if item[0][1] > item[0][0]]
+        times = [(begin + end) / 2 for (begin, end), _ in known]
+        found.append((times, [count / (end - begin) for (begin, end), count in known]))
     return found
 
 

@@ -16,6 +16,8 @@ class Silence:
 
     title: str
     answered: int = 0
+    outstanding: int = 0
+    """Queries that were sent and have neither been answered nor given up."""
     silent_s: float = 0.0
     """How long it has not answered now, although there were queries."""
     since_s: float = 0.0
@@ -23,10 +25,12 @@ class Silence:
 
     def note(self, row: Mapping[str, Any]) -> None:
         """Take the figures of an interval of the load."""
-        if row.get("answered"):
-            self.answered += row["answered"]
+        sent, answered, timed_out = (row.get(key, 0) for key in ("sent", "answered", "timed_out"))
+        self.outstanding += sent - answered - timed_out - row.get("refused", 0)
+        if answered:
+            self.answered += answered
             self.silent_s = 0.0
-        elif self.silent_s or row.get("sent") or row.get("timed_out"):
+        elif self.outstanding > 0 or sent or timed_out:
             if not self.silent_s:
                 self.since_s = row.get("start_s", 0.0)
             self.silent_s += row.get("length_s", 1.0)

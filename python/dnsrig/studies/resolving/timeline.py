@@ -20,6 +20,8 @@ WIRE_COUNTERS: Mapping[str, str] = {
 }
 """Names of series by second, with the counters of an interface."""
 SOCKETS = ("udp_sockets", "tcp_sockets", "tcp_time_wait")
+SHORTEST_S = 0.5
+"""Of shorter intervals rates say nothing."""
 
 
 class Timeline(AbstractContextManager["Timeline"]):
@@ -37,10 +39,14 @@ class Timeline(AbstractContextManager["Timeline"]):
         self._processes = GroupReader()
         self._processes.watch(pids)
         self._readings: list[tuple[float, int, MachineCounters, ProcessCounters]] = []
-        self.note()
+        self._read()
 
-    def note(self) -> None:
-        """Take a reading."""
+    def note(self, row: Mapping[str, Any]) -> None:
+        """Take a reading at the end of an interval of the load, unless queries were no longer sent or it is short."""
+        if row["phase"] != "drain" and row["length_s"] >= SHORTEST_S:
+            self._read()
+
+    def _read(self) -> None:
         self._readings.append(
             (
                 time.monotonic(),

@@ -116,7 +116,8 @@ class Running:
         if fault is not NO_FAULT:
             about_cost = [known for known in chosen if known.item.runs_alone and fault.name in known.item.faults]
             others = [one for one in chosen if not one.item.runs_alone and one.item.id not in ONLY_AT_FIRST]
-            chosen = tuple(about_cost or chosen_with(fault.name, others))
+            is_of_cost = about_cost and not any(fault.name in one.item.faults for one in others)
+            chosen = tuple(about_cost if is_of_cost else [*chosen_with(fault.name, others), *about_cost])
         waits_s = SILENT_S if fault.name in SILENT else PATIENT_S
         with Relay(RESOLVER, fault, address=address, port=53, make_socket=self.host.make_socket) as relay:
             asker = Asker(relay.endpoint, make_socket=self.host.make_socket, udp_waits_s=waits_s)

@@ -24,7 +24,7 @@ ITEM = Item(
     ),
     dig=("dig @{server} -p {port} {delegation} NS +norec +dnssec",),
     needs=("zone",),
-    faults=("no-glue", "no-ipv6-glue", "delegation-without-glue"),
+    faults=("no-glue", "no-ipv6-glue", "no-glue-with-do", "delegation-without-glue"),
 )
 
 

@@ -41,7 +41,7 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     if exchange.rcode == dns.rcode.BADCOOKIE:
         return passed("BADCOOKIE: the server wants its own cookie as well.", exchange)
     wrong = wrong_soa(subject, exchange) or without_opt(exchange)
-    if wrong is None and subject.asker.udp(edns_soa_query(subject, do=True)).response is not None:
+    if wrong is None and subject.asker.udp(edns_soa_query(subject, do=True)).rcode == dns.rcode.NOERROR:
         with_do = subject.asker.udp(edns_soa_query(subject, do=True, options=(dns.edns.CookieOption(COOKIE, b""),)))
         if with_do.response is None:
             wrong = subject.unanswered(with_do)

@@ -40,7 +40,7 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     without = subject.asker.udp(soa_query(subject))
     if without.has_flag(dns.flags.RA):
         return failed("The response to a query without RD has RA.", without)
-    if subject.asker.udp(edns_soa_query(subject, do=True)).response is not None:
+    if subject.asker.udp(edns_soa_query(subject, do=True)).rcode == dns.rcode.NOERROR:
         with_do = subject.asker.ask(edns_soa_query(subject, rd=True, do=True))
         wrong = wrong_soa(subject, with_do)
         if wrong is not None:

@@ -1,11 +1,16 @@
 """full-cache, cold-start, resolver-cost and resolver-matrix: their cases, and whole runs on Unbound."""
 
 import os
+import socket
+import threading
 import time
+from concurrent.futures import Future
+from types import SimpleNamespace
 
 import pytest
 from dnsrig import _core
 from dnsrig.errors import EnvironmentLacksError, InputError, SubjectFailedError
+from dnsrig.hosts.network.kernel import in_own_thread
 from dnsrig.runs.folder import RunFolder
 from dnsrig.studies import conduct, resolver_matrix
 from dnsrig.studies.cold_start import hot_after_s
@@ -110,6 +115,31 @@ def test_an_internet_that_ends_ends_the_run_and_blames_no_resolver(tmp_path, mon
     assert (run.status, run.manifest()["failures"], watcher.problems) == ("failed", [], [])
     assert run.manifest()["reason"] == "the simulated Internet has ended"
     assert len(run.measurements()) == 1
+
+
+def test_nobody_waits_for_probes_after_an_interruption_and_none_is_asked_again(monkeypatch):
+    monkeypatch.setattr(resolver_matrix, "PROBE_S", 2.0)
+    monkeypatch.setattr(resolver_matrix, "questions_of", lambda _: ["a. A", "b. A"])
+    before, outcome = set(threading.enumerate()), Future()
+    found = resolver_matrix.MatrixBench.__new__(resolver_matrix.MatrixBench)
+    found._streams = {"unsigned-probes": None}
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.settimeout(20)
+
+        def interrupted(function):
+            in_own_thread(function, outcome)
+            assert {silent.recv(4096)[12:14] for _ in range(2)} == {b"\1a", b"\1b"}
+            assert all(thread.daemon for thread in set(threading.enumerate()) - before)
+            raise KeyboardInterrupt
+
+        where = SimpleNamespace(clients=SimpleNamespace(call=interrupted), address="127.0.0.1")
+        with pytest.raises(KeyboardInterrupt):
+            found._before_load(SimpleNamespace(tree="unsigned"), None, where, silent.getsockname()[1])
+        assert outcome.result(20) == {"asked": 2, "answered": 0, "secure": 0}
+        silent.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            silent.recv(4096)
 
 
 class UpResolver:

@@ -2,9 +2,11 @@
 
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 from importlib import resources
+from threading import Event
 from typing import Any, ClassVar
 
 import dns.exception
@@ -15,6 +17,7 @@ import dns.rcode
 
 from dnsrig import _core
 from dnsrig.errors import EnvironmentLacksError, SubjectFailedError
+from dnsrig.hosts.network.kernel import in_own_thread
 from dnsrig.report.cases import CaseResult
 from dnsrig.report.figures import (
     CACHE_OCTETS,
@@ -110,7 +113,12 @@ class MatrixBench(ResolverBench):
 
     def _before_load(self, case: ResolverCase, server: Resolver, where: Place, port: int) -> dict[str, Any]:
         lines = questions_of(self._streams[_probes(case.tree)])
-        return {"resolves": where.clients.call(lambda: ask_probes(lines, (where.address, port)))}
+        given_up = Event()
+        try:
+            return {"resolves": where.clients.call(lambda: ask_probes(lines, (where.address, port), given_up))}
+        finally:
+            # After Ctrl-C no question is asked again.
+            given_up.set()
 
     def _measured(self, case: ResolverCase, server: Resolver, where: Place, port: int) -> Outcome:
         try:
@@ -166,11 +174,14 @@ def unanswered(case: ResolverCase, reason: str, observed: Observation) -> Outcom
     )
 
 
-def ask_probes(lines: Sequence[str], address: tuple[str, int]) -> dict[str, int]:
+def ask_probes(lines: Sequence[str], address: tuple[str, int], given_up: Event) -> dict[str, int]:
     """Ask questions at the same time, with DO; count those `asked`, `answered` without an error, and `secure` (AD)."""
-    # The threads are of the namespace of the thread that makes them.
-    with ThreadPoolExecutor(len(lines)) as pool:
-        responses = [item for item in pool.map(lambda line: _ask_probe(line, address), lines) if item is not None]
+    # The threads are of the namespace of the thread that makes them. The end of the program waits for none of them, as
+    # it would for those of a pool: after Ctrl-C, until the last question was given up.
+    asked: list[Future[dns.message.Message | None]] = [Future() for _ in lines]
+    for line, outcome in zip(lines, asked, strict=True):
+        in_own_thread(partial(_ask_probe, line, address, given_up), outcome)
+    responses = [item for outcome in asked if (item := outcome.result()) is not None]
     return {
         "asked": len(lines),
         "answered": sum(item.rcode() in {dns.rcode.NOERROR, dns.rcode.NXDOMAIN} for item in responses),
@@ -178,10 +189,12 @@ def ask_probes(lines: Sequence[str], address: tuple[str, int]) -> dict[str, int]
     }
 
 
-def _ask_probe(line: str, address: tuple[str, int]) -> dns.message.Message | None:
+def _ask_probe(line: str, address: tuple[str, int], given_up: Event) -> dns.message.Message | None:
     """Ask one question, `name type`, again if need be; None if there is no response, or none that can be read."""
     name, _, rtype = line.partition(" ")
     for _ in range(PROBE_ATTEMPTS):
+        if given_up.is_set():
+            break
         query = dns.message.make_query(name, rtype, want_dnssec=True, payload=EDNS_SIZE)
         try:
             return dns.query.udp_with_fallback(query, address[0], PROBE_S, address[1])[0]

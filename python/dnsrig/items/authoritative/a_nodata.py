@@ -35,6 +35,7 @@ ITEM = Item(
         "no-soa-in-denial",
         "other-soa-in-denial",
         "nxdomain-for-nodata",
+        "nxdomain-for-aaaa",
         "nxdomain-for-text-with-do",
         "nxdomain-for-wildcard-nodata",
     ),

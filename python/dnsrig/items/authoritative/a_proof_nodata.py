@@ -33,7 +33,7 @@ ITEM = Item(
     faults=(
         "strips-denial",
         "strips-nodata-denial",
-        "strips-ipv6-denial",
+        "strips-mail-denial",
         "one-missing-nsec",
         "lacks-nsec3-of-host",
         "opt-out-skips-host",

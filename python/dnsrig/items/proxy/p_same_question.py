@@ -39,17 +39,18 @@ ITEM = Item(
 
 def check(subject: ProxySubject) -> Outcome:
     """Ask at once for the same, and for different names where that fails."""
-    lost: list[Exchange] = []
+    rounds: list[list[Exchange]] = []
     for _ in range(ROUNDS):
-        same = _query()
-        lost = _unanswered(subject, [same] * CLIENTS)
-        if not lost:
+        rounds.append(_unanswered(subject, [_query()] * CLIENTS))
+        if not rounds[-1]:
             return passed(f"{CLIENTS} clients that ask for the same name at once are all answered.")
+    lost = min(rounds, key=len)
     others = _unanswered(subject, [_query() for _ in range(CLIENTS)])
-    said = f"{CLIENTS - len(lost)} of {CLIENTS} clients that ask for the same name at once are answered"
-    if others:
+    said = f"At most {CLIENTS - len(lost)} of {CLIENTS} clients that ask for the same name at once are answered"
+    # One or the other may be lost by the network.
+    if others or len(lost) < CLIENTS / 2:
         return inconclusive(f"{said}, and {CLIENTS - len(others)} of as many that ask for different ones.", lost[0])
-    return failed(f"{said}, {ROUNDS} times never all; those that ask for different ones all are.", lost[0])
+    return failed(f"{said}, in {ROUNDS} rounds; those that ask for different ones all are.", lost[0])
 
 
 def _query() -> Query:

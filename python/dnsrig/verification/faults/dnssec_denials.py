@@ -50,8 +50,8 @@ def _is_nodata(answer: dns.message.Message) -> bool:
     return answer.rcode() == dns.rcode.NOERROR and is_denial(answer)
 
 
-def _is_nodata_of_ipv6(answer: dns.message.Message) -> bool:
-    return _is_nodata(answer) and asks_for(answer, RdataType.AAAA)
+def _is_nodata_of_mail(answer: dns.message.Message) -> bool:
+    return _is_nodata(answer) and asks_for(answer, RdataType.MX)
 
 
 def _has_answer(answer: dns.message.Message) -> bool:
@@ -177,7 +177,7 @@ FAULTS = (
     ),
     _lacking("strips-nxdomain-denial", "does not prove that names do not exist", _stripping(_is_nxdomain)),
     _lacking("strips-nodata-denial", "does not prove that types do not exist", _stripping(_is_nodata)),
-    _lacking("strips-ipv6-denial", "does not prove that names have no AAAA records", _stripping(_is_nodata_of_ipv6)),
+    _lacking("strips-mail-denial", "does not prove that names have no MX records", _stripping(_is_nodata_of_mail)),
     _lacking(
         "strips-wildcard-denial",
         "does not prove that a name does not exist for which it uses a wildcard",

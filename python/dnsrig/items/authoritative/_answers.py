@@ -18,16 +18,16 @@ from dnsrig.verification.verdicts import Outcome, inconclusive
 
 MOST_EVIDENCE = 3
 USUAL_TYPES = (
-    RdataType.A,
     RdataType.AAAA,
     RdataType.MX,
     RdataType.TXT,
     RdataType.SRV,
     RdataType.CAA,
     RdataType.TLSA,
+    RdataType.SVCB,
     RdataType.HTTPS,
 )
-"""Types that clients ask for every day."""
+"""Types that clients ask for every day, beside A."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def usual_absences(subject: AuthoritativeSubject, *, do: bool = True) -> list[tu
     host = subject.landmarks.host
     if host is None:
         return []
-    found = [(rtype, subject.answers.get(host.name, rtype, do=do)) for rtype in USUAL_TYPES]
+    found = [(rtype, subject.answers.get(host.name, rtype, do=do)) for rtype in (RdataType.A, *USUAL_TYPES)]
     return [
         (rtype, exchange)
         for rtype, exchange in found

@@ -4,6 +4,7 @@ import dns.name
 import dns.rcode
 from dns.rdatatype import RdataType
 
+from dnsrig.items.authoritative._answers import USUAL_TYPES
 from dnsrig.items.authoritative._probes import rcode_text, type_text
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
@@ -11,16 +12,6 @@ from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject, rrset_of
 from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
 
-TYPES = (
-    RdataType.AAAA,
-    RdataType.MX,
-    RdataType.TXT,
-    RdataType.SRV,
-    RdataType.CAA,
-    RdataType.TLSA,
-    RdataType.SVCB,
-    RdataType.HTTPS,
-)
 ITEM = Item(
     id="A-types",
     role="authoritative",
@@ -59,7 +50,7 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     """Ask for each type at each kind of name."""
     marks = subject.landmarks
     names = [subject.origin, *([] if marks.host is None else [marks.host.name])]
-    asked = [(name, rtype) for name in names for rtype in TYPES]
+    asked = [(name, rtype) for name in names for rtype in USUAL_TYPES]
     asked += [] if marks.delegation is None else [(marks.delegation, RdataType.NS)]
     answered = []
     for name, rtype in asked:
@@ -69,7 +60,7 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         if exchange.rcode != dns.rcode.NOERROR:
             return failed(f"The response code to {exchange.title} is {rcode_text(exchange)}, not NOERROR.", exchange)
         answered.append(exchange)
-    for rtype in () if marks.alias is None else TYPES:
+    for rtype in () if marks.alias is None else USUAL_TYPES:
         exchange = subject.asker.ask(Query(name=subject.name("alias"), rtype=rtype, payload=None))
         wrong = _wrong_alias(subject, exchange, subject.name("alias"))
         if wrong is not None:

@@ -1,10 +1,8 @@
 """P-parallel: queries at the same time."""
 
-from dataclasses import replace
-
+from dnsrig.verification.at_once import udp_at_once
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
-from dnsrig.verification.stopping import thread_pool
 from dnsrig.verification.subjects.proxy import ProxySubject
 from dnsrig.verification.transparency import owner_differences
 from dnsrig.verification.upstream.questions import plain_query
@@ -41,12 +39,9 @@ ITEM = Item(
 
 def check(subject: ProxySubject) -> Outcome:
     """Ask much at once."""
-    hasty = replace(subject.asker, udp_waits_s=(WAIT_S,))
     missing = 0
     for _ in range(ROUNDS):
-        queries = [plain_query() for _ in range(QUERIES)]
-        with thread_pool(QUERIES, "parallel") as pool:
-            exchanges = list(pool.map(hasty.udp, queries))
+        exchanges = udp_at_once(subject.asker, [plain_query() for _ in range(QUERIES)], WAIT_S)
         mixed = [exchange for exchange in exchanges if _is_of_another(subject, exchange)]
         if mixed:
             return failed(

@@ -1,13 +1,11 @@
 """P-same-question: clients that ask for the same at the same time."""
 
-from dataclasses import replace
-
 from dns.rdatatype import RdataType
 
+from dnsrig.verification.at_once import udp_at_once
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
-from dnsrig.verification.stopping import thread_pool
 from dnsrig.verification.subjects.proxy import ProxySubject
 from dnsrig.verification.upstream import names
 from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed
@@ -59,6 +57,4 @@ def _query() -> Query:
 
 def _unanswered(subject: ProxySubject, queries: list[Query]) -> list[Exchange]:
     """Ask all at once, each once; give those without response."""
-    hasty = replace(subject.asker, udp_waits_s=(WAIT_S,))
-    with thread_pool(len(queries), "same") as pool:
-        return [exchange for exchange in pool.map(hasty.udp, queries) if exchange.message is None]
+    return [exchange for exchange in udp_at_once(subject.asker, queries, WAIT_S) if exchange.message is None]

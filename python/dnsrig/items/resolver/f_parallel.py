@@ -1,13 +1,11 @@
 """F-parallel: queries at the same time."""
 
-from dataclasses import replace
-
 from dns.rdatatype import RdataType
 
 from dnsrig.items.resolver._published import published
+from dnsrig.verification.at_once import udp_at_once
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
-from dnsrig.verification.stopping import thread_pool
 from dnsrig.verification.subjects.known_names import Question
 from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed
@@ -41,14 +39,12 @@ ITEM = Item(
 
 def check(subject: ResolverSubject) -> Outcome:
     """Ask much at once."""
-    hasty = replace(subject.asker, udp_waits_s=(WAIT_S,))
     queries = [
         Question(name, RdataType.A).plain for name in dict.fromkeys(subject.fresh_host() for _ in range(QUERIES))
     ]
     missing = len(queries)
     for _ in range(ROUNDS):
-        with thread_pool(len(queries), "parallel") as pool:
-            exchanges = list(pool.map(hasty.udp, queries))
+        exchanges = udp_at_once(subject.asker, queries, WAIT_S)
         mixed = [exchange for exchange in exchanges if _is_of_another(subject, exchange)]
         if mixed:
             said = f"{len(mixed)} of {len(queries)} queries at the same time get answers that belong to others"

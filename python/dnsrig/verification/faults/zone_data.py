@@ -9,6 +9,7 @@ import dns.rrset
 from dns.rdatatype import RdataType
 
 from dnsrig.verification.faults.changes import changing, is_denial, is_referral, of_type, replace_rdatas, without_types
+from dnsrig.verification.faults.dnssec import asks_for, has_do
 from dnsrig.verification.faults.fault import Change, Fault, Passage, unchanged_if_unreadable, wire_of
 from dnsrig.verification.item import Role
 
@@ -153,12 +154,6 @@ def _nxdomain_for_nodata(message: dns.message.Message) -> None:
         message.set_rcode(dns.rcode.NXDOMAIN)
 
 
-def _nxdomain_for_text_with_do(message: dns.message.Message) -> None:
-    has_do = message.ednsflags & dns.flags.DO
-    if has_do and message.question and message.question[0].rdtype == RdataType.TXT and is_denial(message):
-        message.set_rcode(dns.rcode.NXDOMAIN)
-
-
 def _noerror_for_nxdomain(message: dns.message.Message) -> None:
     if message.rcode() == dns.rcode.NXDOMAIN:
         message.set_rcode(dns.rcode.NOERROR)
@@ -208,7 +203,7 @@ FAULTS = (
     _fault(
         "nxdomain-for-text-with-do",
         "gives NXDOMAIN to queries for TXT with DO where only the type is not there",
-        changing(_nxdomain_for_text_with_do),
+        changing(_nxdomain_for_nodata, lambda query: has_do(query) and asks_for(query, RdataType.TXT)),
     ),
     _fault("noerror-for-nxdomain", "gives NOERROR for names that do not exist", changing(_noerror_for_nxdomain)),
     _fault("nxdomain-for-empty", "gives NXDOMAIN for empty non-terminals", changing(_nxdomain_for_empty)),

@@ -4,13 +4,13 @@ import random
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 from dns.rdatatype import RdataType
 from dnsrig.items.catalogue import chosen, items
-from dnsrig.items.proxy import p_failure_cache
+from dnsrig.items.proxy import p_failure_cache, p_ttl
 from dnsrig.items.proxy.p_names import longest
 from dnsrig.servers.resolvers.registry import found_resolvers, resolver_driver
 from dnsrig.servers.resolvers.settings import Forwarder, ResolverSettings
@@ -23,9 +23,11 @@ from dnsrig.verification.faults.fault import Change, Fault, Passage
 from dnsrig.verification.faults.relay import NO_FAULT, Relay
 from dnsrig.verification.queries import Query
 from dnsrig.verification.runner import run_items
+from dnsrig.verification.stopping import pause
 from dnsrig.verification.subjects.proxy import ProxySubject
 from dnsrig.verification.upstream import names
 from dnsrig.verification.upstream.server import Upstream
+from dnsrig.verification.verdicts import Outcome, passed
 from matrix_record import keep
 from turns import chosen_with, in_turn
 
@@ -121,6 +123,24 @@ def test_right_proxy_fails_only_by_known_deviations(bed: Bed, right: Outcomes) -
     keep("proxy", NO_FAULT.name, (bed.server, bed.version), failed)
     assert failed == known, f"{bed.server} {bed.version}\n{said(right, failed ^ known)}"
     assert not of_verdict(right, "inconclusive") | of_verdict(right, "not_applicable"), said(right, ALL)
+
+
+def test_denials_that_other_items_ask_for_accuse_no_proxy(bed: Bed) -> None:
+    """Dnsmasq 2.90 gives all denials of a zone from its cache with one SOA record, and the TTL of the newest."""
+    aging = chosen("proxy", ["P-ttl"])
+
+    def keep_denying(subject: ProxySubject) -> Outcome:
+        until = time.monotonic() + 2 * p_ttl.PAUSE_S
+        while time.monotonic() < until:
+            subject.ask(Query(name=names.fresh(names.ABSENT), rtype=RdataType.A, rd=True, payload=None))
+            # As many as dnsmasq has room for would drive out of its cache what is looked at.
+            pause(p_ttl.PAUSE_S / 10)
+        return passed("Denials were asked for.")
+
+    denying = replace(aging[0], item=replace(aging[0].item, id="P-denying", runs_alone=False), check=keep_denying)
+    asker = Asker(bed.proxy, udp_waits_s=LONG_WAITS_S, tcp_wait_s=TCP_WAIT_S)
+    results = run_items([denying, *aging], ProxySubject(asker, bed.upstream))
+    assert [result.outcome.verdict for result in results] == ["pass", "pass"], results[1].outcome.reason
 
 
 def wrong_with(bed: Bed, right: Outcomes, fault: Fault) -> str:

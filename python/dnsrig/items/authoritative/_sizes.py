@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dns.rdatatype import RdataType
 
 from dnsrig.verification.exchange import Exchange
+from dnsrig.verification.landmarks import Place
 from dnsrig.verification.queries import Query
 from dnsrig.verification.stopping import pause
 from dnsrig.verification.subjects.authoritative import LARGE_PAYLOAD, AuthoritativeSubject
@@ -32,6 +33,7 @@ def limits_rate(subject: AuthoritativeSubject, truncated: Exchange) -> Outcome |
 def check_size(subject: AuthoritativeSubject, octets: int) -> Outcome:
     """Ask for RRsets whose response may exceed `octets` by UDP, until one does."""
     tried = []
+    small = {(place.name, place.rtype) for place in _possible(subject, octets)} - {(subject.origin, RdataType.DNSKEY)}
     too_large: Outcome | None = None
     for query in _queries(subject, octets):
         if too_large is not None and query.rtype == RdataType.DNSKEY:
@@ -41,6 +43,8 @@ def check_size(subject: AuthoritativeSubject, octets: int) -> Outcome:
         if by_udp.octets > octets and not _is_part(by_udp, by_tcp):
             return passed(f"A response of {by_udp.octets} octets came by UDP.", by_udp)
         # Silence where the response is smaller is for other items to tell.
+        if by_udp.response is None and by_tcp.message is None and (query.name, query.rtype) in small:
+            continue
         if by_udp.response is None and (by_tcp.message is None or by_tcp.octets > octets):
             return subject.unanswered(by_udp)
         if by_udp.is_truncated and by_tcp.message is None:
@@ -75,13 +79,16 @@ def _is_part(by_udp: Exchange, by_tcp: Exchange) -> bool:
     return records[0] < records[1]
 
 
+def _possible(subject: AuthoritativeSubject, octets: int) -> list[Place]:
+    """Give the RRsets whose response, with signature, can exceed `octets`, and still not the server's limit."""
+    return [place for place in subject.landmarks.large if place.octets <= octets][:MOST_TRIED]
+
+
 def _queries(subject: AuthoritativeSubject, octets: int) -> Iterator[Query]:
     """Give what may exceed so many octets, with its signatures; what does for certain; and the keys."""
     payload = LARGE_PAYLOAD if octets < LARGE_PAYLOAD - 100 else LARGEST_PAYLOAD
     certain = subject.landmarks.larger_than(octets)
-    # With signature, a response of those can have more than `octets`, and still not more than the server's limit.
-    possible = [place for place in subject.landmarks.large if place.octets <= octets][:MOST_TRIED]
-    questions = dict.fromkeys((place.name, place.rtype, LARGE_PAYLOAD) for place in possible)
+    questions = dict.fromkeys((place.name, place.rtype, LARGE_PAYLOAD) for place in _possible(subject, octets))
     if certain is not None:
         questions |= {(certain.name, certain.rtype, payload): None}
     for name, rtype, asked in (*questions, (subject.origin, RdataType.DNSKEY, payload)):

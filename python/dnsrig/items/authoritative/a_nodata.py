@@ -38,6 +38,8 @@ ITEM = Item(
         "nxdomain-for-aaaa",
         "nxdomain-for-text-with-do",
         "nxdomain-for-wildcard-nodata",
+        "no-soa-for-mx",
+        "servfail-to-mx",
     ),
 )
 

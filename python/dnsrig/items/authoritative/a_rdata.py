@@ -27,7 +27,7 @@ ITEM = Item(
     ),
     dig=("dig @{server} -p {port} {zone} HTTPS +norec", "dig @{server} -p {port} {zone} CAA +norec"),
     needs=("zone",),
-    faults=("half-addresses",),
+    faults=("half-addresses", "compresses-signer"),
 )
 
 

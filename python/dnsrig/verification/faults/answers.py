@@ -113,6 +113,7 @@ def _transfer(passage: Passage) -> bytes:
         return passage.response
     origin = query.question[0].name
     transfer = dns.message.make_response(query)
+    transfer.flags |= dns.flags.AA
     soa = dns.rrset.from_text(origin, TTL_S, "IN", "SOA", ". . 1 7200 900 1209600 300")
     transfer.answer += [soa, dns.rrset.from_text(origin, TTL_S, "IN", "NS", "."), soa]
     return wire_of(transfer)

@@ -182,7 +182,7 @@ def test_items_about_delegations_apply_where_one_is_named(
         (["--tsig", f"k:{SECRET}", "--tsig-file", __file__], "one key signs; leave one out"),
         (
             ["--tsig-file", "/dev/null"],
-            "--tsig-file /dev/null: it is no plain file; give a key",
+            "--tsig-file /dev/null: it is a device, no plain file; give a key",
         ),
         (["--zone-file", __file__, "--name", "x.{zone}"], "--zone-file shows the zone's names; leave one out"),
         (["--server-version", "djbdns 1.05"], "give the program and its number, such as 'NSD 4.6.1'"),

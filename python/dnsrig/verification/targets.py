@@ -25,6 +25,7 @@ from dnsrig.verification.asker import Asker
 from dnsrig.verification.deviations import KnownFailures, known_deviations, why_known
 from dnsrig.verification.discovery import NOTHING_TOLD, ToldNames, discover
 from dnsrig.verification.exchange import Endpoint
+from dnsrig.verification.given_names import name_of
 from dnsrig.verification.habits import Habits
 from dnsrig.verification.item import KnownItem
 from dnsrig.verification.landmarks import Landmarks, find_landmarks
@@ -223,20 +224,6 @@ def merged(
         told = replace(outcome, reason=f"Zone {zones[worst]}: {outcome.reason}")
         found.append(Result(results[worst].item, told, elapsed_s))
     return found
-
-
-def name_of(text: str) -> dns.name.Name:
-    """Read a domain name.
-
-    Raises:
-        InputError: it is none.
-
-    """
-    try:
-        return dns.name.from_text(text)
-    except dns.exception.DNSException as error:
-        raise_interruption(error)
-        raise InputError(f"'{text}' is no domain name: {error}") from error
 
 
 def _zone_is_missing(target: str) -> str:

@@ -330,6 +330,16 @@ def keeping(*kept, then=None):
     return verify
 
 
+def test_where_nothing_was_found_out_is_no_success(capsys):
+    open_items = (inconclusive("Messages are lost."), not_applicable("None."), inconclusive("Messages are lost."))
+    lost = verified("nsd", *open_items)
+    assert verify_each(["nsd"], keeping(lost), wishes()) == 1
+    assert capsys.readouterr().err == "nothing found out: nsd: Messages are lost.\n"
+    assert verify_each(["nsd", "bind"], keeping(lost, verified("bind", passed("Yes."))), wishes()) == 1
+    assert verify_each(["nsd"], keeping(verified("nsd", *open_items, passed("Yes."))), wishes()) == 0
+    assert verify_each(["nsd"], keeping(verified("nsd", *open_items, passed_by_tcp("So."))), wishes()) == 0
+
+
 def test_where_nothing_is_applicable_nothing_is_verified(capsys):
     missing = verified("nsd", not_applicable("One server is known; --ns names others."))
     with pytest.raises(InputError, match="nothing could be verified: One server is known; --ns names others"):

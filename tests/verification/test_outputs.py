@@ -33,6 +33,7 @@ from dnsrig.verification.output.page import page
 from dnsrig.verification.output.terminal import SHORT, _same_reason, _side_by_side, print_comparison, print_verification
 from dnsrig.verification.runner import Result
 from dnsrig.verification.subjects.authoritative import LANDMARKS, AuthoritativeSubject
+from dnsrig.verification.targets import merged
 from dnsrig.verification.verdicts import (
     Evidence,
     Severity,
@@ -328,6 +329,34 @@ def keeping(*kept, then=None):
             raise then
 
     return verify
+
+
+def test_where_nothing_was_found_out_is_no_success(capsys):
+    open_items = (inconclusive("Messages are lost."), not_applicable("None."), inconclusive("Messages are lost."))
+    lost = verified("nsd", *open_items)
+    assert verify_each(["nsd"], keeping(lost), wishes()) == 1
+    assert capsys.readouterr().err == "nothing found out: nsd: Messages are lost.\n"
+    assert verify_each(["nsd", "bind"], keeping(lost, verified("bind", passed("Yes."))), wishes()) == 1
+    assert verify_each(["nsd"], keeping(verified("nsd", *open_items, passed("Yes."))), wishes()) == 0
+    assert verify_each(["nsd"], keeping(verified("nsd", *open_items, passed_by_tcp("So."))), wishes()) == 0
+
+
+def test_each_zone_is_named_to_which_an_item_does_not_apply():
+    known = items("authoritative")[:3]
+    outcomes = (
+        (not_applicable("No DNAME."), not_applicable("No DNAME."), not_applicable("No keys.")),
+        (not_applicable("No DNAME."),) * 3,
+        (not_applicable("No DNAME."), passed("Yes."), not_applicable("No DNAME.")),
+    )
+    by_zone = [
+        [Result(one.item, outcomes[place][zone]) for place, one in enumerate(known)] for zone in range(len(outcomes))
+    ]
+    found = merged(known, by_zone, ("a.", "b.", "c."), {})
+    assert [one.outcome.reason for one in found] == [
+        "Zones a., b.: No DNAME. Zone c.: No keys.",
+        "Zones a., b., c.: No DNAME.",
+        "Zone b.: Yes.",
+    ]
 
 
 def test_where_nothing_is_applicable_nothing_is_verified(capsys):

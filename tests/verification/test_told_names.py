@@ -34,6 +34,8 @@ from dnsrig.verification.zones.making import VARIANTS, RigZone, make_zone
 from dnsrig.verification.zones.source import RECORDS
 from signing_primary import messages_of, records_of, signing_primary
 
+SIGNLESS_SECRET = base64.b64encode(b"eighteen octets as").decode()
+"""One that could be a key's name."""
 SECRET = base64.b64encode(b"nobody else knows it: \xff\xff\xff").decode()
 KEY_FILE = f"""\
 // as tsig-keygen writes it
@@ -177,12 +179,15 @@ def test_items_about_delegations_apply_where_one_is_named(
         (["--tsig", f"{SECRET}:transfer.example"], "--tsig: SECRET of [ALG:]NAME:SECRET is not in Base64"),
         (["--tsig", f"{SECRET}:k:hmac-sha256"], "--tsig: ALG of [ALG:]NAME:SECRET is no algorithm of TSIG"),
         (["--tsig", f"{SECRET * 2}:k.example"], "--tsig: NAME of [ALG:]NAME:SECRET is no domain name"),
+        (["--tsig", f"{SECRET}:transfer"], "--tsig: what stands for NAME looks like a secret"),
+        (["--tsig", f"hmac-sha256:{SECRET}:transfer"], "--tsig: what stands for NAME looks like a secret"),
+        (["--tsig", f"{SIGNLESS_SECRET}:transfer"], "--tsig: what stands for NAME looks like a secret"),
         (["--tsig", SECRET], "--tsig: it is not [ALG:]NAME:SECRET"),
         (["--tsig", "k:no base64!"], "--tsig: SECRET of [ALG:]NAME:SECRET is not in Base64"),
         (["--tsig", f"k:{SECRET}", "--tsig-file", __file__], "one key signs; leave one out"),
         (
             ["--tsig-file", "/dev/null"],
-            "--tsig-file /dev/null: it is no plain file; give a key",
+            "--tsig-file /dev/null: it is a device, no plain file; give a key",
         ),
         (["--zone-file", __file__, "--name", "x.{zone}"], "--zone-file shows the zone's names; leave one out"),
         (["--server-version", "djbdns 1.05"], "give the program and its number, such as 'NSD 4.6.1'"),
@@ -196,12 +201,14 @@ def test_what_is_wrong_is_said(
     assert run_command_line(command(served, *given, "--item", "A-soa")) == 2
     shown = capsys.readouterr().err
     assert said.replace("{zone}", name) in shown
-    assert SECRET not in shown and "no base64" not in shown
+    assert SECRET not in shown and SIGNLESS_SECRET not in shown and "no base64" not in shown
 
 
 def test_keys_as_dig_takes_them(tmp_path: Path) -> None:
     octets = base64.b64decode(SECRET)
     assert dns.tsig.Key("k.example.", octets, dns.tsig.HMAC_SHA256) == KEY
+    assert key_of_words(f"{SIGNLESS_SECRET}:{SECRET}").secret == octets
+    assert key_of_words(f"{SIGNLESS_SECRET}.:transfer").name.to_text() == f"{SIGNLESS_SECRET}."
     assert key_of_words(f"HMAC-MD5:k:{SECRET}") == dns.tsig.Key("k.", octets, dns.tsig.HMAC_MD5)
     assert "//" in SECRET
     file = tmp_path / "key"

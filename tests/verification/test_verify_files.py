@@ -36,9 +36,9 @@ def device(path: Path, number: int) -> Path:
 
 def test_a_device_is_not_read(tmp_path: Path) -> None:
     zero = device(tmp_path / "zero", ZERO)
-    with pytest.raises(InputError, match="it is no plain file; give records"):
+    with pytest.raises(InputError, match="it is a device, no plain file; give records"):
         read_given_text("--ds", zero, "give records")
-    with pytest.raises(InputError, match="it is no plain file"):
+    with pytest.raises(InputError, match="it is a device, no plain file"):
         require_plain_file("--zone-file", zero)
 
 
@@ -51,6 +51,47 @@ def test_a_fifo_is_read_once(tmp_path: Path) -> None:
     writer.join()
     with pytest.raises(InputError, match="read more than once"):
         require_plain_file("--zone-file", fifo)
+
+
+def test_nobody_is_waited_for_for_ever_at_a_fifo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(given_files, "FIFO_WAIT_S", 0.05)
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    with pytest.raises(InputError, match=r"it is a FIFO into which nobody has written for 0.05 s.*; give records"):
+        read_given_text("--ds", fifo, "give records")
+    # Opened for both, so that it does not wait for a reader.
+    writer = os.open(fifo, os.O_RDWR)
+    try:
+        os.write(writer, b"records")
+        with pytest.raises(InputError, match="it is a FIFO into which nobody has written"):
+            read_given_text("--ds", fifo, "give records")
+    finally:
+        os.close(writer)
+
+
+@pytest.mark.parametrize("option", ["--ds", "--trust-anchor", "--rules", "--tsig-file", "--zone-file"])
+def test_input_files_of_verify_that_are_fifos_or_devices(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str
+) -> None:
+    monkeypatch.setattr(given_files, "FIFO_WAIT_S", 0.05)
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    commands = {"--trust-anchor": ["resolver", "192.0.2.1"], "--rules": ["path", "router"]}
+    command = commands.get(option, ["authoritative", "192.0.2.1", "--zone", "example"])
+    for path, said in ((fifo, "it is a FIFO"), (device(tmp_path / "zero", ZERO), "it is a device")):
+        code = run_command_line(["verify", *command, option, str(path)])
+        err = capsys.readouterr().err
+        if code == 3 and option == "--rules":
+            pytest.skip(err)
+        assert code == 2
+        assert err.startswith(f"dnsrig: {option} {path}: {said}")
+
+
+def test_a_fifo_is_no_network_namespace(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    assert run_command_line(["verify", "path", "198.18.53.1", "--server-namespace", str(fifo)]) == 2
+    assert f"{fifo} is no network namespace; see `ip netns list`" in capsys.readouterr().err
 
 
 def test_no_more_is_read_than_such_a_file_can_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

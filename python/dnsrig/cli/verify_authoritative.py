@@ -27,9 +27,10 @@ from dnsrig.cli.verify_trial import Keep, Trial
 from dnsrig.errors import InputError
 from dnsrig.servers.registry import drivers
 from dnsrig.verification.discovery import ToldNames
+from dnsrig.verification.given_names import name_of
 from dnsrig.verification.item import KnownItem
 from dnsrig.verification.said_version import told_version
-from dnsrig.verification.targets import Told, authoritative_target, is_of_rig, name_of
+from dnsrig.verification.targets import Told, authoritative_target, is_of_rig
 from dnsrig.verification.tsig_keys import key_of_file, key_of_words
 
 OF_ADDRESSES = {

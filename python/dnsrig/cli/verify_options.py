@@ -28,7 +28,7 @@ from dnsrig.verification.output.comparison import Comparison
 from dnsrig.verification.output.junit import junit_xml
 from dnsrig.verification.output.page import page
 from dnsrig.verification.output.terminal import print_comparison, print_item, print_items, print_verification
-from dnsrig.verification.output.untried import nothing_found
+from dnsrig.verification.output.untried import most_usual_reason, nothing_found
 from dnsrig.verification.reach import LIMIT_S, SLOW_LIMIT_S, SLOW_MS
 from dnsrig.verification.target import Target
 from dnsrig.verification.verdicts import Severity, Verdict
@@ -99,7 +99,7 @@ class Wishes:
     def is_failed_by(self, verification: Verification) -> bool:
         """Say whether the exit code is to tell of what was found."""
         left_open = self.fails_on_inconclusive and bool(verification.of(Verdict.INCONCLUSIVE))
-        return left_open or verification.fails_at(self.fail_on)
+        return left_open or verification.left_all_open or verification.fails_at(self.fail_on)
 
     def size_items(self) -> Sequence[KnownItem]:
         """Give those of the items to run that are about the size of responses by UDP."""
@@ -317,6 +317,9 @@ def report(verifications: Sequence[Verification], not_verified: NotVerified, wis
         raise
     for target, reason in not_verified:
         say(f"not verified: {target}: {reason}")
+    for verification in verifications:
+        if verification.left_all_open and not verification.incomplete:
+            say(f"nothing found out: {verification.target}: {most_usual_reason(verification)}")
     if unwritten:
         raise EnvironmentLacksError(unwritten)
     return int(any(wishes.is_failed_by(verification) for verification in verifications))

@@ -25,6 +25,7 @@ from dnsrig.verification.asker import Asker
 from dnsrig.verification.deviations import KnownFailures, known_deviations, why_known
 from dnsrig.verification.discovery import NOTHING_TOLD, ToldNames, discover
 from dnsrig.verification.exchange import Endpoint
+from dnsrig.verification.given_names import name_of
 from dnsrig.verification.habits import Habits
 from dnsrig.verification.item import KnownItem
 from dnsrig.verification.landmarks import Landmarks, find_landmarks
@@ -33,6 +34,7 @@ from dnsrig.verification.reach import time_limit_s
 from dnsrig.verification.runner import Result
 from dnsrig.verification.said_version import SaidVersion, said_version
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
+from dnsrig.verification.verdicts import Outcome, Verdict
 from dnsrig.verification.verification import ORDER
 from dnsrig.verification.zones.making import RigZone, make_zones
 
@@ -204,6 +206,7 @@ def merged(
 ) -> list[Result]:
     """Make one result of those of several zones: the worst, with the zone that shows it.
 
+    Where it is applicable to none of them, each is named with its reason.
     A failure that is `known` is better than others.
     """
     if len(by_zone) == 1:
@@ -220,23 +223,19 @@ def merged(
         worst = min(ranks)[-1]
         outcome = results[worst].outcome
         elapsed_s = sum(result.elapsed_s for result in results)
-        told = replace(outcome, reason=f"Zone {zones[worst]}: {outcome.reason}")
+        is_of_none = outcome.verdict == Verdict.NOT_APPLICABLE
+        reason = _of_all(zones, outcomes) if is_of_none else f"Zone {zones[worst]}: {outcome.reason}"
+        told = replace(outcome, reason=reason)
         found.append(Result(results[worst].item, told, elapsed_s))
     return found
 
 
-def name_of(text: str) -> dns.name.Name:
-    """Read a domain name.
-
-    Raises:
-        InputError: it is none.
-
-    """
-    try:
-        return dns.name.from_text(text)
-    except dns.exception.DNSException as error:
-        raise_interruption(error)
-        raise InputError(f"'{text}' is no domain name: {error}") from error
+def _of_all(zones: Sequence[str], outcomes: Sequence[Outcome]) -> str:
+    """Give the reasons of all zones, each once with the zones whose it is."""
+    found: dict[str, list[str]] = {}
+    for zone, outcome in zip(zones, outcomes, strict=True):
+        found.setdefault(outcome.reason, []).append(zone)
+    return " ".join(f"{'Zone' if len(of) == 1 else 'Zones'} {', '.join(of)}: {reason}" for reason, of in found.items())
 
 
 def _zone_is_missing(target: str) -> str:

@@ -17,6 +17,7 @@ from dnsrig.servers.interruption import raise_interruption
 from dnsrig.servers.resolvers.anchors import Anchor, by_zone
 from dnsrig.verification.anchor_files import read_anchor_file
 from dnsrig.verification.asker import Asker, random_label
+from dnsrig.verification.given_names import name_of
 from dnsrig.verification.landmarks import UNUSED_TYPE
 from dnsrig.verification.subjects.known_names import KnownNames, Question
 from dnsrig.verification.tree.cases import BOGUS, INSECURE, SECURE, SECURE_OR_INSECURE, Case, TableRow, ZonePlan
@@ -54,14 +55,16 @@ class ToldTree:
 
 def _question(text: str, option: str) -> Question:
     name, _, rtype = text.partition("/")
-    wrong = InputError(f"{option} {text}: no name with a type, such as www.example.com or example.com/MX")
+    wrong = f"{option} {text}: no name with a type, such as www.example.com or example.com/MX"
     if not name:
-        raise wrong
+        raise InputError(wrong)
     try:
-        return Question(dns.name.from_text(name), RdataType.from_text(rtype or "A"))
+        return Question(name_of(name), RdataType.from_text(rtype or "A"))
+    except InputError as error:
+        raise InputError(f"{wrong}: {error}") from error
     except (dns.exception.DNSException, ValueError) as error:
         raise_interruption(error)
-        raise wrong from error
+        raise InputError(wrong) from error
 
 
 def find_names(asker: Asker, told: ToldTree) -> KnownNames:

@@ -22,6 +22,10 @@ ALGORITHMS = {
 }
 """By the mnemonics of RFC 8945 section 6, without the suffix that HMAC-MD5 has."""
 USUAL = "hmac-sha256"
+LEAST_SECRET_OCTETS = 16
+"""Those of HMAC-MD5's output; a secret is to have as many as its algorithm's (RFC 8945 section 8)."""
+BASE64_SIGNS = frozenset("+/=")
+"""What Base64 has and keys' names have not."""
 COMMENT = re.compile(r'("[^"]*")|//[^\n]*|#[^\n]*|/\*.*?\*/', re.DOTALL)
 """A comment, or a string, in which there is none: Base64 may have two slashes."""
 CLAUSE = re.compile(r'\bkey\s+(?:"(?P<quoted>[^"]+)"|(?P<name>[^\s";{]+))\s*\{(?P<inside>[^}]*)\}')
@@ -41,6 +45,9 @@ def key_of_words(text: str) -> dns.tsig.Key:
     if len(parts) not in {2, 3}:
         raise InputError("--tsig: it is not [ALG:]NAME:SECRET, such as hmac-sha256:transfer.example:BASE64")
     algorithm, name, secret = parts if len(parts) == 3 else (USUAL, *parts)
+    if _is_swapped(name, secret):
+        what = "what stands for NAME looks like a secret; nothing was sent. The order is [ALG:]NAME:SECRET"
+        raise InputError(f"--tsig: {what}; a name that is right may have a dot at its end")
     # Any of the words may be the secret, where they are given in another order: none is shown.
     return _key(name, secret, algorithm, "--tsig", shown=False)
 
@@ -60,6 +67,18 @@ def key_of_file(path: Path) -> dns.tsig.Key:
     algorithm = ALGORITHM.search(clause["inside"])
     of = USUAL if algorithm is None else algorithm["text"]
     return _key(clause["quoted"] or clause["name"], secret["text"], of, f"--tsig-file {path}")
+
+
+def _is_swapped(name: str, secret: str) -> bool:
+    """Say whether the name is likely the secret, which would be sent for all to read."""
+    try:
+        octets = base64.b64decode(name, validate=True)
+        real = base64.b64decode(secret, validate=True)
+    except (binascii.Error, ValueError):
+        # What is no Base64 is no secret; a secret that is none is refused for that.
+        return False
+    has_signs = not BASE64_SIGNS.isdisjoint(name)
+    return has_signs or (len(octets) >= LEAST_SECRET_OCTETS and len(real) < LEAST_SECRET_OCTETS)
 
 
 def _key(name: str, secret: str, algorithm: str, given: str, *, shown: bool = True) -> dns.tsig.Key:

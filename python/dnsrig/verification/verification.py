@@ -74,6 +74,12 @@ class Verification:
         return bool(self.results) and len(self.of(Verdict.NOT_APPLICABLE)) == len(self.results)
 
     @property
+    def left_all_open(self) -> bool:
+        """Whether items were run, and of those that are applicable none could be found out."""
+        ends = {result.outcome.verdict for result in self.results}
+        return Verdict.INCONCLUSIVE in ends and ends <= {Verdict.INCONCLUSIVE, Verdict.NOT_APPLICABLE}
+
+    @property
     def began_utc(self) -> str:
         """When it began, to the second, as RFC 3339 has it."""
         return self.began.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,5 +1,6 @@
 """Network namespaces that the user has made, such as by `ip netns add`."""
 
+import errno
 import os
 import socket
 from collections.abc import Callable, Iterator
@@ -25,7 +26,8 @@ def sockets_in(name: str) -> Iterator[Callable[[socket.AddressFamily, socket.Soc
     """
     path = Path(name) if "/" in name else NAMED / name
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        # Not waiting: what is there may be a FIFO.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         raise InputError(f"{name}: no network namespace at {path}: {error.strerror}; see `ip netns list`") from error
 
@@ -42,6 +44,8 @@ def sockets_in(name: str) -> Iterator[Callable[[socket.AddressFamily, socket.Soc
         try:
             make_socket(socket.AF_INET, socket.SOCK_DGRAM).close()
         except OSError as error:
+            if error.errno == errno.EINVAL:
+                raise InputError(f"{name}: {path} is no network namespace; see `ip netns list`") from error
             reason = f"{name}: the network namespace cannot be entered: {error.strerror}; run dnsrig as root"
             raise EnvironmentLacksError(reason) from error
         yield make_socket

@@ -60,6 +60,11 @@ def not_tried(verification: Verification) -> str:
     return f"{items} not tried for want of {counts}"
 
 
+def most_usual_reason(verification: Verification) -> str:
+    """Say why most of what could not be found out of a target could not."""
+    return by_reason(verification.of(Verdict.INCONCLUSIVE))[0][0]
+
+
 def nothing_found(verifications: Sequence[Verification]) -> str:
     """Say why nothing could be verified, and what to do, of targets to which no item applies."""
     results = [result for verification in verifications for result in verification.results]

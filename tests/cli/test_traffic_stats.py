@@ -214,3 +214,28 @@ def test_what_is_wrong_is_said(dnsrig, capture, tmp_path):
     text.write_text("www.example.test A\n")
     done = dnsrig("traffic", "stats", text)
     assert done.code == 2 and "dnsrig traffic convert" in done.err
+
+
+def test_packets_with_a_wrong_clock_spoil_no_figure(dnsrig, schema, tmp_path):
+    start_ns, second_ns = 1_700_000_000 * 10**9, 10**9
+    query = b"\x00\x07\x01\x00\x00\x01" + bytes(6) + b"\x03www\x04test\x00\x00\x01\x00\x01"
+    packet = udp(("192.0.2.1", 4000), ("198.51.100.53", 53), query)
+    times = [start_ns + number * second_ns for number in range(200)]
+    strange = {"first": 7 * second_ns, "last": 4_294_967_295 * second_ns}
+    capture = tmp_path / "clock.pcap"
+    for ends, warning in (
+        ((), None),
+        (("first",), "first packet has the time 1970-01-01T00:00:07Z"),
+        (("last",), "last packet has the time 2106-02-07T06:28:15Z"),
+    ):
+        all_times = [strange[end] for end in ends if end == "first"] + times
+        all_times += [strange[end] for end in ends if end == "last"]
+        write_pcap(capture, [Packet(time_ns, packet) for time_ns in all_times])
+        done = dnsrig("traffic", "stats", capture, "--json")
+        found = json.loads(done.out)
+        schema.validate(found)
+        assert found["start"] == "2023-11-14T22:13:20Z" and 199 <= found["seconds"] <= 200
+        assert found["rate_qps"] == pytest.approx({"mean": 200 / found["seconds"], "p95": 1, "max": 1})
+        assert found["requests"] == 200 + len(ends)
+        assert (found["clock"] is None) == (warning is None)
+        assert warning is None or warning in done.err

@@ -144,18 +144,21 @@ impl Profile {
     pub fn to_toml(&self, comments: &str, provenance: &[(&str, &str)]) -> String {
         let mut table = Table::try_from(self).expect("figures are numbers, texts and tables");
         for (path, statement) in provenance {
-            let (place, key) = match path.split_once('.') {
-                None => (&mut table, *path),
-                Some((outer, key)) => {
-                    let inner = table.get_mut(outer).and_then(toml::Value::as_table_mut);
-                    (inner.expect("a table"), key)
-                }
-            };
-            let said = place
-                .entry(provenance::KEY)
-                .or_insert_with(|| Table::new().into());
-            let said = said.as_table_mut().expect("made above");
-            said.insert(key.to_owned(), (*statement).into());
+            match path.split_once('.') {
+                None => provenance::say(&mut table, path, statement),
+                Some((outer, key)) => match table.get_mut(outer) {
+                    // A figure that is zero may not be written.
+                    Some(toml::Value::Array(tables)) => {
+                        let tables = tables.iter_mut().filter_map(toml::Value::as_table_mut);
+                        let tables = tables.filter(|table| table.contains_key(key));
+                        tables.for_each(|table| provenance::say(table, key, statement));
+                    }
+                    inner => {
+                        let inner = inner.and_then(toml::Value::as_table_mut);
+                        provenance::say(inner.expect("a table"), key, statement);
+                    }
+                },
+            }
         }
         let comments: String = comments.lines().map(|line| format!("# {line}\n")).collect();
         let text = toml::to_string(&table).expect("a table of tables");

@@ -30,9 +30,9 @@ pub use distinct::Distinct;
 pub use gathering::{StatsOptions, gather};
 pub use histogram::Histogram;
 pub use matching::TIMEOUT_NS as ANSWER_TIMEOUT_NS;
-pub use rates::{RateSummary, Rates};
+pub use rates::{RateSummary, Rates, Window};
 pub use report::{
-    Activity, AnswerReport, ClientReport, EdnsReport, Failing, FlagReport, NameReport,
+    Activity, AnswerReport, ClientReport, ClockReport, EdnsReport, Failing, FlagReport, NameReport,
     PacketReport, Quantiles, Report, SizeReport, TcpReport, Throughput, TopList, TypeReport,
 };
 pub use side::{Edns, Flags, Side};

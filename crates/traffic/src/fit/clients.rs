@@ -3,17 +3,19 @@
 use super::counts::rounded;
 use super::habits::{Habit, Habits, Outcome, share_without_cache};
 use super::population::Population;
+use super::tally::hash_of;
 use crate::profile::Ranks;
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
 use std::net::IpAddr;
 
-/// Clients of which everything is known; others are counted with the least active ones.
-const MOST: usize = 1 << 21;
+/// Clients that are followed: as many as a table of 2^21 places, some 200 MB, has room for. With more, half of them are let go, by a
+/// hash of the address, and so are all that come later of that half: those that stay are a sample of all.
+const MOST: usize = if cfg!(test) { 1 << 13 } else { 7 << 18 };
 /// The longest pause inside a burst.
 const PAUSE_NS: i64 = 200_000_000;
 /// A client is quiet if it asks less often than once in so many pauses: then its bursts seldom run into one another.
-const QUIET_PAUSES: i64 = 20;
+const QUIET_PAUSES: f64 = 20.0;
 /// The fewest queries that a quiet client must have time for, or else all clients are taken for quiet.
 const LEAST_QUIET: u32 = 10;
 /// The fewest queries by which to tell whether a client caches.
@@ -47,10 +49,10 @@ pub(super) struct Clients {
     /// What queries tell, and what is known with their answers.
     by_queries: Habits,
     by_answers: Habits,
-    /// By hash of client and question: until when the answer lives, in seconds since the first query, and bits of the hash.
+    /// By hash of client and question: until when the answer lives, in seconds since 1970, and bits of the hash.
     answers: Vec<(u32, u32)>,
-    first_s: Option<i64>,
-    last_s: u32,
+    /// One in two to the power of this many clients is followed.
+    halvings: u32,
 }
 
 /// What a profile has of clients.
@@ -59,8 +61,10 @@ pub(super) struct ClientFacts {
     pub count: u64,
     pub activity: Ranks,
     pub ipv6: f64,
-    pub caching: f64,
+    /// `None` if too few answers are known to tell.
+    pub caching: Option<f64>,
     pub repeats: f64,
+    pub paired: f64,
     pub burst_queries: f64,
     pub burst_ms: f64,
 }
@@ -88,8 +92,7 @@ impl Default for Clients {
             by_queries: Habits::default(),
             by_answers: Habits::default(),
             answers: vec![(0, 0); ANSWERS],
-            first_s: None,
-            last_s: 0,
+            halvings: 0,
         }
     }
 }
@@ -97,14 +100,19 @@ impl Default for Clients {
 impl Clients {
     /// Counts a query; gives what its client knew then, for [`Clients::answered`].
     pub fn query(&mut self, asked: &Asked) -> Habit {
-        let now_s = self.second(asked.time_ns);
-        self.last_s = self.last_s.max(now_s);
+        let now_s = second(asked.time_ns);
         let mut habit = Habit {
             is_known: self.knows(asked, now_s),
             is_of_pair: None,
         };
-        if self.by_address.len() >= MOST && !self.by_address.contains_key(&asked.client) {
+        if !self.follows(asked.client) {
             return habit;
+        }
+        while self.by_address.len() >= MOST && !self.by_address.contains_key(&asked.client) {
+            self.halve();
+            if !self.follows(asked.client) {
+                return habit;
+            }
         }
         let client = self
             .by_address
@@ -129,6 +137,9 @@ impl Clients {
 
     /// Counts what is known of a query with its answer.
     pub fn answered(&mut self, asked: &Asked, outcome: Outcome, mut habit: Habit) {
+        if !self.follows(asked.client) {
+            return;
+        }
         let is_missing = outcome == Outcome::Failed(NXDOMAIN);
         if is_missing {
             habit.is_of_pair = None;
@@ -144,6 +155,25 @@ impl Clients {
         }
     }
 
+    /// Whether the client at `address` is in the sample.
+    fn follows(&self, address: IpAddr) -> bool {
+        // As many bits of the hash are zero as the sample was halved; with none, all clients are in it.
+        hash_of(&address).trailing_zeros() >= self.halvings
+    }
+
+    /// Lets half of all clients go.
+    fn halve(&mut self) {
+        self.halvings += 1;
+        let mut by_address = std::mem::take(&mut self.by_address);
+        by_address.retain(|address, _| self.follows(*address));
+        self.by_address = by_address;
+    }
+
+    /// Clients for each that is followed.
+    pub fn for_each_followed(&self) -> u64 {
+        1 << self.halvings.min(u64::BITS - 1)
+    }
+
     /// Whether the answer to this still lives that the client has got.
     fn knows(&self, asked: &Asked, now_s: u32) -> bool {
         let (place, tag) = answer_place(asked);
@@ -153,36 +183,20 @@ impl Clients {
 
     /// Notes that an answer came, which lives for `ttl_s`.
     pub fn answer(&mut self, asked: &Asked, ttl_s: u32) {
-        let now_s = self.second(asked.time_ns);
+        let now_s = second(asked.time_ns);
         let (place, tag) = answer_place(asked);
         // A second less, as a client that asks again when it ends may be a little early.
         self.answers[place] = (now_s.saturating_add(ttl_s.saturating_sub(1)), tag);
     }
 
-    fn second(&mut self, time_ns: i64) -> u32 {
-        let second = time_ns.div_euclid(NS_A_SECOND);
-        let first = *self.first_s.get_or_insert(second);
-        u32::try_from(second.saturating_sub(first)).unwrap_or(0)
-    }
-
-    /// How many different clients there are, as far as they are known.
+    /// How many different clients there are: exact if all of them are followed, else estimated.
     pub fn count(&self) -> u64 {
-        self.by_address.len() as u64
+        (self.by_address.len() as u64).saturating_mul(self.for_each_followed())
     }
 
-    /// The most queries of a client whose bursts can be told apart.
-    fn most_of_quiet(&self) -> u32 {
-        let pauses = i64::from(self.last_s) * (NS_A_SECOND / PAUSE_NS);
-        match u32::try_from(pauses / QUIET_PAUSES) {
-            Ok(most) if most >= LEAST_QUIET => most,
-            _ => u32::MAX,
-        }
-    }
-
-    /// What a profile has of bursts: queries of one, and how long it takes in ms. Only of quiet clients, as those that always ask
+    /// What a profile has of bursts: queries of one, and how long it takes in ms. Only of quiet clients, with `most` queries, as those that always ask
     /// seem to do so in one burst.
-    fn bursts(&self) -> (f64, f64) {
-        let most = self.most_of_quiet();
+    fn bursts(&self, most: u32) -> (f64, f64) {
         let quiet = self.by_address.values().filter(|own| own.queries <= most);
         let (mut queries, mut bursts, mut span, mut ns) = (0_u64, 0_u64, 0.0, 0_u64);
         for client in quiet {
@@ -199,9 +213,8 @@ impl Clients {
         (burst_queries, burst_ms.min(1000.0))
     }
 
-    /// All clients, and how unequally they begin to ask.
-    fn population(&self, burst_queries: f64) -> Population {
-        let most = self.most_of_quiet();
+    /// All clients that are followed, and how unequally they begin to ask.
+    fn population(&self, burst_queries: f64, most: u32) -> Population {
         let draws = |client: &Client| match client.queries <= most {
             true => f64::from(client.bursts),
             // Its bursts ran into one another.
@@ -225,34 +238,54 @@ impl Clients {
         1.0 - share_without_cache(&queries, clients, again)
     }
 
-    /// The share of AAAA and HTTPS queries for the host that their client asked for last.
-    pub fn paired(&self) -> f64 {
-        rounded(self.habits().paired())
-    }
-
-    fn habits(&self) -> &Habits {
-        match self.by_answers.is_empty() {
-            true => &self.by_queries,
-            false => &self.by_answers,
-        }
-    }
-
-    /// What a profile has of them; `has_referrals` says whether they were answered with any.
-    pub fn facts(&self, has_referrals: bool) -> ClientFacts {
+    /// What a profile has of them.
+    pub fn facts(&self, seen: &Seen) -> ClientFacts {
         let clients = self.by_address.values();
         let ipv6 = clients.filter(|client| client.is_ipv6).count();
-        let (burst_queries, burst_ms) = self.bursts();
-        let population = self.population(burst_queries);
+        let most = most_of_quiet(seen.duration_s);
+        let (burst_queries, burst_ms) = self.bursts(most);
+        let population = self.population(burst_queries, most);
+        // Answers to few of the queries tell nothing of the others: not even what is repeated, as what was between is missing.
+        let habits = match seen.has_answers {
+            true => &self.by_answers,
+            false => &self.by_queries,
+        };
         ClientFacts {
-            count: population.count,
+            count: population.count.saturating_mul(self.for_each_followed()),
             activity: population.activity,
-            ipv6: rounded(ipv6 as f64 / self.count().max(1) as f64),
-            caching: rounded(self.caching()),
-            repeats: rounded(self.habits().repeats(has_referrals)),
+            ipv6: rounded(ipv6 as f64 / self.by_address.len().max(1) as f64),
+            caching: seen.has_answers.then(|| rounded(self.caching())),
+            repeats: rounded(habits.repeats(seen.has_referrals)),
+            paired: rounded(habits.paired()),
             burst_queries: rounded(burst_queries),
             burst_ms: rounded(burst_ms),
         }
     }
+}
+
+/// What else is known of a capture.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seen {
+    /// How long it is.
+    pub duration_s: f64,
+    /// Whether so many queries have answers that these tell what clients do.
+    pub has_answers: bool,
+    /// Whether they were answered with referrals.
+    pub has_referrals: bool,
+}
+
+/// The most queries in so many seconds of a client whose bursts can be told apart.
+fn most_of_quiet(duration_s: f64) -> u32 {
+    let pauses = duration_s * (NS_A_SECOND / PAUSE_NS) as f64;
+    match (pauses / QUIET_PAUSES) as u32 {
+        most @ LEAST_QUIET.. => most,
+        _ => u32::MAX,
+    }
+}
+
+/// The second of a time, counted from 1970.
+fn second(time_ns: i64) -> u32 {
+    time_ns.div_euclid(NS_A_SECOND).clamp(0, u32::MAX.into()) as u32
 }
 
 impl Client {
@@ -295,7 +328,7 @@ fn span_of(queries: u32) -> f32 {
 
 /// Where the answer to a client's question is remembered, and by which bits it is known.
 fn answer_place(asked: &Asked) -> (usize, u32) {
-    let hash = super::tally::hash_of(&(asked.client, asked.qtype, asked.name));
+    let hash = hash_of(&(asked.client, asked.qtype, asked.name));
     ((hash >> 32) as usize % ANSWERS, hash as u32)
 }
 
@@ -316,6 +349,12 @@ mod tests {
         }
     }
 
+    const SEEN: Seen = Seen {
+        duration_s: 5.0,
+        has_answers: true,
+        has_referrals: false,
+    };
+
     #[test]
     fn bursts_pairs_and_repeats_are_told() {
         let mut clients = Clients::default();
@@ -328,11 +367,14 @@ mod tests {
         ] {
             clients.query(&query);
         }
-        let facts = clients.facts(false);
+        let facts = clients.facts(&Seen {
+            has_answers: false,
+            ..SEEN
+        });
         // The other client's query has no host before it, and one of two later queries of type A is for the same name.
         assert_eq!(
-            (facts.count, clients.paired(), facts.repeats),
-            (2, 1.0, 0.5)
+            (facts.count, facts.paired, facts.repeats, facts.caching),
+            (2, 1.0, 0.5, None)
         );
         // Bursts of three, one and one queries; the three are expected to span half the time.
         assert_eq!(facts.burst_queries, 1.66667);
@@ -356,9 +398,55 @@ mod tests {
                 clients.answer(&query, 50);
             }
         }
-        assert_eq!(clients.facts(false).caching, 0.666667);
+        let facts = clients.facts(&Seen {
+            duration_s: 600.0,
+            ..SEEN
+        });
         // Of 19 questions each after the first, ten of the third are repeated.
-        assert_eq!(clients.facts(false).repeats, 0.175439);
+        assert_eq!((facts.caching, facts.repeats), (Some(0.666667), 0.175439));
+    }
+
+    #[test]
+    fn with_too_many_clients_a_sample_tells_of_all() {
+        let mut clients = Clients::default();
+        let many = 10 * MOST as u32;
+        for client in 0..many {
+            // One in four asks by IPv6; one in ten asks twice, in a burst.
+            let client = match client % 4 {
+                0 => IpAddr::from([
+                    0x2001,
+                    0xDB8,
+                    0,
+                    0,
+                    0,
+                    0,
+                    (client >> 16) as u16,
+                    client as u16,
+                ]),
+                _ => IpAddr::from(client.to_be_bytes()),
+            };
+            let is_busy = hash_of(&(client, "busy")).is_multiple_of(10);
+            for time_ms in [0, 100].into_iter().take(1 + usize::from(is_busy)) {
+                clients.query(&Asked {
+                    client,
+                    ..asked(0, time_ms, TYPE_A, 1)
+                });
+            }
+            assert!(clients.by_address.len() <= MOST);
+        }
+        assert_eq!(clients.for_each_followed(), 16);
+        let near = |found: f64, expected: f64| {
+            assert!(
+                (found / expected - 1.0).abs() < 0.1,
+                "{found}, not {expected}"
+            );
+        };
+        near(clients.count() as f64, many.into());
+        let facts = clients.facts(&SEEN);
+        near(facts.ipv6, 0.25);
+        near(facts.burst_queries, 1.1);
+        // All of them were seen once, and eleven for each is the most.
+        near(facts.count as f64, 11.0 * f64::from(many));
     }
 
     #[test]
@@ -378,6 +466,6 @@ mod tests {
             clients.answered(&query, outcome, habit);
             clients.answer(&query, 300);
         }
-        assert_eq!(clients.paired(), 0.5);
+        assert_eq!(clients.facts(&SEEN).paired, 0.5);
     }
 }

@@ -110,11 +110,6 @@ impl Habits {
         is_repeated
     }
 
-    /// Whether nothing was counted.
-    pub fn is_empty(&self) -> bool {
-        self.repeats.whole + self.of_authoritative.whole + self.pairs.whole == 0
-    }
-
     /// The share of queries that repeat the last of their kind, where there is one. Of a server that gives referrals, without
     /// those for its own data, which are of few names and asked for in any order.
     pub fn repeats(&self, has_referrals: bool) -> f64 {

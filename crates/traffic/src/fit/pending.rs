@@ -20,8 +20,6 @@ pub(super) struct Pending {
 #[derive(Debug, Default)]
 pub(super) struct PendingQueries {
     waiting: HashMap<u64, Pending, RandomState>,
-    /// Queries that were not answered.
-    pub unanswered: u64,
     next_look_ns: i64,
 }
 
@@ -31,18 +29,14 @@ impl PendingQueries {
         let is_time = query.time_ns >= self.next_look_ns;
         if is_time || self.waiting.len() >= MOST {
             let least_ns = query.time_ns.saturating_sub(ANSWER_TIMEOUT_NS);
-            let before = self.waiting.len();
             self.waiting
                 .retain(|_, waiting| waiting.time_ns >= least_ns);
             if self.waiting.len() >= MOST {
                 self.waiting.clear();
             }
-            self.unanswered += (before - self.waiting.len()) as u64;
             self.next_look_ns = query.time_ns.saturating_add(ANSWER_TIMEOUT_NS);
         }
-        if self.waiting.insert(hash, query).is_some() {
-            self.unanswered += 1;
-        }
+        self.waiting.insert(hash, query);
     }
 
     /// Takes the query to which an answer has come.
@@ -71,8 +65,8 @@ mod tests {
         assert_eq!(pending.take(1), Some(query(0)));
         assert_eq!(pending.take(1), None);
         pending.add(3, query(16));
-        assert_eq!((pending.take(2), pending.unanswered), (None, 1));
+        assert_eq!(pending.take(2), None);
         pending.add(3, query(17));
-        assert_eq!((pending.take(3), pending.unanswered), (Some(query(17)), 2));
+        assert_eq!(pending.take(3), Some(query(17)));
     }
 }

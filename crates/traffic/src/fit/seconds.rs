@@ -2,6 +2,7 @@
 
 use super::counts::rounded;
 use crate::profile::Rate;
+use crate::stats::{Rates, Window};
 
 const NS_A_SECOND: i64 = 1_000_000_000;
 const SECONDS_AN_HOUR: i64 = 3600;
@@ -15,12 +16,12 @@ const TOLD: [f64; 11] = [
     0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 1.0,
 ];
 
-/// Queries of each second.
+/// When queries were sent.
 #[derive(Debug, Default)]
 pub(super) struct Seconds {
-    first_ns: Option<i64>,
-    last_ns: i64,
-    counts: Vec<u32>,
+    /// The times of the earliest and of the latest.
+    span_ns: Option<(i64, i64)>,
+    rates: Rates,
     total: u64,
 }
 
@@ -28,25 +29,52 @@ impl Seconds {
     /// Counts a query.
     #[inline]
     pub fn add(&mut self, time_ns: i64) {
-        let first_ns = *self.first_ns.get_or_insert(time_ns);
-        self.last_ns = self.last_ns.max(time_ns);
+        let (first_ns, last_ns) = self.span_ns.unwrap_or((time_ns, time_ns));
+        self.span_ns = Some((first_ns.min(time_ns), last_ns.max(time_ns)));
         self.total += 1;
-        let second = time_ns.div_euclid(NS_A_SECOND) - first_ns.div_euclid(NS_A_SECOND);
-        if (0..LONGEST_S).contains(&second) {
-            let second = second as usize;
-            if second >= self.counts.len() {
-                self.counts.resize(second + 1, 0);
+        self.rates.add(time_ns.div_euclid(NS_A_SECOND), 1);
+    }
+
+    /// The queries of each second from the first to the last, those left out whose clock was wrong.
+    pub fn finish(&self) -> CountedSeconds {
+        let window = self.rates.window().unwrap_or(Window {
+            first: 0,
+            last: 0,
+            outside: 0,
+        });
+        let (first_ns, last_ns) = window.clipped(self.span_ns.unwrap_or_default());
+        let len = window.last.saturating_sub(window.first).saturating_add(1);
+        let mut counts = vec![0; len.min(LONGEST_S) as usize];
+        for (second, count) in self.rates.seconds() {
+            let place = usize::try_from(second.saturating_sub(window.first));
+            if let Some(own) = place.ok().and_then(|place| counts.get_mut(place)) {
+                *own = count;
             }
-            self.counts[second] += 1;
+        }
+        CountedSeconds {
+            first: window.first,
+            counts,
+            total: self.total - window.outside,
+            duration_s: (last_ns.saturating_sub(first_ns) as f64 / NS_A_SECOND as f64).max(0.001),
+            outside: window.outside,
         }
     }
+}
 
+/// Queries of each second.
+#[derive(Debug)]
+pub(super) struct CountedSeconds {
+    /// The first second, counted from 1970.
+    first: i64,
+    counts: Vec<u32>,
+    total: u64,
     /// From the first query to the last, in seconds; at least a millisecond.
-    pub fn duration_s(&self) -> f64 {
-        let first_ns = self.first_ns.unwrap_or(0);
-        (self.last_ns.saturating_sub(first_ns) as f64 / NS_A_SECOND as f64).max(0.001)
-    }
+    pub duration_s: f64,
+    /// Queries whose time is so far from all others that their clock was wrong.
+    pub outside: u64,
+}
 
+impl CountedSeconds {
     /// The seconds that are whole.
     fn whole(&self) -> &[u32] {
         match self.counts.len() > FEW {
@@ -88,7 +116,7 @@ impl Seconds {
         };
         Rate {
             // What is shorter than a second is too short for a rate.
-            mean_qps: rounded((self.total as f64 / self.duration_s().max(1.0)).clamp(1e-9, 1e9)),
+            mean_qps: rounded((self.total as f64 / self.duration_s.max(1.0)).clamp(1e-9, 1e9)),
             second_quantiles: TOLD
                 .iter()
                 .map(|&quantile| [quantile, rounded(at(quantile).unwrap_or(1.0))])
@@ -100,8 +128,8 @@ impl Seconds {
     }
 
     fn hour(&self, second: i64) -> usize {
-        let first = self.first_ns.unwrap_or(0).div_euclid(NS_A_SECOND);
-        ((first + second).div_euclid(SECONDS_AN_HOUR)).rem_euclid(HOURS_A_DAY) as usize
+        ((self.first.saturating_add(second)).div_euclid(SECONDS_AN_HOUR)).rem_euclid(HOURS_A_DAY)
+            as usize
     }
 
     /// The mean rate of each hour of the day over the mean; empty unless there is a day.
@@ -140,14 +168,14 @@ fn correlation(values: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    fn of(seconds: i64, rate: impl Fn(i64) -> u32) -> Seconds {
+    fn of(seconds: i64, rate: impl Fn(i64) -> u32) -> CountedSeconds {
         let mut found = Seconds::default();
         for second in 0..seconds {
             for query in 0..rate(second) {
                 found.add(second * NS_A_SECOND + i64::from(query) * 1000);
             }
         }
-        found
+        found.finish()
     }
 
     #[test]
@@ -173,6 +201,24 @@ mod tests {
         assert!((rate.hours[20] / rate.hours[3] - 3.0).abs() < 0.01);
         let last = rate.second_quantiles.last().unwrap();
         assert!(last[1] < 1.05, "{last:?}");
+    }
+
+    #[test]
+    fn a_query_of_another_age_changes_no_rate() {
+        for strange_ns in [i64::MIN, 1 << 62] {
+            let mut found = Seconds::default();
+            found.add(strange_ns);
+            for second in 0..200 {
+                found.add(second * NS_A_SECOND);
+            }
+            let found = found.finish();
+            // To a second: when the last of the others was sent, the span does not tell.
+            assert!((found.duration_s - 199.0).abs() <= 1.0);
+            assert_eq!(found.outside, 1);
+            assert!((found.rate().mean_qps - 1.0).abs() < 0.01);
+            let last = found.rate().second_quantiles.pop().unwrap();
+            assert_eq!(last, [1.0, 1.0]);
+        }
     }
 
     #[test]

@@ -25,6 +25,11 @@ const TYPE_A: u16 = 1;
 const TYPE_AAAA: u16 = 28;
 const TYPE_ANY: u16 = 255;
 const OPTION_COOKIE: u16 = 10;
+/// The least share of queries with an answer for answers to tell of all. With fewer it is rather the capture that lacks
+/// them, as one from where answers take another way.
+const LEAST_ANSWERED: f64 = 0.1;
+/// The same for what one query has to do with the one before it, which needs to be answered, too.
+const LEAST_ANSWERED_IN_ROW: f64 = 0.5;
 
 /// Queries of one class and type.
 #[derive(Clone, Copy, Debug, Default)]
@@ -110,6 +115,20 @@ impl Tally {
             }
             _ => {}
         }
+    }
+
+    fn answered_share(&self) -> f64 {
+        self.answers.count as f64 / self.queries.count.max(1) as f64
+    }
+
+    /// Whether answers tell how queries are answered, and what is asked for.
+    pub fn has_answers(&self) -> bool {
+        self.answered_share() >= LEAST_ANSWERED
+    }
+
+    /// Whether answers tell what clients do again, and what together.
+    pub fn has_answers_in_row(&self) -> bool {
+        self.answered_share() >= LEAST_ANSWERED_IN_ROW
     }
 
     fn query(&mut self, message: &Message<'_>, view: &View<'_>) {

@@ -245,6 +245,66 @@ fn a_capture_without_answers_says_what_is_assumed() {
 }
 
 #[test]
+fn a_few_stray_answers_do_not_decide_for_all_queries() {
+    let profile = Profile::open("root-2006").unwrap();
+    let mut made = Made::of(&profile, 20_000, Packets::Both);
+    let queries = Made::of(&profile, 20_000, Packets::Queries);
+    let without = Profile::parse("again", &queries.fitted().0).unwrap();
+    let mut answers = 0;
+    made.messages.retain(|(.., octets)| {
+        let is_answer = View::parse(octets).unwrap().header.is_answer();
+        answers += u64::from(is_answer);
+        !is_answer || answers <= 20
+    });
+    let (text, summary) = made.fitted();
+    assert_eq!(summary.answers, 20);
+    let again = Profile::parse("again", &text).unwrap();
+    // What is repeated is counted of all queries, by type alone.
+    let (was, is) = (&without.clients[0], &again.clients[0]);
+    near(is.repeats, was.repeats, 0.02, "repeats");
+    near(again.queries.paired, without.queries.paired, 0.02, "pairs");
+    let default = Profile::open("resolver-2022").unwrap();
+    assert_eq!(again.clients[0].caching, default.clients[0].caching);
+    assert_eq!(
+        (&again.answers, &again.names),
+        (&default.answers, &default.names)
+    );
+    for (path, kind) in [
+        ("answers.unanswered", "assumed: "),
+        ("clients[1].caching", "assumed: "),
+        ("clients[1].repeats", "derived: "),
+        ("clients[1].activity.top", "measured: "),
+        ("names.count", "assumed: "),
+        ("types[1].count", "measured: "),
+        ("types[1].failed", "assumed: "),
+    ] {
+        let said = &again.provenance[path];
+        assert!(said.starts_with(kind), "{path}: {said}");
+    }
+}
+
+#[test]
+fn a_packet_with_a_wrong_clock_changes_no_figure_but_its_own() {
+    const YEAR_NS: i64 = 365 * 86_400 * 1_000_000_000;
+    let profile = Profile::open("root-2006").unwrap();
+    let mut made = Made::of(&profile, 10_000, Packets::Queries);
+    let before = Profile::parse("again", &made.fitted().0).unwrap();
+    for (place, years) in [(0, -20), (5000, 60)] {
+        let mut strange = made.messages[place].clone();
+        strange.0 += years * YEAR_NS;
+        made.messages.insert(place, strange);
+    }
+    let (text, summary) = made.fitted();
+    assert_eq!((summary.queries, summary.out_of_time), (10_002, 2));
+    near(summary.duration_s, 100.0, 1.0, "duration");
+    let after = Profile::parse("again", &text).unwrap();
+    near(after.rate.mean_qps, before.rate.mean_qps, 1.0, "rate");
+    let (was, is) = (&before.clients[0], &after.clients[0]);
+    near(is.burst_queries / was.burst_queries, 1.0, 0.02, "burst");
+    near(is.clients / was.clients, 1.0, 0.02, "clients");
+}
+
+#[test]
 fn nothing_in_a_profile_tells_whose_traffic_it_was() {
     for (name, _) in NAMED {
         let made = Made::of(&Profile::open(name).unwrap(), 20_000, Packets::Both);

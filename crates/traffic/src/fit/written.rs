@@ -1,11 +1,14 @@
 //! The figures of a capture as a profile.
 
 use super::RARE;
+use super::clients::{ClientFacts, Seen};
 use super::counts::rounded;
+use super::names::NameTally;
+use super::seconds::CountedSeconds;
 use super::tally::{AnswerTally, Tally};
 use crate::profile::{
-    AnswerFigures, ClientGroup, OpcodeFigures, Profile, QueryFigures, RcodeShare, TransportFigures,
-    TypeFigures,
+    AnswerFigures, ClientGroup, NameFigures, OpcodeFigures, Profile, QueryFigures, RcodeShare,
+    TransportFigures, TypeFigures,
 };
 use domain::base::iana::{Class, Opcode, Rcode, Rtype};
 use serde::Serialize;
@@ -24,31 +27,43 @@ pub struct FitSummary {
     pub is_answers_only: bool,
     /// From the first query to the last, in seconds.
     pub duration_s: f64,
-    /// Different clients.
+    /// Queries whose time is so far from all others that their clock was wrong; rate and duration are without them.
+    pub out_of_time: u64,
+    /// Different clients; an estimate where not all were followed.
     pub clients: u64,
+    /// One in so many clients was followed, as memory is bounded.
+    pub clients_for_each_followed: u64,
     /// Messages that are not whole.
     pub malformed: u64,
 }
 
 /// Writes the profile `name`.
 pub(super) fn write(tally: &Tally, name: &str) -> (String, FitSummary) {
+    let seconds = tally.seconds.finish();
     let summary = FitSummary {
         queries: tally.queries.count,
         answers: tally.answers.count,
         is_answers_only: !tally.has_queries,
-        duration_s: tally.seconds.duration_s(),
+        duration_s: seconds.duration_s,
+        out_of_time: seconds.outside,
         clients: tally.clients.count(),
+        clients_for_each_followed: tally.clients.for_each_followed(),
         malformed: tally.malformed,
     };
     let default = Profile::open(DEFAULT).expect("comes with dnsrig and is tested");
-    let profile = profile(tally, name, &default);
+    let profile = profile(tally, &seconds, name, &default);
     let measured = format!(
         "measured: in a capture of {} queries and {} answers over {} s, by dnsrig traffic fit",
         summary.queries,
         summary.answers,
         rounded(summary.duration_s)
     );
-    let text = profile.to_toml(&comments(&summary), &provenance(tally, &profile, &measured));
+    let of_clients = match summary.clients_for_each_followed {
+        1 => measured.clone(),
+        each => format!("{measured}, which followed one in {each} clients"),
+    };
+    let said = provenance(tally, &profile, [&measured, &of_clients]);
+    let text = profile.to_toml(&comments(&summary), &said);
     (text, summary)
 }
 
@@ -63,16 +78,29 @@ fn comments(summary: &FitSummary) -> String {
     )
 }
 
-/// Where each table and figure is from.
-fn provenance<'a>(tally: &Tally, profile: &Profile, measured: &'a str) -> Vec<(&'a str, &'a str)> {
+/// Where each table and figure is from; what is said of all measured figures, and of those of clients.
+fn provenance<'a>(
+    tally: &Tally,
+    profile: &Profile,
+    [measured, of_clients]: [&'a str; 2],
+) -> Vec<(&'a str, &'a str)> {
     const NO_ANSWERS: &str = "assumed: as in resolver-2022, as the capture holds no answers";
-    let of_answers = match tally.answers.count > 0 {
-        true => measured,
-        false => NO_ANSWERS,
+    const FEW_ANSWERS: &str = "assumed: as in resolver-2022, as the capture holds answers to fewer than one in ten queries";
+    const NO_FAILURES: &str = "assumed: none, as the capture holds no answers, or to few queries";
+    const NO_CACHING: &str = "assumed: as in resolver-2022, as the capture holds answers to fewer than half of the queries";
+    const ANY_OUTCOME: &str = "derived: of queries by type, whatever their answers, as the capture holds answers to fewer than half of them";
+    let of_answers = match (tally.has_answers(), tally.answers.count) {
+        (true, _) => measured,
+        (false, 0) => NO_ANSWERS,
+        (false, _) => FEW_ANSWERS,
     };
     let mut found = vec![
         ("rate", measured),
-        ("clients", measured),
+        ("clients", of_clients),
+        (
+            "clients.round_trip_ms",
+            "assumed: as in resolver-2022, as captures do not tell it",
+        ),
         ("types", measured),
         ("queries", measured),
         ("queries.rd_failed", of_answers),
@@ -89,6 +117,19 @@ fn provenance<'a>(tally: &Tally, profile: &Profile, measured: &'a str) -> Vec<(&
     ];
     if !profile.opcodes.is_empty() {
         found.push(("opcodes", measured));
+    }
+    if !tally.has_answers() {
+        found.extend([
+            ("types.failed", NO_FAILURES),
+            ("types.no_data", NO_FAILURES),
+        ]);
+    }
+    if !tally.has_answers_in_row() {
+        found.extend([
+            ("clients.caching", NO_CACHING),
+            ("clients.repeats", ANY_OUTCOME),
+            ("queries.paired", ANY_OUTCOME),
+        ]);
     }
     if tally.latency.total() == 0 && tally.answers.count > 0 {
         found.push((
@@ -114,18 +155,31 @@ fn share(part: u64, whole: u64) -> f64 {
     rounded(part as f64 / whole.max(1) as f64)
 }
 
-fn profile(tally: &Tally, name: &str, default: &Profile) -> Profile {
+fn profile(tally: &Tally, seconds: &CountedSeconds, name: &str, default: &Profile) -> Profile {
+    let facts = tally.clients.facts(&Seen {
+        duration_s: seconds.duration_s,
+        has_answers: tally.has_answers_in_row(),
+        has_referrals: has_referrals(&tally.answers),
+    });
+    let has_answers = tally.has_answers();
+    let or_default = |names: &NameTally, default: &NameFigures| match has_answers {
+        true => names.figures(default),
+        false => default.clone(),
+    };
     Profile {
         name: name.to_owned(),
         title: "Fitted to a capture".to_owned(),
-        rate: tally.seconds.rate(),
-        clients: vec![clients(tally, default)],
+        rate: seconds.rate(),
+        queries: queries(tally, facts.paired, default),
+        clients: vec![clients(facts, default)],
         types: types(tally),
         opcodes: opcodes(tally),
-        queries: queries(tally, default),
-        names: tally.names.figures(&default.names),
-        missing_names: tally.missing_names.figures(&default.missing_names),
-        missing: tally.missing.figures(&tally.names, &default.missing),
+        names: or_default(&tally.names, &default.names),
+        missing_names: or_default(&tally.missing_names, &default.missing_names),
+        missing: match has_answers {
+            true => tally.missing.figures(&tally.names, &default.missing),
+            false => default.missing.clone(),
+        },
         transports: TransportFigures {
             tcp_sessions: share(tally.queries.by_tcp, tally.queries.count),
             tcp_abandoned: 0.0,
@@ -135,15 +189,14 @@ fn profile(tally: &Tally, name: &str, default: &Profile) -> Profile {
     }
 }
 
-fn clients(tally: &Tally, default: &Profile) -> ClientGroup {
-    let facts = tally.clients.facts(has_referrals(&tally.answers));
+fn clients(facts: ClientFacts, default: &Profile) -> ClientGroup {
     ClientGroup {
         name: "all".to_owned(),
         queries: 1.0,
         clients: facts.count as f64,
         activity: facts.activity,
         ipv6: facts.ipv6,
-        caching: facts.caching,
+        caching: facts.caching.unwrap_or(default.clients[0].caching),
         repeats: facts.repeats,
         burst_queries: facts.burst_queries,
         burst_ms: facts.burst_ms,
@@ -166,7 +219,10 @@ fn types(tally: &Tally) -> Vec<TypeFigures> {
     let mut types: Vec<TypeFigures> = told
         .map(|(&(class, rtype), figures)| {
             // Unanswered queries would have had the answers of the others.
-            let scale = figures.count as f64 / figures.answered.max(1) as f64;
+            let scale = match tally.has_answers() {
+                true => figures.count as f64 / figures.answered.max(1) as f64,
+                false => 0.0,
+            };
             let scaled = |count: u64| (count as f64 * scale).round();
             let failed = scaled(figures.failed).min(figures.count as f64);
             TypeFigures {
@@ -204,7 +260,7 @@ fn opcodes(tally: &Tally) -> Vec<OpcodeFigures> {
     .collect()
 }
 
-fn queries(tally: &Tally, default: &Profile) -> QueryFigures {
+fn queries(tally: &Tally, paired: f64, default: &Profile) -> QueryFigures {
     let queries = &tally.queries;
     let told = queries
         .sizes
@@ -216,6 +272,7 @@ fn queries(tally: &Tally, default: &Profile) -> QueryFigures {
     QueryFigures {
         rd: share(queries.rd, queries.count),
         rd_failed: match tally.answers.rd {
+            _ if !tally.has_answers() => default.queries.rd_failed,
             0 => default.queries.rd_failed,
             rd => share(tally.answers.rd_failed, rd).min(1.0),
         },
@@ -229,7 +286,7 @@ fn queries(tally: &Tally, default: &Profile) -> QueryFigures {
         },
         dnssec_ok: share(queries.dnssec_ok, queries.edns),
         cookies: share(queries.cookies, queries.edns),
-        paired: tally.clients.paired(),
+        paired,
     }
 }
 
@@ -240,7 +297,7 @@ fn has_referrals(answers: &AnswerTally) -> bool {
 
 fn answers(tally: &Tally, default: &Profile) -> AnswerFigures {
     let answers = &tally.answers;
-    if answers.count == 0 {
+    if !tally.has_answers() {
         return default.answers.clone();
     }
     let failures = answers
@@ -267,7 +324,10 @@ fn answers(tally: &Tally, default: &Profile) -> AnswerFigures {
         referrals: has_referrals(answers),
         truncated: share(answers.truncated, answers.by_udp),
         unanswered: match tally.has_queries {
-            true => share(tally.pending.unanswered, tally.queries.count),
+            true => share(
+                tally.queries.count.saturating_sub(answers.count),
+                tally.queries.count,
+            ),
             false => 0.0,
         },
         aliases: share(answers.aliases, answers.addresses),

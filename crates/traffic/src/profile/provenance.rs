@@ -12,6 +12,16 @@ const KINDS: [&str; 4] = ["published: ", "measured: ", "derived: ", "assumed: "]
 /// Keys of a profile that are no figures.
 const NO_FIGURES: [&str; 2] = ["name", "title"];
 
+/// Writes into `table` where its `key` is from.
+///
+/// # Panics
+/// If the table says so of itself in another form.
+pub(super) fn say(table: &mut Table, key: &str, statement: &str) {
+    let said = table.entry(KEY).or_insert_with(|| Table::new().into());
+    let said = said.as_table_mut().expect("nothing else writes it");
+    said.insert(key.to_owned(), statement.into());
+}
+
 /// Takes the statements out of `profile`; gives one for the path of each figure, such as `rate.mean_qps`.
 ///
 /// A table's `provenance` is a statement for all that is in the table, or a table with a statement for each key. What a table

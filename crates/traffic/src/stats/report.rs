@@ -3,7 +3,7 @@
 mod parts;
 
 pub use parts::{
-    Activity, AnswerReport, ClientReport, EdnsReport, Failing, FlagReport, NameReport,
+    Activity, AnswerReport, ClientReport, ClockReport, EdnsReport, Failing, FlagReport, NameReport,
     PacketReport, Quantiles, SizeReport, TcpReport, Throughput, TopList, TypeReport,
 };
 
@@ -25,6 +25,9 @@ pub struct Report {
     pub start_unix_ns: Option<i64>,
     /// Time from the first packet to the last, in seconds.
     pub seconds: f64,
+    /// Times that are so far from all others that the clock seems to have been wrong; `None` if there are none. Start, duration
+    /// and rates are without them.
+    pub clock: Option<ClockReport>,
     /// What the requests are.
     pub counted_from: CountedFrom,
     /// Requests: messages of opcode QUERY.
@@ -76,17 +79,24 @@ impl Report {
     pub fn of(statistics: &Statistics) -> Self {
         let (requests, answers) = (statistics.requests(), &statistics.answers);
         let (failed, failed_rd, failed_types) = failures(statistics);
-        let span_ns = statistics.span_ns.unwrap_or_default();
-        let seconds = (i128::from(span_ns.1) - i128::from(span_ns.0)) as f64 / NS_PER_S;
+        let window = requests.rates.window();
+        let span_ns = statistics
+            .span_ns
+            .map(|span_ns| window.map_or(span_ns, |window| window.clipped(span_ns)));
+        let (first_ns, last_ns) = span_ns.unwrap_or_default();
+        let seconds = (i128::from(last_ns) - i128::from(first_ns)) as f64 / NS_PER_S;
         let transports = Transport::ALL.map(Transport::name);
         Self {
-            start_unix_ns: statistics.span_ns.map(|(first, _)| first),
+            start_unix_ns: span_ns.map(|(first_ns, _)| first_ns),
             seconds,
             counted_from: statistics.counted_from,
             requests: requests.messages,
             failed,
             answers: AnswerReport::of(statistics),
-            rate_qps: requests.rates.summary(requests.messages, seconds),
+            clock: ClockReport::of(statistics.span_ns, span_ns, window.as_ref()),
+            rate_qps: window
+                .map(|window| requests.rates.summary(&window, requests.messages, seconds))
+                .unwrap_or_default(),
             rd: Failing {
                 count: requests.flags.rd,
                 failed: failed_rd,

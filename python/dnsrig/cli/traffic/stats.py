@@ -20,6 +20,7 @@ from dnsrig.report.traffic.times import timestamp
 
 STORED_FILE = click.Path(exists=True, dir_okay=False, readable=True, path_type=Path)
 MOST_ITEMS = 100_000_000
+NS_A_SECOND = 1_000_000_000
 
 
 @click.command()
@@ -112,6 +113,7 @@ def stats(
         print_comparison(first.report, second.report, names=[str(file) for file in files], as_json=as_json)
         return
     found = _merged(files) if is_merge else _read(files, reading, options)
+    _warn_of_clock(found.report["clock"])
     if page is not None:
         _write_page(page, found)
     if as_json:
@@ -153,11 +155,28 @@ def _stored(file: Path) -> Found | None:
     return _merged([file])
 
 
+def _warn_of_clock(clock: Mapping[str, Any] | None) -> None:
+    """Say on standard error which times are so far from all others that a clock was wrong."""
+    if clock is None:
+        return
+    ends = ((clock["first_unix_ns"], "the first packet"), (clock["last_unix_ns"], "the last packet"))
+    times = " and ".join(f"{what} has the time {timestamp(ns)}" for ns, what in ends if ns is not None)
+    click.echo(
+        f"warning: {times}, far from all others, as of a clock that was wrong: start, duration and rates are without "
+        f"{clock['requests']:,} requests and whatever else has such times",
+        err=True,
+    )
+
+
 def _write_page(page: Path, found: Found) -> None:
     # Drawing takes matplotlib, which the other forms of output do without.
     from dnsrig.report.traffic.page import page_of  # noqa: PLC0415
 
     runs = json.loads(found.state)[found.report["counted_from"]]["rates"]["runs"]
+    if found.report["clock"] is not None:
+        first_s = found.report["start_unix_ns"] // NS_A_SECOND
+        last_s = first_s + found.report["seconds"]
+        runs = [run for run in runs if first_s <= run[0] <= last_s]
     with file_beside(page) as file:
         file.write_text(page_of(found.report, runs, list(parts_of(found.report))), encoding="utf-8")
 

@@ -3,6 +3,7 @@
 use crate::read::{FragmentCounts, PacketCounts};
 use crate::stats::distinct::Distinct;
 use crate::stats::histogram::Histogram;
+use crate::stats::rates::Window;
 use crate::stats::side::{Edns, Side};
 use crate::stats::statistics::{ClientStatistics, NameStatistics, Statistics};
 use crate::stats::stored_items::StoredItems;
@@ -20,6 +21,33 @@ pub struct Failing {
     pub count: u64,
     /// Those that failed.
     pub failed: u64,
+}
+
+/// Times far from all others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct ClockReport {
+    /// Requests with such a time; beside them there may be other packets.
+    pub requests: u64,
+    /// The time of the first packet, in ns since 1970, if it is one of them.
+    pub first_unix_ns: Option<i64>,
+    /// That of the last.
+    pub last_unix_ns: Option<i64>,
+}
+
+impl ClockReport {
+    /// What was clipped of the time span of all packets.
+    pub(super) fn of(
+        all_ns: Option<(i64, i64)>,
+        clipped_ns: Option<(i64, i64)>,
+        window: Option<&Window>,
+    ) -> Option<Self> {
+        let (all_ns, clipped_ns) = (all_ns?, clipped_ns?);
+        (all_ns != clipped_ns).then_some(Self {
+            requests: window.map_or(0, |window| window.outside),
+            first_unix_ns: (all_ns.0 != clipped_ns.0).then_some(all_ns.0),
+            last_unix_ns: (all_ns.1 != clipped_ns.1).then_some(all_ns.1),
+        })
+    }
 }
 
 /// Which answers came.

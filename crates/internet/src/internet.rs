@@ -253,6 +253,10 @@ impl Responding for Internet {
         self.profile.addresses.ipv6_share > 0.0
     }
 
+    fn has_distances(&self) -> bool {
+        self.options.has_distances
+    }
+
     fn served_by(&self, server: ServerId) -> ServedBy {
         match server {
             ServerId::Own(_) => ServedBy::OwnServers,

@@ -18,7 +18,7 @@ _OPTIONS = (
     click.option(
         "--distances/--no-distances",
         default=None,
-        help="Its servers are as far away as the profile says, or answer within about 0.3 ms.",
+        help="Its servers are as far away as the profile says, or answer at once.",
     ),
     click.option("--cache-mib", type=WholeNumber(2, 1 << 20), help="Cache of resolvers, in MiB [as they ship]."),
     click.option(

@@ -278,6 +278,10 @@ impl Responding for Rebuilt {
         answer
     }
 
+    fn has_distances(&self) -> bool {
+        false
+    }
+
     fn has_ipv6(&self) -> bool {
         self.addresses.iter().any(IpAddr::is_ipv6)
     }

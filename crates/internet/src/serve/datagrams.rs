@@ -1,18 +1,20 @@
 //! Receiving and sending datagrams in batches, each with the address of this side.
 
+use super::arrivals::since_1970;
 use dnsrig_answer::send_all;
 use std::io;
 use std::mem;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::ptr;
+use std::time::Duration;
 
 /// Datagrams in one batch.
 pub(super) const BATCH: usize = 64;
 /// Longest query received.
 const QUERY_LEN: usize = crate::answer::QUERY_LEN_MAX;
-/// Octets for one control message with addresses, aligned as the system wants it.
-type Control = [u64; 8];
+/// Octets for the control messages with addresses and with the time, aligned as the system wants it.
+type Control = [u64; 10];
 
 /// A peer's address as the system has it.
 #[derive(Clone, Copy)]
@@ -35,6 +37,17 @@ fn zeroed<T>() -> T {
     unsafe { mem::zeroed() }
 }
 
+/// A datagram that was received.
+pub(super) struct Datagram<'a> {
+    pub octets: &'a [u8],
+    /// Who sent it.
+    pub peer: Peer,
+    /// The address that it was sent to.
+    pub server: IpAddr,
+    /// When it arrived, by the clock of the day; none where sockets do not stamp.
+    pub arrived: Option<Duration>,
+}
+
 impl Received {
     pub fn new() -> Self {
         let peer = Peer {
@@ -44,7 +57,7 @@ impl Received {
         Self {
             queries: vec![[0; QUERY_LEN]; BATCH],
             peers: vec![peer; BATCH],
-            controls: vec![[0; 8]; BATCH],
+            controls: vec![Control::default(); BATCH],
             iovecs: vec![zeroed(); BATCH],
             headers: vec![zeroed(); BATCH],
         }
@@ -83,8 +96,8 @@ impl Received {
         Ok(received as usize)
     }
 
-    /// A datagram that was received: its octets, who sent it and to which address; none if it was too long.
-    pub fn get(&self, place: usize) -> Option<(&[u8], Peer, IpAddr)> {
+    /// One of those that were received; none if it was too long.
+    pub fn get(&self, place: usize) -> Option<Datagram<'_>> {
         let header = &self.headers[place];
         if header.msg_hdr.msg_flags & (libc::MSG_TRUNC | libc::MSG_CTRUNC) != 0 {
             return None;
@@ -93,30 +106,45 @@ impl Received {
             storage: self.peers[place].storage,
             len: header.msg_hdr.msg_namelen,
         };
-        let query = &self.queries[place][..header.msg_len as usize];
-        Some((query, peer, destination(&header.msg_hdr)?))
+        let (server, arrived) = circumstances(&header.msg_hdr);
+        Some(Datagram {
+            octets: &self.queries[place][..header.msg_len as usize],
+            peer,
+            server: server?,
+            arrived,
+        })
     }
 }
 
-/// The address that a datagram was sent to.
-fn destination(header: &libc::msghdr) -> Option<IpAddr> {
+/// The address that a datagram was sent to, and when it arrived.
+fn circumstances(header: &libc::msghdr) -> (Option<IpAddr>, Option<Duration>) {
+    let (mut server, mut arrived) = (None, None);
     // SAFETY: the header's control memory was filled by the system; the macros stay within it.
-    let first = unsafe { libc::CMSG_FIRSTHDR(header).as_ref() }?;
-    // SAFETY: a control message's data follows its header.
-    let data = unsafe { libc::CMSG_DATA(first) };
-    match (first.cmsg_level, first.cmsg_type) {
-        (libc::IPPROTO_IP, libc::IP_PKTINFO) => {
-            // SAFETY: this kind has an in_pktinfo as its data, at any alignment.
-            let info: libc::in_pktinfo = unsafe { ptr::read_unaligned(data.cast()) };
-            Some(Ipv4Addr::from_bits(u32::from_be(info.ipi_addr.s_addr)).into())
+    let mut next = unsafe { libc::CMSG_FIRSTHDR(header).as_ref() };
+    while let Some(message) = next {
+        // SAFETY: a control message's data follows its header.
+        let data = unsafe { libc::CMSG_DATA(message) };
+        match (message.cmsg_level, message.cmsg_type) {
+            (libc::IPPROTO_IP, libc::IP_PKTINFO) => {
+                // SAFETY: this kind has an in_pktinfo as its data, at any alignment.
+                let info: libc::in_pktinfo = unsafe { ptr::read_unaligned(data.cast()) };
+                server = Some(Ipv4Addr::from_bits(u32::from_be(info.ipi_addr.s_addr)).into());
+            }
+            (libc::IPPROTO_IPV6, libc::IPV6_PKTINFO) => {
+                // SAFETY: this kind has an in6_pktinfo as its data, at any alignment.
+                let info: libc::in6_pktinfo = unsafe { ptr::read_unaligned(data.cast()) };
+                server = Some(Ipv6Addr::from(info.ipi6_addr.s6_addr).into());
+            }
+            (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS) => {
+                // SAFETY: this kind has a timespec as its data, at any alignment.
+                arrived = Some(since_1970(unsafe { ptr::read_unaligned(data.cast()) }));
+            }
+            _ => {}
         }
-        (libc::IPPROTO_IPV6, libc::IPV6_PKTINFO) => {
-            // SAFETY: this kind has an in6_pktinfo as its data, at any alignment.
-            let info: libc::in6_pktinfo = unsafe { ptr::read_unaligned(data.cast()) };
-            Some(Ipv6Addr::from(info.ipi6_addr.s6_addr).into())
-        }
-        _ => None,
+        // SAFETY: as for the first one; `message` is one of this header's.
+        next = unsafe { libc::CMSG_NXTHDR(header, message).as_ref() };
     }
+    (server, arrived)
 }
 
 /// Datagrams to be sent together.
@@ -134,7 +162,7 @@ impl Outgoing {
         Self {
             octets: Vec::with_capacity(BATCH * 512),
             datagrams: Vec::with_capacity(BATCH),
-            controls: vec![[0; 8]; BATCH],
+            controls: vec![Control::default(); BATCH],
             iovecs: vec![zeroed(); BATCH],
             headers: vec![zeroed(); BATCH],
         }

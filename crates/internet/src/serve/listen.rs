@@ -23,11 +23,16 @@ pub(super) struct Sockets {
     pub tcp: Vec<TcpListener>,
 }
 
-pub(super) fn listen(options: &ServeOptions, has_ipv6: bool) -> Result<Sockets, InternetError> {
+/// Opens them; with `stamps` the system tells when each datagram arrived.
+pub(super) fn listen(
+    options: &ServeOptions,
+    has_ipv6: bool,
+    stamps: bool,
+) -> Result<Sockets, InternetError> {
     let mut attempts = if options.port == 0 { PORT_ATTEMPTS } else { 1 };
     loop {
         attempts -= 1;
-        match listen_once(options, has_ipv6) {
+        match listen_once(options, has_ipv6, stamps) {
             Err(InternetError::Listen { source, .. })
                 if attempts > 0 && source.kind() == io::ErrorKind::AddrInUse => {}
             result => return result,
@@ -35,7 +40,11 @@ pub(super) fn listen(options: &ServeOptions, has_ipv6: bool) -> Result<Sockets, 
     }
 }
 
-fn listen_once(options: &ServeOptions, has_ipv6: bool) -> Result<Sockets, InternetError> {
+fn listen_once(
+    options: &ServeOptions,
+    has_ipv6: bool,
+    stamps: bool,
+) -> Result<Sockets, InternetError> {
     let any = [
         Some(IpAddr::V4(Ipv4Addr::UNSPECIFIED)),
         has_ipv6.then_some(IpAddr::V6(Ipv6Addr::UNSPECIFIED)),
@@ -63,6 +72,10 @@ fn listen_once(options: &ServeOptions, has_ipv6: bool) -> Result<Sockets, Intern
         sockets.tcp.push(listener);
         for of_thread in &mut sockets.udp {
             let socket = udp_socket(address, options, true).map_err(error("UDP", address))?;
+            if stamps {
+                switch_on(&socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS)
+                    .map_err(error("UDP", address))?;
+            }
             of_thread.push(socket);
         }
     }
@@ -117,7 +130,7 @@ fn prepare(socket: &Socket, address: SocketAddr, options: &ServeOptions) -> io::
     Ok(())
 }
 
-fn switch_on(socket: &Socket, level: libc::c_int, option: libc::c_int) -> io::Result<()> {
+fn switch_on(socket: &impl AsRawFd, level: libc::c_int, option: libc::c_int) -> io::Result<()> {
     let on: libc::c_int = 1;
     // SAFETY: the descriptor is open, and `on` is read within its length.
     let result = unsafe {

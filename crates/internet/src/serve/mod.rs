@@ -1,9 +1,12 @@
 //! Serving: UDP and TCP on one port of all addresses.
 
 mod accounts;
+mod arrivals;
 mod datagrams;
 mod delayed;
+mod gathering;
 mod listen;
+mod spare;
 mod tcp;
 mod udp;
 
@@ -30,6 +33,9 @@ pub trait Responding: Send + Sync {
     /// Whether any server has an IPv6 address.
     fn has_ipv6(&self) -> bool;
 
+    /// Whether answers take the time that their way would.
+    fn has_distances(&self) -> bool;
+
     /// What accounts call a server that answers came from.
     fn served_by(&self, server: ServerId) -> ServedBy;
 
@@ -55,6 +61,9 @@ pub struct ServeOptions {
     pub max_connections: usize,
     /// How long a connection may be idle before it is closed.
     pub idle_timeout: Duration,
+    /// Queries over UDP are looked for once in this time, which saves CPU time; zero: whenever there are any. Only of an Internet
+    /// with distances: what a query waits to be read counts as part of its way, where an answer at once would be late.
+    pub gathering: Duration,
 }
 
 impl ServeOptions {
@@ -67,6 +76,7 @@ impl ServeOptions {
             delayed_max: 200_000,
             max_connections: 20_000,
             idle_timeout: Duration::from_secs(10),
+            gathering: Duration::from_micros(200),
         }
     }
 }
@@ -92,6 +102,14 @@ struct Service {
 impl Service {
     fn should_stop(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
+    }
+
+    /// How long queries may wait to be read.
+    fn gathering(&self) -> Duration {
+        match self.internet.has_distances() {
+            true => self.options.gathering,
+            false => Duration::ZERO,
+        }
     }
 
     fn fail(&self, error: InternetError) {
@@ -131,7 +149,7 @@ impl InternetServer {
         internet: Arc<dyn Responding>,
         options: ServeOptions,
     ) -> Result<Self, InternetError> {
-        let sockets = listen::listen(&options, internet.has_ipv6())?;
+        let has_ipv6 = internet.has_ipv6();
         let service = Arc::new(Service {
             internet,
             options,
@@ -141,6 +159,8 @@ impl InternetServer {
             stop: AtomicBool::new(false),
             failure: Mutex::new(None),
         });
+        let stamps = !service.gathering().is_zero();
+        let sockets = listen::listen(&options, has_ipv6, stamps)?;
         let mut server = Self {
             service,
             port: sockets.port,

@@ -18,7 +18,7 @@ class ResolverStudySettings(StudySettings):
     domains: int | None = None
     """Second-level domains of it; None: as many as the profile says."""
     distances: bool = False
-    """Whether the Internet's servers are as far away as the profile says; else all answers come within about 0.3 ms."""
+    """Whether the Internet's servers are as far away as the profile says; else answers leave at once."""
     internet_memory_mib: int = 1024
     load_s: float = 5.0
     outstanding: int = 100

@@ -12,8 +12,8 @@ def internet(settings: ResolverStudySettings) -> str:
     distances = (
         "Its servers are as far away as the profile says, and lose as many packets"
         if settings.distances
-        else "Its servers answer within about 0.3 ms, of which up to 0.2 ms are spent on gathering queries, and lose "
-        "nothing (--distances changes that); latencies of cache misses are shorter than on the Internet"
+        else "Its servers answer each query as soon as they have read it, and lose nothing (--distances changes that); "
+        "latencies of cache misses are shorter than on the Internet"
     )
     return (
         f"The resolver asks a simulated Internet of the profile {settings.profile}{domains}: one process answers "
@@ -71,10 +71,9 @@ def limits(settings: ResolverStudySettings) -> tuple[str, ...]:
     ]
     if not settings.distances:
         found.append(
-            "Without distances a cache miss takes as long as its work does, and about 0.3 ms for each query to the "
-            "simulated Internet that has to wait for the one before: latencies of misses, also with validation against "
-            "without, hold that much of the rig. Fewer resolutions are under way at the same time than on the "
-            "Internet, and memory for them and sockets in use are less."
+            "Without distances a cache miss takes as long as its work does, that of the simulated Internet "
+            "included, which answers queries one after another. Fewer resolutions are under way at the same time than "
+            "on the Internet, and memory for them and sockets in use are less."
         )
     if settings.memory_limit_mib is not None and knot_resolver.KnotResolver.name in settings.servers:
         found.append(_outside_limit(settings.memory_limit_mib, settings.cache_octets))

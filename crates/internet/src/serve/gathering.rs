@@ -1,0 +1,85 @@
+//! When a thread looks for queries.
+
+use super::STOP_CHECK;
+use std::time::Duration;
+
+/// With this many queries at once there is no gain in gathering more.
+const MANY: usize = super::datagrams::BATCH / 4;
+
+/// Has a thread look for queries at most once in a while, so that one waking answers all that came meanwhile: a resolver's come
+/// one by one, and to wake for each costs as much as to answer it. A query that comes after a longer pause is seen at once.
+#[derive(Debug)]
+pub(super) struct Gathering {
+    every: Duration,
+    /// When it last looked, and how many queries there were.
+    looked: Option<(Duration, usize)>,
+}
+
+impl Gathering {
+    /// Looks once in `every`; zero: whenever there is something.
+    pub fn new(every: Duration) -> Self {
+        Self {
+            every,
+            looked: None,
+        }
+    }
+
+    /// How long to sleep from `now` on before looking; `due` is how long from `now` the next answer has to leave.
+    pub fn pause(&self, now: Duration, due: Option<Duration>) -> Duration {
+        let Some((looked, _)) = self.looked.filter(|(_, came)| *came < MANY) else {
+            return Duration::ZERO;
+        };
+        // No answer waits for queries, nor does the end of serving.
+        let most = due.unwrap_or(STOP_CHECK).min(STOP_CHECK);
+        (looked + self.every).saturating_sub(now).min(most)
+    }
+
+    /// Takes down that it looked at `now`, and how many queries there were.
+    pub fn looked(&mut self, now: Duration, came: usize) {
+        self.looked = Some((now, came));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn us(number: u64) -> Duration {
+        Duration::from_micros(number)
+    }
+
+    #[test]
+    fn looks_once_in_a_while_and_at_once_after_a_pause() {
+        let mut gathering = Gathering::new(us(200));
+        assert_eq!(gathering.pause(us(0), None), us(0));
+        gathering.looked(us(1000), 1);
+        assert_eq!(gathering.pause(us(1050), None), us(150));
+        assert_eq!(gathering.pause(us(1200), None), us(0));
+        assert_eq!(gathering.pause(us(5000), None), us(0));
+        gathering.looked(us(5000), MANY);
+        assert_eq!(
+            gathering.pause(us(5001), None),
+            us(0),
+            "more than enough came"
+        );
+    }
+
+    #[test]
+    fn keeps_no_answer_waiting() {
+        let mut gathering = Gathering::new(us(200));
+        gathering.looked(us(1000), 1);
+        assert_eq!(gathering.pause(us(1010), Some(us(30))), us(30));
+        assert_eq!(gathering.pause(us(1010), Some(us(0))), us(0));
+        assert_eq!(gathering.pause(us(1010), Some(us(900))), us(190));
+    }
+
+    #[test]
+    fn never_sleeps_where_none_is_wanted_nor_beyond_the_end() {
+        let mut none = Gathering::new(Duration::ZERO);
+        none.looked(us(1000), 1);
+        assert_eq!(none.pause(us(1000), None), us(0));
+        let mut long = Gathering::new(Duration::from_secs(3600));
+        long.looked(us(1000), 1);
+        assert_eq!(long.pause(us(1000), None), STOP_CHECK);
+    }
+}

@@ -52,11 +52,13 @@ ALSO = {
     ("powerdns", "clears-tc"): {"A-same"},
     ("powerdns", "two-soas"): {"A-ixfr"},
     **{(server, "drops-large"): {"A-86"} for server in ("nsd", "knot", "embedded")},
+    **{(server, "drops-large-by-tcp"): {"A-any"} for server in ("bind", "embedded")},
 }
 """What a fault breaks besides, for what a server happens to answer.
 
 NSD has a denial, PowerDNS the signed NS RRset, in more than the 512 octets that are cut; PowerDNS answers IXFR by its
 SOA record, which then is two. NSD, Knot and the embedded server have responses between 1220 octets and their limit.
+BIND and the embedded server give all RRsets of a name to ANY by TCP.
 """
 OF_SECONDARIES = {
     "stale-secondary",

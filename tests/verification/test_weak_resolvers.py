@@ -15,6 +15,7 @@ import pytest
 from dnsrig.hosts.namespace import Namespace
 from dnsrig.hosts.network import users
 from dnsrig.hosts.network.topologies import resolver_network
+from dnsrig.items.catalogue import chosen as items_chosen
 from dnsrig.items.catalogue import items
 from dnsrig.servers.resolvers.unbound import UnboundResolver
 from dnsrig.verification.anchor_trials import AnchorTrials, anchor_trials
@@ -82,6 +83,13 @@ def test_each_weakness_fails_the_items_that_name_it(place: Place, weakness: Weak
     assert naming or weakness is WITHOUT
     # One after the other: the tree's servers are in this process, and are to answer in time.
     assert not (said := place.wrong_with(weakness, chosen if EVERY_PAIR or weakness is WITHOUT else naming)), said
+
+
+def test_what_was_asked_before_accuses_nobody(place: Place) -> None:
+    chosen = items_chosen("resolver", ["F-special-names"])
+    weak = next(one for one in WEAKNESSES if one.name == "asks-for-special-names")
+    for weakness in (weak, WITHOUT):
+        assert not (said := place.wrong_with(weakness, chosen)), said
 
 
 class FixedAnchors(UnboundResolver):

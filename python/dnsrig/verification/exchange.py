@@ -96,6 +96,11 @@ class Exchange:
         return self.message is not None and bool(self.message.flags & flag)
 
     @property
+    def timed_out(self) -> bool:
+        """Whether nothing came, rather than a refusal or the end of the connection."""
+        return self.response is None and self.silence.startswith("none in")
+
+    @property
     def trouble(self) -> str:
         """Say, as a clause, why there is no message to look at; "" if there is one."""
         if self.response is None:

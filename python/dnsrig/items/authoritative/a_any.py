@@ -12,16 +12,22 @@ ITEM = Item(
     id="A-any",
     role="authoritative",
     group="Answers",
-    requirement="A query for ANY gets NOERROR and at least one RRset of the name, or TC.",
+    requirement="A query for ANY gets NOERROR and at least one RRset of the name, or TC, and a response by TCP.",
     references=("RFC 8482 section 4", "RFC 1035 section 3.2.3"),
     severity=Severity.WARNING,
     consequence=(
         "Mail servers and other old software that ask for ANY wait, or take the name for one that does not exist."
     ),
-    procedure="ANY is asked for by UDP without EDNS; the response has an answer, of whatever type, or TC.",
-    dig=("dig @{server} -p {port} {host} ANY +norec +noedns +notcp +ignore",),
+    procedure=(
+        "ANY is asked for by UDP without EDNS; the response has an answer, of whatever type, or TC. By TCP there is a "
+        "response, or the connection is closed."
+    ),
+    dig=(
+        "dig @{server} -p {port} {host} ANY +norec +noedns +notcp +ignore",
+        "dig @{server} -p {port} {host} ANY +norec +noedns +tcp",
+    ),
     needs=("zone",),
-    faults=("drops-any", "notimp-to-any", "empty-any"),
+    faults=("drops-any", "notimp-to-any", "empty-any", "drops-any-by-tcp"),
 )
 
 
@@ -30,6 +36,9 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     host = subject.landmarks.host
     name = subject.origin if host is None else host.name
     exchange = subject.asker.udp(Query(name=name, rtype=RdataType.ANY, payload=None))
+    silent = None if exchange.response is None else subject.silent_by_tcp(subject.asker.tcp(exchange.query))
+    if silent is not None:
+        return silent
     if exchange.is_truncated:
         return passed("The response has TC, so that only clients with true addresses get more.", exchange)
     wrong = wrong_rcode(subject, exchange)

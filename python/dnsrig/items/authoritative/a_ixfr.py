@@ -37,7 +37,7 @@ ITEM = Item(
     ),
     dig=("dig @{server} -p {port} {zone} IXFR=1 +norec +noedns", "dig @{server} -p {port} {zone} IXFR=1 +norec +notcp"),
     needs=("zone",),
-    faults=("drops-ixfr", "empty-ixfr", "servfail-to-ixfr"),
+    faults=("drops-ixfr", "empty-ixfr", "servfail-to-ixfr", "drops-ixfr-by-tcp"),
 )
 
 
@@ -67,6 +67,9 @@ def check(subject: AuthoritativeSubject) -> Outcome:
             if wrong:
                 return failed(f"The response to {exchange.title} with serial {known} {wrong}.", exchange)
             exchanges.append(exchange)
+        silent = subject.silent_by_tcp(exchanges[-1])
+        if silent is not None:
+            return silent
     codes = ", ".join(dict.fromkeys(rcode_text(exchange) for exchange in exchanges))
     return passed(f"Queries for IXFR are answered: {codes}.", *exchanges[:2])
 

@@ -28,7 +28,7 @@ ITEM = Item(
         f"dig @{{server}} -p {{port}} any.fresh.{FEW}.{REFUSES_EMPTY} A +noedns",
     ),
     needs=("upstream",),
-    faults=("believes-denied-names",),
+    faults=("believes-denied-names", "stops-at-empty-names"),
 )
 PLACES = tuple(dns.name.from_text(f"fresh.{FEW}.{zone}") for zone in (DENIES_EMPTY, REFUSES_EMPTY))
 

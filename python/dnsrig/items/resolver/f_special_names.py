@@ -38,12 +38,14 @@ ITEM = Item(
 
 def check(subject: ResolverSubject) -> Outcome:
     """Ask below each, and look at the tree's servers."""
+    # Others, or a run before this one, may have asked for such names.
+    began = 0 if subject.seen is None else len(subject.seen)
     with thread_pool(len(SPECIAL_NAMES), "special") as pool:
         exchanges = list(pool.map(lambda above: ask_plainly(subject, subject.fresh_name(above)), SPECIAL_NAMES))
     answered = [exchange for exchange in exchanges if exchange.message is not None]
     if not answered:
         return subject.unanswered(exchanges[0])
-    seen = [one for name in SPECIAL_NAMES for one in _came(subject, name)]
+    seen = [one for name in SPECIAL_NAMES for one in _came(subject, name, began)]
     if seen:
         names = dict.fromkeys(_special(one.name).to_text() for one in seen)
         shown = Evidence("queries for them at the tree's servers", list_of(seen))
@@ -53,8 +55,8 @@ def check(subject: ResolverSubject) -> Outcome:
     return passed(f"For {len(exchanges)} names of special use no server is asked.", answered[0])
 
 
-def _came(subject: ResolverSubject, name: dns.name.Name) -> list[SeenQuery]:
-    return [] if subject.seen is None else [*subject.seen.below(name)]
+def _came(subject: ResolverSubject, name: dns.name.Name, began: int) -> list[SeenQuery]:
+    return [] if subject.seen is None else [*subject.seen.below(name, began)]
 
 
 def _special(name: dns.name.Name) -> dns.name.Name:

@@ -34,6 +34,10 @@ def _set_ad(message: dns.message.Message) -> None:
     message.flags |= dns.flags.AD
 
 
+def _has_ad(query: dns.message.Message) -> bool:
+    return bool(query.flags & dns.flags.AD)
+
+
 def _set_ra(message: dns.message.Message) -> None:
     message.flags |= dns.flags.RA
 
@@ -98,6 +102,7 @@ FAULTS = (
     ),
     _fault("wildcards-of-one-label", "takes a wildcard for one label only", changing(_one_label)),
     _fault("sets-ad-with-do", "sets AD in responses to queries with DO", changing(_set_ad, has_do)),
+    _fault("copies-ad", "sets AD in responses to queries with AD", changing(_set_ad, _has_ad)),
     _fault("sets-ra-with-do", "sets RA in responses to queries with DO", changing(_set_ra, has_do)),
     Fault(
         name="drops-rd-with-do",

@@ -285,6 +285,18 @@ class AuthoritativeSubject:
             return inconclusive(reason, exchange)
         return failed(f"{_sentence(exchange.trouble)}, while others are answered.", exchange)
 
+    def silent_by_tcp(self, exchange: Exchange) -> Outcome | None:
+        """Judge a query by TCP without response; None where the connection was closed, or others have none either."""
+        if not exchange.timed_out:
+            return None
+        # Whether the server answers by TCP at all is A-tcp's to tell.
+        if self.asker.tcp(Query(name=self.origin, rtype=RdataType.SOA, payload=None)).response is None:
+            return None
+        again = self.asker.tcp(exchange.query)
+        if not again.timed_out:
+            return None
+        return failed(f"{_sentence(again.trouble)}, while others are answered by TCP.", again)
+
     def asked_again(self, query: Query | None, control: Query | None = None) -> AskedAgain:
         """Ask by UDP many times more, in turn with a simple question: for the SOA record without EDNS unless given."""
         control = control or Query(name=self.origin, rtype=RdataType.SOA, payload=None)

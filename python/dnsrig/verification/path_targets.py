@@ -16,6 +16,7 @@ from dnsrig.hosts.network.topologies import PathNetwork, path_network
 from dnsrig.verification.asker import Asker, SocketMaker
 from dnsrig.verification.deviations import KnownFailures
 from dnsrig.verification.exchange import Endpoint
+from dnsrig.verification.habits import Habits
 from dnsrig.verification.subjects.path import Family, PathSubject, Way
 from dnsrig.verification.upstream.server import Upstream
 
@@ -138,7 +139,7 @@ def _users_path(address: str, server_namespace: str, ends: Ends) -> Iterator[Pat
 @contextmanager
 def _way(address: str, here: SocketMaker, beyond: SocketMaker) -> Iterator[Way]:
     with Upstream(address, PORT, beyond) as server:
-        yield Way(Asker(server.endpoint, here), Asker(server.endpoint, beyond), server)
+        yield Way(Asker(server.endpoint, here, habits=Habits()), Asker(server.endpoint, beyond), server)
 
 
 def _set_rules(network: PathNetwork, path: Path, rules: str) -> None:

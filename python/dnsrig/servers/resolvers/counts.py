@@ -66,7 +66,8 @@ def read_knot(text: str) -> ResolverCounts:
     try:
         said = json.loads(text.strip("> \n'"))
         return ResolverCounts(
-            queries=int(said["answer.total"]) - int(said["request.internal"]),
+            # Its own are counted when they begin: answers less these are too few while one is under way.
+            queries=int(said["request.total"]) - int(said["request.internal"]),
             cache_hits=int(said["answer.cached"]),
             cache_octets=round(said["size"] * said["usage_percent"] / 100),
             cache_entries=int(said["count_entries"]),

@@ -16,11 +16,10 @@ from dnsrig.cli.traffic.compare_output import print_comparison
 from dnsrig.cli.traffic.reading import CAPTURE_FILE, CaptureProgress, CaptureReading, reading_options, warn_of_files
 from dnsrig.cli.traffic.stats_output import parts_of, print_parts
 from dnsrig.errors import InputError
-from dnsrig.report.traffic.times import timestamp
+from dnsrig.report.traffic.times import NS_PER_S, timestamp
 
 STORED_FILE = click.Path(exists=True, dir_okay=False, readable=True, path_type=Path)
 MOST_ITEMS = 100_000_000
-NS_A_SECOND = 1_000_000_000
 
 
 @click.command()
@@ -174,7 +173,7 @@ def _write_page(page: Path, found: Found) -> None:
 
     runs = json.loads(found.state)[found.report["counted_from"]]["rates"]["runs"]
     if found.report["clock"] is not None:
-        first_s = found.report["start_unix_ns"] // NS_A_SECOND
+        first_s = found.report["start_unix_ns"] // NS_PER_S
         last_s = first_s + found.report["seconds"]
         runs = [run for run in runs if first_s <= run[0] <= last_s]
     with file_beside(page) as file:

@@ -1,6 +1,6 @@
 """What A-86 and A-87 share: a response of a certain size by UDP."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from dns.rdatatype import RdataType
 
@@ -33,9 +33,10 @@ def limits_rate(subject: AuthoritativeSubject, truncated: Exchange) -> Outcome |
 def check_size(subject: AuthoritativeSubject, octets: int) -> Outcome:
     """Ask for RRsets whose response may exceed `octets` by UDP, until one does."""
     tried = []
-    small = {(place.name, place.rtype) for place in _possible(subject, octets)} - {(subject.origin, RdataType.DNSKEY)}
+    possible = _possible(subject, octets)
+    small = {(place.name, place.rtype) for place in possible} - {(subject.origin, RdataType.DNSKEY)}
     too_large: Outcome | None = None
-    for query in _queries(subject, octets):
+    for query in _queries(subject, octets, possible):
         if too_large is not None and query.rtype == RdataType.DNSKEY:
             break
         by_udp = subject.asker.udp(query)
@@ -84,11 +85,11 @@ def _possible(subject: AuthoritativeSubject, octets: int) -> list[Place]:
     return [place for place in subject.landmarks.large if place.octets <= octets][:MOST_TRIED]
 
 
-def _queries(subject: AuthoritativeSubject, octets: int) -> Iterator[Query]:
+def _queries(subject: AuthoritativeSubject, octets: int, possible: Sequence[Place]) -> Iterator[Query]:
     """Give what may exceed so many octets, with its signatures; what does for certain; and the keys."""
     payload = LARGE_PAYLOAD if octets < LARGE_PAYLOAD - 100 else LARGEST_PAYLOAD
     certain = subject.landmarks.larger_than(octets)
-    questions = dict.fromkeys((place.name, place.rtype, LARGE_PAYLOAD) for place in _possible(subject, octets))
+    questions = dict.fromkeys((place.name, place.rtype, LARGE_PAYLOAD) for place in possible)
     if certain is not None:
         questions |= {(certain.name, certain.rtype, payload): None}
     for name, rtype, asked in (*questions, (subject.origin, RdataType.DNSKEY, payload)):

@@ -23,6 +23,12 @@ def dropping(is_meant: Test) -> Change:
     return unchanged_if_unreadable(change)
 
 
+def dropping_by_tcp(is_meant: Test) -> Change:
+    """Drop such queries that come by TCP."""
+    drop = dropping(is_meant)
+    return lambda passage: drop(passage) if passage.transport == "tcp" else passage.query
+
+
 def refusing(is_meant: Test, rcode: dns.rcode.Rcode) -> Change:
     """Answer such queries with a response code and nothing else, whatever the server that is right says."""
 

@@ -14,6 +14,7 @@ from dns.rdtypes.IN.A import A
 from dnsrig.verification.faults.changes import (
     changing,
     dropping,
+    dropping_by_tcp,
     error,
     is_denial,
     is_referral,
@@ -210,11 +211,6 @@ def _dropping(name: str, does: str, *types: RdataType, roles: tuple[Role, ...] =
     return Fault(name=name, does=does, roles=roles, on_query=dropping(lambda query: asks_for(query, *types)))
 
 
-def _dropping_by_tcp(rtype: RdataType) -> Change:
-    drop = dropping(lambda query: asks_for(query, rtype))
-    return lambda passage: drop(passage) if passage.transport == "tcp" else passage.query
-
-
 FAULTS = (
     _dropping("drops-meta-types", "drops queries for MAILA, MAILB, TKEY and TSIG", *META_TYPES),
     _dropping("drops-ixfr", "drops queries for IXFR", RdataType.IXFR),
@@ -222,13 +218,13 @@ FAULTS = (
         name="drops-ixfr-by-tcp",
         does="drops queries for IXFR by TCP",
         roles=AUTHORITATIVE,
-        on_query=_dropping_by_tcp(RdataType.IXFR),
+        on_query=dropping_by_tcp(lambda query: asks_for(query, RdataType.IXFR)),
     ),
     Fault(
         name="drops-any-by-tcp",
         does="drops queries for ANY by TCP",
         roles=AUTHORITATIVE,
-        on_query=_dropping_by_tcp(RdataType.ANY),
+        on_query=dropping_by_tcp(lambda query: asks_for(query, RdataType.ANY)),
     ),
     _fault("empty-ixfr", "answers queries for IXFR with nothing", unchanged_if_unreadable(_empty_ixfr)),
     Fault(

@@ -6,7 +6,7 @@ import dns.rcode
 import dns.rrset
 from dns.rdatatype import RdataType
 
-from dnsrig.verification.faults.changes import Test, changing, is_denial, is_referral, refusing
+from dnsrig.verification.faults.changes import Test, changing, dropping_by_tcp, is_denial, is_referral, refusing
 from dnsrig.verification.faults.dnssec import AUTHORITATIVE, asks_for, has_do
 from dnsrig.verification.faults.fault import Change, Fault, Passage, unchanged_if_unreadable, wire_of
 from dnsrig.verification.faults.messages import OLD_LIMIT
@@ -81,12 +81,6 @@ def _strip_by_tcp(passage: Passage) -> bytes:
     return wire_of(answer)
 
 
-def _drop_by_tcp(passage: Passage) -> bytes | None:
-    query = passage.asked
-    is_meant = passage.transport == "tcp" and asks_for(query, RdataType.SOA) and has_do(query)
-    return None if is_meant else passage.query
-
-
 def _with_do(passage: Passage) -> bytes:
     """Ask with DO wherever there is EDNS."""
     query = passage.asked
@@ -152,7 +146,7 @@ FAULTS = (
         name="drops-do-for-soa-by-tcp",
         does="drops queries with DO for the SOA record by TCP",
         roles=AUTHORITATIVE,
-        on_query=unchanged_if_unreadable(_drop_by_tcp),
+        on_query=dropping_by_tcp(lambda query: asks_for(query, RdataType.SOA) and has_do(query)),
     ),
     Fault(
         name="answers-twice",

@@ -13,6 +13,7 @@ __all__ = [
     "QueryLog",
     "QueryStream",
     "RebuiltInternet",
+    "TrafficStatistics",
     "TransactionReader",
     "TransactionWriter",
     "Zone",
@@ -587,23 +588,38 @@ def traffic_anonymise(
     `read` and `on_progress` are those of `traffic_stats`.
     """
 
+@final
+class TrafficStatistics:
+    """What is in captures."""
+
+    def report(self) -> str:
+        """Give the figures as JSON."""
+
+    def state(self) -> str:
+        """Give what is merged as JSON; it may be long."""
+
+    def rates(self) -> list[tuple[int, list[int]]]:
+        """Give the requests of each second: the first second of a run since 1970, and the counts from that on."""
+
 def traffic_stats(
     paths: Sequence[str | PathLike[str]],
     read: str = "{}",
     options: str = "{}",
     on_progress: Callable[[int], Any] | None = None,
-) -> tuple[str, str]:
-    """Read captures and say what is in them: a report and the state that is merged, both as JSON.
+) -> TrafficStatistics:
+    """Read captures and count what is in them.
 
     `read` is a JSON object: `ports` ([53]), `threads`; so is `options`: `counted_from` ("queries" or "answers"),
     `names` and `clients` (how many are counted exactly), `stores_all` (the state has all of these, and not the most
     frequent alone). `on_progress` gets the octets read of all files.
     """
 
-def traffic_merge(parts: Sequence[tuple[str, str]]) -> tuple[str, str]:
-    """Add up the statistics of several captures: pairs of a name for errors, and a JSON object with a `state`.
+def traffic_merge(
+    paths: Sequence[str | PathLike[str]], on_progress: Callable[[int], Any] | None = None
+) -> TrafficStatistics:
+    """Add up the statistics of several captures, each a file with a JSON object that has a `state`.
 
-    Gives what `traffic_stats` gives.
+    One of them at a time is in memory beside the sum. `on_progress` gets the octets read of all files.
     """
 
 def traffic_filter(

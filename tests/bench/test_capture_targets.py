@@ -21,7 +21,7 @@ def test_the_capture_is_what_it_says(tmp_path: Path) -> None:
         write_dns_capture(tmp_path / name, queries=25_000, seed=7) for name in ("first.pcap", "second.pcap")
     )
     assert first.path.read_bytes() == second.path.read_bytes()
-    report, _ = _core.traffic_stats([first.path])
+    report = _core.traffic_stats([first.path]).report()
     found = json.loads(report)
     assert found["packets"]["read"] == found["packets"]["dns"] == first.packets == 50_000
     assert found["answers"] == {"count": 25_000, "answered": 25_000, "unanswered": 0, "unmatched": 0}

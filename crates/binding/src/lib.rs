@@ -49,7 +49,7 @@ mod _core {
     #[pymodule_export]
     use super::stream::{QueryLog, QueryStream};
     #[pymodule_export]
-    use super::traffic::{traffic_merge, traffic_stats};
+    use super::traffic::{TrafficStatistics, traffic_merge, traffic_stats};
     #[pymodule_export]
     use super::traffic_anonymise::traffic_anonymise;
     #[pymodule_export]

@@ -1,10 +1,10 @@
-//! `_core.traffic_stats` and `_core.traffic_merge`. Options, reports and stored statistics cross as JSON.
+//! `_core.traffic_stats`, `_core.traffic_merge` and what they give. Options, reports and stored statistics cross as JSON.
 
 use crate::doorway::detached;
 use crate::errors::{Kind, OrRaise, exception};
 use dnsrig_traffic::TrafficError;
 use dnsrig_traffic::read::{Ports, Reading};
-use dnsrig_traffic::stats::{Report, Statistics, StatsOptions, gather};
+use dnsrig_traffic::stats::{Report, Statistics, StatsOptions, gather, merge_stored};
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
@@ -69,18 +69,31 @@ pub fn to_json(result: &impl Serialize) -> PyResult<String> {
         .map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))
 }
 
-/// The part of a stored report that is merged.
-#[derive(Deserialize)]
-struct State {
-    state: Statistics,
+/// What is in captures.
+#[pyclass(frozen, module = "dnsrig._core")]
+pub struct TrafficStatistics {
+    statistics: Statistics,
 }
 
-/// The report of `statistics`, and what is merged: apart, as the latter may be long and Python only hands it on.
-fn stored(statistics: &Statistics) -> PyResult<(String, String)> {
-    Ok((to_json(&Report::of(statistics))?, to_json(statistics)?))
+#[pymethods]
+impl TrafficStatistics {
+    /// The figures as JSON.
+    fn report(&self) -> PyResult<String> {
+        to_json(&Report::of(&self.statistics))
+    }
+
+    /// What is merged as JSON; it may be long.
+    fn state(&self) -> PyResult<String> {
+        to_json(&self.statistics)
+    }
+
+    /// The requests of each second: the first second of a run since 1970, and the counts from that on.
+    fn rates(&self) -> Vec<(i64, Vec<u32>)> {
+        self.statistics.requests().rates.runs()
+    }
 }
 
-/// Reads the captures `paths` and says what is in them: the report, and the state that is merged.
+/// Reads the captures `paths` and counts what is in them.
 #[pyfunction]
 #[pyo3(signature = (paths, read="{}", options="{}", on_progress=None))]
 pub fn traffic_stats(
@@ -89,33 +102,26 @@ pub fn traffic_stats(
     read: &str,
     options: &str,
     on_progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<(String, String)> {
+) -> PyResult<TrafficStatistics> {
     let read: ReadOptions = from_json("the options of reading", read)?;
     let options: StatsOptions = from_json("the options of statistics", options)?;
     let statistics = reading(py, &paths, &read, on_progress, |reading| {
         gather(reading, &options)
     })?;
-    stored(&statistics)
+    Ok(TrafficStatistics { statistics })
 }
 
-/// Adds up stored statistics: pairs of the name of each, for errors, and a report with its state.
+/// Adds up the statistics in the files `paths`, each of which is JSON: an object with a `state`.
 #[pyfunction]
-pub fn traffic_merge(parts: Vec<(String, String)>) -> PyResult<(String, String)> {
-    let mut sum: Option<Statistics> = None;
-    for (name, json) in parts {
-        let State { state } = serde_json::from_str(&json).map_err(|error| {
-            let why = "holds no statistics as 'dnsrig traffic stats --json' prints them";
-            exception(Kind::Input, format!("{name}: {why}: {error}"))
-        })?;
-        match &mut sum {
-            None => sum = Some(state),
-            Some(sum) => sum
-                .merge(&state)
-                .map_err(|error| exception(Kind::Input, format!("{name}: {error}")))?,
-        }
-    }
-    match sum {
-        Some(sum) => stored(&sum),
-        None => Err(exception(Kind::Input, "give statistics to merge")),
-    }
+#[pyo3(signature = (paths, on_progress=None))]
+pub fn traffic_merge(
+    py: Python<'_>,
+    paths: Vec<PathBuf>,
+    on_progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<TrafficStatistics> {
+    let options = ReadOptions::default();
+    let statistics = reading(py, &paths, &options, on_progress, |reading| {
+        merge_stored(reading.files, reading.cancel, reading.progress)
+    })?;
+    Ok(TrafficStatistics { statistics })
 }

@@ -3,7 +3,7 @@
 
 use crate::error::StreamError;
 use crate::halt::Halt;
-use crate::input::{failure, open_plain};
+use crate::input::{Watch, failure, open_plain};
 use crate::stream::QueryStream;
 use std::io::{self, BufReader, Read};
 use std::ops::ControlFlow;
@@ -21,7 +21,7 @@ const EXPECTED: &str = "a message is a length in two octets, then so many octets
 /// [`StreamError::Interrupted`] once `cancel` is set.
 pub fn read(path: &Path, cancel: &AtomicBool) -> Result<QueryStream, StreamError> {
     let failed = |source| failure(path, source);
-    let input = open_plain(path, cancel).map_err(failed)?;
+    let input = open_plain(path, Watch::uncounted(cancel)).map_err(failed)?;
     let (stream, cut) = parse(BufReader::with_capacity(1 << 18, input)).map_err(failed)?;
     if let Some(cut) = cut {
         return Err(cut.in_file(path, stream.len() as u64));
@@ -46,7 +46,7 @@ pub fn each(
     mut sink: impl FnMut(&[u8]) -> ControlFlow<()>,
 ) -> Result<(), StreamError> {
     let failed = |source| failure(path, source);
-    let input = open_plain(path, cancel).map_err(failed)?;
+    let input = open_plain(path, Watch::uncounted(cancel)).map_err(failed)?;
     let (mut count, mut is_over) = (0, false);
     let read = each_of(BufReader::with_capacity(1 << 18, input), |message| {
         count += 1;

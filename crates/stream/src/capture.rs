@@ -21,7 +21,7 @@ pub use packet::{CapturedPacket, PacketReader, ReadFault};
 pub use summary::{CaptureSummary, MessagesLeftOut, PacketsLeftOut, TcpSummary};
 
 use crate::error::StreamError;
-use crate::input::{failure, open};
+use crate::input::{Watch, failure, open};
 use crate::stream::QueryStream;
 use queries::CapturedQueries;
 use std::io::Read;
@@ -41,7 +41,7 @@ pub fn read(
     options: &CaptureOptions,
     cancel: &AtomicBool,
 ) -> Result<(QueryStream, CaptureSummary), StreamError> {
-    let input = open(path, cancel).map_err(|source| failure(path, source))?;
+    let input = open(path, Watch::uncounted(cancel)).map_err(|source| failure(path, source))?;
     let mut packets = 0;
     let (stream, summary) =
         read_from(input, options, &mut packets).map_err(|fault| match fault {

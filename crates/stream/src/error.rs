@@ -80,6 +80,14 @@ pub enum StreamError {
         /// The system's reason.
         source: io::Error,
     },
+    /// A compressed file that cannot be decompressed.
+    #[error("{}: {why}", file.display())]
+    Undecodable {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it, and what to do.
+        why: String,
+    },
     /// The caller asked to stop while a stream was read or made.
     #[error("stopped before the stream was whole")]
     Interrupted,

@@ -11,7 +11,7 @@ mod edns;
 pub mod error;
 pub mod generate;
 mod halt;
-mod input;
+pub mod input;
 mod look_up;
 pub mod message;
 mod names;

@@ -3,6 +3,14 @@
 use std::io;
 use std::path::PathBuf;
 
+/// Why statistics do not go together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("these statistics cannot be merged: {why}")]
+pub struct NotMergeable {
+    /// What does not go together, and what to do.
+    pub why: &'static str,
+}
+
 /// Why traffic cannot be read, made or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -41,11 +49,21 @@ pub enum TrafficError {
         /// What they hold instead.
         found: String,
     },
-    /// Statistics that do not go together.
-    #[error("these statistics cannot be merged: {why}")]
+    /// A file without statistics.
+    #[error("{}: holds no statistics as 'dnsrig traffic stats --json' prints them: {source}", file.display())]
+    NoStatistics {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// Statistics that do not go together with those before them.
+    #[error("{}: {source}", file.display())]
     NotMergeable {
-        /// What does not go together, and what to do.
-        why: String,
+        /// The file that holds them.
+        file: PathBuf,
+        /// What does not go together.
+        source: NotMergeable,
     },
     /// The caller asked to stop.
     #[error("stopped before everything was read")]

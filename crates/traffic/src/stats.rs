@@ -20,6 +20,7 @@ mod rates;
 mod report;
 mod side;
 mod statistics;
+mod stored;
 mod stored_items;
 mod tally;
 mod tlds;
@@ -37,5 +38,6 @@ pub use report::{
 };
 pub use side::{Edns, Flags, Side};
 pub use statistics::{Answered, ClientStatistics, CountedFrom, NameStatistics, Statistics};
+pub use stored::{merge_stored, parse as parse_stored};
 pub use stored_items::StoredItems;
 pub use tally::MalformedCounts;

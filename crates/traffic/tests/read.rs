@@ -153,6 +153,19 @@ fn damage_ends_a_file_and_is_said() {
     ));
 }
 
+#[test]
+fn a_window_that_is_too_large_for_memory_is_an_error_and_no_damage() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut packed = zstd::encode_all(&pcap(PCAP, &queries(0..10))[..], 1).unwrap();
+    // The octet after the magic number and the frame header's descriptor: 2 GiB, as of `zstd --long=31`.
+    packed[5] = (31 - 10) << 3;
+    let file = write(folder.path(), "long.pcap.zst", &packed);
+    let error = read_all(&[file]).unwrap_err();
+    assert!(matches!(error, TrafficError::NotACapture { .. }));
+    let error = error.to_string();
+    assert!(error.contains("'zstd -dc --long=31 FILE'"), "{error}");
+}
+
 /// `octets` as gzip, zstd and xz compress them.
 fn compressed(octets: &[u8]) -> [(&'static str, Vec<u8>); 3] {
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());

@@ -183,7 +183,7 @@ fn stored_statistics_add_up_to_those_of_the_whole() {
         serde_json::from_str::<Statistics>(&stored).unwrap()
     };
     let mut sum = of(&packets[..cut]);
-    sum.merge(&of(&packets[cut..])).unwrap();
+    sum.merge(of(&packets[cut..])).unwrap();
     assert_eq!(figures(&sum), figures(&of(&packets)));
     let answers = StatsOptions {
         counted_from: Some(CountedFrom::Answers),
@@ -191,10 +191,7 @@ fn stored_statistics_add_up_to_those_of_the_whole() {
     };
     let file = write(folder.path(), "answers.pcap", &pcap(PCAP, &packets));
     let other = gathered(&[file], 1, answers).unwrap();
-    assert!(matches!(
-        sum.merge(&other),
-        Err(TrafficError::NotMergeable { .. })
-    ));
+    assert!(sum.merge(other).is_err());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::error::{BadLines, StreamError};
 use crate::halt::{Halt, MAX_LINE_READ, MAX_LINES};
-use crate::input::open;
+use crate::input::{Watch, open};
 use dnsrig_zone::Name;
 use domain::base::iana::Rtype;
 use std::io::{self, BufRead, BufReader};
@@ -65,7 +65,10 @@ impl LongestLine {
 
 /// Opens the file at `path`, plain or compressed, for reading lines.
 pub fn open_text<'c>(path: &Path, cancel: &'c AtomicBool) -> io::Result<impl BufRead + use<'c>> {
-    Ok(BufReader::with_capacity(1 << 18, open(path, cancel)?))
+    Ok(BufReader::with_capacity(
+        1 << 18,
+        open(path, Watch::uncounted(cancel))?,
+    ))
 }
 
 /// How many bad lines a file may have before the rest of it is left unread.

@@ -1,6 +1,5 @@
 //! Formats of captures. A format is a [`Source`]: it fills chunks with packets, or with messages where it has no packets.
 
-mod compressed;
 mod filling;
 mod open;
 mod order;
@@ -11,6 +10,7 @@ pub use open::{Opened, Watch, open, source_of};
 pub(super) use order::InTimeOrder;
 
 use super::ChunkBuffer;
+use dnsrig_stream::input::{Undecodable, Undecoded};
 use std::io;
 
 /// The longest packet or block that is taken into memory, in octets. Captures hold at most 256 KiB of a packet; more is a sign
@@ -22,7 +22,7 @@ pub const MAX_PACKET_LEN: usize = 16 << 20;
 pub enum Fault {
     /// The file cannot be read.
     Io(io::Error),
-    /// It is no capture; says what it is instead, and what to do.
+    /// It is no capture, or none that can be opened; says what it is instead, and what to do.
     NotACapture(String),
     /// It contradicts itself; says how.
     Damaged(String),
@@ -32,8 +32,13 @@ pub enum Fault {
 
 impl From<io::Error> for Fault {
     fn from(error: io::Error) -> Self {
-        if let Some(fault) = compressed::fault_of(&error) {
-            return fault;
+        if let Some(undecodable) = Undecodable::of(&error) {
+            return match undecodable.how() {
+                Undecoded::CutOff => Self::CutOff,
+                Undecoded::Damaged => Self::Damaged(undecodable.to_string()),
+                // What comes is whole, so nothing is given for all there is.
+                Undecoded::TooLarge => Self::NotACapture(undecodable.to_string()),
+            };
         }
         match error.kind() {
             // What is read at once is not whole.

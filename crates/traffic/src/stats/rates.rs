@@ -114,6 +114,20 @@ impl Rates {
         })
     }
 
+    /// Seconds with queries in their order: the first second of each run of them, and the counts from that on.
+    pub fn runs(&self) -> Vec<(i64, Vec<u32>)> {
+        let mut runs: Vec<(i64, Vec<u32>)> = Vec::new();
+        let mut next = None;
+        for (second, count) in self.seconds() {
+            match runs.last_mut().filter(|_| next == Some(second)) {
+                Some((_, counts)) => counts.push(count),
+                None => runs.push((second, vec![count])),
+            }
+            next = second.checked_add(1);
+        }
+        runs
+    }
+
     /// When nearly all requests are; `None` if there is none.
     pub fn window(&self) -> Option<Window> {
         let mut stretches: Vec<Stretch> = Vec::new();
@@ -183,17 +197,8 @@ impl Rates {
 
 impl From<Rates> for Stored {
     fn from(rates: Rates) -> Self {
-        let mut runs: Vec<(i64, Vec<u32>)> = Vec::new();
-        for (second, count) in rates.seconds() {
-            match runs.last_mut() {
-                Some((first, counts)) if *first + counts.len() as i64 == second => {
-                    counts.push(count);
-                }
-                _ => runs.push((second, vec![count])),
-            }
-        }
         Self {
-            runs,
+            runs: rates.runs(),
             beyond: rates.beyond,
         }
     }

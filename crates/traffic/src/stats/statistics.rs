@@ -10,7 +10,7 @@ use super::side::Side;
 use super::stored_items::StoredItems;
 use super::tally::{MalformedCounts, Tally};
 use super::{tlds, zipf};
-use crate::error::TrafficError;
+use crate::error::NotMergeable;
 use crate::read::{AssemblyCounts, FileSummary, PacketCounts, ReadSummary};
 use crate::wire::{labels, shown_name};
 use serde::{Deserialize, Serialize};
@@ -103,11 +103,11 @@ impl NameStatistics {
         }
     }
 
-    fn merge(&mut self, other: &Self) {
+    fn merge(&mut self, other: Self) {
         self.distinct.merge(&other.distinct);
-        self.top.merge(&other.top);
+        self.top.merge(other.top);
         self.count = self.top.is_exact().then_some(self.top.items.len() as u64);
-        for (own, other) in self.zones.iter_mut().zip(&other.zones) {
+        for (own, other) in self.zones.iter_mut().zip(other.zones) {
             own.merge(other);
         }
         self.unknown_tld += other.unknown_tld;
@@ -180,9 +180,9 @@ impl ClientStatistics {
         self.activity_requests[class] += requests;
     }
 
-    fn merge(&mut self, other: &Self) {
+    fn merge(&mut self, other: Self) {
         self.distinct.merge(&other.distinct);
-        self.top.merge(&other.top);
+        self.top.merge(other.top);
         self.is_activity_exact = self.top.is_exact();
         self.count = self.top.is_exact().then_some(self.top.items.len() as u64);
         if self.is_activity_exact {
@@ -281,14 +281,10 @@ impl Statistics {
     /// [`ClientStatistics`].
     ///
     /// # Errors
-    /// [`TrafficError::NotMergeable`], if the requests of one are queries and those of the other answers, if names were counted in
-    /// one alone, or if one was stored by another version.
-    pub fn merge(&mut self, other: &Self) -> Result<(), TrafficError> {
-        let refuse = |why: &str| {
-            Err(TrafficError::NotMergeable {
-                why: why.to_owned(),
-            })
-        };
+    /// [`NotMergeable`], if the requests of one are queries and those of the other answers, if names were counted in one alone, or
+    /// if one was stored by another version. Then nothing was added.
+    pub fn merge(&mut self, other: Self) -> Result<(), NotMergeable> {
+        let refuse = |why| Err(NotMergeable { why });
         if self.version != VERSION || other.version != VERSION {
             return refuse(
                 "one was stored by another version of dnsrig; make it anew from its captures",
@@ -299,7 +295,7 @@ impl Statistics {
                 "in one the requests are queries, in the other answers; make them anew with the same --count",
             );
         }
-        match (&mut self.names, &other.names) {
+        match (&mut self.names, other.names) {
             (Some(own), Some(other)) => own.merge(other),
             (None, None) => {}
             _ => return refuse("names were counted in one of them only; make the other anew"),
@@ -311,14 +307,14 @@ impl Statistics {
         self.reading_s += other.reading_s;
         self.packets += other.packets;
         self.octets += other.octets;
-        self.files.extend_from_slice(&other.files);
+        self.files.extend(other.files);
         self.left_out.add(&other.left_out);
         self.malformed.merge(&other.malformed);
         self.assembly.add(&other.assembly);
         self.queries.merge(&other.queries);
         self.answers.merge(&other.answers);
         self.answered.merge(&other.answered);
-        self.clients.merge(&other.clients);
+        self.clients.merge(other.clients);
         Ok(())
     }
 

@@ -3,7 +3,6 @@
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +14,16 @@ from dnsrig.cli.traffic.captures import claim_outputs, file_beside
 from dnsrig.cli.traffic.compare_output import print_comparison
 from dnsrig.cli.traffic.reading import CAPTURE_FILE, CaptureProgress, CaptureReading, reading_options, warn_of_files
 from dnsrig.cli.traffic.stats_output import parts_of, print_parts
-from dnsrig.errors import InputError
 from dnsrig.report.traffic.times import NS_PER_S, timestamp
 
-STORED_FILE = click.Path(exists=True, dir_okay=False, readable=True, path_type=Path)
 MOST_ITEMS = 100_000_000
 
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=CAPTURE_FILE, metavar="FILE...")
-@click.option("--merge", "is_merge", is_flag=True, help="FILEs are what --json printed: add them up.")
+@click.option(
+    "--merge", "is_merge", is_flag=True, help="FILEs are what --json printed, or that compressed: add them up."
+)
 @click.option("--compare", "is_compare", is_flag=True, help="Compare two FILEs, captures or what --json printed.")
 @click.option(
     "--count",
@@ -121,27 +120,29 @@ def stats(
     print_parts(parts_of(found.report))
 
 
-@dataclass(frozen=True, slots=True)
 class Found:
-    """What is in captures: the figures, and as JSON what `--merge` adds up."""
+    """What is in captures: the figures, and what `--merge` adds up."""
 
-    report: dict[str, Any]
-    state: str
+    def __init__(self, statistics: _core.TrafficStatistics) -> None:
+        self.statistics = statistics
+        report: dict[str, Any] = json.loads(statistics.report())
+        start_ns = report["start_unix_ns"]
+        # The start as people read it.
+        self.report = {"start": None if start_ns is None else timestamp(start_ns), **report}
 
 
 def _read(files: Sequence[Path], reading: CaptureReading, options: str) -> Found:
     """Read captures."""
     with CaptureProgress("stats", files) as progress:
-        report, state = _core.traffic_stats(files, reading.to_json(), options, progress.update)
-    found = Found(_with_start(json.loads(report)), state)
+        found = Found(_core.traffic_stats(files, reading.to_json(), options, progress.update))
     warn_of_files(found.report["files"])
     return found
 
 
 def _merged(files: Sequence[Path]) -> Found:
     """Add up what was stored."""
-    report, state = _core.traffic_merge([(str(file), _text(file)) for file in files])
-    return Found(_with_start(json.loads(report)), state)
+    with CaptureProgress("stats", files) as progress:
+        return Found(_core.traffic_merge(files, progress.update))
 
 
 def _stored(file: Path) -> Found | None:
@@ -171,7 +172,7 @@ def _write_page(page: Path, found: Found) -> None:
     # Drawing takes matplotlib, which the other forms of output do without.
     from dnsrig.report.traffic.page import page_of  # noqa: PLC0415
 
-    runs = json.loads(found.state)[found.report["counted_from"]]["rates"]["runs"]
+    runs = found.statistics.rates()
     if found.report["clock"] is not None:
         first_s = found.report["start_unix_ns"] // NS_PER_S
         last_s = first_s + found.report["seconds"]
@@ -183,19 +184,6 @@ def _write_page(page: Path, found: Found) -> None:
 def _print_json(found: Found) -> None:
     """Print one object; what is merged stands in one line of it as it is, since it may be very long."""
     report = json.dumps(found.report, indent=2).removesuffix("\n}")
-    sys.stdout.writelines((report, ',\n  "state": ', found.state, "\n}\n"))
+    sys.stdout.writelines((report, ',\n  "state": ', found.statistics.state(), "\n}\n"))
     # Written now: at exit a full disk would be noticed too late to be said.
     sys.stdout.flush()
-
-
-def _text(file: Path) -> str:
-    try:
-        return file.read_text()
-    except UnicodeDecodeError as error:
-        raise InputError(f"{file}: holds no statistics as 'dnsrig traffic stats --json' prints them") from error
-
-
-def _with_start(found: Mapping[str, Any]) -> dict[str, Any]:
-    """Add the start as people read it."""
-    start_ns = found["start_unix_ns"]
-    return {"start": None if start_ns is None else timestamp(start_ns), **found}

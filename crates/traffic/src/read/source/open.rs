@@ -1,34 +1,21 @@
 //! Opening captures: files, pipes and standard input, plain or compressed, of any format.
 
-use super::compressed::decompressed;
 use super::pcap::{Pcap, is_pcap};
 use super::pcapng::{Pcapng, is_pcapng};
 use super::{Fault, Source};
 use crate::error::TrafficError;
 use crate::read::cdns::{Cdns, is_cdns};
 use crate::read::dnstap::{Dnstap, is_dnstap};
-use std::fs::{File, OpenOptions};
-use std::io::{self, BufReader, Cursor, Read};
-use std::os::fd::{AsFd, AsRawFd};
-use std::os::unix::fs::OpenOptionsExt;
+use dnsrig_stream::input::{decompressed, is_cancellation, open_plain, with_head};
+use std::io::{self, BufReader, Read};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// How long a pipe without data is waited for before the cancel flag is looked at again.
-const POLL_MS: libc::c_int = 100;
-/// Octets by which compression and format are told.
+pub use dnsrig_stream::input::Watch;
+
+/// Octets by which the format is told.
 const MAGIC_LEN: usize = 12;
 /// Octets that sources of messages read at once, which take few at a time.
 const BUFFER_LEN: usize = 1 << 18;
-
-/// What passes through every layer of a file that is being read.
-#[derive(Clone, Copy)]
-pub struct Watch<'c> {
-    /// Once it is set, reading fails.
-    pub cancel: &'c AtomicBool,
-    /// Octets read of all files, as they are stored.
-    pub octets: &'c AtomicU64,
-}
 
 /// A capture whose format is known.
 pub struct Opened<'c> {
@@ -44,10 +31,10 @@ pub struct Opened<'c> {
 /// # Errors
 /// A [`Fault`]; [`fault_in`] makes it the crate's error.
 pub fn open<'c>(path: &Path, watch: Watch<'c>) -> Result<Opened<'c>, Fault> {
-    let (file, is_regular) = open_plain(path, watch)?;
+    let file = open_plain(path, watch)?;
     Ok(Opened {
+        is_regular: file.is_regular(),
         source: source_of(decompressed(file, watch.cancel)?)?,
-        is_regular,
     })
 }
 
@@ -56,7 +43,7 @@ pub fn open<'c>(path: &Path, watch: Watch<'c>) -> Result<Opened<'c>, Fault> {
 /// # Errors
 /// A [`Fault`].
 pub fn source_of<'c>(input: impl Read + Send + 'c) -> Result<Box<dyn Source + 'c>, Fault> {
-    let (head, input) = with_head(input)?;
+    let (head, input) = with_head(input, MAGIC_LEN)?;
     let Some(magic) = head.first_chunk::<4>() else {
         let why = "is no capture: it has fewer than four octets".to_owned();
         return Err(Fault::NotACapture(why));
@@ -88,37 +75,6 @@ pub fn source_of<'c>(input: impl Read + Send + 'c) -> Result<Box<dyn Source + 'c
     )))
 }
 
-/// The first octets of `input`, and all of it.
-pub(super) fn with_head<R: Read>(mut input: R) -> io::Result<(Vec<u8>, impl Read + use<R>)> {
-    let mut head = Vec::with_capacity(MAGIC_LEN);
-    input
-        .by_ref()
-        .take(MAGIC_LEN as u64)
-        .read_to_end(&mut head)?;
-    Ok((head.clone(), Cursor::new(head).chain(input)))
-}
-
-/// Opens `path`, or standard input for `-`, and reads it as it is; also says whether it is a regular file. A named pipe without
-/// a writer is opened at once; reading waits for the writer.
-fn open_plain<'c>(path: &Path, watch: Watch<'c>) -> io::Result<(Watched<'c>, bool)> {
-    let is_stdin = path == Path::new("-");
-    let file = if is_stdin {
-        File::from(io::stdin().as_fd().try_clone_to_owned()?)
-    } else {
-        OpenOptions::new()
-            .read(true)
-            .custom_flags(libc::O_NONBLOCK)
-            .open(path)?
-    };
-    let is_file = file.metadata()?.is_file();
-    let watched = Watched {
-        file,
-        may_block: !is_file,
-        watch,
-    };
-    Ok((watched, is_file && !is_stdin))
-}
-
 /// The fault of reading `path` as the crate's error.
 pub fn fault_in(path: &Path, fault: Fault) -> TrafficError {
     let file = path.to_owned();
@@ -140,67 +96,5 @@ pub fn fault_in(path: &Path, fault: Fault) -> TrafficError {
             file,
             why: "ends before its first packet does; give the whole file".to_owned(),
         },
-    }
-}
-
-/// The caller asked to stop; inside an [`io::Error`] it passes through decompression.
-#[derive(Clone, Copy, Debug, thiserror::Error)]
-#[error("stopped by the caller")]
-struct Cancelled;
-
-fn is_cancellation(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|inner| inner.is::<Cancelled>())
-}
-
-pub(super) fn check(cancel: &AtomicBool) -> io::Result<()> {
-    match cancel.load(Ordering::Relaxed) {
-        true => Err(io::Error::other(Cancelled)),
-        false => Ok(()),
-    }
-}
-
-/// A file whose reading ends once a flag is set, also while a pipe is silent.
-struct Watched<'c> {
-    file: File,
-    may_block: bool,
-    watch: Watch<'c>,
-}
-
-impl Read for Watched<'_> {
-    fn read(&mut self, octets: &mut [u8]) -> io::Result<usize> {
-        loop {
-            check(self.watch.cancel)?;
-            if self.may_block && !self.is_ready()? {
-                continue;
-            }
-            match self.file.read(octets) {
-                // Another reader of the pipe was quicker.
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Ok(read) => {
-                    self.watch.octets.fetch_add(read as u64, Ordering::Relaxed);
-                    return Ok(read);
-                }
-                Err(error) => return Err(error),
-            }
-        }
-    }
-}
-
-impl Watched<'_> {
-    fn is_ready(&self) -> io::Result<bool> {
-        let mut watched = libc::pollfd {
-            fd: self.file.as_raw_fd(),
-            events: libc::POLLIN,
-            revents: 0,
-        };
-        // SAFETY: `watched` is one valid pollfd for the time of the call, and the count says one.
-        match unsafe { libc::poll(&mut watched, 1, POLL_MS) } {
-            0 => Ok(false),
-            1.. => Ok(true),
-            _ => match io::Error::last_os_error() {
-                error if error.kind() == io::ErrorKind::Interrupted => Ok(false),
-                error => Err(error),
-            },
-        }
     }
 }

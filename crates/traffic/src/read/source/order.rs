@@ -7,7 +7,6 @@ use crate::read::buffer::{ChunkBuffer, PacketAt};
 use crate::read::{FileSummary, ReadSummary};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicU64;
 
 /// Octets that are read of a file to learn when it begins.
 const PEEK_LEN: usize = 4096;
@@ -173,11 +172,7 @@ impl<'a> Waiting<'a> {
     /// Opens `path` to learn when it begins.
     fn peek(index: u16, path: &'a Path, watch: Watch<'a>) -> Result<Self, TrafficError> {
         // Octets that are read again later are counted then.
-        static UNCOUNTED: AtomicU64 = AtomicU64::new(0);
-        let peeking = Watch {
-            octets: &UNCOUNTED,
-            ..watch
-        };
+        let peeking = Watch::uncounted(watch.cancel);
         let (mut active, is_regular) = Active::open(index, path, peeking)?;
         active.chunk = ChunkBuffer::with_limit(PEEK_LEN);
         active.refill()?;

@@ -1,7 +1,7 @@
 //! A simulated Internet behind two pipes: what tests that cannot be linked to it ask (crates/oracle).
 //!
-//! `ask PROFILE SEED SIGNED_AT_S QUESTIONS` first writes the root's hints, the trust anchor and as many questions as clients
-//! would ask, one a line. Then it answers: to an octet that is 1 for TCP and 0 for UDP, four octets of a server's address and
+//! `ask SEED SIGNED_AT_S QUESTIONS` first reads a profile, then writes the root's hints, the trust anchor and as many
+//! questions as clients would ask, one a line. Then it answers: to an octet that is 1 for TCP and 0 for UDP, four octets of a server's address and
 //! a query it writes the answer, or nothing at all. Everything both ways has its length before it, in four octets.
 
 use dnsrig_answer::Transport;
@@ -34,16 +34,19 @@ fn read(input: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [profile, seed, signed_at_s, questions] = &arguments[..] else {
-        return Err("usage: ask PROFILE SEED SIGNED_AT_S QUESTIONS".into());
+    let [seed, signed_at_s, questions] = &arguments[..] else {
+        return Err("usage: ask SEED SIGNED_AT_S QUESTIONS".into());
     };
+    let mut input = io::stdin().lock();
+    let profile = read(&mut input)?.ok_or("no profile comes")?;
+    let profile = Profile::parse("standard input", std::str::from_utf8(&profile)?)?;
     let seed: u64 = seed.parse()?;
     let options = InternetOptions {
         has_distances: false,
         memory_octets: 64 << 20,
         ..InternetOptions::new(seed, signed_at_s.parse()?)
     };
-    let internet = Internet::new(&Profile::load(profile)?, options)?;
+    let internet = Internet::new(&profile, options)?;
     let mut out = io::stdout().lock();
     write(&mut out, internet.root_hints().as_bytes())?;
     write(&mut out, internet.trust_anchor()?.as_bytes())?;
@@ -52,7 +55,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         .map(|asked| format!("{} {}\n", asked.name, asked.rtype))
         .collect();
     write(&mut out, lines.as_bytes())?;
-    let mut input = io::stdin().lock();
     let mut scratch = Scratch::default();
     let mut answer = vec![0; 65_535];
     while let Some(asked) = read(&mut input)? {

@@ -46,12 +46,11 @@ fn program() -> PathBuf {
 }
 
 impl Internet {
-    /// The Internet of a profile (a name or a file) with `count` questions; signed now, as the validator knows no time but
+    /// The Internet of a profile, in TOML, with `count` questions; signed now, as the validator knows no time but
     /// the clock's.
     pub fn start(profile: &str, seed: u64, count: usize) -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
         let mut child = Command::new(program())
-            .arg(profile)
             .args([seed, now.as_secs(), count as u64].map(|number| number.to_string()))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -65,11 +64,18 @@ impl Internet {
             anchor: String::new(),
             questions: Vec::new(),
         };
+        internet.write(profile.as_bytes());
         let mut text = || String::from_utf8(internet.read().to_vec()).unwrap();
         let (hints, anchor, questions) = (text(), text(), text());
         internet.questions = questions.lines().map(question).collect();
         (internet.hints, internet.anchor) = (hints, anchor);
         internet
+    }
+
+    fn write(&mut self, octets: &[u8]) {
+        let whole = [&(octets.len() as u32).to_be_bytes(), octets].concat();
+        let input = self.input.as_mut().unwrap();
+        input.write_all(&whole).expect("it has not ended");
     }
 
     fn read(&mut self) -> Bytes {
@@ -82,13 +88,8 @@ impl Internet {
 
     /// What a server answers; empty if it does not.
     pub fn ask(&mut self, server: Ipv4Addr, transport: Transport, message: &[u8]) -> Bytes {
-        let len = (1 + 4 + message.len()) as u32;
-        let mut asked = len.to_be_bytes().to_vec();
-        asked.push(u8::from(transport == Transport::Tcp));
-        asked.extend(server.octets());
-        asked.extend(message);
-        let input = self.input.as_mut().unwrap();
-        input.write_all(&asked).expect("it has not ended");
+        let is_tcp = u8::from(transport == Transport::Tcp);
+        self.write(&[&[is_tcp][..], &server.octets(), message].concat());
         self.read()
     }
 }

@@ -15,12 +15,12 @@ use message::{Entry, Response};
 use resolver::{Resolved, Resolver, TAKEN_ALGORITHMS};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use std::rc::Rc;
 
-/// The small profile.
+/// Profiles that come with the rig.
 const SMALL: &str = include_str!("../../../internet/profiles/small.toml");
-/// Questions that are also spoilt: one of so many.
+const AS_OF_2022: &str = include_str!("../../../internet/profiles/internet-2022.toml");
+/// One question of so many is also spoilt.
 const SPOILT_OF: usize = 5;
 
 fn below(labels: &[u8], name: &Name) -> Name {
@@ -122,7 +122,7 @@ fn judge_all(internet: Internet) -> [Kinds; 2] {
 
 #[test]
 fn a_small_internet_is_secure_where_it_is_signed() {
-    let [secure, insecure] = judge_all(Internet::start("small", 1, 300));
+    let [secure, insecure] = judge_all(Internet::start(SMALL, 1, 300));
     for kind in [
         "data",
         "CNAME",
@@ -143,15 +143,12 @@ fn a_small_internet_is_secure_where_it_is_signed() {
 }
 
 /// The profile `small` with one algorithm in place of all others, and with iterations that resolvers refuse in some zones.
-fn profile_of(algorithm: &str, folder: &Path) -> String {
+fn profile_of(algorithm: &str) -> String {
     let mut text = SMALL.to_owned();
     for other in ["ECDSAP256SHA256", "ED25519", "ECDSAP384SHA384"] {
         text = text.replace(&format!("\"{other}\""), &format!("\"{algorithm}\""));
     }
-    text = text.replace("iterations = 5,", "iterations = 150,");
-    let path = folder.join("small.toml");
-    std::fs::write(&path, text).unwrap();
-    path.to_str().unwrap().to_owned()
+    text.replace("iterations = 5,", "iterations = 150,")
 }
 
 #[test]
@@ -163,8 +160,7 @@ fn every_algorithm_is_secure() {
         "ECDSAP384SHA384",
         "ED25519",
     ] {
-        let folder = tempfile::tempdir().unwrap();
-        let profile = profile_of(algorithm, folder.path());
+        let profile = profile_of(algorithm);
         let [secure, _] = judge_all(Internet::start(&profile, 3, 12));
         assert!(secure.len() > 4, "{algorithm}: {secure:?}");
     }
@@ -172,7 +168,7 @@ fn every_algorithm_is_secure() {
 
 #[test]
 fn an_internet_as_of_2022_is_secure_where_it_is_signed() {
-    let [secure, insecure] = judge_all(Internet::start("internet-2022", 5, 100));
+    let [secure, insecure] = judge_all(Internet::start(AS_OF_2022, 5, 100));
     assert!(secure.values().sum::<u32>() > 30, "{secure:?}");
     assert!(insecure.values().sum::<u32>() > 100, "{insecure:?}");
 }
@@ -228,7 +224,7 @@ fn spoilt(response: &Response) -> Vec<(String, Response)> {
 
 #[test]
 fn what_is_spoilt_is_bogus() {
-    let internet = Internet::start("small", 2, 150);
+    let internet = Internet::start(SMALL, 2, 150);
     let asked = questions(&internet);
     let resolver = Rc::new(RefCell::new(Resolver::new(internet)));
     let mut judge = Judge::new(&resolver, Upstream::Asked);
@@ -277,8 +273,7 @@ fn some_algorithms_are_not_taken() {
         ("ECDSAP384SHA384", 14),
         ("ED25519", 15),
     ] {
-        let folder = tempfile::tempdir().unwrap();
-        let profile = profile_of(algorithm, folder.path());
+        let profile = profile_of(algorithm);
         let resolver = Rc::new(RefCell::new(Resolver::new(Internet::start(&profile, 1, 0))));
         let resolved = resolver
             .borrow_mut()

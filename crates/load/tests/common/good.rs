@@ -1,7 +1,5 @@
 //! A good server of every transport.
 
-#![allow(dead_code, reason = "each test program uses its own part of these")]
-
 use dnsrig_answer::{Certificate, Encrypted, Options, Responder, ServeConfig, Server};
 use dnsrig_load::{Route, TransportKind};
 use dnsrig_zone::ReadZone;

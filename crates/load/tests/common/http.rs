@@ -1,7 +1,5 @@
 //! The least of HTTP/2 (RFC 9113) that a server needs, by hand, so that every rule can be broken.
 
-#![allow(dead_code, reason = "each test program uses its own part of these")]
-
 use crate::common::answer;
 use crate::link::Link;
 use std::collections::HashMap;

@@ -1,7 +1,5 @@
 //! Servers over connections, with or without TLS, that talk as told.
 
-#![allow(dead_code, reason = "each test program uses its own part of these")]
-
 use crate::common::{Server, answer};
 use dnsrig_load::TransportKind;
 use rustls::crypto::aws_lc_rs::default_provider;

@@ -1,6 +1,6 @@
 //! DoQ servers on loopback that behave as told.
 
-#![allow(dead_code, reason = "each test program uses its own part of these")]
+#![allow(dead_code, reason = "the tests of the transport take a part of it")]
 
 use quinn::crypto::rustls::QuicServerConfig;
 use quinn::{Connection, Endpoint, Incoming, RecvStream, SendStream, ServerConfig};

@@ -1,7 +1,5 @@
 //! A capture to read, and how it is read.
 
-#![allow(dead_code, reason = "every test binary uses a part of it")]
-
 use crate::common::{Packet, address, ethernet, ip, query, udp};
 use dnsrig_stream::QueryStream;
 use dnsrig_stream::capture::{CaptureOptions, CaptureSummary, read_from};

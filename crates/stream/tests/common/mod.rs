@@ -1,7 +1,5 @@
 //! A small writer of packets and captures, for tests.
 
-#![allow(dead_code, reason = "every test binary uses a part of it")]
-
 use std::net::{IpAddr, SocketAddr};
 
 pub const ETHERNET: u16 = 1;

@@ -1,7 +1,5 @@
 //! Programs that tests use where they are installed, and a server that answers them.
 
-#![allow(dead_code, reason = "every test binary uses a part of it")]
-
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::process::{Command, Stdio};

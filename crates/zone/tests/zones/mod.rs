@@ -1,8 +1,5 @@
 //! Zones for the tests of the tools.
 
-// Each test binary uses some of these.
-#![allow(dead_code)]
-
 use dnsrig_zone::generate::small_domain;
 use dnsrig_zone::pool::Pool;
 use dnsrig_zone::{Name, NameKind};

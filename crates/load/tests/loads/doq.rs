@@ -1,15 +1,11 @@
 //! Loads over QUIC against servers that behave well and badly.
 
-mod common;
-#[path = "common/quic.rs"]
-mod quic;
-
-use common::{PATIENT, config, load, try_load};
+use super::common::{PATIENT, config, load, try_load};
+use super::quic::{Identity, Server, answer_stream, serve};
 use dnsrig_load::{
     Certificates, LoadConfig, LoadError, Route, SessionSettings, StopCondition, TlsSettings,
     TlsVersions, TransportKind,
 };
-use quic::{Identity, Server, answer_stream, serve};
 use quinn::VarInt;
 use std::io::Write;
 use std::net::{SocketAddr, UdpSocket};
@@ -84,7 +80,7 @@ fn sessions_alone_are_opened() {
 #[test]
 fn doq_goes_beside_other_transports() {
     let server = Server::good();
-    let udp = common::Server::udp(|_, query| Some(vec![common::answer(query)]));
+    let udp = crate::common::Server::udp(|_, query| Some(vec![crate::common::answer(query)]));
     let mut config = doq(server.address, 1_000);
     config
         .routes

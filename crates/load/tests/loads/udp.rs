@@ -1,8 +1,6 @@
 //! Loads over UDP against servers that behave well and badly.
 
-mod common;
-
-use common::{PATIENT, Server, answer, config, load, stream};
+use super::common::{PATIENT, Server, answer, config, load, stream};
 use dnsrig_load::{Bottleneck, LoadConfig, ScheduleKind, StopCondition};
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,11 +1,7 @@
 //! Captures that are damaged, or any octets: read or refused; and any queries that are written are read.
 
-#[path = "common/captures.rs"]
-mod captures;
-mod common;
-
-use captures::{START, assert_sums, parse, traffic};
-use common::{ETHERNET, Packet, Pcap, Pcapng, address, ethernet, query, udp, without_id};
+use super::captures::{START, assert_sums, parse, traffic};
+use super::common::{ETHERNET, Packet, Pcap, Pcapng, address, ethernet, query, udp, without_id};
 use dnsrig_stream::capture::{CaptureOptions, ReadFault, read, read_from};
 use proptest::prelude::*;
 use std::sync::atomic::AtomicBool;

@@ -1,12 +1,8 @@
 //! How many queries each schedule sends, against its plan; and from where.
 
-mod common;
-#[path = "common/good.rs"]
-mod good;
-
-use common::{LOOPBACK, PATIENT, Server, answer, config, load, try_load};
+use super::common::{LOOPBACK, PATIENT, Server, answer, config, load, try_load};
+use super::good::server;
 use dnsrig_load::{LoadConfig, LoadReport, ScheduleKind, Step, StopCondition};
-use good::server;
 use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -103,9 +99,9 @@ fn a_closed_loop_keeps_below_its_highest_rate() {
 #[test]
 fn a_rate_below_its_plan_is_tainted() {
     let silent = Server::tcp(|number, mut stream| {
-        while let Some(query) = common::read_frame(&mut stream) {
+        while let Some(query) = crate::common::read_frame(&mut stream) {
             if number == 0 {
-                common::write_frame(&mut stream, &answer(&query));
+                crate::common::write_frame(&mut stream, &answer(&query));
             }
         }
         true
@@ -167,10 +163,10 @@ fn clients_send_from_the_sources_in_turn() {
 #[test]
 fn sources_that_cannot_be_used_are_said_over_every_transport() {
     let good = server();
-    for kind in good::KINDS {
+    for kind in crate::good::KINDS {
         for source in ["192.0.2.1", "::1"] {
             let mut asked = config(LOOPBACK.into(), 10);
-            asked.routes = vec![good::route(&good, kind)];
+            asked.routes = vec![crate::good::route(&good, kind)];
             asked.sources = vec![source.parse().unwrap()];
             let error = try_load(&asked).unwrap_err().to_string();
             assert!(error.contains(source), "{}: {error}", kind.name());

@@ -1,8 +1,6 @@
 //! Queries whose answer over UDP is truncated, sent again over TCP.
 
-mod common;
-
-use common::{PATIENT, Server, answer, config, load, read_frame, udp_and_tcp, write_frame};
+use super::common::{PATIENT, Server, answer, config, load, read_frame, udp_and_tcp, write_frame};
 use dnsrig_load::{LoadConfig, LoadReport, ScheduleKind};
 use std::net::{SocketAddr, TcpStream};
 use std::thread;

@@ -1,15 +1,9 @@
 //! Loads over several transports at once, accounted for separately and together; and how each uses its sessions.
 
-mod common;
-#[path = "common/good.rs"]
-mod good;
-#[path = "common/link.rs"]
-mod link;
-
-use common::{LOOPBACK, PATIENT, config, load, load_of, stream};
+use super::common::{LOOPBACK, PATIENT, config, load, load_of, stream};
+use super::good::{KINDS, route, server};
+use super::link::{listen_only, serve};
 use dnsrig_load::{LoadConfig, Route, ScheduleKind, StopCondition, TransportKind};
-use good::{KINDS, route, server};
-use link::{listen_only, serve};
 use std::time::Duration;
 
 fn over(routes: Vec<Route>, queries: u64) -> LoadConfig {
@@ -98,14 +92,14 @@ fn intervals_have_each_transport() {
 #[test]
 fn one_bad_transport_does_not_spoil_the_figures_of_another() {
     let good = server();
-    let silent = link::server(TransportKind::Tcp, |number, link| {
+    let silent = crate::link::server(TransportKind::Tcp, |number, link| {
         if number == 0 {
             return serve(link);
         }
         listen_only(link);
         true
     });
-    let closing = link::server(TransportKind::Dot, |number, link| number > 0 || serve(link));
+    let closing = crate::link::server(TransportKind::Dot, |number, link| number > 0 || serve(link));
     let routes = vec![
         route(&good, TransportKind::Udp),
         Route::new(TransportKind::Tcp, silent.address),
@@ -194,7 +188,7 @@ fn idle_sessions_are_closed_over_every_transport() {
 
 #[test]
 fn each_transport_survives_being_cancelled() {
-    use common::checked;
+    use crate::common::checked;
     use std::ops::ControlFlow;
     use std::sync::atomic::AtomicBool;
     let server = server();
@@ -233,7 +227,7 @@ fn each_transport_survives_being_cancelled() {
 
 #[test]
 fn a_load_that_is_cancelled_before_it_begins_has_a_report() {
-    use common::checked;
+    use crate::common::checked;
     use std::ops::ControlFlow;
     use std::sync::atomic::AtomicBool;
     let server = server();

@@ -1,8 +1,8 @@
 //! Loads over TCP against servers that behave well and badly.
 
-mod common;
-
-use common::{LOOPBACK, PATIENT, Server, answer, config, load, read_frame, try_load, write_frame};
+use super::common::{
+    LOOPBACK, PATIENT, Server, answer, config, load, read_frame, try_load, write_frame,
+};
 use dnsrig_load::{
     Bottleneck, LoadConfig, LoadError, LoadReport, Route, StopCondition, TransportKind,
 };

@@ -1,15 +1,11 @@
 //! Replays: original times, original clients.
 
-mod common;
-#[path = "common/good.rs"]
-mod good;
-
-use common::{LOOPBACK, PATIENT, Server, answer, config, load_of, read_frame, write_frame};
+use super::common::{LOOPBACK, PATIENT, Server, answer, config, load_of, read_frame, write_frame};
+use super::good::{route, server};
 use dnsrig_load::{
     LoadConfig, LoadError, LoadReport, Route, ScheduleKind, StopCondition, TransportKind, run,
 };
 use dnsrig_stream::QueryStream;
-use good::{route, server};
 use std::collections::{HashMap, HashSet};
 use std::net::{SocketAddr, UdpSocket};
 use std::ops::ControlFlow;
@@ -290,7 +286,7 @@ fn streams_without_times_are_refused() {
     let mut asked = replay(good.addresses().dns, 1.0);
     let try_run = |asked: &LoadConfig| -> Result<LoadReport, LoadError> {
         let cancel = AtomicBool::new(false);
-        run(&common::stream(10), asked, &cancel, |_| {
+        run(&crate::common::stream(10), asked, &cancel, |_| {
             ControlFlow::Continue(())
         })
     };

@@ -1,12 +1,8 @@
 //! Loads over TCP and DoT against servers that do harm: every query is accounted for under the name of what happened.
 
-mod common;
-#[path = "common/link.rs"]
-mod link;
-
-use common::{PATIENT, answer, config, load, try_load};
+use super::common::{PATIENT, answer, config, load, try_load};
+use super::link::{Link, listen_only, read_message, serve, server, tls, with_tls, write_message};
 use dnsrig_load::{LoadConfig, LoadReport, Route, TlsVersions, TransportKind};
-use link::{Link, listen_only, read_message, serve, server, tls, with_tls, write_message};
 use rustls::version::TLS12;
 use std::io::Write;
 use std::net::SocketAddr;

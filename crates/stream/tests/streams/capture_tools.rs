@@ -1,10 +1,7 @@
 //! Captures made and changed by the programs that people use, with tshark's count beside ours.
 
-mod common;
-#[path = "common/tools.rs"]
-mod tools;
-
-use common::{Packet, Pcap, address, ethernet, query, tcp, udp};
+use super::common::{Packet, Pcap, address, ethernet, query, tcp, udp};
+use super::tools::{DEADLINE, has, run, tcp_responder, udp_responder};
 use dnsrig_stream::QueryStream;
 use dnsrig_stream::capture::{CaptureOptions, CaptureSummary, read};
 use std::net::UdpSocket;
@@ -12,7 +9,6 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
-use tools::{DEADLINE, has, run, tcp_responder, udp_responder};
 
 fn parse(file: &Path, port: u16) -> (QueryStream, CaptureSummary) {
     let options = CaptureOptions {

@@ -1,9 +1,7 @@
 //! Loads with cookies, random case and TSIG against servers that do them right and wrong.
 
-mod common;
-
+use super::common::{PATIENT, Server, answer, config, load};
 use aws_lc_rs::hmac;
-use common::{PATIENT, Server, answer, config, load};
 use dnsrig_load::LoadConfig;
 use dnsrig_load::dress::DressSettings;
 use std::net::SocketAddr;

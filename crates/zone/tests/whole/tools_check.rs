@@ -1,14 +1,12 @@
 //! Semantic checks: each rule finds what breaks it, and nothing is found in a zone that breaks none.
 
-mod zones;
-
+use super::zones::{pool, random_zone, shuffled};
 use dnsrig_zone::flow::Opening;
 use dnsrig_zone::tools;
 use dnsrig_zone::tools::check::{Checked, Rule, Severity};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use zones::{pool, random_zone, shuffled};
 
 const CLEAN: &str = "\
 $ORIGIN z.test.

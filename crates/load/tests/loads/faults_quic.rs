@@ -1,12 +1,8 @@
 //! Loads over DoQ against servers that do harm, beyond those of `doq.rs`.
 
-mod common;
-#[path = "common/quic.rs"]
-mod quic;
-
-use common::{PATIENT, config, load, try_load};
+use super::common::{PATIENT, config, load, try_load};
+use super::quic::{Identity, Server, answer, framed, read_query};
 use dnsrig_load::{LoadConfig, LoadReport, Route, TransportKind};
-use quic::{Identity, Server, answer, framed, read_query};
 use quinn::{Connection, VarInt};
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;

@@ -1,7 +1,6 @@
 //! The zone tools by their properties: what is split and joined is the whole, what is planted is found.
 
-mod zones;
-
+use super::zones::{pool, random_zone, shuffled};
 use dnsrig_zone::flow::Opening;
 use dnsrig_zone::tools::{self, Comparing, Cutting, LabelRanges, Manifest};
 use dnsrig_zone::{PackedRecord, Zone, ZoneError};
@@ -10,7 +9,6 @@ use proptest::sample::Index;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use zones::{pool, random_zone, shuffled};
 
 fn sorted(path: &Path, target: &Path) -> String {
     tools::sort(&Opening::new(path, None), &pool(2), target).unwrap();

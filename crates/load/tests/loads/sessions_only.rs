@@ -1,14 +1,10 @@
 //! Loads that open sessions and send no queries.
 
-mod common;
-#[path = "common/link.rs"]
-mod link;
-
-use common::{PATIENT, checked, config, load, stream};
+use super::common::{PATIENT, checked, config, load, stream};
+use super::link::{Link, listen_only, server};
 use dnsrig_load::{
     Interval, LoadConfig, LoadReport, Route, ScheduleKind, StopCondition, TransportKind, run,
 };
-use link::{Link, listen_only, server};
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
@@ -82,7 +78,7 @@ fn a_server_that_refuses_is_tried_as_often_as_asked() {
     let refusing = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None);
     let refusing = refusing.unwrap();
     refusing
-        .bind(&SocketAddr::from(common::LOOPBACK).into())
+        .bind(&SocketAddr::from(crate::common::LOOPBACK).into())
         .unwrap();
     let address = refusing.local_addr().unwrap().as_socket().unwrap();
     for kind in KINDS {

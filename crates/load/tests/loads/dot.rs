@@ -1,8 +1,6 @@
 //! Loads over DoT against servers that behave well and badly.
 
-mod common;
-
-use common::{PATIENT, Server, answer, config, load, try_load};
+use super::common::{PATIENT, Server, answer, config, load, try_load};
 use dnsrig_load::{Certificates, LoadConfig, LoadError, LoadReport, Route, TransportKind};
 use rcgen::generate_simple_self_signed;
 use rustls::crypto::aws_lc_rs::default_provider;
@@ -142,8 +140,8 @@ fn what_happened_in_the_handshake_is_said() {
 #[test]
 fn a_server_of_plain_dns_is_told_from_a_silent_one() {
     let server = Server::tcp(|_, mut stream| {
-        while let Some(query) = common::read_frame(&mut stream) {
-            common::write_frame(&mut stream, &answer(&query));
+        while let Some(query) = crate::common::read_frame(&mut stream) {
+            crate::common::write_frame(&mut stream, &answer(&query));
         }
         true
     });

@@ -1,8 +1,6 @@
 //! What a search looks like to those who read its result.
 
-mod common;
-
-use common::{PATIENT, Server, answer, checked, config, stream};
+use super::common::{PATIENT, Server, answer, checked, config, stream};
 use dnsrig_load::dress::DressSettings;
 use dnsrig_load::report::Ceiling;
 use dnsrig_load::search::{self, BreakingPoint, Goal, Limits, Search, Trial, TrialResult};

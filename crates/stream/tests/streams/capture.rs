@@ -1,11 +1,9 @@
 //! Captures written here: what is taken out of them, and what is left out and counted.
 
-#[path = "common/captures.rs"]
-mod captures;
-mod common;
-
-use captures::{SECOND, START, parse, traffic};
-use common::{ETHERNET, Packet, Pcap, Pcapng, RAW, address, ethernet, query, tcp, udp, without_id};
+use super::captures::{SECOND, START, parse, traffic};
+use super::common::{
+    ETHERNET, Packet, Pcap, Pcapng, RAW, address, ethernet, query, tcp, udp, without_id,
+};
 use dnsrig_stream::capture::{CaptureOptions, read};
 use dnsrig_stream::{QueryStream, StreamError};
 use std::sync::atomic::AtomicBool;

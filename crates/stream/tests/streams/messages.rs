@@ -1,10 +1,7 @@
 //! What messages are made of: options of lines and of all messages, updates, and dnsperf's own messages beside ours.
 
-mod common;
-#[path = "common/tools.rs"]
-mod tools;
-
-use common::without_id;
+use super::common::without_id;
+use super::tools::{DEADLINE, has, run, udp_responder};
 use dnsrig_stream::message::cookie_place;
 use dnsrig_stream::text::{queries, updates};
 use dnsrig_stream::{MessageOptions, QueryStream, StreamError};
@@ -15,7 +12,6 @@ use domain::rdata::AllRecordData;
 use proptest::prelude::*;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
-use tools::{DEADLINE, has, run, udp_responder};
 
 fn options(json: &str) -> MessageOptions {
     serde_json::from_str(json).unwrap()

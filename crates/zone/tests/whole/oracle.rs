@@ -47,7 +47,7 @@ fn synthetic_zone() {
 fn many_types_and_escapes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("zone");
-    std::fs::write(&path, include_str!("data/many-types.zone")).unwrap();
+    std::fs::write(&path, include_str!("../data/many-types.zone")).unwrap();
     let zone = Zone::read(&path, None).unwrap();
     let written = folder.path().join("written");
     zone.write(&written).unwrap();

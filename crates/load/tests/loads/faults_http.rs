@@ -1,15 +1,9 @@
 //! Loads over DoH against servers that do harm: every query is accounted for under the name of what happened.
 
-mod common;
-#[path = "common/http.rs"]
-mod http;
-#[path = "common/link.rs"]
-mod link;
-
-use common::{PATIENT, Server, answer, config, load, try_load};
+use super::common::{PATIENT, Server, answer, config, load, try_load};
+use super::http::{DATA, END_STREAM, GOAWAY, Http, RST_STREAM, serve};
+use super::link::{Link, listen_only, server, tls, with_tls};
 use dnsrig_load::{LoadConfig, LoadReport, Route, TransportKind};
-use http::{DATA, END_STREAM, GOAWAY, Http, RST_STREAM, serve};
-use link::{Link, listen_only, server, tls, with_tls};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -187,7 +181,7 @@ fn broken_rules_of_http_break_the_session_off() {
         }),
         ("DATA of no stream", |http| http.frame(DATA, 0, 0, b"x")),
         ("SETTINGS of a wrong length", |http| {
-            http.frame(http::SETTINGS, 0, 0, &[1]);
+            http.frame(crate::http::SETTINGS, 0, 0, &[1]);
         }),
     ];
     for (name, breach) in breaches {

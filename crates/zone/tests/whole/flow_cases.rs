@@ -1,7 +1,6 @@
 //! Zones as they come: text in several files, TTLs left out, duplicates, changes, and more below one cut than a block holds.
 
-mod zones;
-
+use super::zones::pool;
 use dnsrig_zone::flow::{Batch, Changes, Opening, over_names};
 use dnsrig_zone::tools::check::{Rule, Severity};
 use dnsrig_zone::{NameKind, ZoneError, tools};
@@ -12,7 +11,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::TempDir;
-use zones::pool;
 
 const SOA: &str = "z. 60 IN SOA . . 1 2 3 4 5\n";
 

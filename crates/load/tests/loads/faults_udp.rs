@@ -1,12 +1,8 @@
 //! Loads over UDP and TCP on a machine that lacks what they need, and against servers that do harm.
 
-mod common;
-#[path = "common/small_namespace.rs"]
-mod small_namespace;
-
-use common::{LOOPBACK, PATIENT, Server, answer, config, load, try_load};
+use super::common::{LOOPBACK, PATIENT, Server, answer, config, load, try_load};
+use super::small_namespace::in_small_namespace;
 use dnsrig_load::{LoadConfig, LoadError, Route, ScheduleKind, StopCondition, TransportKind};
-use small_namespace::in_small_namespace;
 use std::net::{TcpListener, UdpSocket};
 use std::time::Duration;
 
@@ -50,8 +46,8 @@ fn tcp_clients_without_a_port_have_their_queries_refused() {
     in_small_namespace(|| {
         let listener = TcpListener::bind("127.0.0.1:53").unwrap();
         let server = Server::tcp_on(listener, |_, mut stream| {
-            while let Some(query) = common::read_frame(&mut stream) {
-                common::write_frame(&mut stream, &answer(&query));
+            while let Some(query) = crate::common::read_frame(&mut stream) {
+                crate::common::write_frame(&mut stream, &answer(&query));
             }
             true
         });

@@ -1,8 +1,6 @@
 //! What the caller of a load meets: the report, progress, refused settings and servers that are not there.
 
-mod common;
-
-use common::{LOOPBACK, PATIENT, Server, answer, config, load, stream, try_load};
+use super::common::{LOOPBACK, PATIENT, Server, answer, config, load, stream, try_load};
 use dnsrig_load::{LoadConfig, LoadError, ScheduleKind, StopCondition, run, sink};
 use std::net::UdpSocket;
 use std::ops::ControlFlow;

@@ -1,7 +1,7 @@
 """The tree's table, the resolver items and their faults, with real resolvers in a namespace."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -110,14 +110,18 @@ class Running:
                 found.append(fault)
         return found
 
-    def verify(self, fault: Fault, address: str = f"{FAULTY_PREFIX}1") -> list[Result]:
-        """Run the items through a relay with a fault; those about cost only where the fault is about them."""
+    def verify(
+        self, fault: Fault, address: str = f"{FAULTY_PREFIX}1", only: Collection[str] | None = None
+    ) -> list[Result]:
+        """Run the items, or `only` some, through a relay with a fault; those about cost only where it is about them."""
         chosen = tuple(known for known in items("resolver") if not known.item.is_slow)
         if fault is not NO_FAULT:
             about_cost = [known for known in chosen if known.item.runs_alone and fault.name in known.item.faults]
             others = [one for one in chosen if not one.item.runs_alone and one.item.id not in ONLY_AT_FIRST]
             is_of_cost = about_cost and not any(fault.name in one.item.faults for one in others)
             chosen = tuple(about_cost if is_of_cost else [*chosen_with(fault.name, others), *about_cost])
+        if only is not None:
+            chosen = tuple(known for known in chosen if known.item.id in only)
         waits_s = SILENT_S if fault.name in SILENT else PATIENT_S
         with Relay(RESOLVER, fault, address=address, port=53, make_socket=self.host.make_socket) as relay:
             asker = Asker(relay.endpoint, make_socket=self.host.make_socket, udp_waits_s=waits_s)
@@ -195,29 +199,49 @@ def test_right_resolvers_pass_all_items(running: Running) -> None:
     assert {result.item.id: result.outcome for result in judged if result.outcome.verdict == Verdict.INCONCLUSIVE} == {}
 
 
-def wrong_with(running: Running, fault: Fault, address: str) -> str:
-    """Say which items failed and should not have, or the other way round."""
-    results = running.verify(fault, address)
+@dataclass(frozen=True)
+class Found:
+    """What failed with a fault, of the items that were run, and which are not as they should be."""
+
+    failures: dict[str, str]
+    run: set[str]
+    differing: set[str]
+
+
+def find(running: Running, fault: Fault, address: str, before: Found | None = None) -> Found:
+    """Run the items with a fault, or again those that were not `before` as they should be."""
+    results = running.verify(fault, address, None if before is None else before.differing)
     failures = {result.item.id: result.outcome.reason for result in results if result.outcome.verdict == Verdict.FAIL}
     run = {result.item.id for result in results if result.outcome.verdict != Verdict.NOT_APPLICABLE}
+    if before is not None:
+        tried = {result.item.id for result in results}
+        failures |= {item: reason for item, reason in before.failures.items() if item not in tried}
+        run |= before.run - tried
     named = {known.item.id for known in items("resolver") if fault.name in known.item.faults}
     known_otherwise = running.known_items() - named
     keep("resolver", fault.name, (running.server, running.version), set(failures) - known_otherwise)
     expected = (named - NOT_SHOWN.get((running.server, fault.name), set())) | (running.known_items() & run)
     differing = (set(failures) ^ expected) - UNSTEADY.get(running.server, set())
-    return f"{fault.name}: expected {sorted(expected)}, found {failures}" if differing else ""
+    return Found(failures, run, differing)
 
 
 @pytest.mark.parametrize("running", STEADY, indirect=True)
 def test_each_fault_fails_the_items_that_name_it(running: Running) -> None:
     addresses = [f"{FAULTY_PREFIX}{number}" for number in range(1, len(MATRIX_FAULTS) + 1)]
     with ThreadPoolExecutor(FAULTS_AT_ONCE) as pool:
-        found = list(pool.map(lambda fault, address: wrong_with(running, fault, address), running.faults(), addresses))
+        found = list(pool.map(lambda fault, address: find(running, fault, address), running.faults(), addresses))
     # Many at once on few processors make some wait beyond a resolver's patience: what seems wrong is tried alone.
-    doubtful = [
-        (fault, address) for fault, address, said in zip(running.faults(), addresses, found, strict=False) if said
-    ]
-    assert [said for fault, address in doubtful if (said := wrong_with(running, fault, address))] == []
+    again = {
+        fault.name: find(running, fault, address, before)
+        for fault, address, before in zip(running.faults(), addresses, found, strict=False)
+        if before.differing
+    }
+    wrong = {
+        fault: {item: one.failures.get(item, "did not fail") for item in one.differing}
+        for fault, one in again.items()
+        if one.differing
+    }
+    assert wrong == {}
 
 
 def test_items_name_known_faults() -> None:

@@ -35,6 +35,7 @@ ITEM = Item(
         "ignores-edns",
         "drops-edns",
         "formerr-to-edns",
+        "ignores-payload-size",
         "cuts-without-tc",
         "clears-tc",
         "no-tcp",

@@ -31,7 +31,7 @@ ITEM = Item(
     ),
     dig=("dig @{server} -p {port} www.control.unsigned. A +cookie=646e737269670a0c",),
     needs=("names",),
-    faults=("wrong-client-cookie", "badcookie", "echoes-client-options"),
+    faults=("wrong-client-cookie", "badcookie", "echoes-client-options", "drops-edns", "formerr-to-edns"),
 )
 
 

@@ -268,13 +268,20 @@ impl<'k> Encoder<'k> {
             output.extend_from_slice(&code.to_be_bytes());
             let len_at = output.len();
             output.extend_from_slice(&[0, 0]);
-            let fate = options::fate(code);
+            let fate = options::fate(code, data, self.policy);
             if code == options::COOKIE {
                 self.seen.cookie(data);
             }
             match fate {
                 Fate::Name => self.name_in_option(data, output)?,
-                _ => options::write(code, data, &mut self.hosts, &self.keys.values, output),
+                _ => options::write(
+                    (code, fate),
+                    data,
+                    self.policy,
+                    &mut self.hosts,
+                    &self.keys.values,
+                    output,
+                ),
             }
             self.counts.option(fate);
             let len = (output.len() - len_at - 2) as u16;

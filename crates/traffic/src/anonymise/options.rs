@@ -1,6 +1,7 @@
 //! What becomes of EDNS options.
 
 use super::cryptopan::CachedPan;
+use super::names::NamePolicy;
 use super::prf::Prf;
 
 /// Groups of values that get pseudonyms.
@@ -13,6 +14,13 @@ const CLIENT_COOKIE_LEN: usize = 8;
 pub const CLIENT_SUBNET: u16 = 8;
 /// The option with cookies (RFC 7873).
 pub const COOKIE: u16 = 10;
+
+/// The option with key tags of trust anchors (RFC 8145).
+const KEY_TAG: u16 = 14;
+/// The root zone's keys that have been trust anchors (<https://www.iana.org/dnssec/files>).
+const ROOT_KEY_TAGS: [u16; 3] = [19036, 20326, 38696];
+/// The option with a zone's version (RFC 9660).
+const ZONE_VERSION: u16 = 19;
 
 /// What becomes of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -31,12 +39,12 @@ pub enum Fate {
     Hidden,
 }
 
-/// What becomes of options with `code` (<https://www.iana.org/assignments/dns-parameters>). Those that are not known are
-/// hidden: they have held Ethernet addresses and ids of clients.
-pub fn fate(code: u16) -> Fate {
+/// What becomes of the option `code` with `data` (<https://www.iana.org/assignments/dns-parameters>). Those that are not known
+/// are hidden: they have held Ethernet addresses and ids of clients. So are known ones that hold what they should not.
+pub fn fate(code: u16, data: &[u8], policy: NamePolicy) -> Fate {
     match code {
-        // UL (2), DAU, DHU, N3U (5 to 7), EXPIRE (9), TCP-KEEPALIVE (11), KEY-TAG (14), ZONEVERSION (19).
-        2 | 5..=7 | 9 | 11 | 14 | 19 => Fate::Plain,
+        KEY_TAG if policy == NamePolicy::Pseudonyms => Fate::Hidden,
+        2 | 5..=7 | 9 | 11 | KEY_TAG | ZONE_VERSION if is_as_defined(code, data) => Fate::Plain,
         // NSID.
         3 | COOKIE => Fate::Pseudonym,
         CLIENT_SUBNET => Fate::Subnet,
@@ -49,16 +57,52 @@ pub fn fate(code: u16) -> Fate {
     }
 }
 
-/// Writes what stands for the data of an option to `output`; a name is the caller's affair.
+/// Whether `data` are no more than what the option `code` is for, so that nothing else is carried in them.
+fn is_as_defined(code: u16, data: &[u8]) -> bool {
+    let is_list_of = |known: fn(u8) -> bool| {
+        let is_first = |(place, number)| !data[..place].contains(number);
+        data.iter().all(|number| known(*number)) && data.iter().enumerate().all(is_first)
+    };
+    let (durations, rest) = data.as_chunks::<4>();
+    let are_durations = rest.is_empty() && durations.iter().all(|seconds| seconds[0] <= 1);
+    match code {
+        // UL, a lease or two (RFC 9664).
+        2 => matches!(data.len(), 4 | 8) && are_durations,
+        // DAU, DHU, N3U (RFC 6975): the numbers that IANA has given to algorithms, each once.
+        5 => is_list_of(|number| matches!(number, 1..=3 | 5..=8 | 10 | 12..=17 | 23 | 252..=254)),
+        6 => is_list_of(|number| matches!(number, 1..=6)),
+        7 => is_list_of(|number| number == 1),
+        // EXPIRE (RFC 7314).
+        9 => matches!(data.len(), 0 | 4) && are_durations,
+        // TCP-KEEPALIVE (RFC 7828).
+        11 => matches!(data.len(), 0 | 2),
+        // Others than the root zone's tell whose trust anchors these are.
+        KEY_TAG => {
+            let (tags, rest) = data.as_chunks::<2>();
+            let is_root = |tag: &[u8; 2]| ROOT_KEY_TAGS.contains(&u16::from_be_bytes(*tag));
+            rest.is_empty() && tags.len() <= ROOT_KEY_TAGS.len() && tags.iter().all(is_root)
+        }
+        // Nothing, or labels, SOA-SERIAL, the serial (RFC 9660).
+        ZONE_VERSION => matches!(data, [] | [0..=127, 0, _, _, _, _]),
+        _ => false,
+    }
+}
+
+/// Writes what stands for the data of an option with this `fate` to `output`; a name is the caller's affair.
 pub fn write(
-    code: u16,
+    (code, fate): (u16, Fate),
     data: &[u8],
+    policy: NamePolicy,
     hosts: &mut CachedPan<'_>,
     values: &Prf,
     output: &mut Vec<u8>,
 ) {
     let start = output.len();
-    match fate(code) {
+    match fate {
+        Fate::Plain if code == ZONE_VERSION && policy == NamePolicy::Pseudonyms => {
+            output.extend_from_slice(&data[..data.len().min(2)]);
+            output.resize(start + data.len(), 0);
+        }
         Fate::Plain => output.extend_from_slice(data),
         Fate::Pseudonym if code == COOKIE => {
             output.extend_from_slice(data);
@@ -116,14 +160,20 @@ mod tests {
     use super::super::cryptopan::CryptoPan;
     use super::super::seen::Seen;
     use super::*;
+    use proptest::prelude::*;
     use std::net::{Ipv4Addr, Ipv6Addr};
 
     fn written(code: u16, data: &[u8]) -> Vec<u8> {
+        written_by(NamePolicy::Keep, code, data)
+    }
+
+    fn written_by(policy: NamePolicy, code: u16, data: &[u8]) -> Vec<u8> {
         let pan = CryptoPan::new(&[3; 32]);
         let mut output = b"before".to_vec();
         write(
-            code,
+            (code, fate(code, data, policy)),
             data,
+            policy,
             &mut CachedPan::new(&pan, &Seen::default()),
             &Prf::new([4; 16]),
             &mut output,
@@ -184,5 +234,67 @@ mod tests {
         assert_eq!(written(3, b""), b"");
         let id = written(3, b"ns1.example");
         assert!(id.len() == 11 && id != b"ns1.example");
+    }
+
+    #[test]
+    fn options_that_are_as_defined_stay() {
+        for (code, data) in [
+            (2, &[0, 0, 28, 32][..]),
+            (2, &[0, 0, 28, 32, 0, 18, 117, 0]),
+            (5, &[5, 7, 8, 10, 13, 14, 15, 16]),
+            (6, &[1, 2, 4]),
+            (7, &[1]),
+            (9, &[]),
+            (9, &[0, 54, 238, 128]),
+            (11, &[]),
+            (14, &[0x4F, 0x66, 0x97, 0x28]),
+            (19, &[]),
+            (19, &[2, 0, 120, 195, 157, 45]),
+        ] {
+            assert_eq!(written(code, data), data, "option {code}");
+        }
+        // Serials and key tags tell zones.
+        let pseudonyms = |code, data| written_by(NamePolicy::Pseudonyms, code, data);
+        assert_eq!(
+            pseudonyms(19, &[2, 0, 120, 195, 157, 45]),
+            [2, 0, 0, 0, 0, 0]
+        );
+        assert_eq!(pseudonyms(14, &[0x4F, 0x66]), [0, 0]);
+    }
+
+    #[test]
+    fn options_with_anything_else_are_hidden() {
+        for (code, data) in [
+            (2, &[10, 11, 12, 13][..]),
+            (2, &[0, 0, 0]),
+            (5, &[10, 11, 12, 13]),
+            (5, &[8, 8]),
+            (6, &[7]),
+            (7, &[1, 1]),
+            (9, &[10, 11, 12, 13]),
+            (9, &[0, 0, 0, 0, 0, 0, 0, 1]),
+            (11, &[10, 11, 12, 13]),
+            (14, &[10, 11, 12, 13]),
+            (14, &[0x4F]),
+            (19, &[2, 1, 10, 11, 12, 13]),
+            (19, &[2, 0, 1]),
+        ] {
+            assert_eq!(written(code, data), vec![0; data.len()], "option {code}");
+        }
+    }
+
+    proptest! {
+        /// Whatever the option, no text and no address of a client passes in it, and lengths stay but for error texts.
+        #[test]
+        fn what_is_no_option_of_its_code_passes_in_none(code in 0_u16..64, data in "[A-Z0-9:.]{9,40}", last: [u8; 4]) {
+            prop_assume!(code != 15);
+            let data = [data.as_bytes(), &last].concat();
+            for policy in [NamePolicy::Keep, NamePolicy::Pseudonyms] {
+                let written = written_by(policy, code, &data);
+                prop_assert_eq!(written.len(), data.len());
+                let keeps = |part: &[u8]| written.windows(part.len()).any(|found| found == part);
+                prop_assert!(!keeps(&data[..4]) && (last == [0; 4] || !keeps(&last)));
+            }
+        }
     }
 }

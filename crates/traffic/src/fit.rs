@@ -12,6 +12,7 @@ mod names;
 mod pending;
 mod population;
 mod seconds;
+mod seen;
 mod tally;
 #[cfg(test)]
 mod tests;

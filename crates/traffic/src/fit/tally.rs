@@ -6,6 +6,7 @@ use super::histogram::Histogram;
 use super::names::{MissingTally, NameTally};
 use super::pending::{Pending, PendingQueries};
 use super::seconds::Seconds;
+use super::seen::AnswersSeen;
 use crate::message::{Message, Transport};
 use crate::wire::{Opt, Section, View};
 use foldhash::fast::FixedState;
@@ -25,8 +26,8 @@ const TYPE_A: u16 = 1;
 const TYPE_AAAA: u16 = 28;
 const TYPE_ANY: u16 = 255;
 const OPTION_COOKIE: u16 = 10;
-/// The least share of queries with an answer for answers to tell of all. With fewer it is rather the capture that lacks
-/// them, as one from where answers take another way.
+/// The share of queries with an answer from which on answers tell of all, whatever else. With fewer it may be the capture that lacks
+/// them, as one from where answers take another way: [`AnswersSeen`] tells.
 const LEAST_ANSWERED: f64 = 0.1;
 /// The same for what one query has to do with the one before it, which needs to be answered, too.
 const LEAST_ANSWERED_IN_ROW: f64 = 0.5;
@@ -88,6 +89,7 @@ pub(super) struct Tally {
     pub missing: MissingTally,
     pub latency: Histogram,
     pub pending: PendingQueries,
+    seen: AnswersSeen,
     /// Whether there are queries, and not only the server's side.
     pub has_queries: bool,
     pub malformed: u64,
@@ -123,7 +125,7 @@ impl Tally {
 
     /// Whether answers tell how queries are answered, and what is asked for.
     pub fn has_answers(&self) -> bool {
-        self.answered_share() >= LEAST_ANSWERED
+        self.answered_share() >= LEAST_ANSWERED || self.seen.are_all()
     }
 
     /// Whether answers tell what clients do again, and what together.
@@ -147,6 +149,8 @@ impl Tally {
         let client = (message.source, message.destination);
         let id = (client, view.header.id, question.qtype, asked.name);
         self.pending.add(hash_of(&id), query);
+        let pair = (message.source.address, message.destination.address);
+        self.seen.query(hash_of(&pair));
     }
 
     /// Counts what clients ask; gives what they knew then.
@@ -187,6 +191,8 @@ impl Tally {
             Some(query) => {
                 let latency_ns = message.time_ns.saturating_sub(query.time_ns).max(0);
                 self.latency.add(latency_ns as u64);
+                let pair = (message.destination.address, message.source.address);
+                self.seen.answer(hash_of(&pair));
                 asked.time_ns = query.time_ns;
                 self.answers.rd += u64::from(query.has_rd);
                 query.habit

@@ -284,6 +284,36 @@ fn a_few_stray_answers_do_not_decide_for_all_queries() {
 }
 
 #[test]
+fn a_server_that_leaves_most_queries_unanswered_is_told_from_a_capture_without_answers() {
+    let mut profile = Profile::open("root-2006").unwrap();
+    profile.answers.unanswered = 0.95;
+    let mut made = Made::of(&profile, 20_000, Packets::Both);
+    let again = Profile::parse("again", &made.fitted().0).unwrap();
+    near(again.answers.unanswered, 0.95, 0.005, "unanswered");
+    near(again.answers.aa, profile.answers.aa, 0.05, "aa");
+    for path in ["answers.unanswered", "names.count", "types[1].failed"] {
+        let said = &again.provenance[path];
+        assert!(said.starts_with("measured: "), "{path}: {said}");
+    }
+    // All that is asked is answered, but the answers of most clients go another way.
+    profile.answers.unanswered = 0.0;
+    made = Made::of(&profile, 20_000, Packets::Both);
+    made.messages.retain(|(_, source, destination, _, _)| {
+        source.port != 53 || super::tally::hash_of(&destination.address) % 20 == 0
+    });
+    let (text, summary) = made.fitted();
+    assert!(
+        (100..2000).contains(&summary.answers),
+        "{}",
+        summary.answers
+    );
+    let again = Profile::parse("again", &text).unwrap();
+    let default = Profile::open("resolver-2022").unwrap();
+    assert_eq!(again.answers, default.answers);
+    assert!(again.provenance["answers.unanswered"].starts_with("assumed: "));
+}
+
+#[test]
 fn a_packet_with_a_wrong_clock_changes_no_figure_but_its_own() {
     const YEAR_NS: i64 = 365 * 86_400 * 1_000_000_000;
     let profile = Profile::open("root-2006").unwrap();

@@ -85,7 +85,7 @@ fn provenance<'a>(
     [measured, of_clients]: [&'a str; 2],
 ) -> Vec<(&'a str, &'a str)> {
     const NO_ANSWERS: &str = "assumed: as in resolver-2022, as the capture holds no answers";
-    const FEW_ANSWERS: &str = "assumed: as in resolver-2022, as the capture holds answers to fewer than one in ten queries";
+    const FEW_ANSWERS: &str = "assumed: as in resolver-2022, as the capture holds answers to fewer than one in ten queries, and only at times or to some clients";
     const NO_FAILURES: &str = "assumed: none, as the capture holds no answers, or to few queries";
     const NO_CACHING: &str = "assumed: as in resolver-2022, as the capture holds answers to fewer than half of the queries";
     const ANY_OUTCOME: &str = "derived: of queries by type, whatever their answers, as the capture holds answers to fewer than half of them";

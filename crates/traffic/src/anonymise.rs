@@ -98,7 +98,9 @@ pub fn anonymise(
         });
     }
     summary.octets = output.len();
-    summary.check = output.check(reading, &seen)?;
+    summary.check = output
+        .check(reading, &seen)?
+        .map_err(|finding| finding.error(reading, settings.names))?;
     output.publish()?;
     Ok(summary)
 }

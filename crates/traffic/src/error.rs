@@ -133,13 +133,13 @@ pub enum TrafficError {
         why: String,
     },
     /// Something of the original stood in what was to be anonymous.
-    #[error(
-        "packet {packet} of the output holds {what}; the output was removed. Names that stay readable may hold it: take pseudonyms for them (--names pseudonyms); if names have pseudonyms, please report this"
-    )]
+    #[error("{packet} would still hold {what}; the output was removed: {advice}")]
     NotAnonymous {
-        /// The packet's number in the output, counted from 1.
-        packet: u64,
-        /// What it holds.
+        /// The packet in the input by its file and its number, counted from 1.
+        packet: String,
+        /// What stood for it holds, and where.
         what: String,
+        /// What to do.
+        advice: &'static str,
     },
 }

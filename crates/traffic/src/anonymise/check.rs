@@ -4,6 +4,9 @@
 //! names) whether it is a pseudonym; and it looks for a sample of originals in all forms that they are written in: octets,
 //! text, labels. So it does not depend on what the encoding recognised.
 
+mod found;
+mod places;
+
 use super::finder::{Finder, colons};
 use super::options::CLIENT_SUBNET;
 use super::pieces::Tuples;
@@ -11,8 +14,10 @@ use super::seen::{Original, Seen};
 use crate::TrafficError;
 use crate::read::{Chunk, Decoded, Packet, PerChunk, Ports, Reading, decode, run};
 use crate::wire::{HEADER_LEN, NameBuffer, TYPE_OPT, View, labels, read_name};
-use dnsrig_stream::capture::ip::IpPacket;
+use dnsrig_stream::capture::ip::{IpPacket, TCP};
 use dnsrig_stream::capture::link::Frame;
+pub use found::Finding;
+use places::{Place, UDP_HEADER_LEN, find_carried, framed, place_in_payload};
 use serde::Serialize;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ops::ControlFlow;
@@ -36,11 +41,14 @@ pub struct CheckSummary {
     pub forms: u64,
 }
 
-/// Looks through the capture in `reading`, which was just written.
+/// Looks through the capture in `reading`, which was just written; gives the first finding, if there is one.
 ///
 /// # Errors
-/// [`TrafficError::NotAnonymous`] with the first finding, or those of reading.
-pub fn check(reading: &Reading<'_>, seen: &Seen) -> Result<CheckSummary, TrafficError> {
+/// Those of reading.
+pub fn check(
+    reading: &Reading<'_>,
+    seen: &Seen,
+) -> Result<Result<CheckSummary, Finding>, TrafficError> {
     let search = Search::new(seen, reading.ports);
     let mut finding = None;
     let (read, workers) = run(reading, &search, |part: Option<Finding>| {
@@ -50,22 +58,15 @@ pub fn check(reading: &Reading<'_>, seen: &Seen) -> Result<CheckSummary, Traffic
             Some(_) => ControlFlow::Break(()),
         }
     })?;
-    if let Some(Finding { packet, what }) = finding {
-        return Err(TrafficError::NotAnonymous { packet, what });
+    if let Some(finding) = finding {
+        return Ok(Err(finding));
     }
-    Ok(CheckSummary {
+    Ok(Ok(CheckSummary {
         packets: read.packets(),
         addresses: workers.iter().map(|known| known.asked).sum(),
         originals: search.finder.originals() as u64,
         forms: search.finder.forms() as u64,
-    })
-}
-
-/// Something that must not be in the output.
-#[derive(Debug, PartialEq, Eq)]
-struct Finding {
-    packet: u64,
-    what: String,
+    }))
 }
 
 /// Addresses at hand that were found to be pseudonyms; one for each thread.
@@ -141,20 +142,109 @@ impl<'s> Search<'s> {
         let Ok(ip) = IpPacket::parse(Frame::parse(packet.at.link_type, packet.octets)) else {
             return Some("a packet that cannot be read".to_owned());
         };
-        if let Some(original) = self.finder.find(ip.payload, self.seen) {
-            return Some(format!("{} of the original", described(original)));
+        if let Some((at, original)) = self.finder.find(ip.payload, self.seen) {
+            let place = place_in_payload(ip.protocol, ip.payload, at);
+            return Some(of_original(original, place));
         }
-        let mut ask = |address: IpAddr, place: &str| {
+        let mut ask = |address: IpAddr, place: Place| {
             let is_image = known.is_image(address, self.seen);
             (!is_image).then(|| format!("{address} in {place}, which is no pseudonym"))
         };
-        ask(ip.source, "its source")
-            .or_else(|| ask(ip.destination, "its destination"))
-            .or_else(|| match decode(packet, self.ports) {
-                Decoded::Message(message) => in_message(message.octets, &mut ask),
-                _ => None,
-            })
+        let in_headers =
+            ask(ip.source, Place::Source).or_else(|| ask(ip.destination, Place::Destination));
+        if in_headers.is_some() {
+            return in_headers;
+        }
+        if ip.protocol == TCP {
+            // What is no message is the end of one that no packet can hold.
+            let mut messages = framed(ip.payload).filter(|(_, message)| is_whole(message));
+            return messages.find_map(|(_, message)| self.in_message(message, &mut ask));
+        }
+        match decode(packet, self.ports) {
+            Decoded::Message(message) => self.in_message(message.octets, &mut ask),
+            _ => None,
+        }
     }
+
+    /// Asks about all addresses of a message, and looks for originals where captured octets may be carried in it.
+    fn in_message(
+        &self,
+        octets: &[u8],
+        ask: &mut impl FnMut(IpAddr, Place) -> Option<String>,
+    ) -> Option<String> {
+        let Ok(view) = View::parse(octets) else {
+            return Some("octets that are no DNS message".to_owned());
+        };
+        let mut name = NameBuffer::default();
+        if let Some(question) = view.question {
+            let wrong = self.in_name(question.name, Place::Question, ask);
+            if wrong.is_some() {
+                return wrong;
+            }
+        }
+        for record in view.records() {
+            let Ok(record) = record else {
+                return Some("a record that is not whole".to_owned());
+            };
+            let data = Place::Data(record.rtype, record.section);
+            let in_data = match (record.rtype, record.data()) {
+                (TYPE_A, &[a, b, c, d]) if record.class == CLASS_IN => {
+                    ask([a, b, c, d].into(), data)
+                }
+                (TYPE_AAAA, octets) => <[u8; 16]>::try_from(octets)
+                    .ok()
+                    .and_then(|address| ask(address.into(), data)),
+                (TYPE_OPT, options) => {
+                    subnets(options).find_map(|address| ask(address, Place::Option(CLIENT_SUBNET)))
+                }
+                _ => None,
+            };
+            let wrong = in_data.or_else(|| {
+                find_carried(record.rtype, record.data(), |option, octets| {
+                    let original = self.finder.find_carried(octets, self.seen)?;
+                    Some(of_original(original, option.map_or(data, Place::Option)))
+                })
+            });
+            if wrong.is_some() {
+                return wrong;
+            }
+            // Most are the question's, which was looked at.
+            let is_question = octets[record.owner..].starts_with(&QUESTION_POINTER);
+            if !is_question && read_name(octets, record.owner, &mut name).is_ok() {
+                let owner = Place::Owner(record.rtype, record.section);
+                let wrong = self.in_name(name.as_slice(), owner, ask);
+                if wrong.is_some() {
+                    return wrong;
+                }
+            }
+        }
+        None
+    }
+
+    /// Asks about the address that a name stands for, and looks for labels of an address's four octets.
+    fn in_name(
+        &self,
+        name: &[u8],
+        place: Place,
+        ask: &mut impl FnMut(IpAddr, Place) -> Option<String>,
+    ) -> Option<String> {
+        let asked = reverse_address(name).and_then(|address| ask(address, place));
+        asked.or_else(|| {
+            let mut octets = labels(name).filter(|label| label.len() == 4);
+            octets.find_map(|label| {
+                let original = self.finder.find_carried(label, self.seen)?;
+                Some(of_original(original, place))
+            })
+        })
+    }
+}
+
+fn is_whole(message: &[u8]) -> bool {
+    View::parse(message).is_ok_and(|view| view.records().all(|record| record.is_ok()))
+}
+
+fn of_original(original: &Original, place: Place) -> String {
+    format!("{} of the original in {place}", described(original))
 }
 
 fn described(original: &Original) -> String {
@@ -164,55 +254,6 @@ fn described(original: &Original) -> String {
         Original::Ethernet(octets) => format!("the Ethernet address {}", colons(&octets)),
         Original::Cookie(octets) => format!("the cookie {}", colons(&octets)),
     }
-}
-
-/// Asks about all addresses of a message.
-fn in_message(
-    octets: &[u8],
-    ask: &mut impl FnMut(IpAddr, &str) -> Option<String>,
-) -> Option<String> {
-    let Ok(view) = View::parse(octets) else {
-        return Some("octets that are no DNS message".to_owned());
-    };
-    let mut name = NameBuffer::default();
-    if let Some(question) = view.question
-        && let Some(address) = reverse_address(question.name)
-    {
-        let wrong = ask(address, "its question");
-        if wrong.is_some() {
-            return wrong;
-        }
-    }
-    for record in view.records() {
-        let Ok(record) = record else {
-            return Some("a record that is not whole".to_owned());
-        };
-        let in_data = match (record.rtype, record.data()) {
-            (TYPE_A, &[a, b, c, d]) if record.class == CLASS_IN => Some([a, b, c, d].into()),
-            (TYPE_AAAA, data) => <[u8; 16]>::try_from(data).ok().map(IpAddr::from),
-            (TYPE_OPT, data) => {
-                let wrong = subnets(data).find_map(|address| ask(address, "a client subnet"));
-                if wrong.is_some() {
-                    return wrong;
-                }
-                None
-            }
-            _ => None,
-        };
-        // Most are the question's, which was looked at.
-        let is_question = octets[record.owner..].starts_with(&QUESTION_POINTER);
-        let in_owner = match !is_question && read_name(octets, record.owner, &mut name).is_ok() {
-            true => reverse_address(name.as_slice()),
-            false => None,
-        };
-        for (address, place) in [(in_data, "a record"), (in_owner, "the owner of a record")] {
-            let wrong = address.and_then(|address| ask(address, place));
-            if wrong.is_some() {
-                return wrong;
-            }
-        }
-    }
-    None
 }
 
 /// The addresses of client subnets among options.
@@ -271,6 +312,20 @@ fn reverse_address(name: &[u8]) -> Option<IpAddr> {
     (!parsed.is_empty()).then_some(Ipv6Addr::from_bits(address).into())
 }
 
+/// The ports of a packet, zeros if it has none, and the ID of the message in a datagram.
+fn ports_and_id(packet: &Packet<'_>) -> ([u16; 2], Option<[u8; 2]>) {
+    let Ok(ip) = IpPacket::parse(Frame::parse(packet.at.link_type, packet.octets)) else {
+        return ([0; 2], None);
+    };
+    let [a, b, c, d] = ip.payload.first_chunk().copied().unwrap_or_default();
+    let message = match ip.protocol {
+        TCP => None,
+        _ => ip.payload.get(UDP_HEADER_LEN..),
+    };
+    let id = message.and_then(|message| message.first_chunk().copied());
+    ([[a, b], [c, d]].map(u16::from_be_bytes), id)
+}
+
 impl PerChunk for Search<'_> {
     type Worker = Known;
     type Part = Option<Finding>;
@@ -281,8 +336,13 @@ impl PerChunk for Search<'_> {
 
     fn chunk(&self, known: &mut Known, chunk: &Chunk<'_>) -> Option<Finding> {
         chunk.iter().find_map(|packet| {
-            self.packet(&packet, known).map(|what| Finding {
+            let what = self.packet(&packet, known)?;
+            let (ports, id) = ports_and_id(&packet);
+            Some(Finding {
                 packet: packet.at.number,
+                time_ns: packet.at.time_ns,
+                ports,
+                id,
                 what,
             })
         })

@@ -39,6 +39,8 @@ pub struct Finder {
     patterns: Vec<Pattern>,
     filter: Vec<u64>,
     by_key: HashMap<u32, Vec<usize>, RandomState>,
+    /// Originals by their first octets, to be looked for where nothing but captured octets stands.
+    carried: HashMap<[u8; KEY_LEN], Vec<usize>, RandomState>,
 }
 
 impl Finder {
@@ -49,8 +51,13 @@ impl Finder {
             patterns: Vec::new(),
             filter: vec![0; (1 << FILTER_BITS) / 64],
             by_key: HashMap::default(),
+            carried: HashMap::default(),
         };
         for (number, original) in made.originals.iter().enumerate() {
+            let octets = octets_of(original);
+            if let Some(first) = octets.first_chunk().filter(|_| is_told(&octets)) {
+                made.carried.entry(*first).or_default().push(number);
+            }
             for (form, octets) in written(original) {
                 let Some(first) = octets.first_chunk() else {
                     continue;
@@ -82,8 +89,8 @@ impl Finder {
         self.patterns.len()
     }
 
-    /// The first original in `octets` that is no pseudonym as well.
-    pub fn find(&self, octets: &[u8], seen: &Seen) -> Option<&Original> {
+    /// The first original in `octets` that is no pseudonym as well, and where it begins.
+    pub fn find(&self, octets: &[u8], seen: &Seen) -> Option<(usize, &Original)> {
         for (at, window) in octets.windows(KEY_LEN).enumerate() {
             let key = key(window.try_into().expect("windows of so many octets"));
             let bit = place(key);
@@ -92,10 +99,25 @@ impl Finder {
             }
             let found = self.begins_at(octets, at, key);
             if let Some(original) = found.filter(|original| !is_image(original, seen)) {
-                return Some(original);
+                return Some((at, original));
             }
         }
         None
+    }
+
+    /// The first original whose octets are in `octets`, which are an option's or a record's data, or a label: such few ones
+    /// stand in other parts of messages by chance.
+    pub fn find_carried(&self, octets: &[u8], seen: &Seen) -> Option<&Original> {
+        octets
+            .windows(KEY_LEN)
+            .enumerate()
+            .filter_map(|(at, window)| Some((at, self.carried.get(window)?)))
+            .flat_map(|(at, numbers)| numbers.iter().map(move |number| (at, *number)))
+            .map(|(at, number)| (at, &self.originals[number]))
+            .find(|(at, original)| {
+                octets[*at..].starts_with(&octets_of(original)) && !is_image(original, seen)
+            })
+            .map(|(_, original)| original)
     }
 
     /// The original that begins at `at`, where four octets have `key`.
@@ -112,7 +134,10 @@ impl Finder {
             };
             match pattern.form {
                 Form::Octets => there == pattern.octets,
-                Form::Labels => there.eq_ignore_ascii_case(&pattern.octets),
+                Form::Labels => {
+                    there.eq_ignore_ascii_case(&pattern.octets)
+                        && !(there.len() == 8 && is_among_nibbles(octets, at, end))
+                }
                 Form::Text => {
                     let is_digit = |place: usize| {
                         let octet = octets.get(place);
@@ -128,6 +153,19 @@ impl Finder {
         })?;
         Some(&self.originals[found.original])
     }
+}
+
+/// Whether four labels of one digit, which are `octets` from `at` to `end`, are nibbles of an IPv6 address: 8.8.4.4 is in many.
+fn is_among_nibbles(octets: &[u8], at: usize, end: usize) -> bool {
+    let is_nibble =
+        |label: Option<&[u8]>| matches!(label, Some([1, digit]) if digit.is_ascii_hexdigit());
+    let before = at.checked_sub(2).and_then(|start| octets.get(start..at));
+    let after = octets.get(end..).unwrap_or_default();
+    let is_zone = |zone: &[u8]| {
+        let found = after.get(..zone.len());
+        found.is_some_and(|found| found.eq_ignore_ascii_case(zone))
+    };
+    is_nibble(before) || is_nibble(after.get(..2)) || is_zone(b"\x03ip6")
 }
 
 /// Whether what looks like an original may be another one's pseudonym.
@@ -171,14 +209,41 @@ fn written(original: &Original) -> Vec<(Form, Vec<u8>)> {
         }
         Original::Ethernet(octets) => {
             let text = colons(&octets);
-            vec![
-                (Form::Octets, octets.to_vec()),
+            let mut forms = vec![
                 (Form::Text, text.replace(':', "-").into_bytes()),
                 (Form::Text, text.into_bytes()),
-            ]
+            ];
+            forms.extend(rare(&octets));
+            forms
         }
-        Original::Cookie(octets) => vec![(Form::Octets, octets.to_vec())],
+        Original::Cookie(octets) => rare(&octets).into_iter().collect(),
     }
+}
+
+/// The octets of an Ethernet address or a cookie as a form, unless they may stand in any message by chance: zeros and small
+/// numbers as in headers (`00:00:00:00:00:01` is in every query), letters as in names.
+fn rare(octets: &[u8]) -> Option<(Form, Vec<u8>)> {
+    let count = octets.iter().filter(|octet| **octet != 0).count();
+    let is_rare = count >= 4 && octets.iter().any(|octet| *octet >= 0x80);
+    is_rare.then(|| (Form::Octets, octets.to_vec()))
+}
+
+/// The octets of an original.
+fn octets_of(original: &Original) -> Vec<u8> {
+    match original {
+        Original::Ipv4(address) => address.to_be_bytes().to_vec(),
+        Original::Ipv6(address) => address.to_be_bytes().to_vec(),
+        Original::Ethernet(octets) => octets.to_vec(),
+        Original::Cookie(octets) => octets.to_vec(),
+    }
+}
+
+/// Whether octets tell of an original even where few are: not one octet only, nor text.
+fn is_told(octets: &[u8]) -> bool {
+    let count = octets.iter().filter(|octet| **octet != 0).count();
+    let is_plain = octets.iter().all(|octet| *octet == octets[0]);
+    let is_text = octets.iter().all(|octet| matches!(octet, b' '..=b'~'));
+    count > octets.len() / 3 && !is_plain && !is_text
 }
 
 /// Numbers as labels and with separators, from the first and from the last on.

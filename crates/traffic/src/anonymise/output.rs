@@ -1,6 +1,6 @@
 //! The file that is written, which gets its name once it has been searched.
 
-use super::check::{CheckSummary, check};
+use super::check::{CheckSummary, Finding, check};
 use super::seen::Seen;
 use crate::TrafficError;
 use crate::read::Reading;
@@ -54,7 +54,7 @@ impl Output {
         self.len
     }
 
-    /// Searches what was written for originals, in the way in which `reading` read them.
+    /// Searches what was written for originals, in the way in which `reading` read them; gives the first one found.
     ///
     /// # Errors
     /// Those of [`check`], and of [`Output::create`].
@@ -62,7 +62,7 @@ impl Output {
         &mut self,
         reading: &Reading<'_>,
         seen: &Seen,
-    ) -> Result<CheckSummary, TrafficError> {
+    ) -> Result<Result<CheckSummary, Finding>, TrafficError> {
         let written = self.file.partial_path();
         let files = [written.map_err(|source| write_error(&self.path, source))?];
         let reading = Reading {

@@ -80,7 +80,8 @@ impl Seen {
         }
     }
 
-    /// Takes an original; those of nothing but zeros and ones are none that could be told.
+    /// Takes an original; those of which nothing but zeros or ones would stand in any message are none that could be told, and
+    /// Ethernet addresses of groups are nobody's.
     pub fn original(&self, original: Original) {
         let hash = self.hash.hash_one(original);
         if hash > self.highest.load(Ordering::Relaxed) {
@@ -88,9 +89,9 @@ impl Seen {
         }
         let is_plain = |octets: &[u8]| octets.iter().all(|octet| *octet == octets[0]);
         let is_told = match original {
-            Original::Ipv4(address) => !is_plain(&address.to_be_bytes()),
+            Original::Ipv4(address) => !matches!(address, 0 | u32::MAX),
             Original::Ipv6(address) => address >> 16 != 0,
-            Original::Ethernet(address) => !is_plain(&address),
+            Original::Ethernet(address) => !is_plain(&address) && address[0] & 1 == 0,
             Original::Cookie(cookie) => !is_plain(&cookie),
         };
         if !is_told {

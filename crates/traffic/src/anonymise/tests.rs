@@ -257,19 +257,36 @@ fn an_original_in_a_readable_name_is_refused_and_nothing_is_left() {
     // The address of a client, written in a way that is not recognised as one.
     let hidden = [&QUERY[..12], b"\x10ip6=2001:db8::4d\x04test\0\0\x01\0\x01"].concat();
     let mut capture = Capture::new();
-    capture.packet(way(v6(0x4D), v6(0xFFFF), 4000), None, 0, &hidden);
+    // Left out, so that the output's numbers are others.
+    capture.packet(way(v6(0x4D), v6(0xFFFF), 4000), None, 7, b"no message");
+    capture.packet(way(v6(0x4D), v6(0xFFFF), 4000), None, 7, &hidden);
     let run = Run::of(&capture.0);
     let outcome = run.anonymise(NamePolicy::Keep).map(|_| ());
     let found = std::fs::read_dir(run.folder.path()).unwrap().count();
     match outcome {
-        Err(TrafficError::NotAnonymous { packet, what }) => {
-            assert!(
-                (packet, found) == (1, 1) && what.contains("2001:db8::4d"),
-                "{what}"
+        Err(TrafficError::NotAnonymous { packet, what, .. }) => {
+            assert!(packet.ends_with("in.pcap: packet 2"), "{packet}");
+            assert_eq!(
+                (what.as_str(), found),
+                ("2001:db8::4d of the original in its question", 1)
             );
         }
         other => panic!("{other:?}"),
     }
+    assert!(run.anonymise(NamePolicy::Pseudonyms).is_ok());
+}
+
+#[test]
+fn an_original_in_a_record_is_refused_with_the_record() {
+    let mut answer = QUERY.to_vec();
+    (answer[2], answer[7]) = (0x81, 1);
+    answer.extend_from_slice(b"\xC0\x0C\x01\x01\0\x01\0\0\0\x3C\0\x17\0\x05iodefmailto:a@1.1.1.1");
+    let mut capture = Capture::new();
+    let client = way([1, 1, 1, 1], v4(250), 4000);
+    capture.packet(client.back(), None, 0, &answer);
+    let run = Run::of(&capture.0);
+    let error = run.anonymise(NamePolicy::Keep).unwrap_err().to_string();
+    assert!(error.contains("in.pcap: packet 1 would still hold 1.1.1.1 of the original in a record's data (CAA, answer section)"), "{error}");
     assert!(run.anonymise(NamePolicy::Pseudonyms).is_ok());
 }
 

@@ -16,6 +16,14 @@ fn seen() -> Seen {
     seen.v4(number(SERVER), number(IMAGE) + 1);
     seen.v6(CLIENT_V6, 7);
     seen.original(Original::Ethernet([2, 0xAA, 3, 0xBB, 4, 0xCC]));
+    // As laboratories and Mininet have, a group's, and one that a name may look like.
+    seen.original(Original::Ethernet([0, 0, 0, 0, 0, 1]));
+    seen.original(Original::Ethernet(*b"\x6d\x70\x6c\x65\0\0"));
+    seen.original(Original::Ethernet(*b"\x02uk\0\0\x01"));
+    seen.cookie(&[0, 0, 0, 0, 0, 1, 0, 1]);
+    seen.v4(u32::from_be_bytes([8, 8, 4, 4]), 5);
+    seen.v4(u32::from_be_bytes([77; 4]), 6);
+    seen.v4(u32::from_be_bytes(*b"mail"), 7);
     seen.cookie(b"\x01\x92cookie");
     seen
 }
@@ -66,6 +74,16 @@ fn what_is_anonymous_passes() {
     // Longer numbers are others.
     assert_eq!(in_name(b"\x0c1192.0.2.77a\0"), None);
     assert_eq!(in_name(b"\x0b192.0.2.771\0"), None);
+    // These octets are in headers, and text.
+    assert_eq!(in_name(b"\x07example\x02uk\0"), None);
+    assert_eq!(in_name(b"\x04mail\x07example\0"), None);
+    // Nibbles are no octets; without any beside them, they are.
+    assert_eq!(in_name(b"\x018\x018\x014\x014\x01a\x02bl\0"), None);
+    assert_eq!(in_name(b"\x014\x014\x018\x018\x03IP6\x04corp\0"), None);
+    assert!(in_name(b"\x014\x014\x018\x018\x02bl\0").is_some());
+    // Numbers, digests and cookies hold four octets by chance.
+    let serial = [&b"\0\0\x06\0\x01\0\0\0\0\0\x16\0\0"[..], &CLIENT, &[0; 16]].concat();
+    assert_eq!(finding(IMAGE, &message(b"\0", &[&serial])), None);
 }
 
 #[test]
@@ -103,6 +121,47 @@ fn originals_are_found_as_octets() {
         let found = finding(IMAGE, &message(b"\0", &[&record]));
         assert!(found.unwrap().contains("of the original"));
     }
+}
+
+#[test]
+fn octets_of_ipv4_addresses_are_found_where_they_may_be_carried() {
+    let record = |rtype: u8, before: &[u8]| {
+        let data = [before, &CLIENT].concat();
+        [
+            &[0, 0, rtype, 0, 1, 0, 0, 0, 0, 0, data.len() as u8][..],
+            &data,
+        ]
+        .concat()
+    };
+    for (record, place) in [
+        (
+            record(10, b""),
+            "a record's data (NULL, additional section)",
+        ),
+        (
+            record(16, b"\x06at"),
+            "a record's data (TXT, additional section)",
+        ),
+        (record(41, b"\0\x0e\0\x04"), "EDNS option 14"),
+        (
+            record(41, b"\0\x0b\0\0\xfd\xe9\0\x05\0"),
+            "EDNS option 65001",
+        ),
+        (
+            record(64, b"\0\x01\x01a\0\x02\x9b\0\x04"),
+            "a record's data (SVCB, additional section)",
+        ),
+    ] {
+        let found = finding(IMAGE, &message(b"\0", &[&record])).expect(place);
+        assert_eq!(found, format!("192.0.2.77 of the original in {place}"));
+    }
+    let found = in_name(&[&[4][..], &CLIENT, &[0]].concat());
+    assert_eq!(found.unwrap(), "192.0.2.77 of the original in its question");
+    let found = in_name(b"\x0b77.77.77.77\0");
+    assert_eq!(
+        found.unwrap(),
+        "77.77.77.77 of the original in its question"
+    );
 }
 
 #[test]

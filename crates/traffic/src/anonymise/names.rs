@@ -71,13 +71,14 @@ impl<'k> NameMapper<'k> {
         let changed = match reverse::Zone::of(&labels) {
             Some(zone) => {
                 reverse::map(
-                    zone,
+                    (zone, 0),
                     &labels,
                     self.policy,
                     &mut self.pseudonyms,
                     pan,
                     output,
                 );
+                output.push(0);
                 Some(0)
             }
             None if self.policy == NamePolicy::Pseudonyms => {
@@ -94,14 +95,22 @@ impl<'k> NameMapper<'k> {
     }
 }
 
-/// Whether a name that is kept otherwise needs a closer look: it ends in `arpa` or `int`, or has as many digits as the
-/// shortest address.
+/// Whether a name that is kept otherwise needs a closer look: it ends in `arpa` or `int`, has as many digits as the shortest
+/// address, or a label as of a reverse zone, with digits in it or before it.
 fn may_hold_address(name: &[u8]) -> bool {
     let ends_in = |tail: &[u8]| {
         name.len() >= tail.len() && name[name.len() - tail.len()..].eq_ignore_ascii_case(tail)
     };
+    let has_zone = || {
+        let begins = |window: &[u8]| match window[0] {
+            3 => window[1..].eq_ignore_ascii_case(b"ip6"),
+            7 => window[1..].eq_ignore_ascii_case(b"in-"),
+            _ => false,
+        };
+        name.windows(4).any(begins)
+    };
     let digits = name.iter().filter(|octet| octet.is_ascii_digit()).count();
-    digits >= 4 || ends_in(b"\x04arpa\0") || ends_in(b"\x03int\0")
+    digits >= 4 || ends_in(b"\x04arpa\0") || ends_in(b"\x03int\0") || digits > 0 && has_zone()
 }
 
 #[cfg(test)]

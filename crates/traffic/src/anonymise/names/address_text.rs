@@ -1,12 +1,14 @@
 //! Addresses in names that stay readable: four octets or 32 nibbles as labels, as blocklists are asked for (RFC 5782), and
-//! addresses inside a label (`192-0-2-1.pool.example`, `2001-db8--1.example`, `2001:db8::1`).
+//! addresses inside a label (`192-0-2-1.pool.example`, `2001-db8--1.example`, `2001:db8::1`), and reverse zones inside a longer
+//! name, where a resolver put a search domain behind (`1.2.0.192.in-addr.arpa.example`).
 //!
 //! Both directions of a mapping find addresses in the same places, but for names where 32 nibbles and four octets touch; two
 //! texts of one address within a label (with zeros before numbers or without) may become one.
 
+use super::NamePolicy;
 use super::labels_of::{Labels, push_label};
 use super::pseudonyms::Pseudonyms;
-use super::reverse::{nibble, octet};
+use super::reverse::{self, Zone, nibble, octet};
 use crate::anonymise::cryptopan::CachedPan;
 use crate::anonymise::labels::MAX_LABEL_LEN;
 use std::net::Ipv6Addr;
@@ -22,6 +24,11 @@ pub fn map(
 ) -> Option<u128> {
     let (mut inner, mut is_changed) = (0, false);
     let mut place = 0;
+    if let Some((zone, behind)) = Zone::inside(labels) {
+        let policy = NamePolicy::Keep;
+        reverse::map((zone, behind), labels, policy, pseudonyms, pan, output);
+        (place, is_changed) = (labels.len() - behind, true);
+    }
     while place < labels.len() {
         if let Some(address) = run::<32>(labels, place, nibble) {
             let address = address
@@ -111,12 +118,16 @@ fn in_label(label: &[u8], pan: &mut CachedPan<'_>) -> InLabel {
     }
 }
 
+/// What may stand between the numbers of an IPv4 address in a label.
+const SEPARATORS: &[u8] = b"-_x.,:;|/+~ ";
+
 /// An IPv4 address inside a label.
 struct Found {
     address: u32,
     start: usize,
     end: usize,
-    separator: u8,
+    /// What stands between its numbers, and how often.
+    separator: (u8, u8),
     /// Whether all numbers have three digits, and one has a needless zero.
     is_padded: bool,
 }
@@ -125,8 +136,9 @@ impl Found {
     /// Writes another address as this one is written.
     fn write(&self, address: u32, output: &mut String) {
         for (place, octet) in address.to_be_bytes().iter().enumerate() {
-            if place > 0 {
-                output.push(char::from(self.separator));
+            let (separator, times) = self.separator;
+            for _ in 0..times * u8::from(place > 0) {
+                output.push(char::from(separator));
             }
             output.push_str(&match self.is_padded {
                 true => format!("{octet:03}"),
@@ -136,7 +148,7 @@ impl Found {
     }
 }
 
-/// The first IPv4 address in `label` from `from` on: four numbers up to 255 with one separator between them.
+/// The first IPv4 address in `label` from `from` on: four numbers up to 255 with the same separator between them, once or twice.
 fn ipv4(label: &[u8], from: usize) -> Option<Found> {
     let is_digit = |at: usize| label.get(at).is_some_and(u8::is_ascii_digit);
     let mut starts =
@@ -146,13 +158,12 @@ fn ipv4(label: &[u8], from: usize) -> Option<Found> {
         let (mut at, mut separator, mut lens, mut has_zero) = (start, None, [0; 4], false);
         for (place, number) in numbers.iter_mut().enumerate() {
             if place > 0 {
-                let found = *label
-                    .get(at)
-                    .filter(|octet| matches!(octet, b'-' | b'_' | b'x' | b'.'))?;
-                if *separator.get_or_insert(found) != found {
+                let found = *label.get(at).filter(|octet| SEPARATORS.contains(octet))?;
+                let times = 1 + u8::from(label.get(at + 1) == Some(&found));
+                if *separator.get_or_insert((found, times)) != (found, times) {
                     return None;
                 }
-                at += 1;
+                at += usize::from(times);
             }
             let len = (at..at + 4).take_while(|&at| is_digit(at)).count();
             let digits = &label[at..at + len];

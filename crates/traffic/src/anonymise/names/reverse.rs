@@ -21,7 +21,16 @@ pub enum Zone {
 impl Zone {
     /// The zone that a name is in.
     pub fn of(labels: &Labels<'_>) -> Option<Self> {
-        match (labels.nth_back(1)?, labels.nth_back(0)?) {
+        Self::with_behind(labels, 0)
+    }
+
+    /// The last zone inside a name, where a search domain was put behind it, and how many labels are behind it.
+    pub fn inside(labels: &Labels<'_>) -> Option<(Self, usize)> {
+        (1..labels.len()).find_map(|behind| Some((Self::with_behind(labels, behind)?, behind)))
+    }
+
+    fn with_behind(labels: &Labels<'_>, behind: usize) -> Option<Self> {
+        match (labels.nth_back(behind + 1)?, labels.nth_back(behind)?) {
             (b"in-addr", b"arpa") => Some(Self::InAddr),
             (b"ip6", b"arpa" | b"int") => Some(Self::Ip6),
             (b"e164", b"arpa") => Some(Self::E164),
@@ -30,9 +39,10 @@ impl Zone {
     }
 }
 
-/// Writes what stands for a name in `zone` to `output`, with as many labels.
+/// Writes what stands for a name in `zone` to `output`, with as many labels up to the zone's last; `behind` labels after that
+/// are the caller's affair.
 pub fn map(
-    zone: Zone,
+    (zone, behind): (Zone, usize),
     labels: &Labels<'_>,
     policy: NamePolicy,
     pseudonyms: &mut Pseudonyms<'_>,
@@ -40,13 +50,16 @@ pub fn map(
     output: &mut Vec<u8>,
 ) {
     let address = match zone {
-        Zone::InAddr => octets(labels, pan),
-        Zone::Ip6 => nibbles(labels, pan),
+        Zone::InAddr => octets(labels, behind, pan),
+        Zone::Ip6 => nibbles(labels, behind, pan),
         Zone::E164 => Vec::new(),
     };
-    let stays = |label: &[u8]| stays(zone, policy, address.len(), label);
-    for place in 0..labels.len() - 2 - address.len() {
+    let zone_at = labels.len() - 2 - behind;
+    let before = zone_at - address.len();
+    for place in 0..before {
         let label = labels.get(place);
+        let known = (place + 1 == before).then_some(address.len());
+        let stays = |label: &[u8]| stays(zone, policy, known, label);
         match stays(label) {
             true => push_label(output, label),
             false => push_label(output, pseudonyms.label(labels, place, stays).as_slice()),
@@ -55,24 +68,29 @@ pub fn map(
     for label in address.iter().rev() {
         push_label(output, label.as_bytes());
     }
-    output.extend_from_slice(labels.tail(labels.len() - 2));
+    let (zone, rest) = (labels.tail(zone_at), labels.tail(zone_at + 2));
+    output.extend_from_slice(&zone[..zone.len() - rest.len()]);
 }
 
-/// Whether a label before the `known` labels of an address stays as it is. One with digits may be part of an address all the
-/// same; one that has the form of such a part stays, so that no other label takes that form.
-fn stays(zone: Zone, policy: NamePolicy, known: usize, label: &[u8]) -> bool {
-    let is_number = match zone {
-        Zone::InAddr => octet(label).is_some() || known >= 3 && Classless::parse(label).is_some(),
-        Zone::Ip6 => nibble(label).is_some(),
-        Zone::E164 => return false,
+/// Whether a label stays as it is that is before an address: directly before its `known` labels, or `None`. One with digits may
+/// be part of an address all the same; one that has the form of the address's next label stays, so that no other takes that
+/// form.
+fn stays(zone: Zone, policy: NamePolicy, known: Option<usize>, label: &[u8]) -> bool {
+    let is_next = match (zone, known) {
+        (Zone::E164, _) => return false,
+        (_, None) => false,
+        (Zone::InAddr, Some(known)) => {
+            octet(label).is_some() || known >= 3 && Classless::parse(label).is_some()
+        }
+        (Zone::Ip6, Some(_)) => nibble(label).is_some(),
     };
     let has_digit = label.iter().any(u8::is_ascii_digit);
-    is_number || is_service(label) || policy == NamePolicy::Keep && !has_digit
+    is_next || is_service(label) || policy == NamePolicy::Keep && !has_digit
 }
 
 /// What stands for the octets of a name in `in-addr.arpa`, the first octet of the address first.
-fn octets(labels: &Labels<'_>, pan: &mut CachedPan<'_>) -> Vec<String> {
-    let below = |place: usize| labels.nth_back(place + 2);
+fn octets(labels: &Labels<'_>, behind: usize, pan: &mut CachedPan<'_>) -> Vec<String> {
+    let below = |place: usize| labels.nth_back(place + 2 + behind);
     let known: Vec<u8> = (0..4)
         .map_while(|place| below(place).and_then(octet))
         .collect();
@@ -95,9 +113,9 @@ fn octets(labels: &Labels<'_>, pan: &mut CachedPan<'_>) -> Vec<String> {
 }
 
 /// What stands for the nibbles of a name in `ip6.arpa`, the first nibble of the address first.
-fn nibbles(labels: &Labels<'_>, pan: &mut CachedPan<'_>) -> Vec<String> {
+fn nibbles(labels: &Labels<'_>, behind: usize, pan: &mut CachedPan<'_>) -> Vec<String> {
     let known: Vec<u8> = (0..32)
-        .map_while(|place| labels.nth_back(place + 2).and_then(nibble))
+        .map_while(|place| labels.nth_back(place + 2 + behind).and_then(nibble))
         .collect();
     let places = (0..known.len()).map(|place| 124 - 4 * place);
     let address = known

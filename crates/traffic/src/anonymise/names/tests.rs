@@ -169,6 +169,50 @@ fn addresses_in_readable_names_are_mapped() {
 }
 
 #[test]
+fn reverse_zones_inside_readable_names_are_mapped() {
+    let [a, b, c, d] = v4("192.0.2.1");
+    for (name, wanted) in [
+        (
+            "1.2.0.192.IN-ADDR.arpa.Corp.Example",
+            format!("{d}.{c}.{b}.{a}.in-addr.arpa.Corp.Example"),
+        ),
+        (
+            "2.0.192.in-addr.arpa.corp.example",
+            format!("{c}.{b}.{a}.in-addr.arpa.corp.example"),
+        ),
+        (
+            "2.0.192.in-addr.arpa.192-0-2-1.example",
+            format!("{c}.{b}.{a}.in-addr.arpa.{a}-{b}-{c}-{d}.example"),
+        ),
+        (
+            "192--0--2--1.example",
+            format!("{a}--{b}--{c}--{d}.example"),
+        ),
+        ("192,0,2,1.example", format!("{a},{b},{c},{d}.example")),
+        ("192|0|2|1.example", format!("{a}|{b}|{c}|{d}.example")),
+    ] {
+        assert_eq!(kept(name), wanted);
+    }
+    // Nibbles of a prefix are no octets.
+    let prefix = KEYS.contents.v6(0x2001_0DB8 << 96) >> 96;
+    let nibbles = (0..8).map(|place| format!("{:x}.", prefix >> (4 * place) & 0xF));
+    let wanted = format!("{}ip6.arpa.corp.example", nibbles.collect::<String>());
+    assert_eq!(kept("8.b.d.0.1.0.0.2.ip6.arpa.corp.example"), wanted);
+}
+
+#[test]
+fn no_number_stays_before_an_address() {
+    let [a, b, c, d] = v4("192.0.2.1");
+    for policy in [kept, pseudonym] {
+        let mapped = policy("77.12.11.10.1.2.0.192.in-addr.arpa");
+        let before = mapped.strip_suffix(&format!(".{d}.{c}.{b}.{a}.in-addr.arpa"));
+        let before: Vec<&str> = before.unwrap().split('.').collect();
+        assert_eq!(before.len(), 4);
+        assert!(before[..3] != ["77", "12", "11"], "{mapped}");
+    }
+}
+
+#[test]
 fn labels_below_the_public_suffix_get_pseudonyms_of_their_length() {
     let name = "www.Example-Shop.co.uk";
     let mapped = pseudonym(name);

@@ -239,3 +239,20 @@ def test_packets_with_a_wrong_clock_spoil_no_figure(dnsrig, schema, tmp_path):
         assert found["requests"] == 200 + len(ends)
         assert (found["clock"] is None) == (warning is None)
         assert warning is None or warning in done.err
+        compared = dnsrig("traffic", "stats", "--compare", capture, capture, "--json")
+        assert compared.json["first_clock"] == compared.json["second_clock"] == found["clock"]
+        assert warning is None or compared.err.count(f"{capture}: the {warning}") == 2, compared.err
+
+
+def test_times_that_run_backwards_are_counted_and_said(dnsrig, schema, tmp_path):
+    query = b"\x00\x07\x01\x00\x00\x01" + bytes(6) + b"\x03www\x04test\x00\x00\x01\x00\x01"
+    packet = udp(("192.0.2.1", 4000), ("198.51.100.53", 53), query)
+    start_ns, capture = 1_700_000_000 * 10**9, tmp_path / "back.pcap"
+    for back_ns, is_said in ((900_000, False), (2_500_000_000, True)):
+        times = [start_ns, start_ns + 10**9, start_ns + 10**9 - back_ns, start_ns + 2 * 10**9]
+        write_pcap(capture, [Packet(time_ns, packet) for time_ns in times])
+        done = dnsrig("traffic", "stats", capture, "--json")
+        schema.validate(done.json)
+        [file] = done.json["files"]
+        assert (file["back_in_time"], file["furthest_back_ns"]) == (1, back_ns)
+        assert ("times run backwards at 1 packets, by up to 2.5 s" in done.err) == is_said, done.err

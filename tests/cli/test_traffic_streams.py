@@ -328,12 +328,37 @@ def test_a_capture_without_dns_makes_no_stream(dnsrig, capture, tmp_path, argume
     assert [file.name for file in tmp_path.iterdir()] == ["none.pcap"]
 
 
+@pytest.mark.parametrize("name", ["out.pcap", "out.txt", "out.bin", "out.parquet"])
+def test_what_cannot_be_converted_is_an_error_that_says_why(dnsrig, tmp_path, name):
+    server, client = ("192.0.2.53", 53), ("192.0.2.1", 4000)
+    garbage = write_pcap(tmp_path / "garbage.pcap", [udp(client, server, b"xyz")] * 3)
+    for arguments in (["convert"], ["filter", "type A"]):
+        done = dnsrig("traffic", *arguments, garbage, "-f", tmp_path / name)
+        assert done.code == 2 and "no DNS message" in done.err, done.out + done.err
+        assert "3 with malformed messages" in done.err.replace("\n", " "), done.err
+    answer = dns.message.make_response(dns.message.make_query("a.example", "A"))
+    answers = write_pcap(tmp_path / "answers.pcap", [udp(server, client, answer.to_wire())] * 3)
+    done = dnsrig("traffic", "convert", answers, "-f", tmp_path / name)
+    if name == "out.pcap":
+        assert done.code == 0 and "3 messages" in done.out
+        return
+    assert done.code == 2 and "no query to be written" in done.err, done.out + done.err
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["answers.pcap", "garbage.pcap"]
+
+
+def test_an_expression_that_holds_for_nothing_gives_an_empty_capture(dnsrig, capture, tmp_path):
+    done = dnsrig("traffic", "filter", "name nowhere.invalid", capture, "-f", tmp_path / "out.pcap", "--json")
+    assert (done.code, done.json["messages_kept"]) == (0, 0)
+    assert len((tmp_path / "out.pcap").read_bytes()) == 24
+
+
 def test_what_has_no_room_is_counted(dnsrig, tmp_path):
     update = dns.message.make_query("a.example", "SOA")
     update.set_opcode(5)
     client = ("192.0.2.1", 4000)
-    packets = [udp(client, ("192.0.2.53", 53), update.to_wire()), udp(client, ("192.0.2.53", 123), b"time?")]
-    stream = write_pcap(tmp_path / "q.pcap", packets)
+    query = dns.message.make_query("a.example", "SOA")
+    packets = [udp(client, ("192.0.2.53", 53), message.to_wire()) for message in (update, query)]
+    stream = write_pcap(tmp_path / "q.pcap", [*packets, udp(client, ("192.0.2.53", 123), b"time?")])
     done = dnsrig("traffic", "convert", stream, "-f", tmp_path / "q.txt")
     assert done.code == 0, done.err
     assert "left out, as the form has no room for them: 1 messages (1 other opcode)" in done.out

@@ -49,6 +49,16 @@ pub enum TrafficError {
         /// What they hold instead.
         found: String,
     },
+    /// Captures without a query, where only queries are written.
+    #[error(
+        "{files}: no query to be written: {found}; query files and binary messages are of what is sent to servers"
+    )]
+    NoQueries {
+        /// The files, by their names.
+        files: String,
+        /// What they hold instead.
+        found: String,
+    },
     /// A file without statistics.
     #[error("{}: holds no statistics as 'dnsrig traffic stats --json' prints them: {source}", file.display())]
     NoStatistics {

@@ -126,6 +126,27 @@ fn a_file_that_is_cut_off_is_read_as_far_as_it_goes() {
 }
 
 #[test]
+fn times_that_run_backwards_within_a_file_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut packets = queries(0..12_000);
+    for (place, back_s) in [(3, 2), (7, 1), (11_000, 5)] {
+        packets[place].time_ns -= back_s * SECOND_NS;
+    }
+    let first = write(folder.path(), "first", &pcap(PCAP, &packets));
+    // Of files whose times overlap, each has an order of its own.
+    let second = write(folder.path(), "second", &pcapng(&queries(5..3000)));
+    let (_, summary) = read_all(&[first, second]).unwrap();
+    for file in &summary.files {
+        // A packet comes a millisecond after the one before.
+        let expected = match file.format.as_str() {
+            "pcap" => (3, 4_999_000_000),
+            _ => (0, 0),
+        };
+        assert_eq!((file.back_in_time, file.furthest_back_ns), expected);
+    }
+}
+
+#[test]
 fn damage_ends_a_file_and_is_said() {
     let folder = tempfile::tempdir().unwrap();
     let mut octets = pcap(PCAP, &queries(0..10));

@@ -15,6 +15,12 @@ pub struct FileSummary {
     pub packets: u64,
     /// Packets without a time of their own, which got that of the packet before.
     pub without_time: u64,
+    /// Packets with an earlier time than the packet before.
+    #[serde(default)]
+    pub back_in_time: u64,
+    /// By how much the earliest of them in ns.
+    #[serde(default)]
+    pub furthest_back_ns: u64,
     /// Whether it ends inside a packet, as when it is still being written.
     pub is_cut_off: bool,
     /// What was wrong after its last packet, so that what comes then could not be read.

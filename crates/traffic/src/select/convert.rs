@@ -80,14 +80,21 @@ pub struct MessagesLeftOut {
 impl MessagesLeftOut {
     /// All of them.
     pub fn sum(&self) -> u64 {
-        self.answers
-            + self.malformed
-            + self.other_opcode
-            + self.flags
-            + self.records
-            + self.edns
-            + self.time
-            + self.too_long
+        self.reasons().iter().map(|(count, _)| count).sum()
+    }
+
+    /// Each of them, with what it is.
+    fn reasons(&self) -> [(u64, &'static str); 8] {
+        [
+            (self.answers, "answers"),
+            (self.malformed, "malformed or not whole"),
+            (self.other_opcode, "of another opcode"),
+            (self.flags, "with other flags"),
+            (self.records, "with other records or questions"),
+            (self.edns, "with EDNS of another kind"),
+            (self.time, "from before 1970"),
+            (self.too_long, "too long"),
+        ]
     }
 
     fn count(&mut self, why: NoLine) {
@@ -169,6 +176,11 @@ impl StreamWriter {
         Ok(())
     }
 
+    /// What has been written.
+    pub fn written(&self) -> &Written {
+        &self.written
+    }
+
     /// Ends the file and gives it its name.
     ///
     /// # Errors
@@ -218,8 +230,8 @@ fn push_query(
 /// out.
 ///
 /// # Errors
-/// Those of [`crate::read::run`], [`TrafficError::NoMessages`], [`TrafficError::Stream`], [`TrafficError::Write`] and
-/// [`TrafficError::Output`].
+/// Those of [`crate::read::run`], [`TrafficError::NoMessages`], [`TrafficError::NoQueries`], [`TrafficError::Stream`],
+/// [`TrafficError::Write`] and [`TrafficError::Output`].
 pub fn convert(
     reading: &Reading<'_>,
     converting: &Converting,
@@ -236,8 +248,29 @@ pub fn convert(
         &converting.stand_ins,
         |incoming| writer.message(&incoming.message, incoming.is_timed),
     )?;
+    let written = writer.written();
+    if written.messages_written == 0 {
+        return Err(no_queries(reading, &input, &written.messages_left_out));
+    }
     let written = writer.finish()?;
     Ok(Converted::Messages { input, written })
+}
+
+fn no_queries(
+    reading: &Reading<'_>,
+    input: &InputSummary,
+    left_out: &MessagesLeftOut,
+) -> TrafficError {
+    let mut found = format!("{} messages", input.messages);
+    let reasons = left_out.reasons().into_iter();
+    for (place, (count, what)) in reasons.filter(|(count, _)| *count > 0).enumerate() {
+        let separator = if place == 0 { ", of which " } else { ", " };
+        found.push_str(&format!("{separator}{count} {what}"));
+    }
+    TrafficError::NoQueries {
+        files: reading.names(),
+        found,
+    }
 }
 
 /// Gives every message to `sink` until that fails.

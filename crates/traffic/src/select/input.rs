@@ -4,6 +4,7 @@ use super::clients::ClientHash;
 use crate::error::TrafficError;
 use crate::message::{Endpoint, Message, Transport};
 use crate::read::{ReadSummary, Reading, messages};
+use crate::wire::View;
 use dnsrig_stream::MessageOptions;
 use dnsrig_stream::text::queries::{self, Client};
 use serde::{Deserialize, Serialize};
@@ -161,17 +162,20 @@ pub(super) fn each_message(
     match form {
         Form::Capture => {
             let count = &mut summary.messages;
+            let mut is_dns = false;
             summary.read = messages(reading, |message| {
                 *count += 1;
+                is_dns = is_dns || View::parse(message.octets).is_ok();
                 sink(Incoming {
                     message,
                     is_timed: true,
                 })
             })?;
-            if summary.messages == 0 {
+            if !is_dns {
+                let (packets, malformed) = (summary.read.packets(), summary.messages);
                 return Err(TrafficError::NoMessages {
                     files: reading.names(),
-                    found: format!("{} packets", summary.read.packets()),
+                    found: format!("{packets} packets, {malformed} with malformed messages"),
                 });
             }
         }

@@ -106,7 +106,7 @@ pub(super) fn pass<S: Select>(
         packets_written: output.writers.iter().map(PcapWriter::packets).collect(),
         not_written: output.not_written,
     };
-    if passed.messages == 0 && output.error.is_none() {
+    if output.counted.readable == 0 && output.error.is_none() {
         return Err(no_messages(reading, &passed));
     }
     Ok((passed, output.finish()?))
@@ -121,6 +121,7 @@ fn no_messages(reading: &Reading<'_>, passed: &Passed) -> TrafficError {
         (counts.bad_header, "with bad headers"),
         (counts.other_protocol, "neither UDP nor TCP"),
         (counts.other_port, "of other ports"),
+        (passed.malformed, "with malformed messages"),
     ];
     let mut found = format!("{} packets", passed.read.packets());
     for (count, what) in reasons.iter().filter(|(count, _)| *count > 0) {
@@ -166,6 +167,8 @@ pub(super) struct Counted<T> {
     left_out: PacketCounts,
     messages: u64,
     malformed: u64,
+    /// Messages of which what is there can be read.
+    readable: u64,
 }
 
 impl<T: Default> Counted<T> {
@@ -174,6 +177,7 @@ impl<T: Default> Counted<T> {
         self.left_out.add(&other.left_out);
         self.messages += other.messages;
         self.malformed += other.malformed;
+        self.readable += other.readable;
     }
 }
 
@@ -191,6 +195,7 @@ impl<S: Select> Selection<'_, S> {
         let view = View::parse(message.octets).ok();
         counted.messages += 1;
         counted.malformed += u64::from(view.is_none() || message.is_cut);
+        counted.readable += u64::from(view.is_some());
         let is_answer = view.as_ref().is_some_and(|view| view.header.is_answer());
         let ends = (message.source, message.destination);
         let travel = travel(

@@ -1,7 +1,6 @@
 """What the commands that make streams share: arguments, checks of files that are written, and what they print."""
 
 import re
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -78,6 +77,9 @@ def file_beside(output: Path) -> Iterator[Path]:
         EnvironmentLacksError: a file cannot be written.
 
     """
+    # It takes random numbers and compression along, which most commands do without.
+    import tempfile  # noqa: PLC0415
+
     try:
         if output.exists() and not output.is_file():
             yield output

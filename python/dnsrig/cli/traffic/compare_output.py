@@ -20,7 +20,8 @@ def print_comparison(
     figures = compare(first, second)
     if as_json:
         rows = [{**asdict(figure), "ratio": figure.ratio} for figure in figures]
-        print_json({"first": names[0], "second": names[1], "figures": rows})
+        clocks = {"first_clock": first["clock"], "second_clock": second["clock"]}
+        print_json({"first": names[0], "second": names[1], **clocks, "figures": rows})
         return
     shown = [
         figure

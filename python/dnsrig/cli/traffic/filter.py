@@ -33,7 +33,8 @@ def filter(
 
     Terms are joined by and, or, not and parentheses. UDP datagrams are written as they were captured; those that came
     in fragments, in one packet. If terms other than client, server and transport occur, messages are taken out of
-    their TCP connections and written in new ones; else TCP segments are as they were, too.
+    their TCP connections and written in new ones; else TCP segments are as they were, too. A capture without a DNS
+    message is an error; one in which EXPRESSION holds for none gives a capture without a packet.
 
     \b
     Examples:

@@ -9,8 +9,11 @@ from typing import Any
 import click
 
 from dnsrig.cli.common import Command, WholeNumber, whole_numbers
+from dnsrig.cli.format import duration
 from dnsrig.cli.progress import WorkProgress
 
+JITTER_NS = 1_000_000
+"""Packets of several queues of a network card change places by less, which alters no figure."""
 CAPTURE_FILE = click.Path(exists=True, dir_okay=False, readable=True, allow_dash=True, path_type=Path)
 
 
@@ -77,5 +80,11 @@ def warn_of_files(files: Sequence[dict[str, Any]]) -> None:
         if file["without_time"]:
             click.echo(
                 f"warning: {name}: {file['without_time']:,} packets without a time got that of the packet before",
+                err=True,
+            )
+        if file["furthest_back_ns"] > JITTER_NS:
+            click.echo(
+                f"warning: {name}: times run backwards at {file['back_in_time']:,} packets, by up to "
+                f"{duration(file['furthest_back_ns'])}: it is read in the order of its packets",
                 err=True,
             )

@@ -11,9 +11,7 @@ import click
 from dnsrig import _core
 from dnsrig.cli.common import WholeNumber, json_option
 from dnsrig.cli.traffic.captures import claim_outputs, file_beside
-from dnsrig.cli.traffic.compare_output import print_comparison
 from dnsrig.cli.traffic.reading import CAPTURE_FILE, CaptureProgress, CaptureReading, reading_options, warn_of_files
-from dnsrig.cli.traffic.stats_output import parts_of, print_parts
 from dnsrig.report.traffic.times import NS_PER_S, timestamp
 
 MOST_ITEMS = 100_000_000
@@ -106,8 +104,13 @@ def stats(
         }
     )
     reading = CaptureReading(ports, threads)
+    # What is printed is imported where it is: starting takes as long as reading 300,000 packets.
     if is_compare:
+        from dnsrig.cli.traffic.compare_output import print_comparison  # noqa: PLC0415
+
         first, second = (_stored(file) or _read([file], reading, options) for file in files)
+        for file, found in zip(files, (first, second), strict=True):
+            _warn_of_clock(found.report["clock"], f"{file}: ")
         print_comparison(first.report, second.report, names=[str(file) for file in files], as_json=as_json)
         return
     found = _merged(files) if is_merge else _read(files, reading, options)
@@ -117,6 +120,8 @@ def stats(
     if as_json:
         _print_json(found)
         return
+    from dnsrig.cli.traffic.stats_output import parts_of, print_parts  # noqa: PLC0415
+
     print_parts(parts_of(found.report))
 
 
@@ -155,21 +160,22 @@ def _stored(file: Path) -> Found | None:
     return _merged([file])
 
 
-def _warn_of_clock(clock: Mapping[str, Any] | None) -> None:
+def _warn_of_clock(clock: Mapping[str, Any] | None, where: str = "") -> None:
     """Say on standard error which times are so far from all others that a clock was wrong."""
     if clock is None:
         return
     ends = ((clock["first_unix_ns"], "the first packet"), (clock["last_unix_ns"], "the last packet"))
     times = " and ".join(f"{what} has the time {timestamp(ns)}" for ns, what in ends if ns is not None)
     click.echo(
-        f"warning: {times}, far from all others, as of a clock that was wrong: start, duration and rates are without "
-        f"{clock['requests']:,} requests and whatever else has such times",
+        f"warning: {where}{times}, far from all others, as of a clock that was wrong: start, duration and rates are "
+        f"without {clock['requests']:,} requests and whatever else has such times",
         err=True,
     )
 
 
 def _write_page(page: Path, found: Found) -> None:
     # Drawing takes matplotlib, which the other forms of output do without.
+    from dnsrig.cli.traffic.stats_output import parts_of  # noqa: PLC0415
     from dnsrig.report.traffic.page import page_of  # noqa: PLC0415
 
     runs = found.statistics.rates()

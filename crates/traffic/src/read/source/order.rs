@@ -41,6 +41,10 @@ struct Active<'a> {
     chunk: ChunkBuffer,
     /// The place in the chunk of the packet that comes next.
     next: usize,
+    /// When the latest packet of the chunk was captured.
+    latest_ns: i64,
+    /// When the last packet that was read was captured.
+    before_ns: i64,
     has_ended: bool,
     summary: FileSummary,
 }
@@ -92,9 +96,8 @@ impl<'a> InTimeOrder<'a> {
             match &mut self.active[..] {
                 [] => {}
                 [only] if only.next == 0 => {
-                    let last_ns = only.last_ns();
                     let follows = self.waiting.front();
-                    if follows.is_some_and(|file| file.first_ns <= last_ns) {
+                    if follows.is_some_and(|file| file.first_ns <= only.latest_ns) {
                         self.begin_next()?;
                         self.merge(chunk)?;
                     } else {
@@ -197,6 +200,8 @@ impl<'a> Active<'a> {
             path,
             chunk: ChunkBuffer::default(),
             next: 0,
+            latest_ns: i64::MIN,
+            before_ns: i64::MIN,
             has_ended: false,
             summary: FileSummary {
                 file: path.to_owned(),
@@ -217,16 +222,6 @@ impl<'a> Active<'a> {
         self.chunk.packets.get(self.next).map_or(i64::MAX, time_ns)
     }
 
-    /// When the latest packet of the chunk was captured.
-    fn last_ns(&self) -> i64 {
-        self.chunk
-            .packets
-            .iter()
-            .map(time_ns)
-            .max()
-            .unwrap_or(i64::MIN)
-    }
-
     /// Reads on, if the chunk has been used up and the file has not ended.
     fn refill(&mut self) -> Result<(), TrafficError> {
         if !self.is_used_up() || self.has_ended {
@@ -235,13 +230,9 @@ impl<'a> Active<'a> {
         self.chunk.clear();
         self.next = 0;
         let filled = self.source.fill(&mut self.chunk);
-        let packets = &mut self.chunk.packets;
-        for packet in packets.iter_mut().filter(|_| self.index != 0) {
-            packet.file = self.index;
-        }
-        self.summary.packets += packets.len() as u64;
+        self.look_at_packets();
         self.summary.without_time = self.source.without_time();
-        self.has_ended = packets.is_empty() || filled.is_err();
+        self.has_ended = self.chunk.packets.is_empty() || filled.is_err();
         match filled {
             Ok(()) => {}
             Err(Fault::CutOff) => self.summary.is_cut_off = true,
@@ -251,6 +242,23 @@ impl<'a> Active<'a> {
             Err(fault) => return Err(fault_in(self.path, fault)),
         }
         Ok(())
+    }
+
+    /// Counts the packets of a new chunk, and notes whose they are.
+    fn look_at_packets(&mut self) {
+        let summary = &mut self.summary;
+        summary.packets += self.chunk.packets.len() as u64;
+        self.latest_ns = i64::MIN;
+        for packet in &mut self.chunk.packets {
+            packet.file = self.index;
+            if packet.time_ns < self.before_ns {
+                let back_ns = self.before_ns.abs_diff(packet.time_ns);
+                summary.back_in_time += 1;
+                summary.furthest_back_ns = summary.furthest_back_ns.max(back_ns);
+            }
+            self.before_ns = packet.time_ns;
+            self.latest_ns = self.latest_ns.max(packet.time_ns);
+        }
     }
 }
 

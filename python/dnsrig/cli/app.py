@@ -2,9 +2,11 @@
 
 import errno
 import fcntl
+import io
 import os
 import sys
 from contextlib import suppress
+from types import ModuleType
 
 import click
 from click.shell_completion import shell_complete
@@ -13,7 +15,7 @@ from dnsrig import __version__
 from dnsrig.cli.command_list import CommandList
 from dnsrig.cli.signals import INTERRUPTED, ignore_signals, was_interrupted
 from dnsrig.cli.streams import ClosedOutput, flush_output, occupy_closed_descriptors, say
-from dnsrig.errors import DnsrigError, EnvironmentLacksError
+from dnsrig.errors import DnsrigError, EnvironmentLacksError, InputError
 
 HELP = """A test rig for DNS and DNSSEC: verify what servers do, and measure what it costs.
 
@@ -31,6 +33,7 @@ Exit codes: 0 done, 1 the thing under test failed, 2 usage or input error,
 """
 COMPLETION_VARIABLE = "_DNSRIG_COMPLETE"
 """The environment variable by which a shell asks what can come next on the command line."""
+CORE = "dnsrig._core"
 UNREAD = 141
 """Exit code when the reader of standard output has gone: a shell's for a program that SIGPIPE ended."""
 
@@ -95,6 +98,9 @@ def main() -> None:
     sys.stderr = sys.stderr or os.fdopen(2, "w")
     if not _can_be_written_to(1):
         sys.stdout = ClosedOutput("standard output is not open for writing")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Names of files need not be UTF-8, and a report is not to be lost for one.
+        sys.stdout.reconfigure(errors="replace")
     code: int | None = None
     while True:
         try:
@@ -137,9 +143,23 @@ def _code_of(error: BaseException) -> int:
     if isinstance(error, DnsrigError):
         say(f"dnsrig: {error}")
         return error.exit_code
+    if isinstance(error, UnicodeEncodeError) and error.encoding == "utf-8":
+        # Octets of the command line that are not UTF-8 are lone surrogates, which only a path may hold.
+        say(f"dnsrig: {error.object!r} is not UTF-8; only files may have such names")
+        return InputError.exit_code
     if isinstance(error, OSError):
         return _refused_by_system(error)
+    if _is_of_another_core(error):
+        say(f"dnsrig: {error}: the core was built of other sources than the rest of dnsrig; build it anew (make setup)")
+        return EnvironmentLacksError.exit_code
     raise error
+
+
+def _is_of_another_core(error: BaseException) -> bool:
+    """Say whether `_core` lacks something that the sources beside it have, as after an update of these alone."""
+    if isinstance(error, AttributeError):
+        return isinstance(error.obj, ModuleType) and error.obj.__name__ == CORE
+    return isinstance(error, ImportError) and error.name == CORE and not isinstance(error, ModuleNotFoundError)
 
 
 def _invoke(arguments: list[str]) -> object:

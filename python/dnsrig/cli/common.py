@@ -37,6 +37,47 @@ class WholeNumber(click.IntRange):
         return int(super().convert(value, param, ctx))
 
 
+class Utf8(click.types.StringParamType):
+    """Text in UTF-8; other octets of the command line are lone surrogates in a string, which the core cannot take."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ANN401 (click's signature)
+        """Convert and check."""
+        text = str(super().convert(value, param, ctx))
+        if not is_utf8(text):
+            self.fail(f"{text!r} is not UTF-8.", param, ctx)
+        return text
+
+
+class Address(click.ParamType[str]):
+    """An IP address."""
+
+    name = "address"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ANN401 (click's signature)
+        """Convert and check."""
+        # Few commands have an address, and all import this module.
+        import ipaddress  # noqa: PLC0415
+
+        try:
+            address = ipaddress.ip_address(str(value))
+        except ValueError:
+            address = None
+        if address is None or "%" in str(value):
+            self.fail(f"{str(value)!r} is not an IP address such as 192.0.2.53 or 2001:db8::53.", param, ctx)
+        return str(address)
+
+
+def is_utf8(text: str) -> bool:
+    """Say whether all octets of an argument, or of a path, were UTF-8."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def path_text(path: Path) -> str:
+    """Give a path as JSON can hold it: octets that are not UTF-8 become U+FFFD, as in the core's results."""
+    return os.fsencode(path).decode("utf-8", "replace")
+
+
+UTF8 = Utf8()
 SECONDS = FiniteRange(min=0.001, max=31_536_000)
 RATE = FiniteRange(min=0.001, max=1e9)
 KEY_BITS = WholeNumber(1, 65_535)
@@ -115,7 +156,7 @@ def whole_numbers(least: int, most: int, example: str) -> Callable[..., tuple[in
             return None
         is_whole = all(re.fullmatch(r"-?[0-9]{1,20}", part) for part in parts)
         numbers = tuple(int(part) for part in parts) if is_whole else (least - 1,)
-        if not all(least <= number <= most for number in numbers):
+        if not numbers or not all(least <= number <= most for number in numbers):
             raise click.BadParameter(
                 f"'{value}' is not a list of whole numbers from {least} to {most}, such as {example}"
             )

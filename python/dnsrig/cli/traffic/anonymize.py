@@ -8,11 +8,12 @@ from typing import Any
 import click
 
 from dnsrig import _core
-from dnsrig.cli.common import json_option, print_json
+from dnsrig.cli.common import UTF8, json_option, path_text, print_json
 from dnsrig.cli.format import count
 from dnsrig.cli.streams import report_on, say
 from dnsrig.cli.traffic.captures import FILES, OUTPUT, claim_outputs
 from dnsrig.cli.traffic.reading import CaptureReading, reading_options, warn_of_files, work
+from dnsrig.cli.zone_reading import require_folder
 
 KEY_FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -29,7 +30,9 @@ KEY_FILE = click.Path(dir_okay=False, path_type=Path)
     show_default=True,
     help="keep: names stay readable but for addresses in them. pseudonyms: labels below the public suffix get others.",
 )
-@click.option("--keep", metavar="SUFFIX", multiple=True, help="Leave this suffix readable, too; may be given again.")
+@click.option(
+    "--keep", type=UTF8, metavar="SUFFIX", multiple=True, help="Leave this suffix readable, too; may be given again."
+)
 @reading_options
 @json_option
 def anonymize(
@@ -63,6 +66,8 @@ def anonymize(
     # One that is yet to be made.
     if key is not None and str(output) != "-" and output.resolve() == key.resolve():
         raise click.UsageError(f"{output} is the key file, which would be overwritten: name another file by -f.")
+    if make_key and key is not None:
+        require_folder(key, "-k")
     reading = CaptureReading(ports, threads)
     settings = json.dumps({"names": names, "keep": keep})
     result = work(
@@ -82,7 +87,7 @@ def anonymize(
     with report_on("standard output is complete" if is_printed else f"{output} is complete"):
         warn_of_files(result["read"]["files"])
         if as_json:
-            print_json({"output": str(output), **result})
+            print_json({"output": path_text(output), **result})
             return
         for line in _lines(result, output, key):
             say(line) if is_printed else click.echo(line)

@@ -1,6 +1,7 @@
 """What the commands that make streams share: arguments, checks of files that are written, and what they print."""
 
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,10 +9,10 @@ from typing import Any
 
 import click
 
-from dnsrig.cli.common import FiniteRange, print_json
+from dnsrig.cli.common import FiniteRange, path_text, print_json
 from dnsrig.cli.format import count
 from dnsrig.cli.streams import check_output_is_open, report_on, say
-from dnsrig.cli.traffic.reading import CAPTURE_FILE, warn_of_files
+from dnsrig.cli.traffic.reading import CAPTURE_FILE, read_input_once, warn_of_files
 from dnsrig.errors import EnvironmentLacksError
 
 FILES = click.argument("files", type=CAPTURE_FILE, nargs=-1, required=True, metavar="FILE...")
@@ -44,18 +45,23 @@ def claim_outputs(
     as_json: bool = False,
     what: str = "traffic",
     named: str = "file by -f",
+    is_text: bool = False,
 ) -> None:
     """See to it that files can be written to `outputs`, and that none of them is one of `inputs`.
 
-    `what` is written there, and `named` is how users name it.
+    `what` is written there, and `named` is how users name it. Text may go to a terminal.
 
     Raises:
-        click.UsageError: standard output is to have both a capture and JSON; a folder is missing; a file is read, too.
+        click.UsageError: standard output is to have both a capture and JSON, or is a terminal; a folder is missing; a
+            file is read, too; standard input is to be read twice.
         EnvironmentLacksError: standard output is closed.
 
     """
+    read_input_once(inputs)
     for output in outputs:
         if str(output) == "-":
+            if not is_text and sys.stdout.isatty():
+                raise click.UsageError(f"{what} is not for a terminal: name a {named}, or lead it to a program by |.")
             if as_json:
                 raise click.UsageError(f"standard output takes either {what} or the JSON object: name a {named}.")
             check_output_is_open()
@@ -122,7 +128,7 @@ def print_result(
     warn_of_files(result.get("read", {}).get("files", ()))
     with report_on("standard output is complete" if is_output else f"{output} is complete"):
         if as_json:
-            print_json({"files": list(map(str, files)), "output": str(output), **result})
+            print_json({"files": list(map(path_text, files)), "output": path_text(output), **result})
             return
         for line in (*lines, *remarks(result)):
             if is_output:
@@ -145,6 +151,7 @@ def remarks(result: Mapping[str, Any]) -> list[str]:
     for name, words in (
         ("malformed", "{} messages are not whole"),
         ("not_written", "{} packets could not be written with the link type of the others"),
+        ("not_written_time", "left out, as pcap files hold times from 1970 to 2106 only: {} packets"),
         ("bad_lines", "left out {} bad lines"),
     ):
         if result.get(name):

@@ -59,7 +59,7 @@ def convert(
     """
     source = source or _common_form(files)
     target = target or form_of(output)
-    claim_outputs([output], files, as_json=as_json)
+    claim_outputs([output], files, as_json=as_json, is_text=target == "text")
     read = CaptureReading(ports, threads).to_json()
     standing_in = stand_ins(server, server_port, rate, skip_bad)
     if "parquet" in {source, target}:

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from dnsrig import _core
-from dnsrig.cli.common import json_option
+from dnsrig.cli.common import UTF8, json_option
 from dnsrig.cli.format import count
 from dnsrig.cli.traffic.captures import FILES, OUTPUT, claim_outputs, print_result
 from dnsrig.cli.traffic.reading import CaptureReading, reading_options, work
@@ -13,7 +13,7 @@ from dnsrig.cli.zone_reading import file_name
 
 
 @click.command("filter")
-@click.argument("expression")
+@click.argument("expression", type=UTF8)
 @FILES
 @OUTPUT
 @reading_options

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from dnsrig.cli.common import RATE, Command, WholeNumber
+from dnsrig.cli.common import RATE, Address, Command, WholeNumber
 
 FORMS = ("capture", "text", "binary", "parquet")
 _SUFFIXES = {".txt": "text", ".text": "text", ".bin": "binary", ".parquet": "parquet"}
@@ -42,6 +42,7 @@ def stand_in_options(command: Command) -> Command:
         ),
         click.option(
             "--server",
+            type=Address(),
             default=None,
             metavar="ADDRESS",
             help="The server where queries have none.  [default: 192.0.2.53, or 2001:db8::53]",

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from dnsrig import _core
-from dnsrig.cli.common import WholeNumber, json_option, print_json, print_table
+from dnsrig.cli.common import UTF8, WholeNumber, is_utf8, json_option, path_text, print_json, print_table
 from dnsrig.cli.format import count, share
 from dnsrig.cli.streams import report_on
 from dnsrig.cli.traffic.captures import FILES, claim_outputs, remarks
@@ -27,10 +27,11 @@ PARTS_MAX = 1000
     required=True,
     help="Beginning of the files' names: PREFIX.1.pcap, PREFIX.2.pcap and so on.",
 )
-@click.option("-o", "--origin", default=None, help="The zone whose names are cut by --by-label-range.")
+@click.option("-o", "--origin", type=UTF8, default=None, help="The zone whose names are cut by --by-label-range.")
 @click.option(
     "--by-label-range",
     "labels",
+    type=UTF8,
     metavar="RANGES",
     default=None,
     help="A part for each range of first letters below the zone, such as 0-9,a-j,k-z or -j,k-.",
@@ -87,7 +88,7 @@ def partition(
     with report_on(f"{prefix}.* are complete"):
         if as_json:
             # `files` are those that were written.
-            print_json({"captures": list(map(str, files)), **result})
+            print_json({"captures": list(map(path_text, files)), **result})
             return
         _print_parts(result)
 
@@ -99,6 +100,8 @@ def _settings(origin: str | None, labels: str | None, manifest: Path | None, par
         raise click.UsageError("--by-label-range and -o, the zone, go together.")
     if labels is not None:
         return json.dumps({"labels": {"zone": origin, "ranges": labels}})
+    if manifest is not None and not is_utf8(str(manifest)):
+        raise click.UsageError(f"{str(manifest)!r}: names of manifests must be UTF-8; give it another name.")
     return json.dumps({"manifest": str(manifest)} if manifest else {"clients": parts})
 
 

@@ -5,11 +5,11 @@ import json
 import click
 
 from dnsrig import _core
-from dnsrig.cli.common import json_option, print_json, print_table
+from dnsrig.cli.common import UTF8, json_option, print_json, print_table
 
 
 @click.command()
-@click.argument("profile", required=False)
+@click.argument("profile", type=UTF8, required=False)
 @json_option
 def profiles(profile: str | None, as_json: bool) -> None:
     """List the profiles that come with dnsrig; print PROFILE, one of them or a file, with where each figure is from.

@@ -46,6 +46,12 @@ def reading_options(command: Command) -> Command:
     return command
 
 
+def read_input_once(files: Sequence[Path]) -> None:
+    """Refuse standard input that is named twice: each reader would get a part of it."""
+    if sum(str(file) == "-" for file in files) > 1:
+        raise click.UsageError("- is standard input, which can be read only once: give it once, and files beside it.")
+
+
 class CaptureProgress(WorkProgress):
     """Shows how far captures were read."""
 

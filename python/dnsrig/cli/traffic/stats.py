@@ -7,14 +7,24 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from dnsrig import _core
-from dnsrig.cli.common import WholeNumber, json_option
+from dnsrig.cli.common import WholeNumber, json_option, path_text
 from dnsrig.cli.traffic.captures import claim_outputs, file_beside
-from dnsrig.cli.traffic.reading import CAPTURE_FILE, CaptureProgress, CaptureReading, reading_options, warn_of_files
+from dnsrig.cli.traffic.reading import (
+    CAPTURE_FILE,
+    CaptureProgress,
+    CaptureReading,
+    read_input_once,
+    reading_options,
+    warn_of_files,
+)
 from dnsrig.report.traffic.times import NS_PER_S, timestamp
 
 MOST_ITEMS = 100_000_000
+OF_READING = {"counted_from": "--count", "names": "--names", "clients": "--clients", "ports": "--port"}
+"""Parameters that say how captures are read, and their options."""
 
 
 @click.command()
@@ -91,6 +101,9 @@ def stats(
         raise click.UsageError("--compare takes two FILEs.")
     if page is not None and is_compare:
         raise click.UsageError("--html makes a page of one capture: leave --compare out.")
+    read_input_once(files)
+    if is_merge:
+        _refuse_options_of_reading()
     if page is not None:
         claim_outputs([page], files, named="file by --html")
     if store_all and (is_merge or is_compare or not as_json):
@@ -111,7 +124,7 @@ def stats(
         first, second = (_stored(file) or _read([file], reading, options) for file in files)
         for file, found in zip(files, (first, second), strict=True):
             _warn_of_clock(found.report["clock"], f"{file}: ")
-        print_comparison(first.report, second.report, names=[str(file) for file in files], as_json=as_json)
+        print_comparison(first.report, second.report, names=[path_text(file) for file in files], as_json=as_json)
         return
     found = _merged(files) if is_merge else _read(files, reading, options)
     _warn_of_clock(found.report["clock"])
@@ -123,6 +136,17 @@ def stats(
     from dnsrig.cli.traffic.stats_output import parts_of, print_parts  # noqa: PLC0415
 
     print_parts(parts_of(found.report))
+
+
+def _refuse_options_of_reading() -> None:
+    """Refuse what says how captures are read where none are."""
+    context = click.get_current_context()
+    for name, option in OF_READING.items():
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            raise click.UsageError(
+                f"{option} is of captures, and --merge adds up what was counted: leave {option} out, or give it where "
+                "the captures are read."
+            )
 
 
 class Found:
@@ -166,9 +190,10 @@ def _warn_of_clock(clock: Mapping[str, Any] | None, where: str = "") -> None:
         return
     ends = ((clock["first_unix_ns"], "the first packet"), (clock["last_unix_ns"], "the last packet"))
     times = " and ".join(f"{what} has the time {timestamp(ns)}" for ns, what in ends if ns is not None)
+    without = f"{clock['requests']:,} requests and whatever else has such times"
     click.echo(
         f"warning: {where}{times}, far from all others, as of a clock that was wrong: start, duration and rates are "
-        f"without {clock['requests']:,} requests and whatever else has such times",
+        f"without {without if clock['requests'] else 'what has such times, which is no request'}",
         err=True,
     )
 

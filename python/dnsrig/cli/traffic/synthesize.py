@@ -10,9 +10,11 @@ from dnsrig import _core
 from dnsrig.cli.common import (
     RATE,
     SECONDS,
+    UTF8,
     WholeNumber,
     chosen_seed,
     json_option,
+    path_text,
     print_json,
     seed_option,
 )
@@ -28,7 +30,7 @@ FORMATS_BY_ENDING = {".txt": "text", ".bin": "binary"}
 
 
 @click.command()
-@click.argument("profile")
+@click.argument("profile", type=UTF8)
 @click.argument("file", type=OUTPUT_FILE)
 @click.option("--rate", type=RATE, default=None, help="Mean rate in queries a second.  [default: the profile's]")
 @click.option("-l", "--duration", type=SECONDS, default=None, help="How long it lasts, in seconds.  [default: 60]")
@@ -78,7 +80,7 @@ def synthesize(
     if packets != "queries" and form != "pcap":
         raise click.UsageError(f"--packets {packets} is for pcap only: files of form {form} hold queries.")
     profiles = [Path(profile)] if Path(profile).exists() else []
-    claim_outputs([file], profiles, as_json=as_json, what="the traffic", named="FILE")
+    claim_outputs([file], profiles, as_json=as_json, what="the traffic", named="FILE", is_text=form == "text")
     seed = chosen_seed(seed)
     plan = {
         "rate_qps": rate,
@@ -104,7 +106,7 @@ def _total(rate: float | None, duration: float | None, queries: int | None) -> i
 
 def _report(file: Path, profile: str, seed: int, made: dict[str, Any], as_json: bool) -> None:
     if as_json:
-        print_json({"file": str(file), "profile": profile, "seed": seed, **made})
+        print_json({"file": path_text(file), "profile": profile, "seed": seed, **made})
         return
     lines = [
         f"{file_name(file)}: {made['queries']:,} queries of {made['clients']:,} clients "

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from dnsrig import _core
-from dnsrig.cli.common import FiniteRange, WholeNumber, json_option
+from dnsrig.cli.common import FiniteRange, WholeNumber, is_utf8, json_option
 from dnsrig.cli.format import count
 from dnsrig.cli.traffic.captures import FILES, OUTPUT, claim_outputs, print_result, require_files
 from dnsrig.cli.traffic.reading import CaptureReading, reading_options, work
@@ -26,9 +26,9 @@ class Moment(click.ParamType[int]):
         """Convert and check."""
         if isinstance(value, int):
             return value
-        time_ns = _core.traffic_time_ns(str(value))
+        time_ns = _core.traffic_time_ns(str(value)) if is_utf8(str(value)) else None
         if time_ns is None:
-            self.fail(f"'{value}' is not a time such as 2026-11-22T18:05:00Z or 1795370700.25.", param, ctx)
+            self.fail(f"{value!r} is not a time such as 2026-11-22T18:05:00Z or 1795370700.25.", param, ctx)
         return time_ns
 
 
@@ -65,6 +65,8 @@ def warp(
       dnsrig traffic warp day.pcap -f fast.pcap --speed 10
       dnsrig traffic warp minute.pcap -f hour.pcap --loops 60 --start 2026-11-22T18:00:00Z
     """
+    if same_names and loops == 1:
+        raise click.UsageError("--same-names is of --loops: without it, all is written once, and names stay.")
     claim_outputs([output], files, as_json=as_json)
     if loops > 1:
         require_files(files, "--loops reads it several times")

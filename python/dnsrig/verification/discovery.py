@@ -32,8 +32,8 @@ NAMED_TYPES = tuple(
 )
 """Asked for at names of which the user tells no type; a CNAME record answers any."""
 USUAL_TYPES = (RdataType.A, RdataType.CNAME, RdataType.TXT)
-NAMES_MAX = 120
-"""Names taken from an NSEC chain: enough for every kind of place, few enough to be no burden."""
+NAMES_MAX = 500
+"""Names taken from an NSEC chain: all of most zones, and no burden of those of a registry."""
 LONGEST_S = 5.0
 CHAIN_SHARE = 0.5
 """Of that time, for going along the chain; the rest is for asking at the names that it showed."""
@@ -95,7 +95,8 @@ def discover(asker: Asker, origin: dns.name.Name, told: ToldNames = NOTHING_TOLD
     search.deadline = time.monotonic() + LONGEST_S
     found += [one for rtype in APEX_TYPES for one in search.ask(origin, rtype)]
     chained = list(search.chained(time.monotonic() + (search.deadline - time.monotonic()) * CHAIN_SHARE))
-    for name, rtype in chained or search.usual():
+    # Usual names matter most to users, and the chain may have ended before them.
+    for name, rtype in chained if search.is_chain_whole else [*search.usual(), *chained]:
         found += search.ask(name, rtype)
     # A referral without DO says nothing of DS records.
     cuts = {name for name, rtype, _ in found if rtype == RdataType.NS and name != origin}
@@ -115,6 +116,8 @@ class _Search:
     """None where the server does not answer queries with EDNS."""
     clear: set[dns.name.Name] = field(default_factory=set)
     """Names of which the server said whether they have DS records."""
+    is_chain_whole: bool = False
+    """Whether the NSEC chain was gone along to its end."""
 
     def is_answered(self) -> bool:
         """Say whether the server answers at all, and find out whether it does with EDNS."""
@@ -215,7 +218,8 @@ class _Search:
             for number in sorted(types_of(link) - {RdataType.RRSIG, RdataType.NSEC}):
                 yield name, RdataType.make(number)
             name = link.next
-            if name == self.origin or not name.is_subdomain(self.origin):
+            self.is_chain_whole = name == self.origin
+            if self.is_chain_whole or not name.is_subdomain(self.origin):
                 return
 
     def _link(self, name: dns.name.Name) -> NSEC | None:

@@ -4,6 +4,7 @@ from collections import defaultdict
 from operator import itemgetter
 from typing import Any
 
+import dns.flags
 import dns.name
 import dns.rcode
 from dns.rdatatype import RdataType
@@ -14,6 +15,7 @@ from dnsrig.items.authoritative._answers import first_shown, nothing_seen
 from dnsrig.items.authoritative._chain import Link, is_made, links
 from dnsrig.items.authoritative._unchanged import unless_changed
 from dnsrig.verification.denial import hash_of_owner, is_between
+from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
@@ -29,8 +31,9 @@ ITEM = Item(
     consequence="Names that exist can be denied with a valid proof: resolvers that use RFC 8198 lose them.",
     procedure=(
         "The NSEC or NSEC3 records of the sample's denials are put in order: none lies between the ends of another. "
-        "Next Domain Names that own no record among these, some of them, are asked for NSEC; they exist. Where the"
-        " zone's data are known, every name of it, or 500 of its RRsets, is in the sample."
+        "Next Domain Names that own no record among these, some of them, are asked for NSEC; they exist, and the zone"
+        " does not deny their NSEC records. Where the zone's data are known, every name of it, or 500 of its RRsets,"
+        " is in the sample."
     ),
     dig=("dig @{server} -p {port} {zone} NSEC +norec +dnssec",),
     needs=("signatures",),
@@ -39,6 +42,7 @@ ITEM = Item(
         "nsec3-chain-skips-names",
         "chain-points-nowhere",
         "chain-ends-early",
+        "one-missing-nsec",
     ),
 )
 
@@ -63,12 +67,27 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         exchange = subject.answers.get(name, RdataType.NSEC)
         if not name.is_subdomain(subject.origin):
             return failed(f"{link.title} points to {name}, outside the zone.", link.exchange)
-        # NOERROR without the record is right at a delegation: the child zone has an NSEC record of that name too.
         if exchange.rcode == dns.rcode.NXDOMAIN:
             return failed(f"{link.title} points to {name}, which does not exist.", link.exchange, exchange)
+        if _denies_nsec(exchange, name, subject.origin):
+            return failed(f"{link.title} points to {name}, which has no NSEC record.", link.exchange, exchange)
+    beyond = f"; the record after {len(nexts)} of them was not looked at" if nexts else ""
     return passed(
-        f"{len({link.owner for link in seen})} records fit together.", *first_shown(link.exchange for link in seen)
+        f"{len({link.owner for link in seen})} records fit together{beyond}.",
+        *first_shown(link.exchange for link in seen),
     )
+
+
+def _denies_nsec(exchange: Exchange, name: dns.name.Name, origin: dns.name.Name) -> bool:
+    """Say whether a response denies, as the zone's own, that there is an NSEC record at a name that is there.
+
+    No such denial is right. At a delegation the response is a referral, or that of the child zone.
+    """
+    message = exchange.message
+    if message is None or message.answer or exchange.rcode != dns.rcode.NOERROR or not exchange.has_flag(dns.flags.AA):
+        return False
+    of_zone = any(rrset.rdtype == RdataType.SOA and rrset.name == origin for rrset in message.authority)
+    return of_zone and all(rrset.name != name for rrset in message.authority if rrset.rdtype == RdataType.NSEC)
 
 
 def _overlap(seen: list[Link]) -> tuple[str, Link, Link] | None:

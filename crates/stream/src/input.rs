@@ -2,7 +2,7 @@
 
 mod compressed;
 
-pub use compressed::{Undecodable, Undecoded, decompressed};
+pub use compressed::{Undecodable, Undecoded, decompressed, is_compressed};
 
 use crate::error::StreamError;
 use crate::halt::Halt;

@@ -30,7 +30,7 @@ pub use key::Key;
 pub use names::NamePolicy;
 
 use crate::TrafficError;
-use crate::read::{Reading, run};
+use crate::read::{Reading, found, run};
 use encode::{Encoder, Rules};
 use key::KeySet;
 use names::KeptSuffixes;
@@ -94,7 +94,7 @@ pub fn anonymise(
     if summary.messages.written == 0 {
         return Err(TrafficError::NoMessages {
             files: names_of(reading),
-            found: format!("{} packets", summary.read.packets()),
+            found: found(&summary.read.files, summary.left_out.reasons()),
         });
     }
     summary.octets = output.len();

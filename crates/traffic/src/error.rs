@@ -40,13 +40,11 @@ pub enum TrafficError {
         files: usize,
     },
     /// Captures without a DNS message that can be used.
-    #[error(
-        "{files}: no DNS message: {found}; check the port (--port), the snapshot length (tcpdump -s 0) and that the capture holds DNS in clear"
-    )]
+    #[error("{files}: no DNS message: {found}")]
     NoMessages {
         /// The files, by their names.
         files: String,
-        /// What they hold instead.
+        /// What they hold instead, and what to do.
         found: String,
     },
     /// Captures without a query, where only queries are written.

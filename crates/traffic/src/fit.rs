@@ -22,7 +22,7 @@ pub use written::FitSummary;
 
 use crate::error::TrafficError;
 use crate::message::Message;
-use crate::read::{ReadSummary, Reading, messages};
+use crate::read::{ReadSummary, Reading, found, messages};
 use crate::write::OutputFile;
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -98,13 +98,13 @@ pub fn fit(reading: &Reading<'_>, name: &str) -> Result<Fitted, TrafficError> {
         return Err(TrafficError::Interrupted);
     }
     let no_queries = || TrafficError::NoMessages {
-        files: reading
-            .files
-            .iter()
-            .map(|file| file.display().to_string())
-            .collect::<Vec<_>>()
-            .join(", "),
-        found: format!("{count} messages, none of which is a query or an answer to one"),
+        files: reading.names(),
+        found: match count {
+            0 => found(&read.files, read.left_out.reasons()),
+            _ => format!(
+                "{count} messages, none of which is a query or an answer to one; give captures of a server or of its clients"
+            ),
+        },
     };
     let (text, summary) = fitting.finish(name).ok_or_else(no_queries)?;
     Ok(Fitted {

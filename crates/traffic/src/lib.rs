@@ -10,6 +10,7 @@ pub mod anonymise;
 pub mod error;
 pub mod fit;
 pub mod message;
+mod paths;
 pub mod profile;
 pub mod read;
 pub mod select;

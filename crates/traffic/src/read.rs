@@ -22,6 +22,7 @@ pub use buffer::{Chunk, ChunkBuffer, LINK_TYPE_MESSAGE, Packet, PacketAt};
 pub use decode::{Decoded, LeftOut, Ports, decode};
 pub use in_order::messages;
 pub use run::{PerChunk, run};
+pub(crate) use summary::found;
 pub use summary::{FileSummary, PacketCounts, ReadSummary};
 
 use std::num::NonZeroUsize;

@@ -17,6 +17,13 @@ const MAX_DICTIONARY_LEN: u64 = 1 << 28;
 /// What xz takes beside its dictionary, in octets.
 const XZ_OWN_LEN: u64 = 1 << 20;
 
+/// Whether data that begin with `head` are compressed by gzip, zstd or xz.
+pub fn is_compressed(head: &[u8]) -> bool {
+    [GZIP_MAGIC, ZSTD_MAGIC, XZ_MAGIC]
+        .iter()
+        .any(|magic| head.starts_with(magic))
+}
+
 /// What stands in `input`: decompressed if its first octets say that it is compressed, else as it is. Reading ends once `cancel`
 /// is set.
 ///
@@ -44,7 +51,10 @@ pub fn decompressed<'c>(
         // Several streams may stand in one file.
         let stream =
             liblzma::stream::Stream::new_stream_decoder(most, liblzma::stream::CONCATENATED)?;
-        let decoder = liblzma::read::XzDecoder::new_stream(plain, stream);
+        let decoder = Xz {
+            decoder: liblzma::read::XzDecoder::new_stream(plain, stream),
+            failed: None,
+        };
         (Format::Xz, Box::new(decoder))
     } else {
         return Ok(Box::new(plain.input));
@@ -94,6 +104,31 @@ impl Format {
                 .and_then(|inner| inner.downcast_ref())
                 .is_some_and(|inner| matches!(inner, liblzma::stream::Error::MemLimit)),
         }
+    }
+}
+
+/// Decompresses xz. Its decoder forgets what it has decompressed in the call in which it fails, which may be all of a small file
+/// with other octets at its end; here that is given first, and the error at the next call.
+struct Xz<R: Read> {
+    decoder: liblzma::read::XzDecoder<R>,
+    failed: Option<io::Error>,
+}
+
+impl<R: Read> Read for Xz<R> {
+    fn read(&mut self, octets: &mut [u8]) -> io::Result<usize> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        let before = self.decoder.total_out();
+        self.decoder.read(octets).or_else(|error| {
+            match (self.decoder.total_out() - before) as usize {
+                0 => Err(error),
+                read => {
+                    self.failed = Some(error);
+                    Ok(read)
+                }
+            }
+        })
     }
 }
 

@@ -86,6 +86,8 @@ pub struct MessageCounts {
     pub opcode: u64,
     /// Left out, as they or names in them would be too long.
     pub too_long: u64,
+    /// Left out, as they are from before 1970 or after 2106, times that no pcap file can hold.
+    pub time: u64,
 }
 
 impl MessageCounts {
@@ -97,6 +99,7 @@ impl MessageCounts {
             Err(MessageLeftOut::Malformed) => &mut self.malformed,
             Err(MessageLeftOut::Opcode) => &mut self.opcode,
             Err(MessageLeftOut::TooLong) => &mut self.too_long,
+            Err(MessageLeftOut::Time) => &mut self.time,
         } += 1;
     }
 
@@ -107,6 +110,7 @@ impl MessageCounts {
         self.malformed += other.malformed;
         self.opcode += other.opcode;
         self.too_long += other.too_long;
+        self.time += other.time;
     }
 }
 

@@ -31,6 +31,8 @@ pub enum MessageLeftOut {
     Opcode,
     /// It, or a name in it, would be longer than it may be.
     TooLong,
+    /// It is from before 1970 or after 2106, times that no pcap file can hold.
+    Time,
 }
 
 /// What messages are encoded by.

@@ -4,6 +4,7 @@ use super::cryptopan::{CryptoPan, KEY_LEN};
 use super::labels::LabelCipher;
 use super::prf::{BLOCK_LEN, Prf};
 use crate::TrafficError;
+use crate::write::write_error;
 use aws_lc_rs::hkdf::{HKDF_SHA256, KeyType, Salt};
 use aws_lc_rs::rand::fill;
 use std::fs::{File, OpenOptions};
@@ -57,13 +58,18 @@ impl Key {
             );
             return Err(key_error(path, why));
         }
-        Self::parse(&octets).ok_or_else(|| {
+        let key = Self::parse(&octets).ok_or_else(|| {
             let why = format!(
                 "{} octets that are no key: a key is 64 hexadecimal digits, or 32 octets",
                 octets.len()
             );
             key_error(path, why)
-        })
+        })?;
+        if key.0 == [0; KEY_LEN] {
+            let why = "a key of zeros, which everybody can guess: make one with --make-key".into();
+            return Err(key_error(path, why));
+        }
+        Ok(key)
     }
 
     fn parse(octets: &[u8]) -> Option<Self> {
@@ -85,7 +91,7 @@ impl Key {
     /// Reads a key file, or makes it with a new key (mode 0600) if there is none; says whether it was made.
     ///
     /// # Errors
-    /// Those of [`Key::read`], and [`TrafficError::Key`] if the file cannot be written.
+    /// Those of [`Key::read`], and [`TrafficError::Write`] if the file cannot be written.
     pub fn read_or_make(path: &Path) -> Result<(Self, bool), TrafficError> {
         let key = Self::random()?;
         match key.write_new(path) {
@@ -93,7 +99,7 @@ impl Key {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 Ok((Self::read(path)?, false))
             }
-            Err(error) => Err(key_error(path, format!("cannot write a new key: {error}"))),
+            Err(source) => Err(write_error(path, source)),
         }
     }
 

@@ -12,6 +12,7 @@ use crate::read::{
     self, Assembly, Chunk, Decoded, LINK_TYPE_MESSAGE, PacketAt, PacketCounts, PerChunk, Ports,
     decode,
 };
+use crate::write::holds_time;
 use dnsrig_stream::capture::ip::{IpPacket, TCP};
 use dnsrig_stream::capture::link::Frame;
 use std::net::IpAddr;
@@ -121,8 +122,8 @@ impl Worker<'_> {
         ports: &Ports,
         output: &mut Vec<u8>,
     ) {
-        if message.is_cut {
-            self.counts.messages.count(Err(MessageLeftOut::Cut));
+        if let Some(why) = left_out(message) {
+            self.counts.messages.count(Err(why));
             return;
         }
         let way = self.way(message, link_type, ports);
@@ -161,6 +162,15 @@ impl Worker<'_> {
             self.counts.in_clear += u64::from(is_encrypted);
         }
         mapped(way, &mut self.encoder.hosts)
+    }
+}
+
+/// Why a message is left out whatever is in it.
+fn left_out(message: &Message<'_>) -> Option<MessageLeftOut> {
+    match message {
+        _ if message.is_cut => Some(MessageLeftOut::Cut),
+        _ if !holds_time(message.time_ns) => Some(MessageLeftOut::Time),
+        _ => None,
     }
 }
 
@@ -324,9 +334,9 @@ impl Worker<'_> {
     fn framed(&mut self, message: &Message<'_>, data: &mut Vec<u8>) -> bool {
         let start = data.len();
         data.extend_from_slice(&[0, 0]);
-        let encoded = match message.is_cut {
-            true => Err(MessageLeftOut::Cut),
-            false => self.encoder.encode(message.octets, data),
+        let encoded = match left_out(message) {
+            Some(why) => Err(why),
+            None => self.encoder.encode(message.octets, data),
         };
         self.counts.messages.count(encoded);
         if encoded.is_err() {

@@ -2,6 +2,7 @@
 //! messages that ended in it, whole and encoded anew.
 
 use super::packets::{Packet, Way};
+use crate::write::holds_time;
 use crate::write::packet::{ACK, FIN, PSH, RST, SYN, TcpFields, longest_segment};
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
@@ -27,6 +28,10 @@ impl Sessions {
         time_ns: i64,
         output: &mut Vec<u8>,
     ) {
+        if !holds_time(time_ns) {
+            // Its messages are counted as left out.
+            return;
+        }
         let flags = flags & FLAGS;
         let acknowledged = match flags & ACK {
             0 => 0,

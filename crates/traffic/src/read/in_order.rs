@@ -2,7 +2,7 @@
 
 use super::buffer::{Chunk, ChunkBuffer};
 use super::source::{InTimeOrder, Watch};
-use super::{Assembly, Decoded, Ports, ReadSummary, Reading, decode};
+use super::{Assembly, Decoded, PacketCounts, Ports, ReadSummary, Reading, decode};
 use crate::error::TrafficError;
 use crate::message::Message;
 use std::ops::ControlFlow;
@@ -43,10 +43,18 @@ pub fn messages(
             })
             .map_err(|source| TrafficError::Threads { source })?;
         let mut assembly = Assembly::default();
+        let mut left_out = PacketCounts::default();
         let mut flow = ControlFlow::Continue(());
         for buffer in to_use {
             (reading.progress)(octets.load(Ordering::Relaxed));
-            flow = messages_of(&buffer.chunk(), reading.ports, &mut assembly, &mut sink);
+            let chunk = buffer.chunk();
+            flow = messages_of(
+                &chunk,
+                reading.ports,
+                &mut assembly,
+                &mut left_out,
+                &mut sink,
+            );
             // The reader has gone only where all is read.
             let _ = used.try_send(buffer);
             if flow.is_break() {
@@ -62,7 +70,10 @@ pub fn messages(
                 flow = sink(message);
             }
         });
-        Ok(input.summary())
+        Ok(ReadSummary {
+            left_out,
+            ..input.summary()
+        })
     })
 }
 
@@ -84,12 +95,13 @@ fn messages_of(
     chunk: &Chunk<'_>,
     ports: &Ports,
     assembly: &mut Assembly,
+    left_out: &mut PacketCounts,
     sink: &mut impl FnMut(Message<'_>) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     for packet in chunk.iter() {
         match decode(&packet, ports) {
             Decoded::Message(message) => sink(message)?,
-            Decoded::LeftOut(_) => {}
+            Decoded::LeftOut(why) => left_out.count(why),
             Decoded::InOrder => {
                 let mut flow = ControlFlow::Continue(());
                 assembly.packet(&packet, ports, &mut |message| {

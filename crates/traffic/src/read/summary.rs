@@ -8,6 +8,7 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileSummary {
     /// Its path.
+    #[serde(serialize_with = "crate::paths::lossy")]
     pub file: PathBuf,
     /// Its format: `pcap`, `pcapng`, `dnstap` or `c-dns`.
     pub format: String,
@@ -32,6 +33,9 @@ pub struct FileSummary {
 pub struct ReadSummary {
     /// The files in the order in which they were read.
     pub files: Vec<FileSummary>,
+    /// Packets that hold nothing of DNS, where [`super::messages`] read them; otherwise who decodes them counts them.
+    #[serde(skip)]
+    pub left_out: PacketCounts,
 }
 
 impl ReadSummary {
@@ -39,6 +43,43 @@ impl ReadSummary {
     pub fn packets(&self) -> u64 {
         self.files.iter().map(|file| file.packets).sum()
     }
+}
+
+/// What `files` hold instead of DNS messages, for an error, and what to do. `reasons` are packets and what they are.
+pub(crate) fn found(
+    files: &[FileSummary],
+    reasons: impl IntoIterator<Item = (u64, &'static str)>,
+) -> String {
+    let packets: u64 = files.iter().map(|file| file.packets).sum();
+    let mut text = format!("{packets} packets");
+    let reasons = reasons.into_iter().filter(|(count, _)| *count > 0);
+    for (place, (count, what)) in reasons.enumerate() {
+        let separator = if place == 0 { ", of which " } else { ", " };
+        text.push_str(&format!("{separator}{count} {what}"));
+    }
+    for file in files {
+        let (name, number) = (file.file.display(), file.packets);
+        if file.is_cut_off {
+            text.push_str(&format!("; {name} is cut off after packet {number}"));
+        }
+        if let Some(why) = &file.damage {
+            text.push_str(&format!("; {name} is damaged after packet {number}: {why}"));
+        }
+    }
+    let is_whole = !files
+        .iter()
+        .any(|file| file.is_cut_off || file.damage.is_some());
+    text.push_str(match (packets > 0, is_whole) {
+        (true, true) => {
+            "; check the port (--port), the snapshot length (tcpdump -s 0) and that the capture holds DNS in clear"
+        }
+        (true, false) => {
+            "; give the whole file, and check the port (--port), the snapshot length (tcpdump -s 0) and that the capture holds DNS in clear"
+        }
+        (false, true) => "; give a capture that holds packets",
+        (false, false) => "; give the whole file",
+    });
+    text
 }
 
 /// Packets that hold nothing of DNS, by reason.
@@ -59,6 +100,18 @@ pub struct PacketCounts {
 }
 
 impl PacketCounts {
+    /// The counts, and what the packets are.
+    pub(crate) fn reasons(&self) -> [(u64, &'static str); 6] {
+        [
+            (self.not_ip, "not IP"),
+            (self.unknown_link, "of an unknown link type"),
+            (self.cut_short, "cut off inside a header"),
+            (self.bad_header, "with bad headers"),
+            (self.other_protocol, "neither UDP nor TCP"),
+            (self.other_port, "of other ports"),
+        ]
+    }
+
     /// Counts a packet.
     #[inline]
     pub fn count(&mut self, why: LeftOut) {

@@ -8,7 +8,7 @@ use crate::message::Message;
 use crate::read::Reading;
 use crate::wire::{Header, View};
 use crate::write::text::{NoLine, push_line};
-use crate::write::{OutputFile, PcapWriter, binary, write_error};
+use crate::write::{NoPacket, OutputFile, PcapWriter, binary, write_error};
 use serde::{Deserialize, Serialize};
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -71,7 +71,7 @@ pub struct MessagesLeftOut {
     pub records: u64,
     /// With EDNS of another version, unknown flags, or broken options.
     pub edns: u64,
-    /// From before 1970.
+    /// From before 1970, or for a capture from after 2106.
     pub time: u64,
     /// Longer than a datagram.
     pub too_long: u64,
@@ -92,7 +92,7 @@ impl MessagesLeftOut {
             (self.flags, "with other flags"),
             (self.records, "with other records or questions"),
             (self.edns, "with EDNS of another kind"),
-            (self.time, "from before 1970"),
+            (self.time, "from before 1970 or after 2106"),
             (self.too_long, "too long"),
         ]
     }
@@ -161,7 +161,11 @@ impl StreamWriter {
             Target::Capture(writer) => {
                 let packet = writer.message(message);
                 let packet = packet.map_err(|source| write_error(&self.path, source))?;
-                left_out.too_long += u64::from(packet.is_some());
+                match packet {
+                    None => {}
+                    Some(NoPacket::Time) => left_out.time += 1,
+                    Some(_) => left_out.too_long += 1,
+                }
             }
             Target::Octets { file, form, buffer } => {
                 push_query(*form, message, is_timed, buffer, left_out);

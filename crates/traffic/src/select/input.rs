@@ -3,7 +3,7 @@
 use super::clients::ClientHash;
 use crate::error::TrafficError;
 use crate::message::{Endpoint, Message, Transport};
-use crate::read::{ReadSummary, Reading, messages};
+use crate::read::{ReadSummary, Reading, found, messages};
 use crate::wire::View;
 use dnsrig_stream::MessageOptions;
 use dnsrig_stream::text::queries::{self, Client};
@@ -172,10 +172,11 @@ pub(super) fn each_message(
                 })
             })?;
             if !is_dns {
-                let (packets, malformed) = (summary.read.packets(), summary.messages);
+                let reasons = summary.read.left_out.reasons();
+                let malformed = [(summary.messages, "with malformed messages")];
                 return Err(TrafficError::NoMessages {
                     files: reading.names(),
-                    found: format!("{packets} packets, {malformed} with malformed messages"),
+                    found: found(&summary.read.files, reasons.into_iter().chain(malformed)),
                 });
             }
         }

@@ -41,6 +41,7 @@ pub struct Partitioned {
     #[serde(flatten)]
     pub passed: Passed,
     /// The files, in the order of the pieces.
+    #[serde(serialize_with = "crate::paths::all_lossy")]
     pub files: Vec<PathBuf>,
     /// Messages in each.
     pub messages_kept: Vec<u64>,

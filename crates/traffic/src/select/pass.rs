@@ -8,10 +8,10 @@ use crate::error::TrafficError;
 use crate::message::{Endpoint, Message, Transport};
 use crate::read::{
     Assembly, Chunk, Decoded, LINK_TYPE_MESSAGE, Packet, PacketCounts, PerChunk, Ports,
-    ReadSummary, Reading, decode, run,
+    ReadSummary, Reading, decode, found, run,
 };
 use crate::wire::View;
-use crate::write::{OutputFile, PcapWriter};
+use crate::write::{OutputFile, PcapWriter, holds_time};
 use dnsrig_stream::capture::ip::{IpPacket, TCP};
 use dnsrig_stream::capture::link::Frame;
 use dnsrig_stream::capture::tcp::Segment;
@@ -62,6 +62,8 @@ pub struct Passed {
     pub packets_written: Vec<u64>,
     /// Packets and messages that no packet of their output's link type can hold.
     pub not_written: u64,
+    /// Those that are from before 1970 or after 2106, times that no pcap file can hold.
+    pub not_written_time: u64,
 }
 
 /// When an output's packet is said to be, instead of when it was; an error if it cannot be said.
@@ -89,6 +91,7 @@ pub(super) fn pass<S: Select>(
             paths: outputs,
             counted: Counted::default(),
             not_written: 0,
+            not_written_time: 0,
             clock,
             error: None,
         },
@@ -105,6 +108,7 @@ pub(super) fn pass<S: Select>(
         malformed: output.counted.malformed,
         packets_written: output.writers.iter().map(PcapWriter::packets).collect(),
         not_written: output.not_written,
+        not_written_time: output.not_written_time,
     };
     if output.counted.readable == 0 && output.error.is_none() {
         return Err(no_messages(reading, &passed));
@@ -113,23 +117,11 @@ pub(super) fn pass<S: Select>(
 }
 
 fn no_messages(reading: &Reading<'_>, passed: &Passed) -> TrafficError {
-    let counts = &passed.packets_left_out;
-    let reasons = [
-        (counts.not_ip, "not IP"),
-        (counts.unknown_link, "of an unknown link type"),
-        (counts.cut_short, "cut off by the snapshot length"),
-        (counts.bad_header, "with bad headers"),
-        (counts.other_protocol, "neither UDP nor TCP"),
-        (counts.other_port, "of other ports"),
-        (passed.malformed, "with malformed messages"),
-    ];
-    let mut found = format!("{} packets", passed.read.packets());
-    for (count, what) in reasons.iter().filter(|(count, _)| *count > 0) {
-        found.push_str(&format!(", {count} {what}"));
-    }
+    let reasons = passed.packets_left_out.reasons();
+    let malformed = [(passed.malformed, "with malformed messages")];
     TrafficError::NoMessages {
         files: reading.names(),
-        found,
+        found: found(&passed.read.files, reasons.into_iter().chain(malformed)),
     }
 }
 
@@ -247,7 +239,12 @@ impl<S: Select> PerChunk for Selection<'_, S> {
                         let at = packet.at;
                         part.set_aside(&packet, Kind::Bare { place, at });
                     }
-                    Some(place) => part.record(&packet, place),
+                    Some(place) if holds_time(packet.at.time_ns) => part.record(&packet, place),
+                    // The header of a record has no room for its time, which the clock may yet change.
+                    Some(place) => {
+                        let at = packet.at;
+                        part.set_aside(&packet, Kind::OddTime { place, at });
+                    }
                     None => {}
                 },
                 Decoded::InOrder => part.set_aside(&packet, Kind::InOrder(packet.at)),
@@ -277,6 +274,7 @@ impl<'w, 'c, S: Select> Writing<'w, 'c, S> {
                     packets,
                 } => self.output.records(place, link_type, packets, octets),
                 Kind::InOrder(at) => self.in_order(&Packet { octets, at }),
+                Kind::OddTime { place, at } => self.output.packet(place, &Packet { octets, at }),
                 Kind::Bare { place, at } => self.output.bare(place, &Packet { octets, at }),
             }
             if self.output.error.is_some() {

@@ -9,13 +9,12 @@ use crate::error::TrafficError;
 use crate::message::Message;
 use crate::read::Reading;
 use crate::wire::Header;
+use crate::write::LATEST_NS;
 use rename::renamed;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 const NS_PER_S: i64 = 1_000_000_000;
-/// The last time that a pcap file can hold, whose seconds since 1970 have 32 bits.
-const LATEST_NS: i64 = u32::MAX as i64 * NS_PER_S + (NS_PER_S - 1);
 
 /// What becomes of times.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]

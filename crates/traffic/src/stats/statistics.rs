@@ -11,7 +11,7 @@ use super::stored_items::StoredItems;
 use super::tally::{MalformedCounts, Tally};
 use super::{tlds, zipf};
 use crate::error::NotMergeable;
-use crate::read::{AssemblyCounts, FileSummary, PacketCounts, ReadSummary};
+use crate::read::{AssemblyCounts, FileSummary, PacketCounts, ReadSummary, found};
 use crate::wire::{labels, shown_name};
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -335,24 +335,12 @@ impl Statistics {
     pub(super) fn found(&self) -> String {
         let (left_out, malformed) = (&self.left_out, &self.malformed);
         let tcp = &self.assembly.tcp;
-        let counts = [
-            (left_out.not_ip, "not IP"),
-            (left_out.unknown_link, "of an unknown link type"),
-            (left_out.cut_short, "cut off inside a header"),
-            (left_out.bad_header, "with bad headers"),
-            (left_out.other_protocol, "neither UDP nor TCP"),
-            (left_out.other_port, "of other ports"),
+        let others = [
             (malformed.cut_short, "cut off by the snapshot length"),
             (malformed.header + malformed.question, "malformed"),
             (tcp.packets, "TCP segments without a whole message"),
             (self.assembly.fragments.packets, "fragments"),
         ];
-        let mut text = format!("{} packets", self.packets);
-        let counts = counts.iter().filter(|(count, _)| *count > 0);
-        for (place, (count, what)) in counts.enumerate() {
-            let separator = if place == 0 { ", of which " } else { ", " };
-            text.push_str(&format!("{separator}{count} {what}"));
-        }
-        text
+        found(&self.files, left_out.reasons().into_iter().chain(others))
     }
 }

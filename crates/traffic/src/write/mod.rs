@@ -11,4 +11,7 @@ mod pcap;
 pub mod text;
 
 pub use output::{OutputFile, write_error};
-pub use pcap::{NoPacket, PACKET_HEADER_LEN, PcapWriter, file_header, push_record, set_time};
+pub use pcap::{
+    LATEST_NS, NoPacket, PACKET_HEADER_LEN, PcapWriter, file_header, holds_time, push_record,
+    set_time,
+};

@@ -31,6 +31,15 @@ pub fn file_header(link_type: u16) -> [u8; FILE_HEADER_LEN] {
     header
 }
 
+/// The last time that a pcap file can hold, in ns since 1970: its seconds have 32 bits.
+pub const LATEST_NS: i64 = u32::MAX as i64 * 1_000_000_000 + 999_999_999;
+
+/// Whether a pcap file can hold a time, in ns since 1970: it is of 1970 to 2106.
+#[inline]
+pub fn holds_time(time_ns: i64) -> bool {
+    (0..=LATEST_NS).contains(&time_ns)
+}
+
 /// Appends a packet with its header; `original_len` is how long it was on the link. For its time see [`set_time`].
 #[inline]
 pub fn push_record(time_ns: i64, octets: &[u8], original_len: u32, target: &mut Vec<u8>) {
@@ -42,14 +51,14 @@ pub fn push_record(time_ns: i64, octets: &[u8], original_len: u32, target: &mut 
     target.extend_from_slice(octets);
 }
 
-/// Sets the time in a packet's header. One before 1970 or after 2106, which a pcap file cannot hold, becomes the nearest
-/// that it can.
+/// Sets the time in a packet's header. One for which [`holds_time`] does not hold becomes the nearest for which it does; whoever
+/// writes captures of others leaves out what has such a time.
 ///
 /// # Panics
 /// If `header` has fewer than eight octets.
 #[inline]
 pub fn set_time(time_ns: i64, header: &mut [u8]) {
-    let time_ns = time_ns.clamp(0, i64::from(u32::MAX) * 1_000_000_000 + 999_999_999);
+    let time_ns = time_ns.clamp(0, LATEST_NS);
     let seconds = (time_ns / 1_000_000_000) as u32;
     let ns = (time_ns % 1_000_000_000) as u32;
     header[..4].copy_from_slice(&seconds.to_le_bytes());
@@ -84,6 +93,8 @@ pub enum NoPacket {
     TooLong,
     /// The link type of the file is one that no packet can be made for.
     Link,
+    /// A time before 1970 or after 2106.
+    Time,
 }
 
 impl<W: Write> PcapWriter<W> {
@@ -151,6 +162,9 @@ impl<W: Write> PcapWriter<W> {
         octets: &[u8],
         original_len: u32,
     ) -> io::Result<Option<NoPacket>> {
+        if !holds_time(time_ns) {
+            return Ok(Some(NoPacket::Time));
+        }
         let own = self.begin(link_type)?;
         if own == link_type {
             self.write(time_ns, octets, original_len)?;
@@ -175,6 +189,9 @@ impl<W: Write> PcapWriter<W> {
     /// # Errors
     /// Those of the target.
     pub fn message(&mut self, message: &Message<'_>) -> io::Result<Option<NoPacket>> {
+        if !holds_time(message.time_ns) {
+            return Ok(Some(NoPacket::Time));
+        }
         let own = self.begin(link::RAW)?;
         let (from, to) = (message.source, message.destination);
         let Some(header) = link::header(own, is_ipv6(from, to)) else {

@@ -163,7 +163,9 @@ fn captures_without_dns_leave_nothing() {
         with_reading(&files, 2, |reading| filter(reading, &expression, &output)).unwrap_err();
     assert!(matches!(error, TrafficError::NoMessages { .. }));
     assert!(
-        error.to_string().contains("1 packets, 1 of other ports"),
+        error
+            .to_string()
+            .contains("1 packets, of which 1 of other ports"),
         "{error}"
     );
     assert_eq!(folder.files(), ["ntp.pcap"]);

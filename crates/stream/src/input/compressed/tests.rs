@@ -39,6 +39,27 @@ fn compressed_files_are_decompressed_and_others_read_as_they_are() {
 }
 
 #[test]
+fn what_stands_before_damage_is_read() {
+    let text = b"www.example.test A\n".repeat(1000);
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(&text).unwrap();
+    for whole in [
+        gzip.finish().unwrap(),
+        zstd::encode_all(&text[..], 1).unwrap(),
+        xz(&text),
+    ] {
+        // Long enough to be seen by each of them as other than the beginning of one more stream.
+        let octets = [&whole[..], &[b'x'; 64]].concat();
+        let cancel = AtomicBool::new(false);
+        let mut input = decompressed(&octets[..], &cancel).unwrap();
+        let mut read = Vec::new();
+        let error = input.read_to_end(&mut read).unwrap_err();
+        assert_eq!(Undecodable::of(&error).unwrap().how(), Undecoded::Damaged);
+        assert_eq!(read, text);
+    }
+}
+
+#[test]
 fn a_compressed_file_that_is_cut_off_is_an_error() {
     for whole in [
         zstd::encode_all(&[7; 100_000][..], 1).unwrap(),

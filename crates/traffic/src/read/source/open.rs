@@ -6,7 +6,7 @@ use super::{Fault, Source};
 use crate::error::TrafficError;
 use crate::read::cdns::{Cdns, is_cdns};
 use crate::read::dnstap::{Dnstap, is_dnstap};
-use dnsrig_stream::input::{decompressed, is_cancellation, open_plain, with_head};
+use dnsrig_stream::input::{decompressed, is_cancellation, is_compressed, open_plain, with_head};
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
@@ -66,7 +66,12 @@ pub fn source_of<'c>(input: impl Read + Send + 'c) -> Result<Box<dyn Source + 'c
         .iter()
         .all(|octet| octet.is_ascii_graphic() || octet.is_ascii_whitespace())
     {
-        let why = "is text, and no capture; if it is a query file, 'dnsrig traffic convert' makes a capture of it";
+        let why = "is text, and no capture; if it is a query file, 'dnsrig traffic convert --from text' makes a capture of it";
+        return Err(Fault::NotACapture(why.to_owned()));
+    }
+    if is_compressed(&head) {
+        let why =
+            "is compressed twice; decompress it once, as with 'zstd -dc', 'gzip -dc' or 'xz -dc'";
         return Err(Fault::NotACapture(why.to_owned()));
     }
     let [a, b, c, d] = magic;
@@ -90,7 +95,9 @@ pub fn fault_in(path: &Path, fault: Fault) -> TrafficError {
         Fault::NotACapture(why) => TrafficError::NotACapture { file, why },
         Fault::Damaged(why) => TrafficError::NotACapture {
             file,
-            why: format!("is damaged at its first packet: {why}"),
+            why: format!(
+                "is damaged at its first packet: {why}; give another copy, or capture anew"
+            ),
         },
         Fault::CutOff => TrafficError::NotACapture {
             file,

@@ -117,7 +117,10 @@ impl<'a> InTimeOrder<'a> {
     pub fn summary(self) -> ReadSummary {
         let mut files = self.ended;
         files.extend(self.active.into_iter().map(|active| active.summary));
-        ReadSummary { files }
+        ReadSummary {
+            files,
+            ..ReadSummary::default()
+        }
     }
 
     /// Begins the earliest file of those that wait; says whether there was one.

@@ -10,6 +10,8 @@ use std::io::Read;
 const MICROSECONDS: [u8; 4] = [0xA1, 0xB2, 0xC3, 0xD4];
 /// The same with times in nanoseconds.
 const NANOSECONDS: [u8; 4] = [0xA1, 0xB2, 0x3C, 0x4D];
+/// The version since 1998; before it, packets had other headers.
+const MAJOR_VERSION: u16 = 2;
 const FILE_HEADER_LEN: usize = 24;
 const PACKET_HEADER_LEN: usize = 16;
 
@@ -58,6 +60,13 @@ impl<R: Read> Pcap<R> {
         let [a, b, c, d, .., w, x, y, z] = header;
         let (order, fraction_ns) = order_of([a, b, c, d])
             .ok_or_else(|| Fault::NotACapture("is no pcap file".to_owned()))?;
+        let [major, minor] =
+            [[header[4], header[5]], [header[6], header[7]]].map(|at| order.u16(&at));
+        if major != MAJOR_VERSION {
+            return Err(Fault::NotACapture(format!(
+                "is a pcap file of version {major}.{minor}, and only version 2 is known; if Wireshark reads it, 'editcap -F pcapng' converts it"
+            )));
+        }
         Ok(Self {
             filling,
             order,

@@ -15,6 +15,7 @@ pub struct Output<'w, 'c, S: Select> {
     pub paths: &'w [PathBuf],
     pub counted: Counted<S::Tally>,
     pub not_written: u64,
+    pub not_written_time: u64,
     pub clock: Option<Clock<'c>>,
     pub error: Option<TrafficError>,
 }
@@ -39,13 +40,18 @@ impl<S: Select> Output<'_, '_, S> {
             return;
         }
         if let Some(place) = selection.segment_place(packet) {
-            let Some(time_ns) = self.time_ns(packet.at.time_ns) else {
-                return;
-            };
-            let (link_type, len) = (packet.at.link_type, packet.at.original_len);
-            let written = self.writers[place].packet(time_ns, link_type, packet.octets, len);
-            self.note_one(place, written);
+            self.packet(place, packet);
         }
+    }
+
+    /// Writes one packet as it was.
+    pub fn packet(&mut self, place: usize, packet: &Packet<'_>) {
+        let Some(time_ns) = self.time_ns(packet.at.time_ns) else {
+            return;
+        };
+        let (link_type, len) = (packet.at.link_type, packet.at.original_len);
+        let written = self.writers[place].packet(time_ns, link_type, packet.octets, len);
+        self.note_one(place, written);
     }
 
     /// Takes a message out of TCP or out of fragments.
@@ -85,6 +91,10 @@ impl<S: Select> Output<'_, '_, S> {
     }
 
     fn note_one(&mut self, place: usize, written: io::Result<Option<NoPacket>>) {
+        if let Ok(Some(NoPacket::Time)) = written {
+            self.not_written_time += 1;
+            return;
+        }
         self.note(place, written.map(|left_out| u64::from(left_out.is_some())));
     }
 

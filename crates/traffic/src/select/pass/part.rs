@@ -23,6 +23,8 @@ pub enum Kind {
         link_type: u16,
         packets: u64,
     },
+    /// A packet of a time that no pcap file can hold.
+    OddTime { place: usize, at: PacketAt },
     /// A packet that needs those before it.
     InOrder(PacketAt),
     /// A message of a format without packets.

@@ -251,3 +251,10 @@ def test_without_upstream_nothing_is_claimed() -> None:
         began = time.monotonic()
         results = run_items(items("proxy"), ProxySubject(Asker(upstream.endpoint)))
     assert {str(result.outcome.verdict) for result in results} == {"not_applicable"}, time.monotonic() - began
+
+
+def test_without_a_proxy_nothing_is_accused() -> None:
+    with Upstream() as upstream:
+        direct = Asker(upstream.endpoint)
+        results = run_items(USUAL, ProxySubject(direct, upstream, direct=direct).without())
+    assert {one.item.id: one.outcome for one in results if str(one.outcome.verdict) == "fail"} == {}

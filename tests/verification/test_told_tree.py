@@ -177,6 +177,24 @@ def test_a_trust_anchor_of_another_tree_is_refused(place: Place) -> None:
         find_names(asker, told)
 
 
+@pytest.mark.parametrize(
+    ("option", "told", "said"),
+    [
+        ("--secure", {"secure": ("absent.control.nsec.", RdataType.A)}, r"no such name \(NXDOMAIN\)"),
+        ("--insecure", {"unsigned": ("www.control.unsigned.", RdataType.LOC)}, r"no such LOC record of this name"),
+    ],
+)
+def test_names_that_are_not_there_are_refused(
+    place: Place, option: str, told: dict[str, tuple[str, RdataType]], said: str
+) -> None:
+    """They would look like failures of the resolver."""
+    asker = Asker(RESOLVER, place.host.make_socket, WAITS_S)
+    questions = {which: (question(*one),) for which, one in told.items()}
+    absent = ToldTree(Path("root.ds"), read_anchors(place.tree.trust_anchor_dnskey), **questions)
+    with pytest.raises(InputError, match=rf"{option} \S+ the resolver says that there is {said}"):
+        find_names(asker, absent)
+
+
 def test_a_zone_with_nsec3_is_known_by_its_anchor(place: Place) -> None:
     asker = Asker(RESOLVER, place.host.make_socket, WAITS_S)
     keys = asker.ask(question("secure.nsec3.", RdataType.DNSKEY).with_do).message

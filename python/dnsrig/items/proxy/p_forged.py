@@ -31,7 +31,7 @@ ITEM = Item(
         "comes from another port; the client does not get that address. To answer nothing, or SERVFAIL, is no failure."
     ),
     dig=("dig @{server} -p {port} x.forged-id.rig.example A", "dig @{server} -p {port} x.forged-source.rig.example A"),
-    needs=("upstream",),
+    needs=("upstream", "between"),
     faults=("proxy-believes-any-id", "proxy-believes-any-question", "proxy-believes-any-source"),
 )
 

@@ -9,7 +9,7 @@ from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.known_names import Question
 from dnsrig.verification.subjects.resolver import ResolverSubject
-from dnsrig.verification.verdicts import Outcome, Severity
+from dnsrig.verification.verdicts import Outcome, Severity, inconclusive
 
 OTHERS = tuple(
     Question(dns.name.from_text(name), RdataType.A)
@@ -43,8 +43,10 @@ def check(subject: ResolverSubject) -> Outcome:
     asked = [] if subject.tree is None else [query for one in OTHERS for query in (one.plain, one.with_do)]
     exchanges = [*usual_responses(subject), *map(subject.asker.ask, asked)]
     found = [(one, _complaint(one, one.message.answer)) for one in exchanges if one.message and one.message.answer]
-    if not found:
+    if not found and subject.plain_control.message is None:
         return subject.unanswered(subject.plain_control)
+    if not found:
+        return inconclusive("None of the responses has an answer to look at.", *exchanges[:1])
     return judged(found, "each answer is of the name that was asked for")
 
 

@@ -64,6 +64,11 @@ class ProxySubject:
             raise ValueError("there is no upstream that could be asked without the proxy")
         return ProxySubject(self.direct, self.upstream, None, self.title, self.direct)
 
+    @property
+    def is_without(self) -> bool:
+        """Whether it is the upstream itself that is asked."""
+        return self.asker is self.direct
+
     def ask(self, query: Query, transport: Transport = "udp") -> Through:
         """Ask the proxy by one transport, without going on by TCP."""
         before = len(self.seen(query.name))
@@ -105,6 +110,8 @@ class ProxySubject:
                 return self._lacks_upstream or self._lacks_dnssec
             case "tcp":
                 return self._lacks_upstream or (None if self.has_tcp else "It does not answer by TCP (see P-tcp).")
+            case "between":
+                return "No proxy stands before the upstream here." if self.is_without else None
             case "wan":
                 return None if self.wan is not None else self.lacks_wan
             case _:

@@ -22,8 +22,8 @@ pub use buffer::{Chunk, ChunkBuffer, LINK_TYPE_MESSAGE, Packet, PacketAt};
 pub use decode::{Decoded, LeftOut, Ports, decode};
 pub use in_order::messages;
 pub use run::{PerChunk, run};
-pub(crate) use summary::found;
 pub use summary::{FileSummary, PacketCounts, ReadSummary};
+pub(crate) use summary::{found, of_which};
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;

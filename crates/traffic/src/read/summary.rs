@@ -45,18 +45,26 @@ impl ReadSummary {
     }
 }
 
+/// Adds to `text`, which says how many there are, those that are something.
+pub(crate) fn of_which(
+    mut text: String,
+    reasons: impl IntoIterator<Item = (u64, &'static str)>,
+) -> String {
+    let reasons = reasons.into_iter().filter(|(count, _)| *count > 0);
+    for (place, (count, what)) in reasons.enumerate() {
+        let separator = if place == 0 { ", of which " } else { ", " };
+        text.push_str(&format!("{separator}{count} {what}"));
+    }
+    text
+}
+
 /// What `files` hold instead of DNS messages, for an error, and what to do. `reasons` are packets and what they are.
 pub(crate) fn found(
     files: &[FileSummary],
     reasons: impl IntoIterator<Item = (u64, &'static str)>,
 ) -> String {
     let packets: u64 = files.iter().map(|file| file.packets).sum();
-    let mut text = format!("{packets} packets");
-    let reasons = reasons.into_iter().filter(|(count, _)| *count > 0);
-    for (place, (count, what)) in reasons.enumerate() {
-        let separator = if place == 0 { ", of which " } else { ", " };
-        text.push_str(&format!("{separator}{count} {what}"));
-    }
+    let mut text = of_which(format!("{packets} packets"), reasons);
     for file in files {
         let (name, number) = (file.file.display(), file.packets);
         if file.is_cut_off {

@@ -5,7 +5,7 @@ use super::input::{Form, Incoming, InputSummary, StandIns, each_message};
 use super::pass::{Passed, Select, pass};
 use crate::error::TrafficError;
 use crate::message::Message;
-use crate::read::Reading;
+use crate::read::{Reading, of_which};
 use crate::wire::{Header, View};
 use crate::write::text::{NoLine, push_line};
 use crate::write::{NoPacket, OutputFile, PcapWriter, binary, write_error};
@@ -265,15 +265,9 @@ fn no_queries(
     input: &InputSummary,
     left_out: &MessagesLeftOut,
 ) -> TrafficError {
-    let mut found = format!("{} messages", input.messages);
-    let reasons = left_out.reasons().into_iter();
-    for (place, (count, what)) in reasons.filter(|(count, _)| *count > 0).enumerate() {
-        let separator = if place == 0 { ", of which " } else { ", " };
-        found.push_str(&format!("{separator}{count} {what}"));
-    }
     TrafficError::NoQueries {
         files: reading.names(),
-        found,
+        found: of_which(format!("{} messages", input.messages), left_out.reasons()),
     }
 }
 

@@ -298,10 +298,10 @@ fn generator(start_ns: u64, outcomes: &[Outcome], answered: u64) -> Generator {
     };
     let (cpu_share, run_delay_share) = working()
         .map(|outcome| {
-            (
-                share(outcome.sending_cpu_ns),
-                share(outcome.sending_run_delay_ns),
-            )
+            let cpu_share = share(outcome.sending_cpu_ns);
+            // The kernel's counter is read when the load has ended: a thread may have waited between, too.
+            let waited = share(outcome.sending_run_delay_ns);
+            (cpu_share, waited.min((1.0 - cpu_share).max(0.0)))
         })
         .max_by(|one, other| (one.0 + one.1).total_cmp(&(other.0 + other.1)))
         .unwrap_or_default();

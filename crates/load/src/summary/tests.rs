@@ -28,6 +28,15 @@ fn shares_are_those_of_the_whole_load() {
 }
 
 #[test]
+fn no_thread_waits_for_longer_than_the_load_took() {
+    // What it waited between the end of the load and the reading of the counter stands in the counter.
+    let starved = thread(0.004, [0.003, 0.009, 0.0, 0.0]);
+    let generator = report(&fixed_rate(200.0), vec![starved]).generator;
+    assert_eq!(generator.cpu_share, 0.75);
+    assert_eq!(generator.run_delay_share, 0.25);
+}
+
+#[test]
 fn threads_without_queries_are_left_out() {
     let idle = || {
         let mut thread = Thread::new(1);

@@ -184,10 +184,14 @@ fn a_server_without_tcp_refuses_what_was_moved() {
             "{:?}",
             report.refusals
         );
+        // Not by the evidence for a bottleneck: of a load as short as this one, other programs may be it.
         assert!(
-            report.evidence[0].contains("were refused"),
-            "{}",
-            report.evidence[0]
+            report
+                .tainted
+                .iter()
+                .any(|why| why.contains("were refused")),
+            "{:?}",
+            report.tainted
         );
     }
 }

@@ -45,7 +45,7 @@ test-rust:
 	cargo test --release --locked -p dnsrig-oracle
 
 # Most tests wait for servers, so files run beside each other; TEST_WORKERS=0 runs all in one process.
-TEST_WORKERS ?= 3
+TEST_WORKERS ?= 4
 test-python:
 	$(BIN)/pytest -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder --durations=25
 

@@ -23,14 +23,27 @@ settings.load_profile("dnsrig")
 COMMAND_DEADLINE_S = 120
 TESTS = Path(__file__).parent
 LONGEST_FIRST = (
+    "studies/test_resolver_studies.py",
     "verification/test_tree_resolvers.py",
+    "verification/test_path_items.py",
     "verification/test_authoritative_matrix.py",
-    "verification/test_dnssec_items.py",
-    "verification/test_weak_resolvers.py",
+    "studies/test_runs.py",
+    "verification/test_authoritative_zones.py",
     "verification/test_proxy_items.py",
+    "verification/test_weak_resolvers.py",
+    "studies/test_resolver_faults.py",
+    "verification/test_dnssec_items.py",
+    "verification/test_innocent_servers.py",
+    "studies/test_signing.py",
+    "servers/test_real_servers.py",
+    "studies/test_validation_cost.py",
+    "studies/test_encrypted_cost.py",
     "servers/test_resolvers.py",
 )
-"""Files that begin first: they take longest, and one process is not to be left with one of them at the end."""
+"""Files that begin first: they take longest, and one process is not to be left with one of them at the end.
+
+Those that wait stand between those that compute.
+"""
 SLOW_FILES_SHOWN = 15
 
 # A test run that was started in the background of a shell, or by nohup, inherits SIGINT or SIGHUP as ignored, and would

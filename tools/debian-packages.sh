@@ -4,7 +4,8 @@
 set -eu
 
 WANTED="bind9 bind9-utils bind9-dnsutils nsd unbound dnsdist knot knot-dnsutils knot-dnssecutils pdns-server pdns-backend-bind
-pdns-backend-sqlite3 ldnsutils dnsperf softhsm2 knot-resolver pdns-recursor dnsmasq-base iproute2 nftables util-linux"
+pdns-backend-sqlite3 ldnsutils dnsperf softhsm2 knot-resolver pdns-recursor dnsmasq-base iproute2 nftables util-linux
+tcpdump tshark"
 # For the C parts of aws-lc.
 BUILD="gcc libc6-dev"
 

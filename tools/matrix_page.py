@@ -47,8 +47,11 @@ def matrix_page(note: str) -> str:
         f"# Faults, items and servers\n\n{note}Which servers each [fault](faults.md) was put before when the matrix "
         "was last recorded, and what failed. `all`: exactly the items that name the fault. `but`: the items that name "
         "the fault and cannot show it there, such as where the server has not what they are about. `also`: items that "
-        "hold there by TCP alone without the fault, and fail with it. Empty: not tried, as faults are put "
-        "before one server in turn unless all pairs are asked for. Without fault, only "
+        "hold there by TCP alone without the fault, and fail with it. Empty: not tried. Faults are put before "
+        "one server in turn unless all pairs are asked for, and never before one that has not what they are about. "
+        "Before Knot Resolver and PowerDNS Recursor, which do not answer a name the same way each time, the items that "
+        "name the fault are run alone; what a resolver does wrong towards the servers that it asks is tried "
+        "with weak resolvers alone. Without fault, only "
         "[known deviations](deviations.md) fail; with a fault they are left out here."
     ]
     for role in ROLES:

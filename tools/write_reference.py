@@ -162,7 +162,7 @@ def deviation_page(note: str) -> str:
             one.item,
             one.server,
             ", ".join(one.versions) or "all",
-            _in_setup(one) + one.reason + _in_zones(one.zones),
+            _in_setup(one) + one.reason + _in_zones(one.zones) + (" *Not each time.*" if one.not_each_time else ""),
         )
         for one in deviations()
     ]
@@ -178,7 +178,8 @@ def deviation_page(note: str) -> str:
         f"# Known deviations\n\n{note}What the versions of servers that were tried (Debian 12) fail as the rig starts "
         "them: the versions that were seen to, by their first numbers, and why. It is a failure all the same, for the "
         "exit code too; `dnsrig verify` says `known` beside it. The tests are strict: without fault nothing else "
-        "fails, and what is listed here does. What begins with a setup shows in servers of yours that have it "
+        "fails, and what is listed here does, but for what ends with *Not each time*, which shows in some runs only. "
+        "What begins with a setup shows in servers of yours that have it "
         "([how](../guide/verification.md#how-the-verifier-is-verified))."
     ]
     for role in ROLES:

@@ -3,7 +3,7 @@
 
 use dnsrig_traffic::fit::Fitting;
 use dnsrig_traffic::profile::Profile;
-use dnsrig_traffic::{Endpoint, Message, Transport};
+use dnsrig_traffic::{Endpoint, Message, SentLen, Transport};
 use libfuzzer_sys::fuzz_target;
 use std::net::Ipv4Addr;
 
@@ -20,6 +20,7 @@ fuzz_target!(|captured: Vec<(i64, u8, bool, u8, Vec<u8>)>| {
             transport: Transport::ALL[usize::from(*transport) % Transport::ALL.len()],
             octets,
             is_cut: false,
+            sent_len: SentLen::Own,
             number,
         });
     }

@@ -120,6 +120,17 @@ class Internet:
     def summary(self) -> dict[str, Any]:
         """Return `profile`, `domains`, `servers`, and the `prefixes` of all server addresses."""
 
+    @property
+    def hosts(self) -> list[str]:
+        """What precedes domains in the questions of clients; "" is the domain itself."""
+
+    def memory(self) -> dict[str, int]:
+        """Return octets by what they hold, about.
+
+        `zones` are records as they are answered from, `keys` theirs, `to_sign` the RRsets that may have to be signed,
+        `signatures` those that were made; `chains` are the hashes of registries' NSEC3 chains, beyond `memory_octets`.
+        """
+
     def questions(self, count: int, seed: int, missing_share: float) -> str:
         """Return questions that clients would ask, a line `name type` for each."""
 
@@ -189,7 +200,7 @@ class InternetServer:
         """Return what was asked and answered: a dictionary for each server, type and transport."""
 
     def state(self) -> dict[str, Any]:
-        """Return `signatures` made, `memory_octets` of zones and signatures, answers `dropped`."""
+        """Return `signatures` and `zones` made, `memory_octets` of zones and signatures, answers `dropped`."""
 
     def stop(self) -> None:
         """Stop it; raise what it broke off with, if it had."""
@@ -713,7 +724,7 @@ class TransactionReader:
     def __iter__(self) -> TransactionReader: ...
     def __next__(self) -> list[tuple[str, str, bytes, bytes | None]]: ...
     def counts(self) -> str:
-        """Give what was read as JSON, after the last batch."""
+        """Give what was read and made as JSON, after the last batch."""
 
 @final
 class TransactionWriter:
@@ -722,6 +733,8 @@ class TransactionWriter:
     def __new__(cls, path: str | PathLike[str], form: str) -> TransactionWriter: ...
     def write(
         self,
+        file: str | PathLike[str],
+        first_row: int,
         times_ns: bytes,
         ids: bytes,
         client_ports: bytes,
@@ -735,10 +748,10 @@ class TransactionWriter:
         query_ends: bytes,
         queries: bytes,
     ) -> None:
-        """Write a batch: each argument is a buffer as Arrow has it."""
+        """Write a batch, which begins at `first_row` of `file`: each other argument is a buffer as Arrow has it."""
 
     def finish(self) -> str:
-        """End the file and give it its name; return what was written as JSON."""
+        """End the file and give it its name; return what was written as JSON. If that is nothing, no file is left."""
 
 def traffic_synthesise(
     profile: str, plan: str, path: str | PathLike[str], on_progress: Callable[[int], None] | None = None

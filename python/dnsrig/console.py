@@ -19,7 +19,9 @@ class PlainConsole(Console):
     """
 
     def __init__(self, *, stderr: bool = False) -> None:
-        super().__init__(stderr=stderr, highlight=False, markup=False)
+        # What shows control characters as text on standard error is for messages, not for what draws with them.
+        drawn_on = getattr(sys.stderr, "behind", None) if stderr else None
+        super().__init__(stderr=stderr, file=drawn_on, highlight=False, markup=False)
         self._wraps = self.file.isatty()
         if not self._wraps:
             self.width = UNBOUNDED

@@ -113,8 +113,8 @@ def internet_namespace(prefixes: Sequence[str], servers: Sequence[str] = ()) -> 
 
 
 def write_accounts(path: Path, accounts: Sequence[Mapping[str, Any]], state: Mapping[str, Any]) -> None:
-    """Write the accounts of an Internet as JSON."""
-    write_object(path, {**state, "accounts": list(accounts)})
+    """Write the accounts of an Internet as JSON: the schema dnsrig-accounts/1."""
+    write_object(path, {"schema": "dnsrig-accounts/1", **state, "accounts": list(accounts)})
 
 
 def write_object(path: Path, value: Mapping[str, Any]) -> None:

@@ -24,7 +24,8 @@ def test_the_capture_is_what_it_says(tmp_path: Path) -> None:
     report = _core.traffic_stats([first.path]).report()
     found = json.loads(report)
     assert found["packets"]["read"] == found["packets"]["dns"] == first.packets == 50_000
-    assert found["answers"] == {"count": 25_000, "answered": 25_000, "unanswered": 0, "unmatched": 0}
+    no_trouble = {"unanswered": 0, "unmatched": 0, "given_up": 0}
+    assert found["answers"] == {"count": 25_000, "answered": 25_000, **no_trouble}
     assert not any(found["packets"]["malformed"].values())
     assert 0.15 < found["rcodes"]["NXDOMAIN"] / 25_000 < 0.25
 

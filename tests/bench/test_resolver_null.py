@@ -73,22 +73,36 @@ def test_the_burden_is_a_share_of_the_resolvers_own_time_and_ends_with_it(bench)
     assert os.sched_getaffinity(0)
 
 
-@pytest.mark.parametrize(("differs", "missed", "code"), [(0, 0, 0), (1, 0, 0), (2, 0, 1), (0, 2, 1)])
-def test_19_of_20_runs_have_to_be_right(bench, capsys, differs, missed, code):
-    runs = [{"differs": ["CPU"] if number < differs else [], "burden_found": number >= missed} for number in range(20)]
+def cpu(again=1.0, burdened=1.05, spread=0.1):
+    """Give the CPU times of a run, off at 1 with a spread of its own, the others beside it."""
+    off, other = [1.0, 1.0 + spread, 1.0 - spread], [1.0 + spread, 1.0, 1.0 - spread]
+    times = {"off": off, "again": [again * one for one in other], "burdened": [burdened * one for one in other]}
+    return {"server_cpu_us_per_query": times}
+
+
+RIGHT = {"differs": [], **cpu()}
+
+
+@pytest.mark.parametrize(
+    ("differs", "shares", "code"),
+    [(0, (1.0, 1.05), 0), (1, (1.0, 1.05), 0), (2, (1.0, 1.05), 1), (0, (1.0, 1.0), 1), (0, (1.06, 1.06), 1)],
+)
+def test_19_of_20_runs_have_to_be_right_and_all_together_to_show_the_burden(bench, capsys, differs, shares, code):
+    again, burdened = shares
+    runs = [{"differs": ["CPU"] if number < differs else [], **cpu(again, burdened)} for number in range(20)]
     assert bench.tell(runs, 0.05) == code
-    assert (
-        f"no difference in {20 - differs} of 20 runs; a burden of 5%: found in {20 - missed}" in capsys.readouterr().out
-    )
-
-
-RIGHT = {"differs": [], "burden_found": True}
+    said = capsys.readouterr().out
+    assert f"no difference in {20 - differs} of 20 runs\n" in said
+    assert f"a burden of 5%: {burdened - 1:+.1%} CPU time a query [" in said
+    assert "] over 60 repetitions" in said
 
 
 def test_fewer_than_20_runs_that_count_say_nothing(bench, capsys):
     runs = [RIGHT] * 19 + [{"invalid": "0 of 6 repetitions of again were measured"}]
     assert bench.tell(runs, 0.05) == bench.TOO_FEW == 4
-    assert "invalid and not counted: 1\ntoo few runs to say anything: 19" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "invalid and not counted: 1\n" in said
+    assert "too few runs to say anything: 19" in said
     assert bench.tell([], 0.05) == 4
 
 

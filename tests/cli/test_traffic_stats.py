@@ -3,9 +3,12 @@
 import collections
 import json
 import lzma
+import math
+import os
 import subprocess
 import sys
 from importlib import resources
+from pathlib import Path
 
 import dns.flags
 import dns.rcode
@@ -17,6 +20,7 @@ from jsonschema import Draft202012Validator
 from other_programs import need
 
 SYN, FIN, PUSH = 0x02, 0x01, 0x18
+GOLDEN = Path(__file__).parent / "golden" / "traffic_stats.txt"
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +79,7 @@ def test_every_figure_is_that_of_the_messages_made(dnsrig, known, capture, schem
         "answered": len(answers),
         "unanswered": len(queries) - len(answers),
         "unmatched": 0,
+        "given_up": 0,
     }
     assert found["failed"] == sum(answer.rcode() != 0 for answer in answers)
     assert found["rcodes"] == collections.Counter(dns.rcode.to_text(answer.rcode()) for answer in answers)
@@ -99,6 +104,11 @@ def test_every_figure_is_that_of_the_messages_made(dnsrig, known, capture, schem
     latencies = sorted(answer_ns - at_ns for at_ns, answer_ns, *_ in known if answer_ns is not None)
     assert found["latency_ns"]["max"] == latencies[-1]
     assert found["latency_ns"]["p50"] == pytest.approx(latencies[(len(latencies) + 1) // 2 - 1], rel=1 / 128)
+    seconds = collections.Counter(at_ns // 10**9 for at_ns, *_ in known)
+    counts = sorted(seconds[second] for second in range(min(seconds), max(seconds) + 1))
+    assert found["rate_qps"]["max"] == counts[-1]
+    assert found["rate_qps"]["p95"] == counts[math.ceil(0.95 * len(counts)) - 1]
+    assert found["rate_qps"]["mean"] == pytest.approx(len(queries) / found["seconds"])
     assert found["transports"] == {"udp": 720, "tcp": 80}
     assert found["tcp"]["sessions"] == 80
     closed = sum(answer_ns is not None for _, answer_ns, *_ in known[::10])
@@ -134,15 +144,26 @@ def test_tshark_counts_the_same(dnsrig, capture):
     assert ours == types
 
 
+def test_the_text_is_the_golden_file(dnsrig, capture):
+    """Set DNSRIG_UPDATE_GOLDEN=1 to write it anew, then read the difference.
+
+    The tests above say that the figures are right; this one says that they are printed, in which words and order.
+    """
+    done = dnsrig("traffic", "stats", capture, cwd=capture.parent)
+    assert (done.code, done.err) == (0, "")
+    # How fast it was read is of this machine.
+    kept = [line.rstrip() + "\n" for line in done.out.splitlines() if not line.startswith("read at ")]
+    if os.environ.get("DNSRIG_UPDATE_GOLDEN"):
+        GOLDEN.write_text("".join(kept))
+    assert "".join(kept) == GOLDEN.read_text()
+
+
 def test_forms_of_output(dnsrig, capture, tmp_path):
-    text = dnsrig("traffic", "stats", capture)
-    assert text.code == 0, text.err
-    for words in ("maximum burst", "recursion desired", "TCP sessions never closed", "NXDOMAIN", "top-level domain"):
-        assert words in text.out
     page = tmp_path / "page.html"
     assert dnsrig("traffic", "stats", capture, "--html", page).code == 0
     content = page.read_text()
     assert "<svg" in content and "maximum burst" in content and "example.org." in content
+    assert ">192.0.2.13</th>" in content
     packed = tmp_path / "known.pcap.xz"
     packed.write_bytes(lzma.compress(capture.read_bytes()))
     first, second = (dnsrig("traffic", "stats", file, "--json", "--names", 0).json for file in (capture, packed))
@@ -164,6 +185,13 @@ def test_statistics_are_merged_and_compared(dnsrig, capture, schema, tmp_path):
     assert "type MX" in dnsrig("traffic", "stats", "--compare", capture, stored).out
     wrong = dnsrig("traffic", "stats", "--merge", capture)
     assert wrong.code == 2 and "holds no statistics" in wrong.err
+    older = json.loads(stored.read_text())
+    older["state"]["version"] = 1
+    (old := tmp_path / "old.json").write_text(json.dumps(older, sort_keys=True))
+    for files in (["--merge", stored, old], ["--merge", old], ["--compare", old, capture]):
+        wrong = dnsrig("traffic", "stats", *files)
+        assert wrong.code == 2 and f"{old}: statistics of version 1" in wrong.err, wrong.err
+        assert "make them again" in wrong.err
 
 
 def test_captures_with_many_names_and_clients_add_up_exactly(dnsrig, schema, tmp_path):
@@ -212,8 +240,12 @@ def test_what_is_wrong_is_said(dnsrig, capture, tmp_path):
     assert done.code == 2
     text = tmp_path / "queries.txt"
     text.write_text("www.example.test A\n")
-    done = dnsrig("traffic", "stats", text)
-    assert done.code == 2 and "dnsrig traffic convert" in done.err
+    table = tmp_path / "queries.parquet"
+    table.write_bytes(b"PAR1" + bytes(40))
+    for file, form in ((text, "text"), (table, "parquet")):
+        for command in (["stats", file], ["filter", "query", file, "-f", tmp_path / "out.pcap"]):
+            done = dnsrig("traffic", *command)
+            assert done.code == 2 and f"'dnsrig traffic convert --from {form}'" in " ".join(done.err.split()), done.err
 
 
 def test_packets_with_a_wrong_clock_spoil_no_figure(dnsrig, schema, tmp_path):
@@ -235,7 +267,7 @@ def test_packets_with_a_wrong_clock_spoil_no_figure(dnsrig, schema, tmp_path):
         found = json.loads(done.out)
         schema.validate(found)
         assert found["start"] == "2023-11-14T22:13:20Z" and 199 <= found["seconds"] <= 200
-        assert found["rate_qps"] == pytest.approx({"mean": 200 / found["seconds"], "p95": 1, "max": 1})
+        assert found["rate_qps"] == pytest.approx({"mean": 200 / found["seconds"], "p95": 1, "max": 1, "beyond": 0})
         assert found["requests"] == 200 + len(ends)
         assert (found["clock"] is None) == (warning is None)
         assert warning is None or warning in done.err
@@ -248,11 +280,76 @@ def test_times_that_run_backwards_are_counted_and_said(dnsrig, schema, tmp_path)
     query = b"\x00\x07\x01\x00\x00\x01" + bytes(6) + b"\x03www\x04test\x00\x00\x01\x00\x01"
     packet = udp(("192.0.2.1", 4000), ("198.51.100.53", 53), query)
     start_ns, capture = 1_700_000_000 * 10**9, tmp_path / "back.pcap"
+    ahead = [start_ns + number * 10**9 for number in range(12)]
     for back_ns, is_said in ((900_000, False), (2_500_000_000, True)):
-        times = [start_ns, start_ns + 10**9, start_ns + 10**9 - back_ns, start_ns + 2 * 10**9]
+        times = [*ahead, ahead[-1] - back_ns, ahead[-1] + 10**9]
         write_pcap(capture, [Packet(time_ns, packet) for time_ns in times])
         done = dnsrig("traffic", "stats", capture, "--json")
         schema.validate(done.json)
         [file] = done.json["files"]
         assert (file["back_in_time"], file["furthest_back_ns"]) == (1, back_ns)
         assert ("times run backwards at 1 packets, by up to 2.5 s" in done.err) == is_said, done.err
+    # In reverse order, in steps so small that single ones would say nothing.
+    write_pcap(capture, [Packet(start_ns - number * 500_000, packet) for number in range(12)])
+    assert "times run backwards at 11 packets, by up to" in dnsrig("traffic", "stats", capture).err
+
+
+def test_a_top_level_domain_of_its_own_for_each_query_is_counted(dnsrig, tmp_path):
+    # More than the tables of zones have room for.
+    names, capture = 1_100_000, tmp_path / "tlds.pcap"
+    queries = tmp_path / "queries.txt"
+    queries.write_text("".join(f"q{number:07x}. A\n" for number in range(names)))
+    made = dnsrig("traffic", "convert", queries, "-f", capture)
+    assert made.code == 0, made.err
+    found = dnsrig("traffic", "stats", capture, "--json").json["names"]
+    assert found["unknown_tld"] == names and found["zones"][0]["error"] > 0
+
+
+def test_several_datagrams_as_one_packet_are_counted_each(dnsrig, schema, tmp_path):
+    query = b"\x00\x07\x01\x00\x00\x01" + bytes(6) + b"\x03www\x04test\x00\x00\x01\x00\x01"
+    capture = tmp_path / "merged.pcap"
+    ends = ("192.0.2.1", 4000), ("198.51.100.53", 53)
+    write_pcap(capture, [Packet(10**18, udp(*ends, query * number)) for number in (1, 3, 2)])
+    done = dnsrig("traffic", "stats", capture, "--json")
+    schema.validate(done.json)
+    assert (done.json["packets"]["merged"], done.json["requests"]) == (2, 6)
+    assert done.json["sizes"]["query_mean"] == len(query)
+    shown = dnsrig("traffic", "stats", capture).out
+    assert "several datagrams as one" in shown and "2, the messages of which are counted each" in shown
+
+
+def test_several_datagrams_as_one_packet_are_taken_apart_by_all(dnsrig, tmp_path):
+    def query(number: int, name: bytes) -> bytes:
+        return number.to_bytes(2) + b"\x01\x00\x00\x01" + bytes(6) + name + b"\x04test\x00\x00\x01\x00\x01"
+
+    ends = ("192.0.2.1", 4000), ("198.51.100.53", 53)
+    merged = b"".join(query(number, b"\x03www" if number % 2 else b"\x03ftp") for number in range(1, 6))
+    capture = tmp_path / "merged.pcap"
+    write_pcap(capture, [Packet(10**18, udp(*ends, merged)), Packet(10**18, udp(*ends, query(9, b"\x03www")))])
+    lines = tmp_path / "queries.txt"
+    assert dnsrig("traffic", "convert", capture, "-f", lines).code == 0
+    names = [line.split()[0] for line in lines.read_text().splitlines() if not line.startswith(";")]
+    assert names == ["www.test.", "ftp.test.", "www.test.", "ftp.test.", "www.test.", "www.test."]
+    for command, expected in (
+        (("filter", "name www.test"), 4),
+        (("warp", "--speed", "2"), 6),
+        (("sample", "--clients", "100%"), 6),
+        (("anonymize",), 6),
+    ):
+        output = tmp_path / f"{command[0]}.pcap"
+        arguments = (*command[1:], capture) if command[0] == "filter" else (capture, *command[1:])
+        done = dnsrig("traffic", command[0], *arguments, "-f", output)
+        assert done.code == 0, done.err
+        found = dnsrig("traffic", "stats", output, "--json").json
+        assert (found["requests"], found["packets"]["merged"]) == (expected, 0), command[0]
+
+
+def test_tcp_that_cannot_be_used_is_in_the_text(dnsrig, tmp_path):
+    query = b"\x00\x07\x01\x00\x00\x01" + bytes(6) + b"\x03www\x04test\x00\x00\x01\x00\x01"
+    data = len(query).to_bytes(2, "big") + query
+    ends, capture = (("192.0.2.1", 4000), ("198.51.100.53", 53)), tmp_path / "tcp.pcap"
+    parts = [(0, data[5:]), (23, data), (23, data), (51, data[:9])]
+    write_pcap(capture, [Packet(10**18, tcp(*ends, 100 + place, PUSH, part)) for place, part in parts])
+    text = dnsrig("traffic", "stats", capture).out
+    assert "TCP packets sent again    1\n" in text, text
+    assert "TCP not used              1 segments without a known place, 1 messages not whole\n" in text, text

@@ -4,7 +4,6 @@ import gzip
 import json
 import lzma
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +13,7 @@ import dns.message
 import pyarrow.parquet as pq
 import pytest
 from capture_maker import session, traffic, udp, write_pcap
+from other_programs import need
 from waiting import wait_until
 
 FIELDS = ("ip.src", "ipv6.src", "dns.id", "dns.qry.name", "dns.qry.type")
@@ -27,8 +27,7 @@ def capture(tmp_path_factory):
 
 def tshark(path, display_filter=None):
     """Give the DNS messages that tshark finds: a packet may have several."""
-    if shutil.which("tshark") is None:
-        pytest.skip("tshark is not installed: install the Debian package tshark")
+    need("tshark", "tshark")
     command = ["tshark", "-n", "-r", str(path), "-Y", display_filter or "dns", "-T", "json", "--no-duplicate-keys"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     found = Counter()
@@ -101,8 +100,7 @@ def test_no_message_is_lost_or_changed(dnsrig, capture, tmp_path):
 def test_checksums_of_made_packets_are_right(dnsrig, capture, tmp_path):
     out = tmp_path / "tcp.pcap"
     assert dnsrig("traffic", "filter", "tcp and query or zone example.com", capture, "-f", out).code == 0
-    if shutil.which("tshark") is None:
-        pytest.skip("tshark is not installed: install the Debian package tshark")
+    need("tshark", "tshark")
     checks = ["-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE"]
     bad = 'tcp.checksum.status == "Bad" or ip.checksum.status == "Bad" or tcp.analysis.flags or _ws.malformed'
     command = ["tshark", "-n", "-r", str(out), *checks, "-Y", f"tcp and ({bad})"]

@@ -1,6 +1,5 @@
 """`dnsrig traffic synthesize`, `fit` and `profiles`: by the eyes of other tools, and what happens when they cannot."""
 
-import shutil
 import signal
 import subprocess
 import sys
@@ -12,6 +11,7 @@ import dns.rcode
 import dns.rdatatype
 import pytest
 from full_output import TARGETS, run_into
+from other_programs import need
 from waiting import wait_until
 
 
@@ -23,8 +23,7 @@ def synthesize(dnsrig, file, *options, profile="root-2006"):
 
 def fields(file, *names):
     """Give fields of all packets, as tshark reads them."""
-    if shutil.which("tshark") is None:
-        pytest.skip("tshark is not installed: install the Debian package tshark")
+    need("tshark", "tshark")
     command = ["tshark", "-r", file, "-T", "fields", "-o", "udp.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE"]
     for name in names:
         command += ["-e", name]

@@ -1,8 +1,11 @@
 """Real resolvers resolve and validate a simulated Internet in a network namespace, all to the same effect."""
 
+import os
 import shutil
+import subprocess
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,13 +21,15 @@ from dnsrig import _core
 from dnsrig.errors import InputError
 from dnsrig.hosts.namespace import Namespace
 from dnsrig.hosts.network import users
-from dnsrig.internet import bind_keys, internet_namespace, resolver_addresses
+from dnsrig.internet import bind_keys, internet_namespace, resolver_addresses, write_files
+from dnsrig.servers.ports import find_free_port
 from dnsrig.servers.resolvers.registry import resolver_driver
 from dnsrig.servers.resolvers.settings import ResolverSettings
 
 QUESTIONS = 60
 ANSWER_S = 15.0
 AGAIN = 4
+SBIN = "/usr/sbin:/sbin:/usr/bin:/bin"
 RESOLVERS = ("unbound", "bind", "knot-resolver", "powerdns-recursor")
 
 
@@ -197,3 +202,55 @@ def test_delv_validates(rig: Rig, tmp_path: Path) -> None:
             )
     assert not [text for text in said if "resolution failed" in text and "ncache" not in text]
     assert [text for text in said if "fully validated" in text]
+
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "internet.md"
+BIND_READY_S = 20.0
+
+
+@contextmanager
+def bind_by_the_guide(folder: Path, internet_port: int) -> Iterator[int]:
+    """Start named with the configuration that the guide has for --loopback; give the port on which it answers."""
+    if shutil.which("named", path=SBIN) is None:
+        pytest.skip("needs named: install the Debian package bind9")
+    text = next(block for block in GUIDE.read_text().split("```") if "listen-on port 5353" in block and "zone" in block)
+    port = find_free_port("127.0.0.1")
+    config = folder / "named.conf"
+    config.write_text(text.replace("port 5300;", f"port {internet_port};").replace("port 5353 {", f"port {port} {{"))
+    log = folder / "named.log"
+    with (
+        log.open("w") as said,
+        subprocess.Popen(
+            ["named", "-4", "-g", "-c", config.name],
+            cwd=folder,
+            stdout=said,
+            stderr=said,
+            env=os.environ | {"PATH": SBIN},
+        ) as process,
+    ):
+        try:
+            deadline = time.monotonic() + BIND_READY_S
+            while not any(line.endswith(" running") for line in log.read_text().splitlines()):
+                assert process.poll() is None, log.read_text()
+                assert time.monotonic() < deadline, log.read_text()
+                time.sleep(0.05)
+            yield port
+        finally:
+            process.terminate()
+
+
+def test_bind_resolves_without_namespaces_as_the_guide_says(tmp_path: Path) -> None:
+    internet = _core.Internet("small", seed=1, signed_at_s=int(time.time()), distances=False, loopback=True)
+    write_files(internet, tmp_path / "inet")
+    server = _core.InternetServer(internet, port=0, threads=1, loopback=True)
+    try:
+        with bind_by_the_guide(tmp_path, server.port) as port:
+            flags = []
+            for line in internet.questions(20, 7, 0.3).splitlines():
+                query = dns.message.make_query(*line.split(), want_dnssec=True)
+                response = dns.query.udp_with_fallback(query, "127.0.0.1", port=port, timeout=ANSWER_S)[0]
+                assert response.rcode() in {dns.rcode.NOERROR, dns.rcode.NXDOMAIN}, line
+                flags.append(bool(response.flags & dns.flags.AD))
+    finally:
+        server.stop()
+    assert 20 // 5 < sum(flags) < 20

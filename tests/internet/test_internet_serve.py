@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +19,17 @@ import dns.rcode
 import dns.rdatatype
 import dns.rrset
 import dns.zonefile
+import jsonschema
 import pytest
 from dnsrig import _core
 from dnsrig.cli import internet_serve
 from dnsrig.errors import EnvironmentLacksError
-from dnsrig.internet import bind_keys, resolver_addresses, totals
+from dnsrig.internet import bind_keys, resolver_addresses, totals, write_accounts
 
 ANSWER_S = 10.0
 STOP_S = 20.0
 SIGNED_AT_S = 1_669_900_000
+LIMIT_OF_COM = '[[rate_limit]]\noperator = ".com"\nqps = {}\n\n'
 
 
 @dataclass(frozen=True)
@@ -114,6 +117,17 @@ def test_accounts_say_what_was_asked(served: Served) -> None:
     assert sum(row[2] for row in totals(served.server.accounts())) >= before + 5
 
 
+def test_the_file_of_accounts_keeps_its_schema(served: Served, tmp_path: Path) -> None:
+    served.ask(served.root, ".", "DNSKEY", tcp=True)
+    while not any(row["transport"] == "tcp" for row in served.server.accounts()):
+        served.ask(served.root, ".", "DNSKEY")
+    accounts = served.server.accounts()
+    write_accounts(tmp_path / "upstream.json", accounts, served.server.state())
+    written = json.loads((tmp_path / "upstream.json").read_text())
+    jsonschema.validate(written, json.loads(resources.files("dnsrig.schemas").joinpath("accounts.json").read_text()))
+    assert written["accounts"] == accounts
+
+
 def test_the_same_seed_gives_the_same_hints_and_another_seed_other_keys() -> None:
     first, second, other = (
         _core.Internet("small", seed=seed, signed_at_s=SIGNED_AT_S, domains=1000) for seed in (3, 3, 4)
@@ -146,6 +160,17 @@ def test_resolvers_send_from_the_first_address_of_each_prefix() -> None:
         (("198.18.0.0", "198.18.1.0"), "has bits beyond its 15 bits of prefix"),
         (("mx_share", "mx_shares"), "mx_shares"),
         (("name = ", "name := "), "line"),
+        (
+            ("[latency.near]", f"{LIMIT_OF_COM.format(5)}{LIMIT_OF_COM.format(7)}[latency.near]"),
+            "rate_limit of .com is given twice; leave one of them out",
+        ),
+        (('type = "MX"', 'type = "ANY"'), "clients.types: ANY is no type of records; give a mnemonic such as A"),
+        (('type = "MX"', 'type = "OPT"'), "clients.types: OPT is no type of records"),
+        (('type = "MX"', 'type = "NONE"'), "clients.types: NONE is no type of records"),
+        (('type = "A", weight = 0.62', 'type = "A", weight = -1'), "clients.types: weight is -1"),
+        (('host = "mail"', 'host = "mail."'), "clients.hosts: 'mail.' precedes no domain; give 1 to 4 labels"),
+        (('host = "mail"', 'host = "E-Mail"'), "clients.hosts: 'E-Mail' precedes no domain"),
+        (("zipf = 1.0\n", "zipf = -0.5\n"), "zipf is -0.5; choose a number from 0 to 4"),
     ],
 )
 def test_profiles_that_cannot_be(
@@ -181,6 +206,35 @@ def test_what_a_query_file_asks_for_is_signed_beforehand(served: Served, tmp_pat
         assert server.state()["signatures"] == made
     finally:
         server.stop()
+
+
+def test_clients_ask_as_the_profile_says(dnsrig: Callable[..., Any], tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    text = _core.Internet.profile_text("small")
+    start, end = text.index("[clients]"), text.index("[latency.near]")
+    others = '[clients]\ntypes = [{ type = "TYPE65", weight = 1 }]\nhosts = [{ host = "a._b", weight = 1 }]\n\n'
+    asked = {}
+    for name, clients in (("as shipped", text[start:end]), ("silent", ""), ("others", others)):
+        path.write_text(text[:start] + clients + text[end:])
+        done = dnsrig("internet", "questions", "-", "--profile", path, "--internet-seed", 1, "-n", 200, "--seed", 3)
+        assert done.code == 0, done.err
+        asked[name] = done.out
+    # What a profile says nothing of is as it was before it could.
+    assert asked["silent"] == asked["as shipped"]
+    types = {line.split()[1] for line in asked["others"].splitlines()}
+    assert types <= {"HTTPS", "TYPE65", "PTR"} and len(types) == 2
+    assert sum(line.startswith("a._b.") for line in asked["others"].splitlines()) > 100
+
+
+def test_memory_is_told_by_what_it_holds() -> None:
+    internet = _core.Internet("small", seed=1, signed_at_s=SIGNED_AT_S)
+    internet.prepare()
+    before = internet.memory()
+    internet.presign(20, 1)
+    after = internet.memory()
+    assert set(after) == {"zones", "keys", "to_sign", "signatures", "chains"}
+    assert after["chains"] == before["chains"] > 10_000
+    assert all(after[kind] > before[kind] for kind in after if kind != "chains")
 
 
 GROWTH = """

@@ -12,6 +12,7 @@ from dnsrig.servers.base import ServedZone, Server, ServerSettings
 from dnsrig.servers.certificates import Certificate
 from dnsrig.servers.registry import driver, drivers
 from dnsrig.servers.rendering import quoted, zone_name
+from dnsrig.servers.settings import TransferKey
 from dnsrig.servers.transports import EncryptedTransport
 from hypothesis import given
 from hypothesis import strategies as st
@@ -59,7 +60,14 @@ def encrypted_case(kind: type[Server], folder: Path = FOLDER, zones: Path = ZONE
     return kind([ServedZone("example", zones / "example.zone")], settings, folder)
 
 
+def secondary_case(kind: type[Server], folder: Path = FOLDER, zones: Path = ZONES) -> Server:
+    key = TransferKey(bytes(32))
+    settings = ServerSettings(port=5300, transfer_key=key, primary=("127.0.0.1", 5301))
+    return kind([ServedZone("example", zones / "example.zone"), ServedZone(".", zones / "root")], settings, folder)
+
+
 CASES = {"default": default_case, "other": other_case}
+SECONDARIES = [name for name, kind in drivers().items() if kind.takes_transfers]
 HAVE: dict[str, list[EncryptedTransport]] = {
     "embedded": ["dot", "doh", "doq"],
     "bind": ["dot", "doh"],
@@ -79,6 +87,25 @@ def test_golden(name: str, case: str) -> None:
 @pytest.mark.parametrize("name", list(HAVE))
 def test_golden_encrypted(name: str) -> None:
     compare_with_golden(name, "encrypted", encrypted_case(driver(name)))
+
+
+@pytest.mark.parametrize("name", SECONDARIES)
+def test_golden_secondary(name: str) -> None:
+    compare_with_golden(name, "secondary", secondary_case(driver(name)))
+
+
+@pytest.mark.parametrize("name", SECONDARIES)
+def test_servers_checker_accepts_a_secondary(name: str, tmp_path: Path) -> None:
+    kind = driver(name)
+    if kind.find() is None:
+        pytest.skip(f"{kind.title} is not installed: install the Debian package {kind.package}")
+    secondary_case(kind, tmp_path / "server", tmp_path).check()
+
+
+@pytest.mark.parametrize("name", [name for name, kind in drivers().items() if not kind.takes_transfers])
+def test_servers_that_cannot_be_secondaries_refuse(name: str) -> None:
+    with pytest.raises(InputError, match=r"leave it out|cannot be a secondary"):
+        secondary_case(driver(name))
 
 
 def compare_with_golden(name: str, case: str, server: Server) -> None:
@@ -169,6 +196,7 @@ def test_unwritable_zone_name_is_refused(name: str) -> None:
         ({"threads": 0}, "at least one thread"),
         ({"tcp_clients": 0}, "at least one TCP"),
         ({"cpus": frozenset()}, "at least one CPU"),
+        ({"primary": ("127.0.0.1", 53)}, "needs the key of its primary"),
         ({"encrypted": frozenset({"dot", "doq"})}, "DoT, DoQ cannot be served without a certificate"),
         ({"encrypted_ports": {"dot": -1}}, "-1"),
         ({"port": 5300, "encrypted_ports": {"dot": 5300}}, "cannot have one port"),

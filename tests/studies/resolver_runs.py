@@ -51,7 +51,7 @@ def skip_without(*resolvers: str) -> None:
 
 def settings(name: str, servers: tuple[str, ...] = ("unbound",), **more: Any) -> Any:
     found = study(name)
-    return found.settings_type(servers=servers, **{**found.defaults, **SMALL, **more})
+    return found.fitted(found.settings_type(servers=servers, **{**found.defaults, **SMALL, **more}))
 
 
 def run_study(

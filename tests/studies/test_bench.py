@@ -1,10 +1,13 @@
 """The frame of measurements: what becomes of a run whose server dies, cannot start, or fails in one case."""
 
 import json
+import os
+import time
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib import resources
+from types import SimpleNamespace
 
 import jsonschema
 import pyarrow as pa
@@ -12,7 +15,7 @@ import pytest
 from dnsrig.errors import EnvironmentLacksError, InputError, SubjectFailedError
 from dnsrig.runs.folder import RunFolder
 from dnsrig.runs.writing import DiskFullError
-from dnsrig.studies import bench, conduct
+from dnsrig.studies import bench, clocks, conduct
 from dnsrig.studies.bench import Bench, Observation, Outcome
 from dnsrig.studies.placement import place
 from dnsrig.studies.settings import StudySettings
@@ -31,6 +34,17 @@ LOAD = {
     "latency_ns": {"p50": 1, "p99": 1},
     "bytes": {"sent": 1, "received": 1},
 }
+
+
+@pytest.mark.parametrize(("step_s", "said"), [(0.0, False), (0.01, False), (3600.0, True), (-0.2, True)])
+def test_a_clock_that_was_set_during_a_load_taints_it(monkeypatch, step_s, said):
+    """The real-time clock makes a step while the server is looked at."""
+    real_ns, stepped = time.time_ns, []
+    monkeypatch.setattr(clocks.time, "time_ns", lambda: real_ns() + round(sum(stepped) * 1e9))
+    server = SimpleNamespace(pids=lambda: [os.getpid()], check_running=lambda: None)
+    _, observed = bench.observe(server, lambda: stepped.append(step_s))
+    assert observed.clock_step_s == pytest.approx(step_s, abs=0.02)
+    assert any("clock was set" in reason for reason in observed.disturbances) == said
 
 
 @dataclass(frozen=True)
@@ -215,6 +229,9 @@ def test_a_full_disk_is_no_failure_of_a_case(measured, run, monkeypatch):
 class Lacking:
     name = "fake"
     reasons = ("Knot DNS 3.2.6 has no DNS over TLS", "Knot DNS 3.2.6 has no DNS over HTTPS")
+
+    def fitted(self, settings):
+        return settings
 
     def check(self, settings):
         pass

@@ -54,6 +54,9 @@ class Bare:
     def silence(self):
         return ""
 
+    def renewed(self):
+        return self
+
 
 def without_servers(case, known, _folder, _held):
     """Verify nothing: every item that needs something is not applicable."""

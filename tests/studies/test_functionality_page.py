@@ -5,15 +5,16 @@ from pathlib import Path
 
 import pytest
 from dnsrig.items.catalogue import items
+from dnsrig.studies.functionality.published import published_items
 from dnsrig.studies.functionality.summary import ROLE_WORDS
 from dnsrig.verification.item import ROLES
 
 PAGE = Path(__file__).parents[2] / "docs" / "studies" / "functionality.md"
-ROW = re.compile(r"\| ([A-Z][\w-]*) \|")
+ROW = re.compile(r"^\| ([A-Z][\w-]*) \| (.+?) \| (notice|warning|error|critical) \|", re.MULTILINE)
 
 
-def ids_of(role):
-    """Give the ids in the tables of a role, below the headline of all items."""
+def rows_of(role):
+    """Give ids, requirements and severities in the tables of a role, below the headline of all items."""
     every = PAGE.read_text().partition("\n## Every item\n")[2].partition("\n## ")[0]
     sections = {text.partition("\n")[0].lower(): text for text in every.split("\n### ")[1:]}
     return ROW.findall(sections[ROLE_WORDS[role].lower()])
@@ -22,7 +23,15 @@ def ids_of(role):
 @pytest.mark.parametrize("role", ROLES)
 def test_page_has_the_items_of_the_catalogue(role):
     """Where it has not: `dnsrig run functionality`, then `tools/write_study_page.py RUN`."""
-    assert sorted(ids_of(role)) == sorted(known.item.id for known in items(role))
+    wanted = [(known.item.id, known.item.requirement, str(known.item.severity)) for known in items(role)]
+    assert sorted(rows_of(role)) == sorted(wanted)
+
+
+def test_page_has_the_published_items_as_they_are_asked_today() -> None:
+    """Where it has not, `dnsrig report RUN` makes the run's report anew, as long as the items themselves were run."""
+    page = PAGE.read_text()
+    rows = [f"| {one.id} | {', '.join(one.items)} | {one.requirement} |" for one in published_items()]
+    assert [row for row in rows if row not in page] == []
 
 
 def test_page_is_of_a_whole_run():

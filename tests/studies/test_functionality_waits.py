@@ -101,6 +101,9 @@ def test_interruption_ends_waits_and_puts_things_away():
         def silence(self):
             return ""
 
+        def renewed(self):
+            return self
+
     def slow(_subject):
         pause(LONG_S)
         return passed("It waited.")
@@ -150,6 +153,9 @@ def test_slow_items_run_last():
 
         def silence(self):
             return ""
+
+        def renewed(self):
+            return self
 
     items = [noting(known) for known in cases.case_items("proxy", "all")]
     results = run_items(items, Whole())

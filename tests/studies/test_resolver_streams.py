@@ -257,3 +257,23 @@ def test_an_internet_whose_profile_was_not_noted_is(run):
 def test_counts_that_cannot_be_read_are_told(read, said):
     with pytest.raises(SubjectFailedError):
         read(said)
+
+
+def internet_of(path, hosts):
+    """Make the small Internet whose clients ask for other hosts."""
+    text = _core.Internet.profile_text("small")
+    start, end = text.index("hosts = [{ host"), text.index("zipf = 1.0\n\n[latency")
+    listed = ", ".join(f'{{ host = "{host}", weight = 1 }}' for host in hosts)
+    path.write_text(f"{text[:start]}hosts = [{listed}]\n{text[end:]}")
+    return _core.Internet(str(path), seed=1, signed_at_s=int(time.time()), domains=2000, distances=False)
+
+
+def test_names_that_are_to_exist_are_of_hosts_that_every_domain_has_whatever_clients_ask_for(tmp_path):
+    internet = internet_of(tmp_path / "mine.toml", ("www", "_imaps._tcp", "www.shop"))
+    assert internet.hosts == ["www", "_imaps._tcp", "www.shop"]
+    found = distinct(internet, 1, 1000)
+    assert all(line.startswith("www.") and not line.startswith("www.shop.") for line in found)
+    everything = internet.questions(1000, 1, 0.0)
+    assert "\n_imaps._tcp." in everything and "\nwww.shop." in everything
+    with pytest.raises(InputError, match=r"clients\.hosts .* has mail, shop: .* add \"www\", or \"\" for domains"):
+        distinct(internet_of(tmp_path / "other.toml", ("shop", "mail")), 1, 10)

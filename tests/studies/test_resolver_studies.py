@@ -7,18 +7,23 @@ import time
 from concurrent.futures import Future
 from types import SimpleNamespace
 
+import dns.flags
+import dns.message
 import pytest
 from dnsrig import _core
 from dnsrig.errors import EnvironmentLacksError, InputError, SubjectFailedError
 from dnsrig.hosts.network.kernel import in_own_thread
 from dnsrig.runs.folder import RunFolder
+from dnsrig.servers.resolvers.counts import ResolverCounts
 from dnsrig.studies import conduct, resolver_matrix
-from dnsrig.studies.cold_start import hot_after_s
+from dnsrig.studies.cold_start import cold_to_hot_latency, hot_after_s, seconds, settled_after_s
 from dnsrig.studies.registry import study
-from dnsrig.studies.resolving import bench
-from dnsrig.studies.resolving.cases import TREE
+from dnsrig.studies.resolver_cost import denying
+from dnsrig.studies.resolving import bench, probes, timeline
+from dnsrig.studies.resolving.cases import TREE, Traffic
 from dnsrig.studies.resolving.place import Place
-from dnsrig.studies.resolving.streams import questions_of
+from dnsrig.studies.resolving.streams import EDNS_SIZE, questions_of
+from dnsrig.studies.resolving.trees import profile_path, profile_text
 from resolver_runs import Quiet, by_case, run_study, settings, skip_without
 
 NAMES = ("full-cache", "cold-start", "resolver-cost", "resolver-matrix")
@@ -54,9 +59,27 @@ def made(tmp_path):
     def make(name, trees, **more):
         internet = _core.Internet("small", seed=1, signed_at_s=int(time.time()), domains=2000, distances=False)
         run = RunFolder.create(tmp_path, name, argv=[], settings={}, seed=1)
-        return study(name).streams(settings(name, **more), run, dict.fromkeys(trees, internet))
+        chosen = settings(name, **more)
+        for tree in trees:
+            # What a run does when it makes its Internets.
+            profile_path(run, tree).parent.mkdir(exist_ok=True)
+            profile_path(run, tree).write_text(profile_text(chosen.profile), encoding="utf-8")
+        return study(name).streams(chosen, run, dict.fromkeys(trees, internet))
 
     return make
+
+
+@pytest.mark.parametrize(
+    ("rate_qps", "cpu_share", "is_said"), [(900.0, 1.9, True), (900.0, 1.7, False), (None, 2.0, False)]
+)
+def test_given_rates_that_take_all_of_a_resolvers_cpu_taint(monkeypatch, rate_qps, cpu_share, is_said):
+    verdict = {"bottleneck": "server", "evidence": [], "tainted": []}
+    monkeypatch.setattr(bench, "judge", lambda *_: dict(verdict))
+    judging = SimpleNamespace(_where=SimpleNamespace(server=(0, 1)))
+    observed = SimpleNamespace(server={"cpu_share": cpu_share})
+    judged = bench.ResolverBench._judge(judging, Traffic("any", rate_qps=rate_qps), None, observed)
+    said = ["the resolver used more than 90 % of its CPU: queries waited for one another"]
+    assert judged["tainted"] == (said if is_said else [])
 
 
 def test_no_load_of_new_names_begins_again():
@@ -67,7 +90,7 @@ def test_no_load_of_new_names_begins_again():
 
 
 def test_steady_streams_last_as_long_as_the_load_whatever_names_there_are(made):
-    found = made("resolver-cost", [TREE], load_s=0.5, rate_qps=400.0, fresh_names=10, hot_names=50)
+    found = made("resolver-cost", [TREE], load_s=0.2, steady_s=0.5, rate_qps=400.0, fresh_names=10, hot_names=50)
     assert len(found["steady"]) == len(found["steady-nsec3"]) == 201
     hot = set(questions_of(found["hot"]))
     for kind in ("steady", "steady-nsec3"):
@@ -77,9 +100,18 @@ def test_steady_streams_last_as_long_as_the_load_whatever_names_there_are(made):
 
 def test_probes_are_other_questions_than_the_loads(made):
     found = made("resolver-matrix", ["p-256"], load_s=1.0, rate_qps=100.0, keys=("p-256",), conditions=("ethernet",))
-    probes = set(questions_of(found["p-256-probes"]))
-    assert len(probes) == resolver_matrix.PROBES
-    assert probes.isdisjoint(questions_of(found["p-256-do0"]))
+    asked = set(questions_of(found["p-256-probes"]))
+    assert len(asked) == probes.PROBES
+    assert sum(line.startswith("missing.") for line in asked) == probes.PROBES // resolver_matrix.DENIED_EVERY
+    assert asked.isdisjoint(questions_of(found["p-256-do0"]))
+
+
+@pytest.mark.parametrize("do_bit", [False, True])
+def test_clients_without_do_ask_for_ad(do_bit):
+    query = dns.message.from_wire(probes.probe("a. A", do_bit=do_bit).to_wire())
+    assert bool(query.ednsflags & dns.flags.DO) is do_bit
+    assert bool(query.flags & dns.flags.AD) is not do_bit
+    assert query.payload == EDNS_SIZE
 
 
 def test_signed_zones_are_compared_over_the_open_path_where_it_is_measured():
@@ -118,7 +150,7 @@ def test_an_internet_that_ends_ends_the_run_and_blames_no_resolver(tmp_path, mon
 
 
 def test_nobody_waits_for_probes_after_an_interruption_and_none_is_asked_again(monkeypatch):
-    monkeypatch.setattr(resolver_matrix, "PROBE_S", 2.0)
+    monkeypatch.setattr(probes, "PROBE_S", 2.0)
     monkeypatch.setattr(resolver_matrix, "questions_of", lambda _: ["a. A", "b. A"])
     before, outcome = set(threading.enumerate()), Future()
     found = resolver_matrix.MatrixBench.__new__(resolver_matrix.MatrixBench)
@@ -135,7 +167,8 @@ def test_nobody_waits_for_probes_after_an_interruption_and_none_is_asked_again(m
 
         where = SimpleNamespace(clients=SimpleNamespace(call=interrupted), address="127.0.0.1")
         with pytest.raises(KeyboardInterrupt):
-            found._before_load(SimpleNamespace(tree="unsigned"), None, where, silent.getsockname()[1])
+            case = SimpleNamespace(tree="unsigned", axes=(("cell", "ethernet-anchor-do1"),))
+            found._before_load(case, None, where, silent.getsockname()[1])
         assert outcome.result(20) == {"asked": 2, "answered": 0, "secure": 0}
         silent.setblocking(False)
         with pytest.raises(BlockingIOError):
@@ -157,6 +190,8 @@ class UpResolver:
 
 @pytest.mark.parametrize("intervals", [0, 1])
 def test_only_a_load_of_which_nothing_was_sent_is_said_not_to_have_been(monkeypatch, intervals):
+    monkeypatch.setattr(resolver_matrix, "path_counts", lambda *_: {})
+
     def load(self, server, where, traffic, port, *, on_second, is_warm_up):
         for _ in range(intervals):
             on_second({"sent": 100})
@@ -176,13 +211,15 @@ def test_only_a_load_of_which_nothing_was_sent_is_said_not_to_have_been(monkeypa
 
 
 def test_a_load_after_which_there_are_no_counts_was_sent(monkeypatch):
+    monkeypatch.setattr(resolver_matrix, "path_counts", lambda *_: {})
+
     def hangs(*_):
         raise SubjectFailedError("it takes no commands")
 
     monkeypatch.setattr(bench.ResolverBench, "_measured", hangs)
     found = resolver_matrix.MatrixBench.__new__(resolver_matrix.MatrixBench)
     with pytest.raises(SubjectFailedError, match="takes no commands"):
-        found._measured(None, UpResolver(), None, 53)
+        found._measured(SimpleNamespace(condition=""), UpResolver(), None, 53)
 
 
 def test_a_cell_in_which_nothing_is_answered_is_a_result(tmp_path, monkeypatch):
@@ -202,7 +239,7 @@ def test_a_cell_in_which_nothing_is_answered_is_a_result(tmp_path, monkeypatch):
     found = by_case(run)
     assert len(found) == 8
     for item in found.values():
-        assert item["resolves"]["answered"] == resolver_matrix.PROBES
+        assert item["resolves"]["answered"] == probes.PROBES
         assert item["server_cpu_us_per_query"] is None
         assert "nothing was answered while the load lasted" in item["tainted"]
     assert "fails (no answer under load; before it 8 of 8)" in (run.path / "report.md").read_text()
@@ -222,12 +259,25 @@ def test_dnssec_answers_from_a_full_cache_are_larger_and_nothing_is_asked_upstre
     assert sizes[1] > sizes[0] + 60
     (pair,) = summary["identical_servers"]
     assert pair["servers"] == ["unbound", "unbound#2"]
-    assert "JPRS-2010 (published), an appliance" in (run.path / "report.md").read_text()
+    text = (run.path / "report.md").read_text()
+    assert "JPRS-2010 (published), an appliance" in text
+    assert "| JPRS-2010: size of an answer with DO to that of a plain one | 4.71 |" in text
+    sizes = [row for row in summary["published_figures"] if row["what"].startswith("size of an answer with DO")]
+    assert [row["server"] for row in sizes] == ["unbound", "unbound#2"]
+    assert all(row["verdict"] in {"as published", "other", "not decided"} and row["ci95"] for row in sizes)
+    assert "CPU of the simulated Internet / of the resolver" in text
 
 
 def test_cache_hits_are_reached_and_floods_are_denied(tmp_path):
     run, summary = run_study(
-        "resolver-cost", tmp_path, load_s=1.0, hit_shares=(0, 90), fresh_names=1500, hot_names=200, rate_qps=200.0
+        "resolver-cost",
+        tmp_path,
+        load_s=1.0,
+        steady_s=2.0,
+        hit_shares=(0, 90),
+        fresh_names=1500,
+        hot_names=200,
+        rate_qps=200.0,
     )
     assert summary["status"] == "complete"
     found = by_case(run)
@@ -236,10 +286,16 @@ def test_cache_hits_are_reached_and_floods_are_denied(tmp_path):
     for kind in ("nsec", "nsec3"):
         load = found[f"unbound-flood-{kind}-on"]["load"]
         assert load["rcodes"]["NXDOMAIN"] > 0.95 * load["answered"]
+    assert found["unbound-steady-on"]["load"]["sent"] == pytest.approx(400, abs=2)
     # Nothing of a load is asked twice, so it ends with its names.
     assert found["unbound-hits-0-off"]["load"]["sent"] <= 1500
-    text = (run.path / "report.md").read_text()
-    assert "JPRS-2010 (published)" in text
+    (rate,) = [
+        row for row in summary["published_figures"] if row["keys"] == ["case1_resolver.qps_ratio_dnssec_on_to_off"]
+    ]
+    qps = {state: found[f"unbound-hits-0-{state}"]["load"]["qps"] for state in ("on", "off")}
+    assert rate["measured"] == pytest.approx(qps["on"] / qps["off"], rel=1e-6)
+    assert (rate["verdict"], rate["because"]) == ("not decided", "one repetition has no interval")
+    assert "| JPRS-2010: rate with validation to that without | 0.60 |" in (run.path / "report.md").read_text()
 
 
 def test_a_warm_up_saves_upstream_queries(tmp_path):
@@ -248,7 +304,36 @@ def test_a_warm_up_saves_upstream_queries(tmp_path):
     cold, warm = (found[f"unbound-{method}-on"] for method in ("none", "list"))
     assert warm["upstream"]["queries"] < 0.7 * cold["upstream"]["queries"]
     assert warm["resolver"]["cache_hit_share"] > cold["resolver"]["cache_hit_share"]
-    assert "hot_after_s" in cold["cold_start"]
+    assert cold["cold_start"]["hot_after_s"] is None
+    for item in found.values():
+        by_second = item["cold_start"]["by_second"]
+        assert {len(values) for values in by_second.values()} == {2}
+        # Each second's own answers; those to the last queries come after the last second.
+        assert 0.8 * item["load"]["answered"] < sum(by_second["answered"]) <= item["load"]["answered"]
+        assert all(0 < share < 1 for share in by_second["cache_hit_share"])
+    # From cold to hot: the more is in the cache, the more of the rest is hits.
+    assert cold["cold_start"]["by_second"]["cache_hit_share"][0] < cold["cold_start"]["by_second"]["cache_hit_share"][1]
+    warming = {case["case_id"]: case["warming"] for case in summary["cases"]}
+    assert warming["unbound-none-on"]["spans_s"] == [[0, 1], [1, 2]]
+    assert warming["unbound-none-on"]["cache_hit_share"] == pytest.approx(
+        cold["cold_start"]["by_second"]["cache_hit_share"], rel=1e-6
+    )
+    assert warming["unbound-list-on"]["cache_hit_share"][0] > warming["unbound-none-on"]["cache_hit_share"][0]
+    # Every query was to somebody, and the report says to whom, for what.
+    operators = cold["upstream"]["by_operator"]
+    for key in ("queries", "tcp_queries", "query_octets", "answer_octets"):
+        assert sum(counts[key] for counts in operators.values()) == cold["upstream"][key]
+    assert {".", ".com", "large-dns", "own servers"} <= set(operators)
+    report = (run.path / "report.md").read_text()
+    assert "upstream queries per query, by operator" in report
+    assert "upstream queries per query, by type" in report
+    assert "| case | 0 to 1 s | 1 to 2 s |" in report
+    assert {"hits-over-time.svg", "median-over-time.svg", "p99-over-time.svg"} <= {
+        path.name for path in (run.path / "pictures").iterdir()
+    }
+    verdicts = {tuple(row["keys"]): row["verdict"] for row in summary["published_figures"]}
+    assert verdicts["case3_cold_start.warm_up",] == "not compared"
+    assert verdicts["case3_cold_start.load_dnssec_on_to_off",] == "not decided"
     assert summary["status"] == "complete"
 
 
@@ -266,37 +351,127 @@ def test_hot_is_where_it_stays_as_at_the_end(upstream, expected):
     assert hot_after_s(upstream, [100] * len(upstream)) == expected
 
 
+def test_what_is_not_known_of_a_second_leaves_open_when_it_settled():
+    assert settled_after_s([0.9, 0.6, 0.3, *[0.1] * 9]) == 3.0
+    assert settled_after_s([0.9, 0.6, None, *[0.1] * 9]) is None
+
+
 def test_nobody_is_hot_without_answers():
     assert hot_after_s([1] * 12, [0] * 12) is None
 
 
-def test_the_matrix_says_where_it_resolves_and_validates(tmp_path):
+@pytest.mark.parametrize(
+    ("latencies", "expected"),
+    [
+        ([80, 60, 40, *[20] * 9], 3.0),
+        ([80, None, 40, *[20] * 9], 3.0),
+        ([None, None, None, *[20] * 9], None),
+        ([20] * 9 + [None] * 3, None),
+        ([80, 60, 40, 20, 20], None),
+    ],
+)
+def test_a_cold_start_is_slower_than_the_end_by_the_means_of_both(latencies, expected):
+    assert cold_to_hot_latency(latencies) == expected
+
+
+def test_seconds_whose_counts_or_answers_are_not_known_have_none():
+    rows = [
+        {"start_s": float(number), "answered": answered, "latency_ns": dict.fromkeys(("mean", "p50", "p99"), latency)}
+        for number, (answered, latency) in enumerate([(10, 5), (0, None), (20, 4)])
+    ]
+    found = seconds(rows, [30, 4, 10], [0.5, None, 0.75])
+    assert found["upstream_per_query"] == [3.0, None, 0.5]
+    assert found["cache_hit_share"] == [0.5, None, 0.75]
+    assert found["latency_p99_ns"] == [5, None, 4]
+
+
+def test_a_resolver_that_does_not_say_what_it_counts_for_a_second_is_asked_again(monkeypatch):
+    counts = [
+        ResolverCounts(100, 20, None, None),
+        None,
+        ResolverCounts(200, 60, None, None),
+        ResolverCounts(300, 150, None, None),
+    ]
+
+    def says():
+        found = counts[len(asked._counted)]
+        if found is None:
+            raise SubjectFailedError("it takes no commands")
+        return found
+
+    machine = SimpleNamespace(read=lambda **_: None, close=lambda: None)
+    group = SimpleNamespace(watch=lambda _: None, read=lambda **_: None, close=lambda: None)
+    monkeypatch.setattr(timeline, "MachineReader", lambda _: machine)
+    monkeypatch.setattr(timeline, "GroupReader", lambda: group)
+    asked = timeline.Timeline.__new__(timeline.Timeline)
+    asked.__init__(SimpleNamespace(upstream_queries=lambda: 0), [1], says)
+    for length_s in (1.0, 1.0, 0.1, 1.0):
+        asked.note({"phase": "measure", "length_s": length_s})
+    asked.note({"phase": "drain", "length_s": 1.0})
+    assert asked.hit_share_by_second == [None, None, 0.9]
+
+
+def of_cell(found, key, path, anchor="anchor", do=1):
+    return found[f"unbound-{key}-{path}-{anchor}-do{do}"]
+
+
+def test_the_matrix_says_where_it_resolves_and_validates(tmp_path, monkeypatch):
+    # What no answer comes to is waited for as long.
+    monkeypatch.setattr(probes, "PROBE_S", 1.0)
     run, summary = run_study(
         "resolver-matrix",
         tmp_path,
-        load_s=1.0,
+        load_s=0.5,
         rate_qps=100.0,
-        keys=("unsigned", "p-256"),
-        conditions=("ethernet", "mtu-1280", "no-fragments", "tcp-only", "balanced"),
+        keys=("p-256",),
+        conditions=("ethernet", "tcp-only", "balanced"),
+        udp_size=1232,
     )
     assert summary["status"] == "complete"
     found = by_case(run)
-    assert len(found) == 2 * 5 * 4
-    for path in ("ethernet", "mtu-1280", "no-fragments", "balanced"):
-        signed, without, unsigned = (
-            found[f"unbound-{key}-{path}-{anchor}-do1"]["resolves"]
-            for key, anchor in (("p-256", "anchor"), ("p-256", "no-anchor"), ("unsigned", "anchor"))
-        )
-        assert signed["answered"] == signed["secure"] == without["answered"] == signed["asked"], (signed, without)
-        assert (without["secure"], unsigned["secure"]) == (0, 0)
+    assert len(found) == 3 * 4
+    for path in ("ethernet", "balanced"):
+        for do in (0, 1):
+            signed, without = (
+                of_cell(found, "p-256", path, anchor, do)["resolves"] for anchor in ("anchor", "no-anchor")
+            )
+            assert signed["answered"] == signed["secure"] == without["answered"] == signed["asked"], (signed, without)
+            assert without["secure"] == 0
+    for anchor in ("anchor", "no-anchor"):
+        item = of_cell(found, "p-256", "balanced", anchor)
+        assert min(item["balanced"]["queries"]) > 0
+        # What dnsdist hands on is counted by one of the two; the probes, and what drivers ask, come before the load.
+        assert item["load"]["answered"] <= item["resolver"]["queries"] <= sum(item["balanced"]["queries"])
+        assert item["server"]["processes"] == 2
     # Unbound does not go over to TCP where UDP is refused: a cell that fails, and is measured as such.
     for name, item in found.items():
         if "tcp-only" in name:
             assert (item["resolves"]["answered"], item["load"]["answered"]) == (0, 0)
             assert any("no load was sent: 192.168.53.1:53 gave no answer" in reason for reason in item["tainted"])
     assert "fails (0 of 8 answered) |" in (run.path / "report.md").read_text()
-    caches = [found[f"unbound-{key}-ethernet-anchor-do1"]["resolver"]["cache_octets"] for key in ("unsigned", "p-256")]
+
+
+def test_large_answers_meet_the_conditions_of_the_path(tmp_path):
+    """Answers of domains that are signed with RSA 2048 have more than a packet, and fragments of them are dropped."""
+    paths = ("ethernet", "mtu-1280", "no-fragments")
+    run, summary = run_study(
+        "resolver-matrix", tmp_path, load_s=1.0, rate_qps=100.0, keys=("unsigned", "rsa-2048"), conditions=paths
+    )
+    assert summary["status"] == "complete"
+    found = by_case(run)
+    path = {name: of_cell(found, "rsa-2048", name)["path"] for name in paths}
+    assert min(path[name]["fragments"] for name in ("ethernet", "mtu-1280")) > 0
+    assert path["no-fragments"]["dropped"] > 0
+    assert {path[name]["dropped"] for name in ("ethernet", "mtu-1280")} == {path["no-fragments"]["fragments"]} == {0}
+    assert all(of_cell(found, "unsigned", name)["path"] == {"dropped": 0, "fragments": 0} for name in paths)
+    # What is lost is asked for again, and is there in the end.
+    for name in paths:
+        signed, unsigned = (of_cell(found, key, name)["resolves"] for key in ("rsa-2048", "unsigned"))
+        assert signed["answered"] == signed["secure"] == unsigned["answered"] == signed["asked"]
+        assert unsigned["secure"] == 0
+    caches = [of_cell(found, key, "ethernet")["resolver"]["cache_octets"] for key in ("unsigned", "rsa-2048")]
     assert caches[1] > 1.2 * caches[0]
+    assert "These cells say no more than those of Ethernet" not in (run.path / "report.md").read_text()
 
 
 @pytest.mark.parametrize(
@@ -315,6 +490,18 @@ def test_choices_that_cannot_be(dnsrig, tmp_path, name, arguments, said):
     skip_without("unbound")
     done = dnsrig("run", name, "--quick", "--out", tmp_path, *arguments)
     assert (done.code, said in done.err) == (2, True), done.err
+
+
+def test_floods_go_where_the_profile_denies_so(tmp_path):
+    path = tmp_path / "mine.toml"
+    small = _core.Internet.profile_text("small")
+    path.write_text(small.replace('name = "se"', 'name = "eu"').replace('name = "com"', 'name = "example"'))
+    assert denying(str(path), ("nsec", "nsec3")) == {"nsec": "eu.", "nsec3": "example."}
+    assert denying("small", ("nsec", "nsec3")) == {"nsec": "se.", "nsec3": "com."}
+    path.write_text(small.replace('denial = "nsec"', 'denial = "nsec3"'))
+    with pytest.raises(InputError, match=r"is signed and denies by NSEC, .* add a \[\[tld\]\] that does, or take"):
+        study("resolver-cost").check(settings("resolver-cost", profile=str(path)))
+    study("resolver-cost").check(settings("resolver-cost", profile=str(path), floods=("nsec3",)))
 
 
 def test_too_large_a_share_of_hits_is_refused():

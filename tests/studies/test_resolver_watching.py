@@ -1,14 +1,20 @@
 """What the studies of resolvers watch while a load runs: silence, series by second, latency of each repetition."""
 
+import json
+from dataclasses import asdict
+from importlib import resources
 from types import SimpleNamespace
 
+import jsonschema
 import pytest
 from dnsrig.errors import SubjectFailedError
 from dnsrig.monitor.proc import Interface
+from dnsrig.monitor.usage import ProcessCounters
 from dnsrig.report.latency import LatencyCurve
 from dnsrig.report.pictures.latency import latency_band
 from dnsrig.studies.resolving import timeline
 from dnsrig.studies.resolving.pictures import MIB, SERIES, lines_of, upstream_lines
+from dnsrig.studies.resolving.place import MOST_OPERATORS, OTHER_OPERATORS, Reading
 from dnsrig.studies.resolving.silence import SILENT_S, Silence
 from dnsrig.studies.resolving.timeline import Timeline
 
@@ -100,6 +106,9 @@ class Machine:
 
 def test_series_are_rates_by_link_and_levels(monkeypatch):
     clock = iter([100.0, 102.0, 103.0])
+    used = iter([(0, 0), (2_000_000_000, 500_000_000), (3_000_000_000, 1_500_000_000)])
+    counters = (ProcessCounters(time_ns, cpu_ns, 4096, None, 1, 1, "test") for time_ns, cpu_ns in used)
+    monkeypatch.setattr(timeline.GroupReader, "read", lambda self, with_pss: next(counters))
     monkeypatch.setattr(timeline, "MachineReader", Machine)
     monkeypatch.setattr(timeline.time, "monotonic", lambda: next(clock))
     asked = iter([5, 25, 26])
@@ -113,5 +122,47 @@ def test_series_are_rates_by_link_and_levels(monkeypatch):
     assert (series["clients_octets_in"], series["clients_octets_out"]) == ([500.0, 1000.0], [1000.0, 2000.0])
     assert series["clients_packets_out"] == [10.0, 20.0]
     assert series["internet_octets_in"] == [0.0, 0.0]
+    assert (series["cpu_share"], series["memory_octets"]) == ([0.25, 1.0], [4096, 4096])
     assert (series["udp_sockets"], series["tcp_time_wait"]) == ([2, 3], [3, 3])
     assert {key for key, *_ in SERIES} < set(series)
+
+
+def account(operator: str, queries: int, transport: str = "udp") -> dict[str, object]:
+    octets = {"query_octets": 40 * queries, "answer_octets": 100 * queries, "answers": queries, "truncated": 0}
+    return {"operator": operator, "type": "A", "transport": transport, "queries": queries, **octets}
+
+
+def test_queries_since_a_reading_are_counted_by_operator() -> None:
+    state = {"signatures": 0, "zones": 0, "dropped": 0}
+    before = Reading((account(".", 2), account("quiet", 5)), 0, state)
+    many = [account(f"operator-{number}", number + 1) for number in range(MOST_OPERATORS + 2)]
+    after = Reading((account(".", 102), account(".", 7, "tcp"), account("quiet", 5), *many), 0, state)
+    found = after.since(before)["by_operator"]
+    assert found["."] == {"queries": 107, "query_octets": 4280, "answer_octets": 10700, "tcp_queries": 7}
+    assert "quiet" not in found
+    assert list(found)[1] == f"operator-{MOST_OPERATORS + 1}"
+    # The three that were asked least.
+    assert (len(found), found[OTHER_OPERATORS]["queries"]) == (MOST_OPERATORS + 1, 1 + 2 + 3)
+
+
+@pytest.mark.parametrize(
+    ("group", "change", "fits"),
+    [
+        ("network", {}, True),
+        ("network", {"udp_socket": 1}, False),
+        ("network", {"clients": {"octets_in": 1}}, False),
+        ("network", {"tcp_time_wait": None}, False),
+        ("cold_start", {}, True),
+        ("cold_start", {"hot_after_s": None}, True),
+        ("cold_start", {"hot_after": 1.0}, False),
+    ],
+)
+def test_what_a_measurement_holds_of_a_resolver_is_described(group: str, change: dict[str, object], fits: bool) -> None:
+    link = asdict(Interface(1, 2, 3, 4, 5, 6))
+    groups = {
+        "network": {"udp_sockets": 1.5, "tcp_sockets": 0, "tcp_time_wait": 0.0, "clients": link, "internet": {}},
+        "cold_start": {"hot_after_s": 3.0},
+    }
+    schema = json.loads(resources.files("dnsrig.schemas").joinpath("measurement.json").read_text(encoding="utf-8"))
+    described = {**schema["properties"][group], "$defs": schema["$defs"]}
+    assert jsonschema.Draft202012Validator(described).is_valid({**groups[group], **change}) is fits

@@ -1,16 +1,22 @@
 """validation-cost: its cases, a whole run on Unbound, what becomes of it when the resolver dies, and without root."""
 
 import os
+import re
+import resource
 import signal
+import time
 
 import dns.message
 import pytest
+from dnsrig import _core
 from dnsrig.errors import EnvironmentLacksError, InputError
 from dnsrig.hosts.network import users
 from dnsrig.runs.folder import RunFolder
 from dnsrig.servers.resolvers.unbound import UnboundResolver
 from dnsrig.studies import conduct
 from dnsrig.studies.registry import study
+from dnsrig.studies.resolving import sockets
+from dnsrig.studies.resolving.cases import TREE
 from resolver_runs import Quiet, by_case, run_study, settings, skip_without, write_capture
 
 NAME = "validation-cost"
@@ -40,6 +46,39 @@ def test_the_published_column_is_the_highest_rate_of_the_plain_internet_over_udp
 def test_more_queries_than_fit_into_memory_are_refused():
     with pytest.raises(InputError, match=r"--rate 200,000 for 180 s .* make 36,000,000 queries"):
         study(NAME).check(settings(NAME, rates=(200_000,), load_s=60.0, periods=3))
+
+
+def test_more_clients_than_can_have_sockets_are_refused_with_the_rate_that_fits(monkeypatch):
+    monkeypatch.setattr(sockets, "_most_files", lambda wanted: 1000)
+    chosen = {"load_s": 60.0, "periods": 3}
+    with pytest.raises(
+        EnvironmentLacksError, match=r"--rate 300: about 1,[12]\d\d clients .* 1,000 open files"
+    ) as raised:
+        study(NAME).check(settings(NAME, rates=(300, 60), **chosen))
+    assert raised.value.exit_code == 3
+    (fitting,) = re.findall(r"take --rate (\d+),", str(raised.value))
+    assert int(fitting) == 100
+    study(NAME).check(settings(NAME, rates=(int(fitting), 50), **chosen))
+    fitted = settings(NAME, **chosen).rates
+    assert fitted == (33, 100)
+    monkeypatch.setattr(sockets, "_most_files", lambda wanted: wanted)
+    assert settings(NAME, **chosen).rates == (3000, 9000)
+
+
+def test_the_clients_of_each_part_are_counted(capture, tmp_path, monkeypatch):
+    monkeypatch.setattr(sockets, "_most_files", lambda wanted: sockets.OTHER_FILES)
+    run = RunFolder.create(tmp_path / "runs", NAME, argv=[], settings={}, seed=1)
+    chosen = {"capture": capture, "load_s": 1.0, "periods": 4, "rates": (9,)}
+    internet = _core.Internet("small", seed=1, signed_at_s=int(time.time()), domains=2000, distances=False)
+    with pytest.raises(EnvironmentLacksError, match="--rate 9: about 1 clients ask within a part of 1 s"):
+        study(NAME).streams(settings(NAME, **chosen), run, {TREE: internet})
+
+
+def test_the_file_limit_is_what_it_may_become():
+    most, why = sockets.most_clients()
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    assert most <= hard - sockets.OTHER_FILES
+    assert ("open files" in why) == (most < 64_512)
 
 
 @pytest.fixture
@@ -88,6 +127,7 @@ def test_a_run_measures_both_sides_of_the_resolver(tmp_path):
         # Interfaces are read at the ends of seconds: a packet on the way then is of the next second.
         assert item["network"]["clients"]["packets_in"] >= 0.95 * item["load"]["sent"]
         assert item["upstream"]["cpu_us"] > 0
+        assert sum(item["by_second"]["cpu_share"]) > 0
         assert item["load"]["rcodes"].get("SERVFAIL", 0) == 0
         assert len(os.sched_getaffinity(0)) < 2 or not any("share one processor" in text for text in item["remarks"])
     assert {entry["figure"] for entry in summary["answers"]} >= {"server_cpu_us_per_query", "server_rss_bytes_max"}
@@ -95,7 +135,18 @@ def test_a_run_measures_both_sides_of_the_resolver(tmp_path):
     assert case["cache_hit_share"]["n"] == 2
     text = (run.path / "report.md").read_text()
     assert "ISC-2022 (published), 9,000 qps" in text
+    verdicts = {(row["keys"][0], row["what"]): row["verdict"] for row in summary["published_figures"]}
+    assert verdicts["impact.cpu", "CPU per query with validation to that without"] in {
+        "as published",
+        "other",
+        "not decided",
+    }
+    assert verdicts[
+        "last_minute_mean.9k udp_sockets", "UDP sockets in use at 9,000 qps with validation to that without"
+    ] == ("not compared")
+    assert "this run has no 135,000 queries per second (--rate 135000)" in text
     assert "What validation costs" in text
+    assert "Queries left late by, 99th percentile" in text
 
 
 def test_a_resolver_that_dies_costs_its_case_only(tmp_path, monkeypatch):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import Any
 
+import dns.tsig
 from dns.rdtypes.ANY.DS import DS
 from dnsrig.items.catalogue import items
 from dnsrig.verification.asker import Asker
@@ -55,20 +56,22 @@ class Task:
     landmarks: Landmarks
     given_ds: tuple[DS, ...] | None = None
     is_patient: bool = False
+    tsig: dns.tsig.Key | None = None
 
     def subject(self, endpoint: Endpoint) -> AuthoritativeSubject:
         """Give what the items are run against, at the relay or at the server itself."""
         waits_s = LONG_WAITS_S if self.is_patient else SHORT_WAITS_S
         tcp_wait_s = LONG_TCP_WAIT_S if self.is_patient else SHORT_TCP_WAIT_S
         asker = Asker(endpoint, udp_waits_s=waits_s, tcp_wait_s=tcp_wait_s)
-        return AuthoritativeSubject(asker, self.landmarks, peers=(Asker(self.endpoint),), given_ds=self.given_ds)
+        peers = (Asker(self.endpoint),)
+        return AuthoritativeSubject(asker, self.landmarks, peers=peers, given_ds=self.given_ds, tsig=self.tsig)
 
 
 def run_task(task: Task) -> Cell:
     fault = NO_FAULT if task.fault == NO_FAULT.name else fault_named(task.fault)
     every = items("authoritative")
     chosen = every if fault is NO_FAULT else chosen_with(fault.name, every)
-    with Relay(task.endpoint, fault) as relay:
+    with Relay(task.endpoint, fault, tsig=task.tsig) as relay:
         results = run_items(chosen, task.subject(relay.endpoint))
     outcomes = {result.item.id: (str(result.outcome.verdict), result.outcome.reason) for result in results}
     return Cell(task.server, task.fault, outcomes)

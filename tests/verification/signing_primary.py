@@ -68,8 +68,13 @@ def records_of(zone: Path, origin: dns.name.Name) -> list[dns.rrset.RRset]:
 
 
 def signing_primary(upstream: Endpoint, zone: Path, origin: dns.name.Name, key: dns.tsig.Key, fault: str = "") -> Relay:
-    """Put a relay before a server: it answers signed queries for a transfer, in one message, and passes on the rest."""
+    """Put a relay before a server: it answers signed queries for a transfer, in one message, and passes on the rest.
+
+    Besides the faults of messages it may have that of which nothing more comes: "breaks off".
+    """
     records = records_of(zone, origin)
+    if fault == "breaks off":
+        records.pop()
 
     def on_query(passage: Passage) -> bytes:
         try:

@@ -5,12 +5,15 @@ import struct
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import dns.flags
 import dns.message
 import dns.name
 import dns.opcode
+import pytest
 from dns.rdatatype import RdataType
+from dnsrig.verification import asker
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.queries import CraftedMessage, Query
@@ -79,6 +82,29 @@ def test_pipelined_responses_are_matched_in_any_order() -> None:
     ]
 
 
+def test_each_response_by_a_connection_is_waited_for_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that takes queries one by one needs the more time the more there are."""
+    wait_s, now_s = 1.0, 0.0
+    receive = asker._receive_framed
+
+    def late(channel: socket.socket, deadline: float) -> bytes:
+        nonlocal now_s
+        now_s += 0.9 * wait_s
+        if now_s > deadline:
+            raise TimeoutError
+        return receive(channel, now_s + 30)
+
+    def answer_both(channel: socket.socket) -> None:
+        for query in (read_framed(channel), read_framed(channel)):
+            channel.sendall(framed(response_to(query)))
+
+    monkeypatch.setattr(asker, "_receive_framed", late)
+    monkeypatch.setattr(asker, "time", SimpleNamespace(monotonic=lambda: now_s))
+    with tcp_server(answer_both) as endpoint:
+        exchanges = Asker(endpoint, tcp_wait_s=wait_s).tcp_pipelined([SOA, NS])
+    assert [exchange.tries for exchange in exchanges if exchange.response is not None] == [1, 1]
+
+
 def test_queries_in_turn_share_a_connection() -> None:
     connections = []
 
@@ -91,6 +117,30 @@ def test_queries_in_turn_share_a_connection() -> None:
         first, second = Asker(endpoint).tcp_in_turn([SOA, NS], 0.0)
     assert first.message is not None and second.message is not None
     assert len(connections) == 1
+
+
+def test_parts_that_this_machine_sends_late_are_sent_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    was_closed = threading.Event()
+    server_waits_s, gap_s = 0.3, 0.01
+    assert server_waits_s > 2 * gap_s + asker.LATE_PARTS_S
+
+    def impatient(channel: socket.socket) -> None:
+        channel.settimeout(server_waits_s)
+        try:
+            channel.sendall(framed(response_to(read_framed(channel))))
+        except TimeoutError:
+            channel.close()
+            was_closed.set()
+
+    def stalls_once(seconds: float) -> None:
+        assert seconds == gap_s
+        assert was_closed.wait(30)
+
+    monkeypatch.setattr(asker, "pause", stalls_once)
+    with tcp_server(impatient) as endpoint:
+        exchange = Asker(endpoint).tcp_in_parts(SOA, gap_s)
+    assert exchange.response is not None
+    assert was_closed.is_set()
 
 
 def test_a_connection_closed_after_one_response_is_told() -> None:

@@ -5,10 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+import dns.tsig
 import pytest
 from dns.rdtypes.ANY.DS import DS
 from dnsrig.items.catalogue import items
-from dnsrig.servers.base import ServedZone, ServerSettings
+from dnsrig.servers.base import ServedZone
 from dnsrig.servers.registry import driver
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.deviations import deviating_items
@@ -17,6 +18,8 @@ from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.landmarks import Landmarks
 from dnsrig.verification.runner import run_items
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
+from dnsrig.verification.targets import settings_of
+from dnsrig.verification.tsig_keys import key_of_settings
 from dnsrig.verification.verdicts import Verdict
 from dnsrig.verification.zones.making import VARIANTS, Variant, make_zone
 from protocol_zone import ORIGIN, read_landmarks, zone_text
@@ -113,9 +116,15 @@ def zones(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Made]:
     return made
 
 
-def accused(asker: Asker, known: Landmarks, ds: tuple[DS, ...] = (), expected: Iterable[str] = ()) -> list[object]:
+def accused(
+    asker: Asker,
+    known: Landmarks,
+    ds: tuple[DS, ...] = (),
+    expected: Iterable[str] = (),
+    tsig: dns.tsig.Key | None = None,
+) -> list[object]:
     """Run all items; give those that fail unexpectedly, and those with an error of their own."""
-    results = run_items(items("authoritative"), AuthoritativeSubject(asker, known, given_ds=ds or None))
+    results = run_items(items("authoritative"), AuthoritativeSubject(asker, known, given_ds=ds or None, tsig=tsig))
     wrong = [
         result
         for result in results
@@ -132,17 +141,18 @@ def test_servers_that_are_right_are_not_accused(name: str, zones: Mapping[str, M
         pytest.skip(f"{kind.title} is not installed: install the Debian package {kind.package}")
     zones = {origin: made for origin, made in zones.items() if (name, origin) not in NOT_SERVED}
     served = [ServedZone(origin, made.path) for origin, made in zones.items()]
-    with kind(served, ServerSettings(), tmp_path) as server:
+    with kind(served, settings_of(kind), tmp_path) as server:
+        tsig = key_of_settings(server.settings)
         expected = deviating_items("authoritative", name, server.version)
         asker = Asker(Endpoint(*server.address), udp_waits_s=UDP_WAITS_S)
         # Also where nothing is known of the zone but its name, and with what is found by it.
         known = [(made.landmarks, made.ds) for made in zones.values()]
         known += [(Landmarks(landmarks.origin), ()) for landmarks, _ in known]
         with ThreadPoolExecutor(ZONES_AT_ONCE) as pool:
-            found = pool.map(lambda made: accused(asker, *made, expected), known)
+            found = pool.map(lambda made: accused(asker, *made, expected, tsig), known)
             assert [wrong for several in found for wrong in several] == []
             origins = [made.landmarks.origin for made in zones.values()]
-            found = pool.map(lambda origin: accused(asker, discover(asker, origin), (), expected), origins)
+            found = pool.map(lambda origin: accused(asker, discover(asker, origin), (), expected, tsig), origins)
             assert [wrong for several in found for wrong in several] == []
 
 
@@ -155,7 +165,8 @@ def test_servers_that_have_the_root_too_are_not_accused(name: str, zones: Mappin
     path.write_text(ROOT)
     origin = "delegations.example."
     served = [ServedZone(".", path), ServedZone(origin, zones[origin].path)]
-    with kind(served, ServerSettings(), tmp_path / "server") as server:
+    with kind(served, settings_of(kind), tmp_path / "server") as server:
+        tsig = key_of_settings(server.settings)
         expected = deviating_items("authoritative", name, server.version)
         asker = Asker(Endpoint(*server.address), udp_waits_s=UDP_WAITS_S)
-        assert accused(asker, zones[origin].landmarks, zones[origin].ds, expected) == []
+        assert accused(asker, zones[origin].landmarks, zones[origin].ds, expected, tsig) == []

@@ -1,6 +1,14 @@
 """Deviations apply to the versions that they name."""
 
-from dnsrig.verification.deviations import Deviation, Known, deviating_items, known_deviations, why_known
+import pytest
+from dnsrig.verification.deviations import (
+    Deviation,
+    Known,
+    deviating_items,
+    known_deviations,
+    unsteady_items,
+    why_known,
+)
 
 
 def test_versions_match_by_whole_numbers() -> None:
@@ -63,3 +71,66 @@ def test_what_powerdns_does_with_unknown_opcodes_is_known_and_other_codes_are_no
     known = known_deviations("authoritative", "powerdns", "4.7.3")
     assert why_known(known, "A-unknown-opcode", "Zone a.: No response to a. SOA by UDP: none in 1 s.") is not None
     assert why_known(known, "A-unknown-opcode", "The response code is FORMERR, not NOTIMP.") is None
+
+
+def test_what_does_not_show_each_time_is_known_as_the_rest_is() -> None:
+    unsteady = unsteady_items("resolver", "knot-resolver", "5.6.0")
+    assert "F-missing-proof-name" in unsteady
+    assert unsteady < deviating_items("resolver", "knot-resolver", "5.6.0").keys()
+    assert unsteady_items("resolver", "bind", "9.18.49") != unsteady
+
+
+def test_one_denial_of_knot_resolver_is_known_and_two_are_not() -> None:
+    known = known_deviations("resolver", "knot-resolver", "5.6.0")
+    one = (
+        "absent.unsigned-proofs.nsec. A (a missing name, NSEC records without signatures) is answered with AD as secure"
+    )
+    assert why_known(known, "F-missing-proof-name", f"Of 6 questions, 1: {one}.") is not None
+    assert why_known(known, "F-missing-proof-name", f"Of 6 questions, 2: {one}; another.") is None
+
+
+SERVERS_FAIL = "Of 3 zones with a server that is right, "
+
+
+@pytest.mark.parametrize(
+    ("item", "server", "known", "other"),
+    [
+        (
+            "F-special-names",
+            "bind",
+            "Names below onion. are asked for at servers.",
+            "Names below onion., localhost. are asked for at servers.",
+        ),
+        (
+            "F-special-names",
+            "powerdns-recursor",
+            "Names below onion. are asked for at servers.",
+            "Names below 10.in-addr.arpa. are asked for at servers.",
+        ),
+        (
+            "F-cd-denial",
+            "bind",
+            "A denial with NSEC3 records of the parent zone, fetched with CD, is then given without CD.",
+            "A denial without proof, fetched with CD, is then given without CD.",
+        ),
+        (
+            "F-bogus-server",
+            "knot-resolver",
+            f"{SERVERS_FAIL}1 fail: any1.strips-signatures.nsec. is answered with SERVFAIL.",
+            f"{SERVERS_FAIL}2 fail: a.stale.nsec. is answered with SERVFAIL; b.strips-signatures.nsec. is answered "
+            "with SERVFAIL.",
+        ),
+        (
+            "F-bogus-server",
+            "powerdns-recursor",
+            f"{SERVERS_FAIL}2 fail: a.stale.nsec. is answered with SERVFAIL; b.strips-proofs.nsec. is answered with "
+            "SERVFAIL.",
+            f"{SERVERS_FAIL}1 fail: a.stale.nsec. is answered without the records.",
+        ),
+    ],
+)
+def test_failures_of_resolvers_are_known_by_what_the_item_says(item: str, server: str, known: str, other: str) -> None:
+    version = {"bind": "9.18.49", "knot-resolver": "5.6.0", "powerdns-recursor": "4.8.8"}[server]
+    listed = known_deviations("resolver", server, version)
+    assert why_known(listed, item, known) is not None
+    assert why_known(listed, item, other) is None

@@ -128,6 +128,9 @@ class Subject:
     def silence(self) -> str:
         return ""
 
+    def renewed(self) -> "Subject":
+        return self
+
 
 def test_what_has_not_ended_in_time_is_inconclusive() -> None:
     def patient(_: Subject) -> Outcome:

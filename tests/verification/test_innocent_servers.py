@@ -4,7 +4,7 @@ import itertools
 import random
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -13,12 +13,23 @@ import dns.exception
 import dns.flags
 import dns.message
 import dns.name
+import dns.rcode
 import dns.rdata
 import dns.rrset
 import pytest
 from dns.rdatatype import RdataType
-from dnsrig.items.authoritative import a85_edns, a_nxdomain, a_proof_nxdomain, a_same, a_untimely, a_wildcard
+from dnsrig.items.authoritative import (
+    a85_edns,
+    a_edns_truncated,
+    a_nxdomain,
+    a_pipelining,
+    a_proof_nxdomain,
+    a_same,
+    a_untimely,
+    a_wildcard,
+)
 from dnsrig.items.authoritative._peers import judge_agreement
+from dnsrig.items.authoritative._sizes import largest_known
 from dnsrig.items.catalogue import chosen, items
 from dnsrig.servers.base import ServedZone, ServerSettings
 from dnsrig.servers.registry import driver
@@ -40,6 +51,8 @@ from dnsrig.verification.zones.making import VARIANTS, RigZone, make_zone
 
 WAITS_S = (0.3, 0.4, 0.5)
 SOA_HEAD = "$TTL 3600\n@ SOA ns1 hostmaster 1 7200 900 1209600 300\n@ NS ns1\nns1 A 192.0.2.1\n"
+FEW = f"{SOA_HEAD}www A 192.0.2.2\n"
+"""Of a zone in which nothing is larger than the denial of a name."""
 
 
 @contextmanager
@@ -54,6 +67,26 @@ def served(folder: Path, zone: RigZone, fault: Fault = NO_FAULT) -> Iterator[Rel
 
 def subject_at(relay: Relay, landmarks: Landmarks) -> AuthoritativeSubject:
     return AuthoritativeSubject(Asker(relay.endpoint, udp_waits_s=WAITS_S, tcp_wait_s=2.0), landmarks)
+
+
+class SlowByTcp(Asker):
+    """A server that answers one query by TCP, late, and none of several in time."""
+
+    def tcp_pipelined(self, queries: Sequence[Query]) -> list[Exchange]:
+        if len(queries) > 1:
+            return [Exchange(self.server, "tcp", one, one.wire(1), None, 2, 0.0, "none in 5 s") for one in queries]
+        (query,) = queries
+        response = dns.message.make_response(dns.message.from_wire(query.wire(1))).to_wire()
+        return [Exchange(self.server, "tcp", query, query.wire(1), response, 1, 2 * a_pipelining.SLOW_MS)]
+
+
+def test_a_server_that_is_slow_by_tcp_is_not_accused_of_queries_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(a_pipelining, "PAUSES_S", (0.0, 0.0))
+    subject = AuthoritativeSubject(SlowByTcp(Endpoint("192.0.2.1")), Landmarks(dns.name.from_text("example.")))
+    outcome = a_pipelining.check(subject)
+    assert outcome.verdict is Verdict.INCONCLUSIVE
+    assert outcome.reason.startswith("The server is slow by TCP: ")
+    assert outcome.reason.endswith(" alone is answered after 1.0 s.")
 
 
 def losing(pattern: Callable[[int], bool]) -> Fault:
@@ -280,6 +313,68 @@ def test_servers_may_have_a_limit_of_their_own_but_no_low_one(
     with served(tmp_path, zone, limit_of(limit)) as relay:
         outcome = a85_edns.check(subject_at(relay, zone.landmarks))
     assert outcome.verdict is verdict, outcome.reason
+
+
+def giving_where_cut(rcode: dns.rcode.Rcode, *, times: int, keeps_tc: bool) -> Fault:
+    """Give what is truncated, for so many times, with no records and another code."""
+    left = [times]
+
+    def give(passage: Passage) -> bytes:
+        message = passage.answer
+        if not message.flags & dns.flags.TC or not left[0]:
+            return passage.response
+        left[0] -= 1
+        for section in (message.answer, message.authority, message.additional):
+            section.clear()
+        message.set_rcode(rcode)
+        if not keeps_tc:
+            message.flags &= ~dns.flags.TC
+        return wire_of(message)
+
+    change = unchanged_if_unreadable(give)
+    return Fault(name="gives", does="gives another code", roles=("authoritative",), on_response=change)
+
+
+@pytest.mark.parametrize(
+    ("fault", "verdict", "said"),
+    [
+        (NO_FAULT, Verdict.PASS, "has TC and OPT"),
+        (
+            giving_where_cut(dns.rcode.NOERROR, times=1, keeps_tc=True),
+            Verdict.INCONCLUSIVE,
+            "another code when asked again: the server limits its responses",
+        ),
+        (
+            giving_where_cut(dns.rcode.SERVFAIL, times=1, keeps_tc=False),
+            Verdict.INCONCLUSIVE,
+            "is SERVFAIL where 512 octets are offered; asked again it is not",
+        ),
+        (
+            giving_where_cut(dns.rcode.SERVFAIL, times=100, keeps_tc=False),
+            Verdict.FAIL,
+            "is SERVFAIL where 512 octets are offered, and has ",
+        ),
+        (
+            giving_where_cut(dns.rcode.NOERROR, times=100, keeps_tc=True),
+            Verdict.FAIL,
+            "is NOERROR, not NXDOMAIN",
+        ),
+    ],
+    ids=["right", "limits once", "fails once", "fails", "noerror"],
+)
+def test_denials_that_are_too_large_are_judged_by_what_comes_each_time(
+    fault: Fault, verdict: Verdict, said: str, tmp_path: Path
+) -> None:
+    zone = make_zone(tmp_path, VARIANTS["nsec3"], "small.test", records=FEW)
+    with served(tmp_path, zone) as relay:
+        largest = largest_known(subject_at(relay, Landmarks(zone.landmarks.origin)))
+        assert largest is not None and largest.rcode == dns.rcode.NXDOMAIN and largest.octets > 512
+    with served(tmp_path / "again", zone, fault) as relay:
+        subject = subject_at(relay, Landmarks(zone.landmarks.origin))
+        # It is known before: the fault is for the item's own queries.
+        subject.once("largest response, with DO", lambda: largest)
+        outcome = a_edns_truncated.check(subject)
+    assert outcome.verdict is verdict and said in outcome.reason, outcome.reason
 
 
 def test_keys_of_two_generations_have_no_untimely_signatures(tmp_path: Path) -> None:

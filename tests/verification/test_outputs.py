@@ -69,13 +69,15 @@ def some_known(target="192.0.2.1"):
     return some(target, {result.item.id: [Known(KNOWN, "It said")] for result in some().results})
 
 
-def verification_schema():
-    return json.loads(resources.files("dnsrig.schemas").joinpath("verification.json").read_text())
+def fits(found, name="verification"):
+    """Check an object by one of dnsrig's schemas."""
+    schema = json.loads(resources.files("dnsrig.schemas").joinpath(f"{name}.json").read_text())
+    jsonschema.Draft202012Validator(schema).validate(found)
 
 
 def test_json_is_as_its_schema_says():
     found = verification_as_json(some())
-    jsonschema.Draft202012Validator(verification_schema()).validate(found)
+    fits(found)
     assert found["summary"] == {"pass": 1, "pass_by_tcp": 0, "fail": 1, "not_applicable": 1, "inconclusive": 1}
     assert [item["verdict"] for item in found["items"]] == ["fail", "pass", "not_applicable", "inconclusive"]
 
@@ -133,7 +135,12 @@ def command(capsys):
 
 
 def test_lists_and_explanations(command):
-    listed = json.loads(command("authoritative", "--list", "--json").out)["items"]
+    found = json.loads(command("authoritative", "--list", "--json").out)
+    fits(found, "items")
+    listed = found["items"]
+    for item in listed:
+        fits(item, "item")
+    assert json.loads(command("authoritative", "--explain", "a-85", "--json").out) in listed
     assert {"A-85", "A-86", "A-87"} <= {item["id"] for item in listed}
     explained = command("authoritative", "--explain", "a-85").out
     assert "RFC 6891" in explained and "dig @" in explained
@@ -167,6 +174,9 @@ def test_comparison_shows_first_where_targets_differ():
         ("nsd#2", ids[1], "Nor here."),
     ]
     found = comparison_as_json([one, other], [("bind", "BIND 9 is not installed")])
+    fits(found, "verifications")
+    for of_target in found["verifications"]:
+        fits(of_target)
     assert found["comparison"][0]["verdicts"] == {"nsd": "pass", "nsd#2": "inconclusive"}
     assert [row["differs"] for row in found["comparison"]] == [True, False, False]
     assert found["not_verified"] == [{"target": "bind", "reason": "BIND 9 is not installed"}]
@@ -174,6 +184,7 @@ def test_comparison_shows_first_where_targets_differ():
 
 def test_comparison_of_targets_by_different_items():
     comparison = Comparison([verified("a", passed("Yes."), passed("Yes.")), verified("b", passed("Yes."))])
+    fits(comparison_as_json(comparison.verifications, ()), "verifications")
     assert [row.verdicts for row in comparison.rows] == [(Verdict.PASS, None), (Verdict.PASS, Verdict.PASS)]
     assert "Targets differ (1)" in page(comparison.verifications)
 
@@ -234,7 +245,7 @@ def circumstantial(**more):
 def test_every_output_says_when_where_and_by_what():
     verification = circumstantial(incomplete="interrupted")
     found = verification_as_json(verification)
-    jsonschema.Draft202012Validator(verification_schema()).validate(found)
+    fits(found)
     assert (found["address"], found["port"], found["began"]) == ("192.0.2.1", 5300, "2026-03-01T03:30:00Z")
     assert (found["dnsrig_version"], found["command"]) == (__version__, list(COMMAND))
     assert found["incomplete"] == "interrupted" and verification_as_json(some())["incomplete"] is None
@@ -373,7 +384,7 @@ def test_of_a_target_that_does_not_answer_there_are_files(capsys, tmp_path):
     with pytest.raises(SubjectFailedError):
         verify_each(["192.0.2.1"], keeping(then=SubjectFailedError("nobody is there")), wishes(junit=junit, html=html))
     found = json.loads(capsys.readouterr().out)
-    jsonschema.Draft202012Validator(verification_schema()).validate(found)
+    fits(found)
     assert (found["items"], found["incomplete"]) == ([], "nobody is there")
     (suite,) = ET.fromstring(junit.read_text())
     assert suite.find("testcase/error").get("message") == "nobody is there"

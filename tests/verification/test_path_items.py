@@ -7,20 +7,24 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 
+import dns.flags
 import pytest
 from dnsrig.hosts.network import users
-from dnsrig.hosts.network.rules import REDIRECT_DNS, REDIRECT_DNS_IPV6, Rule, ruleset
+from dnsrig.hosts.network.rules import FEW_SOURCE_PORTS, REDIRECT_DNS, REDIRECT_DNS_IPV6, Rule, ruleset
 from dnsrig.hosts.network.topologies import PathNetwork, path_network
-from dnsrig.items.catalogue import items
+from dnsrig.items.catalogue import chosen, items
+from dnsrig.items.path import n_port, n_same_port
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.faults.catalogue import fault_named
+from dnsrig.verification.faults.fault import Fault, Passage, wire_of
 from dnsrig.verification.faults.paths import PATH_FAULTS, PathFault
 from dnsrig.verification.faults.relay import NO_FAULT, Relay
 from dnsrig.verification.path_targets import NOWHERE
 from dnsrig.verification.runner import Result, run_items
 from dnsrig.verification.subjects.path import PathSubject, Way
 from dnsrig.verification.upstream.server import Upstream
+from dnsrig.verification.verdicts import Verdict
 from matrix_record import keep
 
 ETHERNET_MTU = 1500
@@ -92,6 +96,15 @@ def faulty(network: PathNetwork, fault: PathFault) -> Iterator[None]:
         yield
 
 
+@contextlib.contextmanager
+def ruled(network: PathNetwork, *rules: Rule) -> Iterator[None]:
+    network.middle.set_rules(ruleset(rules))
+    try:
+        yield
+    finally:
+        network.middle.set_rules("")
+
+
 def failures(results: list[Result]) -> dict[str, str]:
     return {result.item.id: result.outcome.reason for result in results if result.outcome.verdict == "fail"}
 
@@ -117,15 +130,94 @@ def test_each_fault_fails_its_items(network: PathNetwork, subject: PathSubject, 
 
 
 def test_lost_packets_accuse_nobody(network: PathNetwork, subject: PathSubject) -> None:
-    network.middle.set_rules(
-        ruleset((Rule("arriving", f"meta l4proto udp numgen random mod 100 < {LOSS_PERCENT} drop"),))
-    )
-    try:
+    with ruled(network, Rule("arriving", f"meta l4proto udp numgen random mod 100 < {LOSS_PERCENT} drop")):
         results = run_items(items("path"), PathSubject(subject.ways, subject.nowhere))
-    finally:
-        network.middle.set_rules("")
     assert failures(results) == {}
     assert any(result.outcome.verdict == "pass" for result in results)
+
+
+def test_where_nothing_comes_through_no_crowd_is_sent(network: PathNetwork, subject: PathSubject) -> None:
+    """A hundred queries, each waited for, took two minutes and showed no more than ten."""
+    with ruled(network, Rule("arriving", "meta l4proto { tcp, udp } th dport 53 drop")):
+        results = run_items(items("path"), PathSubject(subject.ways, subject.nowhere))
+    crowds = {"N-port", "N-rate", "N-same-port"}
+    others = {result.item.id: result.outcome for result in results if result.item.id not in crowds}
+    assert {outcome.verdict for outcome in others.values()} <= {"fail", "not_applicable"}, others
+    said = {result.outcome.reason for result in results if result.item.id in crowds}
+    assert said == {"None of 10 simple queries by UDP over IPv4 is answered through the path."}
+    assert {str(result.outcome.verdict) for result in results if result.item.id in crowds} == {"inconclusive"}
+
+
+NO_RESPONSES = Rule("arriving", "udp sport 53 drop")
+NO_IPV4 = Rule("arriving", "meta nfproto ipv4 udp dport 53 drop")
+
+
+@pytest.mark.parametrize(("rule", "version"), [(NO_RESPONSES, "IPv4"), (NO_IPV4, "IPv6")], ids=["responses", "ipv4"])
+def test_few_ports_are_seen_by_whatever_queries_arrive(
+    network: PathNetwork, subject: PathSubject, rule: Rule, version: str
+) -> None:
+    if version == "IPv6" and "ipv6" not in subject.ways:
+        pytest.skip("needs IPv6")
+    with ruled(network, rule, *FEW_SOURCE_PORTS):
+        outcome = n_port.check(PathSubject(subject.ways, subject.nowhere))
+    assert outcome.verdict is Verdict.FAIL and outcome.reason.startswith(f"By {version} they can be guessed"), outcome
+
+
+def test_ports_of_unanswered_queries_may_be_right(network: PathNetwork, subject: PathSubject) -> None:
+    with ruled(network, NO_RESPONSES):
+        outcome = n_port.check(PathSubject(subject.ways, subject.nowhere))
+    assert outcome.verdict is Verdict.PASS, outcome
+
+
+def all_truncated(passage: Passage) -> bytes:
+    message = passage.answer
+    message.answer.clear()
+    message.flags |= dns.flags.TC
+    return wire_of(message) if passage.transport == "udp" else passage.response
+
+
+def test_truncated_responses_are_responses(network: PathNetwork, subject: PathSubject) -> None:
+    """A path that sends all to TCP is not shut."""
+    change = Fault(name="truncates", does="truncates", roles=("path",), on_response=all_truncated)
+    assert network.inner_addresses is not None
+    way = subject.way("ipv4")
+    with (
+        Relay(way.server.endpoint, change, network.inner_addresses.ipv4, 53, network.middle.make_socket),
+        ruled(network, *REDIRECT_DNS),
+    ):
+        only_ipv4 = PathSubject({"ipv4": way})
+        assert only_ipv4.shut("ipv4") == ""
+        assert n_same_port.check(only_ipv4).verdict is Verdict.PASS
+
+
+WITHOUT_IPV4 = {
+    None: set(),
+    "path-blocks-tcp-ipv6": {"N-tcp", "N-large-tcp"},
+    "path-drops-over-512": {"N-86", "N-87"},
+    "path-drops-fragments-ipv6": {"N-87"},
+    "path-other-server": {"N-intercept"},
+}
+"""What fails of the items that judge IPv6 by itself, by fault."""
+
+
+@pytest.mark.parametrize("name", WITHOUT_IPV4, ids=lambda name: name or "none")
+def test_an_address_of_ipv6_is_judged_as_one_of_ipv4(
+    network: PathNetwork, subject: PathSubject, name: str | None
+) -> None:
+    """Only one address is verified of a path of the user's, and --nowhere may be missing."""
+    if "ipv6" not in subject.ways:
+        pytest.skip("needs IPv6")
+    only_ipv6 = PathSubject({"ipv6": subject.way("ipv6")})
+    with contextlib.ExitStack() as stack:
+        if name is not None:
+            fault = next(fault for fault in PATH_FAULTS if fault.name == name)
+            stack.enter_context(faulty(network, fault))
+        results = run_items(chosen("path", ["N-tcp", "N-large-tcp", "N-86", "N-87", "N-intercept"]), only_ipv6)
+    assert failures(results).keys() == WITHOUT_IPV4[name]
+    said = {result.item.id: result.outcome.reason for result in results if result.outcome.verdict == "pass"}
+    assert said.keys() == {result.item.id for result in results} - WITHOUT_IPV4[name]
+    assert "(--nowhere)" in said.pop("N-intercept", "(--nowhere)")
+    assert all("over IPv6" in one for one in said.values()), said
 
 
 def test_items_name_known_faults() -> None:

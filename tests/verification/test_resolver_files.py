@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import threading
+import tomllib
 from pathlib import Path
 
 import dns.dnssec
@@ -17,7 +18,7 @@ from dnsrig.verification.anchor_files import read_anchor_file
 from dnsrig.verification.tree import resolver_files
 from dnsrig.verification.tree.making import Tree, make_tree
 from dnsrig.verification.tree.resolver_files import FILES, MARK, uses, write_resolver_files
-from dnsrig.verification.tree.serve import serve_tree
+from dnsrig.verification.tree.serve import prepare_tree
 
 
 @pytest.fixture
@@ -66,7 +67,7 @@ def test_files_of_others_are_not_replaced(tree: Tree, tmp_path: Path, name: str)
     (tmp_path / name).write_text("# somebody else's\n")
     before[name] = (tmp_path / name).stat().st_ino
     with pytest.raises(InputError, match=f"/{name} was not written by dnsrig and is not replaced"):
-        serve_tree(tmp_path, threading.Event())
+        prepare_tree(tmp_path, threading.Event())
     with pytest.raises(InputError, match=f"/{name} was not written by dnsrig and is not replaced"):
         write_resolver_files(tree, tmp_path)
     assert (tmp_path / name).read_text() == "# somebody else's\n"
@@ -77,6 +78,16 @@ def test_what_is_printed_names_files_that_are_there(tree: Tree, tmp_path: Path) 
     used = {name for name in FILES for use in uses(tmp_path) if f"{tmp_path}/{name}" in use.lines}
     # The DS record alone is for other programs.
     assert used == FILES.keys() - {resolver_files.DS}
+
+
+def test_hickory_gets_toml_with_key_and_hints(tree: Tree, tmp_path: Path) -> None:
+    (zone,) = tomllib.loads(lines_of(tmp_path, "Hickory"))["zones"]
+    store = zone["stores"]
+    # It reads keys, and no DS records.
+    path = store["dnssec_policy"]["ValidateWithStaticKey"]["path"]
+    assert (zone["zone"], path, store["roots"]) == (".", f"{tmp_path}/root.key", f"{tmp_path}/root.hints")
+    # As shipped it asks nobody on loopback, where the tree is.
+    assert store["deny_server"] == []
 
 
 def test_unbound_takes_its_lines(tree: Tree, tmp_path: Path) -> None:

@@ -6,7 +6,15 @@ from pathlib import Path
 import dns.name
 import pytest
 from dnsrig.cli.app import run_command_line
-from dnsrig.items.authoritative import a85_edns
+from dnsrig.items.authoritative import (
+    a85_edns,
+    a86_udp_1220,
+    a87_udp_4000,
+    a_edns_truncated,
+    a_truncated,
+    a_udp_512,
+    a_udp_payload,
+)
 from dnsrig.servers.base import ServedZone, ServerSettings
 from dnsrig.servers.registry import driver
 from dnsrig.verification.asker import Asker
@@ -42,9 +50,12 @@ def judged(endpoint: Endpoint, origin: dns.name.Name, fault: str = NO_FAULT.name
         return a85_edns.check(AuthoritativeSubject(asker, Landmarks(origin)))
 
 
-def test_the_denial_of_a_name_shows_it(served: Endpoint) -> None:
+def test_the_largest_response_shows_it(served: Endpoint) -> None:
+    """That is the denial of a name."""
     outcome = judged(served, SMALL)
-    assert outcome.verdict is Verdict.PASS and outcome.reason.startswith("The denial of a name, of "), outcome
+    assert outcome.verdict is Verdict.PASS and "octets, the largest that is known, came by UDP" in outcome.reason, (
+        outcome
+    )
 
 
 @pytest.mark.parametrize("fault", ["drops-large", "sets-tc", "drops-edns"])
@@ -56,4 +67,19 @@ def test_what_cannot_give_it_fails(served: Endpoint, fault: str) -> None:
 def test_where_nothing_is_large_it_is_not_applicable(served: Endpoint) -> None:
     outcome = judged(served, TINY)
     assert outcome.verdict is Verdict.NOT_APPLICABLE
-    assert "fit into 512" in outcome.reason and "--name may name a large RRset" in outcome.reason
+    assert outcome.reason.startswith("No response of the zone is known to exceed 512 octets; the largest, ")
+    assert outcome.reason.endswith("; --name may name a larger RRset.")
+
+
+@pytest.mark.parametrize("origin", [TINY, SMALL], ids=str)
+def test_all_items_about_size_know_the_same_largest_response(served: Endpoint, origin: dns.name.Name) -> None:
+    subject = AuthoritativeSubject(Asker(served), Landmarks(origin))
+    found = {}
+    for item in (a85_edns, a86_udp_1220, a87_udp_4000, a_edns_truncated, a_udp_payload, a_truncated, a_udp_512):
+        outcome = item.check(subject)
+        if outcome.verdict is Verdict.NOT_APPLICABLE:
+            _, _, found[item.ITEM.id] = outcome.reason.rpartition("; the largest, ")
+    without_edns = {found.pop(item, "") for item in ("A-truncated", "A-udp-512")}
+    assert len(without_edns) == 1, without_edns
+    # Of the zone with names the largest response exceeds 512 octets; the items that need no more have it.
+    assert len(found) == (5 if origin == TINY else 2) and len(set(found.values())) == 1, found

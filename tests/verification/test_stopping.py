@@ -29,8 +29,8 @@ PATIENCE_S = 60.0
 """So long everything would wait."""
 PROMPT_S = 20.0
 """Far less, and more than any machine needs to stop."""
-ASKED_FIRST = 3
-"""Questions before the items: whether anybody is there, the keys, and a name that does not exist."""
+ASKED_FIRST = 4
+"""Questions before the items: whether anybody is there, the keys, a name that does not exist, and the version."""
 QUERY = Query(name=dns.name.from_text("example."), rtype=RdataType.SOA, payload=None)
 SOME = items("authoritative")[0]
 
@@ -43,6 +43,9 @@ class Subject:
 
     def silence(self) -> str:
         return ""
+
+    def renewed(self) -> "Subject":
+        return self
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """The look at the whole of a zone: which names are asked for, and what is found at names that no landmark is."""
 
+import dns.dnssec
 import dns.name
 import dns.rdata
 import dns.rdataclass
@@ -19,6 +20,7 @@ from dnsrig.verification.verdicts import Verdict
 from dnsrig.verification.zones.making import VARIANTS, make_zone
 
 ORIGIN = dns.name.from_text("example.")
+HASH_OF_A = dns.dnssec.nsec3_hash("a.example.", None, 0, 1)
 SHORT_WAITS_S = (1.0, 2.0)
 
 
@@ -53,6 +55,26 @@ def test_places_are_what_the_server_answers_from_its_own_zone() -> None:
     assert found.cuts == {dns.name.from_text("child", ORIGIN)}
     assert [str(place.name) for place in found.glue_places] == ["ns.child.example."]
     assert found.serial == 7
+
+
+@pytest.mark.parametrize(
+    ("lines", "doubtful"),
+    [
+        (["a NS ns", "a NSEC b NS RRSIG NSEC"], False),
+        (["a NS ns", f"a DS 1 13 2 {'01' * 32}", "a NSEC b NS DS RRSIG NSEC"], False),
+        (["a NS ns", "a NSEC b NS DS RRSIG NSEC"], True),
+        (["a NS ns", f"a DS 1 13 2 {'01' * 32}", "a NSEC b NS RRSIG NSEC"], True),
+        (["a NS ns", "a NSEC b NS A RRSIG NSEC"], True),
+        # The hash of a.example., without salt and further iterations.
+        (["a NS ns", f"{HASH_OF_A} NSEC3 1 0 0 - {HASH_OF_A} NS"], False),
+        (["a NS ns", f"{HASH_OF_A} NSEC3 1 0 0 - {HASH_OF_A} NS DS RRSIG"], True),
+        (["a NS ns", f"{HASH_OF_A} NSEC3 1 0 1 - {HASH_OF_A} NS DS RRSIG"], False),
+    ],
+)
+def test_delegations_with_other_types_than_their_bitmap_are_doubtful(lines: list[str], doubtful: bool) -> None:
+    found = landmarks("@ SOA . . 7 1 1 1 1", *lines)
+    assert found.doubtful_cuts == ((dns.name.from_text("a", ORIGIN),) if doubtful else ())
+    assert found.places_in_all == len(found.places) == 2
 
 
 def test_of_a_large_zone_some_places_are_kept() -> None:

@@ -15,7 +15,7 @@ import pytest
 from dns.rdatatype import RdataType
 from dnsrig.cli.app import run_command_line
 from dnsrig.errors import InputError
-from dnsrig.items.authoritative import a_axfr_complete
+from dnsrig.items.authoritative import a_axfr_complete, a_ixfr
 from dnsrig.servers.base import ServedZone, ServerSettings
 from dnsrig.servers.registry import driver
 from dnsrig.verification import discovery
@@ -189,6 +189,7 @@ def test_items_about_delegations_apply_where_one_is_named(
             ["--tsig-file", "/dev/null"],
             "--tsig-file /dev/null: it is a device, no plain file; give a key",
         ),
+        (["--zone-file", __file__, "--empty", "x.{zone}"], "--zone-file shows the zone's names; leave one out"),
         (["--zone-file", __file__, "--name", "x.{zone}"], "--zone-file shows the zone's names; leave one out"),
         (["--server-version", "djbdns 1.05"], "give the program and its number, such as 'NSD 4.6.1'"),
     ],
@@ -236,6 +237,8 @@ def test_a_transfer_that_needs_a_key(served: tuple[RigZone, Endpoint], tmp_path:
         outcome = a_axfr_complete.check(subject)
         assert outcome.verdict is Verdict.PASS, outcome
         assert SECRET not in repr(subject)
+        outcome = a_ixfr.check(subject)
+        assert outcome.verdict is Verdict.PASS and "signed by TSIG 2 are answered" in outcome.reason, outcome
 
 
 def test_what_a_transfer_shows_not_to_be_there_is_not_asked_for(tmp_path: Path) -> None:
@@ -261,8 +264,17 @@ def test_a_transfer_whose_tsig_is_wrong_fails(
         signing_primary(endpoint, zone.path, zone.landmarks.origin, KEY, fault) as primary,
         target_at(primary.endpoint, zone, KEY, tmp_path) as subject,
     ):
-        outcome = a_axfr_complete.check(subject)
-    assert outcome.verdict is Verdict.FAIL and said in outcome.reason, outcome
+        outcomes = [item.check(subject) for item in (a_axfr_complete, a_ixfr)]
+    for outcome in outcomes:
+        assert outcome.verdict is Verdict.FAIL and said in outcome.reason, outcome
+
+
+def test_a_transfer_that_breaks_off_is_none_that_is_answered(served: tuple[RigZone, Endpoint]) -> None:
+    zone, endpoint = served
+    with signing_primary(endpoint, zone.path, zone.landmarks.origin, KEY, "breaks off") as primary:
+        subject = AuthoritativeSubject(Asker(primary.endpoint, tcp_wait_s=0.5), zone.landmarks, tsig=KEY)
+        outcome = a_ixfr.check(subject)
+    assert outcome.verdict is Verdict.INCONCLUSIVE and "does not come to its end: timed out" in outcome.reason, outcome
 
 
 def read_all(served: tuple[RigZone, Endpoint], fault: str = "") -> int:

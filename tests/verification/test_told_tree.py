@@ -23,6 +23,7 @@ from dnsrig.verification.faults.catalogue import fault_named
 from dnsrig.verification.faults.relay import NO_FAULT, Relay
 from dnsrig.verification.resolver_targets import TREE_PREFIX
 from dnsrig.verification.runner import run_items
+from dnsrig.verification.said_version import said_version
 from dnsrig.verification.subjects.known_names import Question
 from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.told_tree import ToldTree, find_names
@@ -145,6 +146,11 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
         UnboundResolver(settings, tmp_path_factory.mktemp("unbound"), network.resolver),
     ):
         yield Place(network.resolver, tree)
+
+
+def test_unbound_says_its_version(place: Place) -> None:
+    said = said_version(Asker(RESOLVER, place.host.make_socket), "resolver")
+    assert said is not None and said.server == "unbound" and said.version.startswith("1.")
 
 
 def test_what_a_trust_anchor_alone_allows(place: Place) -> None:

@@ -19,13 +19,14 @@ from dnsrig.items.catalogue import items
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.faults.resolvers import FAULTS
+from dnsrig.verification.lateness import SERVER
 from dnsrig.verification.queries import Query
-from dnsrig.verification.tree import making, serve
+from dnsrig.verification.tree import making
 from dnsrig.verification.tree.answering import answer
 from dnsrig.verification.tree.cases import BOGUS
-from dnsrig.verification.tree.making import Tree, make_tree
+from dnsrig.verification.tree.making import STEPS_TO_MAKE, Tree, make_tree
 from dnsrig.verification.tree.plan import PLANS
-from dnsrig.verification.tree.serve import TreeServer, serve_tree
+from dnsrig.verification.tree.serve import STEPS, TreeServer, prepare_tree, serve_tree
 
 
 @pytest.fixture(scope="module")
@@ -184,17 +185,41 @@ def test_an_address_that_is_taken_is_told(tree: Tree, free_udp_and_tcp_port: int
         pass
 
 
-def test_serve_tree_tells_what_to_point_a_resolver_at(
-    tree: Tree, monkeypatch: pytest.MonkeyPatch, free_udp_and_tcp_port: int
-) -> None:
-    monkeypatch.setattr(serve.TreeServer.__init__, "__defaults__", (serve.socket.socket, free_udp_and_tcp_port))
+def test_serve_tree_tells_what_to_point_a_resolver_at(tree: Tree, free_udp_and_tcp_port: int) -> None:
     told: list[str] = []
+    shown: list[int] = []
     stop = threading.Event()
-    stop.set()
-    serve_tree(tree.folder.parent, stop, told.append)
+
+    def tell(line: str) -> None:
+        told.append(line)
+        if "Ctrl-C ends serving" in line and prepared is not None:
+            prepared.lateness.note(SERVER, 0.4)
+        if " late: " in line:
+            stop.set()
+
+    prepared = prepare_tree(tree.folder.parent, stop, shown.append, port=free_udp_and_tcp_port)
+    assert prepared is not None
+    assert shown == list(range(STEPS_TO_MAKE + 1, STEPS + 1)), "it is found, so that its zones are read alone"
+    serve_tree(prepared, tree.folder.parent, stop, tell)
     assert "127.53.0.1" in told[0]
     assert any(" DS " in line for line in told)
     assert any(" DNSKEY " in line for line in told)
+    assert "answered 0.4 s late: the machine is busy. What fails meanwhile" in told[-1]
+
+
+@pytest.mark.parametrize("at", [1, len(PLANS) + 1])
+def test_a_tree_that_is_not_wanted_any_more_is_not_made(tmp_path: Path, free_udp_and_tcp_port: int, at: int) -> None:
+    stop = threading.Event()
+    shown: list[int] = []
+
+    def show(done: int) -> None:
+        shown.append(done)
+        if done == at:
+            stop.set()
+
+    assert prepare_tree(tmp_path, stop, show, port=free_udp_and_tcp_port) is None
+    assert shown == list(range(1, at + 1))
+    assert not list(tmp_path.iterdir()), "nothing is left behind"
 
 
 def test_the_table_says_what_is_bogus() -> None:

@@ -17,13 +17,15 @@ from dnsrig.hosts.network import users
 from dnsrig.hosts.network.topologies import resolver_network
 from dnsrig.items.catalogue import chosen as items_chosen
 from dnsrig.items.catalogue import items
+from dnsrig.items.resolver import f_amplification, f_failure_limit
 from dnsrig.servers.resolvers.unbound import UnboundResolver
 from dnsrig.verification.anchor_trials import AnchorTrials, anchor_trials
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.exchange import Endpoint
-from dnsrig.verification.faults.weak_resolver import WeakResolver
+from dnsrig.verification.faults.weak_resolver import FAILURE_S, WeakResolver
 from dnsrig.verification.faults.weaknesses import WEAKNESSES, Weakness
 from dnsrig.verification.item import KnownItem
+from dnsrig.verification.lateness import Lateness
 from dnsrig.verification.resolver_targets import TREE_PREFIX
 from dnsrig.verification.runner import run_items
 from dnsrig.verification.subjects.resolver import ResolverSubject
@@ -41,6 +43,11 @@ GROUPS = ("Spoofing and bailiwick", "Servers that are wrong", "Privacy")
 """Those of the items that a resolver without a chain of trust can pass."""
 OTHERS = ("F-do-upstream", "F-unasked", "F-ttl-passed", "F-own-options", "F-amplification", "F-stale")
 WITHOUT = Weakness("none", "does nothing wrong")
+SLOW = [one for one in WEAKNESSES if one.name in f_failure_limit.ITEM.faults]
+"""Those that only slow items find."""
+USUAL = [one for one in WEAKNESSES if one not in SLOW]
+FLOODS = [one for one in WEAKNESSES if one.name in f_amplification.ITEM.faults]
+TRIES = 3
 
 
 def skip_without_namespaces() -> None:
@@ -55,13 +62,13 @@ class Place:
     host: Namespace
     served: TreeServer
 
-    def wrong_with(self, weakness: Weakness, chosen: Sequence[KnownItem]) -> str:
+    def wrong_with(self, weakness: Weakness, chosen: Sequence[KnownItem], lateness: Lateness | None = None) -> str:
         """Say which items failed and should not have, or the other way round."""
         tree = self.served.tree
         endpoint = Endpoint(RESOLVER)
         with WeakResolver(endpoint, tree.addresses[:1], weakness, self.host.make_socket):
             asker = Asker(endpoint, self.host.make_socket, WAITS_S)
-            results = run_items(chosen, ResolverSubject(asker, tree, self.served.seen))
+            results = run_items(chosen, ResolverSubject(asker, tree, self.served.seen), lateness=lateness)
         failures = {one.item.id: one.outcome.reason for one in results if one.outcome.verdict == Verdict.FAIL}
         keep("resolver", weakness.name, ("weak resolver of the rig", ""), failures)
         expected = {known.item.id for known in chosen if weakness.name in known.item.faults}
@@ -76,13 +83,34 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
         yield Place(network.resolver, served)
 
 
-@pytest.mark.parametrize("weakness", (WITHOUT, *WEAKNESSES), ids=lambda one: one.name)
+@pytest.mark.parametrize("weakness", (WITHOUT, *USUAL), ids=lambda one: one.name)
 def test_each_weakness_fails_the_items_that_name_it(place: Place, weakness: Weakness) -> None:
-    chosen = [known for known in items("resolver") if known.item.group in GROUPS or known.item.id in OTHERS]
+    able = [known for known in items("resolver") if known.item.group in GROUPS or known.item.id in OTHERS]
+    chosen = [known for known in able if not known.item.is_slow]
     naming = [known for known in chosen if weakness.name in known.item.faults]
     assert naming or weakness is WITHOUT
     # One after the other: the tree's servers are in this process, and are to answer in time.
     assert not (said := place.wrong_with(weakness, chosen if EVERY_PAIR or weakness is WITHOUT else naming)), said
+
+
+@pytest.mark.parametrize("weakness", [WITHOUT, *SLOW], ids=lambda one: one.name)
+def test_failures_that_are_remembered_too_long_are_noticed(
+    place: Place, weakness: Weakness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f_failure_limit, "LONGEST_S", FAILURE_S)
+    chosen = items_chosen("resolver", ["F-failure-limit"])
+    assert not (said := place.wrong_with(weakness, chosen)), said
+
+
+@pytest.mark.parametrize("weakness", FLOODS, ids=lambda one: one.name)
+def test_floods_are_no_excuse_for_themselves(place: Place, weakness: Weakness) -> None:
+    """What keeps the tree's servers busy must not pass for a machine that is busy."""
+    chosen = items_chosen("resolver", ["F-amplification"])
+    # Other tests may keep the machine busy for once.
+    said = [place.wrong_with(weakness, chosen, place.served.lateness)]
+    while said[-1] and len(said) < TRIES:
+        said.append(place.wrong_with(weakness, chosen, place.served.lateness))
+    assert not said[-1], said
 
 
 def test_what_was_asked_before_accuses_nobody(place: Place) -> None:

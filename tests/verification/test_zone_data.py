@@ -26,7 +26,7 @@ from dnsrig.items.authoritative import (
 )
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.exchange import Endpoint
-from dnsrig.verification.landmarks import Landmarks
+from dnsrig.verification.landmarks import Landmarks, find_landmarks
 from dnsrig.verification.malformed import malformed_records
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.transfer import Transfer
@@ -38,12 +38,19 @@ DS = f"13 2 {'01' * 32}"
 
 
 def subject_with(*lines: str) -> AuthoritativeSubject:
-    """Make a subject whose zone was transferred, of lines of owner, type and data; nothing can be asked for."""
+    """Make a subject whose zone was transferred, of lines of owner, type and data; nothing can be asked for.
+
+    A line may have a TTL behind the owner; the SOA record is that of the lines, if there is one.
+    """
     rrsets = []
-    for line in (SOA, *lines, SOA):
+    soa = next((line for line in lines if " SOA " in line), SOA)
+    for line in (soa, *(line for line in lines if line != soa), soa):
         owner, kind, text = line.split(maxsplit=2)
+        ttl_s = 3600
+        if kind.isdecimal():
+            ttl_s, (kind, text) = int(kind), text.split(maxsplit=1)
         record = dns.rdata.from_text("IN", kind, text, origin=ORIGIN, relativize=False)
-        rrsets.append(dns.rrset.from_rdata(dns.name.from_text(owner, ORIGIN), 3600, record))
+        rrsets.append(dns.rrset.from_rdata(dns.name.from_text(owner, ORIGIN), ttl_s, record))
     subject = AuthoritativeSubject(Asker(Endpoint("192.0.2.1")), Landmarks(ORIGIN))
     vars(subject)["transfer"] = Transfer(rrsets=tuple(rrsets), zone=dns.zone.Zone(ORIGIN, relativize=False))
     return subject
@@ -76,6 +83,10 @@ def subject_with(*lines: str) -> AuthoritativeSubject:
         (a_caa, ['@ CAA 0 iodef "security@example.test"']),
         (a_svcb, ["@ HTTPS 0 host", "@ HTTPS 1 . alpn=h2"]),
         (a_svcb, ["a HTTPS 0 a"]),
+        (a_ttl_zero, ["@ 0 NS ns"]),
+        (a_ttl_zero, ["cut NS ns.cut", "ns.cut 0 AAAA 2001:db8::1"]),
+        (a_ttl_zero, ["@ SOA ns hostmaster 1 7200 900 1209600 0"]),
+        (a_ttl_zero, ["@ 0 SOA ns hostmaster 1 7200 900 1209600 300"]),
     ],
     ids=lambda value: value.ITEM.id if isinstance(value, ModuleType) else "; ".join(value),
 )
@@ -110,7 +121,7 @@ def test_what_is_wrong_is_found(item: ModuleType, lines: list[str]) -> None:
                 "b SVCB 0 other",
             ],
         ),
-        (a_ttl_zero, ["@ NS ns"]),
+        (a_ttl_zero, ["@ NS ns", "ns A 192.0.2.1", "host 0 A 192.0.2.2"]),
     ],
     ids=lambda value: value.ITEM.id if isinstance(value, ModuleType) else "; ".join(value),
 )
@@ -144,6 +155,21 @@ def test_records_that_are_malformed_are_told(rtype: str, data: bytes) -> None:
     assert malformed_records(message.to_wire()) == []
     # That a message as such cannot be read is another matter.
     assert malformed_records(message.to_wire()[:-1]) == []
+
+
+def test_names_below_a_dname_record_are_no_landmarks() -> None:
+    """Queries for them get that record: what else the zone has of them is A-occluded's to tell."""
+    lines = ("old DNAME new", "a.old A 192.0.2.1", "b.old CNAME c", "*.old A 192.0.2.2", "z A 192.0.2.3", "y CNAME z")
+    text = "\n".join((f"@ 60 {SOA.removeprefix('@ ')}", *(line.replace(" ", " 60 ", 1) for line in lines)))
+    zone = dns.zone.from_text(text, ORIGIN, relativize=False, check_origin=False)
+    found = find_landmarks(
+        ORIGIN, ((name, one.rdtype, one) for name, node in zone.nodes.items() for one in node.rdatasets)
+    )
+    assert found.host is not None
+    assert found.host.name == dns.name.from_text("z", ORIGIN)
+    assert found.alias == dns.name.from_text("y", ORIGIN)
+    assert found.wildcard is None
+    assert {place.name.to_text() for place in found.occluded} == {"a.old.example.", "b.old.example.", "*.old.example."}
 
 
 @pytest.mark.parametrize(

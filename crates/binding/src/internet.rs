@@ -126,6 +126,29 @@ impl Internet {
         Ok(summary)
     }
 
+    /// What precedes domains in the questions of clients; "" is the domain itself.
+    #[getter]
+    fn hosts(&self) -> Vec<String> {
+        let hosts = self.internet.profile().clients.hosts.iter();
+        hosts.map(|one| one.host.clone()).collect()
+    }
+
+    /// Octets by what they hold, about: `zones`, `keys`, `to_sign`, `signatures`, and `chains`, which memory does not bound.
+    fn memory<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let memory = py.detach(|| self.internet.memory());
+        let by_kind = PyDict::new(py);
+        for (kind, octets) in [
+            ("zones", memory.zones),
+            ("keys", memory.keys),
+            ("to_sign", memory.to_sign),
+            ("signatures", memory.signatures),
+            ("chains", memory.chains),
+        ] {
+            by_kind.set_item(kind, octets)?;
+        }
+        Ok(by_kind)
+    }
+
     /// `count` questions that clients would ask, a line `name type` for each; `missing_share` of the names do not exist.
     fn questions(&self, py: Python<'_>, count: usize, seed: u64, missing_share: f64) -> String {
         py.detach(|| {
@@ -222,19 +245,21 @@ impl InternetServer {
             .collect()
     }
 
-    /// How it goes: `signatures` made, `memory_octets` of zones and signatures, answers `dropped`.
+    /// How it goes: `signatures` and `zones` made, `memory_octets` of zones and signatures, answers `dropped`.
     fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (signatures, octets, dropped) = py.detach(|| {
+        let (signatures, zones, octets, dropped) = py.detach(|| {
             let server = self.lock();
             let internet = server.internet();
             (
                 internet.signatures_made(),
+                internet.zones_made(),
                 internet.octets(),
                 server.dropped(),
             )
         });
         let state = PyDict::new(py);
         state.set_item("signatures", signatures)?;
+        state.set_item("zones", zones)?;
         state.set_item("memory_octets", octets)?;
         state.set_item("dropped", dropped)?;
         Ok(state)

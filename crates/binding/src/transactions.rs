@@ -2,9 +2,9 @@
 
 use crate::errors::{Kind, OrRaise, exception};
 use crate::traffic::{ReadOptions, from_json, to_json};
-use dnsrig_traffic::select::transactions::{Batch, Column, TransactionCounts, transactions};
+use dnsrig_traffic::select::transactions::{Batch, Column, Transactions, transactions};
 use dnsrig_traffic::select::{Form, StandIns, StreamWriter};
-use dnsrig_traffic::{Endpoint, Message, TrafficError, Transport};
+use dnsrig_traffic::{Endpoint, Message, SentLen, TrafficError, Transport};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -36,7 +36,7 @@ type Values<'a> = (&'a [u8], &'a [u8]);
 /// What the reading thread hands over.
 enum Handed {
     Batch(Box<Batch>),
-    Done(TransactionCounts),
+    Done(Box<Transactions>),
     Failed(TrafficError),
 }
 
@@ -53,7 +53,7 @@ struct Settings {
 pub struct TransactionReader {
     receiver: Mutex<Receiver<Handed>>,
     cancel: Arc<AtomicBool>,
-    counts: Mutex<Option<TransactionCounts>>,
+    made: Mutex<Option<Box<Transactions>>>,
 }
 
 #[pymethods]
@@ -74,7 +74,7 @@ impl TransactionReader {
         Ok(Self {
             receiver: Mutex::new(receiver),
             cancel,
-            counts: Mutex::new(None),
+            made: Mutex::new(None),
         })
     }
 
@@ -88,8 +88,8 @@ impl TransactionReader {
             let received = py.detach(|| lock(&self.receiver).recv_timeout(SIGNAL_CHECK));
             match received {
                 Ok(Handed::Batch(batch)) => return Ok(Some(to_python(py, *batch))),
-                Ok(Handed::Done(counts)) => {
-                    *lock(&self.counts) = Some(counts);
+                Ok(Handed::Done(made)) => {
+                    *lock(&self.made) = Some(made);
                     return Ok(None);
                 }
                 Ok(Handed::Failed(error)) => return Err(error).or_raise(),
@@ -99,11 +99,11 @@ impl TransactionReader {
         }
     }
 
-    /// What was read, as JSON, after the last batch.
+    /// What was read and made, as JSON, after the last batch.
     fn counts(&self) -> PyResult<String> {
-        let counts = *lock(&self.counts);
-        let counts = counts.ok_or_else(|| PyRuntimeError::new_err("not all has been read"))?;
-        to_json(&counts)
+        let made = lock(&self.made);
+        let made = made.as_ref();
+        to_json(made.ok_or_else(|| PyRuntimeError::new_err("not all has been read"))?)
     }
 }
 
@@ -136,7 +136,7 @@ fn read_all(
     );
     // If nobody takes it, nobody wants to know.
     let _ = sender.send(match read {
-        Ok(counts) => Handed::Done(counts),
+        Ok(made) => Handed::Done(Box::new(made)),
         Err(error) => Handed::Failed(error),
     });
 }
@@ -189,11 +189,14 @@ impl TransactionWriter {
         })
     }
 
-    /// Writes a batch: times and numbers as Arrow has them, values of different lengths after their ends.
+    /// Writes a batch, which begins at `first_row` of `file`: times and numbers as Arrow has them, values of different lengths
+    /// after their ends.
     #[allow(clippy::too_many_arguments)]
     fn write(
         &self,
         py: Python<'_>,
+        file: PathBuf,
+        first_row: usize,
         times_ns: &[u8],
         ids: &[u8],
         client_ports: &[u8],
@@ -225,15 +228,30 @@ impl TransactionWriter {
                 });
             };
             let rows = times_ns.len() / 8;
-            (0..rows).try_for_each(|row| columns.write(row, writer))
+            (0..rows).try_for_each(|row| {
+                let mut octets = Vec::new();
+                match columns.message(row, &mut octets) {
+                    Ok(message) => writer.message(&message, true),
+                    Err(column) => Err(TrafficError::NotACapture {
+                        file: file.clone(),
+                        why: format!(
+                            "row {} (counted from 0): column {column} cannot be used; give a file that 'dnsrig traffic convert' wrote",
+                            first_row + row
+                        ),
+                    }),
+                }
+            })
         })
         .or_raise()
     }
 
-    /// Ends the file and gives it its name; returns what was written as JSON.
+    /// Ends the file and gives it its name; returns what was written as JSON. If that is nothing, no file is left.
     fn finish(&self, py: Python<'_>) -> PyResult<String> {
         let writer = lock(&self.writer).take();
         let writer = writer.ok_or_else(|| PyRuntimeError::new_err("the file is finished"))?;
+        if writer.written().messages_written == 0 {
+            return to_json(writer.written());
+        }
         let written = py.detach(|| writer.finish()).or_raise()?;
         to_json(&written)
     }
@@ -252,35 +270,39 @@ struct Columns<'a> {
 }
 
 impl Columns<'_> {
-    fn write(&self, row: usize, writer: &mut StreamWriter) -> Result<(), TrafficError> {
-        let mut octets = Vec::new();
-        let message = self.message(row, &mut octets);
-        let message = message.ok_or_else(|| TrafficError::Setting {
-            why: format!("row {row} of a batch (counted from 0) has a value that is no address, transport or DNS message; give a file that 'dnsrig traffic convert' wrote"),
-        })?;
-        writer.message(&message, true)
-    }
-
-    /// The query of a row, whose octets go to `octets`; `None` if the row has none.
-    fn message<'o>(&self, row: usize, octets: &'o mut Vec<u8>) -> Option<Message<'o>> {
-        let time_ns = self.times_ns.get(row * 8..)?.first_chunk()?;
-        let address = |values: Values<'_>| -> Option<IpAddr> {
-            std::str::from_utf8(value(values, row)?).ok()?.parse().ok()
+    /// The query of a row, whose octets go to `octets`.
+    ///
+    /// # Errors
+    /// The column whose value cannot be used.
+    fn message<'o>(
+        &self,
+        row: usize,
+        octets: &'o mut Vec<u8>,
+    ) -> Result<Message<'o>, &'static str> {
+        let time_ns = self.times_ns.get(row * 8..).and_then(<[u8]>::first_chunk);
+        let address = |column, values: Values<'_>| -> Result<IpAddr, &'static str> {
+            let text = value(values, row).and_then(|text| str::from_utf8(text).ok());
+            text.and_then(|text| text.parse().ok()).ok_or(column)
         };
-        let transport = value(self.transports, row)?;
-        let transport = Transport::ALL
-            .into_iter()
-            .find(|one| one.name().as_bytes() == transport)?;
-        octets.extend_from_slice(value(self.queries, row)?);
-        let id = number(self.ids, row)?;
-        octets.get_mut(..2)?.copy_from_slice(&id.to_be_bytes());
-        Some(Message {
-            time_ns: i64::from_ne_bytes(*time_ns),
-            source: Endpoint::new(address(self.clients)?, number(self.client_ports, row)?),
-            destination: Endpoint::new(address(self.servers)?, number(self.server_ports, row)?),
-            transport,
+        let named = value(self.transports, row);
+        let mut transports = Transport::ALL.into_iter();
+        let transport = transports.find(|one| named == Some(one.name().as_bytes()));
+        octets.extend_from_slice(value(self.queries, row).ok_or("query")?);
+        let id = number(self.ids, row).ok_or("id")?;
+        let start = octets.get_mut(..2).ok_or("query (fewer than 2 octets)")?;
+        start.copy_from_slice(&id.to_be_bytes());
+        let client = address("client (no address)", self.clients)?;
+        let server = address("server (no address)", self.servers)?;
+        let client_port = number(self.client_ports, row).ok_or("client_port")?;
+        let server_port = number(self.server_ports, row).ok_or("server_port")?;
+        Ok(Message {
+            time_ns: i64::from_ne_bytes(*time_ns.ok_or("time")?),
+            source: Endpoint::new(client, client_port),
+            destination: Endpoint::new(server, server_port),
+            transport: transport.ok_or("transport (none that is known)")?,
             octets,
             is_cut: false,
+            sent_len: SentLen::Own,
             number: row as u64 + 1,
         })
     }

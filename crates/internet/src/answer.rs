@@ -120,7 +120,7 @@ impl Internet {
             }
         }
         if is_udp {
-            match self.rate_limits.count(server.number(), arrived.now) {
+            match self.rate_limits.count(server, arrived.now) {
                 Limited::Send => {}
                 Limited::Drop => return answer,
                 Limited::Truncate => {
@@ -134,10 +134,13 @@ impl Internet {
     }
 
     fn is_out(&self, server: ServerId, now: Duration) -> bool {
-        let ServerId::Listed(number) = server else {
+        if self.outages.is_empty() {
             return false;
+        }
+        let set = match server {
+            ServerId::Listed(number) => Some(self.servers.servers()[number as usize].set),
+            ServerId::Own(_) => None,
         };
-        let set = self.servers.servers()[number as usize].set;
         let now_s = now.as_secs_f64();
         let mut outages = self.outages.iter();
         outages.any(|(out, from, to)| *out == set && (*from..*to).contains(&now_s))
@@ -312,14 +315,6 @@ impl Internet {
             .last()
             .is_some_and(|last| last.name == self.servers.servers()[number as usize].name);
         of_set.len() > 1 && is_last && unit(bits) < share
-    }
-}
-
-impl ServerId {
-    fn number(self) -> u32 {
-        match self {
-            Self::Listed(number) | Self::Own(number) => number,
-        }
     }
 }
 

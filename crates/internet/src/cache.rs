@@ -74,6 +74,17 @@ impl<K: Hash + Eq + Clone, V: Clone> Cache<K, V> {
         shard.put(key, value, octets, self.octets_per_generation);
     }
 
+    /// Looks at all values.
+    pub fn for_each(&self, mut look: impl FnMut(&V)) {
+        for shard in &self.shards {
+            let shard = shard
+                .lock()
+                .unwrap_or_else(|poisoned| poisoned.into_inner());
+            let values = shard.young.values().chain(shard.old.values());
+            values.for_each(|(value, _)| look(value));
+        }
+    }
+
     /// Octets of all values.
     pub fn octets(&self) -> usize {
         let of_shard = |shard: &Mutex<Shard<K, V>>| {
@@ -117,6 +128,9 @@ mod tests {
         assert!(cache.octets() <= SHARDS * 2 * 100);
         assert!(cache.octets() >= SHARDS * 100);
         assert_eq!(cache.get(&8), None);
+        let mut count = 0;
+        cache.for_each(|_| count += 1);
+        assert_eq!(10 * count, cache.octets());
         cache.put(1, 1, 101);
         assert_eq!(cache.get(&1), None, "more than there is room for");
     }

@@ -38,6 +38,16 @@ pub(crate) struct Excerpt {
     signing: Option<Signing>,
     /// Octets that it takes, about.
     pub octets: usize,
+    /// What of these is for signing.
+    pub parts: SigningOctets,
+}
+
+/// Octets that an excerpt takes for being signed, about.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SigningOctets {
+    pub keys: usize,
+    /// The RRsets that may have to be signed.
+    pub to_sign: usize,
 }
 
 #[derive(Debug)]
@@ -64,6 +74,7 @@ impl Excerpt {
             responder: Responder::new([], options())?,
             signing: None,
             octets: 0,
+            parts: SigningOctets::default(),
         })
     }
 
@@ -74,6 +85,7 @@ impl Excerpt {
             responder: Responder::new([Arc::new(zone)], options())?,
             signing: None,
             octets,
+            parts: SigningOctets::default(),
         })
     }
 
@@ -113,7 +125,11 @@ impl Excerpt {
         let origin = zone.origin().clone();
         let records = [zone.records(), &signatures].concat();
         let zone = Zone::new(origin, records);
-        let octets = octets_of(&zone) + keys.octets() + 256 * tasks.len();
+        let parts = SigningOctets {
+            keys: keys.octets(),
+            to_sign: 256 * tasks.len(),
+        };
+        let octets = octets_of(&zone) + parts.keys + parts.to_sign;
         Ok(Self {
             responder: Responder::new([Arc::new(zone)], options())?,
             signing: Some(Signing {
@@ -121,6 +137,7 @@ impl Excerpt {
                 tasks: tasks.into(),
             }),
             octets,
+            parts,
         })
     }
 

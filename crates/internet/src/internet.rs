@@ -12,7 +12,7 @@ use crate::profile::{Addresses, Profile};
 use crate::registry::{Registry, RegistrySigning};
 use crate::reverse::ReverseTree;
 use crate::serve::{Responding, ServedBy};
-use crate::servers::{ServerId, ServerTable, SetId};
+use crate::servers::{OWN_SERVERS, ServerId, ServerTable, SetId};
 use crate::signatures::Signatures;
 use crate::zones::ExcerptKey;
 use dnsrig_zone::{Name, PresentationName, PresentationRecord};
@@ -21,6 +21,8 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 const DAY_S: u64 = 86_400;
 /// The share of memory that is for signatures, of 4 parts.
@@ -96,9 +98,11 @@ pub struct Internet {
     pub(crate) keys: KeyMaker,
     pub(crate) signatures: Signatures,
     pub(crate) excerpts: Cache<ExcerptKey, Arc<Excerpt>>,
+    pub(crate) zones_made: AtomicU64,
     pub(crate) refusing: Excerpt,
     pub(crate) rate_limits: RateLimits,
-    pub(crate) outages: Vec<(SetId, f64, f64)>,
+    /// When sets of servers are out, from and to; none: domains' own servers.
+    pub(crate) outages: Vec<(Option<SetId>, f64, f64)>,
 }
 
 impl std::fmt::Debug for Internet {
@@ -125,6 +129,22 @@ fn loopback(addresses: Addresses) -> Addresses {
         ipv6_share: 0.0,
         ..addresses
     }
+}
+
+/// The limit of each server: its operator's, or that of all.
+fn rate_limits(profile: &Profile, servers: &ServerTable) -> RateLimits {
+    let of_operator: HashMap<&str, u32> = profile
+        .rate_limit
+        .iter()
+        .map(|limit| (limit.operator.as_str(), limit.qps))
+        .collect();
+    let limit = |operator: &str| {
+        let own = of_operator.get(operator).copied();
+        own.or(profile.faults.rate_limit_qps)
+    };
+    let numbers = 0..servers.servers().len() as u32;
+    let listed = numbers.map(|number| limit(servers.operator(ServerId::Listed(number))));
+    RateLimits::new(listed.collect(), limit(OWN_SERVERS))
 }
 
 impl Internet {
@@ -160,11 +180,27 @@ impl Internet {
         let numbered = registries.iter().zip(0..);
         let numbered = numbered.filter(|(one, _)| one.depth == 1);
         let registry_by_label = numbered.map(|(one, number)| (label(one), number)).collect();
+        let known =
+            |operator: &str| operator == OWN_SERVERS || sets_by_operator.contains_key(operator);
+        let outages = profile.outage.iter().map(|one| ("outage", &one.operator));
+        let limits = profile.rate_limit.iter();
+        let limits = limits.map(|one| ("rate_limit", &one.operator));
+        for (what, operator) in outages.chain(limits) {
+            if !known(operator) {
+                return Err(refuse(format!(
+                    "{what} of {operator}: there is no such operator; name one of hosting.operator, a tld as .com, . for the root, or one that accounts of the Internet name, such as dns-h1 or {OWN_SERVERS}"
+                )));
+            }
+        }
         let outages = profile.outage.iter().flat_map(|outage| {
+            let (from_s, to_s) = (outage.from_s, outage.from_s + outage.for_s);
             let sets = sets_by_operator.get(&outage.operator).into_iter().flatten();
-            sets.map(|set| (*set, outage.from_s, outage.from_s + outage.for_s))
+            let own = (outage.operator == OWN_SERVERS).then_some(None);
+            let sets = sets.map(|set| Some(*set)).chain(own);
+            sets.map(move |set| (set, from_s, to_s))
         });
         let outages = outages.collect();
+        let rate_limits = rate_limits(&profile, &servers);
         let reverse = profile.reverse.as_ref().zip(reverse);
         let reverse = reverse.map(|(one, sets)| {
             ReverseTree::new(options.seed, one, sets, &profile.addresses, &servers)
@@ -180,8 +216,9 @@ impl Internet {
             keys: KeyMaker::new(options.seed),
             signatures: Signatures::new(for_signatures),
             excerpts: Cache::new(options.memory_octets - for_signatures),
+            zones_made: AtomicU64::new(0),
             refusing: Excerpt::refusing()?,
-            rate_limits: RateLimits::new(profile.faults.rate_limit_qps),
+            rate_limits,
             profile,
             options,
             servers,
@@ -253,8 +290,13 @@ impl Responding for Internet {
         self.profile.addresses.ipv6_share > 0.0
     }
 
-    fn has_distances(&self) -> bool {
-        self.options.has_distances
+    fn nearest(&self) -> Option<Duration> {
+        if !self.options.has_distances {
+            return None;
+        }
+        let medians = self.profile.latency.values().map(|one| one.median_ms);
+        let least = medians.reduce(f64::min)?;
+        Some(Duration::from_secs_f64(least / 1e3))
     }
 
     fn served_by(&self, server: ServerId) -> ServedBy {
@@ -270,6 +312,10 @@ impl Responding for Internet {
 
     fn signatures_made(&self) -> u64 {
         self.signatures.made()
+    }
+
+    fn zones_made(&self) -> u64 {
+        self.zones_made.load(Ordering::Relaxed)
     }
 
     fn octets(&self) -> usize {

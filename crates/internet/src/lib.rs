@@ -16,6 +16,7 @@ mod internet;
 mod keys;
 mod labels;
 mod limits;
+mod memory;
 mod names;
 mod presign;
 mod profile;
@@ -34,11 +35,12 @@ mod zones;
 pub use answer::{Answer, Arrived, QUERY_LEN_MAX, Scratch};
 pub use error::InternetError;
 pub use internet::{Internet, InternetOptions};
+pub use memory::Memory;
 pub use names::{Asked, QueryNames, type_name};
 pub use profile::{
-    Addresses, Denial, Faults, Hosting, Latency, NAMED_PROFILES, Operator, OtherTlds, Outage,
-    Profile, Registry, Reverse, SecondLevel, Signing, Tld, WeightedAlgorithm, WeightedIterations,
-    WeightedTtl, Zones, named_profile_text,
+    Addresses, Clients, Denial, Faults, Hosting, Latency, NAMED_PROFILES, Operator, OtherTlds,
+    Outage, Profile, RateLimit, Registry, Reverse, SecondLevel, Signing, Tld, WeightedAlgorithm,
+    WeightedHost, WeightedIterations, WeightedTtl, WeightedType, Zones, named_profile_text,
 };
 pub use rebuild::{Collector, Counts, Rebuilt, RebuiltOptions, RebuiltZone, Reconstruction};
 pub use serve::{Account, AccountKey, InternetServer, Responding, ServeOptions, ServedBy};

@@ -1,5 +1,6 @@
 //! How many answers over UDP each server gives per second.
 
+use crate::servers::ServerId;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -20,27 +21,36 @@ pub(crate) enum Limited {
 /// Counts answers of the current second by server.
 #[derive(Debug)]
 pub(crate) struct RateLimits {
-    limit_qps: Option<u32>,
+    /// Of the servers that have an address of their own, by number.
+    listed_qps: Box<[Option<u32>]>,
+    /// Of domains' own servers.
+    own_qps: Option<u32>,
     /// The second in the upper half, the answers in it in the lower.
     counts: Box<[AtomicU64]>,
 }
 
 impl RateLimits {
-    pub fn new(limit_qps: Option<u32>) -> Self {
-        let places = limit_qps.map_or(0, |_| PLACES);
+    pub fn new(listed_qps: Box<[Option<u32>]>, own_qps: Option<u32>) -> Self {
+        let is_limited = own_qps.is_some() || listed_qps.iter().any(Option::is_some);
+        let places = if is_limited { PLACES } else { 0 };
         Self {
-            limit_qps,
+            listed_qps,
+            own_qps,
             counts: (0..places).map(|_| AtomicU64::new(0)).collect(),
         }
     }
 
-    /// Counts an answer of server number `server`, and says what is to become of it.
-    pub fn count(&self, server: u32, now: Duration) -> Limited {
-        let Some(limit) = self.limit_qps else {
+    /// Counts an answer of a server, and says what is to become of it.
+    pub fn count(&self, server: ServerId, now: Duration) -> Limited {
+        let (number, limit) = match server {
+            ServerId::Listed(number) => (number, self.listed_qps[number as usize]),
+            ServerId::Own(number) => (number, self.own_qps),
+        };
+        let Some(limit) = limit else {
             return Limited::Send;
         };
         let second = now.as_secs() << 32;
-        let place = &self.counts[server as usize % PLACES];
+        let place = &self.counts[number as usize % PLACES];
         let next = |count: u64| match count & !0xffff_ffff == second {
             true => count + 1,
             false => second | 1,
@@ -63,10 +73,12 @@ mod tests {
 
     #[test]
     fn each_second_has_its_answers() {
-        let limits = RateLimits::new(Some(2));
+        let limits = RateLimits::new([Some(2), Some(1), None].into(), Some(2));
         for second in [0, 1, 5] {
             let now = Duration::from_secs(second);
-            let all: Vec<Limited> = (0..5).map(|_| limits.count(9, now)).collect();
+            let all: Vec<Limited> = (0..5)
+                .map(|_| limits.count(ServerId::Own(9), now))
+                .collect();
             let expected = [
                 Limited::Send,
                 Limited::Send,
@@ -75,10 +87,15 @@ mod tests {
                 Limited::Truncate,
             ];
             assert_eq!(all, expected);
-            assert_eq!(limits.count(10, now), Limited::Send);
+            assert_eq!(limits.count(ServerId::Own(10), now), Limited::Send);
+            let two = |number| [(); 2].map(|()| limits.count(ServerId::Listed(number), now));
+            assert_eq!(two(0), [Limited::Send; 2]);
+            assert_eq!(two(1), [Limited::Send, Limited::Truncate]);
+            assert_eq!(two(2), [Limited::Send; 2]);
         }
+        let unlimited = RateLimits::new([None].into(), None);
         assert_eq!(
-            RateLimits::new(None).count(1, Duration::ZERO),
+            unlimited.count(ServerId::Listed(0), Duration::ZERO),
             Limited::Send
         );
     }

@@ -44,6 +44,8 @@ pub(crate) struct SetTraits {
     servers: Range<u32>,
 }
 
+/// The operator, for accounts, of all domains that have servers of their own.
+pub(crate) const OWN_SERVERS: &str = "own servers";
 /// Where the servers of a domain are that has its own.
 const OWN_SERVERS_FROM: u32 = 1 << 15;
 
@@ -162,7 +164,7 @@ impl ServerTable {
     pub fn operator(&self, server: ServerId) -> &str {
         match server {
             ServerId::Listed(number) => &self.traits(number).operator,
-            ServerId::Own(_) => "own servers",
+            ServerId::Own(_) => OWN_SERVERS,
         }
     }
 

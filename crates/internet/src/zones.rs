@@ -15,6 +15,7 @@ use dnsrig_zone::{Name, Zone};
 use domain::base::iana::Rtype;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// The `part` of operators' zones among zone numbers.
 const OPERATORS: u64 = u64::MAX - 1;
@@ -72,6 +73,7 @@ impl Internet {
             ExcerptKey::Operator(zone) => self.make_operator(zone)?,
             ExcerptKey::Reverse(zone) => self.make_reverse(zone)?,
         });
+        self.zones_made.fetch_add(1, Ordering::Relaxed);
         self.excerpts.put(key, Arc::clone(&made), made.octets);
         Ok(made)
     }

@@ -5,8 +5,10 @@
 
 mod clients;
 mod dns;
+mod form;
 pub mod ip;
 pub mod link;
+pub mod merged;
 mod options;
 pub mod packet;
 mod pcap;

@@ -49,7 +49,7 @@ pub enum TrafficError {
     },
     /// Captures without a query, where only queries are written.
     #[error(
-        "{files}: no query to be written: {found}; query files and binary messages are of what is sent to servers"
+        "{files}: no query to be written: {found}; only what is sent to servers is written, so give files with queries"
     )]
     NoQueries {
         /// The files, by their names.
@@ -64,6 +64,20 @@ pub enum TrafficError {
         file: PathBuf,
         /// What is wrong with it.
         source: serde_json::Error,
+    },
+    /// Statistics of another version of their form.
+    #[error(
+        "{}: statistics of version {version} of their form, which {age} dnsrig stored; some of their counts mean something else than those \
+         of version {} here: make them again from the captures, all files by the same dnsrig, with 'dnsrig traffic stats --json'",
+        file.display(), crate::stats::Statistics::VERSION
+    )]
+    OtherVersion {
+        /// The file that holds them.
+        file: PathBuf,
+        /// Their version.
+        version: u32,
+        /// Which dnsrig has that version: `an older` or `a newer`.
+        age: &'static str,
     },
     /// Statistics that do not go together with those before them.
     #[error("{}: {source}", file.display())]

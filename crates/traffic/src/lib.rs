@@ -20,4 +20,4 @@ pub mod wire;
 pub mod write;
 
 pub use error::TrafficError;
-pub use message::{Endpoint, Message, Transport};
+pub use message::{Endpoint, Message, SentLen, Transport};

@@ -78,6 +78,18 @@ impl Transport {
     }
 }
 
+/// How many octets a message had when it was sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SentLen {
+    /// As many as it has, unless the capture holds fewer than were sent.
+    #[default]
+    Own,
+    /// So many: it was made again of what its file says of it, and the file also says how long it was.
+    Told(u16),
+    /// That is not known: it was made again of what its file says of it.
+    Unknown,
+}
+
 /// One DNS message of a capture, and how it travelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message<'a> {
@@ -93,6 +105,20 @@ pub struct Message<'a> {
     pub octets: &'a [u8],
     /// Whether the capture holds fewer octets than were sent.
     pub is_cut: bool,
+    /// How many octets were sent; see [`Message::sent_octets`].
+    pub sent_len: SentLen,
     /// The number, counted from 1, of the packet or frame in its file that ended it.
     pub number: u64,
+}
+
+impl Message<'_> {
+    /// How many octets it had when it was sent, if that is known.
+    #[inline]
+    pub fn sent_octets(&self) -> Option<usize> {
+        match self.sent_len {
+            SentLen::Own => (!self.is_cut).then_some(self.octets.len()),
+            SentLen::Told(len) => Some(len.into()),
+            SentLen::Unknown => None,
+        }
+    }
 }

@@ -13,6 +13,7 @@ pub mod cdns;
 mod decode;
 pub mod dnstap;
 mod in_order;
+mod merged;
 mod run;
 pub mod source;
 mod summary;
@@ -21,6 +22,7 @@ pub use assembly::{Assembly, AssemblyCounts, FragmentCounts, SessionCounts, TcpC
 pub use buffer::{Chunk, ChunkBuffer, LINK_TYPE_MESSAGE, Packet, PacketAt};
 pub use decode::{Decoded, LeftOut, Ports, decode};
 pub use in_order::messages;
+pub use merged::Datagrams;
 pub use run::{PerChunk, run};
 pub use summary::{FileSummary, PacketCounts, ReadSummary};
 pub(crate) use summary::{found, of_which};

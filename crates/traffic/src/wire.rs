@@ -10,6 +10,8 @@ pub use name::{
 };
 pub use records::{Record, Records, Section};
 
+use records::record_at;
+
 /// Octets of a message's header.
 pub const HEADER_LEN: usize = 12;
 
@@ -207,9 +209,100 @@ impl<'a> View<'a> {
         Ok(None)
     }
 
+    /// The OPT record as of [`View::opt`], and where the last record ends, which is the message's end unless other octets follow.
+    ///
+    /// # Errors
+    /// In place of the end, [`Malformed::Record`] if a record is not whole.
+    #[inline]
+    pub fn opt_and_end(&self) -> (Option<Opt<'a>>, Result<usize, Malformed>) {
+        // Every message is walked through: what is not needed of records is not read.
+        let header = self.header;
+        let first_additional = u32::from(header.answers) + u32::from(header.authorities);
+        let (mut opt, mut end) = (None, self.questions_end);
+        for number in 0..first_additional + u32::from(header.additionals) {
+            let Some(record) = record_at(self.octets, end, Section::Additional) else {
+                return (opt, Err(Malformed::Record));
+            };
+            if record.rtype == TYPE_OPT && number >= first_additional && opt.is_none() {
+                opt = Some(Opt::of(&record));
+            }
+            end = record.rdata.end;
+        }
+        (opt, Ok(end))
+    }
+
     /// The whole RCODE (RFC 6891 section 6.1.3), with the upper bits of `opt`.
     pub fn rcode(&self, opt: Option<&Opt<'_>>) -> u16 {
         let upper = opt.map_or(0, |opt| u16::from(opt.extended_rcode));
         upper << 4 | u16::from(self.header.rcode())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Records as messages have them, OPT in any section, some of them cut.
+    fn messages() -> impl Strategy<Value = Vec<u8>> {
+        let name = prop_oneof![
+            Just(&b"\0"[..]),
+            Just(&b"\xC0\x0C"[..]),
+            Just(&b"\x01a\0"[..])
+        ];
+        let rtype = prop_oneof![Just(1_u8), Just(41), any::<u8>()];
+        let record = (name, rtype, prop::collection::vec(any::<u8>(), 0..20));
+        let records = prop::collection::vec(record, 0..6);
+        let counts = prop::array::uniform3(0..4_u8);
+        (counts, records, 0..8_usize).prop_map(
+            |([answers, authorities, additionals], records, cut)| {
+                let mut message = vec![
+                    0,
+                    7,
+                    0x80,
+                    0,
+                    0,
+                    0,
+                    0,
+                    answers,
+                    0,
+                    authorities,
+                    0,
+                    additionals,
+                ];
+                for (name, rtype, data) in records {
+                    message.extend_from_slice(name);
+                    message.extend_from_slice(&[
+                        0,
+                        rtype,
+                        4,
+                        208,
+                        0,
+                        0,
+                        0x80,
+                        0,
+                        0,
+                        data.len() as u8,
+                    ]);
+                    message.extend_from_slice(&data);
+                }
+                message.truncate((message.len() - cut.saturating_sub(4)).max(HEADER_LEN));
+                message
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn the_walk_ends_where_the_records_do(message in messages()) {
+            let view = View::parse(&message).unwrap();
+            let (opt, end) = view.opt_and_end();
+            let mut records = view.records();
+            let all: Result<Vec<_>, _> = records.by_ref().collect();
+            prop_assert_eq!(end, all.map(|_| records.offset()));
+            let is_opt = |record: &Record<'_>| record.rtype == TYPE_OPT && record.section == Section::Additional;
+            let first = view.records().map_while(Result::ok).find(is_opt);
+            prop_assert_eq!(opt, first.as_ref().map(Opt::of));
+        }
     }
 }

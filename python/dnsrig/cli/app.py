@@ -14,7 +14,7 @@ from click.shell_completion import shell_complete
 from dnsrig import __version__
 from dnsrig.cli.command_list import CommandList
 from dnsrig.cli.signals import INTERRUPTED, ignore_signals, was_interrupted
-from dnsrig.cli.streams import ClosedOutput, flush_output, occupy_closed_descriptors, say
+from dnsrig.cli.streams import ClosedOutput, PlainErrors, flush_output, occupy_closed_descriptors, say
 from dnsrig.errors import DnsrigError, EnvironmentLacksError, InputError
 
 HELP = """A test rig for DNS and DNSSEC: verify what servers do, and measure what it costs.
@@ -75,6 +75,8 @@ SAID_ERRORS = {
     errno.EROFS,
 }
 """What the system refuses for reasons that its own words explain; anything else is our fault and shown whole."""
+WRONG_NAMES = {errno.ELOOP, errno.ENAMETOOLONG}
+"""What it refuses because the name of a file is none that there can be."""
 
 
 @click.group(
@@ -96,6 +98,8 @@ def main() -> None:
     sys.stdin = sys.stdin or os.fdopen(0)
     sys.stdout = sys.stdout or ClosedOutput()
     sys.stderr = sys.stderr or os.fdopen(2, "w")
+    if isinstance(sys.stderr, io.TextIOWrapper):
+        sys.stderr = PlainErrors(sys.stderr)
     if not _can_be_written_to(1):
         sys.stdout = ClosedOutput("standard output is not open for writing")
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -185,6 +189,9 @@ def _refused_by_system(error: OSError) -> int:
         # The reader of our output has gone (`| head`); there is nobody left to tell.
         flush_output()
         return UNREAD
+    if error.errno in WRONG_NAMES and error.filename is not None:
+        say(f"dnsrig: {os.fsdecode(error.filename)}: {error.strerror}: name another file")
+        return InputError.exit_code
     if error.errno not in SAID_ERRORS:
         raise error
     # What could not be printed is in the buffer still, and fails again; there is none where PYTHONUNBUFFERED is set.

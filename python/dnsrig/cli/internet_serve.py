@@ -32,6 +32,8 @@ from dnsrig.internet import (
 WATCH_INTERVAL_S = 0.2
 """How often it is looked whether the server still runs."""
 DAY_S = 86_400
+DOMAIN_OCTETS = 27_000
+"""About what a signed domain takes with what delegates it, in the Internet `internet-2022`."""
 OF_PROFILES = ("profile", "domains", "loopback", "presign", "presign_file", "vantage", "no_distances")
 """Parameters that only an Internet of a profile has."""
 
@@ -147,7 +149,7 @@ def serve(
 
     It is in a network namespace of its own, where resolvers are started by the command that is printed. Without root
     that takes a user namespace; where the system allows none, --loopback serves this machine's 127.0.0.0/8 on another
-    port, for resolvers that ask all servers on one port (BIND: `named -p PORT`).
+    port, for BIND, which asks all servers on one port if its options name it (`port PORT;`).
 
     \b
     Examples:
@@ -184,6 +186,7 @@ def serve(
         )
         internet.prepare()
         if presign:
+            _tell_of_memory(min(presign, internet.summary()["domains"]), memory_mib)
             internet.presign(presign, chosen_threads)
         if presign_file is not None:
             internet.presign_for(_core.QueryLog.read(presign_file).to_stream(), chosen_threads)
@@ -191,6 +194,17 @@ def serve(
         title = f"{facts['profile']}, seed {seed}: {facts['domains']:,} domains"
         plan = Plan(internet, title, facts, seed, chosen_port, chosen_threads, loopback)
     _serve(plan, folder, accounts_file, as_json)
+
+
+def _tell_of_memory(domains: int, memory_mib: int) -> None:
+    """Say so if domains that are made beforehand will not all fit: those made first are then made again when asked."""
+    needed_mib = math.ceil(domains * DOMAIN_OCTETS / MIB)
+    if needed_mib > memory_mib:
+        click.echo(
+            f"warning: --presign {domains}: about {needed_mib:,} MiB are needed, and --memory allows {memory_mib:,}: "
+            "the most popular domains, made first, are dropped again; give more memory, or fewer domains",
+            err=True,
+        )
 
 
 def _enter_namespace(*, has_profile: bool) -> None:
@@ -279,6 +293,10 @@ def _tell(plan: Plan, serving: Serving, files: InternetFiles, as_json: bool) -> 
     )
     click.echo(f"  root hints:   {files.root_hints}")
     click.echo(f"  trust anchor: {files.trust_anchor}, for BIND {files.bind_keys}")
+    if plan.loopback:
+        click.echo(
+            f"  start BIND with:  options {{ port {serving.server.port}; listen-on port 5353 {{ 127.0.0.1; }}; ... }}"
+        )
     if inside:
         click.echo(f"  start a resolver there, as root:  {inside} unbound -d -c ...")
 

@@ -1,7 +1,8 @@
 """`dnsrig run` and `dnsrig studies`."""
 
 import sys
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,8 @@ OPTIONS = {
     "attempts_per_s": "--attempts-per-second",
     "load_s": "--load-seconds",
     "warm_up_s": "--warm-up-seconds",
+    "steady_s": "--steady-seconds",
+    "internet_memory_mib": "--internet-memory",
 }
 """Options that are not called like their settings."""
 
@@ -237,6 +240,7 @@ def run(
             click.echo(f"{answer['claim']} ({answer['detail']}).")
         if not summary["answers"] and "unanswered" in summary:
             click.echo(f"No pair of cases answers the study's questions. {summary['unanswered']}".rstrip())
+        _print_verdicts(summary.get("published_figures", ()))
         for warning in summary.get("taint_warnings", ()):
             click.echo(f"warning: {warning}", err=True)
         click.echo(f"report: {folder / 'report.html'}")
@@ -244,6 +248,13 @@ def run(
         raise SubjectFailedError(
             f"{summary['reason']}; the report says why. To try again: dnsrig run --resume {folder}"
         )
+
+
+def _print_verdicts(published: Sequence[Mapping[str, Any]]) -> None:
+    """Say how many published figures came out as published, server by server; nothing of a study without any."""
+    if verdicts := Counter(str(row["verdict"]) for row in published):
+        counts = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
+        click.echo(f"published figures, server by server: {counts}; the report says why")
 
 
 def _print_plan(study: str, plan: Plan, as_json: bool) -> None:
@@ -325,7 +336,7 @@ def studies(context: click.Context, as_json: bool) -> None:
 def show(name: str, as_json: bool) -> None:
     """Explain the study NAME: question, method, source, limits."""
     study = find_study(name)
-    text = study.text(study.settings_type(servers=(), seed=0, **study.defaults))
+    text = study.text(study.fitted(study.settings_type(servers=(), seed=0, **study.defaults)))
     if as_json:
         print_json(
             {

@@ -5,8 +5,9 @@ from typing import Any, TypeVar
 
 import click
 
-from dnsrig.cli.common import EXISTING_FILE, WholeNumber, comma_list, whole_numbers
+from dnsrig.cli.common import EXISTING_FILE, FiniteRange, WholeNumber, comma_list, whole_numbers
 from dnsrig.cli.internet_options import DOMAINS_MAX
+from dnsrig.servers.settings import UDP_LIMITS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -20,6 +21,12 @@ _OPTIONS = (
         default=None,
         help="Its servers are as far away as the profile says, or answer at once.",
     ),
+    click.option(
+        "--internet-memory",
+        "internet_memory_mib",
+        type=WholeNumber(16, 1 << 20),
+        help="MiB that its zones and signatures may take [half of what is free].",
+    ),
     click.option("--cache-mib", type=WholeNumber(2, 1 << 20), help="Cache of resolvers, in MiB [as they ship]."),
     click.option(
         "--memory-limit-mib",
@@ -28,16 +35,36 @@ _OPTIONS = (
     ),
     click.option("--prefetch", is_flag=True, default=None, help="Resolvers ask again before popular records expire."),
     click.option(
+        "--udp-size",
+        type=WholeNumber(*UDP_LIMITS),
+        help="Octets of answers by UDP that resolvers offer servers, which send up to 4096 then [4096 in "
+        "resolver-matrix, or else as resolvers ship and the profile says].",
+    ),
+    click.option(
+        "--serve-stale", is_flag=True, default=None, help="Resolvers answer with expired records if no server answers."
+    ),
+    click.option(
         "--rate",
         "rates",
         callback=whole_numbers(1, 1_000_000, "1000,9000"),
-        help="Queries per second; in validation-cost a list [3000,9000].",
+        help="Queries per second; in validation-cost a list [3000,9000, or what fits].",
     ),
     click.option(
         "--hit-share",
         "hit_shares",
         callback=whole_numbers(0, 100, "0,50,90,100"),
         help="In resolver-cost, per cent of cache hits [0,50,90,100].",
+    ),
+    click.option(
+        "--fresh-names",
+        type=WholeNumber(1, 10_000_000),
+        help="In resolver-cost, questions asked once each: a load ends with them [20000].",
+    ),
+    click.option(
+        "--steady-seconds",
+        "steady_s",
+        type=FiniteRange(0.1, 86_400),
+        help="In resolver-cost, how long memory is looked at [30].",
     ),
     click.option("--flood", "floods", callback=comma_list, help="In resolver-cost, of nsec,nsec3 [both]."),
     click.option("--warm-up", "methods", callback=comma_list, help="In cold-start, of none,sample,list [all]."),

@@ -5,6 +5,7 @@ import io
 import os
 import sys
 from collections.abc import Iterator
+from typing import Final, TextIO
 
 import click
 
@@ -25,6 +26,29 @@ class ClosedOutput(io.TextIOBase):
     def write(self, _text: str) -> int:
         """Raise EnvironmentLacksError."""
         raise EnvironmentLacksError(f"{self._why}, so that nothing can be printed")
+
+
+class PlainErrors(io.TextIOWrapper):
+    """Standard error that shows control characters as text.
+
+    Messages quote names, expressions and lines of files, whose sequences could rename the terminal, or hide what is
+    said. What draws on a terminal itself (rich) does so on the stream behind this one.
+    """
+
+    _SHOWN: Final = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n"}
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__(stream.buffer, stream.encoding, "backslashreplace", line_buffering=True)
+        self.behind = stream
+
+    def write(self, text: str) -> int:
+        """Write text with control characters as `\\x1b` and the like; lines and tabulators stay."""
+        super().write(text.translate(self._SHOWN))
+        return len(text)
+
+    def close(self) -> None:
+        """Leave the stream behind open, which is not ours."""
+        self.flush()
 
 
 def check_output_is_open() -> None:

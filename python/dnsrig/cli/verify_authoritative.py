@@ -17,6 +17,7 @@ from dnsrig.cli.verify_options import (
     raised_limits_option,
     refuse_unused,
     scratch_folder,
+    server_version_option,
     titled,
     verify_each,
     verify_options,
@@ -33,8 +34,9 @@ from dnsrig.verification.said_version import told_version
 from dnsrig.verification.targets import Told, authoritative_target, is_of_rig
 from dnsrig.verification.tsig_keys import key_of_file, key_of_words
 
+CUTS = "delegations"
 OF_ADDRESSES = {
-    "delegations": "--delegation",
+    CUTS: "--delegation",
     "names": "--name",
     "empties": "--empty",
     "tsig": "--tsig",
@@ -65,10 +67,11 @@ OF_ADDRESSES = {
 )
 @click.option(
     "--delegation",
-    "delegations",
+    CUTS,
     multiple=True,
     metavar="NAME",
-    help="A delegation in the zone, where it is not found by asking (NSEC3); may be repeated.",
+    help="A delegation in the zone, where it is not found by asking (NSEC3), or to be looked at in any case; may be"
+    " repeated.",
 )
 @click.option(
     "--name",
@@ -82,12 +85,7 @@ OF_ADDRESSES = {
 )
 @click.option("--tsig", metavar="[ALG:]NAME:SECRET", default=None, help="TSIG key for zone transfers (see dig -y).")
 @click.option("--tsig-file", type=EXISTING_FILE, default=None, help="The same in a file, as tsig-keygen writes it.")
-@click.option(
-    "--server-version",
-    metavar="TEXT",
-    default=None,
-    help="What an address runs, such as 'NSD 4.6.1', for known deviations; unless told, it is asked (version.bind).",
-)
+@server_version_option("NSD 4.6.1")
 @raised_limits_option
 @verify_options
 def authoritative(
@@ -129,12 +127,13 @@ def authoritative(
         raise click.UsageError("name a TARGET: a server of `dnsrig servers`, an address or a host name")
     if all(is_of_rig(target) for target in targets):
         refuse_unused({"port": "--port"}, "a server that the rig starts has a free port; leave it out")
-        refuse_unused(OF_ADDRESSES, "it is for a server at an address; leave it out")
+        of_addresses = {name: option for name, option in OF_ADDRESSES.items() if zone_file is None or name != CUTS}
+        refuse_unused(of_addresses, "it is for a server at an address; leave it out")
     if zone is not None and not zone.strip():
         raise click.UsageError("--zone is empty: give the zone's name; '.' is the root zone")
     check_raised_limits(wishes, targets, drivers())
-    if zone_file is not None and (delegations or names or empties):
-        raise click.UsageError("--delegation, --name and --empty: --zone-file shows the zone's names; leave one out")
+    if zone_file is not None and (names or empties):
+        raise click.UsageError("--name and --empty: --zone-file shows the zone's names; leave one out")
     version = None if server_version is None else told_version(server_version)
     told_names = ToldNames(tuple(map(name_of, delegations)), tuple(map(_named, names)), tuple(map(name_of, empties)))
     key = _key(tsig, tsig_file)
@@ -167,7 +166,12 @@ def _path(given: str | None) -> Path | None:
 def _verify(target: str, port: int, told: Told, wishes: Wishes, keep: Keep) -> None:
     def verify(items: Sequence[KnownItem], udp_limit: int | None = None) -> None:
         trial = Trial("authoritative", titled(target, udp_limit), keep)
-        with scratch_folder() as folder, authoritative_target(target, port, told, folder, udp_limit) as found:
+        # A second server takes a second or two to start.
+        has_secondary = any("peers" in known.item.needs for known in items)
+        with (
+            scratch_folder() as folder,
+            authoritative_target(target, port, told, folder, udp_limit, has_secondary=has_secondary) as found,
+        ):
             trial.run(found, items, wishes.limit_of(found.limit_s))
 
     verify(wishes.items())

@@ -5,7 +5,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,30 +13,30 @@ import click
 from click.core import ParameterSource
 
 from dnsrig.cli.common import SECONDS, Command, json_option, print_json
-from dnsrig.cli.signals import has_interruption_come, raise_if_interrupted
+from dnsrig.cli.signals import raise_if_interrupted
 from dnsrig.cli.streams import say
 from dnsrig.cli.verify_files import check_outputs, write_outputs
-from dnsrig.cli.verify_trial import Keep, Trial
+from dnsrig.cli.verify_trial import INTERRUPTED, Keep, Trial
 from dnsrig.errors import DnsrigError, EnvironmentLacksError, InputError
 from dnsrig.items.catalogue import chosen, items
 from dnsrig.runs.writing import NO_ROOM
 from dnsrig.servers.base import Server
 from dnsrig.servers.resolvers.base import Resolver
 from dnsrig.verification.item import KnownItem, Role
-from dnsrig.verification.output.as_json import comparison_as_json, item_as_json, verification_as_json
+from dnsrig.verification.output.as_json import comparison_as_json, item_as_json, items_as_json, verification_as_json
 from dnsrig.verification.output.comparison import Comparison
 from dnsrig.verification.output.junit import junit_xml
 from dnsrig.verification.output.page import page
 from dnsrig.verification.output.terminal import print_comparison, print_item, print_items, print_verification
 from dnsrig.verification.output.untried import most_usual_reason, nothing_found
 from dnsrig.verification.reach import LIMIT_S, SLOW_LIMIT_S, SLOW_MS
+from dnsrig.verification.runner import Result
 from dnsrig.verification.target import Target
 from dnsrig.verification.verdicts import Severity, Verdict
 from dnsrig.verification.verification import NotVerified, Verification
 
 RAISED_UDP_LIMIT = 4096
 """What servers allowed by UDP before 2020, and JPRS-2010 asks for."""
-INTERRUPTED = "interrupted"
 SIZE_ITEMS: Mapping[Role, Sequence[str]] = {
     "authoritative": ("A-85", "A-86", "A-87"),
     "resolver": ("F-85", "F-86", "F-87"),
@@ -59,6 +59,7 @@ OPTIONS: tuple[Callable[[Command], Command], ...] = (
     ),
     click.option("--fail-on-inconclusive", is_flag=True, help="Exit with 1 also if an item is inconclusive."),
     click.option("--compare", is_flag=True, help="Side by side, a column for each target, as two or more always are."),
+    click.option("--only-failures", is_flag=True, help="Print only what fails or is inconclusive, and the summary."),
     click.option("--evidence", is_flag=True, help="Print the deciding messages of what failed."),
     click.option("--html", type=OUTPUT, default=None, help="Write a page with all evidence to this file."),
     click.option("--junit", type=OUTPUT, default=None, help="Write JUnit XML to this file."),
@@ -95,6 +96,8 @@ class Wishes:
     """How long the items of a target may take in all; None: as the target's kind has it."""
     fails_on_inconclusive: bool = False
     """Whether items that could not be found out count as failures for the exit code."""
+    only_failures: bool = False
+    """Whether the terminal shows what fails or is inconclusive alone; files and JSON hold everything."""
 
     def is_failed_by(self, verification: Verification) -> bool:
         """Say whether the exit code is to tell of what was found."""
@@ -142,6 +145,7 @@ def wishes_of(role: Role, options: dict[str, Any]) -> Wishes | None:
         options.pop("raised_limits", False),
         options.pop("limit_s"),
         options.pop("fail_on_inconclusive"),
+        options.pop("only_failures"),
     )
     if explain is not None:
         known = chosen(role, [explain], "--explain")[0]
@@ -149,7 +153,7 @@ def wishes_of(role: Role, options: dict[str, Any]) -> Wishes | None:
         return None
     if lists:
         listed = [known.item for known in items(role)]
-        print_json({"items": [item_as_json(item) for item in listed]}) if as_json else print_items(listed)
+        print_json(items_as_json(listed)) if as_json else print_items(listed)
         return None
     wishes.items()
     check_outputs({"--html": wishes.html, "--junit": wishes.junit})
@@ -158,7 +162,7 @@ def wishes_of(role: Role, options: dict[str, Any]) -> Wishes | None:
 
 def direct_option(command: Command) -> Command:
     """Add the option of paths and proxies for the comparison without them."""
-    text = "Beside it, the same items without it: the rig's server asked directly."
+    text = "Run the items twice: through the target, and with nothing between client and server; side by side."
     return click.option("--direct", is_flag=True, help=text)(command)
 
 
@@ -166,6 +170,12 @@ def raised_limits_option(command: Command) -> Command:
     """Add the option of servers for a second run with another limit of octets by UDP."""
     text = f"Beside it, the items about size with {RAISED_UDP_LIMIT} octets allowed by UDP (servers of the rig)."
     return click.option("--raised-limits", is_flag=True, help=text)(command)
+
+
+def server_version_option(example: str) -> Callable[[Command], Command]:
+    """Give what adds the option of targets at addresses for what they are."""
+    text = f"What an address runs, such as '{example}', for known deviations; unless told, it is asked (version.bind)."
+    return click.option("--server-version", metavar="TEXT", default=None, help=text)
 
 
 def check_raised_limits(
@@ -211,10 +221,29 @@ def _unkept(target: str, kept: Sequence[Verification], wishes: Wishes) -> list[s
     return [column for column in columns if column not in there]
 
 
-def verify_direct(role: Role, name: str, without: Target, wishes: Wishes, keep: Keep) -> float:
+def _unkept_of(targets: Sequence[str], kept: Sequence[Verification]) -> list[str]:
+    """Name those of further targets of which nothing was kept; where they ran side by side, something may have been."""
+    there = [verification.target for verification in kept]
+    left = []
+    for target in targets:
+        if target in there:
+            there.remove(target)
+        else:
+            left.append(target)
+    return left
+
+
+def verify_direct(
+    role: Role,
+    name: str,
+    without: Target,
+    wishes: Wishes,
+    keep: Keep,
+    tell: Callable[[Result], None] | None = None,
+) -> float:
     """Verify what is there without the target of this name; give how long that took, in seconds."""
     began_s = time.monotonic()
-    Trial(role, _direct_titled(name), keep).run(without, wishes.items(), wishes.limit_s)
+    Trial(role, _direct_titled(name), keep).run(without, wishes.items(), wishes.limit_s, tell)
     return time.monotonic() - began_s
 
 
@@ -235,20 +264,16 @@ def verify_each(targets: Sequence[str], verify: Callable[[str, Keep], None], wis
     not_verified: list[tuple[str, str]] = []
     exit_code = 0
 
-    def keep(verification: Verification) -> None:
-        # Of an interruption that a library lost there is nothing else to be seen.
-        is_cut = has_interruption_come() and not verification.incomplete
-        found.append(replace(verification, incomplete=INTERRUPTED) if is_cut else verification)
-
     for place, target in enumerate(targets):
-        trial = Trial(wishes.role, target, keep)
+        trial = Trial(wishes.role, target, found.append)
         before = len(found)
         try:
-            _verify_one(target, verify, keep)
+            _verify_one(target, verify, found.append)
         except KeyboardInterrupt:
-            left = [*_unkept(target, found[before:], wishes), *targets[place + 1 :]]
+            own = 1 + wishes.direct + wishes.raised_limits
+            left = [*_unkept(target, found[before:], wishes), *_unkept_of(targets[place + 1 :], found[before + own :])]
             if len(targets) == 1 and not found:
-                keep(trial.nothing(INTERRUPTED))
+                found.append(trial.nothing(INTERRUPTED))
                 left = []
             _report_interrupted(found, [*not_verified, *((name, INTERRUPTED) for name in left)], wishes)
             raise
@@ -332,9 +357,9 @@ def _print(verifications: Sequence[Verification], not_verified: NotVerified, wis
             verification_as_json(verifications[0]) if is_one else comparison_as_json(verifications, not_verified)
         )
     elif is_one:
-        print_verification(verifications[0], shows_evidence=wishes.evidence)
+        print_verification(verifications[0], shows_evidence=wishes.evidence, only_failures=wishes.only_failures)
     else:
-        print_comparison(Comparison(verifications), shows_evidence=wishes.evidence)
+        print_comparison(Comparison(verifications), shows_evidence=wishes.evidence, only_failures=wishes.only_failures)
 
 
 @contextmanager

@@ -32,7 +32,12 @@ LEAST_MTU_6 = 1280
 @click.option("--mtu", type=click.IntRange(LEAST_MTU, 1500), default=None, help="MTU of its inner device, in octets.")
 @click.option("--server-namespace", default=None, metavar="NETNS", help="Network namespace that has the address.")
 @click.option("--client-namespace", default=None, metavar="NETNS", help="Where to ask from; else this machine.")
-@click.option("--nowhere", default=None, metavar="ADDRESS", help="Beyond the path; nothing answers DNS there.")
+@click.option(
+    "--nowhere",
+    default=None,
+    metavar="ADDRESS",
+    help="An address beyond the path without DNS server: what answers there is in the path (item N-intercept).",
+)
 @direct_option
 @verify_options
 def path(

@@ -1,11 +1,14 @@
 """`dnsrig verify proxy`."""
 
 import ipaddress
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from functools import partial
 from typing import Any
 
 import click
 
+from dnsrig.cli.verify_beside import Beside, Tell
 from dnsrig.cli.verify_options import (
     Wishes,
     check_raised_limits,
@@ -13,6 +16,7 @@ from dnsrig.cli.verify_options import (
     raised_limits_option,
     refuse_unused,
     scratch_folder,
+    server_version_option,
     titled,
     verify_direct,
     verify_each,
@@ -27,6 +31,7 @@ from dnsrig.servers.resolvers.registry import resolver_drivers
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.item import KnownItem
 from dnsrig.verification.proxy_targets import Device, proxy_target
+from dnsrig.verification.said_version import told_version
 
 PORT = click.IntRange(1, 65_535)
 
@@ -47,6 +52,7 @@ PORT = click.IntRange(1, 65_535)
     metavar="ADDRESS",
     help="The proxy's outer address, where nobody is to be served; this machine has an address on that side.",
 )
+@server_version_option("dnsmasq 2.90")
 @direct_option
 @raised_limits_option
 @verify_options
@@ -56,6 +62,7 @@ def proxy(
     upstream: str | None,
     upstream_port: int,
     outer: str | None,
+    server_version: str | None,
     **options: Any,  # noqa: ANN401 (click passes what the shared options name)
 ) -> int:
     """Check DNS proxies, such as those of home routers: the rig's by their names, others by address or host name.
@@ -80,18 +87,42 @@ def proxy(
         raise click.UsageError(f"name a TARGET: one of {', '.join(known)}, an address or a host name")
     if all(target in known for target in targets):
         given = {"port": "--port", "upstream": "--upstream", "upstream_port": "--upstream-port", "outer": "--outer"}
+        given["server_version"] = "--server-version"
         refuse_unused(given, "it is for a proxy at an address; leave it out")
     check_raised_limits(wishes, targets, known)
     device = Device(
         port,
         None if upstream is None else Endpoint(_address(upstream, "--upstream"), upstream_port),
         None if outer is None else _address(outer, "--outer"),
+        None if server_version is None else told_version(server_version, "proxy"),
     )
     if wishes.direct and upstream is None and not all(target in known for target in targets):
         raise click.UsageError("--direct: what a proxy of yours forwards to is the rig's server only with --upstream")
     if any(target in known for target in targets):
         enter_user_namespace()
+    slow = any(known.item.is_slow for known in wishes.items())
+    if len(targets) > 1 and slow and all(target in known for target in targets) and not wishes.raised_limits:
+        with Beside(targets, partial(_begin, wishes), _runs(wishes)) as verify:
+            return verify_each(targets, verify, wishes)
     return verify_each(targets, lambda target, keep: _verify(target, device, wishes, keep), wishes)
+
+
+def _runs(wishes: Wishes) -> int:
+    return len(wishes.items()) * (2 if wishes.direct else 1)
+
+
+def _begin(wishes: Wishes, target: str, keep: Keep, tell: Tell, held: ExitStack) -> Callable[[], None]:
+    """Start a proxy of the rig, and give what verifies it, in a thread beside others: slow items wait for minutes."""
+    trial = Trial("proxy", target, keep)
+    folder = held.enter_context(scratch_folder())
+    found = held.enter_context(proxy_target(target, Device(), folder))
+
+    def run() -> None:
+        if wishes.direct:
+            trial.left_out_s = verify_direct("proxy", target, found.without(), wishes, keep, tell)
+        trial.run(found, wishes.items(), wishes.limit_of(found.limit_s), tell)
+
+    return run
 
 
 def _verify(target: str, device: Device, wishes: Wishes, keep: Keep) -> None:

@@ -9,12 +9,14 @@ from typing import Any
 import click
 
 from dnsrig.cli.common import EXISTING_FILE
+from dnsrig.cli.progress import WorkProgress
+from dnsrig.cli.streams import say
 from dnsrig.cli.verify_options import (
-    Wishes,
     check_raised_limits,
     raised_limits_option,
     refuse_unused,
     scratch_folder,
+    server_version_option,
     titled,
     verify_each,
     verify_options,
@@ -27,9 +29,10 @@ from dnsrig.hosts.network.users import enter_user_namespace
 from dnsrig.servers.resolvers.registry import found_resolvers, resolver_drivers
 from dnsrig.verification.item import KnownItem
 from dnsrig.verification.resolver_targets import resolver_target
+from dnsrig.verification.said_version import told_version
 from dnsrig.verification.told_tree import ToldTree
 from dnsrig.verification.tree.making import PREFIX
-from dnsrig.verification.tree.serve import serve_tree
+from dnsrig.verification.tree.serve import STEPS, prepare_tree, serve_tree
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
@@ -51,6 +54,7 @@ QUESTION = "NAME[/TYPE]"
 @click.option("--secure", multiple=True, metavar=QUESTION, help="A signed name of that tree; may be repeated.")
 @click.option("--insecure", multiple=True, metavar=QUESTION, help="A name that is not signed; may be repeated.")
 @click.option("--bogus", multiple=True, metavar=QUESTION, help="A name that does not validate; may be repeated.")
+@server_version_option("Unbound 1.17.1")
 @raised_limits_option
 @verify_options
 def resolver(
@@ -61,6 +65,7 @@ def resolver(
     secure: tuple[str, ...],
     insecure: tuple[str, ...],
     bogus: tuple[str, ...],
+    server_version: str | None,
     **options: Any,  # noqa: ANN401 (click passes what the shared options name)
 ) -> int:
     """Check resolvers: those of the rig by their names, others by address or host name.
@@ -84,10 +89,25 @@ def resolver(
     check_raised_limits(wishes, targets, resolver_drivers("resolver"))
     told = _told_tree(targets, tree, trust_anchor, (secure, insecure, bogus))
     if all(target in resolver_drivers("resolver") for target in targets):
-        refuse_unused({"port": "--port", "tree": "--tree"}, "it is for a resolver at an address; leave it out")
+        given = {"port": "--port", "tree": "--tree", "server_version": "--server-version"}
+        refuse_unused(given, "it is for a resolver at an address; leave it out")
+    version = None if server_version is None else told_version(server_version, "resolver")
     if any(target in resolver_drivers("resolver") for target in targets):
         enter_user_namespace()
-    return verify_each(targets, lambda target, keep: _verify(target, port, tree, told, wishes, keep), wishes)
+
+    def verify(target: str, keep: Keep) -> None:
+        def of_items(items: Sequence[KnownItem], udp_limit: int | None = None) -> None:
+            trial = Trial("resolver", titled(target, udp_limit), keep)
+            with (
+                scratch_folder() as folder,
+                resolver_target(target, port, tree, folder, told, udp_limit=udp_limit, version=version) as found,
+            ):
+                trial.run(found, items, wishes.limit_of(found.limit_s))
+
+        of_items(wishes.items())
+        verify_raised(of_items, wishes)
+
+    return verify_each(targets, verify, wishes)
 
 
 def _no_target() -> Exception:
@@ -125,19 +145,6 @@ def _told_tree(
     return ToldTree.read(Path(trust_anchor), *names)
 
 
-def _verify(target: str, port: int, tree: Path | None, told: ToldTree | None, wishes: Wishes, keep: Keep) -> None:
-    def verify(items: Sequence[KnownItem], udp_limit: int | None = None) -> None:
-        trial = Trial("resolver", titled(target, udp_limit), keep)
-        with (
-            scratch_folder() as folder,
-            resolver_target(target, port, tree, folder, told, udp_limit=udp_limit) as found,
-        ):
-            trial.run(found, items, wishes.limit_of(found.limit_s))
-
-    verify(wishes.items())
-    verify_raised(verify, wishes)
-
-
 @click.command("serve-tree")
 @click.argument("folder", type=FOLDER)
 @click.option(
@@ -162,4 +169,10 @@ def serve_tree_command(folder: Path, prefix: str) -> None:
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
-    serve_tree(folder, stop, click.echo, prefix)
+    say("dnsrig: making the tree, or finding it, and reading its zones, which takes some seconds")
+    with WorkProgress("preparing the tree", STEPS, "names") as progress:
+        server = prepare_tree(
+            folder, stop, lambda done: progress.show(done, f"the tree: {100 * done // STEPS} % prepared"), prefix
+        )
+    if server is not None:
+        serve_tree(server, folder, stop, click.echo)

@@ -3,11 +3,12 @@
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
 
 from dnsrig.cli.progress import WorkProgress
+from dnsrig.cli.signals import has_interruption_come
 from dnsrig.verification.item import KnownItem, Role
 from dnsrig.verification.runner import Result, RunInterruptedError, run_on_each
 from dnsrig.verification.target import Target, verification_of
@@ -18,6 +19,7 @@ Keep = Callable[[Verification], None]
 SECRETS = frozenset({"--tsig"})
 """Options whose values are for nobody else to read."""
 HIDDEN = "***"
+INTERRUPTED = "interrupted"
 
 
 class Trial:
@@ -32,8 +34,14 @@ class Trial:
         self.left_out_s = 0.0
         """How long something else took meanwhile, in seconds."""
 
-    def run(self, target: Target, items: Sequence[KnownItem], limit_s: float | None) -> None:
-        """Run the items and keep what they found.
+    def run(
+        self,
+        target: Target,
+        items: Sequence[KnownItem],
+        limit_s: float | None,
+        tell: Callable[[Result], None] | None = None,
+    ) -> None:
+        """Run the items and keep what they found; `tell` is called with each result, in place of showing progress.
 
         Raises:
             RunInterruptedError: it was interrupted; what was found till then is kept.
@@ -41,14 +49,17 @@ class Trial:
         """
         runs = len(items) * len(target.subjects)
         try:
-            with progress_of(self._name, runs) as tell:
-                by_subject = run_on_each(items, target.subjects, tell, limit_s)
+            with progress_of(self._name, runs) if tell is None else nullcontext(tell) as told:
+                by_subject = run_on_each(items, target.subjects, told, limit_s, target.lateness)
         except RunInterruptedError as interruption:
             found = self._found(target, items, interruption.results)
             ended = f"interrupted when {runs - interruption.unended} of {runs} items had ended"
             self._keep(replace(found, incomplete=ended))
             raise
-        self._keep(self._found(target, items, by_subject))
+        whole = self._found(target, items, by_subject)
+        # Of an interruption that a library lost there is nothing else to be seen. It is looked for now: what has ended
+        # when one comes is whole, however late it is reported.
+        self._keep(replace(whole, incomplete=INTERRUPTED) if has_interruption_come() else whole)
 
     def _found(
         self, target: Target, items: Sequence[KnownItem], by_subject: Sequence[Sequence[Result]]

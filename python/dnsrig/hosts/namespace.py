@@ -7,6 +7,7 @@ is nothing that could be left behind when dnsrig is interrupted or killed. To lo
 
 import itertools
 import os
+import re
 import socket
 import subprocess
 import time
@@ -23,6 +24,10 @@ from dnsrig.hosts.network import kernel
 
 COMMAND_S = 30.0
 """How long `ip` or `nft` may take."""
+FLUSH, FLUSH_LINES = "flush ruleset\n", 1
+"""What stands before the rules that are set."""
+STDIN_LINE = re.compile(r"/dev/stdin:(\d+):")
+"""How nft names a line of what it was given."""
 PACKAGES = {"ip": "iproute2", "nft": "nftables"}
 SBIN = ("/usr/sbin", "/sbin")
 QUIET_IPV6 = {"accept_dad": "0", "dad_transmits": "0", "accept_ra": "0", "autoconf": "0", "router_solicitations": "0"}
@@ -39,6 +44,14 @@ wait does not wake it."""
 
 Result = TypeVar("Result")
 _numbers = itertools.count(1)
+
+
+class ProgramFailedError(EnvironmentLacksError):
+    """A program that was run in a namespace failed; `said` is what it wrote about that."""
+
+    def __init__(self, message: str, said: str) -> None:
+        super().__init__(message)
+        self.said = said
 
 
 class Namespace:
@@ -165,7 +178,8 @@ class Namespace:
             handed_down: descriptors that it inherits.
 
         Raises:
-            EnvironmentLacksError: it is not installed, did not end in time, or failed; the message holds what it said.
+            ProgramFailedError: it failed; the message holds what it said.
+            EnvironmentLacksError: it is not installed, or did not end in time.
 
         """
         path = os.pathsep.join((os.environ.get("PATH", os.defpath), *SBIN))
@@ -192,7 +206,7 @@ class Namespace:
             raise EnvironmentLacksError(f"{' '.join(argv)} did not end within {COMMAND_S:.0f} s") from None
         if done.returncode != 0:
             said = (done.stderr.strip() or done.stdout.strip()) or f"exit status {done.returncode}"
-            raise EnvironmentLacksError(f"in the namespace {self.name}, {' '.join(argv)} failed: {said}")
+            raise ProgramFailedError(f"in the namespace {self.name}, {' '.join(argv)} failed: {said}", said)
         return done.stdout
 
     def run_ip(self, *arguments: str, handed_down: Sequence[int] = ()) -> str:
@@ -234,17 +248,25 @@ class Namespace:
         """Set the largest packet, in octets, that a device sends; the other end of its link has an MTU of its own."""
         self.run_ip("link", "set", device, "mtu", str(mtu))
 
-    def set_rules(self, rules: str) -> None:
+    def set_rules(self, rules: str, source: str = "rules") -> None:
         """Replace all nftables rules of the namespace by those of a nft(8) script; an empty one has none.
+
+        `source` is what messages call the script: a file's path.
 
         They hold for what is under way as well: a translation of addresses is remembered for minutes otherwise, and
         given to whoever comes from the same port.
 
         Raises:
-            EnvironmentLacksError: `nft` is not installed, or it or the kernel refuses the rules.
+            ProgramFailedError: `nft` or the kernel refuses the rules; `said` names the source and its lines.
+            EnvironmentLacksError: `nft` is not installed.
 
         """
-        self.run(["nft", "-f", "-"], given=f"flush ruleset\n{rules}")
+        try:
+            # One script: the old rules go and the new ones come at once.
+            self.run(["nft", "-f", "-"], given=f"{FLUSH}{rules}")
+        except ProgramFailedError as error:
+            said = STDIN_LINE.sub(lambda found: f"{source}:{int(found[1]) - FLUSH_LINES}:", error.said)
+            raise ProgramFailedError(f"in the namespace {self.name}, nft refuses {said}", said) from None
         self.call(forget_connections)
 
 

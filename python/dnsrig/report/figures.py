@@ -48,6 +48,11 @@ def latency_ns(key: str) -> Callable[[Measurement], float | None]:
     return lambda measurement: _number(_load(measurement).get("latency_ns", {}).get(key))
 
 
+def send_error_ns(key: str) -> Callable[[Measurement], float | None]:
+    """Return a reader of one percentile of how late queries left after their time; a closed loop has no times."""
+    return lambda measurement: _number((_load(measurement).get("send_error_ns") or {}).get(key))
+
+
 def handshake_ns(key: str) -> Callable[[Measurement], float | None]:
     """Return a reader of one percentile of the time to open a session."""
     return lambda measurement: _number(_load(measurement).get("handshake_ns", {}).get(key))
@@ -136,6 +141,10 @@ CPU = Figure(
 RESPONSE_BYTES = Figure("response_bytes_mean", "Mean response size", "bytes", response_bytes_mean, whole_number)
 QUERY_BYTES = Figure("query_bytes_mean", "Mean query size", "bytes", query_bytes_mean, whole_number)
 LATENCY_P50 = Figure("latency_p50_ns", "Latency, median", "", latency_ns("p50"), duration)
+SEND_ERROR_P50 = Figure("send_error_p50_ns", "Queries left late by, median", "", send_error_ns("p50"), duration)
+SEND_ERROR_P99 = Figure(
+    "send_error_p99_ns", "Queries left late by, 99th percentile", "", send_error_ns("p99"), duration
+)
 LATENCY_P99 = Figure("latency_p99_ns", "Latency, 99th percentile", "", latency_ns("p99"), duration)
 MEMORY = Figure("server_rss_bytes_max", "Server memory (RSS, largest)", "", server_usage("rss_bytes_max"), mebibytes)
 THREADS = Figure("server_threads", "Server threads", "", server_usage("threads"), whole_number)
@@ -188,9 +197,21 @@ def side_rate(side: str, key: str) -> Callable[[Measurement], float | None]:
     return read
 
 
+def memory_growth(measurement: Measurement) -> float | None:
+    """Return by how many octets the resolver's memory grew from the first second of the load to the last."""
+    octets = measurement.get("by_second", {}).get("memory_octets", ())
+    return float(octets[-1] - octets[0]) if len(octets) > 1 else None
+
+
 def internet_share(measurement: Measurement) -> float | None:
     """Return the CPU time of the simulated Internet as a share of the resolver's."""
     return _share(measurement.get("upstream", {}).get("cpu_us"), measurement["server"].get("cpu_us"))
+
+
+def internet_made(measurement: Measurement) -> float | None:
+    """Return the zones and signatures that the simulated Internet made meanwhile, for each query that it was asked."""
+    upstream = measurement.get("upstream", {})
+    return _share(upstream.get("zones", 0) + upstream.get("signatures", 0), upstream.get("queries"))
 
 
 SERVER_CPU = Figure("server_cpu_share", "Server CPU", "CPUs", server_usage("cpu_share"), short_number)
@@ -242,13 +263,49 @@ INTERNET_OUT = Figure(
     side_rate("internet", "packets_out"),
     short_number,
 )
+PATH_DROPPED = Figure(
+    "path_dropped", "Packets dropped or refused on the path", "", resolver_fact("path", "dropped"), whole_number
+)
+PATH_FRAGMENTS = Figure("path_fragments", "Fragments of answers", "", resolver_fact("path", "fragments"), whole_number)
 INTERNET_CPU = Figure(
     "internet_cpu_share", "CPU of the simulated Internet / of the resolver", "", internet_share, ratio_text
 )
+MADE_MEANWHILE = Figure(
+    "internet_made_per_query",
+    "Zones and signatures the simulated Internet made per upstream query",
+    "",
+    internet_made,
+    ratio_text,
+)
+COLD_TO_HOT = Figure(
+    "cold_to_hot_latency",
+    "Mean latency of the first seconds / of the end",
+    "",
+    resolver_fact("cold_start", "cold_to_hot_latency"),
+    ratio_text,
+)
+MEMORY_GROWTH = Figure("memory_growth_octets", "Growth of memory under load (RSS)", "", memory_growth, mebibytes)
 HOT_AFTER = Figure("hot_after_s", "Hot after", "s", resolver_fact("cold_start", "hot_after_s"), short_number)
+HOT_HITS_AFTER = Figure(
+    "hot_hits_after_s",
+    "Cache hits as at the end after",
+    "s",
+    resolver_fact("cold_start", "hot_hits_after_s"),
+    short_number,
+)
+HOT_LATENCY_AFTER = Figure(
+    "hot_latency_after_s",
+    "Mean latency as at the end after",
+    "s",
+    resolver_fact("cold_start", "hot_latency_after_s"),
+    short_number,
+)
 RESOLVER_FIGURES = (
     *(SERVER_CPU, HIT_SHARE, CACHE_OCTETS, CACHE_ENTRIES, UPSTREAM, UPSTREAM_OCTETS, UPSTREAM_TCP),
-    *(UDP_SOCKETS, TCP_SOCKETS, TIME_WAIT, CLIENTS_OUT, INTERNET_IN, INTERNET_OUT, INTERNET_CPU, HOT_AFTER),
+    *(UDP_SOCKETS, TCP_SOCKETS, TIME_WAIT, CLIENTS_OUT, INTERNET_IN, INTERNET_OUT, INTERNET_CPU),
+    *(MADE_MEANWHILE, SEND_ERROR_P50, SEND_ERROR_P99, HOT_AFTER, HOT_HITS_AFTER),
+    *(HOT_LATENCY_AFTER, COLD_TO_HOT, MEMORY_GROWTH),
+    *(PATH_DROPPED, PATH_FRAGMENTS),
 )
 """What only resolvers have that are measured against the simulated Internet."""
 

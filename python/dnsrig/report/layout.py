@@ -77,6 +77,38 @@ class PublishedFigures:
 
 
 @dataclass(frozen=True, slots=True)
+class PublishedClaim:
+    """A published figure, and which figure of a run is like it.
+
+    The like figure is the ratio of `figure` (a key of `dnsrig.report.figures.FIGURES`) in the case that `of` picks to
+    that in the case that `to` picks; without `to` it is the figure itself, which is a ratio already. Within
+    `taken_as` it is as published; None: on that side there is no end. Where no figure of the study is like it,
+    `lacking` says why.
+    """
+
+    study: str
+    """The published study's short name, such as `JPRS-2010`."""
+    keys: tuple[str, ...]
+    """Where it stands in that study's file in `published/`: names of tables and keys, with dots between them."""
+    what: str
+    """What it is, in running text, such as "rate with validation to that without"."""
+    said: str
+    """The figure as published."""
+    figure: str = ""
+    of: Mapping[str, object] = field(default_factory=dict)
+    to: Mapping[str, object] | None = None
+    taken_as: tuple[float | None, float | None] = (None, None)
+    above: str = ""
+    """Why a figure above that range is no surprise, to follow "because"."""
+    below: str = ""
+    """Why one below it is none."""
+    evidence: tuple[str, ...] = ()
+    """Keys of figures whose ratio of the same cases is told with the reason."""
+    lacking: str = ""
+    """Why there is no like figure, to follow "because"; then the fields from `figure` on say nothing."""
+
+
+@dataclass(frozen=True, slots=True)
 class StudyText:
     """A study's words and the layout of its tables.
 
@@ -94,6 +126,7 @@ class StudyText:
         unanswered: where none of the questions can be answered, what to choose on the command line for that.
         published: figures to print beside the measured ones.
         published_note: what the reader must know before comparing them.
+        claims: published figures that get a verdict each: as published, or other, and why.
         limits: what this run cannot tell, one sentence or two each.
         sections: makes the results instead of the tables and pictures of rows and columns; what happened in every
             case is told in any event.
@@ -114,6 +147,7 @@ class StudyText:
     unanswered: str = ""
     published: tuple[PublishedFigures, ...] = ()
     published_note: str = ""
+    claims: tuple[PublishedClaim, ...] = ()
     limits: tuple[str, ...] = ()
     sections: Callable[[Findings], Sequence[Section]] | None = None
     subject: str = "server"

@@ -70,8 +70,8 @@ def answers(text: StudyText, cases: Sequence[CaseResult], titles: Mapping[str, s
 def _answer(
     question: RatioQuestion, server: str, cases: Sequence[CaseResult], title: str, shared: Sequence[str]
 ) -> Answer | None:
-    of = _pick(cases, server, question.of)
-    to = _pick(cases, server, question.to)
+    of = pick(cases, server, question.of)
+    to = pick(cases, server, question.to)
     if of is None or to is None:
         return None
     ratio = paired_in_run(of, to, FIGURES[question.figure])
@@ -79,17 +79,17 @@ def _answer(
         return None
     claim, detail = _sentence(question, title, ratio)
     taints = [*of.taints, *to.taints]
-    marked = _merged(taint for taint in taints if taint.reason not in shared)
-    return Answer(question, server, ratio, claim, detail, tuple(_merged(taints)), tuple(marked))
+    marked = merged(taint for taint in taints if taint.reason not in shared)
+    return Answer(question, server, ratio, claim, detail, tuple(merged(taints)), tuple(marked))
 
 
-def _merged(taints: Iterable[Taint]) -> list[str]:
+def merged(taints: Iterable[Taint]) -> list[str]:
     """Print each reason once, with the repetitions of all cases that have it added up."""
-    merged: dict[str, Taint] = {}
+    by_reason: dict[str, Taint] = {}
     for taint in taints:
-        so_far = merged.get(taint.reason, Taint(taint.reason, 0, 0))
-        merged[taint.reason] = Taint(taint.reason, so_far.repetitions + taint.repetitions, so_far.of + taint.of)
-    return [str(taint) for taint in merged.values()]
+        so_far = by_reason.get(taint.reason, Taint(taint.reason, 0, 0))
+        by_reason[taint.reason] = Taint(taint.reason, so_far.repetitions + taint.repetitions, so_far.of + taint.of)
+    return [str(taint) for taint in by_reason.values()]
 
 
 def _sentence(question: RatioQuestion, title: str, ratio: RatioEstimate) -> tuple[str, str]:
@@ -105,6 +105,7 @@ def _sentence(question: RatioQuestion, title: str, ratio: RatioEstimate) -> tupl
     return claim, f"95 % interval {low} to {high}, n = {ratio.n}"
 
 
-def _pick(cases: Sequence[CaseResult], server: str, values: Mapping[str, object]) -> CaseResult | None:
+def pick(cases: Sequence[CaseResult], server: str, values: Mapping[str, object]) -> CaseResult | None:
+    """Return the one case of a server that has these values; None if there is none, or several."""
     matching = [case for case in cases if case.server == server and case.matches(values)]
     return matching[0] if len(matching) == 1 else None

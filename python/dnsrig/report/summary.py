@@ -6,12 +6,14 @@ from typing import Any
 
 from dnsrig.monitor import usage
 from dnsrig.report.cases import CaseResult, group_cases, is_disturbed, servers_of, shared_taints
+from dnsrig.report.claims import compare_published
 from dnsrig.report.figures import RESOLVER_FIGURES, SESSION_FIGURES, WALL, WORK_FIGURES, Measurement
 from dnsrig.report.identical import identical_pairs
 from dnsrig.report.layout import StudyText
 from dnsrig.report.sentences import answers
 from dnsrig.report.statistics import FEWEST_FOR_CONFIDENCE, Estimate
 from dnsrig.report.verdicts import percent
+from dnsrig.report.warming import warming_summary
 from dnsrig.runs.folder import RunFolder
 
 SCHEMA = "dnsrig-summary/1"
@@ -44,6 +46,8 @@ def summarise(run: RunFolder, text: StudyText | None = None) -> dict[str, Any]:
         "taint_warnings": taint_warnings(cases),
         "unanswered": "" if text is None or found else text.unanswered,
     }
+    if text is not None and text.claims:
+        summary["published_figures"] = [item.as_json() for item in compare_published(text, cases)]
     rounded: dict[str, Any] = _rounded(summary)
     return rounded
 
@@ -82,6 +86,7 @@ def case_summary(case: CaseResult, seed: int) -> dict[str, Any]:
         "remarks": case.texts("remarks"),
         **_session_summary(case, seed),
         **_resolver_summary(case, seed),
+        **warming_summary(case),
     }
 
 

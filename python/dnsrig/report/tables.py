@@ -199,14 +199,14 @@ def _ratio_cell(ratio: RatioEstimate | None, cases: Sequence[CaseResult], notes:
     if ratio is None:
         return Cell(_MISSING)
     detail = "" if ratio.low is None or ratio.high is None else _range(ratio.low, ratio.high)
-    return Cell(ratio_text(ratio.ratio), detail, _marks(cases, notes))
+    return Cell(ratio_text(ratio.ratio), detail, marks(cases, notes))
 
 
 def _inverse_cell(ratio: RatioEstimate | None, cases: Sequence[CaseResult], notes: Notes) -> Cell:
     if ratio is None:
         return Cell(_MISSING)
     detail = "" if ratio.low is None or ratio.high is None else _range(1 / ratio.high, 1 / ratio.low)
-    return Cell(ratio_text(1 / ratio.ratio), detail, _marks(cases, notes))
+    return Cell(ratio_text(1 / ratio.ratio), detail, marks(cases, notes))
 
 
 def _published_ratio(grid: Grid, table: PublishedFigures, row: Row, column: str) -> Cell:
@@ -229,7 +229,8 @@ def _size_cell(grid: Grid, server: str, row: Row, column: str, notes: Notes) -> 
     return Cell(cell.text, detail, cell.mark)
 
 
-def _marks(cases: Sequence[CaseResult], notes: Notes) -> str:
+def marks(cases: Sequence[CaseResult], notes: Notes) -> str:
+    """Return the letters of the taints of several cases."""
     return ",".join(letter for letter, _ in notes.reasons(cases))
 
 

@@ -32,6 +32,10 @@ class Server(DrivenServer):
     """What the server does with many NSEC3 iterations (RFC 5155 section 10.3), in words."""
     can_limit_udp: ClassVar[bool] = False
     """Whether `udp_limit` of its settings can be set."""
+    transfers_by_key: ClassVar[bool] = False
+    """Whether `transfer_key` of its settings can be set."""
+    takes_transfers: ClassVar[bool] = False
+    """Whether `primary` of its settings can be set."""
     measured_by_default: ClassVar[bool] = True
     """Whether a study of authoritative servers measures it when the user names no servers."""
 
@@ -52,6 +56,10 @@ class Server(DrivenServer):
             raise InputError("a server needs at least one zone to serve")
         if settings.log_queries and not self.logs_queries:
             raise InputError(f"{self.title} cannot log queries as text: leave query logging off")
+        if settings.transfer_key is not None and not self.transfers_by_key:
+            raise InputError(f"{self.title} cannot be given a key for zone transfers: leave it out")
+        if settings.primary is not None and not self.takes_transfers:
+            raise InputError(f"{self.title} cannot be a secondary: have it read the zones from their files")
         self.zones = tuple(zones)
         self.settings = settings
         self._port = settings.port
@@ -74,6 +82,16 @@ class Server(DrivenServer):
         """Tell the running server to read its zone files again."""
         self._running().signal(signal.SIGHUP)
 
+    def _transfer_remarks(self) -> list[str]:
+        """Say, as `remarks` does, what the settings have about zone transfers."""
+        said = []
+        if self.settings.transfer_key is not None:
+            said.append("zone transfers for those that sign with a TSIG key of this run (HMAC-SHA256)")
+        if self.settings.primary is not None:
+            address, port = self.settings.primary
+            said.append(f"a secondary: it takes the zones by AXFR from {address} port {port}, and has no files of them")
+        return said
+
     def _values(self) -> dict[str, Any]:
         settings = self.settings
         return {
@@ -90,6 +108,8 @@ class Server(DrivenServer):
             "raise_limits": settings.raise_limits,
             "tcp_clients": settings.tcp_clients,
             "udp_limit": settings.udp_limit,
+            "transfer_key": settings.transfer_key,
+            "primary": settings.primary,
             "zones": self.zones,
         }
 

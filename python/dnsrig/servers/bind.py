@@ -30,6 +30,8 @@ class Bind(Server):
     )
     logs_queries = True
     can_limit_udp = True
+    transfers_by_key = True
+    takes_transfers = True
     iteration_limit = (
         "named 9.18 serves zones with any number of iterations; above 150 it logs 'excessive NSEC3PARAM iterations'"
     )
@@ -57,12 +59,13 @@ class Bind(Server):
     def remarks(self) -> list[str]:
         """List what is set apart from how Debian ships named."""
         settings = self.settings
+        transfers = "transfers, " if settings.transfer_key is None else ""
         said = [
             "no response rate limiting (rate-limit is absent, as shipped)",
             f"{settings.threads} worker thread(s) (-n); as shipped, one for each CPU",
             f"room for {settings.tcp_clients} TCP clients (tcp-clients), and as many waiting to be accepted "
             "(tcp-listen-queue); as shipped 150 and 10",
-            "recursion, validation, empty zones, NOTIFY, transfers, statistics and control channel off",
+            f"recursion, validation, empty zones, NOTIFY, {transfers}statistics and control channel off",
             "any zone is loaded (check-names ignore, check-integrity no); as shipped, names that are no host "
             "names, or name servers without address, keep it from being loaded",
             f"query logging {'on' if settings.log_queries else 'off'}; log to a file by standard error (-g)",
@@ -78,4 +81,4 @@ class Bind(Server):
             said.append(f"responses of up to {settings.udp_limit} octets by UDP (edns-udp-size, max-udp-size)")
         if settings.answers == "full":
             said.append("full answers: minimal-responses no, minimal-any no")
-        return said
+        return [*said, *self._transfer_remarks()]

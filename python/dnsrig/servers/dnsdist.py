@@ -175,6 +175,7 @@ def in_front_of(kind: type[Server]) -> type[Dnsdist]:
             "package": f"{Dnsdist.package} {kind.package}".strip(),
             "logs_queries": kind.logs_queries,
             "iteration_limit": kind.iteration_limit,
+            "transfers_by_key": kind.transfers_by_key,
         },
     )
 

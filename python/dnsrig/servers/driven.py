@@ -127,6 +127,16 @@ class DrivenServer(ABC):
         if process is not None:
             process.stop()
 
+    def restart(self) -> None:
+        """Stop the server and start it again.
+
+        Raises:
+            EnvironmentLacksError, SubjectFailedError: as `start` does.
+
+        """
+        self.stop()
+        self.start()
+
     def pids(self) -> list[int]:
         """List the pids of all the server's processes; empty when it does not run."""
         return self._process.pids() if self._process is not None else []

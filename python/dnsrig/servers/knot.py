@@ -26,6 +26,8 @@ class Knot(Server):
     )
     logs_queries = False
     can_limit_udp = True
+    transfers_by_key = True
+    takes_transfers = True
     iteration_limit = "Knot DNS has no limit on iterations of a zone that it serves as it is"
 
     @classmethod
@@ -73,4 +75,4 @@ class Knot(Server):
             said.append(f"responses of up to {settings.udp_limit} octets by UDP (udp-max-payload)")
         if settings.answers == "full":
             said.append("full answers: not available, Knot DNS has no setting for them; it answers as it ships")
-        return said
+        return [*said, *self._transfer_remarks()]

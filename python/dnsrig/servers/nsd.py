@@ -29,6 +29,8 @@ class Nsd(Server):
     )
     logs_queries = False
     can_limit_udp = True
+    transfers_by_key = True
+    takes_transfers = True
     iteration_limit = "NSD has no limit on iterations; it hashes a zone's names when it loads, a query's when it comes"
 
     def __init__(
@@ -79,4 +81,4 @@ class Nsd(Server):
             said.append(f"responses of up to {settings.udp_limit} octets by UDP (ipv4-edns-size, ipv6-edns-size)")
         if settings.answers == "full":
             said.append("full answers: minimal-responses no, refuse-any no; both as shipped")
-        return said
+        return [*said, *self._transfer_remarks()]

@@ -47,6 +47,7 @@ class PowerDns(Server):
     )
     logs_queries = True
     can_limit_udp = True
+    transfers_by_key = True
     iteration_limit = (
         "PowerDNS 4.7 takes at most 100 iterations (max-nsec3-iterations) and answers with wrong proofs for "
         "a presigned zone with more, which counts as a failed start; the limit is raised unless raise_limits "
@@ -82,8 +83,8 @@ class PowerDns(Server):
 
         The bind backend keeps what a zone file does not say in a database: PRESIGNED makes it serve the
         file's signatures, and NSEC3PARAM makes it order the names by hash, without which it would answer
-        with NSEC. The rows are those of `pdnsutil set-presigned` and `set-nsec3`, which would read all zones
-        again for each change.
+        with NSEC. The rows are those of `pdnsutil set-presigned`, `set-nsec3`, `import-tsig-key` and
+        `activate-tsig-key`, which would read all zones again for each change.
         """
         database = self.folder / METADATA_DATABASE
         for leftover in (database, *self.folder.glob(f"{METADATA_DATABASE}-*")):
@@ -94,7 +95,8 @@ class PowerDns(Server):
             self._check_soa(zone)
 
     def _write_metadata(self) -> None:
-        rows = []
+        rows, key = [], self.settings.transfer_key
+        keys = [] if key is None else [(key.name, key.algorithm, key.secret_text)]
         for zone in self.zones:
             domain = zone.origin.rstrip(".") or "."
             signing = signing_of(zone.path)
@@ -103,10 +105,14 @@ class PowerDns(Server):
             if nsec3 := signing.nsec3:
                 content = f"1 {int(nsec3.opt_out)} {nsec3.iterations} {nsec3.salt}"
                 rows.append((domain, "NSEC3PARAM", content))
+            if key is not None:
+                rows.append((domain, "TSIG-ALLOW-AXFR", key.name))
         try:
             with closing(sqlite3.connect(self.folder / METADATA_DATABASE)) as database, database:
                 database.execute("DELETE FROM domainmetadata")
                 database.executemany("INSERT INTO domainmetadata (domain, kind, content) VALUES (?, ?, ?)", rows)
+                database.execute("DELETE FROM tsigkeys")
+                database.executemany("INSERT INTO tsigkeys (name, algorithm, secret) VALUES (?, ?, ?)", keys)
         except sqlite3.Error as error:
             raise EnvironmentLacksError(f"{self.folder / METADATA_DATABASE} cannot be written: {error}") from error
 
@@ -182,7 +188,7 @@ class PowerDns(Server):
             said.append(f"responses of up to {settings.udp_limit} octets by UDP (udp-truncation-threshold)")
         if settings.answers == "full":
             said.append("full answers: not available, PowerDNS has no setting for them; only ANY over UDP is answered")
-        return said
+        return [*said, *self._transfer_remarks()]
 
 
 def _listed(heading: str, lines: list[str]) -> str:

@@ -1,10 +1,12 @@
 """What a driver is told: the zones to serve and how to serve them."""
 
+import base64
 import ipaddress
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 from dnsrig.errors import InputError
 from dnsrig.servers.certificates import Certificate
@@ -19,6 +21,30 @@ def check_udp_limit(octets: int | None) -> None:
     """Raise InputError for a limit that not every server takes."""
     if octets is not None and not UDP_LIMITS[0] <= octets <= UDP_LIMITS[1]:
         raise InputError(f"a limit of {octets} octets by UDP is not between {UDP_LIMITS[0]} and {UDP_LIMITS[1]}")
+
+
+SECRET_OCTETS = 32
+"""As many as HMAC-SHA256 gives (RFC 8945 section 8)."""
+
+
+@dataclass(frozen=True, slots=True)
+class TransferKey:
+    """A TSIG key (RFC 8945), by HMAC-SHA256, of which zone transfers are signed."""
+
+    secret: bytes = field(repr=False)
+    name: str = "transfer.dnsrig"
+    """Without the final dot, as all servers' configurations take it."""
+    algorithm: str = "hmac-sha256"
+
+    @classmethod
+    def new(cls) -> Self:
+        """Draw a secret that nobody knows."""
+        return cls(secrets.token_bytes(SECRET_OCTETS))
+
+    @property
+    def secret_text(self) -> str:
+        """The secret in Base64."""
+        return base64.b64encode(self.secret).decode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +85,12 @@ class ServerSettings:
     """Raise the server's limit on NSEC3 iterations to the largest value there is, where it can be raised."""
     udp_limit: int | None = None
     """Octets that responses by UDP may have, where the server can be told (`can_limit_udp`); None: as it ships."""
+    transfer_key: TransferKey | None = None
+    """Who signs with it gets zone transfers, where the server can be told (`transfers_by_key`); None: nobody, but for
+    servers that ship otherwise."""
+    primary: tuple[str, int] | None = None
+    """Address and port of the server that gives the zones, by AXFR with `transfer_key`, to one that can take them
+    (`takes_transfers`); None: they are read from their files."""
     tcp_clients: int = 1000
     """Connections, with TLS or without, that the server may hold at once; with NSD, each of its processes."""
     ready_deadline_s: float | None = None
@@ -80,6 +112,8 @@ class ServerSettings:
         if self.threads < 1:
             raise InputError(f"a server needs at least one thread, not {self.threads}")
         check_udp_limit(self.udp_limit)
+        if self.primary is not None and self.transfer_key is None:
+            raise InputError("a secondary needs the key of its primary for zone transfers")
         if self.tcp_clients < 1:
             raise InputError(f"a server needs room for at least one TCP connection, not {self.tcp_clients}")
         if self.cpus is not None and not self.cpus:

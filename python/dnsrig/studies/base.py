@@ -50,6 +50,10 @@ class Study(ABC, Generic[Settings]):
                 f"not installed: {titles}; apt-get install {packages}, or leave them out of --server"
             )
 
+    def fitted(self, settings: Settings) -> Settings:
+        """Choose, by what this machine can do, what the user has not chosen."""
+        return settings
+
     def check(self, settings: Settings) -> None:
         """Refuse, before a run is begun, settings with which nothing can be measured.
 

@@ -26,6 +26,7 @@ from dnsrig.monitor.usage import other_cpu_share
 from dnsrig.report.cases import DISTURBED
 from dnsrig.runs.folder import RunFolder
 from dnsrig.servers.driven import DrivenServer
+from dnsrig.studies.clocks import NOTABLE_S, Clocks
 from dnsrig.studies.interleave import interleaved, rotated
 from dnsrig.studies.placement import Placement, kept_to
 from dnsrig.studies.progress import Step, Watcher
@@ -85,13 +86,19 @@ class Observation:
     machine: dict[str, Any]
     monitor: dict[str, Any]
     series: pa.Table
+    clock_step_s: float = 0.0
+    """How far the system's clock was set meanwhile."""
 
     @property
     def disturbances(self) -> list[str]:
         """Say what else kept the machine busy, in words that are the same for all repetitions."""
-        if other_cpu_share(self.machine, self.server, self.generator) < DISTURBING_CPUS:
-            return []
-        return [f"{DISTURBED} {DISTURBING_CPUS:g} CPUs during the load"]
+        found = []
+        if other_cpu_share(self.machine, self.server, self.generator) >= DISTURBING_CPUS:
+            found.append(f"{DISTURBED} {DISTURBING_CPUS:g} CPUs during the load")
+        # Servers go by it for TTLs and signatures, and the kernel stamps packets with it.
+        if abs(self.clock_step_s) > NOTABLE_S:
+            found.append("the system's clock was set during the load, or the machine was suspended")
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,17 +117,28 @@ class Outcome:
     """What else the measurement holds."""
 
 
-def observe(server: DrivenServer, act: Callable[[], Value], network_of: int | None = None) -> tuple[Value, Observation]:
+class Observed(Protocol):
+    """What is observed: a server, or several."""
+
+    def pids(self) -> list[int]:
+        """List its processes."""
+
+    def check_running(self) -> None:
+        """Raise SubjectFailedError if it has ended."""
+
+
+def observe(server: Observed, act: Callable[[], Value], network_of: int | None = None) -> tuple[Value, Observation]:
     """Do something to a server; give what it returned, and what was used meanwhile.
 
     The network's counters are of the namespace of process `network_of`; None: of this process's.
     """
-    started = datetime.now(UTC)
+    started, clocks = datetime.now(UTC), Clocks.read()
     with Monitor({"server": server.pids, "generator": _own_pid}, network_of=network_of) as monitor:
         before, own_before = read_counters(server.pids()), read_counters(_own_pid())
         value = act()
         after, own_after = read_counters(server.pids()), read_counters(_own_pid())
         samples = monitor.stop()
+    clock_step_s = Clocks.read().step_s(clocks)
     server.check_running()
     return value, Observation(
         started=started,
@@ -129,6 +147,7 @@ def observe(server: DrivenServer, act: Callable[[], Value], network_of: int | No
         machine=samples.usage("machine"),
         monitor=samples.facts(),
         series=samples.table,
+        clock_step_s=clock_step_s,
     )
 
 

@@ -6,18 +6,31 @@ from statistics import fmean, median
 from typing import Any, ClassVar
 
 from dnsrig import _core
-from dnsrig.report.figures import CPU, HIT_SHARE, HOT_AFTER, LATENCY_P50, LATENCY_P99, MEMORY, SERVER_CPU, UPSTREAM
+from dnsrig.report.claim_tables import published_section
+from dnsrig.report.figures import (
+    COLD_TO_HOT,
+    CPU,
+    HIT_SHARE,
+    HOT_AFTER,
+    HOT_HITS_AFTER,
+    HOT_LATENCY_AFTER,
+    LATENCY_P50,
+    LATENCY_P99,
+    MEMORY,
+    SERVER_CPU,
+    UPSTREAM,
+)
 from dnsrig.report.layout import Axis, RatioQuestion, StudyText
 from dnsrig.report.sections import Findings, Section
 from dnsrig.runs.folder import RunFolder
-from dnsrig.servers.resolvers.base import Resolver
-from dnsrig.studies.bench import Outcome
-from dnsrig.studies.resolving import pictures, sections, words
+from dnsrig.studies.resolving import asked, jprs_2010, pictures, sections, words
 from dnsrig.studies.resolving.bench import ResolverBench
-from dnsrig.studies.resolving.cases import TREE, ResolverBlock, ResolverCase, Traffic
+from dnsrig.studies.resolving.cases import TREE, ResolverCase, Traffic
 from dnsrig.studies.resolving.settings import ResolverStudySettings
 from dnsrig.studies.resolving.streams import OTHER_SEED_STEP, questions, refuse_too_many, write_stream
 from dnsrig.studies.resolving.study import ResolverStudy
+from dnsrig.studies.resolving.timeline import Timeline, is_second
+from dnsrig.studies.resolving.warming import warming_section
 from dnsrig.studies.settings import StudySettings
 from dnsrig.studies.wording import JPRS_2010
 
@@ -31,7 +44,19 @@ END_SHARE = 0.25
 """Last share of the load that counts as its end."""
 SMOOTHED_S = 3
 """Seconds whose mean is looked at, because single ones vary."""
-FIGURES = (HOT_AFTER, LATENCY_P50, LATENCY_P99, HIT_SHARE, UPSTREAM, CPU, SERVER_CPU, MEMORY)
+FIGURES = (
+    HOT_AFTER,
+    HOT_HITS_AFTER,
+    HOT_LATENCY_AFTER,
+    COLD_TO_HOT,
+    LATENCY_P50,
+    LATENCY_P99,
+    HIT_SHARE,
+    UPSTREAM,
+    CPU,
+    SERVER_CPU,
+    MEMORY,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +81,23 @@ def hot_after_s(by_second: Sequence[int], answered: Sequence[int]) -> float | No
         answered: answered queries of each second.
 
     """
-    seconds = min(len(by_second), len(answered))
-    if seconds < 2 * SMOOTHED_S or not all(answered[:seconds]):
+    pairs = list(zip(by_second, answered, strict=False))
+    return settled_after_s([count / queries if queries else None for count, queries in pairs])
+
+
+def settled_after_s(values: Sequence[float | None]) -> float | None:
+    """Give the second from which on a figure that falls was as low as at the end; None where that cannot be said.
+
+    Args:
+        values: of each second; None: not known.
+
+    """
+    known = [value for value in values if value is not None]
+    length = len(known)
+    if length < 2 * SMOOTHED_S or length < len(values):
         return None
-    ratios = [by_second[index] / answered[index] for index in range(seconds)]
-    smooth = [fmean(ratios[index : index + SMOOTHED_S]) for index in range(seconds - SMOOTHED_S + 1)]
-    end = median(ratios[-max(1, round(seconds * END_SHARE)) :])
+    smooth = [fmean(known[index : index + SMOOTHED_S]) for index in range(length - SMOOTHED_S + 1)]
+    end = median(known[-max(1, round(length * END_SHARE)) :])
     limit = end * (1 + HOT_WITHIN)
     cold = [index for index, value in enumerate(smooth) if value > limit]
     if not cold:
@@ -70,15 +106,57 @@ def hot_after_s(by_second: Sequence[int], answered: Sequence[int]) -> float | No
     return None if cold[-1] == len(smooth) - 1 else float(cold[-1] + 1)
 
 
-class ColdStartBench(ResolverBench):
-    """Measures as others do, and says when each load was hot."""
+def seconds(
+    rows: Sequence[Mapping[str, Any]], upstream: Sequence[int], hit_shares: Sequence[float | None]
+) -> dict[str, list[Any]]:
+    """Give what happened in each second of a load, lists of one length.
 
-    def _measure_case(self, block: ResolverBlock, case_id: str, server: Resolver) -> Outcome:
-        outcome = super()._measure_case(block, case_id, server)
-        rows = [row for row in outcome.load["intervals"] if row.get("phase", "measure") == "measure"]
-        hot = hot_after_s(outcome.more["upstream"]["by_second"], [row["answered"] for row in rows])
-        outcome.more["cold_start"] = {"hot_after_s": hot}
-        return outcome
+    Args:
+        rows: its intervals, those with readings.
+        upstream: upstream queries of each second.
+        hit_shares: shares of cache hits of each second.
+
+    """
+    found = list(zip(rows, upstream, hit_shares, strict=False))
+    return {
+        "start_s": [row["start_s"] for row, _, _ in found],
+        "answered": [row["answered"] for row, _, _ in found],
+        **{f"latency_{key}_ns": [row["latency_ns"][key] for row, _, _ in found] for key in ("mean", "p50", "p99")},
+        "cache_hit_share": [share for _, _, share in found],
+        "upstream_per_query": [count / row["answered"] if row["answered"] else None for row, count, _ in found],
+    }
+
+
+def cold_to_hot_latency(latency_mean_ns: Sequence[float | None]) -> float | None:
+    """Give how many times the latency of a load's first seconds is that of its end; None where that cannot be said."""
+    length = len(latency_mean_ns)
+    first = latency_mean_ns[:SMOOTHED_S]
+    last = latency_mean_ns[-max(1, round(length * END_SHARE)) :]
+    known = [[value for value in some if value is not None] for some in (first, last)]
+    if length < 2 * SMOOTHED_S or not all(known):
+        return None
+    return fmean(known[0]) / fmean(known[1])
+
+
+class ColdStartBench(ResolverBench):
+    """Measures as others do, and says what each load was like second by second, and when it was hot."""
+
+    reads_counts_each_second: ClassVar[bool] = True
+
+    def _of_seconds(self, load: Mapping[str, Any], timeline: Timeline) -> dict[str, Any]:
+        rows = [row for row in load["intervals"] if is_second(row)]
+        upstream = timeline.upstream_by_second
+        by_second = seconds(rows, upstream, timeline.hit_share_by_second)
+        missed = [None if share is None else 1 - share for share in by_second["cache_hit_share"]]
+        return {
+            "cold_start": {
+                "hot_after_s": hot_after_s(upstream, by_second["answered"]),
+                "hot_hits_after_s": settled_after_s(missed),
+                "hot_latency_after_s": settled_after_s(by_second["latency_mean_ns"]),
+                "cold_to_hot_latency": cold_to_hot_latency(by_second["latency_mean_ns"]),
+                "by_second": by_second,
+            }
+        }
 
 
 class ColdStart(ResolverStudy[ColdStartSettings]):
@@ -154,7 +232,8 @@ class ColdStart(ResolverStudy[ColdStartSettings]):
                 "most in a larger sample. Warming up is not measured.",
                 f"Hot is the second from which on the upstream queries for each query (mean of {SMOOTHED_S} s) stay "
                 f"within {HOT_WITHIN:.0%} of what they are in the last quarter of the load. A load that gets steadily "
-                "hotter until its end has no such second, and is left out of the median.".replace("%", " %"),
+                "hotter until its end has no such second, and is left out of the median. The same is told of the share "
+                "of queries that the cache does not answer, and of mean latency.".replace("%", " %"),
                 words.internet(settings),
                 words.resolver(settings, "nothing but what the warm-up, if there is one, has left there"),
                 words.order(settings),
@@ -181,8 +260,11 @@ class ColdStart(ResolverStudy[ColdStartSettings]):
                 for method in (SAMPLE, POPULAR)
                 if method in settings.methods
             ),
+            claims=jprs_2010.case_3({"warm_up": NONE, "validation": ON}, {"warm_up": NONE, "validation": OFF}),
             limits=(
                 *words.limits(settings),
+                "Each second the resolver is asked for its counts, for the share of cache hits: that is a part of its "
+                "CPU time, the same in all cases.",
                 "A flushed cache is not measured apart: it is an empty one, as after a start.",
                 "Warming up takes the Internet's servers as many queries as it saves later, at a better time.",
             ),
@@ -204,13 +286,12 @@ def _popular(internet: _core.Internet, seed: int, count: int) -> list[str]:
 
 
 def _sections(findings: Findings) -> Sequence[Section]:
-    published = (
-        "Published (JPRS-2010): validation costs a small extra load and none at 100 % hits; the cold start is the hard "
-        "moment, and a warm-up method is wanted."
-    )
     return (
-        sections.figure_section(findings, "From cold to hot", FIGURES, published),
+        sections.figure_section(findings, "What each case came to", FIGURES),
+        warming_section(findings),
+        published_section(findings),
         sections.verdict_section(findings, "What a warm-up saves", FIGURES),
         pictures.picture_section(findings),
         sections.figure_section(findings, "Cache and upstream", sections.INSIDE),
+        asked.section(findings),
     )

@@ -33,6 +33,7 @@ def start(
 ) -> tuple[Path, dict[str, Any]]:
     """Run the study `name` into a new folder below `parent`; return that folder and the summary."""
     study = find_study(name)
+    settings = study.fitted(settings)
     study.check(settings)
     study.prepare(settings)
     run = RunFolder.create(parent, name, argv=argv, settings=settings.to_manifest(), seed=settings.seed)
@@ -42,6 +43,7 @@ def start(
 def plan(name: str, settings: StudySettings) -> Plan:
     """Say what `start` would measure; nothing is made. Raises as `start` does for settings that fit nothing."""
     study = find_study(name)
+    settings = study.fitted(settings)
     study.check(settings)
     return study.plan(settings)
 

@@ -1,20 +1,20 @@
 """full-cache: what DNSSEC answers cost a resolver that has everything in its cache (JPRS-2010, case 4)."""
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from statistics import fmean
 from typing import Any, ClassVar
 
 from dnsrig import _core
+from dnsrig.report.claim_tables import published_section
 from dnsrig.report.figures import CPU, HIT_SHARE, QPS, RESPONSE_BYTES, ratio_text
 from dnsrig.report.layout import Axis, RatioQuestion, StudyText
 from dnsrig.report.sections import Findings, Section
 from dnsrig.report.tables import Cell, Table
 from dnsrig.runs.folder import RunFolder
-from dnsrig.studies.resolving import pictures, sections, words
+from dnsrig.studies.resolving import asked, jprs_2010, pictures, sections, words
 from dnsrig.studies.resolving.cases import ResolverCase, Traffic
+from dnsrig.studies.resolving.published import read_published
 from dnsrig.studies.resolving.settings import ResolverStudySettings
 from dnsrig.studies.resolving.streams import distinct, write_stream
 from dnsrig.studies.resolving.study import ResolverStudy
@@ -105,6 +105,7 @@ class FullCache(ResolverStudy[FullCacheSettings]):
                 _question(CPU.key, "needs {ratio} times the CPU for each answer", "CPU per query"),
                 _question(RESPONSE_BYTES.key, "sends {ratio} times the octets in each answer", "sizes of answers"),
             ),
+            claims=jprs_2010.case_4(*({"queries": queries, "validation": ON} for queries in (DNSSEC, PLAIN))),
             limits=(
                 *words.limits(settings),
                 "A closed loop finds the rate at which a fixed number of outstanding queries is answered; its "
@@ -128,16 +129,23 @@ def _question(figure: str, what: str, of: str) -> RatioQuestion:
 
 def _sections(findings: Findings) -> Sequence[Section]:
     return (
-        _published_section(findings),
-        sections.figure_section(findings, "What each case came to", FIGURES),
+        published_section(findings, (_NOTE,), (_beside(findings),)),
+        sections.figure_section(findings, "What each case came to", (*FIGURES, *sections.RIG)),
         sections.verdict_section(findings, "What DO costs", (QPS, CPU, RESPONSE_BYTES)),
         pictures.picture_section(findings),
+        asked.section(findings),
     )
 
 
-def _published_section(findings: Findings) -> Section:
-    text = resources.files("dnsrig.published").joinpath("jprs-2010.toml").read_text(encoding="utf-8")
-    case = tomllib.loads(text)["case4_appliance_full_cache"]
+_NOTE = (
+    "Absolute rates belong to the hardware of 2010: compare the ratios. Sizes depend on the lengths of names and the "
+    "algorithms of signatures."
+)
+
+
+def _beside(findings: Findings) -> Table:
+    """Print rates and sizes themselves beside the published ones."""
+    case = read_published(jprs_2010.FILE)["case4_appliance_full_cache"]
     plain, dnssec, octets = fmean(case["qps_plain"]), fmean(case["qps_dnssec"]), case["response_bytes"]
     grid = findings.grid
     rows: list[tuple[Cell, ...]] = [
@@ -164,14 +172,8 @@ def _published_section(findings: Findings) -> Section:
                 cells.append(sections.MISSING if ratio is None else Cell(ratio_text(ratio.ratio)))
             if len(cells) == 6:
                 rows.append((Cell(f"{grid.titles[server]}, {grid.column_label(column)}"), *cells))
-    table = Table(
+    return Table(
         "Plain queries and such with DO, all from the cache: published and measured",
         ("", "plain [qps]", "with DO [qps]", "ratio", "plain [octets]", "with DO [octets]", "ratio"),
         tuple(rows),
     )
-    note = (
-        "Absolute rates belong to the hardware of 2010: compare the ratios. The published answers had 49 and 231 "
-        "octets; "
-        "sizes depend on the lengths of names and the algorithms of signatures."
-    )
-    return Section("Published and measured", (note,), tables=(table,))

@@ -3,28 +3,31 @@
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from typing import Any, ClassVar
 
 from dnsrig import _core
 from dnsrig.errors import InputError
-from dnsrig.report.figures import CACHE_OCTETS, CPU, HIT_SHARE, MEMORY, QPS, UPSTREAM, ratio_text
-from dnsrig.report.layout import Axis, RatioQuestion, StudyText
+from dnsrig.report.claim_tables import published_section
+from dnsrig.report.figures import CACHE_OCTETS, CPU, HIT_SHARE, MEMORY, MEMORY_GROWTH, QPS, UPSTREAM
+from dnsrig.report.layout import Axis, PublishedClaim, RatioQuestion, StudyText
 from dnsrig.report.sections import Findings, Section
-from dnsrig.report.tables import Cell, Table
 from dnsrig.runs.folder import RunFolder
-from dnsrig.studies.resolving import pictures, sections, words
+from dnsrig.studies.resolving import asked, jprs_2010, pictures, sections, words
 from dnsrig.studies.resolving.cases import TREE, ResolverCase, Traffic
 from dnsrig.studies.resolving.settings import ResolverStudySettings
 from dnsrig.studies.resolving.streams import distinct, misses, missing_below, refuse_too_many, with_hits, write_stream
 from dnsrig.studies.resolving.study import ResolverStudy
+from dnsrig.studies.resolving.trees import profile_path, profile_text
 from dnsrig.studies.settings import StudySettings
 from dnsrig.studies.wording import JPRS_2010
 
 OFF, ON = "off", "on"
 HOT = "hot"
-FLOODS: Mapping[str, str] = {"nsec": "se.", "nsec3": "com."}
-"""Top-level domains whose names that do not exist are asked for, by how they deny; both profiles have them so."""
+FLOODS: Mapping[str, tuple[str, frozenset[str]]] = {
+    "nsec": ("se", frozenset({"nsec"})),
+    "nsec3": ("com", frozenset({"nsec3", "nsec3-opt-out"})),
+}
+"""Top-level domains whose names that do not exist are asked for, if the profile has them so, and how they deny."""
 STEADY: Mapping[str, str] = {"steady": "names that exist", "steady-nsec3": "names that NSEC3 denies"}
 STEADY_HITS = 0.8
 """Share of cache hits at the published fixed rate."""
@@ -32,7 +35,7 @@ HITS_ONLY = 100
 STREAM_QUERIES = 200_000
 FLOOD_QPS = 40_000
 """A flood has names for so many queries a second; a load ends early when all were asked."""
-FIGURES = (QPS, CPU, HIT_SHARE, UPSTREAM, MEMORY, CACHE_OCTETS)
+FIGURES = (QPS, CPU, HIT_SHARE, UPSTREAM, MEMORY, MEMORY_GROWTH, CACHE_OCTETS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,8 @@ class ResolverCostSettings(ResolverStudySettings):
     hot_names: int = 1000
     rate_qps: float = 1000.0
     """The fixed rate at which memory is looked at."""
+    steady_s: float = 30.0
+    """How long memory is looked at, in seconds."""
 
 
 class ResolverCost(ResolverStudy[ResolverCostSettings]):
@@ -58,14 +63,23 @@ class ResolverCost(ResolverStudy[ResolverCostSettings]):
     source: ClassVar[str] = f"{JPRS_2010}, performance case 1"
     settings_type: ClassVar[type[StudySettings]] = ResolverCostSettings
     defaults: ClassVar[dict[str, Any]] = {"load_s": 5.0}
-    quick: ClassVar[dict[str, Any]] = {"repetitions": 3, "load_s": 1.5, "hit_shares": (0, 90), "fresh_names": 5000}
+    quick: ClassVar[dict[str, Any]] = {
+        "repetitions": 3,
+        "load_s": 1.5,
+        "hit_shares": (0, 90),
+        "fresh_names": 5000,
+        "steady_s": 3.0,
+    }
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = {"floods": tuple(FLOODS)}
 
     def check(self, settings: ResolverCostSettings) -> None:
         """Refuse settings with which nothing can be measured."""
         if max(settings.hit_shares) > HITS_ONLY:
             raise InputError(f"--hit-share {max(settings.hit_shares)}: a share is at most 100 %")
-        refuse_too_many(_steady(settings), f"--rate {settings.rate_qps:g} for {settings.load_s:g} s (--load-seconds)")
+        refuse_too_many(
+            _steady(settings), f"--rate {settings.rate_qps:g} for {settings.steady_s:g} s (--steady-seconds)"
+        )
+        denying(settings.profile, (*settings.floods, "nsec3"))
         if settings.floods:
             refuse_too_many(FLOOD_QPS * settings.load_s, f"floods of {settings.load_s:g} s (--load-seconds)")
         super().check(settings)
@@ -81,7 +95,7 @@ class ResolverCost(ResolverStudy[ResolverCostSettings]):
             for kind in settings.floods
         ]
         asked += [
-            (kind, Traffic(kind, rate_qps=settings.rate_qps, load_s=settings.load_s, is_once=True)) for kind in STEADY
+            (kind, Traffic(kind, rate_qps=settings.rate_qps, load_s=settings.steady_s, is_once=True)) for kind in STEADY
         ]
         return [[self._case(kind, traffic, state)] for kind, traffic in asked for state in (OFF, ON)]
 
@@ -100,6 +114,8 @@ class ResolverCost(ResolverStudy[ResolverCostSettings]):
         """Make the names that are in the cache, and streams that mix them with new ones."""
         internet, seed = internets[TREE], settings.seed
         steady = _steady(settings)
+        # The run's own copy: a run may be resumed elsewhere, and a profile may have changed meanwhile.
+        denied_by = denying(str(profile_path(run, TREE)), (*settings.floods, "nsec3"))
         new = misses(steady, STEADY_HITS)
         names = distinct(internet, seed, settings.hot_names + max(settings.fresh_names, new))
         hot, rest = names[: settings.hot_names], names[settings.hot_names :]
@@ -109,9 +125,9 @@ class ResolverCost(ResolverStudy[ResolverCostSettings]):
             count = _queries(len(fresh), share / 100)
             found[f"hits-{share}"] = write_stream(run, f"hits-{share}", with_hits(hot, fresh, share / 100, count, seed))
         for kind in settings.floods:
-            flood = missing_below(FLOODS[kind], round(FLOOD_QPS * settings.load_s), seed)
+            flood = missing_below(denied_by[kind], round(FLOOD_QPS * settings.load_s), seed)
             found[f"flood-{kind}"] = write_stream(run, f"flood-{kind}", flood, do_bit=True)
-        missing = list(missing_below(FLOODS["nsec3"], new, seed + 1))
+        missing = list(missing_below(denied_by["nsec3"], new, seed + 1))
         for kind, some in zip(STEADY, (rest, missing), strict=True):
             found[kind] = write_stream(run, kind, with_hits(hot, some, STEADY_HITS, steady, seed), do_bit=True)
         return found
@@ -138,9 +154,10 @@ class ResolverCost(ResolverStudy[ResolverCostSettings]):
                 f"{settings.fresh_names:,}: none comes twice, and a load ends early when all were asked. The share of "
                 "cache hits that was reached is the resolver's own count. Floods ask for names that do not exist, "
                 "made at "
-                f"random and each once, below {FLOODS['nsec']} (NSEC) and {FLOODS['nsec3']} (NSEC3 with opt-out), with "
-                "DO. At "
-                f"{settings.rate_qps:,.0f} queries a second, of which 80 % are meant to be hits, memory is looked at.",
+                "random and each once, below a top-level domain that denies by NSEC and one by NSEC3 (se. and com. "
+                "where the profile has them so), with DO. At "
+                f"{settings.rate_qps:,.0f} queries a second, of which 80 % are meant to be hits, memory is looked at "
+                f"for {settings.steady_s:g} s.",
                 words.closed_loop(settings),
                 words.internet(settings),
                 words.resolver(settings, "the answers to the questions asked before, and what resolving them took"),
@@ -161,11 +178,12 @@ class ResolverCost(ResolverStudy[ResolverCostSettings]):
                 )
                 for kind in (f"hits-{min(settings.hit_shares)}", f"hits-{max(settings.hit_shares)}")
             ),
+            claims=_claims(settings),
             limits=(
                 *words.limits(settings),
                 "Resolvers of today deny from NSEC records that they know (RFC 8198) when they validate: a flood then "
                 "costs less with validation than without, other than in 2010.",
-                "Memory at a fixed rate is that of a load of seconds, not of days.",
+                f"Memory at a fixed rate is that of a load of {settings.steady_s:g} s, not of days.",
             ),
             sections=_sections,
         )
@@ -173,7 +191,34 @@ class ResolverCost(ResolverStudy[ResolverCostSettings]):
 
 def _steady(settings: ResolverCostSettings) -> int:
     """Give how many queries a load at the fixed rate has."""
-    return round(settings.rate_qps * settings.load_s) + 1
+    return round(settings.rate_qps * settings.steady_s) + 1
+
+
+def denying(profile: str, kinds: Sequence[str]) -> dict[str, str]:
+    """Name, for each kind of denial, a top-level domain of a profile that is signed and denies so.
+
+    Raises:
+        InputError: it cannot be read, or has none.
+
+    """
+    try:
+        tlds = [(tld["name"], tld["registry"]) for tld in tomllib.loads(profile_text(profile)).get("tld", [])]
+        signed = [(name, registry.get("denial")) for name, registry in tlds if "algorithm" in registry]
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{profile}: the profile of the Internet is no TOML: {error}") from error
+    except (AttributeError, KeyError, TypeError) as error:
+        raise InputError(f"{profile}: [[tld]] of the profile of the Internet wants a name and a registry") from error
+    found = {}
+    for kind in dict.fromkeys(kinds):
+        usual, denials = FLOODS[kind]
+        names = [name for name, denial in signed if denial in denials]
+        if not names:
+            raise InputError(
+                f"--profile {profile}: no top-level domain that it names is signed and denies by {kind.upper()}, as "
+                f"resolver-cost needs; add a [[tld]] that does{', or take another --flood' if kind == 'nsec' else ''}"
+            )
+        found[kind] = f"{usual if usual in names else names[0]}."
+    return found
 
 
 def _queries(fresh: int, hit_share: float) -> int:
@@ -186,50 +231,32 @@ def _queries(fresh: int, hit_share: float) -> int:
 def _sections(findings: Findings) -> Sequence[Section]:
     return (
         sections.verdict_section(findings, "What validation costs", (QPS, CPU, UPSTREAM, MEMORY, CACHE_OCTETS)),
-        _published_section(findings),
+        published_section(findings, (_NOTE,)),
         sections.figure_section(findings, "What each case came to", FIGURES),
         pictures.picture_section(findings),
         sections.figure_section(findings, "Cache and upstream", sections.INSIDE),
+        asked.section(findings),
     )
 
 
-def _published_section(findings: Findings) -> Section:
-    text = resources.files("dnsrig.published").joinpath("jprs-2010.toml").read_text(encoding="utf-8")
-    case = tomllib.loads(text)["case1_resolver"]
-    grid = findings.grid
-    hits = [column for column in grid.columns if column.startswith("hits-")]
-    lowest = min(hits, key=lambda column: int(column.removeprefix("hits-")), default=None)
-    rows = [
-        (
-            Cell("JPRS-2010 (published)"),
-            *(Cell(ratio_text(case["qps_ratio_dnssec_on_to_off"]) if column == lowest else "-") for column in hits),
-            Cell(ratio_text(case["memory_growth_ratio_nsec3_nxdomain"])),
-        )
-    ]
-    for server in grid.servers:
-        on = next((row for row in grid.rows if not row.is_baseline), None)
-        if on is None:
-            continue
-        ratios = [grid.ratio_to_baseline(server, on, column, QPS.key) for column in hits]
-        rates = [sections.MISSING if ratio is None else Cell(ratio_text(ratio.ratio)) for ratio in ratios]
-        rows.append((Cell(grid.titles[server]), *rates, _memory_cell(findings, server, on)))
-    table = Table(
-        "Rate with validation to that without, and memory with NSEC3 denial to that with names that exist (validating)",
-        ("", *(grid.column_label(column) for column in hits), "memory"),
-        tuple(rows),
-    )
-    note = (
-        "The published ratio of rates was measured with the hits of a query log, so it stands at the lowest share "
-        "here. "
-        "Published memory is the growth over time at 100 queries a second with 80 % hits where NXDOMAIN by NSEC3 "
-        "dominates; measured is the largest memory at the fixed rate. Today's resolvers bound their caches, share "
-        "records of denial between names and use few iterations (RFC 9276), so that it hardly grows."
-    )
-    return Section("Published and measured", (note,), tables=(table,))
+_NOTE = (
+    "The published ratio of rates was measured with the hits of a query log, of which the share is not told: it is "
+    "compared at the lowest share here, where validation costs most. Published memory is its growth over time at 100 "
+    "queries a second with 80 % hits where NXDOMAIN by NSEC3 dominates; measured is by how much memory grows from the "
+    "first second of the load at the fixed rate to its last."
+)
 
 
-def _memory_cell(findings: Findings, server: str, row: Any) -> Cell:  # noqa: ANN401 (a row of the grid)
-    grid = findings.grid
-    cases = [grid.cell(server, row, kind) for kind in STEADY]
-    exists, denied = (None if case is None else case.estimate(MEMORY.key, grid.seed) for case in cases)
-    return sections.MISSING if denied is None or exists is None else Cell(ratio_text(denied.median / exists.median))
+def _claims(settings: ResolverCostSettings) -> tuple[PublishedClaim, ...]:
+    """Give what the published figures of case 1, and that of case 3 on a full cache, are compared with."""
+
+    def of(asked: str, state: str) -> dict[str, object]:
+        return {"asked": asked, "validation": state}
+
+    lowest = f"hits-{min(settings.hit_shares)}"
+    exists, denied = STEADY
+    claims = jprs_2010.case_1((of(lowest, ON), of(lowest, OFF)), (of(denied, ON), of(exists, ON)), settings.steady_s)
+    if HITS_ONLY not in settings.hit_shares:
+        return claims
+    hits = f"hits-{HITS_ONLY}"
+    return (*claims, jprs_2010.full_hits(of(hits, ON), of(hits, OFF)))

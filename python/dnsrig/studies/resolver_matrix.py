@@ -1,50 +1,42 @@
 """resolver-matrix: does a resolver resolve and validate over bad paths, and at what cost (JPRS-2010, case 2)."""
 
-import tomllib
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from importlib import resources
 from threading import Event
 from typing import Any, ClassVar
 
-import dns.exception
-import dns.flags
-import dns.message
-import dns.query
-import dns.rcode
-
 from dnsrig import _core
 from dnsrig.errors import EnvironmentLacksError, SubjectFailedError
-from dnsrig.hosts.network.kernel import in_own_thread
 from dnsrig.report.cases import CaseResult
+from dnsrig.report.claim_tables import published_section
 from dnsrig.report.figures import (
     CACHE_OCTETS,
     CPU,
     LATENCY_P50,
+    LATENCY_P99,
     MEMORY,
+    PATH_DROPPED,
+    PATH_FRAGMENTS,
     UPSTREAM,
     UPSTREAM_OCTETS,
     UPSTREAM_TCP,
-    ratio_text,
 )
 from dnsrig.report.layout import Axis, RatioQuestion, StudyText
 from dnsrig.report.sections import Findings, Section
 from dnsrig.report.tables import Cell, Table
 from dnsrig.runs.folder import RunFolder
 from dnsrig.servers.dnsdist import Dnsdist, find_dnsdist
-from dnsrig.servers.interruption import raise_interruption
 from dnsrig.servers.programs import find_program
-from dnsrig.servers.resolvers.base import Resolver
 from dnsrig.studies.bench import Observation, Outcome, observe
-from dnsrig.studies.resolving import sections, words
+from dnsrig.studies.resolving import asked, jprs_2010, sections, words
 from dnsrig.studies.resolving.bench import GIVEN, ResolverBench
 from dnsrig.studies.resolving.cases import ResolverCase, Traffic
-from dnsrig.studies.resolving.conditions import CONDITIONS, OPEN, needs_nft
+from dnsrig.studies.resolving.conditions import CONDITIONS, NO_FRAGMENTS, OPEN, SMALL_MTU, needs_nft, path_counts
+from dnsrig.studies.resolving.front import Measured
 from dnsrig.studies.resolving.place import Place
+from dnsrig.studies.resolving.probes import PROBES, ask_probes
 from dnsrig.studies.resolving.settings import ResolverStudySettings
-from dnsrig.studies.resolving.streams import EDNS_SIZE, distinct, questions_of, refuse_too_many, write_stream
+from dnsrig.studies.resolving.streams import distinct, questions_of, refuse_too_many, write_stream
 from dnsrig.studies.resolving.study import ResolverStudy
 from dnsrig.studies.resolving.trees import UNSIGNED
 from dnsrig.studies.settings import StudySettings
@@ -65,11 +57,12 @@ SIGNERS: Mapping[str, str] = {
     "p-256": "ECDSA P-256",
 }
 """Words for the zone-signing keys, by the names of their Internets."""
-PROBES = 8
-PROBE_S = 5.0
-PROBE_ATTEMPTS = 2
-"""As many as stub resolvers make, and as patient ones (resolv.conf(5)): a lost packet is no failure of a cell."""
-FIGURES = (CPU, LATENCY_P50, MEMORY, CACHE_OCTETS, UPSTREAM, UPSTREAM_OCTETS, UPSTREAM_TCP)
+UDP_SIZE = 4096
+"""What resolvers offered in 2010. Answers to those that offer 1232, as today's do, pass any path whole."""
+DENIED_EVERY = 4
+"""One question of so many is for a name that does not exist: of signed zones these have the largest answers."""
+FIGURES = (CPU, LATENCY_P50, LATENCY_P99, MEMORY, CACHE_OCTETS, UPSTREAM, UPSTREAM_OCTETS, UPSTREAM_TCP)
+PATH_FIGURES = (PATH_FRAGMENTS, PATH_DROPPED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +94,31 @@ class Column:
         return f"{PATHS[self.path]}, {'anchor' if self.validates else 'no anchor'}, DO {int(self.do_bit)}"
 
 
+def columns_of(paths: Iterable[str]) -> list[Column]:
+    """List the columns of some paths."""
+    return [
+        Column(path, validates, do_bit) for path in paths for validates in (False, True) for do_bit in (False, True)
+    ]
+
+
+COLUMNS: Mapping[str, Column] = {column.key: column for column in columns_of(PATHS)}
+"""All that there may be, by their keys."""
+
+
+def _size_words(settings: MatrixSettings) -> str:
+    """Say up to which size answers come by UDP."""
+    if settings.udp_size is None:
+        return (
+            "Resolvers offer to take what they ship with (EDNS), today 1232 octets, and no answer of that size "
+            "is too large for any of these paths; --udp-size 4096 is how it was in 2010."
+        )
+    return (
+        f"Resolvers offer to take {settings.udp_size:,} octets by UDP (EDNS), and servers of domains send up to 4096, "
+        "those of root and registries up to 1232. In 2010 4096 was common; today's resolvers ship with 1232, and "
+        "--udp-size 1232 is how it is with them."
+    )
+
+
 class NoLoadError(SubjectFailedError):
     """A load's first probe had no answer, so that nothing of it was sent."""
 
@@ -111,16 +129,25 @@ class MatrixBench(ResolverBench):
     requires_answers: ClassVar[bool] = False
     """A cell that fails is what is asked for."""
 
-    def _before_load(self, case: ResolverCase, server: Resolver, where: Place, port: int) -> dict[str, Any]:
+    def _before_load(self, case: ResolverCase, server: Measured, where: Place, port: int) -> dict[str, Any]:
         lines = questions_of(self._streams[_probes(case.tree)])
+        do_bit = COLUMNS[dict(case.axes)["cell"]].do_bit
         given_up = Event()
         try:
-            return {"resolves": where.clients.call(lambda: ask_probes(lines, (where.address, port), given_up))}
+            asked = where.clients.call(lambda: ask_probes(lines, (where.address, port), given_up, do_bit=do_bit))
+            return {"resolves": asked}
         finally:
             # After Ctrl-C no question is asked again.
             given_up.set()
 
-    def _measured(self, case: ResolverCase, server: Resolver, where: Place, port: int) -> Outcome:
+    def _measured(self, case: ResolverCase, server: Measured, where: Place, port: int) -> Outcome:
+        before = path_counts(where, case.condition)
+        outcome = self._measured_or_not(case, server, where, port)
+        after = path_counts(where, case.condition)
+        outcome.more["path"] = {key: count - before[key] for key, count in after.items()}
+        return outcome
+
+    def _measured_or_not(self, case: ResolverCase, server: Measured, where: Place, port: int) -> Outcome:
         try:
             return super()._measured(case, server, where, port)
         except NoLoadError as error:
@@ -132,7 +159,7 @@ class MatrixBench(ResolverBench):
 
     def _load(
         self,
-        server: Resolver,
+        server: Measured,
         where: Place,
         traffic: Traffic,
         port: int,
@@ -174,35 +201,6 @@ def unanswered(case: ResolverCase, reason: str, observed: Observation) -> Outcom
     )
 
 
-def ask_probes(lines: Sequence[str], address: tuple[str, int], given_up: Event) -> dict[str, int]:
-    """Ask questions at the same time, with DO; count those `asked`, `answered` without an error, and `secure` (AD)."""
-    # The threads are of the namespace of the thread that makes them. The end of the program waits for none of them, as
-    # it would for those of a pool: after Ctrl-C, until the last question was given up.
-    asked: list[Future[dns.message.Message | None]] = [Future() for _ in lines]
-    for line, outcome in zip(lines, asked, strict=True):
-        in_own_thread(partial(_ask_probe, line, address, given_up), outcome)
-    responses = [item for outcome in asked if (item := outcome.result()) is not None]
-    return {
-        "asked": len(lines),
-        "answered": sum(item.rcode() in {dns.rcode.NOERROR, dns.rcode.NXDOMAIN} for item in responses),
-        "secure": sum(bool(item.flags & dns.flags.AD) for item in responses),
-    }
-
-
-def _ask_probe(line: str, address: tuple[str, int], given_up: Event) -> dns.message.Message | None:
-    """Ask one question, `name type`, again if need be; None if there is no response, or none that can be read."""
-    name, _, rtype = line.partition(" ")
-    for _ in range(PROBE_ATTEMPTS):
-        if given_up.is_set():
-            break
-        query = dns.message.make_query(name, rtype, want_dnssec=True, payload=EDNS_SIZE)
-        try:
-            return dns.query.udp_with_fallback(query, address[0], PROBE_S, address[1])[0]
-        except (dns.exception.DNSException, OSError) as error:
-            raise_interruption(error)
-    return None
-
-
 class ResolverMatrix(ResolverStudy[MatrixSettings]):
     """Zone-signing keys x paths x trust anchor x DO."""
 
@@ -210,7 +208,7 @@ class ResolverMatrix(ResolverStudy[MatrixSettings]):
     title: ClassVar[str] = "Where a resolver resolves and validates, and what it costs there"
     source: ClassVar[str] = f"{JPRS_2010}, performance case 2"
     settings_type: ClassVar[type[StudySettings]] = MatrixSettings
-    defaults: ClassVar[dict[str, Any]] = {"load_s": 5.0}
+    defaults: ClassVar[dict[str, Any]] = {"load_s": 5.0, "udp_size": UDP_SIZE}
     quick: ClassVar[dict[str, Any]] = {
         "repetitions": 2,
         "load_s": 1.0,
@@ -252,7 +250,7 @@ class ResolverMatrix(ResolverStudy[MatrixSettings]):
                     is_balanced=column.path == BALANCED,
                 )
             ]
-            for column in _columns(settings)
+            for column in columns_of(settings.conditions)
             for key in settings.keys
         ]
 
@@ -263,11 +261,11 @@ class ResolverMatrix(ResolverStudy[MatrixSettings]):
         count = round(settings.rate_qps * settings.load_s) + 1
         found = {}
         for key, internet in internets.items():
-            lines = distinct(internet, settings.seed, count + PROBES)
+            lines = _some_denied(distinct(internet, settings.seed, count + PROBES))
             # The probes are other questions than the load's, whose answers must not be in the cache.
             lines, probes = lines[:count], lines[count:]
             found[_probes(key)] = write_stream(run, _probes(key), probes)
-            for column in _columns(settings):
+            for column in columns_of(settings.conditions):
                 name = _stream(key, column)
                 found[name] = write_stream(run, name, lines, do_bit=column.do_bit)
         return found
@@ -278,7 +276,7 @@ class ResolverMatrix(ResolverStudy[MatrixSettings]):
 
     def text(self, settings: MatrixSettings) -> StudyText:
         """Give the words and the layout of the report."""
-        columns = {column.key: column.label for column in _columns(settings)}
+        columns = {column.key: column.label for column in columns_of(settings.conditions)}
         signed = [key for key in settings.keys if key != UNSIGNED]
         path = ETHERNET if ETHERNET in settings.conditions else settings.conditions[0]
         plain = Column(path, validates=True, do_bit=True)
@@ -293,18 +291,19 @@ class ResolverMatrix(ResolverStudy[MatrixSettings]):
                 "zones are signed with? What does it cost, and how many queries reach the authoritative servers?"
             ),
             method=(
-                f"In each cell {PROBES} names that exist are asked for at the same time, with DO, before the load: it "
-                "resolves "
-                "where all have answers, and validates where those of signed zones have AD. Then "
+                f"In each cell {PROBES} questions are asked at the same time before the load, with DO as the load has "
+                "it, and without DO with the AD bit, by which a client asks whether an answer is secure (RFC 6840 "
+                "section 5.7): it resolves where all have answers, and validates where those of signed zones have AD. "
+                "Then "
                 f"{settings.rate_qps:,.0f} queries a second are sent for {settings.load_s:g} s, for names of which "
-                "none "
-                "comes twice, so that a full cache hides nothing. Where the key is not `unsigned`, all zones are "
-                "signed.",
+                f"none comes twice, so that a full cache hides nothing. One in {DENIED_EVERY}, of both, is for a name "
+                "that does not exist, unless a wildcard has it: of signed zones these have the largest answers. Where "
+                "the key is not `unsigned`, all zones are signed.",
                 "Paths are between resolver and Internet: Ethernet (1500 octets); an MTU of 1280; fragments "
-                "dropped; UDP "
-                "refused, so that only TCP is left. Behind dnsdist: Ethernet, with dnsdist between clients and "
-                "resolver; "
-                "its own CPU time is not counted.",
+                f"dropped; UDP refused, so that only TCP is left. {_size_words(settings)} Behind dnsdist: Ethernet, "
+                "with dnsdist between clients and two resolvers, which share the resolver's processors; it chooses as "
+                "it ships (the one with the fewest queries outstanding). CPU time, memory and caches of both are added "
+                "up; dnsdist runs on the generator's processors, and its own CPU time is not counted.",
                 words.internet(settings),
                 words.resolver(settings, f"what resolving the {PROBES} names took"),
                 words.order(settings),
@@ -328,6 +327,13 @@ class ResolverMatrix(ResolverStudy[MatrixSettings]):
                 for figure, what in ((CACHE_OCTETS, "the cache"), (CPU, "CPU per query"))
                 for key in signed
             ),
+            claims=jprs_2010.case_2(
+                [
+                    (SIGNERS[key], {"key": key, "cell": plain.key}, {"key": UNSIGNED, "cell": plain.key})
+                    for key in signed
+                    if UNSIGNED in settings.keys
+                ]
+            ),
             limits=(
                 *words.limits(settings),
                 *_LIMITS,
@@ -338,19 +344,17 @@ class ResolverMatrix(ResolverStudy[MatrixSettings]):
 
 _LIMITS = (
     "The simulated Internet signs with RSA keys of 1280 bits (zone-signing) and 2048 bits (where one key signs all); "
-    "the published ones had 1024 and 2048. The root and registries always have a zone-signing key beside the "
+    "the published ones had 1024 and 2048. 1280 bits are what com and net signed with in 2022, the year of the default "
+    "profile, by the recollection of the rig's authors, and the Internet has one size; each signature has 160 octets "
+    "instead of 128. The root and registries always have a zone-signing key beside the "
     "key-signing key: with RSA 2048 it is the domains below them that have the larger signatures.",
     "Of the Internet without signed zones the root is signed all the same, as a trust anchor needs.",
 )
 
 
-def _columns(settings: MatrixSettings) -> list[Column]:
-    return [
-        Column(path, validates, do_bit)
-        for path in settings.conditions
-        for validates in (False, True)
-        for do_bit in (False, True)
-    ]
+def _some_denied(lines: Sequence[str]) -> list[str]:
+    """Have every `DENIED_EVERY`th question ask for a name below its own; only where a wildcard has it does it exist."""
+    return [line if (number + 1) % DENIED_EVERY else f"missing.{line}" for number, line in enumerate(lines)]
 
 
 def _stream(key: str, column: Column) -> str:
@@ -364,9 +368,10 @@ def _probes(key: str) -> str:
 def _sections(findings: Findings) -> Sequence[Section]:
     return (
         _resolves_section(findings),
-        _published_section(findings),
-        sections.figure_section(findings, "What each cell costs", FIGURES),
+        published_section(findings, (_PUBLISHED_NOTE,)),
+        sections.figure_section(findings, "What each cell costs", (*FIGURES, *PATH_FIGURES, *sections.RIG)),
         sections.verdict_section(findings, "Signed against unsigned zones", FIGURES),
+        asked.section(findings),
     )
 
 
@@ -385,7 +390,28 @@ def _resolves_section(findings: Findings) -> Section:
         f"Of {PROBES} questions a repetition, all repetitions together. An answer with AD is one that the resolver has "
         "found secure (RFC 4035 section 3.2.3); without a trust anchor there is none."
     )
-    return Section("Does it resolve, does it validate?", (words_of,), tables=tuple(tables))
+    return Section("Does it resolve, does it validate?", (words_of, *_untouched(findings)), tables=tuple(tables))
+
+
+def _untouched(findings: Findings) -> list[str]:
+    """Name the paths that have had nothing to do with any answer, so that their cells say no more than Ethernet's."""
+    grid, found = findings.grid, []
+    for path, figure, what in (
+        (SMALL_MTU, PATH_FRAGMENTS, "no answer was sent in fragments"),
+        (NO_FRAGMENTS, PATH_DROPPED, "no fragment was dropped"),
+    ):
+        counts = [
+            count
+            for case in grid.cases
+            if COLUMNS[str(case.case["cell"])].path == path
+            for count in case.values(figure)
+        ]
+        if counts and not any(counts):
+            found.append(
+                f"{PATHS[path]}: {what}, as none was large enough. These cells say no more than those of "
+                f"{PATHS[ETHERNET]}."
+            )
+    return found
 
 
 def _resolves_cell(case: CaseResult | None) -> Cell:
@@ -399,27 +425,8 @@ def _resolves_cell(case: CaseResult | None) -> Cell:
     return Cell(text, f"{secure} of {asked} secure" if answered else "")
 
 
-def _published_section(findings: Findings) -> Section:
-    text = resources.files("dnsrig.published").joinpath("jprs-2010.toml").read_text(encoding="utf-8")
-    least = tomllib.loads(text)["case2_resolver"]["cache_size_ratio_signed_to_unsigned_at_least"]
-    grid = findings.grid
-    signed = [row for row in grid.rows if not row.is_baseline]
-    rows = [(Cell("JPRS-2010 (published)"), *(Cell(f"more than {ratio_text(least)}") for _ in signed))]
-    column = next(
-        (column for column in grid.columns if column.endswith("-anchor-do1") and "no-anchor" not in column), None
-    )
-    if column is not None:
-        for server in grid.servers:
-            ratios = [grid.ratio_to_baseline(server, row, column, CACHE_OCTETS.key) for row in signed]
-            cells = (sections.MISSING if ratio is None else Cell(ratio_text(ratio.ratio)) for ratio in ratios)
-            rows.append((Cell(f"{grid.titles[server]}, {grid.column_label(column)}"), *cells))
-    table = Table(
-        "Size of the cache with signed zones to that with unsigned ones",
-        ("", *(row.label for row in signed)),
-        tuple(rows),
-    )
-    note = (
-        "Published: the cache more than doubles with signed data; a difference in load was not seen, because the query "
-        "list ended in cache hits. Here no name comes twice. A dash: the resolver does not say how large its cache is."
-    )
-    return Section("Published and measured", (note,), tables=(table,))
+_PUBLISHED_NOTE = (
+    "Published: the cache more than doubles with signed data; a difference in load was not seen, because the query "
+    "list ended in cache hits. Here no name comes twice. Compared are cells with a trust anchor and DO, over Ethernet "
+    "where that was measured. Some resolvers do not say how large their cache is."
+)

@@ -1,22 +1,23 @@
 """validation-cost: what DNSSEC validation costs a resolver under real clients' traffic (ISC-2022)."""
 
-import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from importlib import resources
 from typing import Any, ClassVar
 
 from dnsrig import _core
 from dnsrig.errors import InputError
+from dnsrig.report.claim_tables import published_section
 from dnsrig.report.figures import CACHE_OCTETS, CPU, INTERNET_IN, LATENCY_P50, LATENCY_P99, MEMORY, UDP_SOCKETS
 from dnsrig.report.layout import Axis, RatioQuestion, StudyText
 from dnsrig.report.sections import Findings, Section
 from dnsrig.report.tables import Cell, Table
 from dnsrig.runs.folder import RunFolder
-from dnsrig.studies.resolving import pictures, sections, words
+from dnsrig.studies.resolving import asked, isc_2022, pictures, sections, words
 from dnsrig.studies.resolving.cases import TREE, ResolverCase, Traffic
+from dnsrig.studies.resolving.published import read_published
 from dnsrig.studies.resolving.settings import ResolverStudySettings
+from dnsrig.studies.resolving.sockets import clients_of_a_rate, fitting_rate, require_sockets, whole_hundreds
 from dnsrig.studies.resolving.streams import (
     Asked,
     captured,
@@ -35,6 +36,11 @@ from dnsrig.studies.settings import StudySettings
 
 TRAFFIC = "resolver-2022"
 """Profile of the clients' traffic where no capture is given."""
+RATES = (3000, 9000)
+"""Rates unless others are chosen: 9,000 queries a second are the lowest published one."""
+CARRIED_SHARE = 0.9
+"""Of the clients that this machine carries, those that rates have which are not chosen: how many ask is an estimate."""
+ESTIMATE_TOLERATED = 1.1
 SIGNED = {TREE: "profile", UNSIGNED: "unsigned", IN_2010: "2010", ALL: "all"}
 """Words for who signs, by the Internet's name."""
 OFF, ON = "off", "on"
@@ -48,8 +54,10 @@ LACKING_OF_A_PART = 0.02
 class ValidationSettings(ResolverStudySettings):
     """What the study of validation lets a user choose. `load_s` is the length of each part, as published a minute."""
 
-    rates: tuple[int, ...] = (3000, 9000)
-    """Queries per second in the mean; each lower one has the traffic of some of the highest one's clients."""
+    rates: tuple[int, ...] = ()
+    """Queries per second in the mean; each lower one has the traffic of some of the highest one's clients.
+
+    None: RATES, as far as this machine carries the clients."""
     periods: int = 3
     """How many parts the load has: the first one meets a cold cache, the last one a hot cache."""
     capture: str | None = None
@@ -88,12 +96,25 @@ class ValidationCost(ResolverStudy[ValidationSettings]):
         "signed": tuple(SIGNED.values()),
     }
 
+    def fitted(self, settings: ValidationSettings) -> ValidationSettings:
+        """Choose rates that this machine carries, where none are chosen: their clients have a socket each."""
+        if settings.rates:
+            return settings
+        if settings.capture is not None:
+            return replace(settings, rates=RATES)
+        each = clients_of_a_rate(TRAFFIC, settings.load_s, settings.seed) / CARRIED_SHARE
+        highest = min(max(RATES), fitting_rate(each))
+        return replace(settings, rates=RATES if highest == max(RATES) else (whole_hundreds(highest / 3), highest))
+
     def check(self, settings: ValidationSettings) -> None:
         """Refuse settings with which nothing can be measured."""
         highest, span_s = max(settings.rates), settings.span_s
         refuse_lacking(settings.servers, [read_mix(text) for text in settings.transports])
         refuse_too_many(highest * span_s, f"--rate {highest:,} for {span_s:g} s (--load-seconds by --periods)")
         super().check(settings)
+        if settings.capture is None:
+            clients = clients_of_a_rate(TRAFFIC, settings.load_s, settings.seed) * highest
+            require_sockets(clients, highest, settings.load_s, ESTIMATE_TOLERATED)
 
     def cases(self, settings: ValidationSettings) -> Sequence[Sequence[ResolverCase]]:
         """List, for each rate, Internet and transport, validation off and on, each with its parts."""
@@ -151,6 +172,7 @@ class ValidationCost(ResolverStudy[ValidationSettings]):
                         )
                     name = _stream(SIGNED[tree], rate, number)
                     found[name] = write_stream(run, name, part, edns=False)
+                    require_sockets(found[name].client_count, rate, settings.load_s)
         return found
 
     def text(self, settings: ValidationSettings) -> StudyText:
@@ -180,6 +202,9 @@ class ValidationCost(ResolverStudy[ValidationSettings]):
             baseline=OFF,
             baseline_label="validation off",
             questions=tuple(_question(figure.key, what, hottest) for figure, what in _ASKED),
+            claims=isc_2022.claims(
+                _on_and_off(hottest), {rate: _on_and_off(_last_part(settings, rate)) for rate in settings.rates}
+            ),
             limits=(*words.limits(settings), *_limits(settings)),
             sections=partial(_sections, hottest),
         )
@@ -247,9 +272,19 @@ def _column(rate: int, signed: str, transport: str, number: int) -> str:
 
 def _hottest(settings: ValidationSettings) -> str:
     """Name the column that is compared with what was published: the last part at the highest rate, as published."""
+    return _last_part(settings, max(settings.rates))
+
+
+def _last_part(settings: ValidationSettings, rate: int) -> str:
+    """Name the column of the last part at a rate, as published: over UDP, and signed as the profile says."""
     signed = SIGNED[TREE] if SIGNED[TREE] in settings.signed else settings.signed[0]
     transport = "udp" if "udp" in settings.transports else settings.transports[0]
-    return _column(max(settings.rates), signed, transport, settings.periods - 1)
+    return _column(rate, signed, transport, settings.periods - 1)
+
+
+def _on_and_off(column: str) -> tuple[dict[str, object], dict[str, object]]:
+    """Pick the cases of a column with validation and without."""
+    return {"validation": ON, "traffic": column}, {"validation": OFF, "traffic": column}
 
 
 def _column_label(settings: ValidationSettings, rate: int, signed: str, transport: str, number: int) -> str:
@@ -309,10 +344,11 @@ def _sections(hottest: str, findings: Findings) -> Sequence[Section]:
     return (
         *_capture_sections(findings),
         sections.verdict_section(findings, "What validation costs"),
-        _published_section(findings, hottest),
+        published_section(findings, (_NOTE,), (_beside(findings, hottest),)),
         pictures.picture_section(findings, pictures.RESOURCES),
         sections.figure_section(findings, "From outside", sections.OUTSIDE),
         sections.figure_section(findings, "Cache and upstream", sections.INSIDE),
+        asked.section(findings),
         sections.figure_section(findings, "Sockets and wires", sections.WIRES),
     )
 
@@ -329,10 +365,16 @@ def _capture_sections(findings: Findings) -> list[Section]:
     return [Section("The capture", (text,))]
 
 
-def _published_section(findings: Findings, column: str) -> Section:
+_NOTE = (
+    "Published: negligible in latency, bandwidth, CPU and sockets, about 10 % more memory, for BIND 9.18 against the "
+    "Internet of 2022. Bytes received are those of all interfaces there, of the link to the Internet here; they grow "
+    "with the rate, so compare off with on."
+)
+
+
+def _beside(findings: Findings, column: str) -> Table:
     """Print what was published beside what was measured in a column: the last part at the highest rate."""
-    text = resources.files("dnsrig.published").joinpath("isc-2022.toml").read_text(encoding="utf-8")
-    table = tomllib.loads(text)
+    table = read_published(isc_2022.FILE)
     grid = findings.grid
     minute = table["last_minute_mean"]
     sockets = minute["9k udp_sockets"]
@@ -372,18 +414,11 @@ def _published_section(findings: Findings, column: str) -> Section:
                 ),
             )
         )
-    shown = Table(
+    return Table(
         "Means of the last part: published and measured",
         ("", "UDP sockets, off", "on", "MiB/s received, off", "on", "memory"),
         tuple(rows),
     )
-    note = (
-        "Published: negligible in latency, bandwidth, CPU and sockets, about 10 % more memory, for BIND 9.18 "
-        "against the "
-        "Internet of 2022. Bytes received are those of all interfaces there, of the link to the Internet here; they "
-        "grow with the rate, so compare off with on."
-    )
-    return Section("Published and measured", (note,), tables=(shown,))
 
 
 def _row(findings: Findings, value: str) -> Any:  # noqa: ANN401 (a row of the grid)

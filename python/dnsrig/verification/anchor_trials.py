@@ -17,6 +17,7 @@ from dnsrig.servers.resolvers.base import Resolver
 from dnsrig.servers.resolvers.settings import ManagedAnchors, ResolverSettings
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.exchange import Endpoint, Exchange
+from dnsrig.verification.lateness import Lateness
 from dnsrig.verification.queries import Query
 from dnsrig.verification.stopping import pause
 from dnsrig.verification.tree.making import Tree
@@ -110,8 +111,11 @@ def is_secure(exchange: Exchange) -> bool:
     return exchange.rcode == dns.rcode.NOERROR and exchange.has_flag(dns.flags.AD)
 
 
-def anchor_trials(kind: type[Resolver], folder: Path) -> AnchorTrials:
-    """Give what makes trials of one kind of resolver, each in a namespace and in a folder of its own below `folder`."""
+def anchor_trials(kind: type[Resolver], folder: Path, lateness: Lateness | None = None) -> AnchorTrials:
+    """Give what makes trials of one kind of resolver, each in a namespace and in a folder of its own below `folder`.
+
+    When their root's servers answer late is noted in `lateness`.
+    """
     numbers = itertools.count()
 
     @contextmanager
@@ -128,7 +132,10 @@ def anchor_trials(kind: type[Resolver], folder: Path) -> AnchorTrials:
             # When it starts again, nothing may be valid.
             ready="responds",
         )
-        with resolver_network(tree.addresses) as network, TreeServer(tree, network.tree.make_socket) as served:
+        with (
+            resolver_network(tree.addresses) as network,
+            TreeServer(tree, network.tree.make_socket, lateness=lateness) as served,
+        ):
             served.zones_of[0] = {dns.name.root: root.zone}
             with kind(settings, place, network.resolver) as resolver:
                 asker = Asker(Endpoint(CLIENT_ADDRESS, PORT), network.resolver.make_socket, WAITS_S)

@@ -25,6 +25,8 @@ class AskedAgain:
     controls: int
     controls_answered: int
     """Not counting those that are truncated for nothing: by a limit of the rate."""
+    controls_heard: int
+    """Counting whatever came for them."""
 
     @property
     def is_doubtful(self) -> bool:
@@ -44,7 +46,8 @@ def ask_again(asker: Asker, query: Query | None, control: Query) -> AskedAgain:
     controls = exchanges[len(pair) - 1 :: len(pair)]
     tried = [] if query is None else exchanges[::2]
     answered = sum(one.response is not None for one in tried)
-    return AskedAgain(len(tried), answered, TRIES_IN_A_ROW, sum(_is_free(one) for one in controls))
+    heard = sum(one.response is not None for one in controls)
+    return AskedAgain(len(tried), answered, TRIES_IN_A_ROW, sum(_is_free(one) for one in controls), heard)
 
 
 def lost_by_chance(asker: Asker, exchange: Exchange, make_control: Callable[[], Query]) -> str:

@@ -56,6 +56,8 @@ class Deviation:
     """See `Known`."""
     setup: str = ""
     """How the server is set up where it shows, if the rig does not start it so: servers of users' may be."""
+    not_each_time: bool = False
+    """Whether it shows in some runs only: because of what was asked before, or of what the server draws."""
 
     def applies_to(self, server: str, version: str, zone: str | None = None) -> bool:
         """Say whether a server of this name and version deviates, in `zone` where one is given."""
@@ -96,6 +98,7 @@ def deviations() -> tuple[Deviation, ...]:
             tuple(entry.get("zones", ())),
             entry.get("said", ""),
             entry.get("setup", ""),
+            entry.get("not_each_time", False),
         )
         for entry in entries
     )
@@ -103,12 +106,20 @@ def deviations() -> tuple[Deviation, ...]:
 
 def deviating_items(role: Role, server: str, version: str, zone: str | None = None) -> dict[str, str]:
     """Map the ids of a role's items that a server fails to the reasons, for all zones or one variant of the rig's."""
-    found = [
+    return {known.item: known.reason for known in _of_rig(role, server, version, zone)}
+
+
+def unsteady_items(role: Role, server: str, version: str) -> set[str]:
+    """Give the ids of those of `deviating_items` that a server does not fail each time."""
+    return {known.item for known in _of_rig(role, server, version) if known.not_each_time}
+
+
+def _of_rig(role: Role, server: str, version: str, zone: str | None = None) -> list[Deviation]:
+    return [
         known
         for known in deviations()
         if known.role == role and not known.setup and known.applies_to(server, version, zone)
     ]
-    return {known.item: known.reason for known in found}
 
 
 def known_deviations(role: Role, server: str, version: str, *, is_of_rig: bool = True) -> KnownFailures:

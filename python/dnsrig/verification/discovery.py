@@ -101,7 +101,8 @@ def discover(asker: Asker, origin: dns.name.Name, told: ToldNames = NOTHING_TOLD
     # A referral without DO says nothing of DS records.
     cuts = {name for name, rtype, _ in found if rtype == RdataType.NS and name != origin}
     found += [one for cut in sorted(cuts - search.clear) for one in search.ask(cut, RdataType.DS)]
-    marks = find_landmarks(origin, _unique(found), is_whole=False, unclear=cuts - search.clear)
+    unclear, told_cuts = cuts - search.clear, told.delegations
+    marks = find_landmarks(origin, _unique(found), is_whole=False, unclear=unclear, told_cuts=told_cuts)
     return told.believed(marks)
 
 

@@ -1,14 +1,18 @@
 """Places in a zone that items ask for: a host, a delegation, a wildcard, a name that is not there."""
 
 import random
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import dns.name
 import dns.rdata
 import dns.rdatatype
 from dns.rdatatype import RdataType
+from dns.rdtypes.ANY.NSEC import NSEC
+from dns.rdtypes.ANY.NSEC3 import NSEC3
 from dns.rdtypes.ANY.SOA import SOA
+
+from dnsrig.verification.denial import SHA1_DIGEST, Types, hash_of_owner, nsec3_hash, types_of
 
 HOST_TYPES = (RdataType.A, RdataType.AAAA, RdataType.TXT, RdataType.MX, RdataType.SRV, RdataType.CAA)
 """Types of which one is asked where any existing RRset will do, the first that there is."""
@@ -55,11 +59,20 @@ class Landmarks:
     """RRsets with much data, the largest first."""
     places: list[Place] = field(default_factory=list)
     """RRsets that are there, with their data: all of a small zone, a random choice of a large one; DS at delegations,
-    whether it is there or not, but no NSEC, NSEC3 and RRSIG records and nothing below a delegation or DNAME."""
+    whether it is there or not, but no NSEC, NSEC3 and RRSIG records and nothing below a delegation or DNAME. First
+    comes DS at `told_cuts` and `doubtful_cuts`."""
+    places_in_all: int = 0
+    """So many such RRsets there are."""
     cuts: frozenset[dns.name.Name] = frozenset()
     """Every delegation that is known."""
+    told_cuts: tuple[dns.name.Name, ...] = ()
+    """Delegations that the user names: they are looked at in any case."""
+    doubtful_cuts: tuple[dns.name.Name, ...] = ()
+    """Delegations, some of them, whose NSEC or NSEC3 record lists other types in the zone's data than are there."""
     glue_places: list[Place] = field(default_factory=list)
     """Addresses below the delegation of `glue`."""
+    nsec3_parameters: frozenset[tuple[int, int, bytes]] = frozenset()
+    """Hash algorithm, iterations and salt of the NSEC3 records in the zone's data."""
     occluded: list[Place] = field(default_factory=list)
     """RRsets that cannot be asked for, some of them: below a DNAME record, or at or below a delegation and neither its
     own nor addresses; in the order of their names."""
@@ -96,6 +109,11 @@ AT_CUT = {RdataType.NS, RdataType.DS, RdataType.A, RdataType.AAAA, *PROOF_TYPES}
 BELOW_CUT = AT_CUT - {RdataType.NS, RdataType.DS}
 """Types that are left to items on proofs, or may be at and below delegations: addresses of servers."""
 PLACES_KEPT = 500
+DOUBTFUL_KEPT = 50
+LONG_HASHING = 1_000_000
+"""Rounds of hashing, after which no further delegation is compared with NSEC3 records: they take about a second."""
+OF_EVERY_CUT = {RdataType.NSEC, RdataType.RRSIG}
+"""In bitmaps, whatever else there is."""
 
 _Data = dict[tuple[dns.name.Name, RdataType], list[dns.rdata.Rdata]]
 
@@ -106,10 +124,12 @@ def find_landmarks(
     *,
     is_whole: bool = True,
     unclear: Collection[dns.name.Name] = (),
+    told_cuts: Collection[dns.name.Name] = (),
 ) -> Landmarks:
     """Look through a zone's RRsets, with absolute names; `is_whole` says whether these are all that it has.
 
-    Of the delegations `unclear` it is not known whether they have DS records.
+    Of the delegations `unclear` it is not known whether they have DS records. Those of `told_cuts` that are delegations
+    come first everywhere.
     """
     found = Landmarks(origin, is_whole=is_whole)
     sizes: dict[tuple[dns.name.Name, RdataType], int] = {}
@@ -122,9 +142,11 @@ def find_landmarks(
     # What is delegated below a delegation is none of the zone's.
     cuts = {name for name in cuts if _cut_of(name.parent(), origin, cuts) is None}
     secure = {name for name, rtype in sizes if rtype == RdataType.DS}
+    redirected = {name for name, rtype in sizes if rtype == RdataType.DNAME}
     names = {name for name, _ in sizes}
-    found.delegation = min(cuts - secure - set(unclear), default=None)
-    found.secure_delegation = min(cuts & secure, default=None)
+    found.told_cuts = tuple(dict.fromkeys(cut for cut in told_cuts if cut in cuts))
+    found.delegation = _first_cut(cuts - secure - set(unclear), found.told_cuts)
+    found.secure_delegation = _first_cut(cuts & secure, found.told_cuts)
     visible: list[Place] = []
     for (name, rtype), octets in sorted(sizes.items()):
         cut = _cut_of(name, origin, cuts)
@@ -133,18 +155,28 @@ def find_landmarks(
                 found.glue = found.glue or name
             continue
         visible.append(Place(name, rtype, octets))
+        if _is_redirected(name, origin, redirected):
+            continue
         if rtype == RdataType.CNAME:
             found.alias = found.alias or name
         elif rtype == RdataType.DNAME:
             found.dname = found.dname or name
-    found.host = _first(place for place in visible if not place.name.is_wild() and place.name != origin)
-    found.wildcard = _first(place for place in visible if place.name.is_wild())
+    answered = [place for place in visible if not _is_redirected(place.name, origin, redirected)]
+    found.host = _first(place for place in answered if not place.name.is_wild() and place.name != origin)
+    found.wildcard = _first(place for place in answered if place.name.is_wild())
     shown = {place.name for place in visible}
     found.empty = min(_empty_non_terminals(origin, shown | cuts, names), default=None)
     found.empties = sorted(_empty_non_terminals(origin, shown | (cuts & secure), names))[:EMPTIES_KEPT]
     usual = [place for place in visible if place.rtype not in PROOF_TYPES]
     found.large = sorted(usual, key=lambda place: -place.octets)[:LARGE_KEPT]
     found.cuts = frozenset(cuts)
+    found.nsec3_parameters = frozenset(
+        (record.algorithm, record.iterations, record.salt)
+        for (_, rtype), records in data.items()
+        for record in (records if rtype == RdataType.NSEC3 else ())
+        if isinstance(record, NSEC3)
+    )
+    found.doubtful_cuts = _doubtful(cuts, data)
     found.occluded = _occluded(origin, cuts, sizes)
     _note_data(found, usual, data)
     return found
@@ -157,9 +189,8 @@ def _note_data(found: Landmarks, visible: Iterable[Place], data: _Data) -> None:
     asked = [
         place for place in visible if place.name == origin or _cut_of(place.name.parent(), origin, redirected) is None
     ]
-    asked += [Place(cut, RdataType.DS) for cut in found.cuts]
-    chosen = asked if len(asked) <= PLACES_KEPT else random.sample(asked, PLACES_KEPT)
-    found.places = [_with_data(place, data) for place in sorted(chosen, key=lambda place: (place.name, place.rtype))]
+    found.places_in_all = len(asked) + len(found.cuts)
+    found.places = [_with_data(place, data) for place in _drawn(found, asked)]
     cut = None if found.glue is None else _cut_of(found.glue, origin, set(found.cuts))
     if cut is not None:
         addresses = (RdataType.A, RdataType.AAAA)
@@ -168,6 +199,45 @@ def _note_data(found: Landmarks, visible: Iterable[Place], data: _Data) -> None:
     for record in data.get((origin, RdataType.SOA), []):
         if isinstance(record, SOA):
             found.serial = record.serial
+
+
+def _drawn(found: Landmarks, others: Sequence[Place]) -> list[Place]:
+    """Give what of a zone is asked for: of delegations and of other RRsets half each, or all where these are fewer."""
+    first = list(dict.fromkeys([*found.told_cuts, *found.doubtful_cuts]))[:PLACES_KEPT]
+    cuts = [Place(cut, RdataType.DS) for cut in found.cuts - set(first)]
+    room = PLACES_KEPT - len(first)
+    for_cuts = min(len(cuts), max(room // 2, room - len(others)))
+    chosen = random.sample(cuts, for_cuts) + random.sample(others, min(len(others), room - for_cuts))
+    in_order = sorted(chosen, key=lambda place: (place.name, place.rtype))
+    return [*(Place(cut, RdataType.DS) for cut in first), *in_order]
+
+
+def _first_cut(cuts: set[dns.name.Name], told: Sequence[dns.name.Name]) -> dns.name.Name | None:
+    return next((cut for cut in told if cut in cuts), min(cuts, default=None))
+
+
+def _doubtful(cuts: Iterable[dns.name.Name], data: _Data) -> tuple[dns.name.Name, ...]:
+    """Find delegations whose bitmap differs from what the zone's data have of NS and DS, which alone are to be in it.
+
+    So all of a zone are looked at without a question; what its server says, items ask it.
+    """
+    hashed: dict[tuple[int, bytes], dict[bytes | None, Types]] = {}
+    for (owner, rtype), records in data.items():
+        for record in records if rtype == RdataType.NSEC3 else ():
+            if isinstance(record, NSEC3) and record.algorithm == SHA1_DIGEST:
+                chain = hashed.setdefault((record.iterations, record.salt), {})
+                chain[hash_of_owner(owner)] = types_of(record)
+    found, rounds = [], 0
+    for cut in sorted(cuts):
+        right = {RdataType.NS, RdataType.DS} if (cut, RdataType.DS) in data else {RdataType.NS}
+        listed = [types_of(one) for one in data.get((cut, RdataType.NSEC), ()) if isinstance(one, NSEC)]
+        for (iterations, salt), chain in hashed.items():
+            rounds += iterations + 1
+            if rounds < LONG_HASHING:
+                listed += [types for types in [chain.get(nsec3_hash(cut, salt, iterations))] if types is not None]
+        if any(types - OF_EVERY_CUT != right for types in listed):
+            found.append(cut)
+    return tuple(found[:DOUBTFUL_KEPT])
 
 
 def _occluded(
@@ -181,10 +251,7 @@ def _occluded(
             is_occluded = rtype not in (AT_CUT if name == cut else BELOW_CUT)
         else:
             # Signers that do not know better give such names NSEC records.
-            is_below = name != origin and (
-                origin in redirected or _cut_of(name.parent(), origin, redirected) is not None
-            )
-            is_occluded = is_below and rtype not in PROOF_TYPES
+            is_occluded = _is_redirected(name, origin, redirected) and rtype not in PROOF_TYPES
         if is_occluded and len(found) < OCCLUDED_KEPT:
             found.append(Place(name, rtype))
     return found
@@ -205,6 +272,11 @@ def _cut_of(name: dns.name.Name, origin: dns.name.Name, cuts: set[dns.name.Name]
             return name
         name = name.parent()
     return None
+
+
+def _is_redirected(name: dns.name.Name, origin: dns.name.Name, redirected: set[dns.name.Name]) -> bool:
+    """Say whether a name is below a DNAME record: queries for it get that record, whatever else the zone has of it."""
+    return name != origin and (origin in redirected or _cut_of(name.parent(), origin, redirected) is not None)
 
 
 def _empty_non_terminals(

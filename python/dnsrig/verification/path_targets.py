@@ -11,12 +11,14 @@ from typing import Literal
 
 from dnsrig.errors import EnvironmentLacksError, InputError
 from dnsrig.given_files import read_given_text
+from dnsrig.hosts.namespace import ProgramFailedError
 from dnsrig.hosts.network.existing import sockets_in
 from dnsrig.hosts.network.topologies import PathNetwork, path_network
 from dnsrig.verification.asker import Asker, SocketMaker
 from dnsrig.verification.deviations import KnownFailures
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.habits import Habits
+from dnsrig.verification.lateness import Lateness
 from dnsrig.verification.subjects.path import Family, PathSubject, Way
 from dnsrig.verification.upstream.server import Upstream
 
@@ -25,6 +27,10 @@ OWN_PATHS: tuple[Literal["router", "bridge"], ...] = ("router", "bridge")
 """What the rig can put between a client and a server of its own: this kernel, as one or the other."""
 NOWHERE = ("203.0.113.53", "2001:db8:53::53")
 """Addresses that the rig's server has, and answers no DNS at (RFC 5737, RFC 3849)."""
+
+
+BRACES = "unexpected '}', expecting newline or semicolon"
+BRACES_HINT = "\nnft(8) wants a line's end or a semicolon before and after each closing brace"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +65,8 @@ class PathTarget:
     """No path is known to fail."""
     limit_s: float | None = None
     """None: its items take as long as they do."""
+    lateness: Lateness = field(default_factory=Lateness)
+    """When the rig's servers were late; see `Target`."""
     zones: tuple[str, ...] = ()
     """None: a path has no zones."""
 
@@ -74,7 +82,7 @@ class PathTarget:
 
     def without(self) -> "PathTarget":
         """Give the same server, asked from beyond the path."""
-        return PathTarget(None, self.subject.without())
+        return PathTarget(None, self.subject.without(), lateness=self.lateness)
 
 
 @contextmanager
@@ -106,8 +114,9 @@ def path_target(target: str, own: OwnPath, ends: Ends) -> Iterator[PathTarget]:
 def _own_path(kind: Literal["router", "bridge"], own: OwnPath) -> Iterator[PathTarget]:
     rules = "" if own.rules is None else read_given_text("--rules", own.rules, "give rules as a script of nft(8)")
     with path_network(kind, NOWHERE) as network, ExitStack() as stack:
+        lateness = Lateness()
         ways = {
-            family: stack.enter_context(_way(address, network.client.make_socket, network.server.make_socket))
+            family: stack.enter_context(_way(address, network.client.make_socket, network.server.make_socket, lateness))
             for family, address in _addresses(network).items()
         }
         if own.mtu is not None:
@@ -119,26 +128,27 @@ def _own_path(kind: Literal["router", "bridge"], own: OwnPath) -> Iterator[PathT
         there = [Endpoint(address, PORT) for address in NOWHERE if _family(address) in ways]
         nowhere = [Asker(endpoint, network.client.make_socket) for endpoint in there]
         nowhere_direct = [Asker(endpoint, network.server.make_socket) for endpoint in there]
-        yield PathTarget(version, PathSubject(ways, nowhere, version, nowhere_direct))
+        yield PathTarget(version, PathSubject(ways, nowhere, version, nowhere_direct), lateness=lateness)
 
 
 @contextmanager
 def _users_path(address: str, server_namespace: str, ends: Ends) -> Iterator[PathTarget]:
+    lateness = Lateness()
     with ExitStack() as stack:
         beyond = stack.enter_context(sockets_in(server_namespace))
         here = socket.socket if ends.client is None else stack.enter_context(sockets_in(ends.client))
         try:
-            way = stack.enter_context(_way(address, here, beyond))
+            way = stack.enter_context(_way(address, here, beyond, lateness))
         except OSError as error:
             reason = f"{address}: port {PORT} cannot be taken in {server_namespace}: {error.strerror}"
             raise EnvironmentLacksError(f"{reason}; is it an address of that namespace?") from error
         nowhere = [] if ends.nowhere is None else [Asker(Endpoint(ends.nowhere, PORT), here)]
-        yield PathTarget(None, PathSubject({_family(address): way}, nowhere))
+        yield PathTarget(None, PathSubject({_family(address): way}, nowhere), lateness=lateness)
 
 
 @contextmanager
-def _way(address: str, here: SocketMaker, beyond: SocketMaker) -> Iterator[Way]:
-    with Upstream(address, PORT, beyond) as server:
+def _way(address: str, here: SocketMaker, beyond: SocketMaker, lateness: Lateness) -> Iterator[Way]:
+    with Upstream(address, PORT, beyond, lateness=lateness) as server:
         yield Way(Asker(server.endpoint, here, habits=Habits()), Asker(server.endpoint, beyond), server)
 
 
@@ -146,9 +156,10 @@ def _set_rules(network: PathNetwork, path: Path, rules: str) -> None:
     # An empty set needs nft as well: what fails after that is the rules' fault.
     network.middle.set_rules("")
     try:
-        network.middle.set_rules(rules)
-    except EnvironmentLacksError as error:
-        raise InputError(f"--rules {path}: {error}") from error
+        network.middle.set_rules(rules, str(path))
+    except ProgramFailedError as error:
+        hint = BRACES_HINT if BRACES in error.said else ""
+        raise InputError(f"--rules: nft refuses {error.said}{hint}") from error
 
 
 def _addresses(network: PathNetwork) -> dict[Family, str]:

@@ -16,7 +16,9 @@ from dnsrig.verification.addresses import endpoint_of
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.deviations import KnownFailures, known_deviations
 from dnsrig.verification.exchange import Endpoint
+from dnsrig.verification.lateness import Lateness
 from dnsrig.verification.reach import limit_of
+from dnsrig.verification.said_version import SaidVersion, said_version
 from dnsrig.verification.subjects.proxy import NO_OUTER, ProxySubject
 from dnsrig.verification.upstream.server import Upstream
 
@@ -29,7 +31,7 @@ IP_WAIT_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class ProxyTarget:
-    """A proxy that can be asked: its version where the rig started it, and the subject."""
+    """A proxy that can be asked: its version where that is known, and the subject."""
 
     version: str | None
     subject: ProxySubject
@@ -37,6 +39,8 @@ class ProxyTarget:
     """What this version is known to fail; see `Verification`."""
     limit_s: float | None = None
     """How long its items may take in all, in seconds; None: as long as they do."""
+    lateness: Lateness = field(default_factory=Lateness)
+    """When the rig's servers were late; see `Target`."""
     zones: tuple[str, ...] = ()
     """None: it has no zones of its own."""
 
@@ -57,7 +61,7 @@ class ProxyTarget:
             ValueError: the upstream is not the rig's.
 
         """
-        return ProxyTarget(None, self.subject.without())
+        return ProxyTarget(None, self.subject.without(), lateness=self.lateness)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,8 @@ class Device:
     """An address of this machine, to which the proxy forwards: the rig answers there."""
     outer: str | None = None
     """The proxy's address towards its upstream."""
+    version: SaidVersion | None = None
+    """What it is; None: as it says."""
 
 
 @contextmanager
@@ -94,11 +100,11 @@ def proxy_target(target: str, device: Device, folder: Path, udp_limit: int | Non
     lacks_wan = _why_no_wan(asker.server, device.outer)
     wan = None if device.outer is None or lacks_wan else Asker(Endpoint(device.outer, PORT), udp_waits_s=OUTER_WAITS_S)
     if device.upstream is None:
-        yield _answering(target, ProxySubject(asker, None, wan, lacks_wan=lacks_wan))
+        yield _answering(target, ProxySubject(asker, None, wan, lacks_wan=lacks_wan), device.version)
         return
     with _upstream(device.upstream) as upstream:
         subject = ProxySubject(asker, upstream, wan, direct=Asker(upstream.endpoint), lacks_wan=lacks_wan)
-        yield _answering(target, subject)
+        yield _answering(target, subject, device.version)
 
 
 @contextmanager
@@ -116,7 +122,7 @@ def _started(name: str, folder: Path, udp_limit: int | None) -> Iterator[ProxyTa
             version = f"{server.title} {server.version}"
             known = known_deviations("proxy", server.name, server.version)
             direct = Asker(up.endpoint, network.server.make_socket)
-            yield ProxyTarget(version, ProxySubject(asker, up, wan, version, direct), known)
+            yield ProxyTarget(version, ProxySubject(asker, up, wan, version, direct), known, lateness=up.lateness)
 
 
 def _why_no_wan(inner: Endpoint, outer: str | None) -> str:
@@ -175,12 +181,16 @@ def _upstream(endpoint: Endpoint) -> Iterator[Upstream]:
         yield upstream
 
 
-def _answering(target: str, subject: ProxySubject) -> ProxyTarget:
+def _answering(target: str, subject: ProxySubject, version: SaidVersion | None) -> ProxyTarget:
     try:
         limit_s = limit_of(subject.ask_simplest, target, "is a proxy there, and does its upstream answer?")
     except SubjectFailedError as error:
         raise SubjectFailedError(f"{error}{_upstreams_side(subject.upstream)}") from error
-    return ProxyTarget(None, subject, limit_s=limit_s)
+    lateness = Lateness() if subject.upstream is None else subject.upstream.lateness
+    said = version or said_version(subject.asker, "proxy")
+    if said is None:
+        return ProxyTarget(None, subject, limit_s=limit_s, lateness=lateness)
+    return ProxyTarget(said.title, subject, said.known, limit_s, lateness)
 
 
 def _upstreams_side(upstream: Upstream | None) -> str:

@@ -1,11 +1,10 @@
 """What a TARGET of `dnsrig verify resolver` means: a resolver of the rig with the rig's tree, or one at an address."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import dns.name
 from dns.rdatatype import RdataType
 
 from dnsrig.errors import InputError
@@ -17,18 +16,24 @@ from dnsrig.verification.anchor_trials import anchor_trials
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.deviations import KnownFailures, known_deviations
 from dnsrig.verification.exchange import Endpoint
+from dnsrig.verification.lateness import Lateness
 from dnsrig.verification.queries import Query
 from dnsrig.verification.reach import time_limit_s
-from dnsrig.verification.subjects.resolver import ResolverSubject
+from dnsrig.verification.said_version import SaidVersion, said_version
+from dnsrig.verification.subjects.resolver import ResolverSubject, simplest_query
 from dnsrig.verification.told_tree import ToldTree, find_names
 from dnsrig.verification.tree.making import Tree, make_tree
+from dnsrig.verification.tree.seen import SeenQueries
 from dnsrig.verification.tree.serve import TreeServer
+from dnsrig.verification.tree.watching import WatchedTree
 
 PORT = 53
 WAITS_S = (8.0, 15.0)
 """How long a try waits: a resolver itself may wait for servers of the tree that do not answer."""
 FIRST_WAITS_S = (2.0, 3.0, 5.0)
 """The same for the first question, which finds out whether anybody is there."""
+SOURCE_NAMES = 4
+"""So many fresh names are asked for to find out from where a resolver asks."""
 CLIENT_ADDRESS = "127.0.0.1"
 TREE_PREFIX = "198.18.54"
 """Addresses of the tree in the namespace, of the range for measurements (RFC 2544): some ask none of 127.0.0.0/8."""
@@ -36,7 +41,7 @@ TREE_PREFIX = "198.18.54"
 
 @dataclass(frozen=True, slots=True)
 class ResolverTarget:
-    """A resolver that can be asked: its version where the rig started it, and the subject."""
+    """A resolver that can be asked: its version where that is known, and the subject."""
 
     version: str | None
     subject: ResolverSubject
@@ -44,6 +49,8 @@ class ResolverTarget:
     """What this version is known to fail; see `Verification`."""
     limit_s: float | None = None
     """How long its items may take in all, in seconds; None: as long as they do."""
+    lateness: Lateness = field(default_factory=Lateness)
+    """When the rig's servers were late; see `Target`."""
     zones: tuple[str, ...] = ()
     """None: what it resolves from are no zones of its own."""
 
@@ -67,13 +74,14 @@ def resolver_target(
     told: ToldTree | None = None,
     *,
     udp_limit: int | None = None,
+    version: SaidVersion | None = None,
 ) -> Iterator[ResolverTarget]:
     """Start the resolver that `target` names in `folder`, or find the one at an address or of a host name.
 
     A resolver that the rig starts resolves from the rig's tree, in a network namespace, with `udp_limit` as its limit
     of octets by UDP, or as it ships. One at an address resolves from
     the tree in `tree_folder`, which `dnsrig verify serve-tree` serves, from the tree that the user tells of, or from
-    who knows what.
+    who knows what; it is what `version` says, or else what it says itself.
 
     Raises:
         InputError: no such resolver, address or host; no tree in the folder; a trust anchor of another tree.
@@ -85,12 +93,18 @@ def resolver_target(
         tree = None if tree_folder is None else _opened(tree_folder)
         asker = Asker(endpoint_of(target, port, resolver_drivers("resolver")), udp_waits_s=WAITS_S)
         subject = ResolverSubject(asker, tree)
-        simplest = Query(name=dns.name.root, rtype=RdataType.SOA, rd=True, payload=None)
         advice = "is a resolver there, and may this host ask it?"
-        limit_s = time_limit_s(replace(asker, udp_waits_s=FIRST_WAITS_S), simplest, target, advice)
+        limit_s = time_limit_s(replace(asker, udp_waits_s=FIRST_WAITS_S), simplest_query(), target, advice)
         if told is not None:
             subject.told = find_names(asker, told)
-        yield ResolverTarget(None, subject, limit_s=limit_s)
+        said = version or said_version(asker, "resolver")
+        title, known = (None, {}) if said is None else (said.title, said.known)
+        with _watched(tree_folder) as watched:
+            if watched is not None:
+                subject.seen, subject.is_seen_from_start = watched.queries, False
+                watched.queries.keep_to(_sources(subject, watched.queries))
+            lateness = Lateness() if watched is None else watched.lateness
+            yield ResolverTarget(title, subject, known, limit_s, lateness)
         return
     tree = make_tree(folder, TREE_PREFIX)
     settings = ResolverSettings(
@@ -107,13 +121,33 @@ def resolver_target(
         kind(settings, folder / "server", network.resolver) as server,
     ):
         asker = Asker(Endpoint(CLIENT_ADDRESS, PORT), network.resolver.make_socket, udp_waits_s=WAITS_S)
-        version = f"{server.title} {server.version}"
-        subject = ResolverSubject(asker, tree, served.seen, version)
+        title = f"{server.title} {server.version}"
+        subject = ResolverSubject(asker, tree, served.seen, title, restart=server.restart)
         if kind.can_manage_anchors:
-            subject.trials = anchor_trials(kind, folder)
+            subject.trials = anchor_trials(kind, folder, served.lateness)
         else:
             subject.no_trials = f"{kind.title} does not keep its trust anchors up to date (RFC 5011)."
-        yield ResolverTarget(version, subject, known_deviations("resolver", server.name, server.version))
+        known = known_deviations("resolver", server.name, server.version)
+        yield ResolverTarget(title, subject, known, lateness=served.lateness)
+
+
+def _sources(subject: ResolverSubject, seen: SeenQueries) -> frozenset[str]:
+    """Find out from which addresses the resolver asks: others may ask the same tree."""
+    names = [subject.fresh_name() for _ in range(SOURCE_NAMES)]
+    for name in names:
+        subject.asker.ask(Query(name=name, rtype=RdataType.A, rd=True, payload=None))
+    return frozenset(one.source for one in seen.since(0) if one.name in names)
+
+
+@contextmanager
+def _watched(folder: Path | None) -> Iterator[WatchedTree | None]:
+    """Be told what the tree in a folder is asked; None where nobody serves it on this machine."""
+    try:
+        watched = None if folder is None else WatchedTree(folder)
+    except OSError:
+        watched = None
+    with watched or nullcontext():
+        yield watched
 
 
 def _opened(folder: Path) -> Tree:

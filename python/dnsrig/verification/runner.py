@@ -3,18 +3,26 @@
 import math
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
+from typing import Protocol, Self
 
 from dnsrig.errors import DnsrigError
 from dnsrig.verification.item import Item, KnownItem
-from dnsrig.verification.stopping import Stop, StoppedError, check_stopped, thread_pool
-from dnsrig.verification.verdicts import Evidence, Outcome, inconclusive, not_applicable
+from dnsrig.verification.lateness import MACHINE, Late, Lateness
+from dnsrig.verification.stopping import Stop, StoppedError, check_stopped, pause, thread_pool
+from dnsrig.verification.verdicts import Evidence, Outcome, Verdict, inconclusive, not_applicable
 
 AT_ONCE = 8
 """Items that run at a time: most of their time is spent waiting."""
+BEAT_S = 0.1
+"""How often signals are let through, and the run looks whether it is late itself."""
+RETRIES = 2
+"""So often an item is run again that failed while the rig was late."""
+RETRIED_AT_ONCE = 2
+CALM_S, CALM_WAIT_S = 1.0, 10.0
+"""Before that the rig is to have been in time for so long, which is waited for so long at most."""
 
 
 class Subject(Protocol):
@@ -26,6 +34,13 @@ class Subject(Protocol):
 
     def silence(self) -> str:
         """Say, as a sentence, that the target does not answer even the simplest question any more; "" if it does."""
+        ...
+
+    def renewed(self) -> Self:
+        """Give the same subject, of which nothing was asked yet; it forgets what it kept where the rig can see to that.
+
+        No item is running on it.
+        """
         ...
 
 
@@ -50,11 +65,17 @@ class RunInterruptedError(KeyboardInterrupt):
         self.unended = unended
 
 
+Place = tuple[int, str]
+"""The place of a subject, and an item's id."""
+Tell = Callable[[Result], None]
+
+
 def run_items(
     items: Sequence[KnownItem],
     subject: Subject,
-    tell: Callable[[Result], None] = lambda _: None,
+    tell: Tell = lambda _: None,
     limit_s: float | None = None,
+    lateness: Lateness | None = None,
 ) -> list[Result]:
     """Run the items, several at a time but those that run alone, and give their results in the order of `items`.
 
@@ -63,56 +84,183 @@ def run_items(
     `tell` is called with each result as it comes, from the calling thread. What has not ended after `limit_s` is given
     up, and inconclusive.
     """
-    return run_on_each(items, [subject], tell, limit_s)[0]
+    return run_on_each(items, [subject], tell, limit_s, lateness)[0]
 
 
 def run_on_each(
     items: Sequence[KnownItem],
     subjects: Sequence[Subject],
-    tell: Callable[[Result], None] = lambda _: None,
+    tell: Tell = lambda _: None,
     limit_s: float | None = None,
+    lateness: Lateness | None = None,
 ) -> list[list[Result]]:
     """Run the items on subjects of one target, such as its zones, at the same time; give the results of each.
+
+    What failed while the rig was late, as `lateness` says, is run again when the others have ended; it is inconclusive
+    if the rig is late each time. None: nobody looks for that.
 
     Where it is interrupted, what items wait for is given up, and they put away what they had started.
 
     Raises:
-        RunInterruptedError: it was interrupted.
+        RunInterruptedError: it was interrupted, or the run that this thread belongs to was stopped.
 
     """
-    results: dict[tuple[int, str], Result] = {}
-    by_id = {known.item.id: known.item for known in items}
-    stop = Stop()
-    ends_s = math.inf if limit_s is None else time.monotonic() + limit_s
-    with thread_pool(AT_ONCE * len(subjects), "item", stop) as pool:
+    run = _Run(items, subjects, tell, limit_s, lateness)
+    with thread_pool(AT_ONCE * len(subjects), "item", run.stop) as pool:
         try:
             for together in _in_turn(items, len(subjects)):
-                waiting: dict[Future[Result], tuple[int, str]] = {
-                    pool.submit(run_item, known, subjects[place]): (place, known.item.id) for place, known in together
-                }
-                while waiting:
-                    # A time-out lets signals through.
-                    done, _ = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
-                    # This thread may itself be one of a run, such as a study's.
-                    check_stopped()
-                    if time.monotonic() >= ends_s:
-                        stop.set()
-                    for future in done:
-                        key = waiting.pop(future)
-                        results[key] = _result(future, by_id[key[1]], limit_s)
-                        tell(results[key])
+                run.take_turn(pool, together)
+            run.run_doubted(pool)
         except BaseException as error:
-            stop.set()
+            run.stop.set()
             pool.shutdown(wait=False, cancel_futures=True)
-            if isinstance(error, KeyboardInterrupt):
-                raise _interrupted(items, results, len(subjects)) from None
+            if isinstance(error, KeyboardInterrupt | StoppedError):
+                raise _interrupted(items, run.results, len(subjects)) from None
             raise
-    return [[results[place, known.item.id] for known in items] for place in range(len(subjects))]
+    return [[run.results[place, known.item.id] for known in items] for place in range(len(subjects))]
 
 
-def _interrupted(
-    items: Sequence[KnownItem], results: Mapping[tuple[int, str], Result], subjects: int
-) -> RunInterruptedError:
+class _Run:
+    """One run of items, with what they found till now."""
+
+    def __init__(
+        self,
+        items: Sequence[KnownItem],
+        subjects: Sequence[Subject],
+        tell: Tell,
+        limit_s: float | None,
+        lateness: Lateness | None,
+    ) -> None:
+        self.stop = Stop()
+        self.results: dict[Place, Result] = {}
+        self._by_id = {known.item.id: known for known in items}
+        self._subjects = subjects
+        self._tell = tell
+        self._limit_s = limit_s
+        self._ends_s = math.inf if limit_s is None else time.monotonic() + limit_s
+        self._lateness = lateness
+        # What an early item found when the rig was late is kept, and later ones rest on it.
+        self._began_s = 0.0 if lateness is None else lateness.clock()
+        self._doubted: list[Place] = []
+        # What failed while the rig was late: that is said in the end where nothing in time tells otherwise.
+        self._failed_late: set[Place] = set()
+        self._renewed: dict[int, tuple[Subject, float]] = {}
+
+    def take_turn(self, pool: ThreadPoolExecutor, together: Sequence[tuple[int, KnownItem]]) -> None:
+        """Run what may run at the same time, for the first time."""
+        tasks = {
+            pool.submit(run_item, known, self._subjects[place]): (place, known.item.id) for place, known in together
+        }
+        for key, result in self._ended(tasks):
+            late = self._late_since(self._began_s)
+            if late is None or _is_passed(result):
+                self._settle(key, result)
+            elif self.stop.is_set():
+                # There is no time for another try.
+                self._settle(key, _doubtful(result, late))
+            else:
+                self._doubt(key, result, late)
+
+    def run_doubted(self, pool: ThreadPoolExecutor) -> None:
+        """Run again what did not pass while the rig was late, few at a time, until it was in time."""
+        for _ in range(RETRIES):
+            doubted, self._doubted = self._doubted, []
+            if not doubted:
+                return
+            self._wait_for_calm()
+            for together in _few(doubted, self._by_id):
+                self._run_again(pool, together)
+        for key in self._doubted:
+            self._tell(self.results[key])
+
+    def _run_again(self, pool: ThreadPoolExecutor, together: Sequence[Place]) -> None:
+        subjects = {place: self._punctual(place) for place, _ in together}
+        tasks = {pool.submit(run_item, self._by_id[key[1]], subjects[key[0]][0]): key for key in together}
+        for key, result in self._ended(tasks):
+            late = self._late_since(subjects[key[0]][1])
+            if self.stop.is_set():
+                self._settle(key, self.results[key])
+            elif late is None or _is_passed(result) or not (_is_failed(result) or key in self._failed_late):
+                self._settle(key, result)
+            else:
+                self._doubt(key, result, late)
+
+    def _doubt(self, key: Place, result: Result, late: Late) -> None:
+        """Have an item run again; what is said if that shows no more is the last failure."""
+        self._doubted.append(key)
+        has_failed = _is_failed(result)
+        if has_failed or key not in self._failed_late:
+            self.results[key] = _doubtful(result, late)
+        if has_failed:
+            self._failed_late.add(key)
+
+    def _punctual(self, place: int) -> tuple[Subject, float]:
+        """Give a subject of which nothing is known from a time when the rig was late, and since when it is asked."""
+        if place not in self._renewed or self._late_since(self._renewed[place][1]) is not None:
+            renewed = self._subjects[place].renewed()
+            self._renewed[place] = renewed, 0.0 if self._lateness is None else self._lateness.clock()
+        return self._renewed[place]
+
+    def _ended(self, tasks: Mapping[Future[Result], Place]) -> Iterator[tuple[Place, Result]]:
+        """Give results as they come."""
+        waiting = dict(tasks)
+        while waiting:
+            asked_s = time.monotonic()
+            # A time-out lets signals through.
+            done, _ = wait(waiting, timeout=BEAT_S, return_when=FIRST_COMPLETED)
+            if self._lateness is not None:
+                self._lateness.note(MACHINE, time.monotonic() - asked_s - BEAT_S)
+            # This thread may itself be one of a run, such as a study's.
+            check_stopped()
+            if time.monotonic() >= self._ends_s:
+                self.stop.set()
+            for future in done:
+                key = waiting.pop(future)
+                yield key, _result(future, self._by_id[key[1]].item, self._limit_s)
+
+    def _settle(self, key: Place, result: Result) -> None:
+        self.results[key] = result
+        self._tell(result)
+
+    def _late_since(self, began_s: float) -> Late | None:
+        return None if self._lateness is None else self._lateness.since(began_s)
+
+    def _wait_for_calm(self) -> None:
+        if self._lateness is None:
+            return
+        deadline = time.monotonic() + CALM_WAIT_S
+        while time.monotonic() < min(deadline, self._ends_s):
+            if self._lateness.since(self._lateness.clock() - CALM_S) is None:
+                return
+            pause(BEAT_S)
+
+
+def _is_passed(result: Result) -> bool:
+    return result.outcome.verdict in {Verdict.PASS, Verdict.PASS_BY_TCP}
+
+
+def _is_failed(result: Result) -> bool:
+    return result.outcome.verdict == Verdict.FAIL
+
+
+def _doubtful(result: Result, late: Late) -> Result:
+    """Give what is said of an item that was not passed while the rig was late."""
+    outcome = result.outcome
+    if not _is_failed(result):
+        return result
+    reason = f"{late.sentence} So this may not be the target's fault: {outcome.reason}"
+    return replace(result, outcome=Outcome(Verdict.INCONCLUSIVE, reason, outcome.evidence))
+
+
+def _few(keys: Sequence[Place], by_id: Mapping[str, KnownItem]) -> Iterator[Sequence[Place]]:
+    """Give what is run again at the same time: little, as the machine is busy."""
+    alone = [key for key in keys if by_id[key[1]].item.runs_alone]
+    together = [key for key in keys if not by_id[key[1]].item.runs_alone]
+    yield from (together[at : at + RETRIED_AT_ONCE] for at in range(0, len(together), RETRIED_AT_ONCE))
+    yield from ([key] for key in alone)
+
+
+def _interrupted(items: Sequence[KnownItem], results: Mapping[Place, Result], subjects: int) -> RunInterruptedError:
     """Give what was found until a run was interrupted."""
     rest = inconclusive("It had not ended when the run was interrupted.")
     found = [

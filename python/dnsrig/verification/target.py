@@ -7,6 +7,7 @@ from typing import Protocol
 from dnsrig.verification.deviations import KnownFailures
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.item import KnownItem, Role
+from dnsrig.verification.lateness import Lateness
 from dnsrig.verification.runner import Result, Subject
 from dnsrig.verification.targets import merged
 from dnsrig.verification.verification import Verification
@@ -38,6 +39,11 @@ class Target(Protocol):
     @property
     def known(self) -> KnownFailures:
         """What this version is known to fail."""
+        ...
+
+    @property
+    def lateness(self) -> Lateness:
+        """When the rig's servers were late that the target depends on; the runner adds what it sees itself."""
         ...
 
     @property

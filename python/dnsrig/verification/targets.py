@@ -1,7 +1,7 @@
 """What a TARGET on the command line means: a server of the rig by its name, or one at an address."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -14,12 +14,12 @@ from dns.rdatatype import RdataType
 from dns.rdtypes.ANY.DS import DS
 
 from dnsrig import _core
-from dnsrig.errors import InputError
+from dnsrig.errors import DnsrigError, InputError
 from dnsrig.given_files import read_given_text, require_plain_file
-from dnsrig.servers.base import ServedZone
+from dnsrig.servers.base import ServedZone, Server
 from dnsrig.servers.interruption import raise_interruption
 from dnsrig.servers.registry import driver, drivers
-from dnsrig.servers.settings import ServerSettings
+from dnsrig.servers.settings import ServerSettings, TransferKey
 from dnsrig.verification.addresses import endpoint_of, is_address, others_of
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.deviations import KnownFailures, known_deviations, why_known
@@ -29,11 +29,13 @@ from dnsrig.verification.given_names import name_of
 from dnsrig.verification.habits import Habits
 from dnsrig.verification.item import KnownItem
 from dnsrig.verification.landmarks import Landmarks, find_landmarks
+from dnsrig.verification.lateness import Lateness
 from dnsrig.verification.queries import Query
 from dnsrig.verification.reach import time_limit_s
 from dnsrig.verification.runner import Result
 from dnsrig.verification.said_version import SaidVersion, said_version
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
+from dnsrig.verification.tsig_keys import key_of_settings
 from dnsrig.verification.verdicts import Outcome, Verdict
 from dnsrig.verification.verification import ORDER
 from dnsrig.verification.zones.making import RigZone, make_zones
@@ -51,6 +53,8 @@ class AuthoritativeTarget:
     """What this version is known to fail; see `Verification`."""
     limit_s: float | None = None
     """How long its items may take in all, in seconds; None: as long as they do."""
+    lateness: Lateness = field(default_factory=Lateness)
+    """When the rig's servers were late; see `Target`."""
 
     @property
     def zones(self) -> Sequence[str]:
@@ -90,11 +94,13 @@ def is_of_rig(target: str) -> bool:
 
 @contextmanager
 def authoritative_target(
-    target: str, port: int, told: Told, folder: Path, udp_limit: int | None = None
+    target: str, port: int, told: Told, folder: Path, udp_limit: int | None = None, *, has_secondary: bool = True
 ) -> Iterator[AuthoritativeTarget]:
     """Start the server that `target` names in `folder`, or find the one at an address or of a host name.
 
-    One that is started has `udp_limit` as its limit of octets by UDP; None leaves it as it ships.
+    One that is started has `udp_limit` as its limit of octets by UDP; None leaves it as it ships. Where it can be told,
+    it gives zone transfers to who has a key, as the items do. With `has_secondary` there is a second one of its kind,
+    which the items compare with it, unless the user names others.
 
     Raises:
         InputError: no such server, address or host; no zone for an address; a file that cannot be read.
@@ -107,11 +113,42 @@ def authoritative_target(
     peers = _peers(told, port, None)
     zones = _zones(told, folder)
     served = [ServedZone(one.name, one.path) for one in zones]
-    with driver(target)(served, ServerSettings(udp_limit=udp_limit), folder / "server") as server:
-        asker = Asker(Endpoint(*server.address))
-        subjects = [AuthoritativeSubject(asker, one.landmarks, peers, given_ds=one.ds or None) for one in zones]
+    kind = driver(target)
+    settings = settings_of(kind, udp_limit)
+    with ExitStack() as running:
+        server = running.enter_context(kind(served, settings, folder / "server"))
+        why_alone = ""
+        if has_secondary and not peers:
+            try:
+                second = running.enter_context(secondary_of(server, folder / "secondary"))
+                peers = (Asker(Endpoint(*second.address), habits=Habits()),)
+            except DnsrigError as error:
+                # A zone that is refused there is no reason to verify nothing.
+                why_alone = f"There is one server, as a second one of its kind did not start: {_first_line(error)}"
+        asker, key = Asker(Endpoint(*server.address)), key_of_settings(settings)
+        subjects = [
+            AuthoritativeSubject(asker, one.landmarks, peers, given_ds=one.ds or None, tsig=key) for one in zones
+        ]
+        for subject in subjects:
+            subject.no_peers = why_alone or subject.no_peers
         known = known_deviations("authoritative", server.name, server.version)
         yield AuthoritativeTarget(f"{server.title} {server.version}", subjects, known)
+
+
+def settings_of(kind: type[Server], udp_limit: int | None = None) -> ServerSettings:
+    """Give the settings with which a kind of server is verified: it transfers zones by a new key, if it can be told."""
+    key = TransferKey.new() if kind.transfers_by_key else None
+    return ServerSettings(udp_limit=udp_limit, transfer_key=key)
+
+
+def secondary_of(server: Server, folder: Path) -> Server:
+    """Make a second server like one that runs: it takes the zones from that one, if it can, or reads the same files."""
+    primary = server.address if server.takes_transfers else None
+    return type(server)(server.zones, replace(server.settings, primary=primary), folder)
+
+
+def _first_line(error: DnsrigError) -> str:
+    return f"{str(error).splitlines()[0].rstrip('.:')}."
 
 
 def _at_address(target: str, port: int, told: Told) -> AuthoritativeTarget:
@@ -124,7 +161,7 @@ def _at_address(target: str, port: int, told: Told) -> AuthoritativeTarget:
     endpoint = endpoint_of(target, port, drivers())
     peers = _peers(told, port, endpoint)
     asker = Asker(endpoint, habits=Habits())
-    of_file = None if told.zone_file is None else landmarks_of_file(told.zone_file, origin)
+    of_file = None if told.zone_file is None else landmarks_of_file(told.zone_file, origin, told.names.delegations)
     given_ds = None if told.ds_file is None else ds_of_file(told.ds_file, origin)
     simplest = Query(name=origin, rtype=RdataType.SOA, payload=None)
     # Before anything else: what is not there would be waited for again with each question.
@@ -139,8 +176,7 @@ def _at_address(target: str, port: int, told: Told) -> AuthoritativeTarget:
     version = told.version or said_version(asker)
     if version is None:
         return AuthoritativeTarget(None, [subject], limit_s=limit_s)
-    known = known_deviations("authoritative", version.server, version.version, is_of_rig=False)
-    return AuthoritativeTarget(version.title, [subject], known, limit_s)
+    return AuthoritativeTarget(version.title, [subject], version.known, limit_s)
 
 
 def _peers(told: Told, port: int, target: Endpoint | None) -> tuple[Asker, ...]:
@@ -159,7 +195,8 @@ def _zones(told: Told, folder: Path) -> Sequence[RigZone]:
     require_plain_file("--zone-file", told.zone_file)
     origin = name_of(_core.zone_apex(told.zone_file) if told.zone is None else told.zone)
     ds = () if told.ds_file is None else ds_of_file(told.ds_file, origin)
-    return [RigZone(origin, told.zone_file, landmarks_of_file(told.zone_file, origin), ds)]
+    landmarks = landmarks_of_file(told.zone_file, origin, told.names.delegations)
+    return [RigZone(origin, told.zone_file, landmarks, ds)]
 
 
 def ds_of_file(path: Path, origin: dns.name.Name) -> tuple[DS, ...]:
@@ -182,11 +219,11 @@ def ds_of_file(path: Path, origin: dns.name.Name) -> tuple[DS, ...]:
     return found
 
 
-def landmarks_of_file(path: Path, origin: dns.name.Name) -> Landmarks:
-    """Find landmarks in a zone file.
+def landmarks_of_file(path: Path, origin: dns.name.Name, told_cuts: Sequence[dns.name.Name] = ()) -> Landmarks:
+    """Find landmarks in a zone file; delegations that the user names are among those that are asked for.
 
     Raises:
-        InputError: it cannot be read.
+        InputError: it cannot be read, or has not the delegations.
 
     """
     require_plain_file("--zone-file", path)
@@ -198,7 +235,11 @@ def landmarks_of_file(path: Path, origin: dns.name.Name) -> Landmarks:
         raise_interruption(error)
         raise InputError(f"{path}: {error}") from error
     rrsets = ((name, rdataset.rdtype, rdataset) for name, node in zone.nodes.items() for rdataset in node.rdatasets)
-    return find_landmarks(origin, rrsets)
+    found = find_landmarks(origin, rrsets, told_cuts=told_cuts)
+    for cut in told_cuts:
+        if cut not in found.cuts:
+            raise InputError(f"--delegation {cut}: {path} has no such delegation; name one of it, or leave it out")
+    return found
 
 
 def merged(

@@ -1,9 +1,10 @@
-"""Zone transfers (AXFR, RFC 5936): the zone as a server gives it to its secondaries."""
+"""Zone transfers (AXFR, RFC 5936; IXFR, RFC 1995): the zone as a server gives it to its secondaries."""
 
 import secrets
 import socket
 import struct
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import dns.exception
@@ -52,11 +53,17 @@ class Transfer:
     """The zone's data, with absolute names, if the transfer is complete."""
 
 
-def transfer(asker: Asker, origin: dns.name.Name, key: dns.tsig.Key | None = None) -> Transfer:
-    """Ask for a zone transfer, over a TCP connection of its own; signed by a TSIG key, if there is one."""
-    reader = Reader(Query(name=origin, rtype=RdataType.AXFR, payload=None).wire(secrets.randbelow(1 << 16)), key)
+def transfer(
+    asker: Asker, origin: dns.name.Name, key: dns.tsig.Key | None = None, query: Query | None = None
+) -> Transfer:
+    """Ask for a zone transfer, over a TCP connection of its own; signed by a TSIG key, if there is one.
+
+    With `query`, which is for IXFR, what comes are the changes, the SOA record alone, or the zone all the same.
+    """
+    asked = query or Query(name=origin, rtype=RdataType.AXFR, payload=None)
+    reader = Reader(asked.wire(secrets.randbelow(1 << 16)), key)
     sent = reader.sent
-    soas, flaw = 0, ""
+    course, flaw = Course(origin, is_incremental=asked.rtype == RdataType.IXFR), ""
     rrsets: list[dns.rrset.RRset] = []
     malformed: list[MalformedRecord] = []
     octets = 0
@@ -67,7 +74,7 @@ def transfer(asker: Asker, origin: dns.name.Name, key: dns.tsig.Key | None = Non
             channel.settimeout(asker.tcp_wait_s)
             channel.connect((asker.server.address, asker.server.port))
             channel.sendall(struct.pack("!H", len(sent)) + sent)
-            while soas < 2:
+            while not course.is_over:
                 if time.monotonic() > deadline or octets > LARGEST_TRANSFER:
                     return Transfer(given_up=True, rrsets=tuple(rrsets), octets=octets, flaw=flaw)
                 wire = _exactly(channel, struct.unpack("!H", _exactly(channel, 2, deadline))[0], deadline)
@@ -78,12 +85,12 @@ def transfer(asker: Asker, origin: dns.name.Name, key: dns.tsig.Key | None = Non
                 if message.rcode() != dns.rcode.NOERROR:
                     code = dns.rcode.to_text(message.rcode())
                     return Transfer(refusal=f"the response code is {code}", octets=octets)
-                flaw = flaw or _flaw_of(message, origin, is_first=not rrsets)
+                flaw = flaw or _flaw_of(message, asked, is_first=not rrsets)
                 if not message.answer and not rrsets:
                     return Transfer(refusal="the response has no answer", octets=octets)
                 rrsets += message.answer
-                soas += sum(rrset.rdtype == RdataType.SOA and rrset.name == origin for rrset in message.answer)
-                reader.check_signed(is_end=soas >= 2)
+                course.note(message.answer)
+                reader.check_signed(is_end=course.is_over)
     except (OSError, EOFError, dns.exception.DNSException, ValueError) as error:
         why = str(error) or type(error).__name__
         if not rrsets and not why.startswith(WRONG):
@@ -92,8 +99,41 @@ def transfer(asker: Asker, origin: dns.name.Name, key: dns.tsig.Key | None = Non
         given_up = octets > MUCH and time.monotonic() >= deadline
         trouble = "" if given_up else why
         return Transfer(trouble=trouble, given_up=given_up, rrsets=tuple(rrsets), octets=octets, flaw=flaw)
-    zone = _zone_of(rrsets, origin)
+    zone = None if query is not None else _zone_of(rrsets, origin)
     return Transfer(rrsets=tuple(rrsets), octets=octets, flaw=flaw, malformed=tuple(malformed), zone=zone)
+
+
+class Course:
+    """Tells by the SOA records when a transfer is over.
+
+    A whole zone has the record at both ends. Changes (RFC 1995 section 4) begin with the new one, then that of the
+    client's version, and have the new one where its own changes begin, and at the end. Where an incremental transfer's
+    first message has that record alone, no more comes, or need not be waited for.
+    """
+
+    def __init__(self, origin: dns.name.Name, *, is_incremental: bool) -> None:
+        self.is_over = False
+        self._origin = origin
+        self._is_incremental = is_incremental
+        self._records = 0
+        self._first: int | None = None
+        self._to_come = 2
+
+    def note(self, records: Sequence[dns.rrset.RRset]) -> None:
+        """Take the records of a message, each an RRset of its own."""
+        is_first_message = self._records == 0
+        for rrset in records:
+            self._records += 1
+            if rrset.rdtype != RdataType.SOA or rrset.name != self._origin:
+                continue
+            serial = rrset[0].serial
+            self._first = serial if self._first is None else self._first
+            if not self._is_incremental or serial == self._first:
+                self._to_come -= 1
+            elif self._records == 2:
+                self._to_come += 1
+        is_alone = self._is_incremental and is_first_message and len(records) == 1
+        self.is_over = self._to_come <= 0 or is_alone
 
 
 class Reader:
@@ -156,12 +196,12 @@ def _check_header(message: dns.message.Message, sent: bytes) -> None:
         raise ValueError(f"{WRONG} no QR flag")
 
 
-def _flaw_of(message: dns.message.Message, origin: dns.name.Name, *, is_first: bool) -> str:
+def _flaw_of(message: dns.message.Message, asked: Query, *, is_first: bool) -> str:
     """Say what of a message's form is not as it should be; "" if nothing."""
     if not message.flags & dns.flags.AA:
         return "has no AA"
     questions = [(one.name, one.rdtype) for one in message.question]
-    if questions != [(origin, RdataType.AXFR)] and (is_first or questions):
+    if questions != [(asked.name, asked.rtype)] and (is_first or questions):
         return "has another question" if questions else "has no question, though it is the first"
     return ""
 

@@ -11,6 +11,7 @@ import dns.tsig
 
 from dnsrig.errors import InputError
 from dnsrig.given_files import read_given_text
+from dnsrig.servers.settings import ServerSettings
 
 ALGORITHMS = {
     "hmac-md5": dns.tsig.HMAC_MD5,
@@ -67,6 +68,12 @@ def key_of_file(path: Path) -> dns.tsig.Key:
     algorithm = ALGORITHM.search(clause["inside"])
     of = USUAL if algorithm is None else algorithm["text"]
     return _key(clause["quoted"] or clause["name"], secret["text"], of, f"--tsig-file {path}")
+
+
+def key_of_settings(settings: ServerSettings) -> dns.tsig.Key | None:
+    """Give the key by which a server of the rig transfers its zones; None where it has none."""
+    key = settings.transfer_key
+    return None if key is None else dns.tsig.Key(key.name, key.secret, ALGORITHMS[key.algorithm])
 
 
 def _is_swapped(name: str, secret: str) -> bool:

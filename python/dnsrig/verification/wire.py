@@ -41,6 +41,8 @@ class WireRecord:
     ttl_s: int
     data: bytes
     """As it stands there: names in it may be compressed."""
+    begin: int = 0
+    """The octet of the message at which it begins."""
 
     @property
     def title(self) -> str:
@@ -72,10 +74,10 @@ def read_wire(message: bytes) -> WireMessage:
             for _ in range(count):
                 trouble = trouble or _wrong_pointer(message, at)
                 owner, _ = dns.name.from_wire(message, at)
-                at = _name_end(message, at)
+                begin, at = at, _name_end(message, at)
                 rtype, rdclass, ttl_s, length = struct.unpack("!HHIH", message[at : at + RECORD_OCTETS])
                 at += RECORD_OCTETS
-                records.append(WireRecord(section, owner, rtype, rdclass, ttl_s, message[at : at + length]))
+                records.append(WireRecord(section, owner, rtype, rdclass, ttl_s, message[at : at + length], begin))
                 at += length
     except (IndexError, struct.error, dns.exception.DNSException) as error:
         return WireMessage(records, f"cannot be read from octet {at} on: {error or type(error).__name__}")

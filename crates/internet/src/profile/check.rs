@@ -12,7 +12,7 @@ const SERVERS_MAX: u32 = 13;
 /// The longest TTL (RFC 2181 section 8).
 const TTL_MAX_S: u32 = i32::MAX as u32;
 
-type Checked = Result<(), String>;
+pub(super) type Checked = Result<(), String>;
 
 impl Profile {
     /// Fails unless every value is possible and every name known.
@@ -32,6 +32,7 @@ impl Profile {
         self.check_zones()?;
         self.check_signing()?;
         self.check_faults()?;
+        self.clients.check()?;
         for (name, latency) in &self.latency {
             check_latency(name, latency)?;
         }
@@ -41,9 +42,22 @@ impl Profile {
                 check_latency(&format!("{name} from {vantage}"), latency)?;
             }
         }
-        self.outage
-            .iter()
-            .try_for_each(|outage| self.check_outage(outage))
+        self.outage.iter().try_for_each(check_outage)?;
+        self.check_rate_limits()
+    }
+
+    /// Checks that no operator has two; whether there is such an operator is known when the Internet is made.
+    fn check_rate_limits(&self) -> Checked {
+        for (place, limit) in self.rate_limit.iter().enumerate() {
+            let mut before = self.rate_limit[..place].iter();
+            if before.any(|other| other.operator == limit.operator) {
+                return Err(format!(
+                    "rate_limit of {} is given twice; leave one of them out",
+                    limit.operator
+                ));
+            }
+        }
+        Ok(())
     }
 
     fn check_addresses(&self) -> Checked {
@@ -325,26 +339,6 @@ impl Profile {
         )
     }
 
-    fn check_outage(&self, outage: &Outage) -> Checked {
-        let Outage { operator, .. } = outage;
-        let is_known = match operator.strip_prefix('.') {
-            Some("") => true,
-            Some(tld) => self.tld.iter().any(|known| known.name == tld),
-            None => self
-                .hosting
-                .operator
-                .iter()
-                .any(|known| known.name == *operator),
-        };
-        if !is_known {
-            return Err(format!(
-                "outage of {operator}: there is no such operator; name one of hosting.operator, a tld as .{operator}, or . for the root"
-            ));
-        }
-        finite("outage: from_s", outage.from_s, 1e9)?;
-        finite("outage: for_s", outage.for_s, 1e9)
-    }
-
     fn check_latency_name(&self, what: &str, name: &str) -> Checked {
         match self.latency.contains_key(name) {
             true => Ok(()),
@@ -353,6 +347,12 @@ impl Profile {
             )),
         }
     }
+}
+
+/// Checks its times; whether there is such an operator is known when the Internet is made.
+fn check_outage(outage: &Outage) -> Checked {
+    finite("outage: from_s", outage.from_s, 1e9)?;
+    finite("outage: for_s", outage.for_s, 1e9)
 }
 
 fn check_latency(name: &str, latency: &Latency) -> Checked {
@@ -415,7 +415,7 @@ fn whole(what: &str, sum: f64) -> Checked {
     }
 }
 
-fn finite(what: &str, value: f64, most: f64) -> Checked {
+pub(super) fn finite(what: &str, value: f64, most: f64) -> Checked {
     match (0.0..=most).contains(&value) {
         true => Ok(()),
         false => Err(format!(
@@ -424,7 +424,7 @@ fn finite(what: &str, value: f64, most: f64) -> Checked {
     }
 }
 
-fn weights(what: &str, weights: impl Iterator<Item = f64>) -> Checked {
+pub(super) fn weights(what: &str, weights: impl Iterator<Item = f64>) -> Checked {
     let mut sum = 0.0;
     for weight in weights {
         finite(&format!("{what}: weight"), weight, 1e9)?;

@@ -1,6 +1,7 @@
 //! Profiles: what a simulated Internet consists of, in TOML, each figure with its source.
 
 mod check;
+mod clients;
 mod named;
 
 use crate::InternetError;
@@ -10,6 +11,7 @@ use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::Path;
 
+pub use clients::{Clients, WeightedHost, WeightedType};
 pub use named::{NAMED_PROFILES, named_profile_text};
 
 /// What a simulated Internet consists of. Shares are from 0 to 1.
@@ -42,6 +44,9 @@ pub struct Profile {
     pub zones: Zones,
     /// How second-level domains are signed.
     pub signing: Signing,
+    /// What clients ask for.
+    #[serde(default)]
+    pub clients: Clients,
     /// How far servers are, by name.
     pub latency: BTreeMap<String, Latency>,
     /// How far they are from elsewhere: by the name of the vantage, what replaces some of `latency`.
@@ -53,6 +58,9 @@ pub struct Profile {
     /// When operators are not to be reached.
     #[serde(default)]
     pub outage: Vec<Outage>,
+    /// How many answers operators' servers give, where it is not what `faults` says.
+    #[serde(default)]
+    pub rate_limit: Vec<RateLimit>,
 }
 
 /// The prefixes of all server addresses.
@@ -329,7 +337,7 @@ pub struct Faults {
     pub udp_512_share: f64,
     /// The share of servers that let UDP answers have 4096 octets; others have 1232.
     pub udp_4096_share: f64,
-    /// UDP answers that one server gives per second, beyond which every second is dropped and the others are truncated.
+    /// UDP answers that one server gives per second, root and registries included, beyond which every second is dropped and the others are truncated.
     pub rate_limit_qps: Option<u32>,
 }
 
@@ -337,12 +345,23 @@ pub struct Faults {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Outage {
-    /// The operator's name, a top-level domain with a dot before it, or `.` for the root's servers.
+    /// The operator, as accounts name it: its name, a top-level domain with a dot before it, `.` for the root's servers,
+    /// `dns-h1` and so on for the unnamed operators, `own servers` for those of all domains that have their own.
     pub operator: String,
     /// When it begins, in seconds after the beginning.
     pub from_s: f64,
     /// How long it lasts, in seconds.
     pub for_s: f64,
+}
+
+/// How many answers each server of an operator gives.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RateLimit {
+    /// The operator, as for outages.
+    pub operator: String,
+    /// As `rate_limit_qps` of the faults.
+    pub qps: u32,
 }
 
 impl Profile {

@@ -412,13 +412,23 @@ impl Builder<'_> {
         }
     }
 
-    /// The most frequent algorithm of a zone's signatures.
+    /// The most frequent algorithm of a zone's signatures; of a zone none of whose were seen, that which its DS records name.
     fn algorithm(&self, apex: &Name) -> Option<Algorithm> {
-        let counts = self.seen.algorithms.get(apex)?;
-        let (number, _) = counts.iter().max_by_key(|(_, count)| **count)?;
+        let signed = self.seen.algorithms.get(apex);
+        let most = signed.and_then(|counts| counts.iter().max_by_key(|(_, count)| **count));
+        let number = match most {
+            Some((number, _)) => *number,
+            None => self.delegated_algorithm(apex)?,
+        };
         let mut all = Algorithm::ALL.into_iter();
-        let same = all.find(|one| one.number() == *number && !one.is_sha1());
+        let same = all.find(|one| one.number() == number && !one.is_sha1());
         Some(same.unwrap_or(Algorithm::EcdsaP256Sha256))
+    }
+
+    /// The algorithm in the first DS record of a zone (RFC 4034 section 5.1).
+    fn delegated_algorithm(&self, apex: &Name) -> Option<u8> {
+        let delegated = self.seen.authoritative.get(&(apex.clone(), Rtype::DS))?;
+        delegated.best()?.rdata.first()?.get(2).copied()
     }
 }
 

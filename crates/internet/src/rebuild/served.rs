@@ -16,6 +16,11 @@ fn is_within(zones: &ZonesByServer, server: IpAddr, apex: &Name) -> bool {
     next.is_some_and(|next| next.ends_with(apex))
 }
 
+/// Whether `apex` itself is one of a server's zones.
+fn contains(zones: &ZonesByServer, server: IpAddr, apex: &Name) -> bool {
+    zones.get(&server).is_some_and(|zones| zones.contains(apex))
+}
+
 impl Builder<'_> {
     /// A server serves what it answered for and the zone whose delegations it gave, unless it answered or refused for the zone
     /// that it referred to or one below: then it is a lame server that referred upwards. Of zones that some server was seen to
@@ -52,6 +57,7 @@ impl Builder<'_> {
             }
         }
         self.add_named_servers(&answered, &refused);
+        self.add_other_addresses(&refused);
     }
 
     /// Adds the servers that the NS RRsets of zones name, and notes their names.
@@ -61,8 +67,7 @@ impl Builder<'_> {
             for name in self.name_servers(apex) {
                 for address in self.addresses_of(&name) {
                     self.names.entry(address).or_insert_with(|| name.clone());
-                    let mut refused = refused.get(&address).into_iter();
-                    if !refused.any(|zones| zones.contains(apex)) {
+                    if !contains(refused, address, apex) {
                         named.push(address);
                     }
                 }
@@ -72,6 +77,30 @@ impl Builder<'_> {
             if is_served || apex.label_count() > 1 && named.iter().any(is_there) {
                 self.servers.entry(apex.clone()).or_default().extend(named);
             }
+        }
+    }
+
+    /// Zones whose NS RRset was not seen are going to be delegated to the names of the addresses that answered for them: all
+    /// other addresses of these names serve them too, but for what they refused, and those of the names that these have in
+    /// turn. A resolver that asks one is not referred back.
+    fn add_other_addresses(&mut self, refused: &ZonesByServer) {
+        let served: Vec<Name> = self.servers.keys().cloned().collect();
+        for apex in served {
+            if !self.name_servers(&apex).is_empty() {
+                continue;
+            }
+            let servers = &self.servers[&apex];
+            let mut known = servers.clone();
+            let mut unseen: Vec<IpAddr> = servers.iter().copied().collect();
+            while let Some(one) = unseen.pop() {
+                let name = self.names.get(&one).into_iter();
+                for other in name.flat_map(|name| self.addresses_of(name)) {
+                    if !contains(refused, other, &apex) && known.insert(other) {
+                        unseen.push(other);
+                    }
+                }
+            }
+            self.servers.insert(apex, known);
         }
     }
 }

@@ -278,8 +278,8 @@ impl Responding for Rebuilt {
         answer
     }
 
-    fn has_distances(&self) -> bool {
-        false
+    fn nearest(&self) -> Option<Duration> {
+        None
     }
 
     fn has_ipv6(&self) -> bool {
@@ -298,6 +298,11 @@ impl Responding for Rebuilt {
 
     fn signatures_made(&self) -> u64 {
         self.signatures.made()
+    }
+
+    fn zones_made(&self) -> u64 {
+        // All are there since it was read.
+        0
     }
 
     fn octets(&self) -> usize {

@@ -7,7 +7,8 @@ use std::time::Duration;
 const MANY: usize = super::datagrams::BATCH / 4;
 
 /// Has a thread look for queries at most once in a while, so that one waking answers all that came meanwhile: a resolver's come
-/// one by one, and to wake for each costs as much as to answer it. A query that comes after a longer pause is seen at once.
+/// one by one, and to wake for each costs as much as to answer it. It looks when answers are due, at the same beats. A query that
+/// comes after a longer pause is seen at once.
 #[derive(Debug)]
 pub(super) struct Gathering {
     every: Duration,
@@ -16,7 +17,7 @@ pub(super) struct Gathering {
 }
 
 impl Gathering {
-    /// Looks once in `every`; zero: whenever there is something.
+    /// Looks once in `every`, at multiples of it; zero: whenever there is something.
     pub fn new(every: Duration) -> Self {
         Self {
             every,
@@ -29,9 +30,13 @@ impl Gathering {
         let Some((looked, _)) = self.looked.filter(|(_, came)| *came < MANY) else {
             return Duration::ZERO;
         };
+        let Some(beats) = looked.as_nanos().checked_div(self.every.as_nanos()) else {
+            return Duration::ZERO;
+        };
+        let next = Duration::from_nanos((beats + 1) as u64 * self.every.as_nanos() as u64);
         // No answer waits for queries, nor does the end of serving.
         let most = due.unwrap_or(STOP_CHECK).min(STOP_CHECK);
-        (looked + self.every).saturating_sub(now).min(most)
+        next.saturating_sub(now).min(most)
     }
 
     /// Takes down that it looked at `now`, and how many queries there were.
@@ -55,6 +60,8 @@ mod tests {
         gathering.looked(us(1000), 1);
         assert_eq!(gathering.pause(us(1050), None), us(150));
         assert_eq!(gathering.pause(us(1200), None), us(0));
+        gathering.looked(us(1290), 1);
+        assert_eq!(gathering.pause(us(1300), None), us(100), "at the next beat");
         assert_eq!(gathering.pause(us(5000), None), us(0));
         gathering.looked(us(5000), MANY);
         assert_eq!(

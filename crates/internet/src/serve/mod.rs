@@ -24,6 +24,10 @@ pub use accounts::{Account, AccountKey, ServedBy};
 
 /// How often a thread without traffic looks whether it should stop, and hands on its account.
 const STOP_CHECK: Duration = Duration::from_millis(50);
+/// Shorter ones save no CPU time.
+const SHORTEST_BEAT: Duration = Duration::from_micros(200);
+/// Longer ones save no more than a tenth of it.
+const LONGEST_BEAT: Duration = Duration::from_millis(1);
 
 /// What can be served: it turns queries to addresses into answers.
 pub trait Responding: Send + Sync {
@@ -33,14 +37,17 @@ pub trait Responding: Send + Sync {
     /// Whether any server has an IPv6 address.
     fn has_ipv6(&self) -> bool;
 
-    /// Whether answers take the time that their way would.
-    fn has_distances(&self) -> bool;
+    /// How long answers of the nearest servers are on their way, in the median; none: answers take no time.
+    fn nearest(&self) -> Option<Duration>;
 
     /// What accounts call a server that answers came from.
     fn served_by(&self, server: ServerId) -> ServedBy;
 
     /// Signatures made so far.
     fn signatures_made(&self) -> u64;
+
+    /// Zones made so far, or parts of those that are made in parts; one that was dropped and made again counts twice.
+    fn zones_made(&self) -> u64;
 
     /// Octets that zones and signatures take now, about.
     fn octets(&self) -> usize;
@@ -61,9 +68,6 @@ pub struct ServeOptions {
     pub max_connections: usize,
     /// How long a connection may be idle before it is closed.
     pub idle_timeout: Duration,
-    /// Queries over UDP are looked for once in this time, which saves CPU time; zero: whenever there are any. Only of an Internet
-    /// with distances: what a query waits to be read counts as part of its way, where an answer at once would be late.
-    pub gathering: Duration,
 }
 
 impl ServeOptions {
@@ -76,7 +80,6 @@ impl ServeOptions {
             delayed_max: 200_000,
             max_connections: 20_000,
             idle_timeout: Duration::from_secs(10),
-            gathering: Duration::from_micros(200),
         }
     }
 }
@@ -104,12 +107,13 @@ impl Service {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// How long queries may wait to be read.
-    fn gathering(&self) -> Duration {
-        match self.internet.has_distances() {
-            true => self.options.gathering,
-            false => Duration::ZERO,
-        }
+    /// The time between two looks for queries over UDP, and for answers that are due; none: each is answered as it comes.
+    ///
+    /// The longer the less CPU time; half of it is how exact times are: a tenth of the way to the nearest servers in the median,
+    /// if that is not shorter than a millisecond. Single servers may be nearer.
+    fn beat(&self) -> Option<Duration> {
+        let nearest = self.internet.nearest()?;
+        Some((nearest / 5).clamp(SHORTEST_BEAT, LONGEST_BEAT))
     }
 
     fn fail(&self, error: InternetError) {
@@ -159,7 +163,7 @@ impl InternetServer {
             stop: AtomicBool::new(false),
             failure: Mutex::new(None),
         });
-        let stamps = !service.gathering().is_zero();
+        let stamps = service.beat().is_some();
         let sockets = listen::listen(&options, has_ipv6, stamps)?;
         let mut server = Self {
             service,

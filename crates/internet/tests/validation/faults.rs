@@ -4,7 +4,8 @@ use crate::options;
 use crate::walk::query;
 use dnsrig_answer::Transport;
 use dnsrig_internet::{
-    Answer, Arrived, Internet, InternetOptions, NameServer, Outage, Profile, QueryNames, Scratch,
+    Answer, Arrived, Internet, InternetOptions, NameServer, Outage, Profile, QueryNames, RateLimit,
+    Scratch, ServerId, named_profile_text,
 };
 use dnsrig_zone::Name;
 use domain::base::iana::Rtype;
@@ -166,6 +167,93 @@ fn rate_limits_leave_tcp_alone() {
         place.ask(1, &message, Transport::Udp, 0.5).0.len.is_some(),
         "another server"
     );
+}
+
+#[test]
+fn an_operator_has_its_own_limit() {
+    let sent = |limited: &str| {
+        let place = Place::new(false, |profile| {
+            profile.faults.rate_limit_qps = Some(2);
+            profile.rate_limit.push(RateLimit {
+                operator: limited.to_owned(),
+                qps: 4,
+            });
+        });
+        let message = query(&place.name, Rtype::A, true);
+        let answers = (0..6).map(|_| place.ask(0, &message, Transport::Udp, 0.5));
+        let whole = answers.filter(|(answer, out)| answer.len.is_some() && out[2] & TC == 0);
+        whole.count()
+    };
+    assert_eq!(sent("large-dns"), 4);
+    assert_eq!(sent("."), 2);
+}
+
+#[test]
+fn all_operators_that_accounts_name_can_be_out_and_no_others() {
+    let with = |operator: &str| {
+        let mut profile = Profile::load("small").unwrap();
+        profile.outage.push(Outage {
+            operator: operator.to_owned(),
+            from_s: 0.0,
+            for_s: 1.0,
+        });
+        Internet::new(&profile, options(1))
+    };
+    for operator in [
+        ".",
+        ".com",
+        "large-dns",
+        "dns-h1",
+        "registry-1",
+        "own servers",
+    ] {
+        assert!(with(operator).is_ok(), "{operator}");
+    }
+    let error = with("dns-h9999").unwrap_err().to_string();
+    assert!(
+        error.contains("outage of dns-h9999: there is no such operator"),
+        "{error}"
+    );
+}
+
+#[test]
+fn servers_of_domains_that_have_their_own_can_be_out() {
+    let mut place = Place::new(false, |profile| {
+        profile.outage.push(Outage {
+            operator: "own servers".to_owned(),
+            from_s: 0.0,
+            for_s: 1.0,
+        });
+    });
+    let message = query(&place.name, Rtype::A, true);
+    let is_there = |place: &Place, now_s| {
+        let (answer, _) = place.ask(0, &message, Transport::Udp, now_s);
+        answer.len.is_some()
+    };
+    assert!(is_there(&place, 0.5), "an operator's");
+    // The prefix of the small profile has its upper half for them.
+    place.servers[0] = Ipv4Addr::new(198, 19, 0, 5);
+    let found = place.internet.servers().at(place.servers[0].into());
+    assert!(matches!(found, Some(ServerId::Own(_))), "{found:?}");
+    assert_eq!(
+        [0.5, 1.5].map(|now_s| is_there(&place, now_s)),
+        [false, true]
+    );
+}
+
+#[test]
+fn limits_and_outages_that_the_profile_shows_can_be_taken_in() {
+    let keys = ["rate_limit_qps", "[[", "operator", "qps", "from_s", "for_s"];
+    let text = named_profile_text("internet-2022").unwrap();
+    let lines = text.lines().map(|line| match line.strip_prefix("# ") {
+        Some(rest) if keys.iter().any(|key| rest.starts_with(key)) => rest,
+        _ => line,
+    });
+    let text = lines.collect::<Vec<_>>().join("\n");
+    let profile = Profile::parse("mine", &text).unwrap();
+    assert_eq!(profile.faults.rate_limit_qps, Some(1000));
+    assert_eq!((profile.rate_limit.len(), profile.outage.len()), (1, 1));
+    Internet::new(&profile, options(1)).unwrap();
 }
 
 #[test]

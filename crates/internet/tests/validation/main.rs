@@ -359,12 +359,14 @@ fn what_was_signed_beforehand_is_not_signed_again() {
         .presign_for(all.len(), |place| all[place], threads, &cancel)
         .unwrap();
     let made = internet.signatures_made();
+    let zones = internet.zones_made();
     let mut walker = Walker::new(&internet);
     for asked in QueryNames::new(&internet, 4, 0.3).take(40) {
         walker.resolve(&asked.name, asked.rtype);
     }
     assert!(walker.secure > 0);
     assert_eq!(internet.signatures_made(), made);
+    assert_eq!(internet.zones_made(), zones);
     let fresh = small(3);
     cancel.store(true, Ordering::Relaxed);
     let few = stream(&fresh, 40);

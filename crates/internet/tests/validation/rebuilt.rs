@@ -361,6 +361,43 @@ fn servers_that_are_known_by_glue_alone_serve_their_own_names() {
 }
 
 #[test]
+fn a_zone_whose_name_servers_were_not_seen_is_served_by_all_addresses_of_who_answered() {
+    let glued = response(
+        REFERRAL,
+        [0, 1, 2],
+        "ns.hosts.test.",
+        Rtype::A,
+        &[&delegation("hosts.test."), &host(7), &host(8)],
+    );
+    let mut soa = vec![0xc0, 12, 0, 6, 0, 1, 0, 0, 1, 0, 0, 22];
+    soa.extend_from_slice(&[0; 22]);
+    let no_data = response(AUTHORITATIVE, [0, 1, 0], "a.test.", Rtype::A, &[&soa]);
+    let refused = response(REFUSED, [0; 3], "a.test.", Rtype::A, &[]);
+    let servers = |sent: &[(u8, &[u8])]| {
+        let mut collector = Collector::new();
+        for (server, message) in sent {
+            collector.add(IpAddr::from([192, 0, 2, *server]), message);
+        }
+        servers_of(&rebuild(&collector), "a.test.")
+    };
+    let both = ["192.0.2.7", "192.0.2.8"];
+    assert_eq!(servers(&[(1, &glued), (7, &no_data)]), both);
+    let refusing = [(1, &*glued), (7, &*no_data), (8, &*refused)];
+    assert_eq!(servers(&refusing), both[..1]);
+    // Another name of the second address leads to a third one: the zone is going to be delegated to that name, too.
+    let shared = response(
+        REFERRAL,
+        [0, 1, 2],
+        "ns.alias.test.",
+        Rtype::A,
+        &[&delegation("alias.test."), &host(8), &host(9)],
+    );
+    let three = ["192.0.2.7", "192.0.2.8", "192.0.2.9"];
+    let glued_twice = [(1, &*glued), (1, &*shared), (7, &*no_data)];
+    assert_eq!(servers(&glued_twice), three);
+}
+
+#[test]
 fn data_that_never_end_are_left_out_and_counted() {
     let server: IpAddr = "192.0.2.53".parse().unwrap();
     let mut collector = Collector::new();

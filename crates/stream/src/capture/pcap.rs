@@ -22,6 +22,25 @@ pub struct PcapReader<R> {
     link_type: u16,
 }
 
+/// What a file is that begins with `magic`, and what to do.
+fn foreign(magic: [u8; 4]) -> String {
+    let kind = match &magic {
+        b"PAR1" => "Parquet",
+        // The first control frame of Frame Streams.
+        [0, 0, 0, 0] => "dnstap, as it seems",
+        // An array of three, or of any number; then "C-DNS".
+        [0x83 | 0x9F, 0x65, b'C', b'-'] => "C-DNS",
+        [a, b, c, d] => {
+            return format!(
+                "is no capture in pcap or pcapng format: it begins with {a:02x} {b:02x} {c:02x} {d:02x}; if Wireshark reads it, 'editcap -F pcapng' converts it"
+            );
+        }
+    };
+    format!(
+        "is no capture in pcap or pcapng format, but {kind}: 'dnsrig traffic convert' makes a capture of it"
+    )
+}
+
 impl<R: Read> PcapReader<R> {
     /// Reads the rest of the file's header, of which `magic` has been read.
     pub(super) fn new(mut window: Window<R>, magic: [u8; 4]) -> Result<Self, ReadFault> {
@@ -33,10 +52,7 @@ impl<R: Read> PcapReader<R> {
             (_, MICROSECONDS) => (ByteOrder::Little, 1000),
             (_, NANOSECONDS) => (ByteOrder::Little, 1),
             _ => {
-                let [a, b, c, d] = magic;
-                return Err(ReadFault::NotACapture(format!(
-                    "is no capture in pcap or pcapng format: it begins with {a:02x} {b:02x} {c:02x} {d:02x}; if Wireshark reads it, 'editcap -F pcapng' converts it"
-                )));
+                return Err(ReadFault::NotACapture(foreign(magic)));
             }
         };
         let header = window.take(FILE_HEADER_LEN)?.ok_or_else(|| {

@@ -4,6 +4,7 @@ use super::clients::Clients;
 use super::dns::{NoQuery, check_query};
 use super::ip::{IpPacket, NoPayload, TCP, UDP, Udp};
 use super::link::Frame;
+use super::merged::Datagrams;
 use super::options::CaptureOptions;
 use super::packet::CapturedPacket;
 use super::summary::{CaptureSummary, MessagesLeftOut};
@@ -107,9 +108,17 @@ impl<'o> CapturedQueries<'o> {
         let Some(message) = udp.payload else {
             return Some(incomplete(is_cut));
         };
-        self.summary.udp_datagrams += 1;
         let client = (mapped(ip.source), udp.source);
-        self.messages.message(self.last_time_ns, client, message);
+        let Some(merged) = Datagrams::of(message, false) else {
+            self.summary.udp_datagrams += 1;
+            self.messages.message(self.last_time_ns, client, message);
+            return None;
+        };
+        for (place, (message, _)) in merged.enumerate() {
+            self.summary.udp_datagrams += 1;
+            self.summary.udp_merged += u64::from(place > 0);
+            self.messages.message(self.last_time_ns, client, message);
+        }
         None
     }
 

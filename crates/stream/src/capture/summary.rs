@@ -5,7 +5,7 @@ use serde::Serialize;
 use std::fmt;
 
 /// What was read from a capture. Every packet is counted in one place: `packets` is the sum of `packets_left_out`,
-/// `udp_datagrams` and `tcp.segments`; and `udp_datagrams` with `tcp.messages` is the sum of `queries` and
+/// `udp_datagrams` less `udp_merged`, and `tcp.segments`; and `udp_datagrams` with `tcp.messages` is the sum of `queries` and
 /// `messages_left_out`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CaptureSummary {
@@ -23,6 +23,8 @@ pub struct CaptureSummary {
     pub packets: u64,
     /// UDP datagrams to the server.
     pub udp_datagrams: u64,
+    /// Those of them that stand in the packet of another one before them: see [`super::merged`].
+    pub udp_merged: u64,
     /// TCP to the server.
     pub tcp: TcpSummary,
     /// Packets that were no use.
@@ -96,6 +98,9 @@ pub struct TcpSummary {
     pub unplaced: u64,
     /// Messages of which only the beginning was there when the connection ended, or when a gap followed.
     pub incomplete: u64,
+    /// Ends of connections that were read from a wrong place on, as what is inside a message looked like one: what followed there was no
+    /// message, so the place was looked for again. One end may be so several times.
+    pub misplaced: u64,
 }
 
 impl fmt::Display for CaptureSummary {
@@ -122,6 +127,11 @@ impl fmt::Display for CaptureSummary {
         for (place, (count, what)) in counts.iter().filter(|(count, _)| *count > 0).enumerate() {
             let separator = if place == 0 { ", of which " } else { ", " };
             write!(f, "{separator}{count} {what}")?;
+        }
+        if left_out.fragments > 0 {
+            f.write_str(
+                "; 'dnsrig traffic filter query FILE -f whole.pcap' puts fragments together",
+            )?;
         }
         if let Some(packet) = self.cut_packet {
             write!(f, "; the file is cut off inside packet {packet}")?;

@@ -1,14 +1,19 @@
-//! TCP from clients to servers (RFC 9293), as far as queries can be taken out of it (RFC 7766).
+//! TCP (RFC 9293), as far as messages can be taken out of it (RFC 7766): each direction of a connection for itself.
 //!
 //! Sans-I/O: segments go in, messages come out. Data in order, sent again, or out of order are put together; memory is
 //! bounded, and what could not be used is counted.
 
+mod beginning;
+mod doubt;
 mod segment;
 
+pub use beginning::Wanted;
 pub use segment::{FlowKey, Segment};
 
-use super::dns::{are_framed_queries, next_frame};
+use super::dns::next_frame;
+use super::form::Beginning;
 use super::summary::TcpSummary;
+use doubt::Doubt;
 use foldhash::fast::RandomState;
 use segment::{FIN, RST, SYN};
 use std::collections::{HashMap, TryReserveError};
@@ -46,11 +51,20 @@ pub struct TcpFlows {
     old: HashMap<FlowKey, Flow, RandomState>,
     /// Octets that all connections keep.
     kept: usize,
+    wanted: Wanted,
     /// What was seen.
     pub summary: TcpSummary,
 }
 
 impl TcpFlows {
+    /// Connections out of which `wanted` is taken.
+    pub fn new(wanted: Wanted) -> Self {
+        Self {
+            wanted,
+            ..Self::default()
+        }
+    }
+
     /// Takes a segment from the client, of whose data `missing` octets at the end were not captured; messages that are
     /// whole now go to `sink`.
     ///
@@ -72,6 +86,7 @@ impl TcpFlows {
         }
         let mut output = Output {
             flow: key,
+            wanted: self.wanted,
             summary: &mut self.summary,
             sink,
         };
@@ -119,6 +134,7 @@ impl TcpFlows {
             self.kept -= flow.kept();
             flow.close(&mut Output {
                 flow: key,
+                wanted: self.wanted,
                 summary: &mut self.summary,
                 sink,
             });
@@ -129,6 +145,7 @@ impl TcpFlows {
 /// Where messages and counts of a connection go.
 struct Output<'o, Sink> {
     flow: FlowKey,
+    wanted: Wanted,
     summary: &'o mut TcpSummary,
     sink: &'o mut Sink,
 }
@@ -169,7 +186,7 @@ impl Waiting {
     }
 }
 
-/// What a client has sent on a connection.
+/// What one end has sent on a connection.
 #[derive(Debug)]
 struct Flow {
     /// The sequence number at which the connection was picked up.
@@ -180,8 +197,14 @@ struct Flow {
     end: Option<u32>,
     /// Whether it is known where messages begin.
     is_placed: bool,
-    /// The beginning of a message.
+    /// Whether that was guessed, and is not sure yet.
+    doubt: Doubt,
+    /// The beginning of a message; where it is not known where messages begin, what may be one.
     partial: Vec<u8>,
+    /// Segments that it is of, where there is doubt about the place or none is known.
+    unsure: u64,
+    /// Octets still to come of a message of which others are lost.
+    lost: usize,
     /// Data after a gap, in the order of their sequence numbers.
     waiting: Vec<Waiting>,
 }
@@ -193,7 +216,10 @@ impl Flow {
             next,
             end: None,
             is_placed,
+            doubt: Doubt::default(),
             partial: Vec::new(),
+            unsure: 0,
+            lost: 0,
             waiting: Vec::new(),
         }
     }
@@ -267,15 +293,63 @@ impl Flow {
         let octets = data.octets.get(seen..).unwrap_or_default();
         let missing = data.octets.len() + data.missing - seen - octets.len();
         self.next = self.next.wrapping_add((octets.len() + missing) as u32);
-        self.is_placed = self.is_placed || are_framed_queries(octets);
-        if self.is_placed {
-            self.append(octets, data.time_ns, output);
-        } else if !octets.is_empty() {
-            output.summary.unplaced += 1;
+        if !octets.is_empty() {
+            self.use_octets(octets, data.time_ns, output);
         }
         if missing > 0 {
-            self.lose_place(output);
+            self.lose(missing, output);
         }
+    }
+
+    /// Uses the octets that are next. If they show that messages do not begin where a guess said, the place is looked for again, from
+    /// these octets on.
+    fn use_octets<Sink: FnMut(TcpMessage<'_>)>(
+        &mut self,
+        octets: &[u8],
+        time_ns: i64,
+        output: &mut Output<'_, Sink>,
+    ) {
+        if self.is_placed && !self.append(octets, time_ns, output) {
+            output.summary.misplaced += 1;
+            (self.is_placed, self.lost) = (false, 0);
+            self.drop_partial(output);
+        } else if self.is_placed {
+            return;
+        }
+        if self.finds_place(octets, output) {
+            // They were looked at just now.
+            self.append(octets, time_ns, output);
+        }
+    }
+
+    /// Looks whether messages begin where `octets` begin, or where what came just before them did, which then is `partial`.
+    fn finds_place<Sink: FnMut(TcpMessage<'_>)>(
+        &mut self,
+        octets: &[u8],
+        output: &mut Output<'_, Sink>,
+    ) -> bool {
+        let mut found = Beginning::Other;
+        if !self.partial.is_empty() {
+            let together = [&self.partial[..], octets].concat();
+            found = output.wanted.beginning(&together);
+        }
+        if found == Beginning::Other {
+            self.drop_partial(output);
+            found = output.wanted.beginning(octets);
+        }
+        match found {
+            Beginning::Messages => {
+                self.is_placed = true;
+                self.doubt = Doubt::new();
+                self.unsure = 0;
+            }
+            Beginning::TooShort => {
+                self.partial.extend_from_slice(octets);
+                self.unsure += 1;
+            }
+            Beginning::Other => output.summary.unplaced += 1,
+        }
+        self.is_placed
     }
 
     /// Uses data that have waited, after those that came at `latest_ns`.
@@ -307,39 +381,81 @@ impl Flow {
     fn give_up_gap<Sink: FnMut(TcpMessage<'_>)>(&mut self, output: &mut Output<'_, Sink>) {
         if let Some(first) = self.waiting.first() {
             let time_ns = first.time_ns;
+            let len = distance(self.next, first.sequence) as usize;
             self.next = first.sequence;
-            self.lose_place(output);
+            self.lose(len, output);
             self.consume_waiting(time_ns, output);
         }
     }
 
-    /// Counts a gap, after which it is not known where a message begins.
-    fn lose_place<Sink: FnMut(TcpMessage<'_>)>(&mut self, output: &mut Output<'_, Sink>) {
+    /// Counts a gap of `len` octets. If it is inside a message, whose length tells where the next one begins, that message alone
+    /// is lost; otherwise it is not known where messages begin.
+    fn lose<Sink: FnMut(TcpMessage<'_>)>(&mut self, len: usize, output: &mut Output<'_, Sink>) {
         output.summary.gaps += 1;
-        output.summary.incomplete += u64::from(!self.partial.is_empty());
-        self.partial = Vec::new();
-        self.is_placed = false;
+        let left = self.left_of_message();
+        self.drop_partial(output);
+        self.is_placed = left.is_some_and(|left| left >= len);
+        self.lost = match left {
+            Some(left) if self.is_placed => left - len,
+            _ => 0,
+        };
     }
 
-    /// Takes messages out of what was there before with `octets` after it.
+    /// Octets still to come of the message at hand; `None` if it is not known.
+    fn left_of_message(&self) -> Option<usize> {
+        if !self.is_placed {
+            return None;
+        }
+        if self.lost > 0 {
+            return Some(self.lost);
+        }
+        let (len, there) = self.partial.split_first_chunk::<2>()?;
+        Some(usize::from(u16::from_be_bytes(*len)) - there.len())
+    }
+
+    /// Drops and counts the beginning of a message, or what may be one.
+    fn drop_partial<Sink: FnMut(TcpMessage<'_>)>(&mut self, output: &mut Output<'_, Sink>) {
+        match self.is_placed {
+            true => output.summary.incomplete += u64::from(!self.partial.is_empty()),
+            false => output.summary.unplaced += self.unsure,
+        }
+        self.unsure = 0;
+        self.partial = Vec::new();
+        self.doubt.begin_anew();
+    }
+
+    /// Takes messages out of what was there before with `octets` after it; `false` if there are none, as the place is wrong.
     fn append<Sink: FnMut(TcpMessage<'_>)>(
         &mut self,
         octets: &[u8],
         time_ns: i64,
         output: &mut Output<'_, Sink>,
-    ) {
+    ) -> bool {
+        let lost = self.lost.min(octets.len());
+        self.lost -= lost;
+        let octets = &octets[lost..];
         if self.partial.is_empty() {
+            if !self.doubt.allows(octets, output.wanted) {
+                return false;
+            }
             let rest = take_messages(octets, time_ns, output);
             self.partial.extend_from_slice(rest);
-            return;
+            self.unsure = u64::from(self.doubt.is_left() && !rest.is_empty());
+            return true;
         }
         let mut whole = std::mem::take(&mut self.partial);
         whole.extend_from_slice(octets);
+        if !self.doubt.allows(&whole, output.wanted) {
+            return false;
+        }
         let rest = take_messages(&whole, time_ns, output).len();
+        let before = if rest == whole.len() { self.unsure } else { 0 };
+        self.unsure = before + u64::from(self.doubt.is_left() && rest > 0);
         if rest > 0 {
             whole.drain(..whole.len() - rest);
             self.partial = whole;
         }
+        true
     }
 
     /// Gives up what waits and what is not whole.
@@ -347,8 +463,7 @@ impl Flow {
         while !self.waiting.is_empty() {
             self.give_up_gap(output);
         }
-        output.summary.incomplete += u64::from(!self.partial.is_empty());
-        self.partial = Vec::new();
+        self.drop_partial(output);
     }
 }
 

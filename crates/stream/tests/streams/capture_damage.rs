@@ -73,6 +73,25 @@ fn a_cut_capture_says_inside_which_packet_it_ends() {
 }
 
 #[test]
+fn files_that_can_be_converted_are_said_to_be() {
+    let running = AtomicBool::new(false);
+    for (begin, kind) in [
+        (&b"PAR1\x15\x04"[..], "Parquet"),
+        (b"\0\0\0\0\0\0\0\x22\0\0\0\x02", "dnstap"),
+        (b"\x83\x65C-DNS\xa3", "C-DNS"),
+    ] {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), begin).unwrap();
+        let error = read(file.path(), &CaptureOptions::default(), &running).unwrap_err();
+        let message = error.to_string();
+        assert!(
+            message.contains(kind) && message.contains("'dnsrig traffic convert'"),
+            "{message}"
+        );
+    }
+}
+
+#[test]
 fn a_clock_that_was_set_is_refused_with_the_packet() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let mut packets = traffic();

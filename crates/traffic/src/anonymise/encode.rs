@@ -9,7 +9,7 @@ use super::cryptopan::CachedPan;
 use super::key::KeySet;
 use super::names::{KeptSuffixes, NameMapper, NamePolicy};
 use super::options::{self, Fate};
-use super::pieces::{Tuples, write_texts, zeros};
+use super::pieces::{Tuples, write_protocols, write_texts, zeros};
 use super::rdata::{self, Parameter, Part};
 use super::seen::Seen;
 use crate::wire::{HEADER_LEN, Header, NameBuffer, Record, Section, TYPE_OPT, View};
@@ -218,6 +218,8 @@ impl<'k> Encoder<'k> {
             Part::Ipv4 => self.addresses_v4(octets, output)?,
             Part::Ipv6 => self.addresses_v6(octets, output)?,
             Part::Text | Part::Texts => write_texts(octets, output).ok_or(Fault::NotAsItsType)?,
+            Part::Types if !rdata::are_types(octets) => return Err(Fault::NotAsItsType),
+            Part::FirstTypes if !rdata::are_first_types(octets) => return Err(Fault::NotAsItsType),
             Part::ServiceParameters => self.parameters(octets, output)?,
             Part::Hidden => zeros(octets.len(), output),
             Part::OfZone(_) | Part::OfZoneRest if hides_zones => zeros(octets.len(), output),
@@ -253,8 +255,9 @@ impl<'k> Encoder<'k> {
             let value = &octets[range.ok_or(Fault::NotAsItsType)?];
             output.extend_from_slice(&key.to_be_bytes());
             output.extend_from_slice(&(value.len() as u16).to_be_bytes());
-            match rdata::parameter(key) {
+            match rdata::parameter(key, value) {
                 Parameter::Plain => output.extend_from_slice(value),
+                Parameter::Protocols => write_protocols(value, output),
                 Parameter::Ipv4 => self.addresses_v4(value, output)?,
                 Parameter::Ipv6 => self.addresses_v6(value, output)?,
                 Parameter::Hidden => zeros(value.len(), output),

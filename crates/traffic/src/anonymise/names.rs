@@ -96,7 +96,8 @@ impl<'k> NameMapper<'k> {
 }
 
 /// Whether a name that is kept otherwise needs a closer look: it ends in `arpa` or `int`, has as many digits as the shortest
-/// address, or a label as of a reverse zone, with digits in it or before it.
+/// address or as many labels of one octet as the shortest IPv6 prefix, separators as between the groups of an IPv6 address, or a
+/// label as of a reverse zone, with digits in it or before it.
 fn may_hold_address(name: &[u8]) -> bool {
     let ends_in = |tail: &[u8]| {
         name.len() >= tail.len() && name[name.len() - tail.len()..].eq_ignore_ascii_case(tail)
@@ -109,9 +110,38 @@ fn may_hold_address(name: &[u8]) -> bool {
         };
         name.windows(4).any(begins)
     };
-    let digits = name.iter().filter(|octet| octet.is_ascii_digit()).count();
-    digits >= 4 || ends_in(b"\x04arpa\0") || ends_in(b"\x03int\0") || digits > 0 && has_zone()
+    let counts = name
+        .iter()
+        .fold(0, |counts, octet| counts + KINDS[usize::from(*octet)]);
+    let [digits, separators, ones, _] = counts.to_le_bytes();
+    let has_groups = || {
+        let is_double = |window: &[u8]| matches!(window, b"--" | b"::");
+        separators >= 7 || name.windows(2).any(is_double)
+    };
+    digits >= 4
+        || ends_in(b"\x04arpa\0")
+        || ends_in(b"\x03int\0")
+        || digits > 0 && has_zone()
+        || separators >= 2 && has_groups()
+        || usize::from(ones) >= address_text::LEAST_NIBBLES
 }
+
+/// Counts by an octet's kind, one in each octet of a sum, in which those of a name have room: digits, what stands between the
+/// groups of IPv6 addresses, and the length of a label of one octet.
+const KINDS: [u32; 256] = {
+    let mut kinds = [0; 256];
+    let mut octet = 0;
+    while octet < kinds.len() {
+        kinds[octet] = match octet as u8 {
+            b'0'..=b'9' => 1,
+            b'-' | b':' => 1 << 8,
+            1 => 1 << 16,
+            _ => 0,
+        };
+        octet += 1;
+    }
+    kinds
+};
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,10 @@
 //! Small parts of messages, read and written.
 
+use super::rdata::{is_protocol, protocols};
 use std::ops::Range;
+
+/// Stands in the place of texts.
+const FILLER: u8 = b'x';
 
 /// Appends `len` zeros.
 pub fn zeros(len: usize, output: &mut Vec<u8>) {
@@ -12,10 +16,46 @@ pub fn write_texts(octets: &[u8], output: &mut Vec<u8>) -> Option<()> {
     let mut rest = octets;
     while let Some((&len, after)) = rest.split_first() {
         output.push(len);
-        output.resize(output.len() + usize::from(len), b'x');
+        output.resize(output.len() + usize::from(len), FILLER);
         rest = after.get(len.into()..)?;
     }
     Some(())
+}
+
+/// Whether `octets` are nothing but what [`write_texts`] wrote.
+pub fn are_filled_texts(octets: &[u8]) -> bool {
+    let mut rest = octets;
+    while let Some((&len, after)) = rest.split_first() {
+        let Some((text, after)) = after.split_at_checked(len.into()) else {
+            return false;
+        };
+        if !is_filler(text) {
+            return false;
+        }
+        rest = after;
+    }
+    true
+}
+
+/// Appends a whole list of protocols, those that are not known as filler of their lengths.
+pub fn write_protocols(value: &[u8], output: &mut Vec<u8>) {
+    for id in protocols(value).flatten() {
+        output.push(id.len() as u8);
+        match is_protocol(id) {
+            true => output.extend_from_slice(id),
+            false => output.resize(output.len() + id.len(), FILLER),
+        }
+    }
+}
+
+/// Whether `value` is nothing but what [`write_protocols`] writes.
+pub fn are_known_protocols(value: &[u8]) -> bool {
+    let is_told = |id: &[u8]| is_protocol(id) || is_filler(id);
+    protocols(value).all(|id| id.is_some_and(is_told))
+}
+
+fn is_filler(octets: &[u8]) -> bool {
+    octets.iter().all(|octet| *octet == FILLER)
 }
 
 /// Values with a number and a length of 16 bits each before them, as EDNS options and parameters of services are; a value that

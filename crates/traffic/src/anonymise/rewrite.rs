@@ -9,8 +9,8 @@ use super::sessions::Sessions;
 use crate::TrafficError;
 use crate::message::{Endpoint, Message, Transport};
 use crate::read::{
-    self, Assembly, Chunk, Decoded, LINK_TYPE_MESSAGE, PacketAt, PacketCounts, PerChunk, Ports,
-    decode,
+    self, Assembly, Chunk, Datagrams, Decoded, LINK_TYPE_MESSAGE, PacketAt, PacketCounts, PerChunk,
+    Ports, decode,
 };
 use crate::write::holds_time;
 use dnsrig_stream::capture::ip::{IpPacket, TCP};
@@ -98,7 +98,14 @@ impl<'k> PerChunk for Rewriting<'k> {
             note_ethernet(&packet, self.rules.seen);
             match decode(&packet, self.ports) {
                 Decoded::Message(message) if !is_stream(message.transport) => {
-                    worker.datagram(&message, packet.at.link_type, self.ports, &mut part.records);
+                    let link_type = packet.at.link_type;
+                    let mut write = |message: &Message<'_>| {
+                        worker.datagram(message, link_type, self.ports, &mut part.records);
+                    };
+                    match Datagrams::of(&packet, &message) {
+                        None => write(&message),
+                        Some(merged) => merged.for_each(|message| write(&message)),
+                    }
                 }
                 Decoded::Message(_) | Decoded::InOrder => {
                     let start = part.copied.len();

@@ -1,7 +1,7 @@
 //! Profiles of traffic that was synthesised.
 
 use super::Fitting;
-use crate::message::{Endpoint, Message, Transport};
+use crate::message::{Endpoint, Message, SentLen, Transport};
 use crate::profile::{NAMED, Profile};
 use crate::synthesise::{Format, Packets, Plan, Watch, synthesise};
 use crate::wire::{View, labels};
@@ -9,7 +9,7 @@ use dnsrig_stream::capture::PacketReader;
 use dnsrig_stream::capture::ip::{IpPacket, TCP, Udp};
 use dnsrig_stream::capture::link::Frame;
 use proptest::prelude::*;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::AtomicBool;
 
 /// A capture of `profile`, as messages.
@@ -77,6 +77,7 @@ impl Made {
                 transport: *transport,
                 octets,
                 is_cut: false,
+                sent_len: SentLen::Own,
                 number,
             });
         }
@@ -216,6 +217,49 @@ fn habits_are_those_of_the_profile() {
         let (_, again) = fitted_again(&profile);
         near(again.clients[0].repeats, repeats, tolerance, name);
         near(again.queries.paired, profile.queries.paired, 0.05, name);
+    }
+}
+
+/// Times from query to answer in ns, the shortest first.
+fn latencies_ns(made: &Made) -> Vec<i64> {
+    let (mut asked, mut found) = (HashMap::new(), Vec::new());
+    for (time_ns, source, destination, _, octets) in &made.messages {
+        let header = View::parse(octets).unwrap().header;
+        match header.is_answer() {
+            false => drop(asked.insert((*source, header.id), *time_ns)),
+            true => found.extend(
+                asked
+                    .remove(&(*destination, header.id))
+                    .map(|asked_ns| time_ns - asked_ns),
+            ),
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
+#[test]
+fn latencies_stay_from_profile_to_profile() {
+    let mut profile = Profile::open("resolver-2022").unwrap();
+    let first = latencies_ns(&Made::of(&profile, 8000, Packets::Both));
+    assert!(first.len() > 7000);
+    for round in 0..3 {
+        let made = Made::of(&profile, 8000, Packets::Both);
+        let found = latencies_ns(&made);
+        for permille in [100, 500, 750, 800, 900, 920, 950, 970, 990] {
+            let longest = first[first.len() * permille / 1000];
+            let share = found.partition_point(|ns| *ns <= longest) as f64 / found.len() as f64;
+            // By chance, each round is off from the one before it.
+            let quantile = permille as f64 / 1000.0;
+            let variance = f64::from(round + 1) * quantile * (1.0 - quantile) / found.len() as f64;
+            near(
+                share,
+                quantile,
+                3.0 * variance.sqrt() + 0.004,
+                &format!("round {round}"),
+            );
+        }
+        profile = Profile::parse("again", &made.fitted().0).unwrap();
     }
 }
 
@@ -456,7 +500,7 @@ proptest! {
             let client = Endpoint::new([10, 0, 0, *host], 4000);
             let (source, destination) = if *is_answer { (server, client) } else { (client, server) };
             let transport = Transport::ALL[*transport];
-            fitting.message(&Message { time_ns: *time_ns, source, destination, transport, octets, is_cut: false, number });
+            fitting.message(&Message { time_ns: *time_ns, source, destination, transport, octets, is_cut: false, sent_len: SentLen::Own, number });
         }
         if let Some((text, summary)) = fitting.finish("any") {
             prop_assert!(summary.queries > 0);

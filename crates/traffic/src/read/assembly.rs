@@ -8,10 +8,10 @@ pub use sessions::SessionCounts;
 
 use super::decode::{Decoded, LINK_TYPE_RAW, LeftOut, decode};
 use super::{Packet, Ports};
-use crate::message::{Endpoint, Message, Transport};
+use crate::message::{Endpoint, Message, SentLen, Transport};
 use dnsrig_stream::capture::ip::{IpPacket, NoPayload, TCP};
 use dnsrig_stream::capture::link::Frame;
-use dnsrig_stream::capture::tcp::{FlowKey, Segment, TcpFlows, TcpMessage};
+use dnsrig_stream::capture::tcp::{FlowKey, Segment, TcpFlows, TcpMessage, Wanted};
 use fragments::Fragments;
 use serde::{Deserialize, Serialize};
 use sessions::Sessions;
@@ -20,7 +20,7 @@ use std::net::{IpAddr, Ipv6Addr};
 /// What was seen of TCP to and from DNS ports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TcpCounts {
-    /// Segments, those without data included.
+    /// Segments, those without data and those that could not be read included.
     pub packets: u64,
     /// Messages taken out of them.
     pub messages: u64,
@@ -35,6 +35,8 @@ pub struct TcpCounts {
     pub unplaced: u64,
     /// Messages of which only the beginning was there when the connection ended, or when a gap followed.
     pub incomplete: u64,
+    /// Ends of connections that were read from a wrong place on until what followed was no message.
+    pub misplaced: u64,
 }
 
 /// What was put together.
@@ -67,13 +69,14 @@ impl TcpCounts {
         self.gaps += other.gaps;
         self.unplaced += other.unplaced;
         self.incomplete += other.incomplete;
+        self.misplaced += other.misplaced;
     }
 }
 
 /// Puts together TCP connections and fragments.
 ///
 /// Memory is bounded: for TCP to about 100 MiB, for fragments to 32 MiB; what is idle for longest is given up first.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Assembly {
     flows: TcpFlows,
     sessions: Sessions,
@@ -81,6 +84,18 @@ pub struct Assembly {
     not_dns: u64,
     /// The number of the packet that came last.
     number: u64,
+}
+
+impl Default for Assembly {
+    fn default() -> Self {
+        Self {
+            flows: TcpFlows::new(Wanted::Messages),
+            sessions: Sessions::default(),
+            fragments: Fragments::default(),
+            not_dns: 0,
+            number: 0,
+        }
+    }
 }
 
 impl Assembly {
@@ -170,15 +185,17 @@ impl Assembly {
         self.flows
             .finish(&mut |message| sink(message_of(message, number)));
         let seen = self.flows.summary;
+        let sessions = self.sessions.finish();
         AssemblyCounts {
             tcp: TcpCounts {
-                packets: seen.segments,
+                packets: seen.segments + sessions.bad_header + sessions.given_up,
                 messages: seen.messages,
-                sessions: self.sessions.finish(),
+                sessions,
                 retransmitted: seen.retransmitted,
                 gaps: seen.gaps,
                 unplaced: seen.unplaced,
                 incomplete: seen.incomplete,
+                misplaced: seen.misplaced,
             },
             fragments: self.fragments.finish(),
             not_dns: self.not_dns,
@@ -196,6 +213,7 @@ fn message_of(message: TcpMessage<'_>, number: u64) -> Message<'_> {
         transport: Transport::Tcp,
         octets: message.octets,
         is_cut: false,
+        sent_len: SentLen::Own,
         number,
     }
 }

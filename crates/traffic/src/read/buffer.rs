@@ -1,6 +1,6 @@
 //! Chunks: as many packets as one core takes at a time.
 
-use crate::message::{Endpoint, Message, Transport};
+use crate::message::{Endpoint, Message, SentLen, Transport};
 use std::io::{self, Read};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -93,8 +93,13 @@ impl Default for ChunkBuffer {
     }
 }
 
-/// Octets before a message of [`LINK_TYPE_MESSAGE`]: transport, whether it is IPv6, whether it is cut, ports, addresses.
-const MESSAGE_HEADER_LEN: usize = 39;
+/// Octets before a message of [`LINK_TYPE_MESSAGE`]: transport, whether it is IPv6, whether it is cut, what is known of its length and
+/// that length, ports, addresses.
+const MESSAGE_HEADER_LEN: usize = 42;
+/// What is known of a message's length, as it stands there: see [`SentLen`].
+const OWN_LEN: u8 = 0;
+const TOLD_LEN: u8 = 1;
+const UNKNOWN_LEN: u8 = 2;
 
 impl ChunkBuffer {
     /// A buffer that is full with `limit` octets.
@@ -192,10 +197,19 @@ impl ChunkBuffer {
     /// Appends a message of a format that has no packets.
     pub fn push_message(&mut self, message: &Message<'_>) {
         let is_ipv6 = message.source.address.is_ipv6() || message.destination.address.is_ipv6();
+        let (kind, sent_len) = match message.sent_len {
+            SentLen::Own => (OWN_LEN, 0),
+            SentLen::Told(len) => (TOLD_LEN, len),
+            SentLen::Unknown => (UNKNOWN_LEN, 0),
+        };
+        let [high, low] = sent_len.to_be_bytes();
         let start = self.push_octets(&[
             message.transport as u8,
             u8::from(is_ipv6),
             u8::from(message.is_cut),
+            kind,
+            high,
+            low,
         ]);
         for end in [message.source, message.destination] {
             self.push_octets(&end.port.to_be_bytes());
@@ -208,7 +222,7 @@ impl ChunkBuffer {
             number: message.number,
             start: start as u32,
             len,
-            original_len: len + u32::from(message.is_cut),
+            original_len: len,
             link_type: LINK_TYPE_MESSAGE,
             file: 0,
         });
@@ -237,11 +251,16 @@ pub(super) fn message_of<'a>(packet: &Packet<'a>) -> Option<Message<'a>> {
     };
     Some(Message {
         time_ns: packet.at.time_ns,
-        source: end(3),
-        destination: end(21),
+        source: end(6),
+        destination: end(24),
         transport: *Transport::ALL.get(usize::from(header[0]))?,
         octets,
         is_cut: header[2] != 0,
+        sent_len: match header[3] {
+            OWN_LEN => SentLen::Own,
+            TOLD_LEN => SentLen::Told(u16::from_be_bytes([header[4], header[5]])),
+            _ => SentLen::Unknown,
+        },
         number: packet.at.number,
     })
 }
@@ -259,21 +278,23 @@ mod tests {
         let ipv4 = Endpoint::new([192, 0, 2, 1], 4000);
         let ipv6 = Endpoint::new(Ipv6Addr::LOCALHOST, 853);
         let mut buffer = ChunkBuffer::default();
+        let other = Endpoint::new(Ipv6Addr::UNSPECIFIED, 0);
         let messages = [
-            (ipv4, Endpoint::new([198, 51, 100, 53], 53), Transport::Udp),
-            (
-                ipv6,
-                Endpoint::new(Ipv6Addr::UNSPECIFIED, 0),
-                Transport::Quic,
-            ),
+            (ipv4, Transport::Udp, SentLen::Told(400)),
+            (ipv4, Transport::Tcp, SentLen::Unknown),
+            (ipv6, Transport::Quic, SentLen::Own),
         ]
-        .map(|(source, destination, transport)| Message {
+        .map(|(source, transport, sent_len)| Message {
             time_ns: 1_700_000_000_000_000_007,
             source,
-            destination,
+            destination: match source == ipv4 {
+                true => Endpoint::new([198, 51, 100, 53], 53),
+                false => other,
+            },
             transport,
             octets: b"message",
             is_cut: transport == Transport::Quic,
+            sent_len,
             number: 9,
         });
         for message in &messages {

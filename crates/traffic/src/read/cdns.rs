@@ -1,7 +1,8 @@
 //! C-DNS files (RFC 8618): CBOR (RFC 8949) with transactions in blocks, from which messages are made again.
 //!
 //! A file need not have all of a message. What it does not have is left out of the message (sections of answers, as mostly), and
-//! names are compressed only where they are the question's; so sizes are not those that were sent.
+//! names are compressed only where they are the question's; so how long a message was when it was sent is known only if the file
+//! tells it, which [`crate::Message::sent_octets`] gives.
 
 mod block;
 mod cbor;

@@ -1,7 +1,7 @@
 //! What one packet holds.
 
 use super::buffer::{LINK_TYPE_MESSAGE, Packet, message_of};
-use crate::message::{Endpoint, Message, Transport};
+use crate::message::{Endpoint, Message, SentLen, Transport};
 use dnsrig_stream::capture::ip::{IpPacket, NoPayload, TCP, UDP, Udp};
 use dnsrig_stream::capture::link::Frame;
 use serde::{Deserialize, Serialize};
@@ -107,6 +107,7 @@ fn plain_datagram<'a>(packet: &Packet<'a>, ports: &Ports) -> Option<Message<'a>>
         transport: Transport::Udp,
         octets: rest.get(..len.checked_sub(8)?)?,
         is_cut: false,
+        sent_len: SentLen::Own,
         number: packet.at.number,
     })
 }
@@ -217,6 +218,7 @@ fn udp<'a>(packet: &Packet<'_>, ip: &IpPacket<'a>, ports: &Ports) -> Option<Deco
         transport: Transport::Udp,
         octets,
         is_cut: udp.payload.is_none(),
+        sent_len: SentLen::Own,
         number: packet.at.number,
     }))
 }

@@ -7,7 +7,7 @@ mod protobuf;
 
 use super::ChunkBuffer;
 use super::source::{Fault, Source};
-use crate::message::{Endpoint, Message, Transport};
+use crate::message::{Endpoint, Message, SentLen, Transport};
 use protobuf::{Fields, Value};
 use std::io::{self, Read};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -178,6 +178,7 @@ impl<R: Read + Send> Source for Dnstap<R> {
                             transport: Transport::Unknown,
                             octets: &[],
                             is_cut: false,
+                            sent_len: SentLen::Own,
                             number: self.frames,
                         }
                     });
@@ -298,6 +299,7 @@ fn message_of(frame: &[u8], number: u64) -> Option<Message<'_>> {
         transport: tap.transport(),
         octets: tap.messages[which]?,
         is_cut: false,
+        sent_len: SentLen::Own,
         number,
     })
 }

@@ -2,7 +2,7 @@
 
 use super::buffer::{Chunk, ChunkBuffer};
 use super::source::{InTimeOrder, Watch};
-use super::{Assembly, Decoded, PacketCounts, Ports, ReadSummary, Reading, decode};
+use super::{Assembly, Datagrams, Decoded, PacketCounts, Ports, ReadSummary, Reading, decode};
 use crate::error::TrafficError;
 use crate::message::Message;
 use std::ops::ControlFlow;
@@ -13,8 +13,8 @@ use std::thread;
 /// Chunks that are read ahead.
 const AHEAD: usize = 3;
 
-/// Gives every DNS message of the captures to `sink` in order: of UDP, of TCP and of fragments put together, of dnstap and
-/// C-DNS. `sink` ends the reading by breaking.
+/// Gives every DNS message of the captures to `sink` in order: of UDP, of each datagram of a packet that holds several, of TCP and of
+/// fragments put together, of dnstap and C-DNS. `sink` ends the reading by breaking.
 ///
 /// Nothing is checked but where messages begin and end: [`crate::wire::View::parse`] tells whether they are whole.
 ///
@@ -100,7 +100,10 @@ fn messages_of(
 ) -> ControlFlow<()> {
     for packet in chunk.iter() {
         match decode(&packet, ports) {
-            Decoded::Message(message) => sink(message)?,
+            Decoded::Message(message) => match Datagrams::of(&packet, &message) {
+                None => sink(message)?,
+                Some(mut merged) => merged.try_for_each(&mut *sink)?,
+            },
             Decoded::LeftOut(why) => left_out.count(why),
             Decoded::InOrder => {
                 let mut flow = ControlFlow::Continue(());

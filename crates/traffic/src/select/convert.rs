@@ -260,7 +260,8 @@ pub fn convert(
     Ok(Converted::Messages { input, written })
 }
 
-fn no_queries(
+/// The error where nothing is written, as all was left out.
+pub(super) fn no_queries(
     reading: &Reading<'_>,
     input: &InputSummary,
     left_out: &MessagesLeftOut,

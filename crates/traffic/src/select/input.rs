@@ -2,7 +2,7 @@
 
 use super::clients::ClientHash;
 use crate::error::TrafficError;
-use crate::message::{Endpoint, Message, Transport};
+use crate::message::{Endpoint, Message, SentLen, Transport};
 use crate::read::{ReadSummary, Reading, found, messages};
 use crate::wire::View;
 use dnsrig_stream::MessageOptions;
@@ -101,6 +101,7 @@ impl StandIns {
             transport: Transport::Udp,
             octets: query.octets,
             is_cut: false,
+            sent_len: SentLen::Own,
             number,
         }
     }
@@ -162,16 +163,19 @@ pub(super) fn each_message(
     match form {
         Form::Capture => {
             let count = &mut summary.messages;
-            let mut is_dns = false;
+            let (mut is_dns, mut is_over) = (false, false);
             summary.read = messages(reading, |message| {
                 *count += 1;
                 is_dns = is_dns || View::parse(message.octets).is_ok();
-                sink(Incoming {
+                let given = sink(Incoming {
                     message,
                     is_timed: true,
-                })
+                });
+                is_over = given.is_break();
+                given
             })?;
-            if !is_dns {
+            // Who breaks off knows why, and has not seen what comes after.
+            if !is_dns && !is_over {
                 let reasons = summary.read.left_out.reasons();
                 let malformed = [(summary.messages, "with malformed messages")];
                 return Err(TrafficError::NoMessages {

@@ -1,9 +1,9 @@
 //! `traffic mix`: queries of another stream added to a stream, or put in place of its own.
 
-use super::convert::{StreamWriter, Written, write_all};
+use super::convert::{MessagesLeftOut, StreamWriter, Written, no_queries, write_all};
 use super::input::{Dice, Form, InputSummary, StandIns, each_message};
 use crate::error::TrafficError;
-use crate::message::{Endpoint, Message};
+use crate::message::{Endpoint, Message, SentLen};
 use crate::read::Reading;
 use crate::wire::Header;
 use serde::{Deserialize, Serialize};
@@ -88,8 +88,8 @@ impl Mixing {
 /// client, if `other` is a capture, and for the ID.
 ///
 /// # Errors
-/// Those of [`crate::read::run`], [`TrafficError::Setting`], [`TrafficError::Stream`], [`TrafficError::Write`] and
-/// [`TrafficError::Output`].
+/// Those of [`crate::read::run`], [`TrafficError::Setting`], [`TrafficError::NoQueries`], [`TrafficError::Stream`],
+/// [`TrafficError::Write`] and [`TrafficError::Output`].
 pub fn mix(
     base: &Reading<'_>,
     other: &Reading<'_>,
@@ -119,6 +119,14 @@ pub fn mix(
         let input = write_all(base, mixing.base, &mixing.stand_ins, |incoming| {
             mixer.message(&incoming.message, incoming.is_timed)
         })?;
+        let written = mixer.writer.written();
+        if written.messages_written == 0 {
+            let left_out = MessagesLeftOut {
+                answers: mixer.counts.base_answers,
+                ..written.messages_left_out
+            };
+            return Err(no_queries(base, &input, &left_out));
+        }
         let mixed = mixer.finish(input)?;
         // It has nobody to hand over to any more, and ends.
         drop(reader.join());
@@ -244,6 +252,7 @@ impl Mixer {
             let own = Message {
                 octets,
                 is_cut: false,
+                sent_len: SentLen::Own,
                 ..*message
             };
             self.writer.message(&own, is_timed)?;
@@ -259,6 +268,7 @@ impl Mixer {
                 source,
                 octets: &other.octets,
                 is_cut: false,
+                sent_len: SentLen::Own,
                 ..*message
             };
             self.writer.message(&added, is_timed)?;

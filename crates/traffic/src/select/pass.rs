@@ -7,7 +7,7 @@ use super::expression::Travel;
 use crate::error::TrafficError;
 use crate::message::{Endpoint, Message, Transport};
 use crate::read::{
-    Assembly, Chunk, Decoded, LINK_TYPE_MESSAGE, Packet, PacketCounts, PerChunk, Ports,
+    Assembly, Chunk, Datagrams, Decoded, LINK_TYPE_MESSAGE, Packet, PacketCounts, PerChunk, Ports,
     ReadSummary, Reading, decode, found, run,
 };
 use crate::wire::View;
@@ -234,6 +234,9 @@ impl<S: Select> PerChunk for Selection<'_, S> {
         let mut part = spare.unwrap_or_default();
         for packet in chunk.iter() {
             match decode(&packet, self.ports) {
+                Decoded::Message(message) if Datagrams::of(&packet, &message).is_some() => {
+                    part.set_aside(&packet, Kind::Merged(packet.at));
+                }
                 Decoded::Message(message) => match self.place(counted, &message) {
                     Some(place) if packet.at.link_type == LINK_TYPE_MESSAGE => {
                         let at = packet.at;
@@ -274,6 +277,7 @@ impl<'w, 'c, S: Select> Writing<'w, 'c, S> {
                     packets,
                 } => self.output.records(place, link_type, packets, octets),
                 Kind::InOrder(at) => self.in_order(&Packet { octets, at }),
+                Kind::Merged(at) => self.output.merged(&Packet { octets, at }),
                 Kind::OddTime { place, at } => self.output.packet(place, &Packet { octets, at }),
                 Kind::Bare { place, at } => self.output.bare(place, &Packet { octets, at }),
             }

@@ -8,7 +8,7 @@ mod batch;
 
 pub use batch::{BATCH_ROWS, Batch, Column, Values};
 
-use super::input::{Form, StandIns, each_message};
+use super::input::{Form, InputSummary, StandIns, each_message};
 use crate::error::TrafficError;
 use crate::message::{Endpoint, Message, Transport};
 use crate::read::Reading;
@@ -37,6 +37,17 @@ pub struct TransactionCounts {
     pub unmatched_answers: u64,
     /// Messages that are not whole, or have fewer octets than were sent; they are left out.
     pub malformed: u64,
+}
+
+/// What was read, and what was made of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Transactions {
+    /// What was read.
+    #[serde(flatten)]
+    pub input: InputSummary,
+    /// What was made.
+    #[serde(flatten)]
+    pub counts: TransactionCounts,
 }
 
 /// What an answer has in common with its query, beside the question.
@@ -78,9 +89,9 @@ pub fn transactions(
     form: Form,
     stand_ins: &StandIns,
     mut sink: impl FnMut(Batch) -> ControlFlow<()>,
-) -> Result<TransactionCounts, TrafficError> {
+) -> Result<Transactions, TrafficError> {
     let mut matcher = Matcher::default();
-    each_message(reading, form, stand_ins, |incoming| {
+    let input = each_message(reading, form, stand_ins, |incoming| {
         matcher.message(&incoming.message);
         match matcher.ripe(incoming.message.time_ns) {
             Some(batch) => sink(batch),
@@ -92,7 +103,10 @@ pub fn transactions(
             break;
         }
     }
-    Ok(matcher.counts)
+    Ok(Transactions {
+        input,
+        counts: matcher.counts,
+    })
 }
 
 impl Matcher {
@@ -150,7 +164,7 @@ impl Matcher {
             time_ns: message.time_ns,
             rcode: view.rcode(opt.as_ref()),
             flags: view.header.flags,
-            octets: message.octets.len() as u32,
+            octets: message.sent_octets(),
         };
         self.batches[batch].set_answer(place, &answer);
         self.shorten(&key);

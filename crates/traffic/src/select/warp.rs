@@ -2,7 +2,7 @@
 
 mod rename;
 
-use super::convert::{Everything, StreamWriter, Written, write_all};
+use super::convert::{Everything, MessagesLeftOut, StreamWriter, Written, no_queries, write_all};
 use super::input::{Form, InputSummary, StandIns};
 use super::pass::{Passed, pass};
 use crate::error::TrafficError;
@@ -136,8 +136,8 @@ impl Clock {
 /// written one by one, and their answers with the same names only.
 ///
 /// # Errors
-/// Those of [`crate::read::run`], [`TrafficError::Setting`], [`TrafficError::NoMessages`], [`TrafficError::Write`] and
-/// [`TrafficError::Output`].
+/// Those of [`crate::read::run`], [`TrafficError::Setting`], [`TrafficError::NoMessages`], [`TrafficError::NoQueries`],
+/// [`TrafficError::Write`] and [`TrafficError::Output`].
 pub fn warp(
     reading: &Reading<'_>,
     warping: &Warping,
@@ -169,6 +169,14 @@ pub fn warp(
         input = write_all(reading, Form::Capture, &StandIns::default(), |incoming| {
             looping.message(&incoming.message)
         })?;
+        let written = looping.writer.written();
+        if written.messages_written == 0 {
+            let left_out = MessagesLeftOut {
+                answers: looping.answers_left_out,
+                ..written.messages_left_out
+            };
+            return Err(no_queries(reading, &input, &left_out));
+        }
         looping.clock.next_loop(input.messages);
     }
     Ok(Warped::Loops {

@@ -28,7 +28,7 @@ impl Clients {
     pub fn add(&mut self, hash: u64, address: IpAddr) {
         if self.table.is_full() {
             self.table
-                .make_room(&mut |item, _| leave(&mut self.gone, item));
+                .make_room(&mut |item, _, _| leave(&mut self.gone, item));
         }
         self.table.add(hash, |arena| match address {
             IpAddr::V4(address) => arena.extend_from_slice(&address.octets()),
@@ -39,7 +39,7 @@ impl Clients {
     /// Adds what another thread counted.
     pub fn merge(&mut self, other: &Self) {
         self.table
-            .merge(&other.table, &mut |item, _| leave(&mut self.gone, item));
+            .merge(&other.table, &mut |item, _, _| leave(&mut self.gone, item));
         self.gone.merge(&other.gone);
     }
 

@@ -149,8 +149,8 @@ impl FrequentItems {
         used.map(|slot| (self.item(slot), self.count(slot)))
     }
 
-    /// Drops at least half of the items; `leave` is told what every item loses of its count.
-    pub fn make_room(&mut self, leave: &mut impl FnMut(&[u8], u64)) {
+    /// Drops at least half of the items; `leave` is told what every item loses of its count, and what that count was.
+    pub fn make_room(&mut self, leave: &mut impl FnMut(&[u8], u64, u64)) {
         let mut counts: Vec<u64> = self.iter().map(|(_, count)| count).collect();
         if counts.is_empty() {
             return;
@@ -170,7 +170,7 @@ impl FrequentItems {
             let count = u64::from(upper) << 32 | u64::from(slot.count);
             let at = slot.at as usize;
             let item = &arena[at + 1..][..usize::from(arena[at])];
-            leave(item, count.min(median));
+            leave(item, count.min(median), count);
             let left = count.saturating_sub(median);
             if left > 0 {
                 self.put(slot.hash, left, item);
@@ -179,7 +179,7 @@ impl FrequentItems {
     }
 
     /// Adds what is in `other`, whose hashes have the same seed; `leave` is told what is lost where there is no room for both.
-    pub fn merge(&mut self, other: &Self, leave: &mut impl FnMut(&[u8], u64)) {
+    pub fn merge(&mut self, other: &Self, leave: &mut impl FnMut(&[u8], u64, u64)) {
         self.error += other.error;
         for slot in other.slots.iter().filter(|slot| slot.count > 0) {
             if self.is_full() {
@@ -223,7 +223,7 @@ mod tests {
 
     fn add(items: &mut FrequentItems, item: &[u8], lost: &mut HashMap<Vec<u8>, u64>) {
         if items.is_full() {
-            items.make_room(&mut |item, count| *lost.entry(item.to_vec()).or_default() += count);
+            items.make_room(&mut |item, count, _| *lost.entry(item.to_vec()).or_default() += count);
         }
         items.add(HASHING.octets(item), |arena| arena.extend_from_slice(item));
     }
@@ -244,7 +244,7 @@ mod tests {
                 *expected.entry(item).or_default() += 1;
             }
             let [mut items, other] = parts;
-            items.merge(&other, &mut |item, count| *lost.entry(item.to_vec()).or_default() += count);
+            items.merge(&other, &mut |item, count, _| *lost.entry(item.to_vec()).or_default() += count);
             let counts: HashMap<Vec<u8>, u64> = items.iter().map(|(item, count)| (item.to_vec(), count)).collect();
             prop_assert_eq!(counts.len(), items.len());
             for (item, expected) in expected {

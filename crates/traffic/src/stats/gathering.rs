@@ -10,7 +10,7 @@ use super::statistics::{CountedFrom, Statistics};
 use super::tally::Tally;
 use crate::error::TrafficError;
 use crate::message::Message;
-use crate::read::{self, Chunk, ChunkBuffer, Decoded, PerChunk, Ports, Reading, decode};
+use crate::read::{self, Chunk, ChunkBuffer, Datagrams, Decoded, PerChunk, Ports, Reading, decode};
 use crate::wire::{HEADER_LEN, View};
 use serde::Deserialize;
 use std::ops::ControlFlow;
@@ -175,20 +175,28 @@ impl<'a> Gathering<'a> {
         };
         let header = view.header;
         let is_answer = header.is_answer();
-        let side = &mut tally.sides[usize::from(is_answer)];
-        side.opcodes.add(header.opcode().into());
+        let (opt, end) = view.opt_and_end();
+        match end {
+            Ok(end) if end < message.octets.len() => {
+                if let Some(merged) = datagrams_of(tally, message) {
+                    for message in merged {
+                        self.message(counted_from, tally, batch, &message, events);
+                    }
+                    return;
+                }
+            }
+            Err(why) if !message.is_cut => tally.malformed.add(why),
+            _ => {}
+        }
+        let side = usize::from(is_answer);
+        tally.sides[side].opcodes.add(header.opcode().into());
         if header.opcode() != QUERY {
             return;
         }
-        let opt = view.opt().unwrap_or_else(|why| {
-            if !message.is_cut {
-                tally.malformed.add(why);
-            }
-            None
-        });
+        let len = message.sent_octets();
         let rcode = view.rcode(opt.as_ref());
         let question = view.question.as_ref();
-        side.add(message, header, question, opt.as_ref(), rcode);
+        tally.sides[side].add(message, header, question, opt.as_ref(), rcode, len);
         let name_hash = question.map(|question| {
             self.hashing
                 .name(message.octets, HEADER_LEN, question.name.len())
@@ -259,6 +267,19 @@ fn view_of<'m>(tally: &mut Tally, message: &Message<'m>) -> Option<View<'m>> {
     None
 }
 
+/// Counts `message`, whose records end before its last octet, by what follows: the messages of other datagrams, or nonsense. Gives
+/// the messages, if they are several.
+#[cold]
+fn datagrams_of<'m>(tally: &mut Tally, message: &Message<'m>) -> Option<Datagrams<'m>> {
+    let merged = Datagrams::of_datagram(message);
+    if merged.is_some() {
+        tally.merged += 1;
+    } else if !message.is_cut {
+        tally.malformed.trailing_octets += 1;
+    }
+    merged
+}
+
 impl PerChunk for Gathering<'_> {
     type Worker = Tally;
     type Part = Part;
@@ -287,7 +308,8 @@ impl PerChunk for Gathering<'_> {
             tally.packet(packet.at.time_ns, packet.at.len);
             match decode(&packet, self.ports) {
                 Decoded::Message(message) => {
-                    self.message(counted_from, tally, &mut batch, &message, &mut part.events);
+                    let events = &mut part.events;
+                    self.message(counted_from, tally, &mut batch, &message, events);
                 }
                 Decoded::InOrder => {
                     part.packets.push_packet(&packet);

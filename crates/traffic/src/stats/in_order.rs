@@ -76,7 +76,7 @@ impl InOrder {
             gathering.assembled(tally, events, &message);
         });
         self.match_assembled();
-        self.answered.given_up = self.matching.given_up;
+        self.answered.given_up = self.matching.given_up();
         (self.tally, self.answered, counts)
     }
 }
@@ -89,12 +89,11 @@ impl Answered {
         if answer.bits & Event::RCODE == 0 {
             return;
         }
+        // As its query is counted, whatever the answer repeats of it.
         self.failed += 1;
-        self.failed_rd += u64::from(answer.has(Event::RECURSION_DESIRED));
-        match answer.has(Event::QUESTION) {
-            true => self.failed_types.add(answer.qclass, answer.qtype),
-            // Of an answer without a question, the type is its query's; other classes than IN do not come so.
-            false => self.failed_types.add(1, matched.qtype),
+        self.failed_rd += u64::from(matched.recursion_desired);
+        if let Some((qclass, qtype)) = matched.question {
+            self.failed_types.add(qclass, qtype);
         }
     }
 }

@@ -1,13 +1,14 @@
 //! Names: how often each was asked for, the zones they are in, and which of them are junk.
 //!
-//! Only whole names are counted while a capture is read. Zones, the number of different names and random labels follow from the
-//! names when they leave the table, at the latest at the end: so they cost nothing per query, and stay exact when the table of
-//! names no longer is.
+//! Only whole names are counted while a capture is read. Zones, the number of different names, unknown top-level domains and random
+//! labels follow from the names when they leave the table, at the latest at the end: so they cost nothing per query, and stay exact
+//! when the table of names no longer is. Single labels alone are then judged by how often they came since the table was last full.
 
 use super::distinct::Distinct;
 use super::frequent::FrequentItems;
 use super::hashing::{Hashing, lower};
 use super::random_label::is_random;
+use super::tlds;
 use crate::wire::labels;
 
 /// Levels of zones that are counted: top-level domains, and two below.
@@ -30,6 +31,8 @@ pub struct NamesGone {
     pub distinct: Distinct,
     /// By level, from the top-level domains on.
     pub zones: [FrequentItems; LEVELS],
+    /// Queries for a name whose top-level domain is not in the root zone; until the end, of those that left the table of zones alone.
+    pub unknown_tld: u64,
     /// Queries for a name with a label that seems to be random.
     pub random: u64,
 }
@@ -39,16 +42,17 @@ impl Default for NamesGone {
         Self {
             distinct: Distinct::default(),
             zones: std::array::from_fn(|_| FrequentItems::new(MAX_ZONES)),
+            unknown_tld: 0,
             random: 0,
         }
     }
 }
 
 impl NamesGone {
-    /// Takes `count` queries for `name`, in wire format without the root label.
-    fn leave(&mut self, name: &[u8], count: u64) {
+    /// Takes `count` queries for `name`, in wire format without the root label, of `all` that the table had of it.
+    fn leave(&mut self, name: &[u8], count: u64, all: u64) {
         self.distinct.add(Hashing::fixed().octets(name));
-        if is_random(name, count) {
+        if is_random(name, all) {
             self.random += count;
         }
         let mut starts = [0; 128];
@@ -62,7 +66,8 @@ impl NamesGone {
         let suffixes = starts[..depth].iter().rev().map(|start| &name[*start..]);
         for (zone, table) in suffixes.zip(&mut self.zones) {
             if table.is_full() {
-                table.make_room(&mut |_, _| {});
+                let unknown_tld = &mut self.unknown_tld;
+                table.make_room(&mut |zone, lost, _| *unknown_tld += unknown(zone, lost));
             }
             table.put(Hashing::fixed().octets(zone), count, zone);
         }
@@ -83,7 +88,7 @@ impl Names {
     pub fn add(&mut self, hash: u64, name: &[u8]) {
         if self.table.is_full() {
             self.table
-                .make_room(&mut |name, count| self.gone.leave(name, count));
+                .make_room(&mut |name, count, all| self.gone.leave(name, count, all));
         }
         self.table
             .add(hash, |arena| push_lower(arena, &name[..name.len() - 1]));
@@ -91,22 +96,40 @@ impl Names {
 
     /// Adds what another thread counted.
     pub fn merge(&mut self, other: &Self) {
-        self.table.merge(&other.table, &mut |name, count| {
-            self.gone.leave(name, count)
+        self.table.merge(&other.table, &mut |name, count, all| {
+            self.gone.leave(name, count, all)
         });
         self.gone.distinct.merge(&other.gone.distinct);
         for (own, other) in self.gone.zones.iter_mut().zip(&other.gone.zones) {
-            own.merge(other, &mut |_, _| {});
+            let unknown_tld = &mut self.gone.unknown_tld;
+            own.merge(other, &mut |zone, lost, _| {
+                *unknown_tld += unknown(zone, lost);
+            });
         }
+        self.gone.unknown_tld += other.gone.unknown_tld;
         self.gone.random += other.gone.random;
     }
 
     /// The table, and what is known of all names that were ever in it.
     pub fn finish(mut self) -> (FrequentItems, NamesGone) {
         for (name, count) in self.table.iter() {
-            self.gone.leave(name, count);
+            self.gone.leave(name, count, count);
         }
+        let tlds = self.gone.zones[0].iter();
+        self.gone.unknown_tld += tlds.map(|(zone, count)| unknown(zone, count)).sum::<u64>();
         (self.table, self.gone)
+    }
+}
+
+/// What of `count` queries below `zone` is for an unknown top-level domain that leaves its table: nothing of other zones, whose queries
+/// count where their top-level domain is.
+fn unknown(zone: &[u8], count: u64) -> u64 {
+    let mut labels = labels(zone);
+    let is_unknown = labels.next().is_some_and(|tld| !tlds::is_known(tld));
+    if is_unknown && labels.next().is_none() {
+        count
+    } else {
+        0
     }
 }
 
@@ -165,5 +188,22 @@ mod tests {
                 .collect();
             assert!(top.contains(&b"".to_vec()) && top.contains(&b"\x03net".to_vec()));
         }
+    }
+
+    #[test]
+    fn junk_is_counted_whole_though_neither_names_nor_zones_have_room() {
+        let mut names = Names::new(0);
+        names.gone.zones = std::array::from_fn(|_| FrequentItems::new(0));
+        for number in 0..5000 {
+            let tld = format!("q{number:07x}");
+            add(&mut names, &["a", &tld]);
+            add(&mut names, &["www", "example", "com"]);
+            // Neither is random: one comes too often for that, the other is no single label.
+            add(&mut names, &["localhost"]);
+            add(&mut names, &["qwfkzbx", "com"]);
+        }
+        let (table, gone) = names.finish();
+        assert!(table.error() > 0 && gone.zones[0].error() > 0);
+        assert_eq!((gone.unknown_tld, gone.random), (10_000, 0));
     }
 }

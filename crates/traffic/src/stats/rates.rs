@@ -40,6 +40,8 @@ pub struct RateSummary {
     pub p95: f64,
     /// The rate of the second with the most.
     pub max: f64,
+    /// Queries at times for which there was no memory, without which are the latter two.
+    pub beyond: u64,
 }
 
 /// The time in which nearly all requests are: without those whose clock was wrong, as it seems.
@@ -191,6 +193,7 @@ impl Rates {
             mean: requests.saturating_sub(window.outside) as f64 / duration_s.max(1.0),
             p95: p95.into(),
             max: counts.last().copied().unwrap_or(0).into(),
+            beyond: self.beyond,
         }
     }
 }
@@ -248,6 +251,7 @@ mod tests {
             mean: 5.2,
             p95: 50.0,
             max: 70.0,
+            beyond: 0,
         };
         assert_eq!(summary, expected);
         rates.add(BLOCK - 39, 0);

@@ -169,12 +169,26 @@ fn type_reports(types: &TypeCounter, failed: &TypeCounter) -> Vec<TypeReport> {
             *qtype,
         )
     });
+    // What has no room among the requests may have it among those that failed.
+    let has_row = |pair: (u16, u16)| types.get(pair.0, pair.1) > 0 && pair != TypeCounter::REST;
+    let failed_rest = || -> u64 {
+        let rest = failed.iter().filter(|row| !has_row((row.0, row.1)));
+        rest.map(|(.., count)| count).sum()
+    };
     rows.into_iter()
-        .map(|(qclass, qtype, count)| TypeReport {
-            class: Class::from_int(qclass).to_string(),
-            qtype: Rtype::from_int(qtype).to_string(),
-            count,
-            failed: failed.get(qclass, qtype),
+        .map(|(qclass, qtype, count)| match (qclass, qtype) {
+            TypeCounter::REST => TypeReport {
+                class: "other".to_owned(),
+                qtype: "other".to_owned(),
+                count,
+                failed: failed_rest(),
+            },
+            _ => TypeReport {
+                class: Class::from_int(qclass).to_string(),
+                qtype: Rtype::from_int(qtype).to_string(),
+                count,
+                failed: failed.get(qclass, qtype),
+            },
         })
         .collect()
 }

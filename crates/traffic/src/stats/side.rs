@@ -80,7 +80,7 @@ struct Second {
 }
 
 impl Side {
-    /// Counts a message of opcode QUERY.
+    /// Counts a message of opcode QUERY, which has `len` octets if that is known.
     #[inline]
     pub fn add(
         &mut self,
@@ -89,13 +89,14 @@ impl Side {
         question: Option<&Question<'_>>,
         opt: Option<&Opt<'_>>,
         rcode: u16,
+        len: Option<usize>,
     ) {
         self.messages += 1;
         self.count_second(message.time_ns);
         self.transports[message.transport as usize] += 1;
         self.families[usize::from(message.source.address.is_ipv6())] += 1;
-        if !message.is_cut {
-            self.octets.add(message.octets.len() as u64);
+        if let Some(len) = len {
+            self.octets.add(len as u64);
         }
         let has_failed = rcode != 0;
         self.rcodes.add(rcode);

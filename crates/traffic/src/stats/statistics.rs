@@ -9,16 +9,13 @@ use super::random_label::is_shown_random;
 use super::side::Side;
 use super::stored_items::StoredItems;
 use super::tally::{MalformedCounts, Tally};
-use super::{tlds, zipf};
+use super::zipf;
 use crate::error::NotMergeable;
 use crate::read::{AssemblyCounts, FileSummary, PacketCounts, ReadSummary, found};
-use crate::wire::{labels, shown_name};
+use crate::wire::shown_name;
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
-
-/// The version of the form in which statistics are stored.
-const VERSION: u32 = 1;
 
 /// What the requests of a capture are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,12 +80,6 @@ pub struct NameStatistics {
 impl NameStatistics {
     fn of(names: Names, stores_all: bool) -> Self {
         let (table, gone) = names.finish();
-        let known = tlds::known();
-        let unknown_tld = gone.zones[0]
-            .iter()
-            .filter(|(zone, _)| labels(zone).next().is_some_and(|tld| !known.contains(tld)))
-            .map(|(_, count)| count)
-            .sum();
         let top = StoredItems::of(&table, stores_all, shown_name);
         Self {
             count: (table.error() == 0).then_some(table.len() as u64),
@@ -98,7 +89,7 @@ impl NameStatistics {
             zones: gone
                 .zones
                 .map(|zones| StoredItems::of(&zones, stores_all, shown_name)),
-            unknown_tld,
+            unknown_tld: gone.unknown_tld,
             random: gone.random,
         }
     }
@@ -228,6 +219,8 @@ pub struct Statistics {
     pub left_out: PacketCounts,
     /// Messages that are not whole.
     pub malformed: MalformedCounts,
+    /// UDP datagrams in which further messages follow the first, which alone is counted.
+    pub merged: u64,
     /// TCP connections and fragments.
     pub assembly: AssemblyCounts,
     /// Queries.
@@ -243,6 +236,18 @@ pub struct Statistics {
 }
 
 impl Statistics {
+    /// The version of the form in which statistics are stored. A field that was added later and is zero where it is not stored is no
+    /// other version; a field that means something else is.
+    ///
+    /// 2: a query's failure counts where the query does, by class, type and RD; pairs of class and type with a count of their own are the
+    /// lowest ones, not the first; sizes of C-DNS are those that the file tells; data at wrong places of TCP are no messages.
+    pub const VERSION: u32 = 2;
+
+    /// The version of the form in which they were stored, or will be.
+    pub fn version(&self) -> u32 {
+        self.version
+    }
+
     pub(super) fn of(
         counted_from: CountedFrom,
         stores_all: bool,
@@ -257,7 +262,7 @@ impl Statistics {
         queries.end_second();
         answers.end_second();
         Self {
-            version: VERSION,
+            version: Self::VERSION,
             counted_from,
             span_ns: (packets > 0).then_some(tally.span_ns),
             reading_s: reading.as_secs_f64(),
@@ -266,6 +271,7 @@ impl Statistics {
             files: read.files,
             left_out: tally.left_out,
             malformed: tally.malformed,
+            merged: tally.merged,
             assembly,
             queries,
             answers,
@@ -285,7 +291,7 @@ impl Statistics {
     /// if one was stored by another version. Then nothing was added.
     pub fn merge(&mut self, other: Self) -> Result<(), NotMergeable> {
         let refuse = |why| Err(NotMergeable { why });
-        if self.version != VERSION || other.version != VERSION {
+        if [self.version, other.version] != [Self::VERSION; 2] {
             return refuse(
                 "one was stored by another version of dnsrig; make it anew from its captures",
             );
@@ -310,6 +316,7 @@ impl Statistics {
         self.files.extend(other.files);
         self.left_out.add(&other.left_out);
         self.malformed.merge(&other.malformed);
+        self.merged += other.merged;
         self.assembly.add(&other.assembly);
         self.queries.merge(&other.queries);
         self.answers.merge(&other.answers);

@@ -16,7 +16,6 @@ pub struct StoredItems {
     /// counts.
     pub error: u64,
     /// Whether all items that there was memory for are here, and not the most frequent alone.
-    #[serde(default)]
     pub has_all: bool,
 }
 
@@ -195,9 +194,5 @@ mod tests {
         assert_eq!(all.items.len(), 20_000);
         let sum: u64 = all.items.iter().map(|(_, count)| count).sum();
         assert_eq!(sum, 2 * 3 * 15_000);
-        // What was stored before there was a choice has the most frequent alone.
-        let old: StoredItems =
-            serde_json::from_str(r#"{"items": [["a", 1]], "error": 0}"#).unwrap();
-        assert!(!old.has_all);
     }
 }

@@ -18,6 +18,8 @@ pub struct MalformedCounts {
     pub question: u64,
     /// With a record that is not whole, or whose name is wrong; header and question are counted as of any other message.
     pub record: u64,
+    /// With octets after the last record; the message is counted as any other.
+    pub trailing_octets: u64,
 }
 
 impl MalformedCounts {
@@ -36,6 +38,7 @@ impl MalformedCounts {
         self.header += other.header;
         self.question += other.question;
         self.record += other.record;
+        self.trailing_octets += other.trailing_octets;
     }
 }
 
@@ -50,6 +53,8 @@ pub struct Tally {
     pub left_out: PacketCounts,
     /// Messages that are not whole.
     pub malformed: MalformedCounts,
+    /// UDP datagrams in which further messages follow the first.
+    pub merged: u64,
     /// Queries and answers.
     pub sides: [Side; 2],
     /// Names, if they are wanted.
@@ -66,6 +71,7 @@ impl Tally {
             octets: 0,
             left_out: PacketCounts::default(),
             malformed: MalformedCounts::default(),
+            merged: 0,
             sides: [Side::default(), Side::default()],
             names: (most_names > 0).then(|| Names::new(most_names)),
             clients: Clients::new(most_clients),
@@ -88,6 +94,7 @@ impl Tally {
         self.octets += other.octets;
         self.left_out.add(&other.left_out);
         self.malformed.merge(&other.malformed);
+        self.merged += other.merged;
         for (own, other) in self.sides.iter_mut().zip(&mut other.sides) {
             own.end_second();
             other.end_second();

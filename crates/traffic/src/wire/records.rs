@@ -67,26 +67,32 @@ impl<'a> Records<'a> {
 
     #[inline]
     fn read(&mut self, section: Section) -> Option<Record<'a>> {
-        let owner = self.at;
-        let fixed = skip_name(self.message, owner)?;
-        let &[a, b, c, d, e, f, g, h, i, j] = self.message.get(fixed..)?.first_chunk::<10>()?;
-        let start = fixed + 10;
-        let end = start + usize::from(u16::from_be_bytes([i, j]));
-        if end > self.message.len() {
-            return None;
-        }
-        self.at = end;
-        Some(Record {
-            message: self.message,
-            section,
-            owner,
-            fixed,
-            rtype: u16::from_be_bytes([a, b]),
-            class: u16::from_be_bytes([c, d]),
-            ttl: u32::from_be_bytes([e, f, g, h]),
-            rdata: start..end,
-        })
+        let record = record_at(self.message, self.at, section)?;
+        self.at = record.rdata.end;
+        Some(record)
     }
+}
+
+/// The record of `section` that begins at `owner`; `None` if it is not whole.
+#[inline]
+pub(super) fn record_at(message: &[u8], owner: usize, section: Section) -> Option<Record<'_>> {
+    let fixed = skip_name(message, owner)?;
+    let &[a, b, c, d, e, f, g, h, i, j] = message.get(fixed..)?.first_chunk::<10>()?;
+    let start = fixed + 10;
+    let end = start + usize::from(u16::from_be_bytes([i, j]));
+    if end > message.len() {
+        return None;
+    }
+    Some(Record {
+        message,
+        section,
+        owner,
+        fixed,
+        rtype: u16::from_be_bytes([a, b]),
+        class: u16::from_be_bytes([c, d]),
+        ttl: u32::from_be_bytes([e, f, g, h]),
+        rdata: start..end,
+    })
 }
 
 impl<'a> Iterator for Records<'a> {

@@ -59,8 +59,8 @@ OPTIONS: tuple[Callable[[Command], Command], ...] = (
         "--replay",
         type=click.Path(),
         metavar="CAPTURE",
-        help="Send a capture's queries (pcap, pcapng; also gzip, zstd, xz) at their times, each client from a socket "
-        "or session of its own.",
+        help="Send a capture's queries (pcap, pcapng; also gzip, zstd, xz) at their times, or those of a query file "
+        "whose lines have times (.txt), each client from a socket or session of its own.",
     ),
     queries(
         "--capture-port",

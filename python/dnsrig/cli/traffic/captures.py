@@ -66,6 +66,8 @@ def claim_outputs(
                 raise click.UsageError(f"standard output takes either {what} or the JSON object: name a {named}.")
             check_output_is_open()
             continue
+        if output.is_dir():
+            raise click.UsageError(f"'{output}' is a folder: name another {named}.")
         folder = output.parent
         if not folder.is_dir():
             wrong = f"{folder} is not a folder:" if folder.exists() else f"the folder {folder} is missing: make it, or"

@@ -82,39 +82,67 @@ def read(files: Sequence[Path], output: Path, form: str) -> dict[str, Any]:
         raise InputError("from Parquet to Parquet there is nothing to convert: say by --to what is to be written")
     writer = _core.TransactionWriter(output, form)
     for file in files:
+        first_row = 0
         for batch in _batches(file):
-            columns = {name: _plain(batch, name, file) for name in _READ}
+            columns = {name: _plain(batch, name, file, first_row) for name in _READ}
             numbers = [_fixed(columns[name]) for name in ("time", "id", "client_port", "server_port")]
             texts = [
                 part for name in ("client", "server", "transport", "query") for part in _ends_and_data(columns[name])
             ]
-            writer.write(*numbers, *texts)
+            writer.write(file, first_row, *numbers, *texts)
+            first_row += len(batch)
     written: dict[str, Any] = json.loads(writer.finish())
+    if written["messages_written"] == 0:
+        left_out = written["messages_left_out"]
+        reasons = ", ".join(f"{number} {reason.replace('_', ' ')}" for reason, number in left_out.items() if number)
+        raise InputError(
+            f"{', '.join(map(str, files))}: no query to be written: {reasons or 'no row'}; give a file with queries"
+        )
     return written
 
 
 def _batches(file: Path) -> Iterator[pa.RecordBatch]:
     try:
         parquet = pq.ParquetFile(file)
-        missing = set(_READ) - set(parquet.schema_arrow.names)
+        names = parquet.schema_arrow.names
+        missing = set(_READ) - set(names)
         if missing:
             raise InputError(
                 f"{file} has no column {', '.join(sorted(missing))}: it is not of `dnsrig traffic convert`"
             )
+        if twice := [name for name in _READ if names.count(name) > 1]:
+            raise InputError(f"{file} has the column {twice[0]} {names.count(twice[0])} times: leave one of them")
         yield from parquet.iter_batches(BATCH_ROWS, columns=list(_READ))
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowException, OSError) as error:
         raise InputError(f"{file}: cannot be read as Parquet: {error}") from error
 
 
-def _plain(batch: pa.RecordBatch, name: str, file: Path) -> pa.Array:
-    """Give a column in the type that the core takes."""
+def _plain(batch: pa.RecordBatch, name: str, file: Path, first_row: int) -> pa.Array:
+    """Give a column in the type that the core takes; the batch begins at `first_row` of `file`."""
+    column = batch.column(name)
     try:
-        column = batch.column(name).cast(_READ[name])
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise InputError(f"{file}: column {name} is not what `dnsrig traffic convert` writes: {error}") from error
+        if name == "time":
+            column = _with_ns(column, file)
+        column = column.cast(_READ[name])
+    except pa.ArrowException as error:
+        rows = f"{first_row} to {first_row + len(batch) - 1} (counted from 0)"
+        raise InputError(
+            f"{file}: column {name} is not what `dnsrig traffic convert` writes, in rows {rows}: {error}"
+        ) from error
     if column.null_count:
-        raise InputError(f"{file}: column {name} has rows without a value")
+        row = first_row + column.is_null().index(True).as_py()
+        raise InputError(f"{file}: column {name} has no value in row {row} (counted from 0)")
     return column
+
+
+def _with_ns(times: pa.Array, file: Path) -> pa.Array:
+    """Give times in ns since 1970: timestamps of any unit; whole numbers are such already."""
+    kind = times.type
+    if pa.types.is_timestamp(kind):
+        return times.cast(pa.timestamp("ns", tz=kind.tz))
+    if pa.types.is_integer(kind):
+        return times
+    raise InputError(f"{file}: column time is of type {kind}: it must be timestamps, or whole numbers of ns since 1970")
 
 
 def _fixed(column: pa.Array) -> bytes:

@@ -1,6 +1,9 @@
 """How the traffic commands read captures: their shared arguments and options, and progress."""
 
+import errno
 import json
+import os
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +17,24 @@ from dnsrig.cli.progress import WorkProgress
 
 JITTER_NS = 1_000_000
 """Packets of several queues of a network card change places by less, which alters no figure."""
-CAPTURE_FILE = click.Path(exists=True, dir_okay=False, readable=True, allow_dash=True, path_type=Path)
+OFTEN_BACK = 0.1
+"""A greater share of packets is more than that, however small the steps: a file in reverse order has many."""
+
+
+class InputFile(click.Path):
+    """A file that can be read; what cannot be looked at is not said to be missing."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 (click's signature)
+        """Convert and check."""
+        try:
+            Path(value).stat()
+        except OSError as error:
+            if error.errno not in {errno.ENOENT, errno.ENOTDIR}:
+                self.fail(f"'{os.fspath(value)}' cannot be looked at: {error.strerror}.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+CAPTURE_FILE = InputFile(exists=True, dir_okay=False, readable=True, allow_dash=True, path_type=Path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +95,11 @@ def work(what: str, files: Sequence[Path], call: Callable[[Callable[[int], None]
 
 
 def warn_of_files(files: Sequence[dict[str, Any]]) -> None:
-    """Say on standard error which files were not whole."""
+    """Say on standard error which files were not whole, and which were given twice."""
+    named = Counter(file["file"] for file in files)
+    for name, times in named.items():
+        if times > 1:
+            click.echo(f"warning: {name} is given {times} times: what is in it is taken as often", err=True)
     for file in files:
         name = "standard input" if file["file"] == "-" else file["file"]
         after = f"after packet {file['packets']:,}"
@@ -88,7 +112,8 @@ def warn_of_files(files: Sequence[dict[str, Any]]) -> None:
                 f"warning: {name}: {file['without_time']:,} packets without a time got that of the packet before",
                 err=True,
             )
-        if file["furthest_back_ns"] > JITTER_NS:
+        is_often = file["back_in_time"] > OFTEN_BACK * file["packets"]
+        if file["furthest_back_ns"] > JITTER_NS or is_often:
             click.echo(
                 f"warning: {name}: times run backwards at {file['back_in_time']:,} packets, by up to "
                 f"{duration(file['furthest_back_ns'])}: it is read in the order of its packets",

@@ -20,7 +20,11 @@ from dnsrig.cli.zone_reading import file_name
 @OUTPUT
 @click.option("--clients", type=Share(0, 1), default=None, metavar="SHARE", help="How many of the clients: 10% or 0.1.")
 @click.option(
-    "--target-qps", type=RATE, default=None, help="Queries a second to reach; reads the files twice, and searches keys."
+    "--target-qps",
+    type=RATE,
+    default=None,
+    help="Queries a second to reach; reads the files twice, and searches keys. Keeps every client in memory, in each "
+    "thread that meets it.",
 )
 @click.option(
     "--key",

@@ -30,7 +30,11 @@ OF_READING = {"counted_from": "--count", "names": "--names", "clients": "--clien
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=CAPTURE_FILE, metavar="FILE...")
 @click.option(
-    "--merge", "is_merge", is_flag=True, help="FILEs are what --json printed, or that compressed: add them up."
+    "--merge",
+    "is_merge",
+    is_flag=True,
+    help="FILEs are what --json printed, or that compressed: add them up. With more than 10,000 names, zones or "
+    "clients their counts have a stated error, unless --store-all was given with --json.",
 )
 @click.option("--compare", "is_compare", is_flag=True, help="Compare two FILEs, captures or what --json printed.")
 @click.option(

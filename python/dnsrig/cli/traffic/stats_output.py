@@ -10,9 +10,17 @@ from dnsrig.cli.format import count, duration, octets, share, span
 from dnsrig.report.traffic.parts import Facts, Part, Table
 
 LISTED = 10
-"""Names and zones that are listed; the JSON object has more."""
+"""Clients, names and zones that are listed; the JSON object has more."""
 ACTIVITY = ("fewer than 10 requests", "10 to 100", "more than 100")
 LEVELS = ("top-level domain", "zone, second level", "zone, third level")
+UNUSED_TCP = (
+    ("bad_header", "segments with a bad header"),
+    ("unplaced", "segments without a known place"),
+    ("misplaced", "ends read from a wrong place"),
+    ("given_up", "segments given up for want of memory"),
+    ("gaps", "gaps"),
+    ("incomplete", "messages not whole"),
+)
 COLUMN = 26
 
 Row = tuple[str, str]
@@ -39,6 +47,7 @@ def parts_of(found: Mapping[str, Any]) -> Iterator[Part]:
     yield from _codes(found)
     yield Facts((*_answers(found), *_messages(found)))
     yield Facts(tuple(_clients(found["clients"])))
+    yield from _top("client", found["clients"]["top"], found["requests"])
     if found["names"] is not None:
         yield from _names(found["names"], found["requests"])
     yield Facts(tuple(_packets(found)))
@@ -61,6 +70,8 @@ def _requests(found: Mapping[str, Any]) -> Iterator[Row]:
     yield "mean rate", _rate(found["rate_qps"]["mean"])
     yield "95 % burst", _rate(found["rate_qps"]["p95"])
     yield "maximum burst", _rate(found["rate_qps"]["max"])
+    if found["rate_qps"]["beyond"]:
+        yield "", f"bursts without {count(found['rate_qps']['beyond'])} requests, whose times are too far apart"
     yield "recursion desired", f"{count(rd['count'])}, failed {_failing(rd['failed'], rd['count'])}"
     yield "authoritative answers", count(found["aa"])
 
@@ -77,7 +88,7 @@ def _tcp(tcp: Mapping[str, Any]) -> Iterator[Row]:
 def _types(found: Mapping[str, Any]) -> Table:
     rows = tuple(
         (
-            row["type"] if row["class"] == "IN" else f"{row['type']} {row['class']}",
+            row["type"] if row["class"] in ("IN", "other") else f"{row['type']} {row['class']}",
             count(row["count"]),
             share(row["count"], found["requests"]),
             count(row["failed"]),
@@ -105,6 +116,8 @@ def _answers(found: Mapping[str, Any]) -> Iterator[Row]:
     answers, requests = found["answers"], found["requests"]
     yield "answered", _failing(answers["answered"], requests)
     yield "unanswered", _failing(answers["unanswered"], requests)
+    if answers["given_up"]:
+        yield "", f"{count(answers['given_up'])} not waited for, for want of memory"
     yield "answers without a query", _failing(answers["unmatched"], answers["count"])
     latency = found["latency_ns"]
     if latency is not None:
@@ -177,12 +190,19 @@ def _top(what: str, top: Mapping[str, Any], requests: int) -> Iterator[Table]:
 
 
 def _packets(found: Mapping[str, Any]) -> Iterator[Row]:
-    packets = found["packets"]
+    packets, tcp = found["packets"], found["tcp"]
     yield "packets", f"{count(packets['read'])}, of DNS {count(packets['dns'])}"
     for key, words in (("not_dns", "not DNS"), ("malformed", "malformed messages"), ("fragments", "fragments")):
         seen = [f"{count(number)} {name.replace('_', ' ')}" for name, number in packets[key].items() if number]
         if seen:
             yield words, ", ".join(seen)
+    if packets["merged"]:
+        yield "several datagrams as one", f"{count(packets['merged'])}, the messages of which are counted each"
+    if tcp["retransmitted"]:
+        yield "TCP packets sent again", count(tcp["retransmitted"])
+    unused = [f"{count(tcp[key])} {words}" for key, words in UNUSED_TCP if tcp[key]]
+    if unused:
+        yield "TCP not used", ", ".join(unused)
     read = found["throughput"]
     yield (
         "read at",

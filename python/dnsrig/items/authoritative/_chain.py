@@ -1,6 +1,7 @@
 """What the items about the chain of denial share: the NSEC and NSEC3 records of the sample."""
 
-from collections.abc import Callable, Iterable
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import dns.message
@@ -12,13 +13,18 @@ from dns.rdtypes.ANY.NSEC3 import NSEC3
 from dns.rdtypes.ANY.NSEC3PARAM import NSEC3PARAM
 from dns.rdtypes.ANY.RRSIG import RRSIG
 
-from dnsrig.items.authoritative._answers import expanded_name, sample
-from dnsrig.verification.denial import Types, hash_of_owner, nsec3_hash, types_of
+from dnsrig.items.authoritative._answers import child_of, expanded_name, sample
+from dnsrig.verification.denial import Types, beyond, hash_of_owner, nsec3_hash, types_of
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 
 MADE_LABEL = b"\x00"
 """Begins the Next Domain Name of NSEC records that are made on the fly (RFC 4470 section 3, RFC 9824 section 3)."""
+
+WHOLE = "the chain was seen whole"
+LEAST_SHARE = 0.0001
+CANDIDATES = 5000
+"""Names that are hashed, to find some whose hashes lie where they are wanted; a tenth where hashing takes long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +61,34 @@ def links_in(exchange: Exchange, origin: dns.name.Name) -> list[Link]:
         if rrset.name.is_subdomain(origin) and not _is_of_child(message, rrset, origin):
             found += [Link(rrset.name, one, rrset.ttl, exchange) for one in rrset if isinstance(one, NSEC | NSEC3)]
     return found
+
+
+def links_beside(
+    subject: AuthoritativeSubject, names: Sequence[dns.name.Name], hashed: Sequence[dns.name.Name]
+) -> Iterator[Link]:
+    """Ask so that the records of names would be in the denials, if they have any.
+
+    Of `names` these are NSEC records, of `hashed` NSEC3 records with the first parameters that the sample shows.
+    """
+    parameters = {(one.record.salt, one.record.iterations) for one in links(subject) if isinstance(one.record, NSEC3)}
+    asked = [] if parameters else [following for name in names if (following := beyond(name)) is not None]
+    if parameters and hashed:
+        salt, iterations = min(parameters)
+        absent = subject.once("hashes of absent names", lambda: _absent_by_hash(subject, salt, iterations))
+        in_order = sorted(absent)
+        for name in hashed:
+            # The record that covers the next hash is that of the name, if it has one and nothing lies between.
+            place = bisect_right(in_order, nsec3_hash(name, salt, iterations))
+            asked.append(child_of(subject.origin, absent[in_order[place % len(in_order)]]))
+    for name in asked:
+        yield from links_in(subject.answers.get(name, RdataType.A), subject.origin)
+
+
+def _absent_by_hash(subject: AuthoritativeSubject, salt: bytes, iterations: int) -> dict[bytes, bytes]:
+    """Give labels below the apex that the zone has not by the hashes of their names."""
+    count = CANDIDATES if iterations < CANDIDATES // 10 else CANDIDATES // 10
+    labels = [f"{subject.denied_label.decode()}-{number}".encode() for number in range(count)]
+    return {nsec3_hash(child_of(subject.origin, label), salt, iterations): label for label in labels}
 
 
 def _is_of_child(message: dns.message.Message | None, rrset: dns.rrset.RRset, origin: dns.name.Name) -> bool:
@@ -113,6 +147,40 @@ def links_by_name(found: Iterable[Link]) -> Callable[[dns.name.Name], Link | Non
 def is_made(record: NSEC) -> bool:
     """Say whether a record looks as if it was made for the one query."""
     return bool(record.next.labels) and record.next.labels[0].startswith(MADE_LABEL)
+
+
+def extent(found: Iterable[Link]) -> str:
+    """Say how much of the chain the records are, as a clause for a pass that is not to be read as more than it is."""
+    every = list(found)
+    nexts = {
+        link.owner: link.record.next for link in every if isinstance(link.record, NSEC) and not is_made(link.record)
+    }
+    chains: dict[tuple[int, bytes], dict[bytes, bytes]] = {}
+    for link in every:
+        if isinstance(link.record, NSEC3) and (owner := hash_of_owner(link.owner)) is not None:
+            chains.setdefault((link.record.iterations, link.record.salt), {})[owner] = link.record.next
+    if nexts:
+        unseen = len({name for name in nexts.values() if name not in nexts})
+        return f"the chain goes on after {unseen} of them, with records that were not seen" if unseen else WHOLE
+    if not chains:
+        return "they are made on the fly"
+    # A record from another chain than the others does not make up for what these lack.
+    share, is_whole = min((sum(map(_span, chain.items())), _is_round(chain)) for chain in chains.values())
+    if is_whole:
+        return WHOLE
+    percent = f"{min(share * 100, 99.9):.3g}" if share > LEAST_SHARE else f"less than {LEAST_SHARE * 100:.2g}"
+    return f"they span {percent} % of the chain, and of the rest nothing is known"
+
+
+def _is_round(chain: Mapping[bytes, bytes]) -> bool:
+    return all(following in chain for following in chain.values())
+
+
+def _span(record: tuple[bytes, bytes]) -> float:
+    """Give the share of all hashes that lie from one to the next; all where both are the same."""
+    first, following = (int.from_bytes(one) for one in record)
+    every = 1 << (8 * len(record[0]))
+    return ((following - first - 1) % every + 1) / every
 
 
 def known_names(subject: AuthoritativeSubject) -> list[dns.name.Name]:

@@ -44,9 +44,7 @@ def apex_rrset(subject: AuthoritativeSubject, exchange: Exchange, rtype: RdataTy
     return next(wanted, None)
 
 
-def ds_evidence(subject: AuthoritativeSubject) -> Exchange | Evidence:
+def ds_evidence(subject: AuthoritativeSubject) -> Evidence:
     """Show the DS records that an item judged by."""
-    if subject.given_ds is None and subject.parent_ds is not None:
-        return subject.parent_ds
     lines = "\n".join(f"{subject.origin} IN DS {record}" for record in subject.ds)
     return Evidence("DS records as given", lines)

@@ -8,12 +8,12 @@ import dns.rdata
 from dns.rdatatype import RdataType
 
 from dnsrig.items.authoritative._answers import denied_name
-from dnsrig.items.authoritative._sizes import limits_rate
+from dnsrig.items.authoritative._sizes import largest_known, limits_rate, nothing_larger
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.authoritative import LARGE_PAYLOAD, AuthoritativeSubject, rrset_of
-from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, not_applicable, passed, passed_by_tcp
+from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed, passed_by_tcp
 
 SMALL = 512
 LEAST_LIMIT = 1220
@@ -32,8 +32,9 @@ ITEM = Item(
         "The zone's DNSKEY RRset is asked for with DO and a UDP payload size of 4096: the response has DNSKEY and "
         "RRSIG records, and an OPT record. It may have TC if the server has a limit of its own, which is no lower than "
         "1220 octets; the records come by TCP then. The same with a payload size of 512 has TC if the answer does not "
-        "fit, and the records come by TCP. Where the keys are too short for that, a larger RRset, or the denial of a "
-        "name, is asked for as well. In a zone that is not signed the response has neither, and an OPT record."
+        "fit, and the records come by TCP. Where the keys are too short for that, a larger RRset, or what has the "
+        "largest response that is known, is asked for as well. In a zone that is not signed the response has neither, "
+        "and an OPT record."
     ),
     dig=(
         "dig @{server} -p {port} {zone} DNSKEY +norec +dnssec +bufsize=4096 +ignore",
@@ -84,7 +85,7 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     # Few and short keys: another RRset has to show it.
     place = subject.landmarks.larger_than(SMALL)
     if place is None:
-        return _by_denial(subject, large)
+        return _by_largest(subject)
     large = subject.asker.udp(Query(name=place.name, rtype=place.rtype, do=True, payload=LARGE_PAYLOAD))
     if large.message is None:
         return subject.unanswered(large)
@@ -95,26 +96,25 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     return _by_tcp_if_truncated(subject, large)
 
 
-def _by_denial(subject: AuthoritativeSubject, keys: Exchange) -> Outcome:
-    """Judge by the denial of a name, whose proof is the largest response of zones with few and short keys."""
-    denial = subject.asker.udp(Query(name=denied_name(subject), rtype=RdataType.A, do=True, payload=LARGE_PAYLOAD))
-    if denial.message is None:
-        return subject.unanswered(denial)
-    whole = subject.asker.tcp(denial.query) if denial.is_truncated else denial
+def _by_largest(subject: AuthoritativeSubject) -> Outcome:
+    """Judge by the largest response that is known, such as the denial of a name, in zones with few and short keys."""
+    largest = largest_known(subject)
+    if largest is None or largest.octets <= SMALL:
+        return nothing_larger(subject, SMALL)
+    by_udp = subject.asker.udp(replace(largest.query, payload=LARGE_PAYLOAD))
+    if by_udp.message is None:
+        return subject.unanswered(by_udp)
+    if not by_udp.is_truncated:
+        if by_udp.octets <= SMALL:
+            return nothing_larger(subject, SMALL)
+        return passed(f"A response of {by_udp.octets} octets, the largest that is known, came by UDP.", by_udp)
+    whole = subject.asker.tcp(by_udp.query)
     if whole.message is None:
         return subject.unanswered(whole)
-    if whole.octets <= SMALL:
-        reason = (
-            f"The largest responses of the zone that are known, its keys ({keys.octets} octets) and the denial of a "
-            f"name ({whole.octets}), fit into {SMALL}; --name may name a large RRset."
-        )
-        return not_applicable(reason, keys, whole)
-    if not denial.is_truncated:
-        return passed(f"The denial of a name, of {denial.octets} octets, came by UDP.", denial)
     if whole.octets > LEAST_LIMIT:
-        return passed_by_tcp(f"The denial of a name, of {whole.octets} octets, came by TCP.", denial, whole)
-    reason = f"The denial of a name is truncated by UDP, though it has only {whole.octets} octets."
-    return limits_rate(subject, denial) or failed(reason, denial, whole)
+        return passed_by_tcp(f"A response of {whole.octets} octets came by TCP.", by_udp, whole)
+    reason = f"A response is truncated by UDP, though it has only {whole.octets} octets."
+    return limits_rate(subject, by_udp) or failed(reason, by_udp, whole)
 
 
 def _smaller(subject: AuthoritativeSubject, large: Exchange) -> Outcome:

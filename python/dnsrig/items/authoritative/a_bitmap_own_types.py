@@ -4,7 +4,7 @@ from dns.rdatatype import RdataType
 from dns.rdtypes.ANY.NSEC import NSEC
 
 from dnsrig.items.authoritative._answers import nothing_seen
-from dnsrig.items.authoritative._chain import links
+from dnsrig.items.authoritative._chain import extent, links
 from dnsrig.items.authoritative._unchanged import unless_changed
 from dnsrig.verification.denial import types_of
 from dnsrig.verification.item import Item
@@ -52,4 +52,5 @@ def check(subject: AuthoritativeSubject) -> Outcome:
             return failed(f"{link.title} does not list RRSIG.", link.exchange)
     if not seen:
         return nothing_seen("a denial")
-    return passed(f"The bitmaps of {len({link.owner for link in seen})} records are right.", seen[0].exchange)
+    count = len({link.owner for link in seen})
+    return passed(f"The bitmaps of {count} records are right; {extent(seen)}.", seen[0].exchange)

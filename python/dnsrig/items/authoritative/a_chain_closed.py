@@ -12,7 +12,7 @@ from dns.rdtypes.ANY.NSEC import NSEC
 from dns.rdtypes.ANY.NSEC3 import NSEC3
 
 from dnsrig.items.authoritative._answers import first_shown, nothing_seen
-from dnsrig.items.authoritative._chain import Link, is_made, links
+from dnsrig.items.authoritative._chain import Link, extent, is_made, links
 from dnsrig.items.authoritative._unchanged import unless_changed
 from dnsrig.verification.denial import hash_of_owner, is_between
 from dnsrig.verification.exchange import Exchange
@@ -71,9 +71,8 @@ def check(subject: AuthoritativeSubject) -> Outcome:
             return failed(f"{link.title} points to {name}, which does not exist.", link.exchange, exchange)
         if _denies_nsec(exchange, name, subject.origin):
             return failed(f"{link.title} points to {name}, which has no NSEC record.", link.exchange, exchange)
-    beyond = f"; the record after {len(nexts)} of them was not looked at" if nexts else ""
     return passed(
-        f"{len({link.owner for link in seen})} records fit together{beyond}.",
+        f"{len({link.owner for link in seen})} records fit together; {extent(seen)}.",
         *first_shown(link.exchange for link in seen),
     )
 

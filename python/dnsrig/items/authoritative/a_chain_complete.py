@@ -59,6 +59,8 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     if chains:
         flaws = [said for chain in chains for said in _without_hash(names, chain)]
         if not any(chain.records for chain in chains):
+            if subject.known_data.nsec3_parameters:
+                return not_applicable("No NSEC3 record is of NSEC3PARAM's chain; A-nsec3param-fits is about that.")
             return not_applicable("The transfer has no NSEC3 records; they are made on the fly.")
     elif records:
         flaws = [f"{name} has no NSEC record" for name in sorted((names.signed | names.insecure) - records.keys())]

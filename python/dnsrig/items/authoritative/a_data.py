@@ -84,9 +84,9 @@ def check(subject: AuthoritativeSubject) -> Outcome:
             # That UDP leaves records out is the matter of items on size.
             continue
         return _wrong(exchange, data)
-    return _wrong_glue(subject) or (
-        passed(f"{len(exchanges)} answers have the zone's data.", *exchanges[:1]) if exchanges else nothing_seen("data")
-    )
+    of = f", of {known.places_in_all} RRsets" if known.places_in_all > len(known.places) else ""
+    held = f"{len(exchanges)} answers have the zone's data{of}."
+    return _wrong_glue(subject) or (passed(held, *exchanges[:1]) if exchanges else nothing_seen("data"))
 
 
 def _has(exchange: Exchange, data: frozenset[dns.rdata.Rdata]) -> bool:

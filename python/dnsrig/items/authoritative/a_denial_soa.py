@@ -28,13 +28,14 @@ ITEM = Item(
     references=("RFC 2308 section 3", "RFC 2308 section 5", "RFC 9077 section 3"),
     severity=Severity.ERROR,
     consequence=(
-        "Resolvers cannot cache the denial, or cache it for longer than the zone's owner has set: names that are added "
-        "stay unknown."
+        "Resolvers cannot cache the denial and ask each time, or cache it for longer than the zone's owner has set: "
+        "names that are added stay unknown."
     ),
     procedure=(
         "A, AAAA, MX and TXT are asked for at a name that does not exist, and MINFO at a host, without EDNS and with "
         "DO. Denials have the SOA record, with the data that it has at the apex, and with a TTL no larger than its TTL "
-        f"there and its MINIMUM field. What differs {TRIES} times fails: a zone may be changed meanwhile."
+        "there and its MINIMUM field, and not 0 unless one of these is. What differs "
+        f"{TRIES} times fails: a zone may be changed meanwhile."
     ),
     dig=(
         "dig @{server} -p {port} absent.{zone} MX +norec +noedns",
@@ -47,6 +48,7 @@ ITEM = Item(
         "long-ttl-for-mx",
         "no-soa-in-denial",
         "soa-ttl-in-denial",
+        "denials-not-cached",
         "two-soas",
         "other-soa-in-denial",
     ),
@@ -112,4 +114,7 @@ def _judged(subject: AuthoritativeSubject, query: Query, at_apex: set[dns.rdata.
     longest_s = min(there.ttl, record.minimum)
     if here.ttl > longest_s:
         return f"has the SOA record with a TTL of {here.ttl} s, more than {longest_s} s", shown
+    if here.ttl == 0 < longest_s:
+        # Less than that, but not nothing, caches in front of the server give.
+        return f"has the SOA record with a TTL of 0, though the zone has {longest_s} s for it", shown
     return "", shown[:1]

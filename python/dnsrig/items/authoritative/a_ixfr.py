@@ -13,6 +13,7 @@ from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import CraftedMessage
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
+from dnsrig.verification.transfer import WRONG, Transfer, transfer
 from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed
 
 REFUSALS = {dns.rcode.REFUSED, dns.rcode.NOTAUTH, dns.rcode.NOTIMP, dns.rcode.FORMERR}
@@ -22,10 +23,9 @@ ITEM = Item(
     group="Zone transfer",
     requirement=(
         "A query for IXFR is refused, or answered with the zone's SOA record first, and with that alone where the"
-        " client "
-        "has the version already."
+        " client has the version already; a signed one gets a signed answer."
     ),
-    references=("RFC 1995 section 2", "RFC 1995 section 4", "RFC 8906 section 2"),
+    references=("RFC 1995 section 2", "RFC 1995 section 4", "RFC 8906 section 2", "RFC 8945 section 5.3.1"),
     severity=Severity.WARNING,
     consequence=(
         "Secondaries wait for the transfer until they give up, and serve an old version; each look for changes costs a "
@@ -33,7 +33,9 @@ ITEM = Item(
     ),
     procedure=(
         "IXFR is asked for by UDP and TCP with the serial that the zone has, and with the one before. An error that "
-        "refuses is right; else the answer begins with the SOA record. By TCP the connection may be closed instead."
+        "refuses is right; else the answer begins with the SOA record. By TCP the connection may be closed instead. "
+        "With the key of --tsig it is asked for by TCP signed, too: the first and the last message of the response are "
+        "signed, and right; where the last does not come, there is no verdict."
     ),
     dig=("dig @{server} -p {port} {zone} IXFR=1 +norec +noedns", "dig @{server} -p {port} {zone} IXFR=1 +norec +notcp"),
     needs=("zone",),
@@ -56,7 +58,7 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     if soa is None:
         return inconclusive("The zone's serial is not known; A-soa is about the SOA record.", subject.soa)
     serial = soa[0].serial
-    exchanges = []
+    exchanges, answered, unended = [], 0, ""
     for known in (serial, (serial - 1) % (1 << 32)):
         query = ixfr_query(subject, known)
         by_udp = subject.asker.udp(query)
@@ -70,8 +72,26 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         silent = subject.silent_by_tcp(exchanges[-1])
         if silent is not None:
             return silent
+        if subject.tsig is not None:
+            signed = transfer(subject.asker, subject.origin, subject.tsig, query)
+            if signed.trouble.startswith(WRONG):
+                return failed(f"In the response to a signed query for IXFR with serial {known} {signed.trouble}.")
+            why = _why_unended(signed)
+            answered += not (signed.refusal or why)
+            if why and not unended:
+                unended = f"The response to a signed query for IXFR with serial {known} {why}."
+    if unended:
+        return inconclusive(unended, *exchanges[:2])
     codes = ", ".join(dict.fromkeys(rcode_text(exchange) for exchange in exchanges))
-    return passed(f"Queries for IXFR are answered: {codes}.", *exchanges[:2])
+    more = f" Of those that are signed by TSIG {answered} are answered, signed too." if subject.tsig else ""
+    return passed(f"Queries for IXFR are answered: {codes}.{more}", *exchanges[:2])
+
+
+def _why_unended(signed: Transfer) -> str:
+    """Say why the end of a response, which is to be signed too, was not seen; "" if it was, or there was none."""
+    if signed.given_up:
+        return f"was given up after {len(signed.rrsets)} records: the zone is too large"
+    return f"does not come to its end: {signed.trouble}" if signed.trouble else ""
 
 
 def _wrong(subject: AuthoritativeSubject, exchange: Exchange, known: int) -> str:

@@ -1,6 +1,6 @@
 """A-nsec3-flags: flags and hash algorithm of NSEC3."""
 
-from dnsrig.items.authoritative._chain import nsec3_links
+from dnsrig.items.authoritative._chain import extent, nsec3_links
 from dnsrig.verification.denial import OPT_OUT, SHA1_DIGEST
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
@@ -31,4 +31,5 @@ def check(subject: AuthoritativeSubject) -> Outcome:
             return failed(f"{link.title} has flags {record.flags}.", link.exchange)
         if record.algorithm != SHA1_DIGEST:
             return failed(f"{link.title} has hash algorithm {record.algorithm}.", link.exchange)
-    return passed(f"{len({link.owner for link, _ in seen})} NSEC3 records are right.", seen[0][0].exchange)
+    found = [link for link, _ in seen]
+    return passed(f"{len({link.owner for link in found})} NSEC3 records are right; {extent(found)}.", found[0].exchange)

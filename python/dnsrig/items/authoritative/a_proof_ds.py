@@ -34,6 +34,8 @@ ITEM = Item(
         "lacks-ds-denial",
         "cut-bitmap-without-ns",
         "cut-bitmap-lists-ds",
+        "ds-lost",
+        "nsec3param-of-no-chain",
     ),
 )
 

@@ -33,6 +33,7 @@ ITEM = Item(
         "nxdomain-for-empty",
         "nxdomain-for-nodata",
         "lacks-nsec3-of-empty",
+        "nsec3param-of-no-chain",
     ),
 )
 

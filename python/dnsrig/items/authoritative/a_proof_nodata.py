@@ -37,6 +37,7 @@ ITEM = Item(
         "one-missing-nsec",
         "lacks-nsec3-of-host",
         "opt-out-skips-host",
+        "nsec3param-of-no-chain",
     ),
 )
 

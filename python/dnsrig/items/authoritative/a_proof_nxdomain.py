@@ -33,6 +33,7 @@ ITEM = Item(
         "lacks-wildcard-denial",
         "lacks-closest-encloser",
         "noerror-for-nxdomain",
+        "nsec3param-of-no-chain",
     ),
 )
 

@@ -21,7 +21,11 @@ ITEM = Item(
     ),
     dig=("dig @{server} -p {port} absent.{wildcard_parent} {type} +norec +dnssec",),
     needs=("signatures", "wildcard"),
-    faults=("strips-denial", "strips-wildcard-denial"),
+    faults=(
+        "strips-denial",
+        "strips-wildcard-denial",
+        "nsec3param-of-no-chain",
+    ),
 )
 
 

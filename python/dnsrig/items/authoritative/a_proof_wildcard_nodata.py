@@ -32,6 +32,7 @@ ITEM = Item(
         "lacks-next-closer-denial",
         "lacks-closest-encloser",
         "nxdomain-for-nodata",
+        "nsec3param-of-no-chain",
     ),
 )
 

@@ -22,7 +22,12 @@ ITEM = Item(
     ),
     dig=("dig @{server} -p {port} absent.{delegation} A +norec +dnssec",),
     needs=("signatures", "delegation"),
-    faults=("strips-denial", "referral-without-ds", "lacks-ds-denial"),
+    faults=(
+        "strips-denial",
+        "referral-without-ds",
+        "lacks-ds-denial",
+        "nsec3param-of-no-chain",
+    ),
 )
 
 

@@ -16,9 +16,9 @@ from dnsrig.verification.queries import USUAL_PAYLOAD, Query
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject, rrset_of
 from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed
 
-TIMES = 6
+TIMES = 10
 """So often each way is taken, in any order with the plainest. Where a server gives one of two answers each time, that
-all of either are alike, and the two not, comes about once in a thousand."""
+all of either are alike, and the two not, comes about once in a hundred thousand."""
 PLACES_MAX = 4
 Said = tuple[dns.rcode.Rcode | None, int, frozenset[dns.rdata.Rdata]]
 ITEM = Item(

@@ -1,8 +1,9 @@
 """A-truncated: truncated responses."""
 
+import dns.name
 from dns.rdatatype import RdataType
 
-from dnsrig.items.authoritative._sizes import limits_rate
+from dnsrig.items.authoritative._sizes import largest_known, limits_rate, nothing_larger
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject, rrset_of
@@ -44,11 +45,7 @@ ITEM = Item(
 
 def check(subject: AuthoritativeSubject) -> Outcome:
     """Ask for the largest RRset by UDP and by TCP."""
-    name, rtype = subject.origin, RdataType.DNSKEY
-    is_known_large = False
-    for place in subject.landmarks.large[:1]:
-        name, rtype = place.name, place.rtype
-        is_known_large = place.octets > LIMIT
+    name, rtype, is_known_large, is_denial = _large_question(subject)
     query = Query(name=name, rtype=rtype, payload=None)
     by_udp = subject.asker.udp(query)
     if by_udp.message is None:
@@ -60,11 +57,13 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         return failed("The response by TCP has TC.", by_udp, by_tcp)
     if not by_udp.is_truncated:
         if by_udp.octets > LIMIT or by_tcp.message.answer == by_udp.message.answer:
+            if by_udp.octets <= LIMIT:
+                return nothing_larger(subject, LIMIT, do=False)
             return not_applicable(f"The response came whole by UDP, in {by_udp.octets} octets.", by_udp)
         return failed(
             f"By TCP the answer is another, in {by_tcp.octets} octets; by UDP there is no TC.", by_udp, by_tcp
         )
-    has_records = rrset_of(by_tcp, "answer", name, rtype) is not None
+    has_records = is_denial or rrset_of(by_tcp, "answer", name, rtype) is not None
     if by_tcp.octets <= LIMIT and has_records and not is_known_large:
         limited = limits_rate(subject, by_udp)
         if limited is not None:
@@ -72,3 +71,15 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     if by_tcp.octets <= LIMIT or not has_records:
         return failed(f"By TCP come only {by_tcp.octets} octets, which would fit by UDP.", by_udp, by_tcp)
     return passed(f"By UDP there is TC, by TCP come {by_tcp.octets} octets.", by_udp, by_tcp)
+
+
+def _large_question(subject: AuthoritativeSubject) -> tuple[dns.name.Name, RdataType, bool, bool]:
+    """Give what to ask for, whether its data alone are known to exceed the limit, and whether it is to be denied."""
+    for place in subject.landmarks.large[:1]:
+        if place.octets > LIMIT:
+            return place.name, place.rtype, True, False
+    largest = largest_known(subject, do=False)
+    if largest is None:
+        return subject.origin, RdataType.DNSKEY, False, False
+    is_denial = largest.message is not None and not largest.message.answer
+    return largest.query.name, RdataType.make(largest.query.rtype), False, is_denial

@@ -4,10 +4,11 @@ from dns.rdatatype import RdataType
 
 from dnsrig.items.authoritative._answers import child_of
 from dnsrig.items.authoritative._places import delegations
+from dnsrig.items.authoritative._sizes import largest_known, nothing_larger
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
-from dnsrig.verification.verdicts import Outcome, Severity, failed, not_applicable, passed
+from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
 
 LIMIT = 512
 ITEM = Item(
@@ -35,8 +36,9 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     """Ask for RRsets that do not fit, a middling and the largest: a server may have a limit between them."""
     places = [place for place in (subject.landmarks.larger_than(LIMIT), *subject.landmarks.large[:1]) if place]
     asked = [Query(name=place.name, rtype=place.rtype, payload=None) for place in places if place.octets > LIMIT]
-    if not asked and subject.is_signed:
-        asked = [Query(name=subject.origin, rtype=RdataType.DNSKEY, payload=None)]
+    if not asked:
+        largest = largest_known(subject, do=False)
+        asked = [] if largest is None else [largest.query]
     exchanges = []
     for query in asked:
         exchange = subject.asker.udp(query)
@@ -52,5 +54,5 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         if exchange.octets > LIMIT:
             return failed(f"The response to {exchange.title} has {exchange.octets} octets.", exchange)
     if not any(exchange.is_truncated or exchange.octets == LIMIT for exchange in exchanges):
-        return not_applicable("No RRset of the zone is known to exceed 512 octets.", *exchanges)
+        return nothing_larger(subject, LIMIT, do=False)
     return passed(f"The responses have {' and '.join(str(one.octets) for one in exchanges)} octets.", *exchanges)

@@ -2,10 +2,11 @@
 
 from dns.rdatatype import RdataType
 
+from dnsrig.items.authoritative._sizes import largest_known, nothing_larger
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
-from dnsrig.verification.verdicts import Outcome, Severity, failed, not_applicable, passed
+from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
 
 PAYLOADS = (512, 1232)
 ITEM = Item(
@@ -33,7 +34,12 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     exchanges = []
     for payload in PAYLOADS:
         places = [place for place in (subject.landmarks.larger_than(payload), *subject.landmarks.large[:1]) if place]
-        questions = [(place.name, place.rtype) for place in places] or [(subject.origin, RdataType.DNSKEY)]
+        questions = [(place.name, place.rtype) for place in places]
+        if not any(place.octets > payload for place in places):
+            questions.append((subject.origin, RdataType.DNSKEY))
+            largest = largest_known(subject)
+            if largest is not None:
+                questions.append((largest.query.name, RdataType.make(largest.query.rtype)))
         for name, rtype in dict.fromkeys(questions):
             exchange = subject.asker.udp(Query(name=name, rtype=rtype, do=True, payload=payload))
             if exchange.response is None:
@@ -42,5 +48,5 @@ def check(subject: AuthoritativeSubject) -> Outcome:
                 return failed(f"The response has {exchange.octets} octets, where {payload} were offered.", exchange)
             exchanges.append(exchange)
     if not any(exchange.is_truncated for exchange in exchanges):
-        return not_applicable("No response of the zone is known to exceed 512 octets.", *exchanges)
+        return nothing_larger(subject, PAYLOADS[0])
     return passed("No response is longer than was offered.", *exchanges[:2])

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from dns.rdatatype import RdataType
 
+from dnsrig.items.path._families import judge_each
 from dnsrig.items.path._through import different
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.queries import Query
@@ -17,15 +18,24 @@ FRAGMENTED = (2000, 4000)
 PAYLOAD = 4096
 
 
-def check_size(subject: PathSubject, family: Family, octets: int) -> Outcome:
-    """Ask as a resolver and as a client of one does: without and with RD."""
-    shown: tuple[Exchange, ...] = ()
-    for rd in (False, True):
-        found = _ask(subject, family, octets, rd=rd, do=True)
-        if isinstance(found, Outcome):
-            return found
-        shown = (found,)
-    return passed(f"Responses of {octets} octets come by UDP, with and without RD.", *shown)
+def check_size(subject: PathSubject, octets: int) -> Outcome:
+    """Ask by each version of IP as a resolver and as a client of one does: without and with RD."""
+
+    def check(subject: PathSubject, family: Family) -> Outcome:
+        shown: tuple[Exchange, ...] = ()
+        for rd in (False, True):
+            found = _ask(subject, family, octets, rd=rd, do=True)
+            if isinstance(found, Outcome):
+                return found
+            shown = (found,)
+        return passed("", *shown)
+
+    found = judge_each(subject, check)
+    if isinstance(found, Outcome):
+        return found
+    shown = [evidence for one in found for evidence in one.evidence]
+    said = f"Responses of {octets} octets come by UDP over {subject.spoken}, with and without RD."
+    return passed(said, *shown)
 
 
 def check_ladder(subject: PathSubject, family: Family, sizes: Sequence[int]) -> Outcome:

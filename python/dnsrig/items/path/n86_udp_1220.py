@@ -17,15 +17,14 @@ ITEM = Item(
         "takes seconds."
     ),
     procedure=(
-        "TXT records whose response has 1220 octets are asked for by UDP with DO and a payload size of 4096, "
-        "with and without RD."
+        "TXT records whose response has 1220 octets are asked for by UDP over IPv4 and IPv6, with DO and a payload "
+        "size of 4096, with and without RD."
     ),
     dig=("dig @{server} -p {port} x.size-1220.rig.example TXT +dnssec +bufsize=4096 +ignore",),
-    needs=("ipv4",),
     faults=("path-drops-over-512",),
 )
 
 
 def check(subject: PathSubject) -> Outcome:
     """Ask, and compare."""
-    return check_size(subject, "ipv4", 1220)
+    return check_size(subject, 1220)

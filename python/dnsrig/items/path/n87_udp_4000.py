@@ -17,15 +17,21 @@ ITEM = Item(
         "takes seconds."
     ),
     procedure=(
-        "TXT records whose response has 4000 octets are asked for by UDP with DO and a payload size of 4096, "
-        "with and without RD."
+        "TXT records whose response has 4000 octets are asked for by UDP over IPv4 and IPv6, with DO and a payload "
+        "size of 4096, with and without RD."
     ),
     dig=("dig @{server} -p {port} x.size-4000.rig.example TXT +dnssec +bufsize=4096 +ignore",),
-    needs=("ipv4",),
-    faults=("path-drops-over-512", "path-drops-fragments", "path-drops-fragments-ipv4"),
+    faults=(
+        "path-drops-over-512",
+        "path-drops-fragments",
+        "path-drops-fragments-ipv4",
+        "path-drops-fragments-ipv6",
+        "path-drops-over-1232-ipv6",
+        "path-hides-mtu",
+    ),
 )
 
 
 def check(subject: PathSubject) -> Outcome:
     """Ask, and compare."""
-    return check_size(subject, "ipv4", 4000)
+    return check_size(subject, 4000)

@@ -2,10 +2,11 @@
 
 from dns.rdatatype import RdataType
 
+from dnsrig.items.path._families import judge_each
 from dnsrig.items.path._through import different
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
-from dnsrig.verification.subjects.path import FAMILIES, PathSubject
+from dnsrig.verification.subjects.path import Family, PathSubject
 from dnsrig.verification.upstream import names
 from dnsrig.verification.verdicts import Outcome, Severity, passed
 
@@ -21,21 +22,19 @@ ITEM = Item(
     consequence="Connections open and then stall where a link is narrow and the messages that say so are dropped.",
     procedure="TXT records whose response has 60000 octets are asked for by TCP, over IPv4 and IPv6.",
     dig=("dig @{server} -p {port} x.size-60000.rig.example TXT +tcp",),
-    needs=("ipv4",),
     faults=("path-blocks-tcp", "path-resets-tcp", "path-resets-large-tcp", "path-blocks-tcp-ipv6", "path-hides-mtu"),
 )
 
 
 def check(subject: PathSubject) -> Outcome:
-    """Ask, and compare."""
-    exchange = None
-    for family in FAMILIES:
-        if subject.lacks(family) is not None:
-            continue
-        way = subject.way(family)
-        exchange = way.asker.tcp(Query(name=names.fresh(names.sized(OCTETS)), rtype=RdataType.TXT, rd=True))
-        if exchange.message is None:
-            return subject.lost(way, exchange, "tcp")
-        if exchange.octets < OCTETS:
-            return different(way, exchange)
-    return passed(f"{OCTETS} octets come by TCP.")
+    """Ask by each version of IP, and compare."""
+    found = judge_each(subject, _check)
+    return found if isinstance(found, Outcome) else passed(f"{OCTETS} octets come by TCP over {subject.spoken}.")
+
+
+def _check(subject: PathSubject, family: Family) -> Outcome:
+    way = subject.way(family)
+    exchange = way.asker.tcp(Query(name=names.fresh(names.sized(OCTETS)), rtype=RdataType.TXT, rd=True))
+    if exchange.message is None:
+        return subject.lost(way, exchange, "tcp")
+    return different(way, exchange) if exchange.octets < OCTETS else passed("")

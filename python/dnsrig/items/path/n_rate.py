@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
+from dnsrig.items.path._families import judge_each
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.item import Item
 from dnsrig.verification.stopping import pause
-from dnsrig.verification.subjects.path import Family, PathSubject
+from dnsrig.verification.subjects.path import VERSIONS, Family, PathSubject
 from dnsrig.verification.upstream.questions import plain_query
 from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed
 
@@ -57,22 +58,22 @@ class _Row:
 
 def check(subject: PathSubject) -> Outcome:
     """Ask fast, and slowly where that fails."""
-    said: list[str] = []
-    for family in subject.families:
-        found = _check(subject, family)
-        if isinstance(found, Outcome):
-            return found
-        said.append(f"{found} by {'IPv4' if family == 'ipv4' else 'IPv6'}")
-    return passed(f"{RATE} queries a second are answered: {', '.join(said)}.")
+    found = judge_each(subject, _check)
+    if isinstance(found, Outcome):
+        return found
+    return passed(f"{RATE} queries a second are answered: {', '.join(one.reason for one in found)}.")
 
 
-def _check(subject: PathSubject, family: Family) -> Outcome | _Row:
+def _check(subject: PathSubject, family: Family) -> Outcome:
+    """Judge one version of IP; where it passes, a clause says how many are answered."""
+    if shut := subject.shut(family):
+        return inconclusive(shut)
     way = subject.way(family)
     rows: list[_Row] = []
     for _ in range(ROUNDS):
         rows.append(_row(way.asker, QUERIES, GAP_S))
         if rows[-1].lost <= MOST_LOST:
-            return rows[-1]
+            return passed(f"{rows[-1]} by {VERSIONS[family]}")
         pause(PAUSE_S)
     slow = _row(way.asker, SLOW_QUERIES, SLOW_GAP_S)
     return _judged(min(rows, key=lambda row: row.lost), slow, _row(way.direct, QUERIES, GAP_S))

@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from dnsrig.items._same_port import check_same_port
+from dnsrig.items.path._families import judge_each
 from dnsrig.verification.item import Item
-from dnsrig.verification.subjects.path import PathSubject
+from dnsrig.verification.subjects.path import VERSIONS, Family, PathSubject
 from dnsrig.verification.verdicts import Outcome, Severity, Verdict, inconclusive
 
 ITEM = Item(
@@ -26,9 +27,14 @@ ITEM = Item(
 
 def check(subject: PathSubject) -> Outcome:
     """Ask for both at once."""
-    found = inconclusive("There is no path.")
-    for family in subject.families:
-        found = check_same_port(subject.way(family).asker)
-        if found.verdict != Verdict.PASS:
-            return replace(found, reason=f"{'IPv6' if family == 'ipv6' else 'IPv4'}: {found.reason}")
-    return found
+    found = judge_each(subject, _check)
+    return found if isinstance(found, Outcome) else found[-1]
+
+
+def _check(subject: PathSubject, family: Family) -> Outcome:
+    if shut := subject.shut(family):
+        return inconclusive(shut)
+    found = check_same_port(subject.way(family).asker)
+    if found.verdict is Verdict.PASS:
+        return found
+    return replace(found, reason=f"{VERSIONS[family]}: {found.reason}")

@@ -2,9 +2,10 @@
 
 from dns.rdatatype import RdataType
 
+from dnsrig.items.path._families import judge_each
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
-from dnsrig.verification.subjects.path import FAMILIES, PathSubject
+from dnsrig.verification.subjects.path import Family, PathSubject
 from dnsrig.verification.upstream import names
 from dnsrig.verification.verdicts import Outcome, Severity, passed
 
@@ -18,7 +19,6 @@ ITEM = Item(
     consequence="Truncated responses cannot be had whole: large RRsets do not exist behind the path.",
     procedure="An address is asked for by TCP, over IPv4 and IPv6.",
     dig=("dig @{server} -p {port} x.plain.rig.example A +tcp",),
-    needs=("ipv4",),
     faults=(
         "path-blocks-tcp",
         "path-resets-tcp",
@@ -28,13 +28,14 @@ ITEM = Item(
 
 
 def check(subject: PathSubject) -> Outcome:
-    """Ask, and compare."""
-    exchange = None
-    for family in FAMILIES:
-        if subject.lacks(family) is not None:
-            continue
-        way = subject.way(family)
-        exchange = way.asker.tcp(Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True))
-        if exchange.message is None:
-            return subject.lost(way, exchange, "tcp")
-    return passed("TCP passes.", *((exchange,) if exchange is not None else ()))
+    """Ask by each version of IP, and compare."""
+    found = judge_each(subject, _check)
+    if isinstance(found, Outcome):
+        return found
+    return passed(f"TCP passes over {subject.spoken}.", *found[-1].evidence)
+
+
+def _check(subject: PathSubject, family: Family) -> Outcome:
+    way = subject.way(family)
+    exchange = way.asker.tcp(Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True))
+    return subject.lost(way, exchange, "tcp") if exchange.message is None else passed("", exchange)

@@ -34,8 +34,9 @@ ITEM = Item(
         "Validating clients behind the proxy get no signatures, or cannot turn the upstream's validation off."
     ),
     procedure=(
-        "Queries with DO, AD and CD in several combinations, and without EDNS, by UDP and TCP; flags but AD, and "
-        "OPT, are compared at the upstream and at the client. AA may not be set where the upstream did not set it."
+        "Queries with DO, AD and CD in several combinations, for names and types that do not exist too, and without "
+        "EDNS, by UDP and TCP; flags but AD, and OPT, are compared at the upstream and at the client. AA may not be "
+        "set where the upstream did not set it."
     ),
     dig=("dig @{server} -p {port} x.plain.rig.example A +dnssec +adflag +cdflag",),
     needs=("upstream",),
@@ -51,6 +52,9 @@ ITEM = Item(
         "proxy-adds-opt",
         "proxy-sets-aa",
         "proxy-strips-opt-by-tcp",
+        "proxy-clears-do-by-tcp",
+        "proxy-clears-do-in-denials",
+        "proxy-strips-opt-of-denials",
     ),
 )
 
@@ -59,8 +63,10 @@ def check(subject: ProxySubject) -> Outcome:
     """Ask with the flags in several combinations."""
     shown: tuple[Shown, ...] = ()
     for transport in subject.transports:
-        for do, ad, cd in COMBINATIONS:
-            query = Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, do=do, ad=ad, cd=cd)
+        questions = [(names.PLAIN, flags) for flags in COMBINATIONS]
+        questions += [(what, COMBINATIONS[0]) for what in (names.ABSENT, names.EMPTY)]
+        for what, (do, ad, cd) in questions:
+            query = Query(name=names.fresh(what), rtype=RdataType.A, rd=True, do=do, ad=ad, cd=cd)
             passage = compare(
                 subject, query, of_query=_query_differences, of_response=_response_differences, transport=transport
             )

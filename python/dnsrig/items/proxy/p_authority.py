@@ -24,7 +24,12 @@ ITEM = Item(
     ),
     dig=("dig @{server} -p {port} x.sections.rig.example A +dnssec",),
     needs=("upstream",),
-    faults=("proxy-drops-authority", "proxy-drops-authority-without-do", "proxy-rewrites-nxdomain"),
+    faults=(
+        "proxy-drops-authority",
+        "proxy-drops-authority-without-do",
+        "proxy-rewrites-nxdomain",
+        "proxy-strips-proofs",
+    ),
 )
 
 

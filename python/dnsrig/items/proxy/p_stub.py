@@ -42,6 +42,8 @@ ITEM = Item(
         "proxy-rewrites-nxdomain",
         "proxy-strips-rrsig-by-tcp",
         "proxy-caches-without-rrsig",
+        "proxy-strips-proofs",
+        "proxy-clears-do-by-tcp",
     ),
 )
 

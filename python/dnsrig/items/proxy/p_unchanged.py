@@ -61,6 +61,7 @@ ITEM = Item(
         "proxy-raises-ttl",
         "proxy-other-question",
         "proxy-strips-rrsig-by-tcp",
+        "proxy-strips-proofs",
     ),
 )
 

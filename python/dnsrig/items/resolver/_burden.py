@@ -67,7 +67,7 @@ def check_burden(subject: ResolverSubject, item_id: str) -> Outcome:
 
 def _came(subject: ResolverSubject, row: TableRow) -> bool:
     """Say whether the row's zone was ever asked, as far as that can be seen: what is costly may be in the cache."""
-    return subject.seen is None or any(subject.seen.below(row.zone.origin))
+    return subject.seen is None or not subject.is_seen_from_start or any(subject.seen.below(row.zone.origin))
 
 
 def _timed(subject: ResolverSubject) -> tuple[float, Exchange]:

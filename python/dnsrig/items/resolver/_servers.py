@@ -124,7 +124,7 @@ def _ask(subject: ResolverSubject, name: dns.name.Name) -> Exchange:
 
 def _was_met(subject: ResolverSubject) -> bool:
     """Say whether the server that is wrong was asked for anything: resolvers remember an address that fails them."""
-    if subject.seen is None or subject.tree is None:
+    if subject.seen is None or subject.tree is None or not subject.is_seen_from_start:
         return True
     address = subject.tree.addresses[WRONG]
     return any(one.server == address for one in subject.seen.since(0))

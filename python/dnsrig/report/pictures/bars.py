@@ -11,7 +11,7 @@ from dnsrig.report.cases import CaseResult
 from dnsrig.report.figures import FIGURES
 from dnsrig.report.grid import Grid, Row
 from dnsrig.report.notes import AT_LEAST, Notes, rate_is_lower_bound
-from dnsrig.report.pictures.style import INK, bare, colours_of_rows, legend_of_rows, new_figure
+from dnsrig.report.pictures.style import INK, bare, colours_of_rows, column_panels, legend_of_rows
 from dnsrig.report.pictures.whiskers import draw_whisker, whisker_limit
 
 _BAR = 0.78
@@ -46,8 +46,8 @@ def draw_bars(grid: Grid, figure_key: str, notes: Notes, published: tuple[Publis
     rate that the generator bounded is marked as "at least".
     """
     groups = [*grid.servers, *(group.label for group in published)]
-    height = 0.9 + _INCHES_A_BAR * len(groups) * (len(grid.rows) + 0.8)
-    figure, panels = new_figure(height, 1, len(grid.columns), share_y=True)
+    height = 0.1 + _INCHES_A_BAR * len(groups) * (len(grid.rows) + 0.8)
+    figure, panels = column_panels(grid, height, grid.columns)
     bars = {
         column: [
             bar
@@ -59,9 +59,8 @@ def draw_bars(grid: Grid, figure_key: str, notes: Notes, published: tuple[Publis
     drawn = [bar for members in bars.values() for bar in members]
     medians, highs = [bar.value for bar in drawn], [bar.high for bar in drawn]
     largest = max([*medians, whisker_limit(medians, highs)], default=1.0)
-    for axes, column in zip(panels[0], grid.columns, strict=True):
+    for column, (axes,) in panels.items():
         _draw_panel(axes, bars[column], largest)
-        axes.set_title(grid.column_label(column))
         axes.set_yticks(
             [_place(grid, position, (len(grid.rows) - 1) / 2) for position in range(len(groups))],
             [grid.titles.get(name, name) for name in groups],

@@ -9,7 +9,7 @@ from dnsrig.report.figures import ratio_text
 from dnsrig.report.grid import Grid, Row
 from dnsrig.report.layout import PublishedFigures
 from dnsrig.report.notes import Notes
-from dnsrig.report.pictures.style import COLOURS, INK, MARKERS, MUTED, bare, new_figure
+from dnsrig.report.pictures.style import COLOURS, INK, MARKERS, MUTED, bare, column_panels
 from dnsrig.report.pictures.whiskers import draw_whisker, whisker_limit
 
 _INCHES_A_POINT = 0.21
@@ -36,7 +36,7 @@ def draw_ratios(grid: Grid, figure_key: str, published: tuple[PublishedFigures, 
     columns = [column for column in grid.columns if column in known]
     rows = [row for row in grid.rows if not row.is_baseline]
     lines = len(rows) * (len(grid.servers) + len(published) + 0.9)
-    figure, panels = new_figure(0.8 + _INCHES_A_POINT * lines, 1, len(columns), share_y=True)
+    figure, panels = column_panels(grid, _INCHES_A_POINT * lines, columns)
     points = {
         (row.key, column): _points(grid, row, column, figure_key=figure_key, published=published, notes=notes)
         for row in rows
@@ -45,7 +45,7 @@ def draw_ratios(grid: Grid, figure_key: str, published: tuple[PublishedFigures, 
     drawn = [point for found in points.values() for point in found]
     medians, highs = [point.value for point in drawn], [point.high for point in drawn]
     limit = max([1.05, *medians, whisker_limit(medians, highs)])
-    for axes, column in zip(panels[0], columns, strict=True):
+    for column, (axes,) in panels.items():
         ticks: list[tuple[float, str]] = []
         place = 0.0
         for row in rows:
@@ -58,7 +58,6 @@ def draw_ratios(grid: Grid, figure_key: str, published: tuple[PublishedFigures, 
                 _draw_point(axes, place, point, limit)
                 ticks.append((place, point.label))
             place += 1.4
-        axes.set_title(grid.column_label(column))
         axes.set_yticks([tick for tick, _ in ticks], [name for _, name in ticks])
         axes.set_ylim(place - 0.6, -0.7)
         axes.axvline(1.0, color=INK, linewidth=0.9)

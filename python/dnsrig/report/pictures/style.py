@@ -1,8 +1,9 @@
 """One look for all pictures: palette, type, axes without clutter."""
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import matplotlib as mpl
@@ -19,8 +20,14 @@ GRID = "#dcdce1"
 """Colour of grid lines; the HTML report replaces it by a colour of the page."""
 MUTED = "#85858d"
 WIDTH_IN = 8.4
+_ROOM_IN = 0.8
+"""For what stands above and below all panels."""
 _PANEL_NAME_COLUMNS = 16
 """Longer names of servers go on in a second line, so that they fit the height of a panel."""
+_MOST_ACROSS = 4
+"""More columns than this go on in a band of panels below."""
+_TITLE_COLUMNS = 84
+"""So many letters of titles fit side by side; longer ones go on in a second line."""
 
 # Okabe and Ito's palette (jfly.uni-koeln.de/color), which people with any colour vision can tell apart.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
@@ -76,6 +83,53 @@ def new_figure(
     return figure, [list(row) for row in panels]
 
 
+@dataclass(frozen=True, slots=True)
+class Bands:
+    """How columns are laid out: in bands of panels, one below the other, as even as can be."""
+
+    columns: Sequence[str]
+
+    @property
+    def count(self) -> int:
+        """How many bands there are."""
+        return -(-len(self.columns) // _MOST_ACROSS)
+
+    @property
+    def across(self) -> int:
+        """So many columns a band has; the last one may have fewer."""
+        return -(-len(self.columns) // self.count)
+
+    @property
+    def members(self) -> list[Sequence[str]]:
+        """Columns by band."""
+        return [self.columns[place : place + self.across] for place in range(0, len(self.columns), self.across)]
+
+
+def column_panels(
+    grid: Grid, height_in: float, columns: Sequence[str], rows: int = 1, *, share_x: bool = False
+) -> tuple[Figure, dict[str, list[Axes]]]:
+    """Return a figure with `rows` panels for each of `columns`, which have titles, and the panels by column.
+
+    `height_in` is that of a band of columns. All panels have one vertical axis, and with `share_x` one horizontal axis.
+    """
+    bands = Bands(columns)
+    figure, panels = new_figure(
+        _ROOM_IN + height_in * bands.count, rows * bands.count, bands.across, share_x=share_x, share_y=True
+    )
+    found: dict[str, list[Axes]] = {}
+    for band, members in enumerate(bands.members):
+        lines = panels[band * rows : (band + 1) * rows]
+        for place, column in enumerate(members):
+            found[column] = [line[place] for line in lines]
+            title = textwrap.wrap(grid.column_label(column), _TITLE_COLUMNS // bands.across)
+            found[column][0].set_title("\n".join(title))
+            # Matplotlib leaves out the labels of shared axes for all but the last line of the figure.
+            found[column][-1].tick_params(axis="x", labelbottom=True)
+        for axes in (axes for line in lines for axes in line[len(members) :]):
+            axes.remove()
+    return figure, found
+
+
 def colours_of_rows(grid: Grid) -> dict[object, str]:
     """Return a colour for the key of each row of `grid`."""
     baseline = grid.rows.index(grid.baseline) if grid.baseline is not None else None
@@ -97,22 +151,18 @@ def row_colours(count: int, baseline: int | None) -> list[str]:
 
 
 def server_panels(grid: Grid, panel_height_in: float) -> tuple[Figure, dict[tuple[str, str], Axes]]:
-    """Return a figure with a panel for each server (down) and column (across), on common axes, named once."""
-    figure, panels = new_figure(
-        0.8 + panel_height_in * len(grid.servers),
-        len(grid.servers),
-        len(grid.columns),
-        share_x=True,
-        share_y=True,
+    """Return a figure with a panel for each server (down) and column (across), on common axes, named once a band."""
+    figure, panels = column_panels(
+        grid, panel_height_in * len(grid.servers), grid.columns, len(grid.servers), share_x=True
     )
-    for axes, column in zip(panels[0], grid.columns, strict=True):
-        axes.set_title(grid.column_label(column))
-    for line, server in zip(panels, grid.servers, strict=True):
-        line[0].set_ylabel(textwrap.fill(grid.titles[server], _PANEL_NAME_COLUMNS), fontweight="bold", fontsize="small")
+    for members in Bands(grid.columns).members:
+        for axes, server in zip(panels[members[0]], grid.servers, strict=True):
+            name = textwrap.fill(grid.titles[server], _PANEL_NAME_COLUMNS)
+            axes.set_ylabel(name, fontweight="bold", fontsize="small")
     return figure, {
         (server, column): axes
-        for server, line in zip(grid.servers, panels, strict=True)
-        for column, axes in zip(grid.columns, line, strict=True)
+        for column, lines in panels.items()
+        for server, axes in zip(grid.servers, lines, strict=True)
     }
 
 

@@ -44,7 +44,7 @@ def figures_of(found: Mapping[str, Any]) -> Iterator[tuple[str, float | None, bo
         for name, count in found[group].items():
             yield f"over {name}", _ratio(count, requests), True
     for row in found["types"]:
-        prefix = "" if row["class"] == "IN" else f"{row['class']} "
+        prefix = "" if row["class"] in ("IN", "other") else f"{row['class']} "
         yield f"type {prefix}{row['type']}", _ratio(row["count"], requests), True
     for name, count in found["rcodes"].items():
         yield f"rcode {name}", _ratio(count, found["answers"]["count"]), True

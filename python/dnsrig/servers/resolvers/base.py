@@ -179,6 +179,7 @@ class Resolver(DrivenServer):
             "cache": settings.cache,
             "cache_octets": settings.cache_octets,
             "prefetch": settings.prefetch,
+            "serve_stale": settings.serve_stale,
             "encrypted": settings.encrypted_ports,
             "certificate": settings.certificate,
             "doh_path": DOH_PATH,
@@ -302,6 +303,8 @@ class Resolver(DrivenServer):
             said.append(f"at most {settings.memory_octets / 2**20:g} MiB of memory of its own (RLIMIT_DATA)")
         if settings.prefetch is not None:
             said.append(f"prefetch {'on' if settings.prefetch else 'off'}")
+        if settings.serve_stale is not None:
+            said.append(f"serve-stale {'on' if settings.serve_stale else 'off'}")
         if settings.encrypted_ports:
             said.append(
                 f"{listed(frozenset(settings.encrypted_ports))} beside UDP and TCP, with a certificate of its own"

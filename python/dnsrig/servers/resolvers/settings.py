@@ -78,6 +78,8 @@ class ResolverSettings:
     """Memory of its own (RLIMIT_DATA of setrlimit(2)) that each of its processes may have; None: no limit."""
     prefetch: bool | None = None
     """For resolvers: whether popular records are asked for again before they expire; None: as it ships."""
+    serve_stale: bool | None = None
+    """For resolvers: whether expired records are answered where no server answers (RFC 8767); None: as it ships."""
     statistics: bool = False
     """For resolvers: whether it can be asked what it counts (`Resolver.counts`)."""
     encrypted_ports: Mapping[EncryptedTransport, int] = field(default_factory=dict)

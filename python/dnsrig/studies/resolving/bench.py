@@ -25,7 +25,8 @@ from dnsrig.studies.placement import Placement
 from dnsrig.studies.progress import Watcher
 from dnsrig.studies.resolving.cases import ResolverBlock, ResolverCase, Traffic
 from dnsrig.studies.resolving.conditions import conditioned
-from dnsrig.studies.resolving.front import FRONT_PORT, front
+from dnsrig.studies.resolving.front import FRONT_PORT, SECOND_PORT, Measured, balanced
+from dnsrig.studies.resolving.memory import MADE_AT_LEAST, MADE_TOLERATED
 from dnsrig.studies.resolving.place import CLIENTS_DEVICE, INTERNET_DEVICE, Place
 from dnsrig.studies.resolving.settings import ResolverStudySettings
 from dnsrig.studies.resolving.silence import Silence
@@ -41,6 +42,8 @@ GIVEN = "none"
 """The bottleneck of a load whose rate is given."""
 FAILURES_TOLERATED = 0.01
 """Share of SERVFAIL from which a case's figures are of something else than resolution."""
+BUSY = 0.9
+"""A resolver above this share of its CPU has none to spare, as `judge` has it of servers."""
 _OTHERS = "other programs kept the generator from its CPU"
 _INTERNET = "the simulated Internet, or other programs, kept the generator from its CPU"
 
@@ -61,6 +64,8 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
 
     requires_answers: ClassVar[bool] = True
     """Whether a load in which nothing is answered is a failure, not a result."""
+    reads_counts_each_second: ClassVar[bool] = False
+    """Whether resolvers are asked for their counts each second of a load, which costs them and generators a little."""
 
     def __init__(
         self,
@@ -73,7 +78,7 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
         self._streams = setup.streams
         self._places = setup.places
         self._where = setup.where
-        self._sent: WeakKeyDictionary[Resolver, list[Traffic]] = WeakKeyDictionary()
+        self._sent: WeakKeyDictionary[Measured, list[Traffic]] = WeakKeyDictionary()
         super().__init__(setup.blocks, settings.repetitions, run, watcher)
 
     def _check_rig(self) -> None:
@@ -94,13 +99,13 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
     def _server(self, block: ResolverBlock, folder: Path) -> Resolver:
         return self.resolver(block.program, block.cases[0], folder)
 
-    def resolver(self, program: str, case: ResolverCase, folder: Path) -> Resolver:
+    def resolver(self, program: str, case: ResolverCase, folder: Path, port: int = PORT) -> Resolver:
         """Make the driver of a resolver as a case wants it; it is not started yet."""
         where = self._places[case.tree]
         mix = read_mix(case.traffic.transport)
         settings = ResolverSettings(
             addresses=(where.address,),
-            port=PORT,
+            port=port,
             root_hints=where.internet.root_hints,
             trust_anchors=where.internet.trust_anchor if case.validates else "",
             validate=case.validates,
@@ -109,6 +114,8 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
             cache_octets=self._settings.cache_octets,
             memory_octets=self._settings.memory_octets,
             prefetch=self._settings.prefetch,
+            serve_stale=self._settings.serve_stale,
+            udp_limit=self._settings.udp_size,
             statistics=True,
             encrypted_ports=mix.encrypted_ports,
             certificate=make_certificate(folder, addresses=(where.address,)) if mix.encrypted_ports else None,
@@ -149,33 +156,39 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
         where = self._places[case.tree]
         with ExitStack() as stack:
             stack.enter_context(conditioned(where, case.condition))
-            port = PORT
-            if case.is_balanced:
-                stack.enter_context(front(server, where, self._where.server))
-                port = FRONT_PORT
-            for stream in case.warm_up:
-                self._ask_through(server, where, stream, port)
-            self._catch_up(server, where, case, port)
-            more = self._before_load(case, server, where, port)
-            outcome = self._measured(case, server, where, port)
-            outcome.more.update(more)
+            if not case.is_balanced:
+                return self._measure_at(case, server, where, PORT)
+            second = self.resolver(block.program, case, server.folder / "second", SECOND_PORT)
+            several = stack.enter_context(balanced(server, [second], where, self._where.generator))
+            outcome = self._measure_at(case, several, where, FRONT_PORT)
+            outcome.more["balanced"] = {"queries": [counts.queries for counts in several.counts_of_each()]}
             return outcome
 
-    def _before_load(self, case: ResolverCase, server: Resolver, where: Place, port: int) -> dict[str, Any]:
+    def _measure_at(self, case: ResolverCase, server: Measured, where: Place, port: int) -> Outcome:
+        """Measure a case on what answers at a port."""
+        for stream in case.warm_up:
+            self._ask_through(server, where, stream, port)
+        self._catch_up(server, where, case, port)
+        more = self._before_load(case, server, where, port)
+        outcome = self._measured(case, server, where, port)
+        outcome.more.update(more)
+        return outcome
+
+    def _before_load(self, case: ResolverCase, server: Measured, where: Place, port: int) -> dict[str, Any]:
         """Do what a study wants done before a case's load; give what the measurement is to hold of it."""
         return {}
 
-    def _catch_up(self, server: Resolver, where: Place, case: ResolverCase, port: int) -> None:
+    def _catch_up(self, server: Measured, where: Place, case: ResolverCase, port: int) -> None:
         """Send the parts before a case's own that this resolver has not had since its start."""
         sent = self._sent.setdefault(server, [])
         for traffic in case.parts_before[len(sent) :]:
             self._load(server, where, traffic, port)
             sent.append(traffic)
 
-    def _measured(self, case: ResolverCase, server: Resolver, where: Place, port: int) -> Outcome:
+    def _measured(self, case: ResolverCase, server: Measured, where: Place, port: int) -> Outcome:
         counts, reading = server.counts(), where.reading()
         server.check_running()
-        with Timeline(where, server.pids()) as timeline:
+        with Timeline(where, server.pids(), server.counts if self.reads_counts_each_second else None) as timeline:
             load, observed = observe(
                 server,
                 lambda: self._load(server, where, case.traffic, port, on_second=timeline.note),
@@ -200,10 +213,15 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
                 "upstream": {**upstream, "by_second": timeline.upstream_by_second},
                 "network": _network_facts(observed),
                 "by_second": timeline.by_second(),
+                **self._of_seconds(load, timeline),
             },
         )
 
-    def _counts_after(self, server: Resolver, load: dict[str, Any]) -> ResolverCounts:
+    def _of_seconds(self, load: Mapping[str, Any], timeline: Timeline) -> dict[str, Any]:
+        """Give what a study wants to be in the measurement of the seconds of a load."""
+        return {}
+
+    def _counts_after(self, server: Measured, load: dict[str, Any]) -> ResolverCounts:
         """Ask for the counts after a load; where there are none because the resolver hangs, say that."""
         try:
             return server.counts()
@@ -220,15 +238,16 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
         tainted = [reason.replace(_OTHERS, _INTERNET) for reason in judged["tainted"]]
         if traffic.rate_qps is None and not traffic.replays:
             return {**judged, "tainted": tainted}
+        tainted += _at_its_end(observed.server["cpu_share"] / len(self._where.server))
         return {**judged, "bottleneck": GIVEN, "evidence": ["the rate of queries was given"], "tainted": tainted}
 
-    def _ask_through(self, server: Resolver, where: Place, stream: str, port: int = PORT) -> None:
+    def _ask_through(self, server: Measured, where: Place, stream: str, port: int = PORT) -> None:
         """Send a stream once in a closed loop, unmeasured."""
         self._load(server, where, Traffic(stream, is_once=True), port, is_warm_up=True)
 
     def _load(
         self,
-        server: Resolver,
+        server: Measured,
         where: Place,
         traffic: Traffic,
         port: int,
@@ -316,12 +335,24 @@ def _network_facts(observed: Observation) -> dict[str, Any]:
     return {**sockets, CLIENTS_DEVICE: sides.get(CLIENTS_DEVICE, {}), INTERNET_DEVICE: sides.get(INTERNET_DEVICE, {})}
 
 
+def _at_its_end(cpu_share: float) -> list[str]:
+    """Say of a load at a given rate that the resolver can hardly carry it, by the share that it used of its CPU."""
+    said = f"the resolver used more than {BUSY * 100:g} % of its CPU: queries waited for one another"
+    return [said] if cpu_share > BUSY else []
+
+
 def _faults(load: Mapping[str, Any], upstream: Mapping[str, Any]) -> list[str]:
     found = []
     if not load["qps"]:
         found.append("nothing was answered while the load lasted")
     if load["rcodes"].get("SERVFAIL", 0) > FAILURES_TOLERATED * load["answered"]:
         found.append(f"more than {FAILURES_TOLERATED:.0%} of the answers are SERVFAIL".replace("%", " %"))
+    made = upstream["zones"] + upstream["signatures"]
+    if made > max(MADE_TOLERATED * upstream["queries"], MADE_AT_LEAST):
+        found.append(
+            f"for more than {MADE_TOLERATED * 100:g} % of the upstream queries the simulated Internet made zones or "
+            "signatures meanwhile: give it more memory (--internet-memory)"
+        )
     if upstream["dropped"]:
         found.append("the simulated Internet could not send some of its answers")
     return found

@@ -1,10 +1,13 @@
 """What may be wrong with the path between a resolver and the Internet."""
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from dnsrig.hosts.network.links import ETHERNET_MTU
+from dnsrig.monitor.proc import parse_snmp, parse_snmp6
 from dnsrig.studies.resolving.place import INTERNET_DEVICE, Place
 
 OPEN = ""
@@ -14,6 +17,7 @@ NO_UDP = "tcp-only"
 SMALLEST_MTU = 1280
 """The least that IPv6 works with (RFC 8200 section 5)."""
 _OUTSIDE_DEVICE = "resolvers"
+_COUNTER = re.compile(r"counter packets (\d+) bytes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +83,26 @@ def conditioned(place: Place, name: str) -> Iterator[None]:
         _set_mtu(place, ETHERNET_MTU)
         if condition.rules:
             place.outside.set_rules("")
+
+
+def path_counts(place: Place, name: str) -> dict[str, int]:
+    """Count what has become of packets: two readings while a condition is in force tell what did between them.
+
+    `dropped` are those that its rules dropped or refused, `fragments` those that answers were sent in.
+    """
+    said = place.outside.run(["nft", "list", "ruleset"]) if needs_nft(name) else ""
+    return {
+        "dropped": sum(int(count) for count in _COUNTER.findall(said)),
+        "fragments": place.outside.call(_fragments),
+    }
+
+
+def _fragments() -> int:
+    """Give how many fragments the namespace of the calling thread has made of its own packets (proc(5))."""
+    net = Path("/proc/thread-self/net")
+    ipv4 = parse_snmp((net / "snmp").read_bytes(), "Ip").get("FragCreates", 0)
+    file = net / "snmp6"
+    return ipv4 + (parse_snmp6(file.read_bytes(), "Ip6").get("FragCreates", 0) if file.exists() else 0)
 
 
 def _set_mtu(place: Place, octets: int) -> None:

@@ -17,6 +17,7 @@ from dnsrig.report.sections import Drawing, Findings, Section
 
 MIB = 1 << 20
 SERIES: Sequence[tuple[str, str, str, float]] = (
+    ("cpu_share", "cpu-over-time", "CPUs in use", 1),
     ("memory_octets", "memory-over-time", "resident memory [MiB]", MIB),
     ("udp_sockets", "udp-sockets-over-time", "UDP sockets in use", 1),
     ("tcp_sockets", "tcp-sockets-over-time", "TCP sockets in use", 1),
@@ -31,11 +32,12 @@ SERIES: Sequence[tuple[str, str, str, float]] = (
     ("clients_packets_out", "packets-to-clients", "packets/s to clients", 1),
 )
 """Series of a measurement's `by_second` that can be drawn: key, name of the picture, title, what a unit of it is."""
-MEMORY = ("memory_octets",)
+OWN = ("cpu_share", "memory_octets")
+"""Series of the resolver's processes."""
 RESOURCES = tuple(key for key, _, _, _ in SERIES)
 
 
-def picture_section(findings: Findings, series: Sequence[str] = MEMORY) -> Section:
+def picture_section(findings: Findings, series: Sequence[str] = OWN) -> Section:
     """Draw CPU, latency by percentile, upstream queries and some `series` over time, each with all cases."""
     grid, notes = findings.grid, findings.notes
     drawings = [_bars(grid, notes), *_latency(grid)]
@@ -80,7 +82,7 @@ def _over_time(grid: Grid, key: str, name: str, title: str, unit: float) -> Draw
     lines = lines_of(key, unit)
     if not any(value for case in grid.cases for _, values in lines(case) for value in values):
         return None
-    where = "of the resolver's processes" if key in MEMORY else "of the resolver's namespace"
+    where = "of the resolver's processes" if key in OWN else "of the resolver's namespace"
     caption = f"{title[0].upper()}{title[1:]}, {where}, second by second, a line a repetition."
     return Drawing(name, caption, lambda: draw_series(grid, title, lines))
 

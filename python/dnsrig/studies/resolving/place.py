@@ -3,7 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,7 @@ from dnsrig.hosts.namespace import Namespace
 from dnsrig.hosts.network.links import End, link
 from dnsrig.hosts.network.topologies import CLIENT, INNER, AddressPair
 from dnsrig.internet import DNS_PORT, internet_namespace
+from dnsrig.studies.resolving.sockets import CLIENT_PORTS
 
 CLIENTS_DEVICE = "clients"
 INTERNET_DEVICE = "internet"
@@ -28,6 +29,11 @@ SETTLED_S = 0.12
 """The Internet's threads hand their accounts on every 50 ms; what has not changed for this long is complete."""
 SETTLE_DEADLINE_S = 3.0
 POLL_S = 0.03
+
+MOST_OPERATORS = 30
+"""Of whom a measurement has counts of their own."""
+OTHER_OPERATORS = "all others"
+OPERATOR_COUNTS = ("queries", "query_octets", "answer_octets")
 
 Account = Mapping[str, Any]
 
@@ -48,10 +54,10 @@ class Reading:
         return {
             **{key: used.get(key, 0) for key in ("queries", "answers", "tcp_queries", "truncated")},
             **{key: used.get(key, 0) for key in ("query_octets", "answer_octets")},
+            "by_operator": _by_operator(self.accounts, before.accounts),
             "by_type": dict(sorted(types.items(), key=lambda entry: (-entry[1], entry[0]))),
             "cpu_us": (self.cpu_ns - before.cpu_ns) / 1000,
-            "signatures": self.state["signatures"] - before.state["signatures"],
-            "dropped": self.state["dropped"] - before.state["dropped"],
+            **{key: self.state.get(key, 0) - before.state.get(key, 0) for key in ("signatures", "zones", "dropped")},
         }
 
 
@@ -125,6 +131,9 @@ def place_of(internet: _core.Internet, threads: int = 1) -> Iterator[Place]:
             End(clients, "resolver", CLIENT.with_prefix(ipv6=ipv6)),
             End(resolver, CLIENTS_DEVICE, INNER.with_prefix(ipv6=ipv6)),
         )
+        # More clients than the usual ports suffice for have a socket each; where that may not be set, loads say so.
+        with suppress(EnvironmentLacksError):
+            clients.set_kernel("net/ipv4/ip_local_port_range", " ".join(map(str, CLIENT_PORTS)))
         for prefix in prefixes:
             if ipv6 or ":" not in prefix:
                 resolver.add_route(prefix, INTERNET_INSIDE.ipv6 if ":" in prefix else INTERNET_INSIDE.ipv4)
@@ -147,6 +156,24 @@ def internet_cpu_ns() -> int:
             # It has ended meanwhile, or the kernel keeps no such account.
             continue
     return total
+
+
+def _by_operator(accounts: tuple[Account, ...], before: tuple[Account, ...]) -> dict[str, dict[str, int]]:
+    """Give queries and octets of the operators that were asked most, and of all others together."""
+    sums: dict[str, Counter[str]] = {}
+    for rows, sign in ((accounts, 1), (before, -1)):
+        for row in rows:
+            counts = sums.setdefault(row["operator"], Counter())
+            for key in OPERATOR_COUNTS:
+                counts[key] += sign * row[key]
+            counts["tcp_queries"] += sign * (row["queries"] if row["transport"] == "tcp" else 0)
+    most_first = sorted(sums.items(), key=lambda entry: (-entry[1]["queries"], entry[0]))
+    asked = [(operator, counts) for operator, counts in most_first if counts["queries"]]
+    found = dict(asked[:MOST_OPERATORS])
+    if len(asked) > MOST_OPERATORS:
+        found[OTHER_OPERATORS] = sum((counts for _, counts in asked[MOST_OPERATORS:]), Counter())
+    keys = (*OPERATOR_COUNTS, "tcp_queries")
+    return {operator: {key: counts[key] for key in keys} for operator, counts in found.items()}
 
 
 def _sums(accounts: tuple[Account, ...]) -> Counter[str]:

@@ -14,9 +14,12 @@ from dnsrig.report.figures import (
     INTERNET_OUT,
     LATENCY_P50,
     LATENCY_P99,
+    MADE_MEANWHILE,
     MEMORY,
     QPS,
     RESPONSE_BYTES,
+    SEND_ERROR_P50,
+    SEND_ERROR_P99,
     SERVER_CPU,
     TCP_SOCKETS,
     TIME_WAIT,
@@ -34,7 +37,9 @@ from dnsrig.report.verdicts import HIGHER, LOWER, Verdict, judge
 
 MISSING = Cell("-")
 OUTSIDE = (QPS, CPU, SERVER_CPU, MEMORY, LATENCY_P50, LATENCY_P99, RESPONSE_BYTES)
-INSIDE = (HIT_SHARE, CACHE_OCTETS, CACHE_ENTRIES, UPSTREAM, UPSTREAM_OCTETS, UPSTREAM_TCP, INTERNET_CPU)
+RIG = (INTERNET_CPU, MADE_MEANWHILE, SEND_ERROR_P50, SEND_ERROR_P99)
+"""What tells how much of a case's figures is the rig's own; every report has it."""
+INSIDE = (HIT_SHARE, CACHE_OCTETS, CACHE_ENTRIES, UPSTREAM, UPSTREAM_OCTETS, UPSTREAM_TCP, *RIG)
 WIRES = (UDP_SOCKETS, TCP_SOCKETS, TIME_WAIT, CLIENTS_OUT, INTERNET_IN, INTERNET_OUT)
 RESOURCES = (
     *(CPU, SERVER_CPU, MEMORY, CACHE_OCTETS, LATENCY_P50, LATENCY_P99),
@@ -44,7 +49,9 @@ RESOURCES = (
 VERDICTS_WORDS = (
     "A difference is claimed where it is beyond noise (paired t-tests on logarithms, adjusted for their number over "
     "the table by Holm's method); in brackets its 95 % interval. `No difference above x %`: a larger one would not fit "
-    "the measurements. A dash: there is nothing to compare, such as sockets that were never in use."
+    "the measurements. A dash: there is nothing to compare, such as sockets that were never in use. Ratios under "
+    "Answer are few, and not adjusted for their number: one of them may be beyond noise, and not so among all of this "
+    "table."
 )
 
 

@@ -19,7 +19,8 @@ class ResolverStudySettings(StudySettings):
     """Second-level domains of it; None: as many as the profile says."""
     distances: bool = False
     """Whether the Internet's servers are as far away as the profile says; else answers leave at once."""
-    internet_memory_mib: int = 1024
+    internet_memory_mib: int | None = None
+    """Memory in MiB that zones and signatures of each Internet may take; None: a share of what is free."""
     load_s: float = 5.0
     outstanding: int = 100
     clients: int = 50
@@ -30,6 +31,11 @@ class ResolverStudySettings(StudySettings):
     memory_limit_mib: int | None = None
     """Memory of its own that the resolver may have at most; None: no limit."""
     prefetch: bool = False
+    serve_stale: bool = False
+    """Whether resolvers answer with expired records where no server answers (RFC 8767)."""
+    udp_size: int | None = None
+    """Octets that answers by UDP may have, on both sides of the resolver: it offers so many, and the servers of domains
+    send up to 4096; None: as it ships, and as the profile says."""
 
     @property
     def cache_octets(self) -> int | None:

@@ -32,8 +32,8 @@ QUERY_OCTETS = 500
 """About what a query of a stream takes of this process's memory while the stream is made."""
 PTR = "PTR"
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
-UNCERTAIN_HOSTS = frozenset({"api", "m", "mail", "shop"})
-"""Hosts that the Internet's clients ask for in every domain, and that only some domains have."""
+CERTAIN_HOSTS = frozenset({"", "www"})
+"""What every domain has of the hosts that the Internet's clients ask for: itself, and www."""
 RENAMED = "old"
 """Domain below a domain that only those have that were renamed (DNAME)."""
 KEPT_TYPES = frozenset({"A", "AAAA", "HTTPS"})
@@ -100,13 +100,20 @@ def distinct(internet: _core.Internet, seed: int, count: int, missing_share: flo
     """Give so many different questions; with no share of missing ones, for names that exist.
 
     Raises:
-        InputError: the Internet has too few domains for them.
+        InputError: the Internet has too few domains for them, or clients ask for no hosts that every domain has.
 
     """
+    hosts = set(internet.hosts)
+    if not missing_share and hosts.isdisjoint(CERTAIN_HOSTS):
+        raise InputError(
+            f"clients.hosts of the Internet's profile has {', '.join(sorted(hosts))}: which domains have these is not "
+            'known; add "www", or "" for domains themselves'
+        )
+    uncertain = tuple(f"{host}." for host in hosts - CERTAIN_HOSTS)
     found: dict[str, None] = {}
     for batch in range(MOST_DRAWS):
         for line in internet.questions(DRAWN_AT_ONCE, seed + batch, missing_share).splitlines():
-            if not missing_share and not _exists(line):
+            if not missing_share and not _exists(line, uncertain):
                 continue
             found.setdefault(line)
             if len(found) == count:
@@ -116,11 +123,10 @@ def distinct(internet: _core.Internet, seed: int, count: int, missing_share: flo
     )
 
 
-def _exists(line: str) -> bool:
-    """Say whether the name of a question that the Internet has drawn exists for certain."""
+def _exists(line: str, uncertain: tuple[str, ...]) -> bool:
+    """Say whether the name of a question that the Internet has drawn exists for certain: with no such host in front."""
     # Half of the addresses that are asked for are any, and few of these have names.
-    first, second, *_ = line.split(".")
-    return not line.endswith(f" {PTR}") and first not in UNCERTAIN_HOSTS and second != RENAMED
+    return not line.endswith(f" {PTR}") and not line.startswith(uncertain) and line.split(".")[1] != RENAMED
 
 
 def with_hits(hot: Sequence[str], fresh: Sequence[str], hit_share: float, count: int, seed: int) -> Iterator[str]:

@@ -19,6 +19,7 @@ from dnsrig.studies.plan import Plan, PlannedCase
 from dnsrig.studies.progress import Watcher
 from dnsrig.studies.resolving.bench import ResolverBench, Setup, check_blocks
 from dnsrig.studies.resolving.cases import ResolverBlock, ResolverCase
+from dnsrig.studies.resolving.memory import share_of_free_mib
 from dnsrig.studies.resolving.place import place_of
 from dnsrig.studies.resolving.settings import ResolverStudySettings
 from dnsrig.studies.resolving.trees import make_internet
@@ -27,10 +28,10 @@ from dnsrig.studies.settings import StudySettings
 Settings = TypeVar("Settings", bound=ResolverStudySettings)
 
 PREPARING_S = 30.0
-"""About what Internets, streams and their rehearsal take."""
+"""About what Internets and streams take."""
 WITHOUT_NAMESPACES = (
-    "What works without: `dnsrig internet serve --loopback` serves the same Internet on 127.0.0.0/8 to a resolver that "
-    "you start yourself, and `dnsrig load` asks that"
+    "What works without: `dnsrig internet serve --loopback` serves the same Internet on 127.0.0.0/8 to a BIND that "
+    "you start yourself (docs/guide/internet.md), and `dnsrig load` asks that"
 )
 AROUND_A_CASE_S = 2.0
 """About what starting a resolver and asking for its counts takes."""
@@ -104,7 +105,14 @@ class ResolverStudy(Study[Settings]):
             for case_id, case in block.case_ids().items()
             for seconds in (case.traffic.load_s + AROUND_A_CASE_S,)
         ]
-        return Plan(tuple(planned), settings.repetitions, preparing_s=PREPARING_S)
+        # A stream is rehearsed in about the time of the load that it is made for.
+        rehearsed = {
+            (case.tree, case.traffic.stream): case.traffic.load_s
+            for block in self.blocks(settings)
+            for case in block.cases
+        }
+        preparing_s = PREPARING_S + sum(rehearsed.values())
+        return Plan(tuple(planned), settings.repetitions, preparing_s=preparing_s)
 
     def run(self, settings: Settings, run: RunFolder, watcher: Watcher) -> None:
         """Measure every case that `run` does not hold yet."""
@@ -112,9 +120,13 @@ class ResolverStudy(Study[Settings]):
         watcher.phase("making the simulated Internet and the streams")
         blocks = self.blocks(settings)
         trees = list(dict.fromkeys(case.tree for block in blocks for case in block.cases))
-        internets = {tree: make_internet(settings, tree, run) for tree in trees}
+        # Of a run that is resumed all cases have the same.
+        noted = run.manifest()["facts"].get("internet_memory_mib")
+        memory_mib = settings.internet_memory_mib or noted or share_of_free_mib(len(trees))
+        internets = {tree: make_internet(settings, tree, run, memory_mib) for tree in trees}
         streams = self.streams(settings, run, internets)
-        run.note(internet={tree: internet.summary() for tree, internet in internets.items()})
+        summaries = {tree: internet.summary() for tree, internet in internets.items()}
+        run.note(internet=summaries, internet_memory_mib=memory_mib)
         where = place(settings.server_threads)
         with ExitStack() as stack:
             # The Internet's threads inherit this, and keep off the resolver's processors.

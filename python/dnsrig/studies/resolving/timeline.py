@@ -1,13 +1,15 @@
-"""What happens second by second while a load runs: upstream queries, sockets, packets, octets, memory."""
+"""What happens second by second while a load runs: upstream queries, sockets, packets, octets, CPU, memory."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import pairwise
 from typing import Any
 
+from dnsrig.errors import SubjectFailedError
 from dnsrig.monitor.counters import GroupReader, MachineReader
 from dnsrig.monitor.usage import MachineCounters, ProcessCounters
+from dnsrig.servers.resolvers.counts import ResolverCounts
 from dnsrig.studies.resolving.place import CLIENTS_DEVICE, INTERNET_DEVICE, Place
 
 SIDES: Mapping[str, str] = {"clients": CLIENTS_DEVICE, "internet": INTERNET_DEVICE}
@@ -24,17 +26,25 @@ SHORTEST_S = 0.5
 """Of shorter intervals rates say nothing."""
 
 
+def is_second(row: Mapping[str, Any]) -> bool:
+    """Say whether an interval of a load is one at whose end there is a reading."""
+    return bool(row.get("phase", "measure") != "drain" and row.get("length_s", 1.0) >= SHORTEST_S)
+
+
 class Timeline(AbstractContextManager["Timeline"]):
     """Readings of a resolver and its namespace, one a second, from its making on.
 
     Args:
         place: where the resolver and the Internet are.
         pids: the resolver's processes.
+        counts: asks the resolver what it has counted, where that is to be read each second too.
 
     """
 
-    def __init__(self, place: Place, pids: Sequence[int]) -> None:
+    def __init__(self, place: Place, pids: Sequence[int], counts: Callable[[], ResolverCounts] | None = None) -> None:
         self._place = place
+        self._counts = counts
+        self._counted: list[ResolverCounts | None] = []
         self._machine = MachineReader(pids[0])
         self._processes = GroupReader()
         self._processes.watch(pids)
@@ -43,10 +53,12 @@ class Timeline(AbstractContextManager["Timeline"]):
 
     def note(self, row: Mapping[str, Any]) -> None:
         """Take a reading at the end of an interval of the load, unless queries were no longer sent or it is short."""
-        if row["phase"] != "drain" and row["length_s"] >= SHORTEST_S:
+        if is_second(row):
             self._read()
 
     def _read(self) -> None:
+        if self._counts is not None:
+            self._counted.append(_counted(self._counts))
         self._readings.append(
             (
                 time.monotonic(),
@@ -67,14 +79,24 @@ class Timeline(AbstractContextManager["Timeline"]):
         counts = [upstream for _, upstream, _, _ in self._readings]
         return [count - before for before, count in pairwise(counts)]
 
+    @property
+    def hit_share_by_second(self) -> list[float | None]:
+        """Give the share of cache hits of the queries between each two readings; None where it is not known."""
+        return [
+            None if before is None or counts is None else counts.hit_share_since(before)
+            for before, counts in pairwise(self._counted)
+        ]
+
     def by_second(self) -> dict[str, list[Any]]:
         """Give the series, all of one length, as a measurement holds them.
 
-        `time_s` counts from the first reading on; sockets and `memory_octets` (resident) are those at that time;
-        packets and octets are rates per second since the reading before, as the resolver sends and receives them.
+        `time_s` counts from the first reading on; `cpu_share` is that since the reading before, of one CPU; sockets and
+        `memory_octets` (resident) are those at that time; packets and octets are rates per second since the reading
+        before, as the resolver sends and receives them.
         """
         series: dict[str, list[Any]] = {
             "time_s": [],
+            "cpu_share": [],
             "memory_octets": [],
             **{name: [] for name in SOCKETS},
             **{f"{side}_{name}": [] for side in SIDES for name in WIRE_COUNTERS},
@@ -82,12 +104,23 @@ class Timeline(AbstractContextManager["Timeline"]):
         began = self._readings[0][0]
         for before, now in pairwise(self._readings):
             series["time_s"].append(round(now[0] - began, 3))
+            elapsed_ns = now[3].time_ns - before[3].time_ns
+            used = (now[3].cpu_ns - before[3].cpu_ns) / elapsed_ns if elapsed_ns > 0 else 0.0
+            series["cpu_share"].append(round(used, 3))
             series["memory_octets"].append(now[3].rss_bytes)
             for name in SOCKETS:
                 series[name].append(getattr(now[2], name))
             for key, rate in _rates(before[2], now[2], now[0] - before[0]).items():
                 series[key].append(rate)
         return series
+
+
+def _counted(counts: Callable[[], ResolverCounts]) -> ResolverCounts | None:
+    """Ask for counts; None from a resolver that does not say now, which is told of when the load has ended."""
+    try:
+        return counts()
+    except SubjectFailedError:
+        return None
 
 
 def _rates(before: MachineCounters, now: MachineCounters, elapsed_s: float) -> dict[str, float]:

@@ -14,6 +14,7 @@ from dnsrig.errors import InputError
 from dnsrig.runs.folder import RunFolder
 from dnsrig.runs.writing import write_text
 from dnsrig.studies.resolving.cases import TREE
+from dnsrig.studies.resolving.memory import LEAST_MIB
 from dnsrig.studies.resolving.settings import MIB, ResolverStudySettings
 
 DAY_S = 86_400
@@ -100,6 +101,12 @@ def _all_with(algorithm: str, single_keys: float, profile: Profile) -> None:
     }
 
 
+def _send_large(profile: Profile) -> None:
+    """Have the servers of domains send up to 4096 octets by UDP but for those that never send more than 512."""
+    faults = profile.setdefault("faults", {})
+    faults["udp_4096_share"] = 1.0 - faults.get("udp_512_share", 0.0)
+
+
 UNSIGNED, IN_2010, ALL = "unsigned", "2010", "all"
 CHANGES: Mapping[str, Callable[[Profile], None]] = {
     TREE: lambda profile: None,
@@ -113,14 +120,16 @@ CHANGES: Mapping[str, Callable[[Profile], None]] = {
 """What is changed in a profile, by name of the Internet."""
 
 
-def changed_text(text: str, tree: str, source: str) -> str:
+def changed_text(text: str, tree: str, source: str, *, is_large: bool = False) -> str:
     """Give the text of a profile with what is changed for an Internet; `source` is where the text is from.
+
+    With `is_large` servers send large answers by UDP to those who offer to take them.
 
     Raises:
         InputError: it is no TOML.
 
     """
-    if tree == TREE:
+    if tree == TREE and not is_large:
         return text
     try:
         profile = tomllib.loads(text)
@@ -128,6 +137,8 @@ def changed_text(text: str, tree: str, source: str) -> str:
         raise InputError(f"{source}: the profile of the Internet is no TOML: {error}") from error
     try:
         CHANGES[tree](profile)
+        if is_large:
+            _send_large(profile)
     except (AttributeError, KeyError, TypeError):
         # It lacks what a profile has; who reads it says what that is.
         return text
@@ -167,17 +178,27 @@ def _value(value: object) -> str:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else str(value)
 
 
-def make_internet(settings: ResolverStudySettings, tree: str, run: RunFolder) -> _core.Internet:
+def profile_path(run: RunFolder, tree: str) -> Path:
+    """Say where a run keeps the profile that one of its Internets is made of."""
+    return run.path / "inputs" / f"internet-{tree.replace(' ', '-')}.toml"
+
+
+def make_internet(
+    settings: ResolverStudySettings, tree: str, run: RunFolder, memory_mib: int = LEAST_MIB
+) -> _core.Internet:
     """Make one of the Internets of a run; the profile that it is made of is kept among the run's inputs.
+
+    Its zones and signatures may take `memory_mib`.
 
     Raises:
         InputError: the profile cannot be read, or is none.
 
     """
-    path = run.path / "inputs" / f"internet-{tree.replace(' ', '-')}.toml"
+    path = profile_path(run, tree)
     if not path.exists():
         path.parent.mkdir(exist_ok=True)
-        write_text(path, changed_text(profile_text(settings.profile), tree, settings.profile))
+        text = profile_text(settings.profile)
+        write_text(path, changed_text(text, tree, settings.profile, is_large=settings.udp_size is not None))
     # Also one that was there: the run may have been broken off in between.
     run.add_input(path)
     # A run that is resumed on another day has the same signatures.
@@ -187,7 +208,7 @@ def make_internet(settings: ResolverStudySettings, tree: str, run: RunFolder) ->
         seed=settings.seed,
         signed_at_s=int(began.timestamp()) // DAY_S * DAY_S,
         domains=settings.domains,
-        memory_octets=settings.internet_memory_mib * MIB,
+        memory_octets=memory_mib * MIB,
         distances=settings.distances,
     )
     internet.prepare()

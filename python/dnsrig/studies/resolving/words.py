@@ -1,6 +1,7 @@
 """Sentences that the studies of resolvers share in their reports."""
 
 from dnsrig.servers.resolvers import knot_resolver
+from dnsrig.studies.resolving.memory import MADE_TOLERATED, SHARE_OF_FREE
 from dnsrig.studies.resolving.settings import MIB, ResolverStudySettings
 from dnsrig.studies.wording import repetitions
 from dnsrig.wording import counted
@@ -19,9 +20,16 @@ def internet(settings: ResolverStudySettings) -> str:
         f"The resolver asks a simulated Internet of the profile {settings.profile}{domains}: one process answers "
         "for all "
         f"servers of a hierarchy that follows from the seed, signed as the profile says. {distances}. Before anything "
-        "is measured, a validating resolver is asked each stream once, so that zones and signatures are there already "
-        "and making them is not what is waited for."
+        "is measured, a validating resolver is asked each stream once, so that zones and signatures are there already, "
+        f"as far as the Internet's memory reaches ({_memory(settings)}). A load in which it makes zones or signatures "
+        f"for more than {MADE_TOLERATED * 100:g} % of what it is asked is marked: there making them is waited for."
     )
+
+
+def _memory(settings: ResolverStudySettings) -> str:
+    if settings.internet_memory_mib is None:
+        return f"{SHARE_OF_FREE * 100:g} % of what the machine has free, for all Internets of a run"
+    return f"{settings.internet_memory_mib:,} MiB"
 
 
 def resolver(settings: ResolverStudySettings, cached: str) -> str:
@@ -32,13 +40,15 @@ def resolver(settings: ResolverStudySettings, cached: str) -> str:
             f", at most {settings.memory_limit_mib:,} MiB of memory of its own (RLIMIT_DATA, which counts what an "
             "allocator reserves, used or not)"
         )
+    offered = "" if settings.udp_size is None else f", offers to take {settings.udp_size:,} octets by UDP (EDNS)"
     return (
         "Clients, resolver and Internet are in a network namespace each, with links of 1500 octets between them. The "
         f"resolver has {counted(settings.server_threads, 'thread')}, {cache}, prefetch "
-        f"{'on' if settings.prefetch else 'off'}, and processors of its own where the machine has two or more. "
-        f"It is started anew for every load; when that begins, its cache holds {cached}. CPU time is read from the "
-        "kernel at both ends of the load; cache hits and the size of the cache are the resolver's own counts; sockets, "
-        "octets and packets are those of its namespace; upstream queries are the Internet's account."
+        f"{'on' if settings.prefetch else 'off'}, serve-stale "
+        f"{'on' if settings.serve_stale else 'off'}{offered}, and processors of its own where the machine has two or "
+        f"more. It is started anew for every load; when that begins, its cache holds {cached}. CPU time is read from "
+        "the kernel at both ends of the load; cache hits and the size of the cache are the resolver's own counts; "
+        "sockets, octets and packets are those of its namespace; upstream queries are the Internet's account."
     )
 
 

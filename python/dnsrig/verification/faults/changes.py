@@ -52,6 +52,24 @@ def changing(change_message: Callable[[dns.message.Message], None], is_meant: Te
     return unchanged_if_unreadable(change)
 
 
+def changing_denials(change_message: Callable[[dns.message.Message], None]) -> Change:
+    """Change responses in place that deny a name or a type."""
+
+    def change(passage: Passage) -> bytes:
+        answer = passage.answer
+        if not is_denial(answer):
+            return passage.response
+        change_message(answer)
+        return wire_of(answer)
+
+    return unchanged_if_unreadable(change)
+
+
+def clear_do(message: dns.message.Message) -> None:
+    """Clear DO of a message."""
+    message.ednsflags &= ~int(dns.flags.DO)
+
+
 def asking(change_message: Callable[[dns.message.Message], None]) -> Change:
     """Change queries in place."""
 

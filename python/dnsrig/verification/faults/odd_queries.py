@@ -30,6 +30,7 @@ from dnsrig.verification.item import Role
 META_TYPES = (RdataType.MAILA, RdataType.MAILB, RdataType.TKEY, RdataType.TSIG)
 RARE_TYPES = (RdataType.SSHFP, RdataType.URI, RdataType.OPENPGPKEY)
 LONG_NAME_OCTETS, MANY_LABELS = 200, 30
+PADDING_OCTETS = 16
 KEEPALIVE, ECS = dns.edns.OptionType.make(11), dns.edns.OptionType.make(8)
 LONG_ROW, NOW_AND_THEN = 12, 3
 IN_A_ROW = "in a row"
@@ -109,6 +110,11 @@ def _add_option(message: dns.message.Message, option: dns.edns.Option) -> None:
 def _add_ecs(message: dns.message.Message) -> None:
     if message.edns >= 0:
         _add_option(message, dns.edns.GenericOption(ECS, bytes.fromhex("00010000")))
+
+
+def _add_padding(message: dns.message.Message) -> None:
+    if message.edns >= 0:
+        _add_option(message, dns.edns.GenericOption(dns.edns.OptionType.PADDING, bytes(PADDING_OCTETS)))
 
 
 def _add_keepalive(passage: Passage) -> bytes:
@@ -301,6 +307,12 @@ FAULTS = (
         does="gives a client subnet to everyone who uses EDNS",
         roles=AUTHORITATIVE,
         on_response=changing(_add_ecs),
+    ),
+    Fault(
+        name="padding-unasked",
+        does="pads responses to everyone who uses EDNS, by UDP and TCP without encryption",
+        roles=AUTHORITATIVE,
+        on_response=changing(_add_padding),
     ),
     Fault(
         name="keepalive-by-udp",

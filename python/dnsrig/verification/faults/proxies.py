@@ -16,6 +16,7 @@ from dns.rdatatype import RdataType
 from dnsrig.verification.faults.changes import (
     asking,
     changing,
+    clear_do,
     dropping,
     of_type,
     refusing,
@@ -48,10 +49,6 @@ def _without_flag(flag: int) -> Callable[[dns.message.Message], None]:
         message.flags = dns.flags.Flag(int(message.flags) & ~flag)
 
     return change
-
-
-def _clear_do(message: dns.message.Message) -> None:
-    message.ednsflags &= ~int(dns.flags.DO)
 
 
 def _clear_edns_flags(message: dns.message.Message) -> None:
@@ -224,7 +221,7 @@ FAULTS = (
     _fault("drops-z", "drops queries with the header's reserved bit", dropping(_has_z)),
     _fault("clears-ad-in-responses", "clears AD in responses", None, changing(_without_flag(dns.flags.AD))),
     _fault("clears-cd-in-responses", "clears CD in responses", None, changing(_without_flag(dns.flags.CD))),
-    _fault("clears-do-in-responses", "clears DO in responses", None, changing(_clear_do)),
+    _fault("clears-do-in-responses", "clears DO in responses", None, changing(clear_do)),
     _fault("clears-edns-flags", "clears EDNS flags but DO", asking(_clear_edns_flags)),
     _fault("adds-opt", "adds OPT to responses of clients without EDNS", None, changing(_add_opt)),
     _fault("strips-options", "takes EDNS options out of queries", asking(_without_options)),

@@ -1,4 +1,4 @@
-"""Faults of DNS proxies that show with some queries alone: of a type, a name, a transport, or without DO."""
+"""Faults of DNS proxies that show with some messages alone: of a type, a name, a transport, without DO, denials."""
 
 from collections.abc import Callable
 
@@ -10,7 +10,7 @@ import dns.rdataclass
 import dns.rrset
 from dns.rdatatype import RdataType
 
-from dnsrig.verification.faults.changes import asking, changing, dropping, without_types
+from dnsrig.verification.faults.changes import asking, changing, changing_denials, clear_do, dropping, without_types
 from dnsrig.verification.faults.fault import Change, Fault, Passage, unchanged_if_unreadable, wire_of
 from dnsrig.verification.item import Role
 
@@ -35,6 +35,12 @@ def by_tcp(change_message: Callable[[dns.message.Message], None]) -> Change:
     return unchanged_if_unreadable(change)
 
 
+def asking_by_tcp(change_message: Callable[[dns.message.Message], None]) -> Change:
+    """Change queries by TCP in place."""
+    change = asking(change_message)
+    return unchanged_if_unreadable(lambda passage: change(passage) if passage.transport == "tcp" else passage.query)
+
+
 def _has_no_do(query: dns.message.Message) -> bool:
     return query.edns < 0 or not query.ednsflags & dns.flags.DO
 
@@ -50,6 +56,14 @@ def _without_opt(message: dns.message.Message) -> None:
 def _without_rrsig(message: dns.message.Message) -> None:
     message.answer = without_types(message.answer, RdataType.RRSIG)
     message.authority = without_types(message.authority, RdataType.RRSIG)
+
+
+def _without_proofs(message: dns.message.Message) -> None:
+    message.authority = without_types(message.authority, RdataType.RRSIG, RdataType.NSEC, RdataType.NSEC3)
+
+
+def _clear_ad(message: dns.message.Message) -> None:
+    message.flags &= ~dns.flags.AD
 
 
 def _ask_other(message: dns.message.Message) -> None:
@@ -109,6 +123,11 @@ FAULTS = (
     _fault("sets-aa", "sets AA in responses", None, changing(_set_aa)),
     _fault("strips-opt-by-tcp", "takes OPT out of responses by TCP", None, by_tcp(_without_opt)),
     _fault("strips-rrsig-by-tcp", "takes signatures out of responses by TCP", None, by_tcp(_without_rrsig)),
+    _fault("clears-do-by-tcp", "clears DO in queries by TCP", asking_by_tcp(clear_do)),
+    _fault("clears-do-in-denials", "clears DO in denials", None, changing_denials(clear_do)),
+    _fault("strips-opt-of-denials", "takes OPT out of denials", None, changing_denials(_without_opt)),
+    _fault("clears-ad-in-denials", "clears AD in denials", None, changing_denials(_clear_ad)),
+    _fault("strips-proofs", "takes signatures and proofs out of denials", None, changing_denials(_without_proofs)),
     _fault("other-question", "responds with another question", None, changing(_ask_other)),
     _fault("adds-client-subnet", "adds the client's network to queries with EDNS", asking(_add_client_subnet)),
     _fault("lowers-payload", "asks with a payload size of 512", asking(_with_payload(SMALL_PAYLOAD))),

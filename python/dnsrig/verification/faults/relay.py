@@ -14,9 +14,12 @@ import dns.exception
 import dns.message
 import dns.rcode
 import dns.rdatatype
+import dns.tsig
 
 from dnsrig.verification.exchange import Endpoint, Transport
 from dnsrig.verification.faults.fault import Fault, Passage
+from dnsrig.verification.faults.signed_transfers import SignedTransfer
+from dnsrig.verification.transfer import Course
 
 UPSTREAM_WAIT_S = 5.0
 LARGEST_MESSAGE = 65_535
@@ -24,8 +27,6 @@ PORT_ATTEMPTS = 50
 DISCARD_WAIT_S = 0.05
 """How long after a response by TCP what has come since its query is looked for, to be thrown away."""
 ONCE_S = 1.0
-TRANSFER_MARKS = 2
-"""SOA records that a zone transfer has: at its beginning and at its end (RFC 5936 section 2.2)."""
 NO_FAULT = Fault(name="none", does="does nothing wrong", roles=())
 
 
@@ -33,7 +34,7 @@ class Relay:
     """Listens on UDP and TCP, passes queries to `upstream` and responses back, changed as `fault` says.
 
     Use it as a context manager. It runs in a thread of its own and listens on loopback, or where `make_socket` makes
-    its sockets: in a namespace of the rig.
+    its sockets: in a namespace of the rig. Where both sides sign zone transfers by the key `tsig`, it does so too.
     """
 
     def __init__(
@@ -43,6 +44,8 @@ class Relay:
         address: str = "127.0.0.1",
         port: int = 0,
         make_socket: Callable[[socket.AddressFamily, socket.SocketKind], socket.socket] = socket.socket,
+        *,
+        tsig: dns.tsig.Key | None = None,
     ) -> None:
         self.upstream = upstream
         self.fault = fault
@@ -50,6 +53,7 @@ class Relay:
         """Every query that came, with the response that the server that is right gave."""
         self._address, self._port = address, port
         self._make_socket = make_socket
+        self._tsig = tsig
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="relay", daemon=True)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -212,8 +216,9 @@ class Relay:
         """Answer what comes by a connection, until its end or until the fault closes it."""
         while True:
             query = await self._read_query(reader)
-            if is_transfer(query):
-                await self._transfer(query, writer)
+            signed = SignedTransfer.of(query, self._tsig)
+            if signed is not None or is_transfer(query):
+                await self._transfer(query if signed is None else signed.query, writer, signed)
                 continue
             response = await self._pass_on(query, "tcp")
             if response is not None:
@@ -238,29 +243,31 @@ class Relay:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(reader.read(LARGEST_MESSAGE), DISCARD_WAIT_S)
 
-    async def _transfer(self, query: bytes, writer: asyncio.StreamWriter) -> None:
+    async def _transfer(self, query: bytes, writer: asyncio.StreamWriter, signed: SignedTransfer | None = None) -> None:
         """Pass a zone transfer on, message by message: its response has as many as the zone takes."""
         begun = Passage(query, "tcp", memory=self._memory, cache=self._cache)
         self.seen.append(begun)
         asked = query if self.fault.on_query is None else self.fault.on_query(begun)
         if asked is None:
             return
+        asked = asked if signed is None else signed.to_server(asked)
+        course = _course_of(query)
         family = socket.AF_INET6 if ":" in self.upstream.address else socket.AF_INET
         with contextlib.suppress(OSError, TimeoutError), self._make_socket(family, socket.SOCK_STREAM) as channel:
             channel.setblocking(False)
             async with asyncio.timeout(UPSTREAM_WAIT_S):
                 await self._loop.sock_connect(channel, (self.upstream.address, self.upstream.port))
                 await self._loop.sock_sendall(channel, struct.pack("!H", len(asked)) + asked)
-                marks = 0
-                while marks < TRANSFER_MARKS:
+                while not course.is_over:
                     length = struct.unpack("!H", await self._exactly(channel, 2))[0]
-                    passage = Passage(
-                        query, "tcp", await self._exactly(channel, length), memory=self._memory, cache=self._cache
-                    )
-                    marks += transfer_marks(passage.response)
+                    came = await self._exactly(channel, length)
+                    came = came if signed is None else signed.from_server(came)
+                    passage = Passage(query, "tcp", came, memory=self._memory, cache=self._cache)
+                    _go_on(course, came)
                     change = self.fault.on_response if self.fault.changes_transfers else None
-                    response = passage.response if change is None else change(passage)
+                    response = came if change is None else change(passage)
                     if response is not None:
+                        response = response if signed is None else signed.to_client(response)
                         writer.write(struct.pack("!H", len(response)) + response)
                         await writer.drain()
 
@@ -352,15 +359,21 @@ def is_transfer(query: bytes) -> bool:
     return bool(question) and question[0].rdtype == dns.rdatatype.AXFR
 
 
-def transfer_marks(response: bytes) -> int:
-    """Count SOA records, of which a transfer has two; what is no transfer, or cannot be read, ends it too."""
+def _course_of(query: bytes) -> Course:
+    """Give what tells where the transfer ends that a query is for."""
+    (asked,) = dns.message.from_wire(query).question
+    return Course(asked.name, is_incremental=asked.rdtype == dns.rdatatype.IXFR)
+
+
+def _go_on(course: Course, response: bytes) -> None:
+    """Note the records of a message; what is no transfer, or cannot be read, ends it too."""
     try:
         message = dns.message.from_wire(response, one_rr_per_rrset=True)
     except (dns.exception.DNSException, ValueError):
-        return TRANSFER_MARKS
-    if message.rcode() != dns.rcode.NOERROR or not message.answer:
-        return TRANSFER_MARKS
-    return sum(1 for rrset in message.answer if rrset.rdtype == dns.rdatatype.SOA)
+        course.is_over = True
+        return
+    course.note(message.answer)
+    course.is_over = course.is_over or message.rcode() != dns.rcode.NOERROR or not message.answer
 
 
 class _Datagrams(asyncio.DatagramProtocol):

@@ -7,6 +7,7 @@ else.
 
 import contextlib
 import itertools
+import math
 import queue
 import random
 import secrets
@@ -210,7 +211,8 @@ class WeakResolver:
                 rcode, records = self._cache.answers[question][1]
                 return rcode, [dns.rrset.from_rdata_list(one.name, STALE_TTL_S, list(one)) for one in records]
             if not self._is("forgets-bogus" if isinstance(error, _BogusError) else "forgets-failures"):
-                self._cache.failures[question] = time.monotonic() + FAILURE_S
+                kept_s = math.inf if self._is("keeps-failures") else FAILURE_S
+                self._cache.failures[question] = time.monotonic() + kept_s
             raise
 
     def _known(self, question: Question, now_s: float) -> Answer | None:

@@ -27,6 +27,7 @@ WEAKNESSES = (
     Weakness("hurries", "waits 0.7 s for a response, once"),
     Weakness("compares-case", "takes names in another case for others"),
     Weakness("forgets-failures", "does not remember that a name could not be resolved"),
+    Weakness("keeps-failures", "remembers for ever that a name could not be resolved"),
     Weakness("forgets-bogus", "does not remember that a name is bogus"),
     Weakness("asks-without-do", "asks for DNSSEC records only where its client does"),
     Weakness("retries-often", "asks a silent server five times"),

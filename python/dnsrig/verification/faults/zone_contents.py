@@ -70,6 +70,9 @@ ZONE_FAULTS = (
         turns=(SOA_TIMES, "604800 900 86400 300"),
     ),
     ZoneFault(name="retries-late", does="has a longer RETRY than REFRESH", turns=(SOA_TIMES, "7200 14400 604800 300")),
+    ZoneFault(
+        name="minimum-zero", does="has denials that are not to be cached", turns=(SOA_TIMES, "7200 900 604800 0")
+    ),
     ZoneFault(name="long-minimum", does="has names denied for a week", turns=(SOA_TIMES, "7200 900 1209600 604800")),
     ZoneFault(
         name="mname-without-address",
@@ -78,6 +81,11 @@ ZONE_FAULTS = (
     ),
     ZoneFault(name="rname-with-at", does="has a mail address as people write it", turns=(SERVER, "ns1 host\\@master")),
     ZoneFault(name="ns-ttl-zero", does="has a delegation with the TTL 0", adds="zz-cut 0 NS ns1\n"),
+    ZoneFault(
+        name="address-ttl-zero",
+        does="has an address of its server with the TTL 0",
+        turns=("ns2 A 192.0.2.2\n", "ns2 0 A 192.0.2.2\n"),
+    ),
     ZoneFault(name="csync-of-mx", does="has a CSYNC record for MX records", adds="@ CSYNC 1 3 A MX NS\n"),
     ZoneFault(name="csync-flags", does="has a CSYNC record with flags of no meaning", adds="@ CSYNC 1 16 A NS\n"),
     ZoneFault(name="csync-below-apex", does="has a CSYNC record below the apex", adds="host CSYNC 1 3 A NS\n"),

@@ -149,6 +149,13 @@ def _long_soa_ttl(message: dns.message.Message) -> None:
                 rrset.ttl = LONG_TTL_S
 
 
+def _no_soa_ttl(message: dns.message.Message) -> None:
+    if is_denial(message):
+        for rrset in message.authority:
+            if RdataType.SOA in {rrset.rdtype, rrset.covers}:
+                rrset.ttl = 0
+
+
 def _nxdomain_for_nodata(message: dns.message.Message) -> None:
     if is_denial(message):
         message.set_rcode(dns.rcode.NXDOMAIN)
@@ -199,6 +206,7 @@ FAULTS = (
     _fault("no-soa-in-denial", "leaves the SOA record out of denials", changing(_no_soa_in_denial)),
     _fault("other-soa-in-denial", "gives another zone's SOA record in denials", changing(_other_soa_in_denial)),
     _fault("soa-ttl-in-denial", "gives the SOA record of denials too long a TTL", changing(_long_soa_ttl)),
+    _fault("denials-not-cached", "gives the SOA record of denials the TTL 0", changing(_no_soa_ttl)),
     _fault("nxdomain-for-nodata", "gives NXDOMAIN where only the type is not there", changing(_nxdomain_for_nodata)),
     _fault(
         "nxdomain-for-text-with-do",

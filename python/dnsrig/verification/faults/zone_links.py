@@ -26,6 +26,8 @@ MAIL = "mail"
 """A name that no other item asks for."""
 CUT = "zz-insecure"
 """A delegation that is no landmark."""
+SECURE = "secure"
+"""The delegation with DS records."""
 TO_BASE32_HEX = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", b"0123456789ABCDEFGHIJKLMNOPQRSTUV")
 OTHER_SALT = b"\xaa\xbb"
 
@@ -113,6 +115,12 @@ def _add_nsec3param(zone: ZoneEditor) -> None:
     zone.sign(zone.origin, RdataType.NSEC3PARAM)
 
 
+def _change_nsec3param(zone: ZoneEditor) -> None:
+    there = zone.rdataset(zone.origin, RdataType.NSEC3PARAM)
+    zone.put(zone.origin, RdataType.NSEC3PARAM, there.ttl, [one.replace(salt=OTHER_SALT) for one in there])
+    zone.sign(zone.origin, RdataType.NSEC3PARAM)
+
+
 def _list_glue(zone: ZoneEditor) -> None:
     change_types(zone, zone.name(CUT), set(), {RdataType.A})
 
@@ -123,6 +131,15 @@ def _hide_ns(zone: ZoneEditor) -> None:
 
 def _list_ds(zone: ZoneEditor) -> None:
     change_types(zone, zone.name(CUT), set(), {RdataType.DS})
+
+
+def _hide_ds(zone: ZoneEditor) -> None:
+    change_types(zone, zone.name(SECURE), {RdataType.DS}, set())
+
+
+def _lose_ds(zone: ZoneEditor) -> None:
+    zone.data.delete_rdataset(zone.name(SECURE), RdataType.DS)
+    zone.data.delete_rdataset(zone.name(SECURE), RdataType.RRSIG, RdataType.DS)
 
 
 def _sign_by_stranger(zone: ZoneEditor) -> None:
@@ -168,12 +185,35 @@ ZONE_FAULTS = (
         variant=VARIANTS["nsec3"],
         edit=_add_nsec3param,
     ),
+    ZoneFault(
+        name="nsec3param-of-no-chain",
+        does="has an NSEC3PARAM record with another salt than its NSEC3 records",
+        variant=VARIANTS["nsec3"],
+        edit=_change_nsec3param,
+    ),
     ZoneFault(name="cut-bitmap-lists-glue", does="has an NSEC record of a delegation that lists A", edit=_list_glue),
     ZoneFault(
         name="cut-bitmap-without-ns", does="has an NSEC record of a delegation that does not list NS", edit=_hide_ns
     ),
     ZoneFault(
         name="cut-bitmap-lists-ds", does="has an NSEC record of an insecure delegation that lists DS", edit=_list_ds
+    ),
+    ZoneFault(
+        name="cut-bitmap-without-ds",
+        does="has an NSEC record of a secure delegation that does not list DS",
+        edit=_hide_ds,
+    ),
+    ZoneFault(
+        name="nsec3-cut-bitmap-without-ds",
+        does="has an NSEC3 record of a secure delegation that does not list DS",
+        variant=VARIANTS["nsec3"],
+        edit=_hide_ds,
+    ),
+    ZoneFault(
+        name="ds-lost",
+        does="lacks the DS records that the NSEC3 record of a delegation lists",
+        variant=VARIANTS["nsec3"],
+        edit=_lose_ds,
     ),
     ZoneFault(name="stray-signature", does="has a signature by a key that it has not", edit=_sign_by_stranger),
 )

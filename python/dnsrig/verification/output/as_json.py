@@ -1,4 +1,4 @@
-"""A verification as JSON: schemas/verification.json."""
+"""Verifications and items as JSON: verification.json, verifications.json, item.json and items.json of the schemas."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,6 +10,9 @@ from dnsrig.verification.runner import Result
 from dnsrig.verification.verification import NotVerified, Verification
 
 SCHEMA = "dnsrig-verification/1"
+COMPARISON_SCHEMA = "dnsrig-verifications/1"
+ITEM_SCHEMA = "dnsrig-item/1"
+ITEMS_SCHEMA = "dnsrig-items/1"
 
 
 def verification_as_json(verification: Verification) -> dict[str, Any]:
@@ -36,6 +39,7 @@ def comparison_as_json(verifications: Sequence[Verification], not_verified: NotV
     """Give the object for several targets; `not_verified` are those that could not be, with reasons."""
     comparison = Comparison(verifications)
     return {
+        "schema": COMPARISON_SCHEMA,
         "verifications": [verification_as_json(verification) for verification in verifications],
         "comparison": [
             {
@@ -72,6 +76,7 @@ def _result(verification: Verification, result: Result) -> dict[str, Any]:
 def item_as_json(item: Item) -> dict[str, Any]:
     """Give what an item says of itself."""
     return {
+        "schema": ITEM_SCHEMA,
         "id": item.id,
         "role": item.role,
         "group": item.group,
@@ -85,3 +90,8 @@ def item_as_json(item: Item) -> dict[str, Any]:
         "faults": list(item.faults),
         "is_slow": item.is_slow,
     }
+
+
+def items_as_json(items: Sequence[Item]) -> dict[str, Any]:
+    """Give what several items say of themselves."""
+    return {"schema": ITEMS_SCHEMA, "items": [item_as_json(item) for item in items]}

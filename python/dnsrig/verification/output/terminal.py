@@ -31,19 +31,23 @@ SHORT = {
     Verdict.NOT_APPLICABLE: "-",
 }
 
+FAILURES = (Verdict.FAIL, Verdict.INCONCLUSIVE)
+"""What is printed where failures alone are wished for: what a reader may have to do something about."""
 NAME_COLUMNS = 24
 """Targets' names are folded beyond so many columns, unless their verdicts are wider."""
 REQUIREMENT_COLUMNS = 30
 """Requirements are left out of a table that has less room for them."""
 
 
-def print_verification(verification: Verification, *, shows_evidence: bool = False) -> None:
-    """Print a table a verdict; with `shows_evidence` the deciding messages of failures too."""
+def print_verification(
+    verification: Verification, *, shows_evidence: bool = False, only_failures: bool = False
+) -> None:
+    """Print a table a verdict, or of FAILURES alone; with `shows_evidence` the deciding messages of those too."""
     console = PlainConsole()
     if verification.incomplete and not verification.results:
         # Nothing was found; why, is said as the command's error.
         return
-    for verdict in ORDER:
+    for verdict in FAILURES if only_failures else ORDER:
         results = verification.of(verdict)
         if not results:
             continue
@@ -53,7 +57,7 @@ def print_verification(verification: Verification, *, shows_evidence: bool = Fal
             console.print(_table(verification, alone, verdict))
         for reason, same in alike:
             console.print(_same_reason(reason, same))
-        if shows_evidence and verdict in {Verdict.FAIL, Verdict.INCONCLUSIVE}:
+        if shows_evidence and verdict in FAILURES:
             for result in results:
                 _print_evidence(console, result, result.item.id)
     _print_summary(console, verification)
@@ -94,7 +98,7 @@ def _known(verification: Verification, result: Result) -> str:
 def _table(verification: Verification, results: Sequence[Result], verdict: Verdict) -> Table:
     table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True)
-    if verdict in {Verdict.FAIL, Verdict.INCONCLUSIVE}:
+    if verdict in FAILURES:
         table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for result in results:
@@ -124,10 +128,14 @@ def summary_line(verification: Verification) -> str:
     return f"{said}; {verification.elapsed_s:.1f} s{ended}"
 
 
-def print_comparison(comparison: Comparison, *, shows_evidence: bool = False) -> None:
-    """Print the items with a column for each target, those first in which they differ; then why what fails does."""
+def print_comparison(comparison: Comparison, *, shows_evidence: bool = False, only_failures: bool = False) -> None:
+    """Print the items with a column for each target, those first in which they differ; then why what fails does.
+
+    With `only_failures` there are those items alone that end as FAILURES for a target.
+    """
     console = PlainConsole()
-    for title, rows in (("targets differ", comparison.differing), ("targets are alike", comparison.alike)):
+    for title, found in (("targets differ", comparison.differing), ("targets are alike", comparison.alike)):
+        rows = [row for row in found if not only_failures or not {*FAILURES}.isdisjoint(row.verdicts)]
         if rows:
             console.print(Text(f"{title} ({len(rows)})", style="bold"))
             console.print(_side_by_side(comparison, rows, console.width))

@@ -59,8 +59,6 @@ class AuthoritativeSubject:
     """The parent zone's DS records for the zone, as the user gave them."""
     tsig: dns.tsig.Key | None = field(default=None, repr=False)
     """Signs queries for zone transfers; others go as anybody's."""
-    parent: Asker | None = None
-    """Asks a server of the parent zone, if one is known."""
     now_s: float = field(default_factory=time.time)
     """The time by which signatures are judged, in seconds since 1970."""
     _kept: Kept = field(default_factory=Kept, repr=False)
@@ -90,9 +88,8 @@ class AuthoritativeSubject:
         if self.landmarks.is_whole or self.transfer.zone is None:
             return self.landmarks
         nodes = self.transfer.zone.nodes.items()
-        return find_landmarks(
-            self.origin, ((name, rdataset.rdtype, rdataset) for name, node in nodes for rdataset in node.rdatasets)
-        )
+        rrsets = ((name, rdataset.rdtype, rdataset) for name, node in nodes for rdataset in node.rdatasets)
+        return find_landmarks(self.origin, rrsets, told_cuts=self.landmarks.told_cuts)
 
     @kept_property
     def survey(self) -> Survey:
@@ -124,20 +121,10 @@ class AuthoritativeSubject:
         """A label that the zone has not, the same for all items that share answers."""
         return random_label().encode()
 
-    @kept_property
-    def parent_ds(self) -> Exchange | None:
-        """What the parent zone's server says about DS records for the zone; None without such a server."""
-        if self.parent is None:
-            return None
-        return self.parent.ask(Query(name=self.origin, rtype=RdataType.DS, do=True))
-
     @property
     def ds(self) -> tuple[DS, ...]:
-        """The parent zone's DS records for the zone, as given or else as asked for."""
-        if self.given_ds is not None:
-            return self.given_ds
-        found = None if self.parent_ds is None else rrset_of(self.parent_ds, "answer", self.origin, RdataType.DS)
-        return () if found is None else tuple(record for record in found if isinstance(record, DS))
+        """The parent zone's DS records for the zone, as far as they are known."""
+        return self.given_ds or ()
 
     def once(self, what: str, make: Callable[[], Found]) -> Found:
         """Give what items work out of the answers once for all of them, by a name of their choice."""

@@ -1,7 +1,7 @@
 """A DNS proxy (RFC 5625) whose upstream is a server of the rig, or that is only asked."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import dns.flags
 import dns.name
@@ -63,6 +63,10 @@ class ProxySubject:
         if self.direct is None:
             raise ValueError("there is no upstream that could be asked without the proxy")
         return ProxySubject(self.direct, self.upstream, None, self.title, self.direct)
+
+    def renewed(self) -> "ProxySubject":
+        """Give the same proxy, of which nothing was asked."""
+        return replace(self)
 
     @property
     def is_without(self) -> bool:

@@ -3,7 +3,8 @@
 import random
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import dns.flags
@@ -11,7 +12,9 @@ import dns.name
 import dns.rcode
 from dns.rdatatype import RdataType
 
+from dnsrig.errors import DnsrigError
 from dnsrig.verification.anchor_trials import AnchorTrials
+from dnsrig.verification.asked_again import lost_by_chance
 from dnsrig.verification.asker import Asker, random_label
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.kept import Kept, kept_property
@@ -31,9 +34,15 @@ UNSIGNED_FRESH = dns.name.from_text("fresh.control.unsigned.")
 """Any name below is insecure, and nothing of it can be derived from what is in the cache."""
 HOSTS = dns.name.from_text("secure.nsec.")
 """It has the names h0, h1 and so on. Names from wildcards a resolver may make itself (RFC 8198 section 5.3)."""
+NOT_SEEN = "What the resolver asks is seen only on the machine where dnsrig verify serve-tree serves the tree."
 POINT_AT_TREE = "point it there as dnsrig verify serve-tree says"
 
 Found = TypeVar("Found")
+
+
+def simplest_query() -> Query:
+    """Make the plain query that any resolver answers."""
+    return Query(name=dns.name.root, rtype=RdataType.SOA, rd=True, payload=None)
 
 
 @dataclass
@@ -44,7 +53,7 @@ class ResolverSubject:
     tree: Tree | None = None
     """The rig's tree, if it resolves from that; None: the rig has no control of its upstream."""
     seen: SeenQueries | None = None
-    """What the tree's servers were asked; None where another process serves the tree."""
+    """What the tree's servers were asked; None where another machine serves the tree."""
     title: str = ""
     """The resolver's name and version, where the rig started it."""
     trials: AnchorTrials | None = None
@@ -53,9 +62,25 @@ class ResolverSubject:
     """Why there are none."""
     told: KnownNames | None = None
     """What is known of another tree that it resolves from."""
+    restart: Callable[[], None] | None = field(default=None, repr=False)
+    """Stops it and starts it again, with an empty cache, where the rig started it."""
+    is_seen_from_start: bool = True
+    """Whether `seen` is all that it ever asked; else its cache, and what it knows of servers, may be older."""
     _hosts: list[int] = field(default_factory=lambda: random.sample(range(FRESH_HOSTS), FRESH_HOSTS), repr=False)
     _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
     _kept: Kept = field(default_factory=Kept, repr=False)
+
+    def renewed(self) -> "ResolverSubject":
+        """Give the same resolver, of which nothing was asked; names that were made for it before do not come again.
+
+        One of the rig's is started again: it may keep failures for a minute (RFC 9520), and servers that did not answer
+        for longer.
+        """
+        if self.restart is not None:
+            # Where it does not come back, its silence says so, and what was found before is not lost.
+            with suppress(DnsrigError):
+                self.restart()
+        return replace(self, _kept=Kept(), _lock=threading.RLock())
 
     def rows(self, item_id: str) -> Sequence[TableRow]:
         """Give the questions of the tree's table that an item asks."""
@@ -126,7 +151,7 @@ class ResolverSubject:
             case "upstream":
                 return self._lacks_upstream()
             case "seen":
-                return None if self.seen is not None else "What the resolver asks upstream cannot be seen from here."
+                return None if self.seen is not None else self._lacks_upstream() or NOT_SEEN
             case "rfc5011":
                 return None if self.trials is not None else self.no_trials
             case "names":
@@ -166,14 +191,16 @@ class ResolverSubject:
     def silence(self) -> str:
         """Say that the resolver does not answer a plain query for the root's SOA record any more."""
         with self._lock:
-            return self.asker.ask(Query(name=dns.name.root, rtype=RdataType.SOA, rd=True, payload=None)).trouble
+            return self.asker.ask(simplest_query()).trouble
 
     def unanswered(self, exchange: Exchange) -> Outcome:
         """Judge a query without usable response: a failure if the resolver answers others, else no verdict."""
-        said = exchange.trouble[:1].upper() + exchange.trouble[1:]
+        said = exchange.trouble[:1].upper() + exchange.trouble[1:].rstrip(".")
         if exchange.malformed:
             return failed(f"{said}.", exchange)
         silence = self.silence()
         if silence:
             return inconclusive(f"The resolver does not answer the simplest question either: {silence}.", exchange)
+        if lost := lost_by_chance(self.asker, exchange, simplest_query):
+            return inconclusive(f"{said}; {lost}.", exchange)
         return failed(f"{said}, while others are answered.", exchange)

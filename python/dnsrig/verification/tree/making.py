@@ -103,8 +103,16 @@ def addresses_of(prefix: str) -> tuple[str, ...]:
     return tuple(f"{prefix}.{index + 1}" for index in range(ADDRESSES))
 
 
-def make_tree(folder: Path, prefix: str = PREFIX, now_s: int | None = None) -> Tree:
-    """Make the tree below `folder`, or find it there if it was made within a day by the same description."""
+Step = Callable[[], None]
+"""Is called after each piece of the work; what it raises ends it."""
+STEPS_TO_MAKE = 2 * len(PLANS)
+
+
+def make_tree(folder: Path, prefix: str = PREFIX, now_s: int | None = None, step: Step = lambda: None) -> Tree:
+    """Make the tree below `folder`, or find it there if it was made within a day by the same description.
+
+    It is made in STEPS_TO_MAKE steps, and found in none.
+    """
     now_s = int(time.time()) if now_s is None else now_s
     target = folder / f"tree-{_digest(prefix)}"
     try:
@@ -118,7 +126,7 @@ def make_tree(folder: Path, prefix: str = PREFIX, now_s: int | None = None) -> T
     with tempfile.TemporaryDirectory(prefix="tree-making-", dir=folder) as scratch:
         made = Path(scratch) / "tree"
         made.mkdir()
-        _Making(made, Path(scratch), prefix, now_s).make_all()
+        _Making(made, Path(scratch), prefix, now_s, step).make_all()
         made.rename(target)
     return Tree.opened(target)
 
@@ -153,10 +161,14 @@ class _Making:
     scratch: Path
     prefix: str
     now_s: int
+    step: Step
 
     def make_all(self) -> None:
         """Make the zones; DS records rest on keys alone, so that the order does not matter."""
-        keys = {plan.name: new_keys(Algorithm.make(plan.algorithm)) for plan in PLANS}
+        keys: dict[str, ZoneKeys] = {}
+        for plan in PLANS:
+            keys[plan.name] = new_keys(Algorithm.make(plan.algorithm))
+            self.step()
         children: dict[str, list[tuple[ZonePlan, Sequence[str]]]] = defaultdict(list)
         by_origin = {plan.origin: plan for plan in PLANS}
         for plan in PLANS:
@@ -164,6 +176,7 @@ class _Making:
                 children[parent_of(plan, by_origin).name].append((plan, self._ds(plan, keys[plan.name])))
         for plan in PLANS:
             self._make(plan, keys[plan.name], children[plan.name])
+            self.step()
         root = keys["."]
         ds = "".join(f". 3600 IN DS {text}\n" for text in root.ds(dns.name.root))
         (self.folder / "root.ds").write_text(ds, encoding="ascii")

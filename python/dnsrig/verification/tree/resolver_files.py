@@ -47,6 +47,17 @@ lua-config-file={folder}/recursor.lua
 dnssec=validate
 dont-query=
 """
+HICKORY = """\
+[[zones]]
+zone = "."
+zone_type = "External"
+[zones.stores]
+type = "recursor"
+roots = "{folder}/root.hints"
+deny_server = []
+[zones.stores.dnssec_policy.ValidateWithStaticKey]
+path = "{folder}/root.key"
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +123,7 @@ def uses(folder: Path) -> list[Use]:
             ("BIND, named.conf; options and the zone . stand there once", BIND),
             ("Knot Resolver 5, kresd.conf; it asks no server in 127.0.0.0/8: see --prefix", KNOT),
             ("PowerDNS Recursor, recursor.conf", RECURSOR),
+            ("Hickory DNS 0.26, built with features recursor and dnssec-aws-lc-rs; its TOML file", HICKORY),
         )
     ]
 

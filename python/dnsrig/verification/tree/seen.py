@@ -56,12 +56,19 @@ class SeenQueries:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def add(
-        self, query: dns.message.Message, wire: bytes, transport: Transport, server: str, source: tuple[str, int]
-    ) -> None:
-        """Keep a query that has a question."""
+        self,
+        query: dns.message.Message,
+        wire: bytes,
+        transport: Transport,
+        server: str,
+        source: tuple[str, int],
+        *,
+        at_s: float | None = None,
+    ) -> SeenQuery:
+        """Keep a query that has a question, and give it as it is kept; it came now, if not at a time that is known."""
         question = query.question[0]
         seen = SeenQuery(
-            at_s=time.monotonic(),
+            at_s=time.monotonic() if at_s is None else at_s,
             server=server,
             source=source[0],
             source_port=source[1],
@@ -81,6 +88,7 @@ class SeenQueries:
             if len(self._queries) > LONGEST:
                 del self._queries[: LONGEST // 2]
                 self._dropped += LONGEST // 2
+        return seen
 
     def __len__(self) -> int:
         """Count all that came since the beginning."""

@@ -20,17 +20,23 @@ import dns.name
 from dnsrig.errors import EnvironmentLacksError
 from dnsrig.verification.asker import SocketMaker
 from dnsrig.verification.exchange import HEADER_OCTETS, Transport
+from dnsrig.verification.lateness import ArrivalSocket, Lateness
+from dnsrig.verification.stopping import StoppedError
 from dnsrig.verification.tree.answering import answer, truncated, udp_limit
 from dnsrig.verification.tree.loaded import LoadedZone
-from dnsrig.verification.tree.making import PREFIX, Tree, addresses_of, make_tree
+from dnsrig.verification.tree.making import PREFIX, STEPS_TO_MAKE, Step, Tree, addresses_of, make_tree
 from dnsrig.verification.tree.misbehaviour import Bound, Misbehaviour, Reply, Scene
+from dnsrig.verification.tree.plan import PLANS
 from dnsrig.verification.tree.resolver_files import FILES, require_ours, uses, write_resolver_files
 from dnsrig.verification.tree.seen import SeenQueries
+from dnsrig.verification.tree.watching import Teller
 
 PORT = 53
 NORMAL = Misbehaviour(name="none", does="does nothing wrong")
 IDLE_S = 30.0
 """Connections without a query are closed after this time (RFC 7766 section 6.2.3)."""
+LATENESS_TOLD_S = 1.0
+"""How often it is told that the tree was served late, at most."""
 
 
 class ZoneFiles(Mapping[dns.name.Name, LoadedZone]):
@@ -46,10 +52,11 @@ class ZoneFiles(Mapping[dns.name.Name, LoadedZone]):
             self._loaded[name] = LoadedZone.read(name.to_text(), self._paths[name])
         return self._loaded[name]
 
-    def read_all(self) -> None:
+    def read_all(self, step: Step = lambda: None) -> None:
         """Read all files: reading one takes up to a second, in which nobody would be answered."""
         for name in self._paths:
             self[name]
+            step()
 
     def __iter__(self) -> Iterator[dns.name.Name]:
         return iter(self._paths)
@@ -61,11 +68,21 @@ class ZoneFiles(Mapping[dns.name.Name, LoadedZone]):
 class TreeServer:
     """Serves a tree on its addresses; a context manager that runs in a thread of its own.
 
-    `make_socket` makes sockets in a namespace of the rig whose loopback, or another link, has the addresses.
+    `make_socket` makes sockets in a namespace of the rig whose loopback, or another link, has the addresses. In the
+    folder `told_in`, other processes can read what comes (`watching`).
     """
 
-    def __init__(self, tree: Tree, make_socket: SocketMaker = socket.socket, port: int = PORT) -> None:
+    def __init__(
+        self,
+        tree: Tree,
+        make_socket: SocketMaker = socket.socket,
+        port: int = PORT,
+        lateness: Lateness | None = None,
+        told_in: Path | None = None,
+    ) -> None:
         self.tree = tree
+        self.lateness = lateness or Lateness()
+        """When it answered late."""
         self.port = port
         self.seen = SeenQueries()
         self.bound: list[Bound] = [bound for zone in tree.zones for bound in zone.plan.bound]
@@ -78,6 +95,8 @@ class TreeServer:
         ]
         """The zones of each address."""
         self._make_socket = make_socket
+        self._teller = None if told_in is None else Teller(told_in, self.lateness)
+        """Tells other processes what comes."""
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="tree", daemon=True)
         self._datagrams: list[asyncio.DatagramTransport] = []
@@ -86,14 +105,25 @@ class TreeServer:
         self._servers: list[asyncio.Server] = []
         self._tasks: set[asyncio.Task[None]] = set()
 
+    @property
+    def told_to_nobody(self) -> str:
+        """Why other processes cannot be told what comes, where that was wanted."""
+        return "" if self._teller is None else self._teller.trouble
+
+    def read_zones(self, step: Step) -> None:
+        """Read all zones, as entering does where that was not done."""
+        self._files.read_all(step)
+
     def __enter__(self) -> Self:
         self._files.read_all()
         self._thread.start()
         try:
             asyncio.run_coroutine_threadsafe(self._listen(), self._loop).result()
-        except OSError as error:
+        except BaseException as error:
             self.__exit__(None, None, None)
-            raise _not_served(self.tree.addresses, self.port, error) from error
+            if isinstance(error, OSError):
+                raise _not_served(self.tree.addresses, self.port, error) from error
+            raise
         return self
 
     def __exit__(
@@ -107,16 +137,25 @@ class TreeServer:
     async def _listen(self) -> None:
         for index, address in enumerate(self.tree.addresses):
             udp = self._bound_socket(address, socket.SOCK_DGRAM)
-            datagrams, _ = await self._loop.create_datagram_endpoint(self._protocol(index), sock=udp)
+            channel = ArrivalSocket(udp, self.lateness)
+            datagrams, _ = await self._loop.create_datagram_endpoint(self._protocol(index, channel), sock=channel)
             self._datagrams.append(datagrams)
             other = self._bound_socket(address, socket.SOCK_DGRAM, 0)
             other_port, _ = await self._loop.create_datagram_endpoint(asyncio.DatagramProtocol, sock=other)
             self._other_ports.append(other_port)
             tcp = self._bound_socket(address, socket.SOCK_STREAM)
             self._servers.append(await asyncio.start_server(self._connection(index), sock=tcp))
+        if self._teller is not None:
+            await self._teller.start()
+        self._keep(self._loop.create_task(self.lateness.watch()))
 
-    def _protocol(self, index: int) -> "Callable[[], _Datagrams]":
-        return lambda: _Datagrams(self, index)
+    def _keep(self, task: "asyncio.Task[None]") -> None:
+        """Let a task be ended with the server."""
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _protocol(self, index: int, channel: ArrivalSocket) -> "Callable[[], _Datagrams]":
+        return lambda: _Datagrams(self, index, channel)
 
     def _bound_socket(self, address: str, kind: socket.SocketKind, port: int | None = None) -> socket.socket:
         channel = self._make_socket(socket.AF_INET, kind)
@@ -131,6 +170,8 @@ class TreeServer:
         return channel
 
     async def _close(self) -> None:
+        if self._teller is not None:
+            await self._teller.close()
         for datagrams in (*self._datagrams, *self._other_ports):
             datagrams.close()
         for server in self._servers:
@@ -155,7 +196,9 @@ class TreeServer:
             return Reply((), None, NORMAL)
         if len(query.question) != 1:
             return Reply((), answer(query, self.zones_of[index]).to_wire(), NORMAL)
-        self.seen.add(query, wire, transport, self.tree.addresses[index], source)
+        seen = self.seen.add(query, wire, transport, self.tree.addresses[index], source)
+        if self._teller is not None:
+            self._teller.tell(seen)
         wrong = self.misbehaviour(index, query.question[0].name)
         scene = Scene(query, answer(query, self.zones_of[index]), transport, self.zones)
         ahead = wrong.ahead(scene) if wrong.ahead and transport == "udp" else []
@@ -186,8 +229,7 @@ class TreeServer:
     def _connection(self, index: int) -> "Callable[[asyncio.StreamReader, asyncio.StreamWriter], asyncio.Future[None]]":
         def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> asyncio.Future[None]:
             task = self._loop.create_task(self._serve_connection(index, reader, writer))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._keep(task)
             return task
 
         return accept
@@ -210,8 +252,8 @@ class TreeServer:
 
 
 class _Datagrams(asyncio.DatagramProtocol):
-    def __init__(self, server: TreeServer, index: int) -> None:
-        self._server, self._index = server, index
+    def __init__(self, server: TreeServer, index: int, arriving: ArrivalSocket) -> None:
+        self._server, self._index, self._arriving = server, index, arriving
         self._channel: asyncio.DatagramTransport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -220,6 +262,7 @@ class _Datagrams(asyncio.DatagramProtocol):
     def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
         if self._channel is not None:
             self._server.answer_datagram(data, self._index, addr, self._channel)
+            self._arriving.note_done()
 
 
 def _format_error(wire: bytes) -> bytes:
@@ -234,7 +277,7 @@ def _not_served(addresses: Sequence[str], port: int, error: OSError) -> Environm
     )
 
 
-def _try_addresses(addresses: Sequence[str]) -> None:
+def _try_addresses(addresses: Sequence[str], port: int) -> None:
     """Take the port of each address for a moment.
 
     Raises:
@@ -247,28 +290,69 @@ def _try_addresses(addresses: Sequence[str]) -> None:
                 if kind == socket.SOCK_STREAM:
                     channel.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 try:
-                    channel.bind((address, PORT))
+                    channel.bind((address, port))
                 except OSError as error:
-                    raise _not_served(addresses, PORT, error) from error
+                    raise _not_served(addresses, port, error) from error
 
 
-def serve_tree(folder: Path, stop: threading.Event, tell: Callable[[str], None] = print, prefix: str = PREFIX) -> None:
-    """Make the tree below `folder` and serve it until `stop` is set; `tell` what to point a resolver at.
+STEPS = STEPS_TO_MAKE + len(PLANS)
+"""Of preparing to serve a tree: its zones are read as well."""
 
-    Into `folder` are written files that resolvers read (`resolver_files`).
+
+def prepare_tree(
+    folder: Path,
+    stop: threading.Event,
+    show: Callable[[int], None] = lambda _: None,
+    prefix: str = PREFIX,
+    port: int = PORT,
+) -> TreeServer | None:
+    """Make the tree below `folder`, or find it there, and read its zones; None if `stop` was set meanwhile.
+
+    `show` is called with the number of STEPS that are done.
 
     Raises:
         EnvironmentLacksError: the addresses, or their port 53, cannot be had.
-        InputError: in `folder` are files of others that have the names of those.
+        InputError: in `folder` are files of others that have the names of those that resolvers read.
 
     """
+    done = 0
+
+    def step() -> None:
+        nonlocal done
+        if stop.is_set():
+            raise StoppedError
+        done += 1
+        show(done)
+
     # Before the tree is made, which takes a while.
     require_ours(folder)
-    _try_addresses(addresses_of(prefix))
-    tree = make_tree(folder, prefix)
-    with TreeServer(tree):
-        tell(f"The tree is served on {', '.join(tree.addresses)}, port {PORT}.")
+    _try_addresses(addresses_of(prefix), port)
+    try:
+        server = TreeServer(make_tree(folder, prefix, step=step), port=port, told_in=folder)
+        done = STEPS_TO_MAKE
+        server.read_zones(step)
+    except StoppedError:
+        return None
+    return server
+
+
+def serve_tree(server: TreeServer, folder: Path, stop: threading.Event, tell: Callable[[str], None] = print) -> None:
+    """Serve what was prepared in `folder` until `stop` is set; `tell` what to point a resolver at.
+
+    Into `folder` are written files that resolvers read (`resolver_files`). That it answered late is told too: who
+    verifies by it in another process does not see that.
+
+    Raises:
+        EnvironmentLacksError: the addresses, or their port 53, cannot be had.
+
+    """
+    tree = server.tree
+    told_s = server.lateness.clock()
+    with server:
+        tell(f"The tree is served on {', '.join(tree.addresses)}, port {server.port}.")
         write_resolver_files(tree, folder)
+        if server.told_to_nobody:
+            tell(f"What the tree is asked cannot be told to dnsrig verify resolver: {server.told_to_nobody}.")
         tell(f"In {folder} are:")
         for name, what in FILES.items():
             tell(f"  {name:<14}{what}")
@@ -278,4 +362,8 @@ def serve_tree(folder: Path, stop: threading.Event, tell: Callable[[str], None] 
         tell("Debian's AppArmor profiles let named read below /etc/bind, Unbound below /etc/unbound: not any folder.")
         tell("No other trust anchor of the root may be configured, and queries to these addresses must be allowed.")
         tell(f"Then: dnsrig verify resolver ADDRESS --tree {shlex.quote(str(folder))} (Ctrl-C ends serving)")
-        stop.wait()
+        while not stop.wait(LATENESS_TOLD_S):
+            now_s = server.lateness.clock()
+            if late := server.lateness.since(told_s):
+                tell(f"{late.sentence} What fails meanwhile may fail for that.")
+            told_s = now_s

@@ -19,6 +19,7 @@ import dns.tsig
 
 from dnsrig.verification.asker import SocketMaker
 from dnsrig.verification.exchange import HEADER_OCTETS, Endpoint, Transport
+from dnsrig.verification.lateness import ArrivalSocket, Lateness
 from dnsrig.verification.upstream import names
 from dnsrig.verification.upstream.answering import Answering, forged
 from dnsrig.verification.upstream.signer import Signer
@@ -63,6 +64,8 @@ class Upstream:
     signer: Signer = field(default_factory=Signer)
     tsig_key: dns.tsig.Key = field(default_factory=lambda: dns.tsig.Key(TSIG_NAME, secrets.token_bytes(32)))
     """Signs responses to queries that are signed with it (RFC 8945)."""
+    lateness: Lateness = field(default_factory=Lateness)
+    """When it answered late."""
     _seen: dict[dns.name.Name, list[Forwarded]] = field(default_factory=dict, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
@@ -111,8 +114,15 @@ class Upstream:
 
     async def _listen(self) -> None:
         udp, tcp = self._sockets()
-        self._datagrams, _ = await self._loop.create_datagram_endpoint(lambda: _Datagrams(self), sock=udp)
+        channel = ArrivalSocket(udp, self.lateness)
+        self._datagrams, _ = await self._loop.create_datagram_endpoint(lambda: _Datagrams(self, channel), sock=channel)
         self._server = await asyncio.start_server(self._serve_connection, sock=tcp)
+        self._keep(self._loop.create_task(self.lateness.watch()))
+
+    def _keep(self, task: "asyncio.Task[None]") -> None:
+        """Let a task be ended with the server."""
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     def _sockets(self) -> tuple[socket.socket, socket.socket]:
         """Take one port for both transports."""
@@ -199,8 +209,7 @@ class Upstream:
     async def _serve_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         if task is not None:
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._keep(task)
         peer = writer.get_extra_info("peername")
         try:
             with contextlib.suppress(asyncio.IncompleteReadError, asyncio.CancelledError, TimeoutError, OSError):
@@ -237,8 +246,10 @@ def _parts(query: bytes, framed: bytes) -> Sequence[bytes]:
 
 
 class _Datagrams(asyncio.DatagramProtocol):
-    def __init__(self, upstream: Upstream) -> None:
+    def __init__(self, upstream: Upstream, channel: ArrivalSocket) -> None:
         self._upstream = upstream
+        self._channel = channel
 
     def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
         self._upstream.answer_datagram(data, addr)
+        self._channel.note_done()

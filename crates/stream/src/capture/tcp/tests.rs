@@ -1,3 +1,5 @@
+mod misplaced;
+
 use super::*;
 use proptest::prelude::*;
 
@@ -18,6 +20,24 @@ fn framed(number: u8, len: u8) -> Vec<u8> {
     framed
 }
 
+/// A framed answer without records to such a query.
+fn framed_answer(number: u8, len: u8) -> Vec<u8> {
+    let mut answer = framed(number, len);
+    answer[4] = 0x84;
+    answer
+}
+
+/// A framed answer with so many addresses.
+fn long_answer(number: u8, addresses: u8) -> Vec<u8> {
+    let mut answer = framed_answer(number, 9)[2..].to_vec();
+    answer[7] = addresses;
+    for address in 0..addresses {
+        answer.extend_from_slice(b"\xC0\x0C\0\x01\0\x01\0\0\x0E\x10\0\x04\xC0\0\x02");
+        answer.push(address);
+    }
+    [&(answer.len() as u16).to_be_bytes()[..], &answer].concat()
+}
+
 #[derive(Default)]
 struct Client {
     flows: TcpFlows,
@@ -26,6 +46,30 @@ struct Client {
 }
 
 impl Client {
+    /// One end of a connection, from which messages of any kind are wanted.
+    fn of_any_messages() -> Self {
+        Self {
+            flows: TcpFlows::new(Wanted::Messages),
+            ..Self::default()
+        }
+    }
+
+    /// Sends `octets`, which begin at the sequence number `start`, in segments of `size` octets, those left out that `is_lost`
+    /// says.
+    fn send_cut(
+        &mut self,
+        start: u32,
+        octets: &[u8],
+        size: usize,
+        is_lost: impl Fn(usize) -> bool,
+    ) {
+        for (number, part) in octets.chunks(size).enumerate() {
+            if !is_lost(number) {
+                self.send(0, start + (number * size) as u32, part, 0);
+            }
+        }
+    }
+
     fn send(&mut self, flags: u8, sequence: u32, data: &[u8], missing: usize) {
         let segment = Segment {
             source: 40_000,
@@ -148,6 +192,101 @@ fn a_cut_segment_is_used_as_far_as_it_goes() {
 }
 
 #[test]
+fn a_server_whose_connection_was_not_captured_from_its_beginning_is_read_from_there_on() {
+    let answers: Vec<_> = (0..6).map(|number| framed_answer(number, 20)).collect();
+    for size in 1..90 {
+        let mut server = Client::of_any_messages();
+        server.send_cut(500, &answers.concat(), size, |_| false);
+        let (read, _, summary) = server.finish();
+        assert_eq!(read, unframed(&answers), "{size}");
+        assert_eq!(
+            (summary.gaps, summary.unplaced, summary.incomplete),
+            (0, 0, 0)
+        );
+    }
+    // From the middle of a message on; the length of the second is a segment of its own.
+    let mut server = Client::of_any_messages();
+    server.send(0, 505, &answers[0][5..], 0);
+    let next = 500 + answers[0].len() as u32;
+    server.send(0, next, &answers[1][..2], 0);
+    server.send(0, next + 2, &answers[1][2..], 0);
+    let (read, times, summary) = server.finish();
+    assert_eq!(read, unframed(&answers[1..2]));
+    assert_eq!((times, summary.unplaced), (vec![2], 1));
+}
+
+#[test]
+fn a_long_answer_of_which_a_segment_is_lost_hides_none_after_it() {
+    let answers = [
+        framed_answer(0, 5),
+        long_answer(1, 200),
+        framed_answer(2, 5),
+        long_answer(3, 150),
+    ];
+    let all = answers.concat();
+    let kept = [answers[0].clone(), answers[2].clone(), answers[3].clone()];
+    for size in [33, 100, 700, 1400] {
+        let mut server = Client::of_any_messages();
+        server.send(SYN, 99, b"", 0);
+        // The second segment is inside the long answer, in which the third begins, too.
+        server.send_cut(100, &all, size, |number| number == 1);
+        let (read, _, summary) = server.finish();
+        assert_eq!(read, unframed(&kept), "{size}");
+        assert_eq!(
+            (summary.gaps, summary.unplaced, summary.incomplete),
+            (1, 0, 1)
+        );
+    }
+    // The same where the end of each segment was not captured.
+    let mut server = Client::of_any_messages();
+    server.send(SYN, 99, b"", 0);
+    let second = &all[answers[0].len()..];
+    server.send(0, 100, &answers[0], 0);
+    let start = 100 + answers[0].len();
+    for (number, part) in second.chunks(1000).enumerate() {
+        let there = part.len().min(60);
+        server.send(
+            0,
+            (start + number * 1000) as u32,
+            &part[..there],
+            part.len() - there,
+        );
+    }
+    let (read, _, summary) = server.finish();
+    assert_eq!(read, unframed(&answers[..1]));
+    // Not even the length of the third was there.
+    assert_eq!((summary.incomplete, summary.messages), (1, 1));
+}
+
+#[test]
+fn after_a_gap_in_which_a_message_begins_the_next_one_that_begins_a_segment_is_found() {
+    let answers = [
+        framed_answer(0, 30),
+        framed_answer(1, 30),
+        long_answer(2, 9),
+    ];
+    let all = answers.concat();
+    let mut server = Client::of_any_messages();
+    server.send(SYN, 99, b"", 0);
+    server.send(0, 100, &all[..33], 0);
+    // Lost: the end of the first answer and the beginning of the second.
+    server.send(0, 166, &all[66..answers[0].len() * 2], 0);
+    let third = 100 + answers[0].len() as u32 * 2;
+    server.send_cut(third, &answers[2], 50, |_| false);
+    let (read, _, summary) = server.finish();
+    assert_eq!(read, unframed(&answers[2..]));
+    assert_eq!(
+        (summary.gaps, summary.unplaced, summary.incomplete),
+        (1, 1, 1)
+    );
+    // Where queries alone are wanted, answers are no place to go on.
+    let mut client = Client::default();
+    client.send(0, third, &answers[0], 0);
+    let (read, _, summary) = client.finish();
+    assert!(read.is_empty() && summary.unplaced == 1);
+}
+
+#[test]
 fn a_new_connection_from_the_same_port_begins_anew() {
     let message = framed(0, 5);
     let mut client = Client::default();
@@ -254,8 +393,9 @@ proptest! {
     #[test]
     fn any_segments_are_taken_without_panic(
         segments in prop::collection::vec((any::<u8>(), prop_oneof![any::<u32>(), 0..200_u32], prop::collection::vec(any::<u8>(), 0..40), 0..5_usize), 0..60),
+        is_any: bool,
     ) {
-        let mut client = Client::default();
+        let mut client = if is_any { Client::of_any_messages() } else { Client::default() };
         for (flags, sequence, data, missing) in segments {
             client.send(flags, sequence, &data, missing);
         }

@@ -2,7 +2,8 @@
 
 use crate::TrafficError;
 use crate::anonymise::names::NamePolicy;
-use crate::read::{Chunk, Decoded, Packet, PerChunk, Ports, Reading, decode, run};
+use crate::message::Message;
+use crate::read::{Chunk, Datagrams, Decoded, Packet, PerChunk, Ports, Reading, decode, run};
 use std::ops::ControlFlow;
 
 /// Something that must not be in the output.
@@ -83,8 +84,12 @@ impl InputSearch<'_> {
                 let ports = [message.source.port, message.destination.port];
                 let mut both = ports.iter().zip(&self.finding.ports);
                 let id = self.finding.id;
+                let has_id =
+                    |message: &Message<'_>| id.is_none_or(|id| message.octets.starts_with(&id));
                 both.any(|(before, after)| before == after)
-                    && id.is_none_or(|id| message.octets.starts_with(&id))
+                    && (has_id(&message)
+                        || Datagrams::of(packet, &message)
+                            .is_some_and(|mut merged| merged.any(|message| has_id(&message))))
             }
             // A segment, or a fragment, which tells no ports.
             Decoded::InOrder => true,

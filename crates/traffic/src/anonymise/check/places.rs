@@ -1,7 +1,7 @@
 //! Where in a packet something is, and where in a message captured octets may be carried.
 
 use crate::anonymise::options::{CLIENT_SUBNET, COOKIE};
-use crate::anonymise::pieces::Tuples;
+use crate::anonymise::pieces::{Tuples, are_filled_texts, are_known_protocols};
 use crate::wire::{HEADER_LEN, Section, TYPE_OPT, View};
 use dnsrig_stream::capture::ip::TCP;
 use domain::base::iana::Rtype;
@@ -11,6 +11,8 @@ pub const UDP_HEADER_LEN: usize = 8;
 /// Written without options.
 const TCP_HEADER_LEN: usize = 20;
 const NAME_SERVER_ID: u16 = 3;
+/// The parameter of a service that lists its protocols.
+const PROTOCOLS: u16 = 1;
 
 /// Where something is, for messages about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,7 +122,8 @@ pub fn framed(segment: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
 }
 
 /// Asks `look` about the octets in data of type `rtype` that captured ones may be carried in, with the code of the option that
-/// they are in. Addresses are looked at as such; cookies, numbers, digests and keys hold any four octets by chance.
+/// they are in. Addresses are looked at as such; cookies, numbers, digests and keys hold any four octets by
+/// chance, and so does what was written in the place of texts.
 pub fn find_carried<T>(
     rtype: u16,
     data: &[u8],
@@ -134,11 +137,22 @@ pub fn find_carried<T>(
             });
             options.find_map(|(code, range)| look(Some(code), data.get(range?)?))
         }
-        // SVCB, HTTPS: all but lists of keys and addresses.
+        // SVCB, HTTPS: all but lists of keys and addresses, and of protocols that many services have.
         64 | 65 => {
             let parameters = data.get(2 + name_len(data.get(2..)?)?..)?;
             let mut values = Tuples::of(parameters).filter(|(key, _)| !matches!(*key, 0 | 4 | 6));
-            values.find_map(|(_, range)| look(None, parameters.get(range?)?))
+            values.find_map(|(key, range)| {
+                let value = parameters.get(range?)?;
+                let is_usual = key == PROTOCOLS && are_known_protocols(value);
+                (!is_usual).then(|| look(None, value))?
+            })
+        }
+        // CAA (RFC 8659): what is behind a tag of letters and digits.
+        257 => {
+            let value_at = 2 + usize::from(*data.get(1)?);
+            let tag = data.get(2..value_at);
+            let is_tag = tag.is_some_and(|tag| tag.iter().all(u8::is_ascii_alphanumeric));
+            look(None, if is_tag { &data[value_at..] } else { data })
         }
         // Addresses; names with numbers before or after them; signatures, keys, digests, types.
         1..=9
@@ -164,6 +178,7 @@ pub fn find_carried<T>(
         | 63
         | 107
         | 32769 => None,
+        _ if are_filled_texts(data) => None,
         _ => look(None, data),
     }
 }

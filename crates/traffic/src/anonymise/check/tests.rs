@@ -30,7 +30,11 @@ fn seen() -> Seen {
 
 /// What the search finds in a datagram from `source` with `payload`.
 fn finding(source: [u8; 4], payload: &[u8]) -> Option<String> {
-    let (seen, ports) = (seen(), Ports::default());
+    finding_of(&seen(), source, payload)
+}
+
+fn finding_of(seen: &Seen, source: [u8; 4], payload: &[u8]) -> Option<String> {
+    let ports = Ports::default();
     let way = Way {
         source: Endpoint::new(source, 4000),
         destination: Endpoint::new(IMAGE, 53),
@@ -49,7 +53,7 @@ fn finding(source: [u8; 4], payload: &[u8]) -> Option<String> {
         link_type: 101,
         file: 0,
     };
-    let search = Search::new(&seen, &ports);
+    let search = Search::new(seen, &ports);
     search.packet(&Packet { octets, at }, &mut Known::new())
 }
 
@@ -162,6 +166,42 @@ fn octets_of_ipv4_addresses_are_found_where_they_may_be_carried() {
         found.unwrap(),
         "77.77.77.77 of the original in its question"
     );
+}
+
+#[test]
+fn octets_that_most_captures_hold_are_nobodys() {
+    let seen = || {
+        let seen = seen();
+        for address in [[2, 104, 51, 2], [120, 120, 5, 120], [5, 105, 115, 115]] {
+            seen.v4(u32::from_be_bytes(address), 8);
+        }
+        seen
+    };
+    let record = |rtype: u16, data: &[u8]| {
+        let [high, low] = rtype.to_be_bytes();
+        [
+            &[0, high, low, 0, 1, 0, 0, 0, 0, 0, data.len() as u8][..],
+            data,
+        ]
+        .concat()
+    };
+    let found = |record: &[u8]| finding_of(&seen(), IMAGE, &message(b"\0", &[record]));
+    // Texts that were filled, protocols, and a tag.
+    for record in [
+        record(16, b"\x05xxxxx\x05xxxxx"),
+        record(65, b"\0\x01\0\0\x01\0\x06\x02h3\x02h2"),
+        record(257, b"\0\x05issueca.test"),
+    ] {
+        assert_eq!(found(&record), None);
+    }
+    for record in [
+        record(16, b"\x05axx\x05xx"),
+        record(65, b"\0\x01\0\0\x01\0\x07\x02h3\x02h2\x09"),
+        record(257, b"\0\x01a\x05issueca.test"),
+        record(257, b"\0\x09\x05issue"),
+    ] {
+        assert!(found(&record).is_some(), "{record:?}");
+    }
 }
 
 #[test]

@@ -242,6 +242,60 @@ fn service_parameters_have_their_addresses_mapped() {
 }
 
 #[test]
+fn only_what_services_and_bitmaps_are_for_stays() {
+    let tuple = |key: u8, value: &[u8]| [&[0, key, 0, value.len() as u8], value].concat();
+    let secret: &[u8] = b"\xde\xad\xbe\xefLEAK";
+    let alpn = b"\x02h3\x05alice\x08http/1.1";
+    let service = |values: [&[u8]; 5]| {
+        let all = (0..)
+            .zip(values)
+            .map(|(number, value)| tuple([0, 1, 2, 3, 8][number], value));
+        [b"\0\x01\0".to_vec(), all.collect::<Vec<_>>().concat()].concat()
+    };
+    let next = name("m.x.test");
+    let bitmap = [&next[..], b"\0\x08", secret].concat();
+    let first = [&next[..], secret].concat();
+    let csync = [b"\0\0\0\x01\0\x03\0\x08", secret].concat();
+    let honest = [&next[..], b"\0\x06\x40\x01\0\0\0\x03"].concat();
+    let records_of = |policy| {
+        let owner = [0xC0, 12];
+        let message = answer(
+            "x.test",
+            65,
+            &[
+                record(&owner, 65, &service([secret, alpn, secret, secret, secret])),
+                record(
+                    &owner,
+                    65,
+                    &service([b"\0\x03", alpn, b"", b"\x20\xfb", b""]),
+                ),
+                record(&owner, 47, &bitmap),
+                record(&owner, 30, &first),
+                record(&owner, 62, &csync),
+                record(&owner, 47, &honest),
+            ],
+            &[],
+        );
+        let encoded = encode(policy, &message).unwrap();
+        let data = records(&encoded);
+        let data = data.iter().map(|record| record.data().to_vec());
+        data.collect::<Vec<_>>()
+    };
+    let zeros: &[u8] = &[0; 8];
+    let filled = b"\x02h3\x05xxxxx\x08http/1.1";
+    let wanted = [
+        service([zeros, filled, zeros, zeros, zeros]),
+        service([b"\0\x03", filled, b"", b"\x20\xfb", b""]),
+        vec![0; bitmap.len()],
+        vec![0; first.len()],
+        vec![0; csync.len()],
+    ];
+    assert_eq!(records_of(NamePolicy::Keep)[..5], wanted);
+    assert_eq!(records_of(NamePolicy::Pseudonyms)[..5], wanted);
+    assert_eq!(records_of(NamePolicy::Keep)[5], honest);
+}
+
+#[test]
 fn options_are_replaced_in_place() {
     let options = b"\0\x08\0\x07\0\x01\x18\0\xC0\0\x02\0\x0A\0\x08\x01\x02\x03\x04\x05\x06\x07\x08\0\x0F\0\x05\0\x16bad\xFD\xE9\0\x06\xAA\xBB\xCC\xDD\xEE\xFF";
     let opt = [

@@ -151,6 +151,18 @@ fn addresses_in_readable_names_are_mapped() {
     let label = v6.to_string().replace(':', "-");
     assert_eq!(kept("2001-db8--1.ip.test"), format!("{label}.ip.test"));
     assert_eq!(kept("2001:DB8::1.test"), format!("{v6}.test"));
+    for (name, address) in [
+        ("2a0d-abcd--cafe", "2a0d:abcd::cafe"),
+        ("fe80--dead-beef", "fe80::dead:beef"),
+        ("FE80::dead:BEEF", "fe80::dead:beef"),
+        ("aa-b-c-d-e-f-aa-bb", "aa:b:c:d:e:f:aa:bb"),
+    ] {
+        let bits = address.parse::<Ipv6Addr>().unwrap().to_bits();
+        let v6 = Ipv6Addr::from_bits(KEYS.contents.v6(bits)).to_string();
+        let separator = if name.contains(':') { ":" } else { "-" };
+        let label = v6.replace(':', separator);
+        assert_eq!(kept(&format!("{name}.test")), format!("{label}.test"));
+    }
     let nibbles = "1.".to_owned() + &"0.".repeat(31);
     assert_ne!(
         kept(&format!("{nibbles}bl.test")),
@@ -159,6 +171,10 @@ fn addresses_in_readable_names_are_mapped() {
     for same in [
         "WWW.Example.com",
         "a1-2-3.test",
+        "xn--bcher-kva.example",
+        "a--bee-s.x-y-z.test",
+        "a.b.c.d.e.f.a.example",
+        "24.rpz-ip.example",
         "v2024-11-22.test",
         "1.2.3.example",
         "300-1-1-1.test",
@@ -166,6 +182,62 @@ fn addresses_in_readable_names_are_mapped() {
     ] {
         assert_eq!(kept(same), same);
     }
+}
+
+#[test]
+fn addresses_below_lists_are_told_from_the_right() {
+    let [a, b, c, d] = v4("10.11.12.13");
+    let address = format!("{d}.{c}.{b}.{a}");
+    let [five, ..] = v4("5.0.0.0");
+    let [w, x, y, z] = v4("192.0.2.1");
+    for (name, wanted) in [
+        ("5.13.12.11.10.dnsbl", format!("{five}.{address}.dnsbl")),
+        ("x5.13.12.11.10.dnsbl", format!("x5.{address}.dnsbl")),
+        (
+            "1.2.0.192.13.12.11.10.dnsbl.test",
+            format!("{z}.{y}.{x}.{w}.{address}.dnsbl.test"),
+        ),
+        ("13.12.11.10.Bl.5.test", format!("{address}.Bl.5.test")),
+    ] {
+        assert_eq!(kept(name), wanted);
+    }
+}
+
+#[test]
+fn networks_of_response_policies_are_mapped_as_networks() {
+    let [a, b, c, d] = v4("10.11.12.0");
+    for (len, last) in [(24, 0), (28, d & 0xF0), (32, d)] {
+        assert_eq!(
+            kept(&format!("{len}.0.12.11.10.rpz-client-ip.Rpz.test")),
+            format!("{len}.{last}.{c}.{b}.{a}.rpz-client-ip.Rpz.test")
+        );
+    }
+    let [.., d] = v4("10.11.12.13");
+    let [length, ..] = v4("24.0.0.0");
+    for (odd, list) in [(24, "rpz-ip"), (24, "dnsbl")] {
+        assert_eq!(
+            kept(&format!("{odd}.13.12.11.10.{list}")),
+            format!("{length}.{d}.{c}.{b}.{a}.{list}")
+        );
+    }
+}
+
+#[test]
+fn nibbles_of_networks_below_lists_are_mapped() {
+    let prefix = 0x2001_0DB8_0001_0000_u128 << 64;
+    let nibbles = |address: u128, len: u32| {
+        let nibbles = (32 - len..32).map(|place| format!("{:x}.", address >> (4 * place) & 0xF));
+        nibbles.collect::<String>()
+    };
+    let mapped = KEYS.contents.v6(prefix);
+    for len in [8, 11, 16, 32] {
+        for list in ["origin6.asn.test", "dcba.test"] {
+            let wanted = format!("{}{list}", nibbles(mapped, len));
+            assert_eq!(kept(&format!("{}{list}", nibbles(prefix, len))), wanted);
+        }
+    }
+    // Nibbles without many digits.
+    assert_ne!(kept("d.c.b.a.d.0.a.2.test"), "d.c.b.a.d.0.a.2.test");
 }
 
 #[test]

@@ -77,6 +77,8 @@ pub struct Transaction {
     pub signature: Option<u64>,
     pub delay_ticks: i64,
     pub name: Option<u64>,
+    /// Octets of the query and of the response as they were sent, where that is known.
+    pub lens: [Option<u16>; 2],
     pub query: Sections,
     pub response: Sections,
 }
@@ -223,6 +225,11 @@ fn u16_of<R: Read>(cbor: &mut Cbor<R>) -> Result<u16, Fault> {
         .map_err(|_| damaged("a number above 65535 where a field of DNS should be"))
 }
 
+/// The size of a message. RFC 8618 sets no bound, and collectors may count what no message has: then it is not known.
+fn size_of_message<R: Read>(cbor: &mut Cbor<R>) -> Result<Option<u16>, Fault> {
+    Ok(cbor.unsigned()?.try_into().ok())
+}
+
 fn class_type<R: Read>(cbor: &mut Cbor<R>) -> Result<(ClassType, usize), Fault> {
     let mut made = ClassType::default();
     cbor.map(|cbor, key| {
@@ -249,7 +256,7 @@ fn signature<R: Read>(cbor: &mut Cbor<R>) -> Result<(Signature, usize), Fault> {
             7 => made.query_rcode = cbor.unsigned()?,
             8 => made.class_type = Some(cbor.unsigned()?),
             13 => made.edns_version = cbor.unsigned()?,
-            14 => made.udp_size = Some(u16_of(cbor)?),
+            14 => made.udp_size = size_of_message(cbor)?,
             15 => made.opt_data = Some(cbor.unsigned()?),
             16 => made.response_rcode = cbor.unsigned()?,
             // Among them the counts, which follow from the sections.
@@ -302,6 +309,8 @@ fn transaction<R: Read>(cbor: &mut Cbor<R>) -> Result<Transaction, Fault> {
             4 => made.signature = Some(cbor.unsigned()?),
             6 => made.delay_ticks = cbor.integer()?,
             7 => made.name = Some(cbor.unsigned()?),
+            8 => made.lens[0] = size_of_message(cbor)?,
+            9 => made.lens[1] = size_of_message(cbor)?,
             11 => made.query = sections(cbor)?,
             12 => made.response = sections(cbor)?,
             _ => cbor.skip()?,

@@ -1,7 +1,7 @@
 //! Messages made again of what a block of C-DNS says of them.
 
 use super::block::{Block, ClassType, MalformedData, Sections, Signature, Transaction};
-use crate::message::{Endpoint, Message, Transport};
+use crate::message::{Endpoint, Message, SentLen, Transport};
 use crate::wire::{HEADER_LEN, TYPE_OPT};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -34,6 +34,7 @@ pub struct Rebuilt {
     destination: Endpoint,
     transport: Transport,
     octets: Vec<u8>,
+    sent_len: SentLen,
 }
 
 impl Rebuilt {
@@ -46,6 +47,7 @@ impl Rebuilt {
             transport: self.transport,
             octets: &self.octets,
             is_cut: false,
+            sent_len: self.sent_len,
             number,
         }
     }
@@ -75,6 +77,7 @@ pub fn rebuild(block: &Block, ticks_per_second: u64) -> Vec<Rebuilt> {
             destination: maker.server(data.server_address, data.server_port, data.transport),
             transport: transport(data.transport),
             octets: data.octets.to_vec(),
+            sent_len: SentLen::Own,
         });
     }
     made.sort_by_key(|message| message.time_ns);
@@ -83,6 +86,11 @@ pub fn rebuild(block: &Block, ticks_per_second: u64) -> Vec<Rebuilt> {
 
 fn at<T>(table: &[T], index: Option<u64>) -> Option<&T> {
     table.get(usize::try_from(index?).ok()?)
+}
+
+/// The length of a message that the file tells of, but does not hold.
+fn sent_len(told: Option<u16>) -> SentLen {
+    told.map_or(SentLen::Unknown, SentLen::Told)
 }
 
 fn transport(flags: Option<u64>) -> Transport {
@@ -125,6 +133,7 @@ impl Maker<'_> {
                 destination: server,
                 transport: transport(signature.transport),
                 octets: self.query(transaction, signature, flags),
+                sent_len: sent_len(transaction.lens[0]),
             });
         }
         if flags & HAS_RESPONSE != 0 {
@@ -139,6 +148,7 @@ impl Maker<'_> {
                 destination: client,
                 transport: transport(signature.transport),
                 octets: self.response(transaction, signature, flags),
+                sent_len: sent_len(transaction.lens[1]),
             });
         }
     }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::message::SentLen;
 use crate::wire::{View, labels};
 use proptest::prelude::*;
 
@@ -266,6 +267,50 @@ fn messages_have_what_the_block_says() {
 }
 
 const HEADER_AND_QUESTION: usize = 12 + 10 + 4;
+
+/// How many octets the messages had when they were sent, as the file tells.
+fn lens(octets: &[u8]) -> Vec<SentLen> {
+    let mut cdns = Cdns::new(octets).unwrap();
+    let mut chunk = ChunkBuffer::default();
+    cdns.fill(&mut chunk).unwrap();
+    let chunk = chunk.chunk();
+    let messages = chunk
+        .iter()
+        .map(|packet| crate::read::buffer::message_of(&packet).unwrap());
+    messages.map(|message| message.sent_len).collect()
+}
+
+#[test]
+fn messages_have_the_sizes_that_the_file_tells() {
+    // The malformed message is here as it was. Of the others, the size of the first transaction's response alone is told.
+    let told = [
+        SentLen::Own,
+        SentLen::Unknown,
+        SentLen::Unknown,
+        SentLen::Told(99),
+    ];
+    assert_eq!(lens(&file(vec![block()], 1, false)), told);
+}
+
+#[test]
+fn sizes_that_no_message_has_are_unknown_and_harm_nothing_else() {
+    let (whole, longest, longer) = (
+        file(vec![block(), block()], 1, false),
+        [9, 0x19, 0xFF, 0xFF],
+        [9, 0x1A, 0, 1, 0, 0],
+    );
+    // Key 9, the size of the response, then the size of 99.
+    let place = whole
+        .windows(3)
+        .position(|octets| octets == [9, 0x18, 99])
+        .unwrap();
+    let with_size = |size: &[u8]| [&whole[..place], size, &whole[place + 3..]].concat();
+    let found = lens(&with_size(&longest));
+    assert_eq!((found.len(), found[3]), (8, SentLen::Told(u16::MAX)));
+    let found = lens(&with_size(&longer));
+    assert_eq!(found.len(), 8);
+    assert_eq!([found[3], found[7]], [SentLen::Unknown, SentLen::Told(99)]);
+}
 
 #[test]
 fn many_blocks_are_read_one_after_the_other() {

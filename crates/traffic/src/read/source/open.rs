@@ -14,6 +14,8 @@ pub use dnsrig_stream::input::Watch;
 
 /// Octets by which the format is told.
 const MAGIC_LEN: usize = 12;
+/// What a Parquet file begins with (<https://parquet.apache.org/docs/file-format/>).
+const PARQUET: &[u8] = b"PAR1";
 /// Octets that sources of messages read at once, which take few at a time.
 const BUFFER_LEN: usize = 1 << 18;
 
@@ -66,7 +68,15 @@ pub fn source_of<'c>(input: impl Read + Send + 'c) -> Result<Box<dyn Source + 'c
         .iter()
         .all(|octet| octet.is_ascii_graphic() || octet.is_ascii_whitespace())
     {
+        if head.first() == Some(&b'{') {
+            let why = "is JSON, and no capture; statistics of 'dnsrig traffic stats --json' are for --merge, and for --compare where they are not compressed";
+            return Err(Fault::NotACapture(why.to_owned()));
+        }
         let why = "is text, and no capture; if it is a query file, 'dnsrig traffic convert --from text' makes a capture of it";
+        return Err(Fault::NotACapture(why.to_owned()));
+    }
+    if head.starts_with(PARQUET) {
+        let why = "is Parquet, and no capture; 'dnsrig traffic convert --from parquet' makes a capture of it";
         return Err(Fault::NotACapture(why.to_owned()));
     }
     if is_compressed(&head) {

@@ -3,7 +3,7 @@
 use super::{Clock, Counted, Select, Selection};
 use crate::error::TrafficError;
 use crate::message::{Message, Transport};
-use crate::read::{Decoded, Packet, decode};
+use crate::read::{Datagrams, Decoded, Packet, decode};
 use crate::write::{NoPacket, OutputFile, PACKET_HEADER_LEN, PcapWriter, set_time, write_error};
 use std::io;
 use std::path::PathBuf;
@@ -54,7 +54,16 @@ impl<S: Select> Output<'_, '_, S> {
         self.note_one(place, written);
     }
 
-    /// Takes a message out of TCP or out of fragments.
+    /// Takes the messages out of a packet that holds several UDP datagrams.
+    pub fn merged(&mut self, packet: &Packet<'_>) {
+        if let Decoded::Message(message) = decode(packet, self.selection.ports) {
+            for message in Datagrams::of(packet, &message).into_iter().flatten() {
+                self.assembled(message);
+            }
+        }
+    }
+
+    /// Takes a message out of TCP, out of fragments, or of one datagram of several.
     pub fn assembled(&mut self, message: Message<'_>) {
         let selection = self.selection;
         let is_written = message.transport == Transport::Tcp && selection.select.keeps_segments();

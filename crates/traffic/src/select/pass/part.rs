@@ -27,6 +27,8 @@ pub enum Kind {
     OddTime { place: usize, at: PacketAt },
     /// A packet that needs those before it.
     InOrder(PacketAt),
+    /// A packet that holds several UDP datagrams.
+    Merged(PacketAt),
     /// A message of a format without packets.
     Bare { place: usize, at: PacketAt },
 }

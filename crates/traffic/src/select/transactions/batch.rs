@@ -92,7 +92,8 @@ pub(super) struct Answer {
     pub time_ns: i64,
     pub rcode: u16,
     pub flags: u16,
-    pub octets: u32,
+    /// Octets that were sent, if that is known.
+    pub octets: Option<usize>,
 }
 
 impl Batch {
@@ -197,7 +198,8 @@ impl Batch {
         self.latencies_ns[place] = answer.time_ns - self.times_ns[place];
         self.rcodes[place] = answer.rcode;
         self.answer_flags[place] = answer.flags;
-        self.answer_octets[place] = answer.octets.try_into().unwrap_or(NONE);
+        let octets = answer.octets.and_then(|octets| octets.try_into().ok());
+        self.answer_octets[place] = octets.unwrap_or(NONE);
     }
 
     /// The columns with their names.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::message::SentLen;
 
 fn message(id: u16, is_answer: bool, rcode: u8, question: &[u8]) -> Vec<u8> {
     let [high, low] = id.to_be_bytes();
@@ -28,6 +29,7 @@ fn sent<'a>(time_ns: i64, octets: &'a [u8]) -> Message<'a> {
         transport: Transport::Udp,
         octets,
         is_cut: false,
+        sent_len: SentLen::Own,
         number: 1,
     }
 }
@@ -115,4 +117,30 @@ fn many_rows_do_not_wait_whatever_the_time() {
     let first_row = matcher.batches[0].first_row();
     assert!(matcher.open.values().all(|chain| chain.first >= first_row));
     assert!(matcher.open.len() <= (WAITING + 1) * BATCH_ROWS);
+}
+
+#[test]
+fn answers_have_the_sizes_with_which_they_were_sent() {
+    let mut matcher = Matcher::default();
+    let lens = [SentLen::Own, SentLen::Told(7), SentLen::Unknown];
+    for (id, sent_len) in (1..).zip(lens) {
+        matcher.message(&sent(0, &message(id, false, 0, WWW)));
+        let answer = message(id, true, 0, WWW);
+        matcher.message(&Message {
+            sent_len,
+            ..sent(5, &answer)
+        });
+    }
+    matcher.message(&sent(0, &message(9, false, 0, WWW)));
+    let columns = matcher.batches.remove(0).unwrap().into_columns();
+    let (_, octets) = columns
+        .into_iter()
+        .find(|(name, _)| *name == "answer_octets")
+        .unwrap();
+    let own = message(1, true, 0, WWW).len() as u16;
+    let expected = Column::Numbers {
+        values: vec![own, 7, u16::MAX, u16::MAX],
+        has_none: true,
+    };
+    assert_eq!(octets, expected);
 }

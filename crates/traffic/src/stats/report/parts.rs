@@ -61,6 +61,8 @@ pub struct AnswerReport {
     pub unanswered: u64,
     /// Answers without a query, or too late.
     pub unmatched: u64,
+    /// Queries whose answers were no longer waited for, for want of memory.
+    pub given_up: u64,
 }
 
 /// TCP to and from DNS ports.
@@ -82,13 +84,25 @@ pub struct TcpReport {
     pub messages: u64,
     /// Gaps: data that were not captured.
     pub gaps: u64,
+    /// Messages of which only a part was there, because of a gap or the capture's end.
+    pub incomplete: u64,
+    /// Segments with data that could not be used, as it is not known where in them a message begins.
+    pub unplaced: u64,
+    /// Ends of connections that were read from a wrong place on until what followed was no message.
+    pub misplaced: u64,
+    /// Segments whose data had been there before.
+    pub retransmitted: u64,
+    /// Segments with a header that is cut off or contradicts itself.
+    pub bad_header: u64,
+    /// Segments that were given up for want of memory.
+    pub given_up: u64,
     /// Segments among all packets of DNS.
     pub packet_share: f64,
     /// Segments by requests: the share that ISC-2008 prints, 5.7 % of F-root's.
     pub request_share: f64,
 }
 
-/// Requests of one class and type.
+/// Requests of one class and type, or of all that are `other`: see [`crate::stats::TypeCounter`].
 #[derive(Clone, Debug, Serialize)]
 pub struct TypeReport {
     /// The class's mnemonic.
@@ -247,8 +261,10 @@ pub struct PacketReport {
     pub dns: u64,
     /// The others.
     pub not_dns: PacketCounts,
-    /// DNS messages that are not whole.
+    /// DNS messages that are not as they should be.
     pub malformed: MalformedCounts,
+    /// Those that hold several UDP datagrams, the messages of which are counted each.
+    pub merged: u64,
     /// Fragments.
     pub fragments: FragmentCounts,
 }
@@ -272,6 +288,7 @@ impl AnswerReport {
             answered: answered.queries,
             unanswered: queries.messages.saturating_sub(answered.queries),
             unmatched: answered.unmatched,
+            given_up: answered.given_up,
         }
     }
 }
@@ -302,6 +319,12 @@ impl TcpReport {
             joined: tcp.sessions.joined,
             messages: tcp.messages,
             gaps: tcp.gaps,
+            incomplete: tcp.incomplete,
+            unplaced: tcp.unplaced,
+            misplaced: tcp.misplaced,
+            retransmitted: tcp.retransmitted,
+            bad_header: tcp.sessions.bad_header,
+            given_up: tcp.sessions.given_up,
             packet_share: tcp.packets as f64 / dns.max(1) as f64,
             request_share: tcp.packets as f64 / statistics.requests().messages.max(1) as f64,
         }
@@ -378,6 +401,7 @@ impl PacketReport {
             dns: statistics.packets.saturating_sub(others),
             not_dns: statistics.left_out,
             malformed: statistics.malformed,
+            merged: statistics.merged,
             fragments,
         }
     }

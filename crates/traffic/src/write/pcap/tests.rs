@@ -1,4 +1,5 @@
 use super::*;
+use crate::message::SentLen;
 use crate::read::{Assembly, Decoded, Packet, PacketAt, Ports, decode};
 use dnsrig_stream::capture::packet::PacketReader;
 use proptest::prelude::*;
@@ -53,6 +54,7 @@ fn write(link_type: Option<u16>, sent: &[Sent]) -> Vec<u8> {
             transport: *transport,
             octets,
             is_cut: false,
+            sent_len: SentLen::Own,
             number: number as u64 + 1,
         });
         assert_eq!(left_out.unwrap(), None);
@@ -128,6 +130,7 @@ fn times_are_exact_and_what_the_format_does_not_hold_is_left_out() {
             transport: Transport::Udp,
             octets: &octets,
             is_cut: false,
+            sent_len: SentLen::Own,
             number: 1,
         });
         assert_eq!(left_out.unwrap(), Some(NoPacket::Time));
@@ -203,6 +206,7 @@ fn forgotten_connections_are_opened_anew() {
             transport: Transport::Tls,
             octets: &octets,
             is_cut: false,
+            sent_len: SentLen::Own,
             number,
         });
         assert_eq!(left_out.unwrap(), None);

@@ -1,0 +1,47 @@
+//! Packets that hold several UDP datagrams.
+
+use super::buffer::{LINK_TYPE_MESSAGE, Packet};
+use crate::message::{Message, Transport};
+use dnsrig_stream::capture::merged;
+
+/// The messages of a packet that [`merged`] datagrams make up, each as if it had a packet of its own.
+#[derive(Clone, Debug)]
+pub struct Datagrams<'a> {
+    packet: Message<'a>,
+    messages: merged::Datagrams<'a>,
+}
+
+impl<'a> Datagrams<'a> {
+    /// Takes `message` apart, which [`super::decode`] gives of `packet`; `None` if it is one message, as nearly all are.
+    #[inline]
+    pub fn of(packet: &Packet<'_>, message: &Message<'a>) -> Option<Self> {
+        match packet.at.link_type {
+            LINK_TYPE_MESSAGE => None,
+            _ => Self::of_datagram(message),
+        }
+    }
+
+    /// Takes apart the payload of a UDP packet.
+    pub fn of_datagram(message: &Message<'a>) -> Option<Self> {
+        if message.transport != Transport::Udp {
+            return None;
+        }
+        Some(Self {
+            packet: *message,
+            messages: merged::Datagrams::of(message.octets, message.is_cut)?,
+        })
+    }
+}
+
+impl<'a> Iterator for Datagrams<'a> {
+    type Item = Message<'a>;
+
+    fn next(&mut self) -> Option<Message<'a>> {
+        let (octets, is_cut) = self.messages.next()?;
+        Some(Message {
+            octets,
+            is_cut,
+            ..self.packet
+        })
+    }
+}

@@ -1,0 +1,88 @@
+"""The section of the reports of resolvers that says which servers were asked upstream, and for what."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from dnsrig.report.cases import CaseResult
+from dnsrig.report.figures import short_number
+from dnsrig.report.grid import Grid, Row
+from dnsrig.report.sections import Findings, Section
+from dnsrig.report.tables import Cell, Table
+from dnsrig.studies.resolving.place import OTHER_OPERATORS
+
+MOST_ROWS = 12
+"""Lines of a table; what is left has one of its own."""
+REST = OTHER_OPERATORS
+NOTHING = Cell("-")
+
+Counts = Counter[str]
+CountsOf = Callable[[Mapping[str, Any]], Mapping[str, int]]
+"""Reads the queries of a measurement's `upstream`, by what a table's lines are."""
+
+
+def by_type(upstream: Mapping[str, Any]) -> Mapping[str, int]:
+    """Give the queries by type."""
+    found: Mapping[str, int] = upstream["by_type"]
+    return found
+
+
+def by_operator(upstream: Mapping[str, Any]) -> Mapping[str, int]:
+    """Give the queries by operator; runs from before they were kept have none."""
+    return {name: counts["queries"] for name, counts in upstream.get("by_operator", {}).items()}
+
+
+def section(findings: Findings) -> Section:
+    """Give, for each resolver, upstream queries per query of clients, by the server's operator and by type."""
+    grid = findings.grid
+    tables = [
+        table
+        for server in grid.servers
+        for what, counts_of in (("operator", by_operator), ("type", by_type))
+        if (table := _table(grid, server, what, counts_of)) is not None
+    ]
+    words = (
+        "Upstream queries per answered query of clients, by the Internet's account; all cases under a heading and all "
+        "their repetitions together. Operators are those of the profile; `.` is the root, `.com` a registry, `own "
+        "servers` are those of domains that have some of their own."
+    )
+    return Section("Who was asked upstream, and for what", (words,), tables=tuple(tables))
+
+
+def _table(grid: Grid, server: str, what: str, counts_of: CountsOf) -> Table | None:
+    cases = {row.key: _cases(grid, server, row) for row in grid.rows}
+    counts = {key: _sum(found, counts_of) for key, found in cases.items()}
+    answered = {key: sum(case.total("answered") for case in found) for key, found in cases.items()}
+    together: Counts = sum(counts.values(), Counter())
+    # What counting itself put together comes last, with what is left here.
+    names = [name for name, _ in together.most_common() if name != REST]
+    shown, left = names[:MOST_ROWS], [*names[MOST_ROWS:], *([REST] if together[REST] else [])]
+    if not shown:
+        return None
+    lines = [(name, [name]) for name in shown] + ([(REST, left)] if left else [])
+    rows = tuple(
+        (Cell(title), *(_cell(counts[row.key], names, answered[row.key]) for row in grid.rows))
+        for title, names in lines
+    )
+    header = (what, *(row.label for row in grid.rows))
+    return Table(f"{grid.titles[server]}: upstream queries per query, by {what}", header, rows)
+
+
+def _cases(grid: Grid, server: str, row: Row) -> list[CaseResult]:
+    found = (grid.cell(server, row, column) for column in grid.columns)
+    return [case for case in found if case is not None]
+
+
+def _sum(cases: Sequence[CaseResult], counts_of: CountsOf) -> Counts:
+    total: Counts = Counter()
+    for case in cases:
+        for item in case.measurements:
+            # A cell to which no load was sent has none.
+            if "upstream" in item:
+                total.update(counts_of(item["upstream"]))
+    return total
+
+
+def _cell(counts: Counts, names: Sequence[str], answered: int) -> Cell:
+    queries = sum(counts[name] for name in names)
+    return Cell(short_number(queries / answered)) if answered else NOTHING

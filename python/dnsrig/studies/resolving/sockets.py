@@ -1,0 +1,72 @@
+"""How many clients of a replay this machine carries, each of which has a socket of its own."""
+
+import resource
+from pathlib import Path
+
+from dnsrig.errors import EnvironmentLacksError
+from dnsrig.studies.resolving.streams import synthetic
+
+OTHER_FILES = 256
+"""Open files that a load needs beside those of its clients."""
+CLIENT_PORTS = (1024, 65_535)
+"""Local ports that clients may have: they are alone in their namespace."""
+SAMPLE_QUERIES = 20_000
+"""Of synthetic traffic, to see how many clients ask."""
+STEP_QPS = 100
+
+
+def most_clients() -> tuple[int, str]:
+    """Give how many clients can have a socket at a time, and what limits them."""
+    ports = CLIENT_PORTS[1] - CLIENT_PORTS[0] + 1
+    files = _most_files(ports + OTHER_FILES) - OTHER_FILES
+    if files < ports:
+        return files, f"this process may have {files + OTHER_FILES:,} open files (ulimit -Hn)"
+    return ports, f"clients have one address, with {ports:,} ports"
+
+
+def _most_files(wanted: int) -> int:
+    """Give how many files may be open, if so many are wanted: privileged processes may raise their limit."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard == resource.RLIM_INFINITY or hard >= wanted:
+        return wanted
+    most = min(wanted, int(Path("/proc/sys/fs/nr_open").read_text()))
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, most))
+    except (OSError, ValueError):
+        return hard
+    return most
+
+
+def clients_of_a_rate(profile: str, part_s: float, seed: int) -> float:
+    """Estimate, from a little traffic, how many clients ask in a part of synthetic traffic for each query a second."""
+    rate_qps = SAMPLE_QUERIES / part_s
+    return len({query.client for query in synthetic(profile, rate_qps, part_s, seed)}) / rate_qps
+
+
+def fitting_rate(clients_per_qps: float) -> int:
+    """Give the highest rate whose clients have a socket each."""
+    return whole_hundreds(most_clients()[0] / clients_per_qps)
+
+
+def whole_hundreds(rate_qps: float) -> int:
+    """Give a rate that is not higher, in whole hundreds if it has any, and not 0."""
+    return max(1, int(rate_qps) // STEP_QPS * STEP_QPS or int(rate_qps))
+
+
+def require_sockets(clients: float, rate: int, part_s: float, tolerance: float = 1.0) -> None:
+    """Raise EnvironmentLacksError if more clients ask in a part of the traffic than can have a socket each.
+
+    Args:
+        clients: those of the part.
+        rate: queries per second of the traffic.
+        part_s: length of the part.
+        tolerance: how many times too many they may be, where they are an estimate.
+
+    """
+    most, why = most_clients()
+    if clients > most * tolerance:
+        raise EnvironmentLacksError(
+            f"--rate {rate:,}: about {clients:,.0f} clients ask within a part of {part_s:g} s, each from a socket of "
+            f"its own, and {why}: take --rate {fitting_rate(clients / rate):,}, or shorter parts (--load-seconds), or "
+            "raise the limit"
+        )

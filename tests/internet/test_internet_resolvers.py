@@ -154,6 +154,13 @@ def test_what_a_resolver_counts_is_what_it_was_asked(rig: Rig, name: str, tmp_pa
         for question in questions * AGAIN:
             ask(rig, (address, 5353), *question)
         after = resolver.counts()
+        resolver.flush_cache()
+        flushed = resolver.counts()
+        for question in questions:
+            ask(rig, (address, 5353), *question)
+        asked_anew = resolver.counts()
+    assert asked_anew.queries - flushed.queries == len(questions)
+    assert asked_anew.hit_share_since(flushed) == 0
     # The driver's own question, by which it saw that the resolver answers, may be counted after it was answered.
     assert after.queries - before.queries - len(questions) * AGAIN in {0, 1}
     assert after.hit_share_since(before) == pytest.approx(1 - 1 / AGAIN, abs=0.1)
@@ -166,6 +173,8 @@ def test_a_resolver_that_keeps_no_statistics_says_so(tmp_path: Path) -> None:
     settings = ResolverSettings(root_hints=". 1 NS a.\na. 1 A 192.0.2.1\n")
     with pytest.raises(InputError, match="not told to keep statistics"):
         resolver_driver("unbound")(settings, tmp_path).counts()
+    with pytest.raises(InputError, match="not told to take commands"):
+        resolver_driver("unbound")(settings, tmp_path).flush_cache()
 
 
 def test_a_wrong_trust_anchor_makes_all_bogus(rig: Rig, tmp_path: Path) -> None:

@@ -301,7 +301,8 @@ def test_cache_hits_are_reached_and_floods_are_denied(tmp_path):
 def test_a_warm_up_saves_upstream_queries(tmp_path):
     run, summary = run_study("cold-start", tmp_path, load_s=2.0, rate_qps=300.0, warm_up_queries=2000)
     found = by_case(run)
-    cold, warm = (found[f"unbound-{method}-on"] for method in ("none", "list"))
+    cold, flushed, warm = (found[f"unbound-{method}-on"] for method in ("none", "flush", "list"))
+    assert flushed["upstream"]["queries"] == pytest.approx(cold["upstream"]["queries"], rel=0.15)
     assert warm["upstream"]["queries"] < 0.7 * cold["upstream"]["queries"]
     assert warm["resolver"]["cache_hit_share"] > cold["resolver"]["cache_hit_share"]
     assert cold["cold_start"]["hot_after_s"] is None
@@ -481,7 +482,7 @@ def test_large_answers_meet_the_conditions_of_the_path(tmp_path):
         ("resolver-cost", ["--hit-share", "101"], "101"),
         ("resolver-matrix", ["--key", "rsa-512"], "'rsa-512' is not one of unsigned"),
         ("resolver-matrix", ["--condition", "wet"], "'wet' is not one of ethernet"),
-        ("cold-start", ["--warm-up", "prayer"], "'prayer' is not one of none, sample, list"),
+        ("cold-start", ["--warm-up", "prayer"], "'prayer' is not one of none, flush, sample, list"),
         ("cold-start", ["--rate", "1,2"], "takes one value for --rate, not 2"),
         ("denial-cost", ["--rate", "5"], "denial-cost has no --rate"),
     ],

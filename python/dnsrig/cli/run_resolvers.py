@@ -67,7 +67,7 @@ _OPTIONS = (
         help="In resolver-cost, how long memory is looked at [30].",
     ),
     click.option("--flood", "floods", callback=comma_list, help="In resolver-cost, of nsec,nsec3 [both]."),
-    click.option("--warm-up", "methods", callback=comma_list, help="In cold-start, of none,sample,list [all]."),
+    click.option("--warm-up", "methods", callback=comma_list, help="In cold-start, of none,flush,sample,list [all]."),
     click.option("--warm-up-queries", type=WholeNumber(1, 1_000_000), help="In cold-start, of each warm-up [20000]."),
     click.option(
         "--condition",

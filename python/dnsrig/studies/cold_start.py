@@ -34,8 +34,10 @@ from dnsrig.studies.resolving.warming import warming_section
 from dnsrig.studies.settings import StudySettings
 from dnsrig.studies.wording import JPRS_2010
 
-NONE, SAMPLE, POPULAR = "none", "sample", "list"
-METHODS = {NONE: "none", SAMPLE: "replayed sample", POPULAR: "list of popular names"}
+NONE, FLUSH, SAMPLE, POPULAR = "none", "flush", "sample", "list"
+METHODS = {NONE: "none", FLUSH: "none, after a flush", SAMPLE: "replayed sample", POPULAR: "list of popular names"}
+WARM_UPS = {NONE: (), FLUSH: (SAMPLE,), SAMPLE: (SAMPLE,), POPULAR: (POPULAR,)}
+"""The streams that are asked through before a load."""
 CLIENTS = "clients"
 OFF, ON = "off", "on"
 HOT_WITHIN = 0.1
@@ -65,7 +67,7 @@ class ColdStartSettings(ResolverStudySettings):
 
     rate_qps: float = 2000.0
     methods: tuple[str, ...] = tuple(METHODS)
-    """Ways to warm the cache up before clients come."""
+    """What is before clients come: a start, a flush, or a way to warm the cache up."""
     warm_up_queries: int = 20_000
     """Queries of a warm-up."""
 
@@ -185,7 +187,8 @@ class ColdStart(ResolverStudy[ColdStartSettings]):
                     axes=(("warm_up", method), ("validation", state)),
                     traffic=Traffic(CLIENTS, rate_qps=settings.rate_qps, load_s=settings.load_s, is_once=True),
                     validates=state == ON,
-                    warm_up=() if method == NONE else (method,),
+                    warm_up=WARM_UPS[method],
+                    is_flushed=method == FLUSH,
                 )
             ]
             for state in (OFF, ON)
@@ -202,7 +205,7 @@ class ColdStart(ResolverStudy[ColdStartSettings]):
         found = {CLIENTS: write_stream(run, CLIENTS, _first(internet, settings.seed, count))}
         # What was asked the day before: drawn from the same names, other queries.
         before = settings.seed + OTHER_SEED_STEP
-        if SAMPLE in settings.methods:
+        if SAMPLE in settings.methods or FLUSH in settings.methods:
             found[SAMPLE] = write_stream(run, SAMPLE, _first(internet, before, settings.warm_up_queries))
         if POPULAR in settings.methods:
             found[POPULAR] = write_stream(run, POPULAR, _popular(internet, before, settings.warm_up_queries))
@@ -218,18 +221,17 @@ class ColdStart(ResolverStudy[ColdStartSettings]):
             name=self.name,
             title=self.title,
             question=(
-                "After a start, how long does it take until a resolver's cache is hot, how many queries to the "
-                "Internet "
-                "and how much CPU time does that cost, with validation and without, and how much of it does a warm-up "
-                "save?"
+                "After a start or a flush, how long does it take until a resolver's cache is hot, how many queries to "
+                "the Internet and how much CPU time does that cost, with validation and without, and how much of it "
+                "does a warm-up save?"
             ),
             method=(
                 f"The resolver starts with an empty cache; clients ask {settings.rate_qps:,.0f} queries a second, as "
-                f"popular as the Internet has its names, for {settings.load_s:g} s. Three ways to warm up "
-                "beforehand are "
-                f"compared: none; a sample, {settings.warm_up_queries:,} queries of the same clients' earlier traffic "
-                "replayed as fast as they are answered; and a list, as many different questions, those that were asked "
-                "most in a larger sample. Warming up is not measured.",
+                f"popular as the Internet has its names, for {settings.load_s:g} s. Three ways to warm up beforehand "
+                "are compared: none, after the start and after a flush (the resolver has answered the sample, and is "
+                f"then told to empty its caches by its own command); a sample, {settings.warm_up_queries:,} queries of "
+                "the same clients' earlier traffic replayed as fast as they are answered; and a list, as many "
+                "different questions, those that were asked most in a larger sample. Warming up is not measured.",
                 f"Hot is the second from which on the upstream queries for each query (mean of {SMOOTHED_S} s) stay "
                 f"within {HOT_WITHIN:.0%} of what they are in the last quarter of the load. A load that gets steadily "
                 "hotter until its end has no such second, and is left out of the median. The same is told of the share "
@@ -259,13 +261,29 @@ class ColdStart(ResolverStudy[ColdStartSettings]):
                 )
                 for method in (SAMPLE, POPULAR)
                 if method in settings.methods
+            )
+            + tuple(
+                RatioQuestion(
+                    figure=figure.key,
+                    of={"warm_up": FLUSH, "validation": ON},
+                    to={"warm_up": NONE, "validation": ON},
+                    sentence=f"{{server}}, validating: after a flush the {what} is {{ratio}} times what it is after a "
+                    "start",
+                    no_difference=f"{{server}}, validating: after a flush the {what} is as after a start",
+                )
+                for figure, what in (
+                    (UPSTREAM, "number of upstream queries per query"),
+                    (LATENCY_P99, "latency at the 99th percentile"),
+                )
+                if FLUSH in settings.methods
             ),
             claims=jprs_2010.case_3({"warm_up": NONE, "validation": ON}, {"warm_up": NONE, "validation": OFF}),
             limits=(
                 *words.limits(settings),
                 "Each second the resolver is asked for its counts, for the share of cache hits: that is a part of its "
                 "CPU time, the same in all cases.",
-                "A flushed cache is not measured apart: it is an empty one, as after a start.",
+                "A flush empties what the resolver's own command empties: what Unbound and PowerDNS Recursor know of "
+                "the times and peculiarities of servers outlives it.",
                 "Warming up takes the Internet's servers as many queries as it saves later, at a better time.",
             ),
             sections=_sections,

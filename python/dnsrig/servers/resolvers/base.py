@@ -124,6 +124,21 @@ class Resolver(DrivenServer):
             raise InputError(f"{self.title} was not told to keep statistics that can be asked for")
         return self._read_counts()
 
+    def flush_cache(self) -> None:
+        """Have the running resolver empty its caches by its own command, as an operator does; other state of it stays.
+
+        Raises:
+            InputError: its settings do not have `statistics`, which come by the same channel.
+            SubjectFailedError: it does not do that.
+
+        """
+        if not self.settings.statistics:
+            raise InputError(f"{self.title} was not told to take commands")
+        self._flush_cache()
+
+    def _flush_cache(self) -> None:
+        raise InputError(f"{self.title} has no command by which dnsrig can empty its cache")
+
     @property
     def _is_controlled(self) -> bool:
         """Whether it takes commands at `CONTROL_ADDRESS`, if it is of a kind that can."""

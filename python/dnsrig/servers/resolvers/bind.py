@@ -107,6 +107,9 @@ class BindResolver(Resolver):
         self._rndc("stats")
         return read_bind(path.read_text(encoding="utf-8"))
 
+    def _flush_cache(self) -> None:
+        self._rndc("flush")
+
     def _own_remarks(self) -> list[str]:
         managed = self._managed
         said = [

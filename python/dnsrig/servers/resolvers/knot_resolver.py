@@ -80,21 +80,26 @@ class KnotResolver(Resolver):
         return []
 
     def _read_counts(self) -> ResolverCounts:
-        return read_knot(self.host.call(self._ask_channel))
+        return read_knot(self.host.call(lambda: self._ask_channel(KNOT_QUESTION)))
 
-    def _ask_channel(self) -> str:
-        """Put the question to the control channel, which prompts with "> " before each answer and after it."""
+    def _flush_cache(self) -> None:
+        self.host.call(lambda: self._ask_channel("cache.clear()"))
+
+    def _ask_channel(self, command: str) -> str:
+        """Give a command to the control channel, which prompts with "> " before each answer and after it."""
         said = b""
         try:
             with socket.create_connection((CONTROL_ADDRESS, self._control_port), CONTROL_S) as channel:
-                channel.sendall(f"{KNOT_QUESTION}\n".encode())
+                channel.sendall(f"{command}\n".encode())
                 while said.count(PROMPT) < 2:
                     part = channel.recv(65_536)
                     if not part:
                         break
                     said += part
         except OSError as error:
-            raise SubjectFailedError(f"{self._versioned_title()} does not say what it counts: {error}") from error
+            raise SubjectFailedError(
+                f"{self._versioned_title()} does not take the command {command}: {error}"
+            ) from error
         return said.decode(errors="replace")
 
     def _own_remarks(self) -> list[str]:

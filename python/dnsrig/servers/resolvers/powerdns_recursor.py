@@ -45,7 +45,14 @@ class PowerDnsRecursor(Resolver):
         }
 
     def _read_counts(self) -> ResolverCounts:
-        return read_powerdns(self._ask_control(["rec_control", "--config-dir=.", "--socket-dir=.", "get-all"]))
+        return read_powerdns(self._control("get-all"))
+
+    def _flush_cache(self) -> None:
+        """Empty the caches of records, of denials and of packets: of all names at and below the root."""
+        self._control("wipe-cache", ".$")
+
+    def _control(self, *command: str) -> str:
+        return self._ask_control(["rec_control", "--config-dir=.", "--socket-dir=.", *command])
 
     def _command(self) -> list[str]:
         # From 5.2 on settings are YAML unless this is said.

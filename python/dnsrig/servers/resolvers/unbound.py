@@ -55,7 +55,14 @@ class UnboundResolver(Resolver):
         return ["unbound-checkconf", "unbound.conf"]
 
     def _read_counts(self) -> ResolverCounts:
-        return read_unbound(self._ask_control(["unbound-control", "-c", "unbound.conf", "stats_noreset"]))
+        return read_unbound(self._control("stats_noreset"))
+
+    def _flush_cache(self) -> None:
+        """Empty the caches of records and messages and of keys below the root, that is all."""
+        self._control("flush_zone", ".")
+
+    def _control(self, *command: str) -> str:
+        return self._ask_control(["unbound-control", "-c", "unbound.conf", *command])
 
     def _own_remarks(self) -> list[str]:
         managed = self._managed

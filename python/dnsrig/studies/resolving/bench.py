@@ -168,6 +168,8 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
         """Measure a case on what answers at a port."""
         for stream in case.warm_up:
             self._ask_through(server, where, stream, port)
+        if case.is_flushed:
+            server.flush_cache()
         self._catch_up(server, where, case, port)
         more = self._before_load(case, server, where, port)
         outcome = self._measured(case, server, where, port)

@@ -41,6 +41,8 @@ class ResolverCase:
     """Name of the Internet that it resolves against."""
     warm_up: tuple[str, ...] = ()
     """Streams that are asked through once before, unmeasured."""
+    is_flushed: bool = False
+    """Whether it is told to empty its cache after that."""
     parts_before: tuple[Traffic, ...] = ()
     """Loads that go before this one without a pause; measured as cases of their own."""
     condition: str = ""

@@ -31,6 +31,9 @@ class Measured(Protocol):
     def counts(self) -> ResolverCounts:
         """Say what it has counted since its start."""
 
+    def flush_cache(self) -> None:
+        """Empty its caches."""
+
 
 class Several:
     """Resolvers behind a proxy: processes and counts are those of all resolvers, the proxy's own are not among them."""
@@ -59,6 +62,11 @@ class Several:
             cache_octets=_sum([item.cache_octets for item in counts]),
             cache_entries=_sum([item.cache_entries for item in counts]),
         )
+
+    def flush_cache(self) -> None:
+        """Empty the caches of all resolvers."""
+        for resolver in self.resolvers:
+            resolver.flush_cache()
 
     def counts_of_each(self) -> list[ResolverCounts]:
         """Ask each resolver for its counts."""

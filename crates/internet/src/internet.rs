@@ -213,7 +213,7 @@ impl Internet {
                 inception: day.saturating_sub(DAY_S) as u32,
                 expiration: (day + validity_s) as u32,
             },
-            keys: KeyMaker::new(options.seed),
+            keys: KeyMaker::new(options.seed, profile.signing.rsa_zsk_bits),
             signatures: Signatures::new(for_signatures),
             excerpts: Cache::new(options.memory_octets - for_signatures),
             zones_made: AtomicU64::new(0),

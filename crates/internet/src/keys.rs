@@ -11,9 +11,11 @@ use std::thread;
 
 /// RSA keys of one size and algorithm that all zones share: one takes a second of seeking primes.
 const RSA_POOL: usize = 4;
-/// Bits of RSA keys that sign DNSKEY RRsets, and of those that sign all else: the latter as com's and net's in 2022, by the
-/// recollection of the rig's authors. JPRS-2010 had 1024, which large registries had left by then.
-const RSA_BITS: [u32; 2] = [2048, 1280];
+/// Bits of RSA keys that sign DNSKEY RRsets.
+const RSA_KSK_BITS: u32 = 2048;
+/// Bits of RSA keys that sign all else, unless a profile says other: as com's and net's in 2022, by the recollection of the rig's
+/// authors. JPRS-2010 had 1024, which large registries had left by then.
+pub(crate) const RSA_ZSK_BITS: u32 = 1280;
 /// Keys made before giving up on one whose tag is free.
 const ATTEMPTS_MAX: u64 = 100;
 
@@ -70,14 +72,16 @@ pub(crate) struct KeyKind {
 #[derive(Debug)]
 pub(crate) struct KeyMaker {
     seed: u64,
+    rsa_zsk_bits: u32,
     /// RSA/SHA-256 then RSA/SHA-512, of each size.
     rsa: [[[OnceLock<KeyPair>; RSA_POOL]; 2]; 2],
 }
 
 impl KeyMaker {
-    pub fn new(seed: u64) -> Self {
+    pub fn new(seed: u64, rsa_zsk_bits: u32) -> Self {
         Self {
             seed,
+            rsa_zsk_bits,
             rsa: Default::default(),
         }
     }
@@ -184,6 +188,7 @@ impl KeyMaker {
         in_pool: usize,
     ) -> Result<&KeyPair, InternetError> {
         let size = usize::from(role == Role::Zsk);
+        let bits = [RSA_KSK_BITS, self.rsa_zsk_bits][size];
         let hash = usize::from(algorithm == Algorithm::RsaSha512);
         let place = &self.rsa[hash][size][in_pool];
         if let Some(key) = place.get() {
@@ -202,7 +207,7 @@ impl KeyMaker {
             );
         };
         let root = Name::root_bytes();
-        let made = KeyPair::rsa_from_random(&root, algorithm, RSA_BITS[size], role, &mut random)?;
+        let made = KeyPair::rsa_from_random(&root, algorithm, bits, role, &mut random)?;
         // Another thread may have been faster, with the same key.
         Ok(place.get_or_init(|| made))
     }
@@ -212,6 +217,29 @@ impl KeyMaker {
 mod tests {
     use super::*;
     use dnsrig_sign::PublicKey;
+
+    fn maker(seed: u64) -> KeyMaker {
+        KeyMaker::new(seed, RSA_ZSK_BITS)
+    }
+
+    #[test]
+    fn rsa_keys_have_the_bits_that_are_asked_for() {
+        let zone: Name = "example.test.".parse().unwrap();
+        let number = ZoneNumber { part: 3, index: 5 };
+        let kind = KeyKind {
+            algorithm: Algorithm::RsaSha256,
+            is_single: false,
+        };
+        for bits in [1024, 1280, 2048] {
+            let keys = KeyMaker::new(1, bits).keys(&zone, number, kind).unwrap();
+            let mut signature = Vec::new();
+            keys.for_data().sign_into(b"data", &mut signature).unwrap();
+            assert_eq!(signature.len() * 8, bits as usize);
+            signature.clear();
+            keys.ksk.sign_into(b"data", &mut signature).unwrap();
+            assert_eq!(signature.len() * 8, 2048);
+        }
+    }
 
     #[test]
     fn the_same_seed_gives_the_same_keys_and_signatures() {
@@ -223,7 +251,7 @@ mod tests {
                 is_single: false,
             };
             let [first, second, other] =
-                [1, 1, 2].map(|seed| KeyMaker::new(seed).keys(&zone, number, kind).unwrap());
+                [1, 1, 2].map(|seed| maker(seed).keys(&zone, number, kind).unwrap());
             let signature = |keys: &ZoneKeys| {
                 let mut signature = Vec::new();
                 keys.for_data().sign_into(b"data", &mut signature).unwrap();

@@ -197,6 +197,23 @@ def side_rate(side: str, key: str) -> Callable[[Measurement], float | None]:
     return read
 
 
+WIRE_COUNTERS = {"octets": "bytes", "packets": "packets"}
+"""Words for what passes a link, with the names of its counters."""
+WIRE_WORDS = {"in": "from", "out": "to"}
+WIRE_ENDS = {"clients": "clients", "internet": "the Internet"}
+
+
+def wire(side: str, what: str, direction: str) -> Figure:
+    """Return the figure of octets or packets to or from a side, per second of the load."""
+    return Figure(
+        f"{side}_{what}_{direction}_per_s",
+        f"{what.capitalize()} {WIRE_WORDS[direction]} {WIRE_ENDS[side]} per second",
+        "",
+        side_rate(side, f"{WIRE_COUNTERS[what]}_{direction}"),
+        short_number,
+    )
+
+
 def memory_growth(measurement: Measurement) -> float | None:
     """Return by how many octets the resolver's memory grew from the first second of the load to the last."""
     octets = measurement.get("by_second", {}).get("memory_octets", ())
@@ -246,23 +263,14 @@ UPSTREAM_TCP = Figure(
 UDP_SOCKETS = Figure("udp_sockets", "UDP sockets in use", "", resolver_fact("network", "udp_sockets"), short_number)
 TCP_SOCKETS = Figure("tcp_sockets", "TCP sockets in use", "", resolver_fact("network", "tcp_sockets"), short_number)
 TIME_WAIT = Figure("tcp_time_wait", "TCP in TIME-WAIT", "", resolver_fact("network", "tcp_time_wait"), short_number)
-CLIENTS_OUT = Figure(
-    "clients_octets_per_s", "Octets to clients per second", "", side_rate("clients", "bytes_out"), short_number
+INTERNET_IN = wire("internet", "octets", "in")
+WIRES = (
+    *(wire("clients", what, direction) for what in WIRE_COUNTERS for direction in WIRE_WORDS),
+    INTERNET_IN,
+    wire("internet", "octets", "out"),
+    *(wire("internet", "packets", direction) for direction in WIRE_WORDS),
 )
-INTERNET_IN = Figure(
-    "internet_octets_in_per_s",
-    "Octets from the Internet per second",
-    "",
-    side_rate("internet", "bytes_in"),
-    short_number,
-)
-INTERNET_OUT = Figure(
-    "internet_packets_out_per_s",
-    "Packets to the Internet per second",
-    "",
-    side_rate("internet", "packets_out"),
-    short_number,
-)
+"""Octets and packets of the resolver's links, to and from both sides."""
 PATH_DROPPED = Figure(
     "path_dropped", "Packets dropped or refused on the path", "", resolver_fact("path", "dropped"), whole_number
 )
@@ -302,7 +310,7 @@ HOT_LATENCY_AFTER = Figure(
 )
 RESOLVER_FIGURES = (
     *(SERVER_CPU, HIT_SHARE, CACHE_OCTETS, CACHE_ENTRIES, UPSTREAM, UPSTREAM_OCTETS, UPSTREAM_TCP),
-    *(UDP_SOCKETS, TCP_SOCKETS, TIME_WAIT, CLIENTS_OUT, INTERNET_IN, INTERNET_OUT, INTERNET_CPU),
+    *(UDP_SOCKETS, TCP_SOCKETS, TIME_WAIT, *WIRES, INTERNET_CPU),
     *(MADE_MEANWHILE, SEND_ERROR_P50, SEND_ERROR_P99, HOT_AFTER, HOT_HITS_AFTER),
     *(HOT_LATENCY_AFTER, COLD_TO_HOT, MEMORY_GROWTH),
     *(PATH_DROPPED, PATH_FRAGMENTS),

@@ -52,8 +52,8 @@ PATHS: Mapping[str, str] = {
 """Words for the paths, by their names."""
 SIGNERS: Mapping[str, str] = {
     UNSIGNED: "unsigned",
-    "rsa-1280": "RSA 1280",
-    "rsa-2048": "RSA 2048 (domains; registries 1280)",
+    "rsa-1024": "RSA 1024",
+    "rsa-2048": "RSA 2048",
     "p-256": "ECDSA P-256",
 }
 """Words for the zone-signing keys, by the names of their Internets."""
@@ -343,11 +343,8 @@ class ResolverMatrix(ResolverStudy[MatrixSettings]):
 
 
 _LIMITS = (
-    "The simulated Internet signs with RSA keys of 1280 bits (zone-signing) and 2048 bits (where one key signs all); "
-    "the published ones had 1024 and 2048. 1280 bits are what com and net signed with in 2022, the year of the default "
-    "profile, by the recollection of the rig's authors, and the Internet has one size; each signature has 160 octets "
-    "instead of 128. The root and registries always have a zone-signing key beside the "
-    "key-signing key: with RSA 2048 it is the domains below them that have the larger signatures.",
+    "All zones of a signed Internet, also the root and the registries, have zone-signing keys of the size that is "
+    "said, and key-signing keys of 2048 bits where they are of RSA, as in the report.",
     "Of the Internet without signed zones the root is signed all the same, as a trust anchor needs.",
 )
 

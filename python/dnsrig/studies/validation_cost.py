@@ -349,7 +349,7 @@ def _sections(hottest: str, findings: Findings) -> Sequence[Section]:
         sections.figure_section(findings, "From outside", sections.OUTSIDE),
         sections.figure_section(findings, "Cache and upstream", sections.INSIDE),
         asked.section(findings),
-        sections.figure_section(findings, "Sockets and wires", sections.WIRES),
+        sections.figure_section(findings, "Sockets and wires", sections.SOCKETS_AND_WIRES),
     )
 
 

@@ -303,6 +303,9 @@ impl Profile {
         weights("signing.nsec3_iterations", iterations.map(|one| one.weight))?;
         share("signing.nsec3_share", signing.nsec3_share)?;
         share("signing.single_key_share", signing.single_key_share)?;
+        Algorithm::RsaSha256
+            .key_bits(Some(signing.rsa_zsk_bits))
+            .map_err(|error| format!("signing.rsa_zsk_bits: {error}"))?;
         share("signing.without_ds_share", signing.without_ds_share)?;
         between(
             "signing.dnskey_ttl_s",

@@ -5,6 +5,7 @@ mod clients;
 mod named;
 
 use crate::InternetError;
+use crate::keys::RSA_ZSK_BITS;
 use dnsrig_sign::Algorithm;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -280,12 +281,19 @@ pub struct Signing {
     pub nsec3_iterations: Vec<WeightedIterations>,
     /// The share of zones whose one key signs everything (CSK).
     pub single_key_share: f64,
+    /// Bits of the RSA keys that sign everything but DNSKEY RRsets, in all zones; those that sign these, and single keys, have 2048.
+    #[serde(default = "rsa_zsk_bits")]
+    pub rsa_zsk_bits: u32,
     /// Share of zones that are signed although their registry has no DS records for them.
     pub without_ds_share: f64,
     /// TTL of DNSKEY RRsets, in seconds.
     pub dnskey_ttl_s: u32,
     /// Days that signatures are valid from the day of serving on.
     pub validity_days: u32,
+}
+
+fn rsa_zsk_bits() -> u32 {
+    RSA_ZSK_BITS
 }
 
 /// An algorithm and how often it is.

@@ -5,7 +5,7 @@ use crate::answer::{Answer, Arrived, HEADER, Scratch};
 use crate::chain::Nsec3;
 use crate::excerpt::{Excerpt, Validity};
 use crate::internet::push_hint;
-use crate::keys::{KeyKind, KeyMaker, ZoneNumber, ds_of};
+use crate::keys::{KeyKind, KeyMaker, RSA_ZSK_BITS, ZoneNumber, ds_of};
 use crate::query::question_end;
 use crate::rebuild::RebuiltZone;
 use crate::rebuild::complete::address;
@@ -134,7 +134,7 @@ impl Rebuilt {
             inception: day.saturating_sub(DAY_S) as u32,
             expiration: (day + VALIDITY_DAYS * DAY_S) as u32,
         };
-        let keys = KeyMaker::new(options.seed);
+        let keys = KeyMaker::new(options.seed, RSA_ZSK_BITS);
         let mut ds = BTreeMap::new();
         for zone in zones.iter().filter(|zone| zone.is_secure) {
             if cancel.load(Ordering::Relaxed) {

@@ -90,14 +90,15 @@ def _all(profile: Profile) -> None:
     profile["signing"]["without_ds_share"] = 0.0
 
 
-def _all_with(algorithm: str, single_keys: float, profile: Profile) -> None:
-    """Sign everything with one algorithm; `single_keys` is the share of domains that have one key for all."""
+def _all_with(algorithm: str, profile: Profile, **signing: Any) -> None:  # noqa: ANN401 (values of TOML)
+    """Sign everything with one algorithm; each zone has two keys. `signing` is what else is set there."""
     _all(profile)
     for registry in (profile["root"], *_registries(profile)):
         registry["algorithm"] = algorithm
     profile["signing"] |= {
         "algorithms": [{"algorithm": algorithm, "weight": 1}],
-        "single_key_share": single_keys,
+        "single_key_share": 0.0,
+        **signing,
     }
 
 
@@ -113,9 +114,9 @@ CHANGES: Mapping[str, Callable[[Profile], None]] = {
     UNSIGNED: _unsigned,
     IN_2010: _in_2010,
     ALL: _all,
-    "rsa-1280": partial(_all_with, "RSASHA256", 0.0),
-    "rsa-2048": partial(_all_with, "RSASHA256", 1.0),
-    "p-256": partial(_all_with, "ECDSAP256SHA256", 0.0),
+    "rsa-1024": partial(_all_with, "RSASHA256", rsa_zsk_bits=1024),
+    "rsa-2048": partial(_all_with, "RSASHA256", rsa_zsk_bits=2048),
+    "p-256": partial(_all_with, "ECDSAP256SHA256"),
 }
 """What is changed in a profile, by name of the Internet."""
 

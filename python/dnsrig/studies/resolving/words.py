@@ -78,6 +78,10 @@ def limits(settings: ResolverStudySettings) -> tuple[str, ...]:
         "them estimates (dnsrig internet profile NAME names their sources).",
         "Clients, resolver and Internet share one machine and its memory bandwidth; packets pass virtual links, not "
         "network cards. Compare cases, not absolute rates.",
+        "The CPU time of the simulated Internet stands beside the resolver's (\"CPU of the simulated Internet / of the "
+        'resolver"); a fifth is aimed at. Where it is more, mostly where few queries are answered from the cache at a '
+        "low rate, it is what the machine takes to send and to receive a packet that comes by itself. It is on other "
+        "processors than the resolver's, and the same in the cases that are compared.",
     ]
     if not settings.distances:
         found.append(

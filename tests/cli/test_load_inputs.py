@@ -106,6 +106,19 @@ def test_a_cut_capture_is_said_with_its_packet(dnsrig, served, tmp_path):
     assert (stream["ends_inside_packet"], stream["cut_packet"], stream["queries"]) == (True, 3, 2)
 
 
+def test_what_of_a_capture_cannot_be_sent_is_said(dnsrig, served, tmp_path):
+    capture, whole = tmp_path / "short.pcap", pcap([100.0, 100.1])
+    # The first packet is five octets short, as a snapshot length leaves it.
+    length = int.from_bytes(whole[32:36], "little")
+    first = whole[24:32] + (length - 5).to_bytes(4, "little") + whole[36 : 40 + length - 5]
+    capture.write_bytes(whole[:24] + first + whole[40 + length :])
+    done = dnsrig("load", "-p", served[1], "--replay", capture)
+    assert done.code == 0, done.err
+    assert "replaying 1 query" in done.err or "replaying 1 queries" in done.err
+    said = "left out packets and messages of the capture that may be queries: 1 cut off by the snapshot length"
+    assert said in done.err
+
+
 def test_a_capture_whose_clock_jumps_is_refused(dnsrig, tmp_path):
     capture = tmp_path / "jump.pcap"
     capture.write_bytes(pcap([4_000_000_000.0, 100.0, 100.1]))

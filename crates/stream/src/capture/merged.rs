@@ -12,7 +12,6 @@ use std::slice::Chunks;
 #[derive(Clone, Debug)]
 pub struct Datagrams<'a> {
     messages: Chunks<'a, u8>,
-    len: usize,
     is_cut: bool,
 }
 
@@ -40,20 +39,20 @@ impl<'a> Datagrams<'a> {
         }
         Some(Self {
             messages: octets.chunks(len),
-            len,
             is_cut,
         })
     }
 }
 
 impl<'a> Iterator for Datagrams<'a> {
-    /// A message, and whether the capture holds its beginning alone.
+    /// A message, and whether the capture may hold its beginning alone: if anything was cut off, that of the last is said to be cut, also
+    /// where it was cut behind it.
     type Item = (&'a [u8], bool);
 
     fn next(&mut self) -> Option<Self::Item> {
         let message = self.messages.next()?;
         let is_last = self.messages.len() == 0;
-        Some((message, self.is_cut && is_last && message.len() < self.len))
+        Some((message, self.is_cut && is_last))
     }
 }
 
@@ -112,7 +111,7 @@ mod tests {
             let last = messages[count].len();
             if there > messages[0].len() && missing < last {
                 let mut expected = whole;
-                expected[count] = (messages[count][..last - missing].to_vec(), less > 0 || missing > 0);
+                expected[count] = (messages[count][..last - missing].to_vec(), true);
                 prop_assert_eq!(pieces(&all[..there], true), Some(expected));
             }
         }

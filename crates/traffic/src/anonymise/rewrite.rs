@@ -102,7 +102,7 @@ impl<'k> PerChunk for Rewriting<'k> {
                     let mut write = |message: &Message<'_>| {
                         worker.datagram(message, link_type, self.ports, &mut part.records);
                     };
-                    match Datagrams::of(&packet, &message) {
+                    match Datagrams::of(&message) {
                         None => write(&message),
                         Some(merged) => merged.for_each(|message| write(&message)),
                     }

@@ -18,6 +18,8 @@ const PAUSE_NS: i64 = 200_000_000;
 const QUIET_PAUSES: f64 = 20.0;
 /// The fewest queries that a quiet client must have time for, or else all clients are taken for quiet.
 const LEAST_QUIET: u32 = 10;
+/// Queries on end that are no burst of one user's: a client with more in a burst is always asking.
+const MOST_IN_BURST: f64 = 30.0;
 /// The fewest queries by which to tell whether a client caches.
 const ENOUGH: u32 = 10;
 /// Answers whose end of life is known.
@@ -215,10 +217,14 @@ impl Clients {
 
     /// All clients that are followed, and how unequally they begin to ask.
     fn population(&self, burst_queries: f64, most: u32) -> Population {
-        let draws = |client: &Client| match client.queries <= most {
-            true => f64::from(client.bursts),
-            // Its bursts ran into one another.
-            false => (f64::from(client.queries) / burst_queries).max(f64::from(client.bursts)),
+        let of_one = burst_queries.min(MOST_IN_BURST);
+        let draws = |client: &Client| {
+            let (queries, bursts) = (f64::from(client.queries), f64::from(client.bursts));
+            match client.queries <= most && queries <= MOST_IN_BURST * bursts {
+                true => bursts,
+                // Its bursts ran into one another.
+                false => (queries / of_one).max(bursts),
+            }
         };
         let mut draws: Vec<f64> = self.by_address.values().map(draws).collect();
         draws.sort_unstable_by(|a, b| f64::total_cmp(b, a));

@@ -211,6 +211,23 @@ fn clients_and_their_habits_stay_from_profile_to_profile() {
 
 /// What a named profile says of habits, a capture of what it made tells again.
 #[test]
+fn clients_that_ask_without_a_pause_are_as_many_as_were_seen() {
+    // As a load generator's do: each has one burst, and none is left to be seen.
+    let message = b"\0\x07\x01\0\0\x01\0\0\0\0\0\0\x03www\x04test\0\0\x01\0\x01";
+    let server = Endpoint::new([198, 51, 100, 53], 53);
+    let messages = (0..2000_i64).map(|number| {
+        let client = Endpoint::new([192, 0, 2, (number % 4) as u8], 4000);
+        let time_ns = 1_700_000_000_000_000_000 + number * 1_000_000;
+        (time_ns, client, server, Transport::Udp, message.to_vec())
+    });
+    let made = Made {
+        messages: messages.collect(),
+    };
+    let profile = Profile::parse("fitted", &made.fitted().0).unwrap();
+    assert_eq!(profile.clients[0].clients.round(), 4.0);
+}
+
+#[test]
 fn habits_are_those_of_the_profile() {
     for (name, repeats, tolerance) in [("root-2006", 0.9, 0.08), ("resolver-2022", 0.028, 0.01)] {
         let profile = Profile::open(name).unwrap();

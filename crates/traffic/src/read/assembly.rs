@@ -7,7 +7,7 @@ pub use fragments::FragmentCounts;
 pub use sessions::SessionCounts;
 
 use super::decode::{Decoded, LINK_TYPE_RAW, LeftOut, decode};
-use super::{Packet, Ports};
+use super::{Datagrams, Packet, Ports};
 use crate::message::{Endpoint, Message, SentLen, Transport};
 use dnsrig_stream::capture::ip::{IpPacket, NoPayload, TCP};
 use dnsrig_stream::capture::link::Frame;
@@ -137,7 +137,10 @@ impl Assembly {
         at.link_type = LINK_TYPE_RAW;
         let whole = Packet { octets, at };
         match decode(&whole, ports) {
-            Decoded::Message(message) => sink(message),
+            Decoded::Message(message) => match Datagrams::of(&message) {
+                None => sink(message),
+                Some(merged) => merged.for_each(sink),
+            },
             Decoded::InOrder => match IpPacket::parse(Frame::parse(at.link_type, octets)) {
                 Ok(ip) if ip.protocol == TCP => self.segment(&whole, &ip, sink),
                 _ => self.not_dns += 1,

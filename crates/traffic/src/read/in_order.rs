@@ -100,7 +100,7 @@ fn messages_of(
 ) -> ControlFlow<()> {
     for packet in chunk.iter() {
         match decode(&packet, ports) {
-            Decoded::Message(message) => match Datagrams::of(&packet, &message) {
+            Decoded::Message(message) => match Datagrams::of(&message) {
                 None => sink(message)?,
                 Some(mut merged) => merged.try_for_each(&mut *sink)?,
             },

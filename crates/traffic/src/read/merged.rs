@@ -1,6 +1,5 @@
 //! Packets that hold several UDP datagrams.
 
-use super::buffer::{LINK_TYPE_MESSAGE, Packet};
 use crate::message::{Message, Transport};
 use dnsrig_stream::capture::merged;
 
@@ -12,17 +11,8 @@ pub struct Datagrams<'a> {
 }
 
 impl<'a> Datagrams<'a> {
-    /// Takes `message` apart, which [`super::decode`] gives of `packet`; `None` if it is one message, as nearly all are.
-    #[inline]
-    pub fn of(packet: &Packet<'_>, message: &Message<'a>) -> Option<Self> {
-        match packet.at.link_type {
-            LINK_TYPE_MESSAGE => None,
-            _ => Self::of_datagram(message),
-        }
-    }
-
-    /// Takes apart the payload of a UDP packet.
-    pub fn of_datagram(message: &Message<'a>) -> Option<Self> {
+    /// Takes `message` apart, which [`super::decode`] gives; `None` if it is one message, as nearly all are.
+    pub fn of(message: &Message<'a>) -> Option<Self> {
         if message.transport != Transport::Udp {
             return None;
         }

@@ -234,7 +234,7 @@ impl<S: Select> PerChunk for Selection<'_, S> {
         let mut part = spare.unwrap_or_default();
         for packet in chunk.iter() {
             match decode(&packet, self.ports) {
-                Decoded::Message(message) if Datagrams::of(&packet, &message).is_some() => {
+                Decoded::Message(message) if Datagrams::of(&message).is_some() => {
                     part.set_aside(&packet, Kind::Merged(packet.at));
                 }
                 Decoded::Message(message) => match self.place(counted, &message) {

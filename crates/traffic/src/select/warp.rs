@@ -120,6 +120,16 @@ impl Clock {
         }
     }
 
+    /// Refuses, when the first loop has ended, loops the last of which would end at no time that a pcap file can hold.
+    fn check_last(&self) -> Result<(), TrafficError> {
+        let others = i64::from(self.warping.loops.saturating_sub(1));
+        let mut last = Self {
+            loop_ns: self.loop_ns.saturating_mul(others),
+            ..*self
+        };
+        last.time_ns(self.latest_ns).map(drop)
+    }
+
     /// Ends a loop in which `count` messages were written: the next begins as long after the last as messages are apart on
     /// average.
     fn next_loop(&mut self, count: u64) {
@@ -178,6 +188,9 @@ pub fn warp(
             return Err(no_queries(reading, &input, &left_out));
         }
         looping.clock.next_loop(input.messages);
+        if number == 0 {
+            looping.clock.check_last()?;
+        }
     }
     Ok(Warped::Loops {
         input,

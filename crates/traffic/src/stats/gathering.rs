@@ -177,12 +177,9 @@ impl<'a> Gathering<'a> {
         let is_answer = header.is_answer();
         let (opt, end) = view.opt_and_end();
         match end {
-            Ok(end) if end < message.octets.len() => {
+            Ok(end) if end < message.octets.len() || message.is_cut => {
                 if let Some(merged) = datagrams_of(tally, message) {
-                    for message in merged {
-                        self.message(counted_from, tally, batch, &message, events);
-                    }
-                    return;
+                    return self.merged(counted_from, tally, batch, merged, events);
                 }
             }
             Err(why) if !message.is_cut => tally.malformed.add(why),
@@ -214,6 +211,22 @@ impl<'a> Gathering<'a> {
         }
         if counted_from == CountedFrom::Queries {
             events.push(self.event(message, &view, name_hash.unwrap_or(0), rcode));
+        }
+    }
+
+    /// Counts the messages of one packet that holds several; apart, so that counting one is no recursion and can be inlined.
+    #[cold]
+    #[inline(never)]
+    fn merged<'m>(
+        &self,
+        counted_from: CountedFrom,
+        tally: &mut Tally,
+        batch: &mut Batch<'m>,
+        merged: Datagrams<'m>,
+        events: &mut Vec<Event>,
+    ) {
+        for message in merged {
+            self.message(counted_from, tally, batch, &message, events);
         }
     }
 
@@ -267,14 +280,16 @@ fn view_of<'m>(tally: &mut Tally, message: &Message<'m>) -> Option<View<'m>> {
     None
 }
 
-/// Counts `message`, whose records end before its last octet, by what follows: the messages of other datagrams, or nonsense. Gives
-/// the messages, if they are several.
+/// Counts `message`, whose records end before its last octet, or before what a snapshot length cut, by what follows: the messages of
+/// other datagrams, or nonsense. Gives the messages, if they are several.
 #[cold]
 fn datagrams_of<'m>(tally: &mut Tally, message: &Message<'m>) -> Option<Datagrams<'m>> {
-    let merged = Datagrams::of_datagram(message);
+    let merged = Datagrams::of(message);
     if merged.is_some() {
         tally.merged += 1;
-    } else if !message.is_cut {
+    } else if message.is_cut {
+        tally.malformed.cut_short += 1;
+    } else {
         tally.malformed.trailing_octets += 1;
     }
     merged

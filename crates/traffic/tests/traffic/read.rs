@@ -363,6 +363,28 @@ fn fragments_of_an_answer_are_put_together() {
     assert_eq!(read[0].source, "[2001:db8::53]:53");
 }
 
+#[test]
+fn fragments_that_hold_several_datagrams_are_taken_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let one = query(7, "www.example.test", 1);
+    let whole = udp(("192.0.2.1", 4000), ("198.51.100.53", 53), &one.repeat(5));
+    let fragment = |start: usize, end: usize, more: u8| {
+        let mut fragment = [&whole[..20], &whole[20 + start..20 + end]].concat();
+        fragment[2..4].copy_from_slice(&((20 + end - start) as u16).to_be_bytes());
+        (fragment[6], fragment[7]) = (more, (start / 8) as u8);
+        at(START_NS, fragment)
+    };
+    let packets = [
+        fragment(0, 64, 0x20),
+        fragment(64, whole.len() - 20, 0),
+        at(START_NS, whole.clone()),
+    ];
+    let file = write(folder.path(), "merged.pcap", &pcap(PCAP, &packets));
+    let (read, _) = read_all(&[file]).unwrap();
+    assert_eq!(read.len(), 10);
+    assert!(read.iter().all(|message| message.octets == one));
+}
+
 /// A connection whose beginning was not captured, in segments of 33 octets; the server's side in order of its numbers.
 #[test]
 fn both_sides_of_a_connection_that_was_joined_later_are_read() {

@@ -358,6 +358,30 @@ fn what_follows_the_last_record_is_counted_as_further_messages_or_as_nonsense() 
 }
 
 #[test]
+fn what_a_snapshot_length_cut_off_behind_a_message_is_said() {
+    let one = query(1, "www.example.test", 1);
+    let packets: Vec<_> = [&one.repeat(5), &one]
+        .map(|payload| at(START_NS, udp_query(4000, payload)))
+        .into();
+    for (messages, more, requests) in [(1, 0, 1), (2, 0, 2), (2, 5, 2), (4, 20, 4)] {
+        let form = PcapForm {
+            snap_len: 28 + messages * one.len() + more,
+            ..PCAP
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let file = write(folder.path(), "cut.pcap", &pcap(form, &packets));
+        let report = figures(&gathered(&[file], 2, StatsOptions::default()).unwrap());
+        // The other packet has one message.
+        assert_eq!(report["requests"], json!(requests + 1), "{messages} {more}");
+        assert_eq!(
+            report["packets"]["malformed"]["cut_short"],
+            json!(1),
+            "{messages} {more}"
+        );
+    }
+}
+
+#[test]
 fn types_of_more_classes_than_there_can_be_count_together() {
     let packets: Vec<_> = (0..1500_u16)
         .flat_map(|number| {

@@ -48,7 +48,8 @@ def convert(
     parquet  a row for each query, with its answer's latency, response code and size (.parquet)
 
     What a form has no room for is left out and counted, never changed. Text and binary are of queries only; text has
-    their times and clients' addresses, binary has neither. From capture to capture packets stay as they were. A capture
+    their times and clients' addresses, binary has neither. From capture to capture packets stay as they were, but for
+    those that hold several UDP datagrams, each of which gets one. A capture
     without a DNS message is an error, and one without a query where only queries are written; then nothing is written.
 
     \b

@@ -99,7 +99,10 @@ def warn_of_files(files: Sequence[dict[str, Any]]) -> None:
     named = Counter(file["file"] for file in files)
     for name, times in named.items():
         if times > 1:
-            click.echo(f"warning: {name} is given {times} times: what is in it is taken as often", err=True)
+            click.echo(
+                f"warning: {name} is given {times} times: what is in it by UDP is taken as often, TCP counts as sent again",
+                err=True,
+            )
     for file in files:
         name = "standard input" if file["file"] == "-" else file["file"]
         after = f"after packet {file['packets']:,}"

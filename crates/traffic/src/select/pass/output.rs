@@ -57,7 +57,7 @@ impl<S: Select> Output<'_, '_, S> {
     /// Takes the messages out of a packet that holds several UDP datagrams.
     pub fn merged(&mut self, packet: &Packet<'_>) {
         if let Decoded::Message(message) = decode(packet, self.selection.ports) {
-            for message in Datagrams::of(packet, &message).into_iter().flatten() {
+            for message in Datagrams::of(&message).into_iter().flatten() {
                 self.assembled(message);
             }
         }

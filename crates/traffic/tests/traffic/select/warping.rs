@@ -166,3 +166,18 @@ fn loops_without_a_query_are_refused_and_leave_nothing() {
     assert!(error.contains(&expected), "{error}");
     assert_eq!(folder.files(), ["answers.pcap"]);
 }
+
+#[test]
+fn loops_that_no_file_can_hold_are_refused_after_the_first() {
+    let folder = Folder::new();
+    let files = [folder.capture("all.pcap", &traffic())];
+    let warping = Warping {
+        speed: 1e-6,
+        loops: u32::MAX,
+        ..AS_IT_WAS
+    };
+    let output = folder.path("warped.pcap");
+    let error = with_reading(&files, 2, |reading| warp(reading, &warping, &output)).unwrap_err();
+    assert!(error.to_string().contains("fewer --loops"), "{error}");
+    assert_eq!(folder.files(), ["all.pcap"]);
+}

@@ -200,6 +200,28 @@ def of_resolver(name, statuses):
     return Target(f"resolver-{name}", "resolver", name, name.title(), "1", 1.0, {"F-digests": {"evidence": evidence}})
 
 
+def test_items_about_size_are_tried_with_both_limits(dnsrig, tmp_path):
+    if cases.driver("nsd").find() is None:
+        pytest.skip("needs NSD: install the Debian package nsd")
+    done = dnsrig("run", "functionality", "--server", "nsd", "--quick", "--out", tmp_path, "--json")
+    assert done.code == 0, done.err
+    jsonschema.Draft202012Validator(schema("functionality.json")).validate(done.json)
+    rows = {row["id"]: row for row in done.json["published"]}
+    assert rows["A-87"]["verdicts"] == {"nsd": "pass_by_tcp"} and rows["A-87"]["raised"] == {"nsd": "pass"}
+    assert {row["id"] for row in done.json["items"] if row["raised"]["nsd"]} == {"A-85", "A-86", "A-87"}
+    run = only_run(tmp_path)
+    assert "by TCP; 4096: pass" in (run / "report.md").read_text()
+    assert "4096 octets: pass" in (run / "report.html").read_text()
+    stored = json.loads((run / "measurements/authoritative-nsd/0.json").read_text())
+    jsonschema.Draft202012Validator(schema("measurement.json")).validate(stored)
+    jsonschema.Draft202012Validator(schema("verification.json")).validate(stored["raised"])
+
+
+def test_runs_from_before_have_no_second_limit():
+    target = of_resolver("one", {})
+    assert target.raised == {}
+
+
 def test_support_is_read_from_the_evidence():
     rows = support(
         [

@@ -25,6 +25,7 @@ from dnsrig.items.catalogue import items
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.deviations import Known
 from dnsrig.verification.exchange import Endpoint
+from dnsrig.verification.item import ROLES
 from dnsrig.verification.landmarks import Landmarks
 from dnsrig.verification.output.as_json import comparison_as_json, verification_as_json
 from dnsrig.verification.output.comparison import Comparison
@@ -145,6 +146,19 @@ def test_lists_and_explanations(command):
     explained = command("authoritative", "--explain", "a-85").out
     assert "RFC 6891" in explained and "dig @" in explained
     assert "--list" in command("authoritative", "--explain", "A-0", code=2).err
+
+
+def test_all_roles_are_listed_and_explained_together(command):
+    found = json.loads(command("--list", "--json").out)
+    fits(found, "items")
+    assert {item["role"] for item in found["items"]} == set(ROLES)
+    assert json.loads(command("--explain", "n-85", "--json").out) in found["items"]
+    said = command("--list").out
+    assert all(f"dnsrig verify {role}\n" in said for role in ROLES) and "N-answers" in said and "F-85" in said
+    assert command("--explain", "n-85").out == command("path", "--explain", "N-85").out
+    assert "dnsrig verify --list names them all" in command("--explain", "X-1", code=2).err
+    assert "dnsrig verify path --list" in command("--list", "path", code=2).err
+    assert "--json goes with" in command("--json", code=2).err
 
 
 def test_usage_errors_say_what_to_do(command):

@@ -17,6 +17,7 @@ from dnsrig.verification.asker import Asker
 from dnsrig.verification.deviations import deviating_items, known_deviations, why_known
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.lateness import Lateness
+from dnsrig.verification.resolver_targets import no_trials_at_address
 from dnsrig.verification.runner import run_items
 from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.verdicts import Verdict
@@ -66,3 +67,11 @@ def test_resolvers_that_follow_rfc_5011_pass(installed: dict[str, tuple[type[Res
         said = pool.map(lambda name: wrong_of(name, *installed[name], tmp_path / name), installed)
         wrong = [one for one in said if one]
     assert wrong == []
+
+
+def test_a_resolver_at_an_address_is_not_judged_and_told_how_to_be() -> None:
+    subject = ResolverSubject(Asker(Endpoint("127.0.0.1")), no_trials=no_trials_at_address())
+    results = run_items(ABOUT_ANCHORS, subject)
+    assert {result.outcome.verdict for result in results} == {Verdict.NOT_APPLICABLE}
+    (said,) = {result.outcome.reason for result in results}
+    assert "dnsrig verify resolver NAME --item ID" in said and all(name in said for name in MANAGING)

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from dnsrig.console import PlainConsole
 from dnsrig.verification.output.terminal import SHORT, STYLES
+from dnsrig.verification.raised_limits import RAISED_UDP_LIMIT
 from dnsrig.verification.verdicts import Verdict
 
 
@@ -23,11 +24,17 @@ def print_published(summary: Mapping[str, Any]) -> None:
             table.add_column(name, overflow="fold")
         table.add_column("requirement", overflow="fold", ratio=1, min_width=20)
         for row in rows:
-            cells = [_cell(verdict) for verdict in row["verdicts"].values()]
+            cells = [_cell(verdict, row["raised"][name]) for name, verdict in row["verdicts"].items()]
             table.add_row(f"  {row['id']}", row["outcome"], *cells, row["requirement"])
         console.print(Text(role, style="bold"))
         console.print(table)
 
 
-def _cell(verdict: str | None) -> Text:
-    return Text("") if verdict is None else Text(SHORT[Verdict(verdict)], style=STYLES[Verdict(verdict)])
+def _cell(verdict: str | None, raised: str | None) -> Text:
+    """Give a verdict, and behind it the one with a raised limit where that is another."""
+    if verdict is None:
+        return Text("")
+    text = Text(SHORT[Verdict(verdict)], style=STYLES[Verdict(verdict)])
+    if raised is not None and raised != verdict:
+        text.append(f"; {RAISED_UDP_LIMIT}: {SHORT[Verdict(raised)]}", style=STYLES[Verdict(raised)])
+    return text

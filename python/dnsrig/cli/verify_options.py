@@ -29,20 +29,13 @@ from dnsrig.verification.output.junit import junit_xml
 from dnsrig.verification.output.page import page
 from dnsrig.verification.output.terminal import print_comparison, print_item, print_items, print_verification
 from dnsrig.verification.output.untried import most_usual_reason, nothing_found
+from dnsrig.verification.raised_limits import RAISED_UDP_LIMIT, SIZE_ITEMS, about_size
 from dnsrig.verification.reach import LIMIT_S, SLOW_LIMIT_S, SLOW_MS
 from dnsrig.verification.runner import Result
 from dnsrig.verification.target import Target
 from dnsrig.verification.verdicts import Severity, Verdict
 from dnsrig.verification.verification import NotVerified, Verification
 
-RAISED_UDP_LIMIT = 4096
-"""What servers allowed by UDP before 2020, and JPRS-2010 asks for."""
-SIZE_ITEMS: Mapping[Role, Sequence[str]] = {
-    "authoritative": ("A-85", "A-86", "A-87"),
-    "resolver": ("F-85", "F-86", "F-87"),
-    "proxy": ("P-2", "P-3", "P-large"),
-    "path": (),
-}
 SLOW_ITEMS_S = 400.0
 """What slow items that are named may take besides: the slowest waits for five minutes."""
 OUTPUT = click.Path(dir_okay=False, path_type=Path)
@@ -106,7 +99,7 @@ class Wishes:
 
     def size_items(self) -> Sequence[KnownItem]:
         """Give those of the items to run that are about the size of responses by UDP."""
-        return [known for known in self.items() if known.item.id in SIZE_ITEMS[self.role]]
+        return about_size(self.role, self.items())
 
     def items(self) -> Sequence[KnownItem]:
         """Give the items to run; slow ones only if they are named."""

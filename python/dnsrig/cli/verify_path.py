@@ -36,7 +36,8 @@ LEAST_MTU_6 = 1280
     "--nowhere",
     default=None,
     metavar="ADDRESS",
-    help="An address beyond the path without DNS server: what answers there is in the path (item N-intercept).",
+    help="An address beyond the path without DNS server: what answers there is in the path. Without it, item "
+    "N-intercept is inconclusive.",
 )
 @direct_option
 @verify_options
@@ -61,7 +62,7 @@ def path(
       dnsrig verify path router --rules firewall.nft      try nftables rules (devices: inner, outer)
       dnsrig verify path router --mtu 1280 --direct       with the router and without it, side by side
       ip netns add beyond; ip link set eth1 netns beyond  a device between eth0 and eth1 of this machine
-      dnsrig verify path 198.18.53.1 --server-namespace beyond
+      dnsrig verify path 198.18.53.1 --server-namespace beyond --nowhere 198.18.53.99
     """
     wishes = wishes_of("path", options)
     if wishes is None:

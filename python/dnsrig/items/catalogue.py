@@ -51,6 +51,19 @@ def chosen(role: Role, ids: Iterable[str], option: str = "--item") -> tuple[Know
     return found
 
 
+def item_of_any_role(item_id: str, option: str) -> KnownItem:
+    """Give the item with an id, whatever its role; upper and lower case are the same.
+
+    Raises:
+        InputError: there is none.
+
+    """
+    for known in all_items():
+        if known.item.id.lower() == item_id.lower():
+            return known
+    raise InputError(f"{option} {item_id}: no such item; dnsrig verify --list names them all")
+
+
 def _modules(package: ModuleType) -> Iterable[ModuleType]:
     for found in pkgutil.iter_modules(package.__path__):
         if not found.name.startswith("_"):

@@ -5,7 +5,7 @@ import platform
 import socket
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -52,7 +52,7 @@ class Ends:
     client: str | None = None
     """None: this machine's own network."""
     nowhere: str | None = None
-    """An address beyond the path at which nothing answers DNS."""
+    """An address beyond the path at which nothing answers DNS; None leaves N-intercept inconclusive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,8 @@ def _users_path(address: str, server_namespace: str, ends: Ends) -> Iterator[Pat
             reason = f"{address}: port {PORT} cannot be taken in {server_namespace}: {error.strerror}"
             raise EnvironmentLacksError(f"{reason}; is it an address of that namespace?") from error
         nowhere = [] if ends.nowhere is None else [Asker(Endpoint(ends.nowhere, PORT), here)]
-        yield PathTarget(None, PathSubject({_family(address): way}, nowhere), lateness=lateness)
+        direct = [replace(one, make_socket=beyond) for one in nowhere]
+        yield PathTarget(None, PathSubject({_family(address): way}, nowhere, nowhere_direct=direct), lateness=lateness)
 
 
 @contextmanager

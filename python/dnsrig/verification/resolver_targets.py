@@ -92,7 +92,7 @@ def resolver_target(
     if target not in resolver_drivers("resolver"):
         tree = None if tree_folder is None else _opened(tree_folder)
         asker = Asker(endpoint_of(target, port, resolver_drivers("resolver")), udp_waits_s=WAITS_S)
-        subject = ResolverSubject(asker, tree)
+        subject = ResolverSubject(asker, tree, no_trials=no_trials_at_address())
         advice = "is a resolver there, and may this host ask it?"
         limit_s = time_limit_s(replace(asker, udp_waits_s=FIRST_WAITS_S), simplest_query(), target, advice)
         if told is not None:
@@ -126,9 +126,22 @@ def resolver_target(
         if kind.can_manage_anchors:
             subject.trials = anchor_trials(kind, folder, served.lateness)
         else:
-            subject.no_trials = f"{kind.title} does not keep its trust anchors up to date (RFC 5011)."
+            subject.no_trials = (
+                f"{kind.title} does not keep its trust anchors up to date (RFC 5011): there is nothing to be judged, "
+                "and somebody has to change them when the root's keys do."
+            )
         known = known_deviations("resolver", server.name, server.version)
         yield ResolverTarget(title, subject, known, lateness=served.lateness)
+
+
+def no_trials_at_address() -> str:
+    """Say why a resolver at an address is not judged by RFC 5011, and how to have a verdict on the same program."""
+    names = [name for name, kind in resolver_drivers("resolver").items() if kind.can_manage_anchors]
+    return (
+        "Whether trust anchors follow the root's keys is judged in resolvers that the rig starts, from a root whose "
+        "keys change and with a shorter clock: hold-down takes 30 days otherwise. For a verdict on the same program, "
+        f"run dnsrig verify resolver NAME --item ID, where NAME is {', '.join(names[:-1])} or {names[-1]}."
+    )
 
 
 def _sources(subject: ResolverSubject, seen: SeenQueries) -> frozenset[str]:

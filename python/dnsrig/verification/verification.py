@@ -45,6 +45,8 @@ class Verification:
     """The command line as typed, without secrets; empty where it was none for this target alone."""
     incomplete: str = field(default="", kw_only=True)
     """Why not all items were run to their end, as a clause; "" where they were."""
+    raised: "Verification | None" = field(default=None, kw_only=True)
+    """The items about size with a raised limit of octets by UDP, where they were tried beside the others."""
 
     def of(self, verdict: Verdict) -> list[Result]:
         """Give the results with a verdict, the severest items first."""

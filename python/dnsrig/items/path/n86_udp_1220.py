@@ -18,10 +18,21 @@ ITEM = Item(
     ),
     procedure=(
         "TXT records whose response has 1220 octets are asked for by UDP over IPv4 and IPv6, with DO and a payload "
-        "size of 4096, with and without RD."
+        "size of 4096, with and without RD, in a signed zone and in an unsigned one, whose responses have OPT and no "
+        "signatures."
     ),
-    dig=("dig @{server} -p {port} x.size-1220.rig.example TXT +dnssec +bufsize=4096 +ignore",),
-    faults=("path-drops-over-512",),
+    dig=(
+        "dig @{server} -p {port} x.size-1220.rig.example TXT +dnssec +bufsize=4096 +ignore",
+        "dig @{server} -p {port} x.size-1220.unsigned.example TXT +dnssec +bufsize=4096 +ignore",
+    ),
+    faults=(
+        "path-drops-over-512",
+        "path-clears-do",
+        "path-clears-do-ipv6",
+        "path-strips-signatures-of-types-in-use",
+        "path-strips-opt-of-unsigned",
+        "path-truncates-unsigned",
+    ),
 )
 
 

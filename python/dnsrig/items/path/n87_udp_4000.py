@@ -18,9 +18,13 @@ ITEM = Item(
     ),
     procedure=(
         "TXT records whose response has 4000 octets are asked for by UDP over IPv4 and IPv6, with DO and a payload "
-        "size of 4096, with and without RD."
+        "size of 4096, with and without RD, in a signed zone and in an unsigned one, whose responses have OPT and no "
+        "signatures."
     ),
-    dig=("dig @{server} -p {port} x.size-4000.rig.example TXT +dnssec +bufsize=4096 +ignore",),
+    dig=(
+        "dig @{server} -p {port} x.size-4000.rig.example TXT +dnssec +bufsize=4096 +ignore",
+        "dig @{server} -p {port} x.size-4000.unsigned.example TXT +dnssec +bufsize=4096 +ignore",
+    ),
     faults=(
         "path-drops-over-512",
         "path-drops-fragments",
@@ -28,6 +32,11 @@ ITEM = Item(
         "path-drops-fragments-ipv6",
         "path-drops-over-1232-ipv6",
         "path-hides-mtu",
+        "path-clears-do",
+        "path-clears-do-ipv6",
+        "path-strips-signatures-of-types-in-use",
+        "path-strips-opt-of-unsigned",
+        "path-truncates-unsigned",
     ),
 )
 

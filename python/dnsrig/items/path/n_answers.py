@@ -1,5 +1,8 @@
 """N-answers: answers."""
 
+from dataclasses import replace
+
+import dns.edns
 import dns.name
 import dns.rdataclass
 from dns.rdatatype import RdataType
@@ -11,7 +14,16 @@ from dnsrig.verification.subjects.path import PathSubject
 from dnsrig.verification.upstream import names
 from dnsrig.verification.verdicts import Outcome, Severity, passed
 
-WHATS = (names.PLAIN, names.ALIAS, names.ABSENT, names.SECTIONS, names.SERVFAIL, names.EXPLAINED)
+WHATS = (
+    names.PLAIN,
+    names.ALIAS,
+    names.ABSENT,
+    names.EMPTY,
+    names.SECTIONS,
+    names.SERVFAIL,
+    names.EXPLAINED,
+    names.OPTIONS,
+)
 TYPES = (
     RdataType.AAAA,
     RdataType.MX,
@@ -44,9 +56,11 @@ ITEM = Item(
     severity=Severity.CRITICAL,
     consequence="Clients are led to other addresses, and validation fails.",
     procedure=(
-        "Addresses, aliases, denials, errors, records of other types, one of them unknown, a name in mixed case, "
-        "well-known names, and those of class CHAOS by which servers tell who they are, are asked for by each "
-        "version of IP, by UDP and TCP; what the server sent and what the client got are compared octet by octet."
+        "Addresses, aliases, denials, errors, records of other types, one of them unknown, are asked for without EDNS, "
+        "with it, and with DO, then a zone's DNSKEY RRset, names of a zone that is not signed, with AD and CD, with "
+        "a client subnet, a name in mixed case, well-known names, and those of class CHAOS by which servers tell who "
+        "they are; all by each version of IP, by UDP and TCP. What the server sent and what the client got are "
+        "compared octet by octet."
     ),
     dig=("dig @{server} -p {port} x.plain.rig.example A", "dig @{server} -p {port} x.absent.rig.example A +dnssec"),
     faults=(
@@ -62,6 +76,16 @@ ITEM = Item(
         "path-lowers-ttl",
         "path-lower-cases-responses",
         "path-clears-ad",
+        "path-clears-ad-in-denials",
+        "path-clears-cd",
+        "path-clears-do-in-responses",
+        "path-strips-proofs",
+        "path-strips-signatures-of-keys",
+        "path-strips-signatures-of-types-in-use",
+        "path-strips-signatures-by-tcp",
+        "path-strips-options-of-responses",
+        "path-strips-ede",
+        "path-strips-opt-of-unsigned",
     ),
 )
 
@@ -70,17 +94,36 @@ def check(subject: PathSubject) -> Outcome:
     """Ask, and compare."""
     questions = [(what, RdataType.A) for what in WHATS] + [(names.PLAIN, rtype) for rtype in TYPES]
     for family, transport in ways(subject):
-        for payload in (None, 1232):
+        for payload, do in ((None, False), (1232, False), (1232, True)):
             for what, rtype in questions:
-                query = Query(name=names.fresh(what), rtype=rtype, rd=True, payload=payload)
+                query = Query(name=names.fresh(what), rtype=rtype, rd=True, payload=payload, do=do)
                 wrong = compare(subject, family, query, of_query=False, transport=transport)
                 if wrong is not None:
                     return wrong
-        for query in _foreign():
+        for query in (*_flagged(), *_foreign()):
             wrong = compare(subject, family, query, of_query=False, transport=transport)
             if wrong is not None:
                 return wrong
     return passed("Responses come octet by octet as they were sent.")
+
+
+def _flagged() -> list[Query]:
+    """Ask with DO for keys and for what has no signatures, with flags that come back, and with a client subnet."""
+    plain = Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, do=True)
+    found = [
+        replace(plain, ad=True, cd=True),
+        replace(plain, ad=True, cd=True, do=False),
+        replace(plain, ad=True, cd=True, do=False, payload=None),
+    ]
+    denied = [replace(query, name=names.fresh(what)) for query in found for what in (names.ABSENT, names.EMPTY)]
+    return [
+        *(replace(query, name=names.fresh(names.PLAIN)) for query in found),
+        *denied,
+        replace(plain, name=names.ORIGIN, rtype=RdataType.DNSKEY),
+        replace(plain, name=names.fresh(names.PLAIN, names.UNSIGNED)),
+        replace(plain, name=names.fresh(names.ABSENT, names.UNSIGNED)),
+        replace(plain, name=names.fresh(names.SUBNET), options=(dns.edns.ECSOption("192.0.2.0", 24),)),
+    ]
 
 
 def _foreign() -> list[Query]:
@@ -98,5 +141,4 @@ def _foreign() -> list[Query]:
         *found,
         *chaos,
         Query(name=mixed, rtype=RdataType.A, rd=True, payload=None),
-        Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, ad=True, do=True),
     ]

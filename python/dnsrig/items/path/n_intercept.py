@@ -8,11 +8,11 @@ from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.path import PathSubject
 from dnsrig.verification.upstream import names
-from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
+from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed
 
 UNTRIED = (
-    "Queries come to the server. Whether something answers in its place elsewhere was not tried: that takes an address "
-    "beyond the path at which nothing answers DNS (--nowhere)."
+    "Queries come to the server. Whether something answers in the place of others was not tried: that takes an "
+    "address beyond the path at which nothing answers DNS (--nowhere)."
 )
 
 ITEM = Item(
@@ -28,7 +28,8 @@ ITEM = Item(
     ),
     procedure=(
         "The server is asked by each version of IP, by UDP and TCP, and sees the query; then addresses where nothing "
-        "answers DNS are asked, where some are known (--nowhere)."
+        "answers DNS are asked. Where none is known (--nowhere), the item may fail and cannot pass: what answers in "
+        "the place of other servers alone is not seen."
     ),
     dig=("dig @{nowhere} rig.example SOA",),
     faults=(
@@ -55,6 +56,17 @@ ITEM = Item(
         "path-lowers-ttl",
         "path-lower-cases-responses",
         "path-clears-ad",
+        "path-clears-ad-in-denials",
+        "path-clears-cd",
+        "path-clears-do-in-responses",
+        "path-strips-proofs",
+        "path-strips-signatures-of-keys",
+        "path-strips-signatures-of-types-in-use",
+        "path-strips-signatures-by-tcp",
+        "path-strips-options-of-responses",
+        "path-strips-ede",
+        "path-strips-opt-of-unsigned",
+        "path-truncates-unsigned",
     ),
 )
 
@@ -79,5 +91,5 @@ def check(subject: PathSubject) -> Outcome:
                     f"{exchange.server}, where no server is, answers by {exchange.transport.upper()}.", exchange
                 )
     if not subject.nowhere:
-        return passed(UNTRIED, *shown)
+        return inconclusive(UNTRIED, *shown)
     return passed("The server is asked, and nobody answers where no server is.", *shown)

@@ -166,6 +166,8 @@ class FunctionalityBench:
             "tainted": [],
             "remarks": [],
         }
+        if found.raised is not None:
+            measurement["raised"] = verification_as_json(found.raised)
         self._run.record(measurement)
         self._time_left.took(case.case_id, repetition, began.busy_s)
         self._done += 1

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 
 from dnsrig.errors import EnvironmentLacksError, InputError
 from dnsrig.items.catalogue import items
+from dnsrig.servers.base import Server
 from dnsrig.servers.dnsdist import Dnsdist
 from dnsrig.servers.driven import DrivenServer
 from dnsrig.servers.registry import driver, drivers
+from dnsrig.servers.resolvers.base import Resolver
 from dnsrig.servers.resolvers.registry import resolver_driver, resolver_drivers
 from dnsrig.studies.functionality.published import published_items
 from dnsrig.studies.functionality.settings import FunctionalitySettings, Scope
@@ -16,9 +18,9 @@ from dnsrig.studies.plan import Plan, PlannedCase
 from dnsrig.verification.item import ROLES, KnownItem, Role
 from dnsrig.verification.path_targets import OWN_PATHS
 
-SECONDS = {"authoritative": 6, "resolver": 12, "proxy": 4, "path": 2}
+SECONDS = {"authoritative": 8, "resolver": 16, "proxy": 6, "path": 2}
 """About how long the items of a role take that are not slow, on a machine with two processors."""
-QUICK_SECONDS = {"authoritative": 2, "resolver": 6, "proxy": 3, "path": 2}
+QUICK_SECONDS = {"authoritative": 3, "resolver": 10, "proxy": 4, "path": 2}
 """The same for the published items alone."""
 WAITS_S = {"authoritative": 0, "resolver": 60, "proxy": 305, "path": 0}
 """About how long the slow items of a role take, which wait most of the time: those of all cases at the same time."""
@@ -133,6 +135,12 @@ def title(case: Case) -> str:
     """Give the name of a case's program for readers."""
     kind = _kind(case.target, case.role)
     return f"{case.target.capitalize()} (Linux)" if kind is None else kind.title
+
+
+def can_limit_udp(case: Case) -> bool:
+    """Say whether the rig can set the limit of octets by UDP of a case's program."""
+    kind = _kind(case.target, case.role)
+    return kind is not None and issubclass(kind, Server | Resolver) and kind.can_limit_udp
 
 
 def _has_role(name: str, role: Role) -> bool:

@@ -1,7 +1,7 @@
 """What a run found, as reports need it: targets, and what became of each item with each of them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from dnsrig.runs.folder import RunFolder
@@ -28,6 +28,8 @@ class Target:
     """Of all repetitions together."""
     items: Mapping[str, ItemJson]
     """By id, in the catalogue's order; those whose verdict varies between repetitions are inconclusive."""
+    raised: Mapping[str, ItemJson] = field(default_factory=dict)
+    """The same for items about size, with a raised limit of octets by UDP."""
 
     @property
     def known(self) -> KnownFailures:
@@ -56,6 +58,8 @@ class PublishedRow:
 
     published: PublishedItem
     verdicts: tuple[Verdict | None, ...]
+    raised: tuple[Verdict | None, ...]
+    """With a raised limit of octets by UDP; None where that was not tried."""
 
     @property
     def name(self) -> str:
@@ -75,6 +79,8 @@ class ItemRow:
     verdicts: tuple[Verdict | None, ...]
     known: tuple[bool, ...]
     """Whether this version of the target is known to fail it."""
+    raised: tuple[Verdict | None, ...]
+    """As of `PublishedRow`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +94,13 @@ class RoleFindings:
     def published(self) -> list[PublishedRow]:
         """Give JPRS-2010's items of this role."""
         rows = [item for item in published_items() if item.role == self.role]
-        return [PublishedRow(row, tuple(_worst(target, row.items) for target in self.targets)) for row in rows]
+        return [PublishedRow(row, self._worst(row.items), self._raised(row.items)) for row in rows]
+
+    def _worst(self, ids: Sequence[str]) -> tuple[Verdict | None, ...]:
+        return tuple(_worst(target.items, ids) for target in self.targets)
+
+    def _raised(self, ids: Sequence[str]) -> tuple[Verdict | None, ...]:
+        return tuple(_worst(target.raised, ids) for target in self.targets)
 
     @property
     def groups(self) -> dict[str, list[ItemRow]]:
@@ -96,8 +108,9 @@ class RoleFindings:
         items = {item["id"]: item for target in self.targets for item in target.items.values()}
         groups: dict[str, list[ItemRow]] = {}
         for item in items.values():
-            verdicts = tuple(_worst(target, [item["id"]]) for target in self.targets)
-            row = ItemRow(item, verdicts, tuple(_is_known(target, item["id"]) for target in self.targets))
+            ids = [item["id"]]
+            known = tuple(_is_known(target, item["id"]) for target in self.targets)
+            row = ItemRow(item, self._worst(ids), known, self._raised(ids))
             groups.setdefault(item["group"], []).append(row)
         return groups
 
@@ -126,10 +139,8 @@ def read_targets(run: RunFolder) -> list[Target]:
 def _target(case_id: str, repetitions: Sequence[Mapping[str, Any]]) -> Target:
     case = repetitions[0]["case"]
     found = [repetition["verification"] for repetition in repetitions]
-    by_id: dict[str, list[ItemJson]] = {}
-    for verification in found:
-        for item in verification["items"]:
-            by_id.setdefault(item["id"], []).append(item)
+    # Runs from before have none.
+    raised = [repetition["raised"] for repetition in repetitions if "raised" in repetition]
     return Target(
         case_id,
         case["role"],
@@ -137,8 +148,17 @@ def _target(case_id: str, repetitions: Sequence[Mapping[str, Any]]) -> Target:
         case["server_title"],
         case["server_version"],
         sum(verification["elapsed_s"] for verification in found),
-        {item_id: _agreed(items) for item_id, items in by_id.items()},
+        _by_id(found),
+        _by_id(raised),
     )
+
+
+def _by_id(verifications: Sequence[Mapping[str, Any]]) -> dict[str, ItemJson]:
+    by_id: dict[str, list[ItemJson]] = {}
+    for verification in verifications:
+        for item in verification["items"]:
+            by_id.setdefault(item["id"], []).append(item)
+    return {item_id: _agreed(items) for item_id, items in by_id.items()}
 
 
 def _agreed(items: Sequence[ItemJson]) -> ItemJson:
@@ -151,6 +171,6 @@ def _agreed(items: Sequence[ItemJson]) -> ItemJson:
     return {**worst, "verdict": str(Verdict.INCONCLUSIVE), "reason": reason}
 
 
-def _worst(target: Target, ids: Sequence[str]) -> Verdict | None:
-    verdicts = [Verdict(target.items[item_id]["verdict"]) for item_id in ids if item_id in target.items]
+def _worst(items: Mapping[str, ItemJson], ids: Sequence[str]) -> Verdict | None:
+    verdicts = [Verdict(items[item_id]["verdict"]) for item_id in ids if item_id in items]
     return min(verdicts, key=ORDER.index, default=None)

@@ -139,6 +139,7 @@ def _published(role: RoleFindings, row: PublishedRow) -> dict[str, Any]:
         "told": row.published.told,
         "items": list(row.published.items),
         "verdicts": _verdicts(role, row.verdicts),
+        "raised": _verdicts(role, row.raised),
     }
 
 
@@ -161,6 +162,7 @@ def _item(role: RoleFindings, row: ItemRow) -> dict[str, Any]:
         "requirement": row.item["requirement"],
         "severity": row.item["severity"],
         "verdicts": _verdicts(role, row.verdicts),
+        "raised": _verdicts(role, row.raised),
     }
 
 

@@ -7,10 +7,11 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from dnsrig.studies.functionality.cases import Case
+from dnsrig.studies.functionality.cases import Case, can_limit_udp
 from dnsrig.verification.item import KnownItem
 from dnsrig.verification.path_targets import Ends, OwnPath, path_target
 from dnsrig.verification.proxy_targets import Device, proxy_target
+from dnsrig.verification.raised_limits import RAISED_UDP_LIMIT, about_size
 from dnsrig.verification.resolver_targets import resolver_target
 from dnsrig.verification.runner import Result, Subject, run_on_each
 from dnsrig.verification.target import Target, verification_of
@@ -35,6 +36,7 @@ def begun(case: Case, items: Sequence[KnownItem], folder: Path, held: ExitStack)
     began, began_s = datetime.now(UTC), time.monotonic()
     target = held.enter_context(_opened(case, folder))
     usual = _run([known for known in items if not known.item.is_slow], target, target.subjects)
+    raised = _raised(case, about_size(case.role, items), folder / "raised")
 
     def finish() -> Verification:
         # What the others kept may be of a time when the rig was late, of which another run knows nothing.
@@ -44,9 +46,21 @@ def begun(case: Case, items: Sequence[KnownItem], folder: Path, held: ExitStack)
         pairs = zip(usual, slow, strict=True)
         by_subject = [_in_order(items, [*of_subject, *more]) for of_subject, more in pairs]
         found = verification_of(case.role, case.target, target, items, by_subject, began=began, elapsed_s=0.0)
-        return replace(found, elapsed_s=time.monotonic() - began_s)
+        return replace(found, elapsed_s=time.monotonic() - began_s, raised=raised)
 
     return finish
+
+
+def _raised(case: Case, items: Sequence[KnownItem], folder: Path) -> Verification | None:
+    """Run the items about size with a raised limit; None where there are none, or the limit cannot be set."""
+    if not items or not can_limit_udp(case):
+        return None
+    began, began_s = datetime.now(UTC), time.monotonic()
+    folder.mkdir(parents=True)
+    with _opened(case, folder, RAISED_UDP_LIMIT) as target:
+        found = _run(items, target, target.subjects)
+        elapsed_s = time.monotonic() - began_s
+        return verification_of(case.role, case.target, target, items, found, began=began, elapsed_s=elapsed_s)
 
 
 def _run(items: Sequence[KnownItem], target: Target, subjects: Sequence[Subject]) -> list[list[Result]]:
@@ -58,13 +72,13 @@ def _in_order(items: Sequence[KnownItem], results: Sequence[Result]) -> list[Res
     return [by_id[known.item.id] for known in items]
 
 
-def _opened(case: Case, folder: Path) -> AbstractContextManager[Target]:
+def _opened(case: Case, folder: Path, udp_limit: int | None = None) -> AbstractContextManager[Target]:
     match case.role:
         case "authoritative":
-            return authoritative_target(case.target, PORT, Told(), folder)
+            return authoritative_target(case.target, PORT, Told(), folder, udp_limit)
         case "resolver":
-            return resolver_target(case.target, PORT, None, folder)
+            return resolver_target(case.target, PORT, None, folder, udp_limit=udp_limit)
         case "proxy":
-            return proxy_target(case.target, Device(), folder)
+            return proxy_target(case.target, Device(), folder, udp_limit)
         case "path":
             return path_target(case.target, OwnPath(), Ends())

@@ -38,9 +38,10 @@ def method(settings: FunctionalitySettings) -> tuple[str, ...]:
         "zones, good ones and some that are broken in one way each, in a network namespace. Proxies stand between a "
         "client and an upstream that answers as the name asks; the path is this machine's kernel, as router and as "
         "bridge, without rules.",
-        "Every program is started afresh in its usual configuration, and ended. What a current version is known to do "
-        "otherwise is marked as known, with the reason; it fails all the same. Items that take minutes, most of which "
-        "they wait, run beside those of the next targets.",
+        "Every program is started afresh in its usual configuration, and ended; where the rig can set the limit of "
+        "octets by UDP, a second time with 4096, as servers had it in 2010, for the items about size. What a current "
+        "version is known to do otherwise is marked as known, with the reason; it fails all the same. Items that take "
+        "minutes, most of which they wait, run beside those of the next targets.",
     ]
     if settings.scope == "published":
         told.append("This run has JPRS-2010's items alone, without those of RFC 5011.")

@@ -9,8 +9,8 @@ import dns.rdataclass
 import dns.rrset
 from dns.rdatatype import RdataType
 
-from dnsrig.verification.faults.changes import asking, changing, dropping, refusing
-from dnsrig.verification.faults.fault import Fault, Passage
+from dnsrig.verification.faults.changes import Test, asking, changing, dropping, refusing, without_types
+from dnsrig.verification.faults.fault import Fault, Passage, unchanged_if_unreadable, wire_of
 from dnsrig.verification.faults.proxy_queries import by_tcp
 from dnsrig.verification.item import Role
 
@@ -22,6 +22,8 @@ COOKIE = int(dns.edns.OptionType.COOKIE)
 LISTED = dns.name.from_text("example.com.")
 OTHER_DATA = {RdataType.A: "203.0.113.80", RdataType.MX: "10 mail.other.example."}
 DROPPED = {RdataType.CAA, RdataType.TLSA, RdataType.HTTPS, RdataType.make(65_280)}
+OF_CHAIN = {RdataType.DS, RdataType.DNSKEY}
+IN_USE = {RdataType.TXT, RdataType.TLSA, RdataType.SVCB, RdataType.HTTPS, RdataType.SRV, RdataType.CAA}
 
 
 def _rewrite(message: dns.message.Message, rtype: RdataType) -> None:
@@ -47,6 +49,50 @@ def _is_unusual(message: dns.message.Message) -> bool:
 
 def _is_listed(message: dns.message.Message) -> bool:
     return any(one.name.is_subdomain(LISTED) for one in message.question)
+
+
+def _strip_signatures(message: dns.message.Message) -> None:
+    message.answer = without_types(message.answer, RdataType.RRSIG)
+
+
+def _asks(types: set[RdataType]) -> Test:
+    return lambda message: any(one.rdtype in types for one in message.question)
+
+
+def _keep_errors_alone(message: dns.message.Message) -> None:
+    """Take all options out but extended DNS errors."""
+    rcode = message.rcode()
+    if message.edns >= 0:
+        kept = [option for option in message.options if option.otype == dns.edns.OptionType.EDE]
+        message.use_edns(message.edns, message.ednsflags & 0xFFFF, message.payload, options=kept)
+        message.set_rcode(rcode)
+
+
+def _is_unsigned(passage: Passage) -> bool:
+    """Whether there is no signature in a response to a query with DO."""
+    if passage.asked.edns < 0 or not passage.asked.ednsflags & dns.flags.DO:
+        return False
+    answer = passage.answer
+    return all(one.rdtype != RdataType.RRSIG for one in (*answer.answer, *answer.authority))
+
+
+def _strip_opt_of_unsigned(passage: Passage) -> bytes:
+    answer = passage.answer
+    # What has an extended response code, or is an error, has no data to be signed.
+    if answer.rcode() not in {dns.rcode.NOERROR, dns.rcode.NXDOMAIN} or not _is_unsigned(passage):
+        return passage.response
+    answer.use_edns(False)
+    return wire_of(answer)
+
+
+def _cut_unsigned(passage: Passage) -> bytes:
+    """Send those who ask with DO to TCP for what is long and has no signatures."""
+    if passage.transport == "tcp" or len(passage.response) <= OLD_LIMIT or not _is_unsigned(passage):
+        return passage.response
+    answer = passage.answer
+    answer.answer, answer.authority = [], []
+    answer.flags |= dns.flags.TC
+    return wire_of(answer)
 
 
 def _lower_ttl(message: dns.message.Message) -> None:
@@ -134,5 +180,35 @@ FAULTS = (
         does="lowers TTLs to a minute",
         roles=PATH,
         on_response=changing(_lower_ttl),
+    ),
+    Fault(
+        name="strips-signatures-of-keys",
+        does="takes signatures out of responses to queries for DS and DNSKEY",
+        roles=PATH,
+        on_response=changing(_strip_signatures, _asks(OF_CHAIN)),
+    ),
+    Fault(
+        name="strips-signatures-of-types-in-use",
+        does="takes signatures out of responses to queries for TXT, SRV, CAA, TLSA, SVCB and HTTPS",
+        roles=PATH,
+        on_response=changing(_strip_signatures, _asks(IN_USE)),
+    ),
+    Fault(
+        name="strips-options-but-errors",
+        does="takes EDNS options out of responses, and leaves extended DNS errors",
+        roles=PATH,
+        on_response=changing(_keep_errors_alone),
+    ),
+    Fault(
+        name="strips-opt-of-unsigned",
+        does="takes OPT out of responses without signatures to queries with DO",
+        roles=PATH,
+        on_response=unchanged_if_unreadable(_strip_opt_of_unsigned),
+    ),
+    Fault(
+        name="truncates-unsigned",
+        does="truncates responses by UDP without signatures beyond 512 octets to queries with DO",
+        roles=PATH,
+        on_response=unchanged_if_unreadable(_cut_unsigned),
     ),
 )

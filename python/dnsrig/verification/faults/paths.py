@@ -144,6 +144,61 @@ PATH_FAULTS = (
         does="takes queries to itself and clears AD in responses",
         relay="proxy-clears-ad-in-responses",
     ),
+    PathFault(
+        name="path-clears-ad-in-denials",
+        does="takes queries to itself and clears AD in denials",
+        relay="proxy-clears-ad-in-denials",
+    ),
+    PathFault(
+        name="path-clears-cd",
+        does="takes queries to itself and clears CD in responses",
+        relay="proxy-clears-cd-in-responses",
+    ),
+    PathFault(
+        name="path-clears-do-in-responses",
+        does="takes queries to itself and clears DO in responses",
+        relay="proxy-clears-do-in-responses",
+    ),
+    PathFault(
+        name="path-strips-proofs",
+        does="takes queries to itself, and signatures and proofs out of denials",
+        relay="proxy-strips-proofs",
+    ),
+    PathFault(
+        name="path-strips-signatures-of-keys",
+        does="takes queries to itself, and signatures out of responses with DS and DNSKEY",
+        relay="strips-signatures-of-keys",
+    ),
+    PathFault(
+        name="path-strips-signatures-of-types-in-use",
+        does="takes queries to itself, and signatures out of responses with TXT, SRV, CAA, TLSA, SVCB and HTTPS",
+        relay="strips-signatures-of-types-in-use",
+    ),
+    PathFault(
+        name="path-strips-signatures-by-tcp",
+        does="takes queries to itself, and signatures out of responses by TCP",
+        relay="proxy-strips-rrsig-by-tcp",
+    ),
+    PathFault(
+        name="path-strips-options-of-responses",
+        does="takes queries to itself, and options but extended errors out of responses",
+        relay="strips-options-but-errors",
+    ),
+    PathFault(
+        name="path-strips-ede",
+        does="takes queries to itself, and extended errors out of responses",
+        relay="proxy-strips-ede",
+    ),
+    PathFault(
+        name="path-strips-opt-of-unsigned",
+        does="takes queries to itself, and OPT out of responses without signatures to those with DO",
+        relay="strips-opt-of-unsigned",
+    ),
+    PathFault(
+        name="path-truncates-unsigned",
+        does="takes queries to itself, and truncates responses without signatures to those with DO",
+        relay="truncates-unsigned",
+    ),
     PathFault(name="path-drops-fragments-ipv6", does="drops fragments of IPv6", rules=rules.DROP_FRAGMENTS_IPV6),
     PathFault(name="path-drops-fragments-ipv4", does="drops fragments of IPv4", rules=rules.DROP_FRAGMENTS_IPV4),
     PathFault(

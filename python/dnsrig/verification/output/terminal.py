@@ -225,6 +225,13 @@ def print_items(items: Sequence[Item]) -> None:
         console.print(table)
 
 
+def print_items_of_roles(items: Sequence[Item]) -> None:
+    """List items by their roles and groups."""
+    for role in dict.fromkeys(item.role for item in items):
+        PlainConsole().print(Text(f"dnsrig verify {role}", style="bold underline"))
+        print_items([item for item in items if item.role == role])
+
+
 def print_item(item: Item) -> None:
     """Explain an item."""
     console = PlainConsole()

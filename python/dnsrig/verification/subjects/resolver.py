@@ -58,7 +58,7 @@ class ResolverSubject:
     """The resolver's name and version, where the rig started it."""
     trials: AnchorTrials | None = None
     """Makes resolvers of the same kind whose trust anchors follow the root's keys (RFC 5011)."""
-    no_trials: str = "Trust anchors are judged where the rig starts the resolver and shortens its clock."
+    no_trials: str = "Trust anchors are judged in resolvers that the rig starts, with a root whose keys change."
     """Why there are none."""
     told: KnownNames | None = None
     """What is known of another tree that it resolves from."""

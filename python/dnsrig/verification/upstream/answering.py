@@ -123,7 +123,7 @@ class Answering:
             response.set_rcode(is_refused)
             self._explain(response, word)
             return
-        if word != names.BOGUS and wants_ad:
+        if word != names.BOGUS and wants_ad and not name.is_subdomain(names.UNSIGNED):
             response.flags |= dns.flags.AD
         self._add_records(query, response, word, number)
         if word == names.OPTIONS and response.edns >= 0:
@@ -144,8 +144,9 @@ class Answering:
     def _add_records(self, query: dns.message.Message, response: dns.message.Message, word: str, number: int) -> None:
         question = query.question[0]
         name, rtype, rdclass = question.name, RdataType.make(question.rdtype), question.rdclass
-        signed = query.edns >= 0 and bool(query.ednsflags & dns.flags.DO) and rdclass == dns.rdataclass.IN
-        lacks_type = word == names.ADDRESS and rtype != RdataType.A
+        signed = _is_signed(query, name) and rdclass == dns.rdataclass.IN
+        has_no_keys = rtype == RdataType.DNSKEY and name.is_subdomain(names.UNSIGNED)
+        lacks_type = has_no_keys or (word == names.ADDRESS and rtype != RdataType.A)
         if word in {names.ABSENT, names.EMPTY} or lacks_type:
             response.set_rcode(dns.rcode.NXDOMAIN if word == names.ABSENT else dns.rcode.NOERROR)
             self._deny(response, name, number or TTL_S, signed=signed)
@@ -184,7 +185,8 @@ class Answering:
         return name
 
     def _deny(self, response: dns.message.Message, name: dns.name.Name, ttl_s: int, *, signed: bool) -> None:
-        self._add(response.authority, _rrset(ORIGIN, RdataType.SOA, (f"{SOA} {ttl_s}",), ttl_s), signed=signed)
+        zone = names.zone_of(name)
+        self._add(response.authority, _rrset(zone, RdataType.SOA, (f"{SOA} {ttl_s}",), ttl_s), signed=signed)
         if signed:
             following = dns.name.Name((b"\x00", *name.labels)).to_text()
             # As RFC 4470 and its successor do: a denial made for this name alone.
@@ -192,7 +194,7 @@ class Answering:
 
     def _grow(self, response: dns.message.Message, name: dns.name.Name, rtype: RdataType, octets: int) -> None:
         """Fill the answer with TXT records, or one record of another type, to so many octets exactly, if they fit."""
-        signed = response.edns >= 0 and bool(response.ednsflags & dns.flags.DO)
+        signed = _is_signed(response, name)
         if rtype != RdataType.TXT:
             self._add(response.answer, _rrset(name, rtype, _data(name, rtype)), signed=signed)
             return
@@ -214,6 +216,12 @@ class Answering:
         section.append(rrset)
         if signed:
             section.append(self._signer.signatures(rrset))
+
+
+def _is_signed(message: dns.message.Message, name: dns.name.Name) -> bool:
+    """Say whether records of a name come with signatures: to queries with DO, in the zone that is signed."""
+    has_do = message.edns >= 0 and bool(message.ednsflags & dns.flags.DO)
+    return has_do and not name.is_subdomain(names.UNSIGNED)
 
 
 def _text_of(more: int) -> str:

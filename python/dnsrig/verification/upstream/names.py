@@ -9,6 +9,8 @@ from dnsrig.verification.asker import random_label
 
 ORIGIN = dns.name.from_text("rig.example.")
 """The signed zone that the upstream answers from; RFC 6761 section 6.5 keeps the name free."""
+UNSIGNED = dns.name.from_text("unsigned.example.")
+"""A zone beside it that is not signed, whose names say the same."""
 PLAIN = "plain"
 """One record of the type that is asked for."""
 ABSENT = "absent"
@@ -79,16 +81,22 @@ def late_by(milliseconds: int) -> str:
     return f"{LATE}-{milliseconds}"
 
 
-def fresh(what: str) -> dns.name.Name:
-    """Make a name that nobody has asked for."""
-    return dns.name.from_text(f"{random_label()}.{what}", ORIGIN)
+def fresh(what: str, zone: dns.name.Name = ORIGIN) -> dns.name.Name:
+    """Make a name that nobody has asked for, in one of the two zones."""
+    return dns.name.from_text(f"{random_label()}.{what}", zone)
+
+
+def zone_of(name: dns.name.Name) -> dns.name.Name:
+    """Give the zone that a name is answered from."""
+    return UNSIGNED if name.is_subdomain(UNSIGNED) else ORIGIN
 
 
 def said(name: dns.name.Name) -> tuple[str, int]:
     """Read what a name is to be answered with, and the number behind it; PLAIN where it says nothing."""
-    if not name.is_subdomain(ORIGIN) or len(name.labels) < len(ORIGIN.labels) + 2:
+    zone = zone_of(name)
+    if not name.is_subdomain(zone) or len(name.labels) < len(zone.labels) + 2:
         return PLAIN, 0
-    label = name.labels[-len(ORIGIN.labels) - 1].decode("ascii", "replace").lower()
+    label = name.labels[-len(zone.labels) - 1].decode("ascii", "replace").lower()
     word, _, number = label.partition("-")
     if number and not (number.isascii() and number.isdigit()):
         return label, 0

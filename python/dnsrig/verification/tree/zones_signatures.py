@@ -13,6 +13,7 @@ DECADES_S = 2_000_000_000
 """As far as serial numbers of 32 bits allow, nearly."""
 RSASHA256 = 8
 PRIVATE_TYPE = RdataType.make(65_280)
+ADDRESSES = (RdataType.A, RdataType.AAAA)
 SPOILED = (RdataType.A, RdataType.AAAA, RdataType.MX, RdataType.TXT)
 PRIVATE_RECORD = r"typed IN TYPE65280 \# 4 0a000001"
 
@@ -55,6 +56,13 @@ def _expire_www(edit: ZoneEdit) -> None:
 def _expire_keys(edit: ZoneEdit) -> None:
     now_s = edit.times_s[0] + 3600
     edit.sign(edit.origin, RdataType.DNSKEY, edit.keys.ksk, times_s=(now_s - 9 * DAY_S, now_s - 2 * DAY_S))
+
+
+def _expire_aliases(edit: ZoneEdit) -> None:
+    now_s = edit.times_s[0] + 3600
+    times_s = (now_s - 9 * DAY_S, now_s - 2 * DAY_S)
+    edit.sign(edit.name("alias"), RdataType.CNAME, times_s=times_s)
+    edit.sign(edit.name("tree"), RdataType.DNAME, times_s=times_s)
 
 
 def _postpone_www(edit: ZoneEdit) -> None:
@@ -149,6 +157,15 @@ def _ds_of_zsk(keys: ZoneKeys, origin: dns.name.Name) -> list[str]:
     return ZoneKeys(keys.zsk, keys.zsk).ds(origin)
 
 
+def _add_foreign_key(edit: ZoneEdit) -> None:
+    """Put a key into the DNSKEY RRset whose signature stays as it was, and sign by it."""
+    stranger = new_key(edit.keys.zsk.dnskey.algorithm, ZONE_FLAG)
+    dnskeys = [str(rdata) for rdata in edit.rrset(edit.origin, RdataType.DNSKEY)]
+    edit.put(edit.origin, RdataType.DNSKEY, [*dnskeys, str(stranger.dnskey)], 300)
+    for rtype in ADDRESSES:
+        edit.sign(edit.name("www"), rtype, stranger)
+
+
 def _ttl_raised(edit: ZoneEdit) -> None:
     """Change the original TTL in the signature, which the signature covers."""
     name = edit.name("www")
@@ -189,6 +206,16 @@ PLANS = (
     _bogus("expired.nsec.", "all signatures have expired", "F-expired", validity_s=(-9 * DAY_S, -2 * DAY_S)),
     _bogus("expired-data.nsec.", "the signature of the data has expired", "F-expired", edit=_expire_www),
     _bogus("expired-keys.nsec.", "the signature of the keys has expired", "F-expired", edit=_expire_keys),
+    ZonePlan(
+        name="expired-aliases.nsec.",
+        what="the signatures of its CNAME and DNAME records have expired",
+        records=(*USUAL, "tree IN DNAME secure.nsec."),
+        edit=_expire_aliases,
+        cases=(
+            Case(name="alias", right=BOGUS, what="the signature of the alias has expired", item="F-expired"),
+            Case(name="www.tree", right=BOGUS, what="the signature of the DNAME record has expired", item="F-expired"),
+        ),
+    ),
     _bogus("future.nsec.", "all signatures begin in two days", "F-future", validity_s=(2 * DAY_S, 9 * DAY_S)),
     _bogus("future-data.nsec.", "the signature of the data begins in two days", "F-future", edit=_postpone_www),
     _bogus("times-swapped.nsec.", "the signature expires before its inception", "F-expired", edit=_swap_times_www),
@@ -210,6 +237,18 @@ PLANS = (
     ),
     _bogus("changed-data.nsec.", "the data are changed after signing", "F-bad-signature", edit=_change_www),
     _bogus("changed-ttl.nsec.", "the original TTL in the signature is changed", "F-bad-signature", edit=_ttl_raised),
+    _bogus(
+        "keys-changed.nsec.",
+        "a key that signs the data was added to the keys after these were signed",
+        "F-bad-signature",
+        edit=_add_foreign_key,
+    ),
+    _bogus(
+        "keys-by-zsk.nsec.",
+        "the keys are signed by a key that the DS record is not of",
+        "F-ds-mismatch",
+        edit=_sign_keys_by_zsk,
+    ),
     _bogus("missing-rrsig.nsec.", "the data have no signature", "F-missing-rrsig", edit=_unsign_www),
     _bogus("all-rrsigs-missing.nsec.", "nothing has a signature", "F-missing-rrsig", edit=_unsign_all),
     ZonePlan(

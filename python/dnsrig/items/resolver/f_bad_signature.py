@@ -36,6 +36,7 @@ ITEM = Item(
         "trusts-keys-unverified",
         "takes-unverified-ds",
         "believes-by-tcp",
+        "believes-ipv6-addresses",
     ),
 )
 

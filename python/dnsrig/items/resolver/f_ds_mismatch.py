@@ -27,6 +27,7 @@ ITEM = Item(
         "takes-any-sha384-digest",
         "trusts-keys-signed-by-others",
         "believes-by-tcp",
+        "believes-ipv6-addresses",
     ),
 )
 

@@ -29,6 +29,7 @@ ITEM = Item(
         "takes-expired-proofs",
         "takes-expired-aliases",
         "believes-by-tcp",
+        "believes-ipv6-addresses",
     ),
 )
 

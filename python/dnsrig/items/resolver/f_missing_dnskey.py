@@ -19,6 +19,7 @@ ITEM = Item(
     faults=(
         "accepts-missing-dnskey",
         "believes-by-tcp",
+        "believes-ipv6-addresses",
     ),
 )
 

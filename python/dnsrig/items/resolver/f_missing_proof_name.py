@@ -14,12 +14,17 @@ ITEM = Item(
     severity=Severity.CRITICAL,
     consequence="An attacker can make any name disappear.",
     procedure=PROCEDURE_BOGUS
-    + ("Missing names without NSEC or NSEC3 records, with unsigned ones, and with wrong signatures: SERVFAIL."),
+    + (
+        "Missing names without NSEC or NSEC3 records, with unsigned ones, with wrong signatures, and without the NSEC3 "
+        "record of the closest encloser or the one that covers the next closer name: SERVFAIL."
+    ),
     dig=("dig @{server} -p {port} absent.no-proofs.nsec. A +dnssec",),
     needs=("validates",),
     faults=(
         "accepts-missing-proof-name",
         "believes-by-tcp",
+        "needs-no-next-closer",
+        "needs-no-encloser",
     ),
 )
 

@@ -20,6 +20,7 @@ ITEM = Item(
     faults=(
         "accepts-missing-rrsig",
         "believes-by-tcp",
+        "believes-ipv6-addresses",
     ),
 )
 

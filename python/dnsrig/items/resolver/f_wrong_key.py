@@ -26,6 +26,7 @@ ITEM = Item(
     faults=(
         "accepts-wrong-key",
         "believes-by-tcp",
+        "believes-ipv6-addresses",
     ),
 )
 

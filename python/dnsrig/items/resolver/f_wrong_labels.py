@@ -20,6 +20,7 @@ ITEM = Item(
     faults=(
         "accepts-wrong-labels",
         "believes-by-tcp",
+        "believes-ipv6-addresses",
     ),
 )
 

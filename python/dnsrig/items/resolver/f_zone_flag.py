@@ -19,6 +19,7 @@ ITEM = Item(
     faults=(
         "accepts-zone-flag",
         "believes-by-tcp",
+        "believes-ipv6-addresses",
     ),
 )
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 
 import dns.flags
 from dns.dnssectypes import Algorithm
+from dns.rdatatype import RdataType
 
 from dnsrig.verification.faults.fault import Change, Fault, Passage, unchanged_if_unreadable, wire_of
 from dnsrig.verification.faults.resolvers import BURDENS
@@ -104,6 +105,18 @@ _ACCEPTED: tuple[tuple[str, str, Sequence[str], bool], ...] = (
     ("takes-expired-proofs", "does not look when the signatures of denials end", _both("expired-proofs"), True),
     ("takes-expired-aliases", "does not look when the signatures of aliases end", ["expired-aliases.nsec."], True),
     (
+        "needs-no-next-closer",
+        "takes denials without the record that covers the next closer name",
+        ["no-next-closer.nsec3."],
+        True,
+    ),
+    (
+        "needs-no-encloser",
+        "takes denials without the record of the closest encloser",
+        ["no-encloser.nsec3."],
+        True,
+    ),
+    (
         "takes-unverified-ds-denial",
         "does not verify the signatures of denials of DS records",
         _both("unproven-spoiled"),
@@ -116,6 +129,14 @@ def _faults() -> Iterable[Fault]:
     for name, does, zones, ad in _ACCEPTED:
         changes = _accepting(_in_zones(zones), ad=ad)
         yield Fault(name=name, does=does, roles=("resolver",), on_query=changes[0], on_response=changes[1])
+    changes = _accepting(lambda row: _is_bogus(row) and row.case.rtype == RdataType.AAAA, ad=False)
+    yield Fault(
+        name="believes-ipv6-addresses",
+        does="gives AAAA records that are bogus",
+        roles=("resolver",),
+        on_query=changes[0],
+        on_response=changes[1],
+    )
     changes = _accepting(_is_bogus, ad=False, transport="tcp")
     yield Fault(
         name="believes-by-tcp",

@@ -25,10 +25,12 @@ def _spoil_www(edit: ZoneEdit) -> None:
 
 def _change_www(edit: ZoneEdit) -> None:
     edit.put(edit.name("www"), RdataType.A, ["192.0.2.66"])
+    edit.put(edit.name("www"), RdataType.AAAA, ["2001:db8::66"])
 
 
 def _unsign_www(edit: ZoneEdit) -> None:
-    edit.remove_signatures(edit.name("www"), RdataType.A)
+    for rtype in ADDRESSES:
+        edit.remove_signatures(edit.name("www"), rtype)
 
 
 def _unsign_all(edit: ZoneEdit) -> None:
@@ -50,7 +52,8 @@ def _remove_keys(edit: ZoneEdit) -> None:
 
 def _expire_www(edit: ZoneEdit) -> None:
     now_s = edit.times_s[0] + 3600
-    edit.sign(edit.name("www"), RdataType.A, times_s=(now_s - 9 * DAY_S, now_s - 2 * DAY_S))
+    for rtype in ADDRESSES:
+        edit.sign(edit.name("www"), rtype, times_s=(now_s - 9 * DAY_S, now_s - 2 * DAY_S))
 
 
 def _expire_keys(edit: ZoneEdit) -> None:
@@ -67,49 +70,57 @@ def _expire_aliases(edit: ZoneEdit) -> None:
 
 def _postpone_www(edit: ZoneEdit) -> None:
     now_s = edit.times_s[0] + 3600
-    edit.sign(edit.name("www"), RdataType.A, times_s=(now_s + 2 * DAY_S, now_s + 9 * DAY_S))
+    for rtype in ADDRESSES:
+        edit.sign(edit.name("www"), rtype, times_s=(now_s + 2 * DAY_S, now_s + 9 * DAY_S))
 
 
 def _swap_times_www(edit: ZoneEdit) -> None:
     """Let the signature end before it begins, both around now."""
     now_s = edit.times_s[0] + 3600
-    edit.sign(edit.name("www"), RdataType.A, times_s=(now_s + DAY_S, now_s - DAY_S))
+    for rtype in ADDRESSES:
+        edit.sign(edit.name("www"), rtype, times_s=(now_s + DAY_S, now_s - DAY_S))
 
 
 def _sign_by_other(edit: ZoneEdit) -> None:
     """Sign with a key that the zone has not, under the tag of the one that it has."""
     stranger = new_key(edit.keys.zsk.dnskey.algorithm, ZONE_FLAG)
-    edit.sign(edit.name("www"), RdataType.A, stranger, tag=edit.keys.zsk.tag)
+    for rtype in ADDRESSES:
+        edit.sign(edit.name("www"), rtype, stranger, tag=edit.keys.zsk.tag)
 
 
 def _sign_by_unlisted(edit: ZoneEdit) -> None:
-    edit.sign(edit.name("www"), RdataType.A, new_key(edit.keys.zsk.dnskey.algorithm, ZONE_FLAG))
+    stranger = new_key(edit.keys.zsk.dnskey.algorithm, ZONE_FLAG)
+    for rtype in ADDRESSES:
+        edit.sign(edit.name("www"), rtype, stranger)
 
 
 def _wrong_signer(edit: ZoneEdit) -> None:
     """Name the parent as the signer; the signature is the zone's own."""
-    edit.sign(edit.name("www"), RdataType.A, signer=edit.origin.parent())
+    for rtype in ADDRESSES:
+        edit.sign(edit.name("www"), rtype, signer=edit.origin.parent())
 
 
 def _signer_below(edit: ZoneEdit) -> None:
-    edit.sign(edit.name("www"), RdataType.A, signer=edit.name("www"))
+    for rtype in ADDRESSES:
+        edit.sign(edit.name("www"), rtype, signer=edit.name("www"))
 
 
 def _too_many_labels(edit: ZoneEdit) -> None:
     name = edit.name("www")
-    edit.sign(name, RdataType.A, labels=len(name.labels))
+    for rtype in ADDRESSES:
+        edit.sign(name, rtype, labels=len(name.labels))
 
 
 def _too_few_labels(edit: ZoneEdit) -> None:
     """Sign as if the name came from a wildcard that the zone has not; the NSEC record says that the name exists."""
     name = edit.name("www")
-    rrset = edit.rrset(name, RdataType.A)
     wildcard = edit.name("*")
-    edit.put(wildcard, RdataType.A, [str(rdata) for rdata in rrset])
-    edit.sign(wildcard, RdataType.A)
-    made = edit.signatures(wildcard, RdataType.A)
-    edit.remove_with_signatures(wildcard, RdataType.A)
-    edit.put_signatures(name, made)
+    for rtype in ADDRESSES:
+        edit.put(wildcard, rtype, [str(rdata) for rdata in edit.rrset(name, rtype)])
+        edit.sign(wildcard, rtype)
+        made = edit.signatures(wildcard, rtype)
+        edit.remove_with_signatures(wildcard, rtype)
+        edit.put_signatures(name, made)
 
 
 def _no_zone_flag(edit: ZoneEdit) -> None:
@@ -118,7 +129,8 @@ def _no_zone_flag(edit: ZoneEdit) -> None:
     dnskeys = [str(rdata) for rdata in edit.rrset(edit.origin, RdataType.DNSKEY)]
     edit.put(edit.origin, RdataType.DNSKEY, [*dnskeys, str(other.dnskey)], 300)
     edit.sign(edit.origin, RdataType.DNSKEY, edit.keys.ksk)
-    edit.sign(edit.name("www"), RdataType.A, other)
+    for rtype in ADDRESSES:
+        edit.sign(edit.name("www"), rtype, other)
 
 
 def _revoked_key(edit: ZoneEdit) -> None:
@@ -132,8 +144,8 @@ def _revoked_key(edit: ZoneEdit) -> None:
 def _other_algorithm(edit: ZoneEdit) -> None:
     """Name another algorithm in the signature than that of its key."""
     name = edit.name("www")
-    changed = [replaced(rrsig, algorithm=RSASHA256) for rrsig in edit.signatures(name, RdataType.A)]
-    edit.put_signatures(name, changed)
+    for rtype in ADDRESSES:
+        edit.put_signatures(name, [replaced(one, algorithm=RSASHA256) for one in edit.signatures(name, rtype)])
 
 
 def _other_protocol(edit: ZoneEdit) -> None:
@@ -141,7 +153,8 @@ def _other_protocol(edit: ZoneEdit) -> None:
     other = ZoneKey(edit.keys.zsk.private, replaced(edit.keys.zsk.dnskey, protocol=2))
     edit.put(edit.origin, RdataType.DNSKEY, [str(edit.keys.ksk.dnskey), str(other.dnskey)], 300)
     edit.sign(edit.origin, RdataType.DNSKEY, edit.keys.ksk)
-    edit.sign(edit.name("www"), RdataType.A, other)
+    for rtype in ADDRESSES:
+        edit.sign(edit.name("www"), rtype, other)
 
 
 def _sign_for_decades(edit: ZoneEdit) -> None:
@@ -169,8 +182,9 @@ def _add_foreign_key(edit: ZoneEdit) -> None:
 def _ttl_raised(edit: ZoneEdit) -> None:
     """Change the original TTL in the signature, which the signature covers."""
     name = edit.name("www")
-    changed = [replaced(rrsig, original_ttl=rrsig.original_ttl + 1) for rrsig in edit.signatures(name, RdataType.A)]
-    edit.put_signatures(name, changed)
+    for rtype in ADDRESSES:
+        changed = [replaced(one, original_ttl=one.original_ttl + 1) for one in edit.signatures(name, rtype)]
+        edit.put_signatures(name, changed)
 
 
 def _spoil_fresh(edit: ZoneEdit) -> None:
@@ -198,8 +212,8 @@ def _ds_of_other(keys: ZoneKeys, origin: dns.name.Name) -> list[str]:
 
 
 def _bogus(name: str, what: str, item: str, **plan: object) -> ZonePlan:
-    case = Case(name="www", right=BOGUS, what=what, item=item)
-    return ZonePlan(name=name, what=what, records=USUAL, cases=(case,), **plan)  # type: ignore[arg-type]
+    cases = tuple(Case(name="www", rtype=rtype, right=BOGUS, what=what, item=item) for rtype in ADDRESSES)
+    return ZonePlan(name=name, what=what, records=USUAL, cases=cases, **plan)  # type: ignore[arg-type]
 
 
 PLANS = (

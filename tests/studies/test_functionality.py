@@ -21,7 +21,7 @@ from dnsrig.verification.item import ROLES
 from dnsrig.verification.runner import run_items
 from dnsrig.verification.tree.cases import TableRow
 from dnsrig.verification.tree.plan import PLANS
-from dnsrig.verification.tree.zones_algorithms import SUPPORT
+from dnsrig.verification.tree.zones_algorithms import SUPPORT, UNSUPPORT
 from dnsrig.verification.verification import Verification
 
 BEGAN = datetime(2026, 3, 1, tzinfo=UTC)
@@ -248,9 +248,28 @@ def test_support_is_read_from_the_evidence():
     assert support([of_resolver("none", {})]) == []
 
 
+def test_who_takes_wrong_signatures_has_not_validated_the_right_ones():
+    right = {
+        "www.algorithm-8.nsec.": "secure",
+        "changed.algorithm-8.nsec.": "secure",
+        "www.algorithm-8-digest-1.nsec.": "secure",
+        "www.algorithm-15.nsec.": "secure",
+        "changed.algorithm-15.nsec.": "bogus",
+        "www.digest-1.nsec.": "secure",
+        "www.digest-1-wrong.nsec.": "bogus",
+        "www.digest-4.nsec.": "secure",
+        "www.digest-4-wrong.nsec.": "insecure",
+    }
+    assert {row.title: row.cells for row in support([of_resolver("one", right)])} == {
+        "8 RSASHA256": ("takes what is wrong",),
+        "13 ECDSAP256SHA256": ("SHA-1; SHA-384 takes what is wrong",),
+        "15 ED25519": ("SHA-256",),
+    }
+
+
 def test_names_of_support_are_in_the_table():
     asked = {f"{row.name}" for plan in PLANS for row in (TableRow(plan, case) for case in plan.cases)}
-    assert set(SUPPORT) <= asked
+    assert {*SUPPORT, *UNSUPPORT, *UNSUPPORT.values()} <= asked
 
 
 def test_reports_escape_what_servers_say(tmp_path, capsys, monkeypatch, all_installed):

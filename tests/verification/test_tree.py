@@ -110,6 +110,18 @@ def test_negative_answers(server: TreeServer) -> None:
     assert types(ask(server, "absent.secure.nsec.", RdataType.A, do=False).authority) == [RdataType.SOA]
 
 
+@pytest.mark.parametrize("zone", ["no-next-closer.nsec3.", "no-encloser.nsec3."])
+def test_proofs_that_lack_one_record_have_the_other_two(server: TreeServer, zone: str) -> None:
+    plan = next(plan for plan in PLANS if plan.name == zone)
+    query = dns.message.make_query(f"{plan.cases[0].name}.{zone}", "A", want_dnssec=True)
+    whole = answer(query, server.zones)
+    [wire] = server.respond(query.to_wire(), "udp", 2, ("127.0.0.1", 1)).messages
+    given = dns.message.from_wire(wire)
+    assert given.rcode() == dns.rcode.NXDOMAIN
+    assert types(whole.authority).count(RdataType.NSEC3) == 3
+    assert types(given.authority).count(RdataType.NSEC3) == 2
+
+
 def test_wildcards_come_with_proof(server: TreeServer) -> None:
     response = ask(server, "any.wild.secure.nsec.", RdataType.A)
     assert response.answer[0].name == dns.name.from_text("any.wild.secure.nsec.")

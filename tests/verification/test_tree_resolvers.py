@@ -48,7 +48,10 @@ FORGED = {"F-ancestor-denial", "F-forged-denial", "F-hidden-wildcard"}
 
 BIND 9.18 keeps an NXDOMAIN without records of the zone that came for a query with CD, and gives it to all for a while.
 """
-ASKED_WITH_CD = {f"accepts-{item.removeprefix('F-')}" for item in FORGED} | {"leaks-denials-after-cd"}
+ASKED_WITH_CD = {f"accepts-{item.removeprefix('F-')}" for item in FORGED} | {
+    "believes-by-tcp",
+    "leaks-denials-after-cd",
+}
 """Faults that are made by CD, for these names, and one that BIND has itself."""
 DOUBTFUL = {"F-bogus-server"}
 """Items that say so where one name of several was not answered well, as happens on a machine that is busy."""

@@ -1,16 +1,23 @@
 """What most items share: questions of the tree's table, and whether the answers are what a right validator gives."""
 
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
 import dns.flags
+import dns.name
 import dns.rcode
+from dns.rdatatype import RdataType
 
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.queries import Query
 from dnsrig.verification.stopping import pause
 from dnsrig.verification.subjects.resolver import POINT_AT_TREE, ResolverSubject
 from dnsrig.verification.tree.cases import BOGUS, Status, TableRow
+from dnsrig.verification.tree.zones_algorithms import SUPPORT
 from dnsrig.verification.verdicts import Evidence, Outcome, Verdict, failed, inconclusive, not_applicable, passed
 
 PROCEDURE = "Each name is asked for with RD and DO. "
+PROCEDURE_BOGUS = "Each name is asked for with RD and DO, by UDP and by TCP. "
 RCODES = {"": dns.rcode.NOERROR, "type": dns.rcode.NOERROR, "name": dns.rcode.NXDOMAIN}
 AD_ITEM = "F-secure-data"
 STATUSES = "what was found for each name"
@@ -81,7 +88,7 @@ def check_table(subject: ResolverSubject, item_id: str) -> Outcome:
     """Ask all questions of an item, and compare."""
     wrong: list[tuple[TableRow, Exchange]] = []
     right: list[Exchange] = []
-    rows = subject.rows(item_id)
+    rows = _strict_rows(subject, item_id)
     if not rows:
         return _nothing_to_ask(subject)
     for row in rows:
@@ -114,13 +121,14 @@ def check_table(subject: ResolverSubject, item_id: str) -> Outcome:
 
 def check_with_statuses(subject: ResolverSubject, item_id: str) -> Outcome:
     """Ask all questions of an item, and show beside what decides what was found for each."""
-    outcome = check_table(subject, item_id)
-    if outcome.verdict not in {Verdict.PASS, Verdict.FAIL}:
+    return with_statuses(subject, check_table(subject, item_id), subject.rows(item_id))
+
+
+def with_statuses(subject: ResolverSubject, outcome: Outcome, rows: Sequence[TableRow]) -> Outcome:
+    """Show beside what decides what was found for each of these names."""
+    if outcome.verdict not in {Verdict.PASS, Verdict.FAIL} or not rows:
         return outcome
-    lines = [
-        f"{row.name} ({row.case.what}): {status_of(ask_row(subject, row)) or 'unanswered'}"
-        for row in subject.rows(item_id)
-    ]
+    lines = [f"{row.name} ({row.case.what}): {status_of(ask_row(subject, row)) or 'unanswered'}" for row in rows]
     return Outcome(outcome.verdict, outcome.reason, (*outcome.evidence, Evidence(STATUSES, "\n".join(lines))))
 
 
@@ -129,7 +137,7 @@ def check_bogus(subject: ResolverSubject, item_id: str) -> Outcome:
     outcome = check_table(subject, item_id)
     if outcome.verdict != Verdict.PASS:
         return outcome
-    rows = [row for row in subject.rows(item_id) if row.case.right == BOGUS]
+    rows = [row for row in _strict_rows(subject, item_id) if row.case.right == BOGUS]
     by_tcp = [(row, subject.asker.tcp(_query(row))) for row in rows]
     # No response may be for want of TCP, which is the matter of F-85.
     given = [(row, one) for row, one in by_tcp if one.message is not None and status_of(one) != Status.BOGUS]
@@ -139,6 +147,24 @@ def check_bogus(subject: ResolverSubject, item_id: str) -> Outcome:
     more = f"; {len(given) - SHOWN} more" if len(given) > SHOWN else ""
     evidence = [exchange for _, exchange in given[:SHOWN]]
     return failed(f"Of {len(rows)} questions, {len(given)}: {said}{more}.", *evidence)
+
+
+def _strict_rows(subject: ResolverSubject, item_id: str) -> list[TableRow]:
+    """Give an item's questions; where the resolver validates the right data beside wrong ones, these must be bogus."""
+    rows = subject.rows(item_id)
+    beside = [row for row in rows if row.case.beside and _is_secure(subject, row.case.beside)]
+    return [TableRow(row.zone, replace(row.case, right=BOGUS)) if row in beside else row for row in rows]
+
+
+def _is_secure(subject: ResolverSubject, name: str) -> bool:
+    query = Query(name=dns.name.from_text(name), rtype=RdataType.A, rd=True, do=True)
+    return status_of(subject.asker.ask(query)) == Status.SECURE
+
+
+def supported_rows(subject: ResolverSubject, zones: Collection[str]) -> list[TableRow]:
+    """Give the questions that tell whether the resolver knows these zones' algorithms or digest types."""
+    table = () if subject.tree is None else subject.tree.table
+    return [row for row in table if row.zone.name in zones and f"{row.name}" in SUPPORT]
 
 
 def _nothing_to_ask(subject: ResolverSubject) -> Outcome:

@@ -1,6 +1,6 @@
 """F-algorithms-advised: algorithms that validators are advised to know."""
 
-from dnsrig.items.resolver._table import AD_ITEM, PROCEDURE, ask_row, status_of
+from dnsrig.items.resolver._table import AD_ITEM, PROCEDURE, ask_row, status_of, supported_rows
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.tree.cases import Status
@@ -26,7 +26,7 @@ def check(subject: ResolverSubject) -> Outcome:
     """Ask in zones signed so; what is wrong beyond missing AD is for other items."""
     if not subject.sets_ad:
         return not_applicable(f"The resolver never sets AD (see {AD_ITEM}).", subject.control)
-    rows = [] if subject.tree is None else [row for row in subject.tree.table if row.zone.name in ZONES]
+    rows = supported_rows(subject, ZONES)
     exchanges = [(row, ask_row(subject, row)) for row in rows]
     insecure = [(row, exchange) for row, exchange in exchanges if status_of(exchange) == Status.INSECURE]
     if insecure:

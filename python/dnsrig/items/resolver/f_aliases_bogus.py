@@ -1,6 +1,6 @@
 """F-aliases-bogus: aliases that are bogus or lead to bogus data."""
 
-from dnsrig.items.resolver._table import PROCEDURE, check_table
+from dnsrig.items.resolver._table import PROCEDURE_BOGUS, check_bogus
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.verdicts import Outcome, Severity
@@ -16,13 +16,16 @@ ITEM = Item(
         "Forged or damaged data reach users with a validating resolver as if they had none: cache poisoning "
         "works again."
     ),
-    procedure=PROCEDURE + "CNAME and DNAME records that are bogus or lead to bogus data: SERVFAIL.",
+    procedure=PROCEDURE_BOGUS + "CNAME and DNAME records that are bogus or lead to bogus data: SERVFAIL.",
     dig=("dig @{server} -p {port} to-bogus.aliases.nsec. A +dnssec",),
     needs=("validates",),
-    faults=("accepts-aliases-bogus",),
+    faults=(
+        "accepts-aliases-bogus",
+        "believes-by-tcp",
+    ),
 )
 
 
 def check(subject: ResolverSubject) -> Outcome:
     """Ask the questions of the table about aliases that are bogus or lead to bogus data."""
-    return check_table(subject, ITEM.id)
+    return check_bogus(subject, ITEM.id)

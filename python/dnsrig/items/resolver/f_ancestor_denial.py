@@ -1,6 +1,6 @@
 """F-ancestor-denial: denials with records of the parent zone."""
 
-from dnsrig.items.resolver._table import PROCEDURE, check_table
+from dnsrig.items.resolver._table import PROCEDURE_BOGUS, check_bogus
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.verdicts import Outcome, Severity
@@ -13,13 +13,17 @@ ITEM = Item(
     references=("RFC 6840 section 4.1",),
     severity=Severity.CRITICAL,
     consequence="An attacker can make all names of a signed zone disappear with its parent zone's records.",
-    procedure=PROCEDURE + "A name denied with the parent zone's NSEC or NSEC3 record of the delegation: SERVFAIL.",
+    procedure=PROCEDURE_BOGUS
+    + "A name denied with the parent zone's NSEC or NSEC3 record of the delegation: SERVFAIL.",
     dig=("dig @{server} -p {port} www.ancestor.nsec. A +dnssec",),
     needs=("validates",),
-    faults=("accepts-ancestor-denial",),
+    faults=(
+        "accepts-ancestor-denial",
+        "believes-by-tcp",
+    ),
 )
 
 
 def check(subject: ResolverSubject) -> Outcome:
     """Ask the questions of the table about denials with records of the parent zone."""
-    return check_table(subject, ITEM.id)
+    return check_bogus(subject, ITEM.id)

@@ -20,7 +20,12 @@ ITEM = Item(
     ),
     dig=("dig @{server} -p {port} any.fresh.control-bogus.nsec. A +dnssec",),
     needs=("validates",),
-    faults=("accepts-bogus", "validates-by-udp-only", "silent-on-bogus"),
+    faults=(
+        "accepts-bogus",
+        "validates-by-udp-only",
+        "silent-on-bogus",
+        "believes-by-tcp",
+    ),
 )
 
 

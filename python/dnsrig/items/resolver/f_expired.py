@@ -1,6 +1,6 @@
 """F-expired: expired signatures."""
 
-from dnsrig.items.resolver._table import PROCEDURE, check_table
+from dnsrig.items.resolver._table import PROCEDURE_BOGUS, check_bogus
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.verdicts import Outcome, Severity
@@ -16,14 +16,24 @@ ITEM = Item(
         "An attacker who recorded old signed answers can replay them for ever: addresses given up years ago "
         "come back to life."
     ),
-    procedure=PROCEDURE
-    + "Zones of which all signatures, those of the data or those of the keys have expired: SERVFAIL.",
+    procedure=PROCEDURE_BOGUS
+    + (
+        "Zones of which all signatures, or those of the data, the keys, the DS records, the aliases or the proofs of "
+        "denial have expired: SERVFAIL."
+    ),
     dig=("dig @{server} -p {port} www.expired.nsec. A +dnssec",),
     needs=("validates",),
-    faults=("accepts-expired",),
+    faults=(
+        "accepts-expired",
+        "takes-expired-ds",
+        "takes-expired-proofs",
+        "takes-expired-aliases",
+        "believes-by-tcp",
+        "believes-ipv6-addresses",
+    ),
 )
 
 
 def check(subject: ResolverSubject) -> Outcome:
     """Ask the questions of the table about expired signatures."""
-    return check_table(subject, ITEM.id)
+    return check_bogus(subject, ITEM.id)

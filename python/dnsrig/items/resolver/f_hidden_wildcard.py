@@ -1,6 +1,6 @@
 """F-hidden-wildcard: denials that leave out a wildcard."""
 
-from dnsrig.items.resolver._table import PROCEDURE, check_table
+from dnsrig.items.resolver._table import PROCEDURE_BOGUS, check_bogus
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.verdicts import Outcome, Severity
@@ -13,13 +13,16 @@ ITEM = Item(
     references=("RFC 4035 section 5.4", "RFC 5155 section 8.4"),
     severity=Severity.ERROR,
     consequence="An attacker can make every name disappear that comes from a wildcard.",
-    procedure=PROCEDURE + "A name from a wildcard, denied with the proof for the name alone: SERVFAIL.",
+    procedure=PROCEDURE_BOGUS + "A name from a wildcard, denied with the proof for the name alone: SERVFAIL.",
     dig=("dig @{server} -p {port} zzz.host.hidden-wildcard.nsec. A +dnssec",),
     needs=("validates",),
-    faults=("accepts-hidden-wildcard",),
+    faults=(
+        "accepts-hidden-wildcard",
+        "believes-by-tcp",
+    ),
 )
 
 
 def check(subject: ResolverSubject) -> Outcome:
     """Ask the questions of the table about denials that leave out a wildcard."""
-    return check_table(subject, ITEM.id)
+    return check_bogus(subject, ITEM.id)

@@ -1,6 +1,6 @@
 """F-missing-dnskey: missing keys."""
 
-from dnsrig.items.resolver._table import PROCEDURE, check_table
+from dnsrig.items.resolver._table import PROCEDURE_BOGUS, check_bogus
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.verdicts import Outcome, Severity
@@ -13,13 +13,17 @@ ITEM = Item(
     references=("RFC 4035 section 5.2", "RFC 4035 section 5.5"),
     severity=Severity.CRITICAL,
     consequence="An attacker only needs to leave keys and signatures out.",
-    procedure=PROCEDURE + "A zone that is not signed, though its parent zone has DS records for it: SERVFAIL.",
+    procedure=PROCEDURE_BOGUS + "A zone that is not signed, though its parent zone has DS records for it: SERVFAIL.",
     dig=("dig @{server} -p {port} www.no-dnskey.nsec. A +dnssec",),
     needs=("validates",),
-    faults=("accepts-missing-dnskey",),
+    faults=(
+        "accepts-missing-dnskey",
+        "believes-by-tcp",
+        "believes-ipv6-addresses",
+    ),
 )
 
 
 def check(subject: ResolverSubject) -> Outcome:
     """Ask the questions of the table about missing keys."""
-    return check_table(subject, ITEM.id)
+    return check_bogus(subject, ITEM.id)

@@ -1,6 +1,6 @@
 """F-missing-ds-proof: missing proofs of insecure delegations."""
 
-from dnsrig.items.resolver._table import PROCEDURE, check_table
+from dnsrig.items.resolver._table import PROCEDURE_BOGUS, check_bogus
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.verdicts import Outcome, Severity
@@ -13,14 +13,21 @@ ITEM = Item(
     references=("RFC 4035 section 5.2", "RFC 6840 section 4.4"),
     severity=Severity.CRITICAL,
     consequence="An attacker can strip DNSSEC from any zone by leaving its DS records out of the referral.",
-    procedure=PROCEDURE
-    + ("Zones whose DS records are left out, unsigned, or denied by records that do not prove it: SERVFAIL."),
+    procedure=PROCEDURE_BOGUS
+    + (
+        "Zones whose DS records are left out, unsigned, or denied by records that do not prove "
+        "it, or whose signature is wrong: SERVFAIL."
+    ),
     dig=("dig @{server} -p {port} www.ds-stripped.nsec. A +dnssec",),
     needs=("validates",),
-    faults=("accepts-missing-ds-proof",),
+    faults=(
+        "accepts-missing-ds-proof",
+        "takes-unverified-ds-denial",
+        "believes-by-tcp",
+    ),
 )
 
 
 def check(subject: ResolverSubject) -> Outcome:
     """Ask the questions of the table about missing proofs of insecure delegations."""
-    return check_table(subject, ITEM.id)
+    return check_bogus(subject, ITEM.id)

@@ -1,6 +1,6 @@
 """F-rsa-sha2: RSA/SHA-256 and RSA/SHA-512."""
 
-from dnsrig.items.resolver._table import PROCEDURE, ask_row, complaint
+from dnsrig.items.resolver._table import PROCEDURE, ask_row, complaint, supported_rows
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed
@@ -28,7 +28,7 @@ ITEM = Item(
 
 def check(subject: ResolverSubject) -> Outcome:
     """Ask in zones signed so."""
-    rows = [] if subject.tree is None else [row for row in subject.tree.table if row.zone.name in ZONES]
+    rows = supported_rows(subject, ZONES)
     if not rows:
         return inconclusive("The tree has no question for this.")
     exchanges = [(row, ask_row(subject, row)) for row in rows]

@@ -1,6 +1,6 @@
 """F-wildcard-replay: a wildcard's data for another name."""
 
-from dnsrig.items.resolver._table import PROCEDURE, check_table
+from dnsrig.items.resolver._table import PROCEDURE_BOGUS, check_bogus
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.verdicts import Outcome, Severity
@@ -13,14 +13,17 @@ ITEM = Item(
     references=("RFC 4035 section 5.3.4", "RFC 5155 section 8.8"),
     severity=Severity.CRITICAL,
     consequence="An attacker can send the users of a host to where the wildcard points.",
-    procedure=PROCEDURE
+    procedure=PROCEDURE_BOGUS
     + ("A wildcard's data and signature, given for a name beside it with the proof for another: SERVFAIL."),
     dig=("dig @{server} -p {port} real.host.wildcard-replay.nsec. A +dnssec",),
     needs=("validates",),
-    faults=("accepts-wildcard-replay",),
+    faults=(
+        "accepts-wildcard-replay",
+        "believes-by-tcp",
+    ),
 )
 
 
 def check(subject: ResolverSubject) -> Outcome:
     """Ask the questions of the table about a wildcard's data for another name."""
-    return check_table(subject, ITEM.id)
+    return check_bogus(subject, ITEM.id)

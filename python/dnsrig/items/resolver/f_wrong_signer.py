@@ -1,6 +1,6 @@
 """F-wrong-signer: signatures of another signer."""
 
-from dnsrig.items.resolver._table import PROCEDURE, check_table
+from dnsrig.items.resolver._table import PROCEDURE_BOGUS, check_bogus
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.verdicts import Outcome, Severity
@@ -13,13 +13,18 @@ ITEM = Item(
     references=("RFC 4035 section 5.3.1",),
     severity=Severity.ERROR,
     consequence="The holder of another zone's keys can sign for this one.",
-    procedure=PROCEDURE + "A signature that names the parent zone, or a name below the zone, as its signer: SERVFAIL.",
+    procedure=PROCEDURE_BOGUS
+    + "A signature that names the parent zone, or a name below the zone, as its signer: SERVFAIL.",
     dig=("dig @{server} -p {port} www.wrong-signer.nsec. A +dnssec",),
     needs=("validates",),
-    faults=("accepts-wrong-signer",),
+    faults=(
+        "accepts-wrong-signer",
+        "believes-by-tcp",
+        "believes-ipv6-addresses",
+    ),
 )
 
 
 def check(subject: ResolverSubject) -> Outcome:
     """Ask the questions of the table about signatures of another signer."""
-    return check_table(subject, ITEM.id)
+    return check_bogus(subject, ITEM.id)

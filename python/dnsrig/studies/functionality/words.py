@@ -17,8 +17,9 @@ PUBLISHED_NOTE = (
 )
 SUPPORT_NOTE = (
     "Digest types of DS records with which each resolver validates zones of the algorithm, so that their names come "
-    "with AD; those that it takes for insecure are not validated, and SERVFAIL keeps users from their names. RFC 8624 "
-    "says which a validator must know: algorithms 8, 10 and 13, and SHA-256."
+    "with AD; those that it takes for insecure are not validated, and SERVFAIL keeps users from their names. "
+    "Whose wrong signatures or digests are given as well are not validated, either. RFC 8624 says which a validator "
+    "must know: algorithms 8, 10 and 13, and SHA-256."
 )
 LIMITS = (
     "An item that passes says that nothing was seen against it in one configuration: the one that the rig starts.",

@@ -30,6 +30,8 @@ class Status(StrEnum):
 SECURE = (Status.SECURE,)
 INSECURE = (Status.INSECURE,)
 BOGUS = (Status.BOGUS,)
+BOGUS_OR_INSECURE = (Status.BOGUS, Status.INSECURE)
+"""What is wrong by algorithms or digest types that validators need not have."""
 SECURE_OR_INSECURE = (Status.SECURE, Status.INSECURE)
 """Where RFCs leave it to validators whether they support something."""
 
@@ -67,6 +69,8 @@ class Case:
     denied: Literal["", "name", "type"] = ""
     """Whether the right response says that the name, or the type, does not exist."""
     known: tuple[Deviation, ...] = ()
+    beside: str = ""
+    """A whole name whose data are right in the same way: who finds that one secure must find this one bogus."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from dns.rdatatype import RdataType
 
 from dnsrig.verification.tree.cases import (
     BOGUS,
+    BOGUS_OR_INSECURE,
     INSECURE,
     SECURE,
     SECURE_OR_INSECURE,
@@ -16,6 +17,7 @@ from dnsrig.verification.tree.cases import (
     Status,
     ZonePlan,
 )
+from dnsrig.verification.tree.edits import ZoneEdit
 from dnsrig.verification.tree.keys import ZoneKeys
 from dnsrig.verification.tree.zones_good import USUAL
 
@@ -51,6 +53,11 @@ SUPPORT: Mapping[str, tuple[int, int]] = {
     **{f"www.algorithm-{number}-digest-{digest}.nsec.": (int(number), digest) for number, digest in CROSSED},
 }
 """Names of the table that tell which algorithm and digest type a resolver has."""
+UNSUPPORT: Mapping[str, str] = {
+    **{f"www.algorithm-{number}.nsec.": f"changed.algorithm-{number}.nsec." for number, _ in ALGORITHMS},
+    **{f"www.digest-{digest}.nsec.": f"www.digest-{digest}-wrong.nsec." for digest in (1, 4)},
+}
+"""Names of SUPPORT, with one whose signature, or whose DS record's digest, is wrong by the same algorithm or type."""
 ITERATIONS = (0, 50, 100, 150, 500, 2500)
 ANY_STATUS = (Status.SECURE, Status.INSECURE, Status.BOGUS)
 """RFC 9276 section 3.2: any count above 0 may be treated as insecure, or answered with SERVFAIL."""
@@ -61,15 +68,28 @@ def _item_of(right: tuple[Status, ...]) -> str:
     return "F-algorithms-required" if right == SECURE else "F-algorithms-optional"
 
 
+def _change(edit: ZoneEdit) -> None:
+    """Change the data, so that their signature is well-formed and wrong."""
+    edit.put(edit.name("changed"), RdataType.A, ["192.0.2.66"])
+
+
 def _algorithm(number: int, right: tuple[Status, ...]) -> ZonePlan:
     what = f"signed by algorithm {number} ({Algorithm(number).name})"
+    changed = Case(
+        name="changed",
+        right=BOGUS if right == SECURE else BOGUS_OR_INSECURE,
+        what=f"changed after signing by algorithm {number} ({Algorithm(number).name})",
+        item="F-bad-signature",
+        beside="" if right == SECURE else f"www.algorithm-{number}.nsec.",
+    )
     return ZonePlan(
         name=f"algorithm-{number}.nsec.",
         what=what,
         algorithm=number,
         chain="nsec3" if number == Algorithm.RSASHA1NSEC3SHA1 else "nsec",
-        records=USUAL,
-        cases=(Case(name="www", right=right, what=what, item=_item_of(right)),),
+        records=(*USUAL, "changed IN A 192.0.2.85"),
+        edit=_change,
+        cases=(Case(name="www", right=right, what=what, item=_item_of(right)), changed),
     )
 
 
@@ -112,6 +132,18 @@ def _digest(
 ) -> ZonePlan:
     case = Case(name="www", right=right, what=what, item=item, known=known)
     return ZonePlan(name=name, what=what, records=USUAL, ds=ds, cases=(case,))
+
+
+def _wrong_digest(number: int) -> ZonePlan:
+    def made(keys: ZoneKeys, origin: dns.name.Name) -> list[str]:
+        words = keys.ds(origin, (number,))[0].split()
+        return [" ".join([*words[:3], "0" * 8 + words[3][8:]])]
+
+    what = f"the digest of the DS record by {DIGESTS[number]} is wrong"
+    case = Case(
+        name="www", right=BOGUS_OR_INSECURE, what=what, item="F-ds-mismatch", beside=f"www.digest-{number}.nsec."
+    )
+    return ZonePlan(name=f"digest-{number}-wrong.nsec.", what=what, records=USUAL, ds=made, cases=(case,))
 
 
 def _crossed(number: int, digest: int) -> ZonePlan:
@@ -159,6 +191,8 @@ PLANS = (
     _digest("digest-1.nsec.", "a DS record by SHA-1", SECURE_OR_INSECURE, _digest_only(1), "F-digests"),
     _digest("digest-2.nsec.", "a DS record by SHA-256", SECURE, _digest_only(2), "F-digests"),
     _digest("digest-4.nsec.", "a DS record by SHA-384", SECURE_OR_INSECURE, _digest_only(4), "F-digests"),
+    _wrong_digest(1),
+    _wrong_digest(4),
     _digest(
         f"digest-{UNKNOWN_DIGEST}.nsec.",
         f"a DS record by digest type {UNKNOWN_DIGEST}, which nobody knows",

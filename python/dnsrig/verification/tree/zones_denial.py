@@ -1,5 +1,7 @@
 """Zones in which proofs of denial are missing."""
 
+from dataclasses import replace
+
 import dns.dnssec
 import dns.name
 from dns.rdatatype import RdataType
@@ -7,6 +9,8 @@ from dns.rdatatype import RdataType
 from dnsrig.verification.tree.cases import BOGUS, Case, ZonePlan
 from dnsrig.verification.tree.edits import CHAIN_TYPES, ZoneEdit
 from dnsrig.verification.tree.zones_good import USUAL
+
+DAY_S = 86_400
 
 
 def _remove_chain(edit: ZoneEdit) -> None:
@@ -34,22 +38,50 @@ def _strip_ds_signatures(edit: ZoneEdit, name: dns.name.Name) -> None:
     edit.remove_signatures(name, RdataType.DS)
 
 
+def _spoil_ds(edit: ZoneEdit, name: dns.name.Name) -> None:
+    edit.spoil_signatures(name, RdataType.DS)
+
+
+def _expire_ds(edit: ZoneEdit, name: dns.name.Name) -> None:
+    edit.sign(name, RdataType.DS, times_s=_past_s(edit))
+
+
+def _past_s(edit: ZoneEdit) -> tuple[int, int]:
+    """Give times of signatures that have expired."""
+    now_s = edit.times_s[0] + 3600
+    return now_s - 9 * DAY_S, now_s - 2 * DAY_S
+
+
+def _expire_chain(edit: ZoneEdit) -> None:
+    for rtype in CHAIN_TYPES:
+        for name in edit.owners(rtype):
+            edit.sign(name, rtype, times_s=_past_s(edit))
+
+
+def _spoil_ds_denial(edit: ZoneEdit, name: dns.name.Name) -> None:
+    """Spoil the signature of the record that proves that there are no DS records."""
+    rtype = CHAIN_TYPES[0] if edit.owners(RdataType.NSEC) else CHAIN_TYPES[1]
+    edit.spoil_signatures(name if rtype == RdataType.NSEC else _hashed(edit, name), rtype)
+
+
+def _hashed(edit: ZoneEdit, name: dns.name.Name) -> dns.name.Name:
+    """Give the owner of a name's NSEC3 record."""
+    parameters = edit.rrset(edit.origin, RdataType.NSEC3PARAM)[0]
+    return dns.name.from_text(dns.dnssec.nsec3_hash(name, parameters.salt, parameters.iterations, 1), edit.origin)
+
+
 def _hide_delegation(edit: ZoneEdit, name: dns.name.Name) -> None:
     """Take the record away that proves that there are no DS records: another, without opt-out, spans the name then."""
     rtype = CHAIN_TYPES[0] if edit.owners(RdataType.NSEC) else CHAIN_TYPES[1]
     if rtype == RdataType.NSEC:
         edit.remove_with_signatures(name, rtype)
         return
-    parameters = edit.rrset(edit.origin, RdataType.NSEC3PARAM)[0]
-    hashed = dns.dnssec.nsec3_hash(name, parameters.salt, parameters.iterations, 1)
-    edit.remove_with_signatures(dns.name.from_text(hashed, edit.origin), rtype)
+    edit.remove_with_signatures(_hashed(edit, name), rtype)
 
 
 def _clear_ns_bit(edit: ZoneEdit, name: dns.name.Name) -> None:
     """Let the NSEC3 record that proves that there are no DS records say that there is no delegation either."""
-    parameters = edit.rrset(edit.origin, RdataType.NSEC3PARAM)[0]
-    hashed = dns.dnssec.nsec3_hash(name, parameters.salt, parameters.iterations, 1)
-    owner = dns.name.from_text(hashed, edit.origin)
+    owner = _hashed(edit, name)
     rrset = edit.rrset(owner, RdataType.NSEC3)
     words = str(rrset[0]).split()
     edit.put(owner, RdataType.NSEC3, [" ".join(word if word != "NS" else "TXT" for word in words)], rrset.ttl)
@@ -74,7 +106,32 @@ def _denials(proofs: str, item: str) -> tuple[Case, ...]:
             what=f"an alias made from a wildcard, {proofs}",
             item=f"{item}-wildcard",
         ),
+        Case(
+            name="a.b.wild",
+            right=BOGUS,
+            what=f"a name made from a wildcard two labels above it, {proofs}",
+            item=f"{item}-wildcard",
+        ),
+        Case(
+            name="empty",
+            right=BOGUS,
+            denied="type",
+            what=f"an empty non-terminal, {proofs}",
+            item=f"{item}-type",
+        ),
+        Case(
+            name="any.wild",
+            rtype=RdataType.MX,
+            right=BOGUS,
+            denied="type",
+            what=f"a type that the wildcard has not, {proofs}",
+            item=f"{item}-type",
+        ),
     )
+
+
+def _expired(proofs: str) -> tuple[Case, ...]:
+    return tuple(replace(case, item="F-expired") for case in _denials(proofs, "F-expired"))
 
 
 def _plans(chain: str) -> tuple[ZonePlan, ...]:
@@ -115,6 +172,42 @@ def _plans(chain: str) -> tuple[ZonePlan, ...]:
             parent_edit=_strip_ds_signatures,
             cases=(Case(name="www", right=BOGUS, what="DS records without signature", item="F-missing-ds-proof"),),
             **kind,  # type: ignore[arg-type]
+        ),
+        ZonePlan(
+            name=f"ds-spoiled.{chain}.",
+            what="the signature of its DS records is wrong",
+            parent_edit=_spoil_ds,
+            cases=(Case(name="www", right=BOGUS, what="DS records with a wrong signature", item="F-bad-signature"),),
+            **kind,  # type: ignore[arg-type]
+        ),
+        ZonePlan(
+            name=f"ds-expired.{chain}.",
+            what="the signature of its DS records has expired",
+            parent_edit=_expire_ds,
+            cases=(Case(name="www", right=BOGUS, what="DS records with an expired signature", item="F-expired"),),
+            **kind,  # type: ignore[arg-type]
+        ),
+        ZonePlan(
+            name=f"expired-proofs.{chain}.",
+            what=f"the signatures of its {records} records have expired",
+            edit=_expire_chain,
+            cases=_expired(f"{records} records that have expired"),
+            **kind,  # type: ignore[arg-type]
+        ),
+        ZonePlan(
+            name=f"unproven-spoiled.{chain}.",
+            what=f"not signed, and the {records} record that proves it has a wrong signature",
+            chain="",
+            records=USUAL,
+            parent_edit=_spoil_ds_denial,
+            cases=(
+                Case(
+                    name="www",
+                    right=BOGUS,
+                    what=f"an unsigned zone whose {records} record in its parent has a wrong signature",
+                    item="F-missing-ds-proof",
+                ),
+            ),
         ),
         ZonePlan(
             name=f"unproven.{chain}.",

@@ -194,6 +194,44 @@ def _plans(tld: str) -> tuple[ZonePlan, ...]:
     )
 
 
+def _without_next_closer(scene: Scene) -> dns.message.Message:
+    """Prove the closest encloser and the wildcard, but not that there is nothing between."""
+    return _without_owners(scene, _zone_of(scene).proof_of_absence(scene.name, wildcard_too=False))
+
+
+def _without_encloser(scene: Scene) -> dns.message.Message:
+    """Leave the record out whose name is the closest encloser's hash: any name above may be one."""
+    zone = _zone_of(scene)
+    return _without_owners(scene, zone.proof_of_no_type(zone.closest_encloser(scene.name)))
+
+
+def _without_owners(scene: Scene, records: list[dns.rrset.RRset]) -> dns.message.Message:
+    owners = {rrset.name for rrset in records}
+    scene.response.authority = [
+        rrset
+        for rrset in scene.response.authority
+        if rrset.name not in owners or RdataType.NSEC3 not in {rrset.rdtype, rrset.covers}
+    ]
+    return scene.response
+
+
+def _partial(name: str, what: str, change: Change, asked: str) -> ZonePlan:
+    """Make a zone in which one name is denied by a part of its proof.
+
+    The name is one whose proof has three NSEC3 records: one may serve as two.
+    """
+    misbehaviour = Misbehaviour(name=name.split(".", 1)[0], does=what, change=change)
+    case = Case(name=asked, right=BOGUS, denied="name", what=what, item="F-missing-proof-name")
+    return ZonePlan(
+        name=name,
+        what=what,
+        chain="nsec3",
+        records=USUAL,
+        cases=(case,),
+        bound=(Bound(misbehaviour, name, frozenset({2}), f"{asked}.{name}"),),
+    )
+
+
 def _fresh(name: str, what: str, change: Change) -> ZonePlan:
     """Make a zone in which every name below `fresh` exists and is denied, so that none need be asked for twice."""
 
@@ -214,6 +252,18 @@ def _fresh(name: str, what: str, change: Change) -> ZonePlan:
 PLANS = (
     *_plans("nsec"),
     *_plans("nsec3"),
+    _partial(
+        "no-next-closer.nsec3.",
+        "a missing name without the NSEC3 record that covers the next closer name",
+        _without_next_closer,
+        "absent",
+    ),
+    _partial(
+        "no-encloser.nsec3.",
+        "a missing name without the NSEC3 record of the closest encloser",
+        _without_encloser,
+        "nobody",
+    ),
     _fresh("fresh-forged.nsec.", "each name below fresh is denied with the proof for another", _forge_name),
     _fresh("fresh-ancestor.nsec3.", "each name below fresh is denied with the parent zone's proof", _deny_from_above),
 )

@@ -13,6 +13,7 @@ DECADES_S = 2_000_000_000
 """As far as serial numbers of 32 bits allow, nearly."""
 RSASHA256 = 8
 PRIVATE_TYPE = RdataType.make(65_280)
+ADDRESSES = (RdataType.A, RdataType.AAAA)
 SPOILED = (RdataType.A, RdataType.AAAA, RdataType.MX, RdataType.TXT)
 PRIVATE_RECORD = r"typed IN TYPE65280 \# 4 0a000001"
 
@@ -24,10 +25,12 @@ def _spoil_www(edit: ZoneEdit) -> None:
 
 def _change_www(edit: ZoneEdit) -> None:
     edit.put(edit.name("www"), RdataType.A, ["192.0.2.66"])
+    edit.put(edit.name("www"), RdataType.AAAA, ["2001:db8::66"])
 
 
 def _unsign_www(edit: ZoneEdit) -> None:
-    edit.remove_signatures(edit.name("www"), RdataType.A)
+    for rtype in ADDRESSES:
+        edit.remove_signatures(edit.name("www"), rtype)
 
 
 def _unsign_all(edit: ZoneEdit) -> None:
@@ -49,7 +52,8 @@ def _remove_keys(edit: ZoneEdit) -> None:
 
 def _expire_www(edit: ZoneEdit) -> None:
     now_s = edit.times_s[0] + 3600
-    edit.sign(edit.name("www"), RdataType.A, times_s=(now_s - 9 * DAY_S, now_s - 2 * DAY_S))
+    for rtype in ADDRESSES:
+        edit.sign(edit.name("www"), rtype, times_s=(now_s - 9 * DAY_S, now_s - 2 * DAY_S))
 
 
 def _expire_keys(edit: ZoneEdit) -> None:
@@ -57,51 +61,66 @@ def _expire_keys(edit: ZoneEdit) -> None:
     edit.sign(edit.origin, RdataType.DNSKEY, edit.keys.ksk, times_s=(now_s - 9 * DAY_S, now_s - 2 * DAY_S))
 
 
+def _expire_aliases(edit: ZoneEdit) -> None:
+    now_s = edit.times_s[0] + 3600
+    times_s = (now_s - 9 * DAY_S, now_s - 2 * DAY_S)
+    edit.sign(edit.name("alias"), RdataType.CNAME, times_s=times_s)
+    edit.sign(edit.name("tree"), RdataType.DNAME, times_s=times_s)
+
+
 def _postpone_www(edit: ZoneEdit) -> None:
     now_s = edit.times_s[0] + 3600
-    edit.sign(edit.name("www"), RdataType.A, times_s=(now_s + 2 * DAY_S, now_s + 9 * DAY_S))
+    for rtype in ADDRESSES:
+        edit.sign(edit.name("www"), rtype, times_s=(now_s + 2 * DAY_S, now_s + 9 * DAY_S))
 
 
 def _swap_times_www(edit: ZoneEdit) -> None:
     """Let the signature end before it begins, both around now."""
     now_s = edit.times_s[0] + 3600
-    edit.sign(edit.name("www"), RdataType.A, times_s=(now_s + DAY_S, now_s - DAY_S))
+    for rtype in ADDRESSES:
+        edit.sign(edit.name("www"), rtype, times_s=(now_s + DAY_S, now_s - DAY_S))
 
 
 def _sign_by_other(edit: ZoneEdit) -> None:
     """Sign with a key that the zone has not, under the tag of the one that it has."""
     stranger = new_key(edit.keys.zsk.dnskey.algorithm, ZONE_FLAG)
-    edit.sign(edit.name("www"), RdataType.A, stranger, tag=edit.keys.zsk.tag)
+    for rtype in ADDRESSES:
+        edit.sign(edit.name("www"), rtype, stranger, tag=edit.keys.zsk.tag)
 
 
 def _sign_by_unlisted(edit: ZoneEdit) -> None:
-    edit.sign(edit.name("www"), RdataType.A, new_key(edit.keys.zsk.dnskey.algorithm, ZONE_FLAG))
+    stranger = new_key(edit.keys.zsk.dnskey.algorithm, ZONE_FLAG)
+    for rtype in ADDRESSES:
+        edit.sign(edit.name("www"), rtype, stranger)
 
 
 def _wrong_signer(edit: ZoneEdit) -> None:
     """Name the parent as the signer; the signature is the zone's own."""
-    edit.sign(edit.name("www"), RdataType.A, signer=edit.origin.parent())
+    for rtype in ADDRESSES:
+        edit.sign(edit.name("www"), rtype, signer=edit.origin.parent())
 
 
 def _signer_below(edit: ZoneEdit) -> None:
-    edit.sign(edit.name("www"), RdataType.A, signer=edit.name("www"))
+    for rtype in ADDRESSES:
+        edit.sign(edit.name("www"), rtype, signer=edit.name("www"))
 
 
 def _too_many_labels(edit: ZoneEdit) -> None:
     name = edit.name("www")
-    edit.sign(name, RdataType.A, labels=len(name.labels))
+    for rtype in ADDRESSES:
+        edit.sign(name, rtype, labels=len(name.labels))
 
 
 def _too_few_labels(edit: ZoneEdit) -> None:
     """Sign as if the name came from a wildcard that the zone has not; the NSEC record says that the name exists."""
     name = edit.name("www")
-    rrset = edit.rrset(name, RdataType.A)
     wildcard = edit.name("*")
-    edit.put(wildcard, RdataType.A, [str(rdata) for rdata in rrset])
-    edit.sign(wildcard, RdataType.A)
-    made = edit.signatures(wildcard, RdataType.A)
-    edit.remove_with_signatures(wildcard, RdataType.A)
-    edit.put_signatures(name, made)
+    for rtype in ADDRESSES:
+        edit.put(wildcard, rtype, [str(rdata) for rdata in edit.rrset(name, rtype)])
+        edit.sign(wildcard, rtype)
+        made = edit.signatures(wildcard, rtype)
+        edit.remove_with_signatures(wildcard, rtype)
+        edit.put_signatures(name, made)
 
 
 def _no_zone_flag(edit: ZoneEdit) -> None:
@@ -110,7 +129,8 @@ def _no_zone_flag(edit: ZoneEdit) -> None:
     dnskeys = [str(rdata) for rdata in edit.rrset(edit.origin, RdataType.DNSKEY)]
     edit.put(edit.origin, RdataType.DNSKEY, [*dnskeys, str(other.dnskey)], 300)
     edit.sign(edit.origin, RdataType.DNSKEY, edit.keys.ksk)
-    edit.sign(edit.name("www"), RdataType.A, other)
+    for rtype in ADDRESSES:
+        edit.sign(edit.name("www"), rtype, other)
 
 
 def _revoked_key(edit: ZoneEdit) -> None:
@@ -124,8 +144,8 @@ def _revoked_key(edit: ZoneEdit) -> None:
 def _other_algorithm(edit: ZoneEdit) -> None:
     """Name another algorithm in the signature than that of its key."""
     name = edit.name("www")
-    changed = [replaced(rrsig, algorithm=RSASHA256) for rrsig in edit.signatures(name, RdataType.A)]
-    edit.put_signatures(name, changed)
+    for rtype in ADDRESSES:
+        edit.put_signatures(name, [replaced(one, algorithm=RSASHA256) for one in edit.signatures(name, rtype)])
 
 
 def _other_protocol(edit: ZoneEdit) -> None:
@@ -133,7 +153,8 @@ def _other_protocol(edit: ZoneEdit) -> None:
     other = ZoneKey(edit.keys.zsk.private, replaced(edit.keys.zsk.dnskey, protocol=2))
     edit.put(edit.origin, RdataType.DNSKEY, [str(edit.keys.ksk.dnskey), str(other.dnskey)], 300)
     edit.sign(edit.origin, RdataType.DNSKEY, edit.keys.ksk)
-    edit.sign(edit.name("www"), RdataType.A, other)
+    for rtype in ADDRESSES:
+        edit.sign(edit.name("www"), rtype, other)
 
 
 def _sign_for_decades(edit: ZoneEdit) -> None:
@@ -149,11 +170,21 @@ def _ds_of_zsk(keys: ZoneKeys, origin: dns.name.Name) -> list[str]:
     return ZoneKeys(keys.zsk, keys.zsk).ds(origin)
 
 
+def _add_foreign_key(edit: ZoneEdit) -> None:
+    """Put a key into the DNSKEY RRset whose signature stays as it was, and sign by it."""
+    stranger = new_key(edit.keys.zsk.dnskey.algorithm, ZONE_FLAG)
+    dnskeys = [str(rdata) for rdata in edit.rrset(edit.origin, RdataType.DNSKEY)]
+    edit.put(edit.origin, RdataType.DNSKEY, [*dnskeys, str(stranger.dnskey)], 300)
+    for rtype in ADDRESSES:
+        edit.sign(edit.name("www"), rtype, stranger)
+
+
 def _ttl_raised(edit: ZoneEdit) -> None:
     """Change the original TTL in the signature, which the signature covers."""
     name = edit.name("www")
-    changed = [replaced(rrsig, original_ttl=rrsig.original_ttl + 1) for rrsig in edit.signatures(name, RdataType.A)]
-    edit.put_signatures(name, changed)
+    for rtype in ADDRESSES:
+        changed = [replaced(one, original_ttl=one.original_ttl + 1) for one in edit.signatures(name, rtype)]
+        edit.put_signatures(name, changed)
 
 
 def _spoil_fresh(edit: ZoneEdit) -> None:
@@ -181,14 +212,24 @@ def _ds_of_other(keys: ZoneKeys, origin: dns.name.Name) -> list[str]:
 
 
 def _bogus(name: str, what: str, item: str, **plan: object) -> ZonePlan:
-    case = Case(name="www", right=BOGUS, what=what, item=item)
-    return ZonePlan(name=name, what=what, records=USUAL, cases=(case,), **plan)  # type: ignore[arg-type]
+    cases = tuple(Case(name="www", rtype=rtype, right=BOGUS, what=what, item=item) for rtype in ADDRESSES)
+    return ZonePlan(name=name, what=what, records=USUAL, cases=cases, **plan)  # type: ignore[arg-type]
 
 
 PLANS = (
     _bogus("expired.nsec.", "all signatures have expired", "F-expired", validity_s=(-9 * DAY_S, -2 * DAY_S)),
     _bogus("expired-data.nsec.", "the signature of the data has expired", "F-expired", edit=_expire_www),
     _bogus("expired-keys.nsec.", "the signature of the keys has expired", "F-expired", edit=_expire_keys),
+    ZonePlan(
+        name="expired-aliases.nsec.",
+        what="the signatures of its CNAME and DNAME records have expired",
+        records=(*USUAL, "tree IN DNAME secure.nsec."),
+        edit=_expire_aliases,
+        cases=(
+            Case(name="alias", right=BOGUS, what="the signature of the alias has expired", item="F-expired"),
+            Case(name="www.tree", right=BOGUS, what="the signature of the DNAME record has expired", item="F-expired"),
+        ),
+    ),
     _bogus("future.nsec.", "all signatures begin in two days", "F-future", validity_s=(2 * DAY_S, 9 * DAY_S)),
     _bogus("future-data.nsec.", "the signature of the data begins in two days", "F-future", edit=_postpone_www),
     _bogus("times-swapped.nsec.", "the signature expires before its inception", "F-expired", edit=_swap_times_www),
@@ -210,6 +251,18 @@ PLANS = (
     ),
     _bogus("changed-data.nsec.", "the data are changed after signing", "F-bad-signature", edit=_change_www),
     _bogus("changed-ttl.nsec.", "the original TTL in the signature is changed", "F-bad-signature", edit=_ttl_raised),
+    _bogus(
+        "keys-changed.nsec.",
+        "a key that signs the data was added to the keys after these were signed",
+        "F-bad-signature",
+        edit=_add_foreign_key,
+    ),
+    _bogus(
+        "keys-by-zsk.nsec.",
+        "the keys are signed by a key that the DS record is not of",
+        "F-ds-mismatch",
+        edit=_sign_keys_by_zsk,
+    ),
     _bogus("missing-rrsig.nsec.", "the data have no signature", "F-missing-rrsig", edit=_unsign_www),
     _bogus("all-rrsigs-missing.nsec.", "nothing has a signature", "F-missing-rrsig", edit=_unsign_all),
     ZonePlan(

@@ -73,7 +73,7 @@ def rig(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 def installed(name: str) -> type[Resolver]:
     kind = resolver_driver(name)
     if kind.find() is None:
-        pytest.skip(f"{kind.title} is not installed: install the Debian package {kind.package}")
+        pytest.skip(f"{kind.title} is not installed: {kind.how_to_install()}")
     return kind
 
 

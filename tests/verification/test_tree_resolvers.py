@@ -148,9 +148,10 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
 def running(request: pytest.FixtureRequest, tree: Tree, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     kind = resolver_driver(request.param)
     if kind.find() is None:
-        pytest.skip(f"{kind.title} is not installed: install the Debian package {kind.package}")
+        pytest.skip(f"{kind.title} is not installed: {kind.how_to_install()}")
     folder = tmp_path_factory.mktemp(request.param)
-    settings = ResolverSettings(port=53, root_hints=tree.root_hints, trust_anchors=tree.trust_anchor_ds)
+    anchors = tree.trust_anchor_ds if kind.reads_ds else tree.trust_anchor_dnskey
+    settings = ResolverSettings(port=53, root_hints=tree.root_hints, trust_anchors=anchors)
     with (
         resolver_network(tree.addresses) as network,
         TreeServer(tree, network.tree.make_socket) as tree_server,

@@ -153,7 +153,9 @@ def test_names() -> None:
     assert resolver_driver("unbound-forwarder").role == "proxy"
     with pytest.raises(InputError, match=r"named 'kresd': did you mean knot-resolver"):
         resolver_driver("kresd")
-    with pytest.raises(InputError, match=r"known are bind, hickory-recursor, knot-resolver, powerdns-recursor, unbound, dnsmasq"):
+    with pytest.raises(
+        InputError, match=r"known are bind, hickory-recursor, knot-resolver, powerdns-recursor, unbound, dnsmasq"
+    ):
         resolver_driver("zzz")
 
 

@@ -56,8 +56,8 @@ class DrivenServer(ABC):
 
     @classmethod
     def how_to_install(cls) -> str:
-        """Give the command by which it comes onto a machine that has it not."""
-        return cls.build or f"apt-get install {cls.package}"
+        """Give the command by which it comes onto a machine that has it not; empty if it comes with dnsrig."""
+        return cls.build or (cls.package and f"apt-get install {cls.package}")
 
     @classmethod
     def _advice(cls) -> str:

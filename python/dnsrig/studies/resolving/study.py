@@ -47,7 +47,7 @@ class ResolverStudy(Study[Settings]):
         return tuple(name for name in found_resolvers("resolver") if resolver_driver(name).can_count)
 
     def require(self, names: Sequence[str]) -> None:
-        """Raise InputError for what is no resolver or does not count, EnvironmentLacksError (with the package) for a missing one."""
+        """Raise InputError for what is no resolver or does not count, EnvironmentLacksError for a missing one."""
         kinds = [resolver_driver(name) for name in dict.fromkeys(names)]
         proxies = [kind.name for kind in kinds if kind.role != "resolver"]
         if proxies:

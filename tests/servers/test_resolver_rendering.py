@@ -12,7 +12,7 @@ import dns.dnssec
 import dns.name
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ed25519
-from dnsrig.errors import InputError
+from dnsrig.errors import EnvironmentLacksError, InputError
 from dnsrig.servers.certificates import Certificate, make_certificate
 from dnsrig.servers.resolvers.anchors import read_anchors
 from dnsrig.servers.resolvers.base import Resolver
@@ -141,6 +141,15 @@ def test_checker_accepts(name: str, case: str, tmp_path: Path) -> None:
 def test_unfit_settings(name: str, given: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said):
         resolver_driver(name)(ResolverSettings(**given), FOLDER)
+
+
+def test_what_no_distribution_has_names_the_command_that_builds_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = resolver_driver("hickory-recursor")
+    monkeypatch.setattr(kind, "find", classmethod(lambda _: None))
+    with pytest.raises(
+        EnvironmentLacksError, match="not installed: cargo install hickory-dns .*recursor,dnssec-aws-lc-rs"
+    ):
+        kind(default_case(kind), FOLDER).installation  # noqa: B018
 
 
 @pytest.mark.parametrize("make", [lambda: ManagedAnchors(0), lambda: Forwarder("192.0.2.1", 0)])

@@ -147,7 +147,7 @@ def test_what_no_distribution_has_names_the_command_that_builds_it(monkeypatch: 
     kind = resolver_driver("hickory-recursor")
     monkeypatch.setattr(kind, "find", classmethod(lambda _: None))
     with pytest.raises(
-        EnvironmentLacksError, match="not installed: cargo install hickory-dns .*recursor,dnssec-aws-lc-rs"
+        EnvironmentLacksError, match=r"not installed: cargo install hickory-dns .*recursor,dnssec-aws-lc-rs"
     ):
         kind(default_case(kind), FOLDER).installation  # noqa: B018
 

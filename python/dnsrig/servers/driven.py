@@ -61,7 +61,7 @@ class DrivenServer(ABC):
 
     @classmethod
     def _advice(cls) -> str:
-        return f"install the Debian package {cls.package}" if cls.package else cls.how_to_install()
+        return cls.build or f"install the Debian package {cls.package}"
 
     @abstractmethod
     def remarks(self) -> list[str]:

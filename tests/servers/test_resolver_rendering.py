@@ -12,7 +12,7 @@ import dns.dnssec
 import dns.name
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ed25519
-from dnsrig.errors import InputError
+from dnsrig.errors import EnvironmentLacksError, InputError
 from dnsrig.servers.certificates import Certificate, make_certificate
 from dnsrig.servers.resolvers.anchors import read_anchors
 from dnsrig.servers.resolvers.base import Resolver
@@ -29,12 +29,14 @@ DS = ". IN DS 20326 8 2 e06d44b80b8f1d39a95c0b0d7c65d08458e880409bbc683457104237
 DNSKEY = """\
 example. 3600 IN DNSKEY 257 3 15 ( l02Woi0iS8Aa25FQkUd9RMzZHJpBoRQwAQEX1SxZJA4= )
 """
+ROOT_DNSKEY = DNSKEY.replace("example.", ".")
+HICKORY = {"root_hints": HINTS, "trust_anchors": ROOT_DNSKEY}
 
 
 def default_case(kind: type[Resolver]) -> ResolverSettings:
     if kind.role == "proxy":
         return ResolverSettings(port=53, forwarders=(Forwarder("192.0.2.53"),))
-    return ResolverSettings(port=53, root_hints=HINTS, trust_anchors=DS)
+    return ResolverSettings(port=53, root_hints=HINTS, trust_anchors=DS if kind.reads_ds else ROOT_DNSKEY)
 
 
 def other_case(kind: type[Resolver]) -> ResolverSettings:
@@ -47,7 +49,7 @@ def other_case(kind: type[Resolver]) -> ResolverSettings:
         "cache": "on",
     }
     if kind.can_validate:
-        common |= {"validate": True, "trust_anchors": DS + DNSKEY}
+        common |= {"validate": True, "trust_anchors": (DS if kind.reads_ds else ROOT_DNSKEY) + DNSKEY}
     if kind.can_manage_anchors:
         common["managed"] = ManagedAnchors(hold_down_s=6, probe_s=2)
     if kind.role == "proxy":
@@ -76,7 +78,7 @@ PAIRS = [
     (name, case)
     for name, kind in resolver_drivers().items()
     for case in CASES
-    if {"measured": kind.role == "resolver", "encrypted": name in ENCRYPTING}.get(case, True)
+    if {"measured": kind.role == "resolver" and kind.can_count, "encrypted": name in ENCRYPTING}.get(case, True)
 ]
 
 
@@ -97,7 +99,7 @@ def test_golden(name: str, case: str) -> None:
 def test_checker_accepts(name: str, case: str, tmp_path: Path) -> None:
     kind = resolver_driver(name)
     if kind.find() is None:
-        pytest.skip(f"{kind.title} is not installed: install the Debian package {kind.package}")
+        pytest.skip(f"{kind.title} is not installed: {kind.how_to_install()}")
     settings = CASES[case](kind)
     if settings.encrypted_ports:
         settings = dataclasses.replace(settings, certificate=make_certificate(tmp_path))
@@ -125,6 +127,13 @@ def test_checker_accepts(name: str, case: str, tmp_path: Path) -> None:
             {"root_hints": HINTS, "trust_anchors": DS, "managed": ManagedAnchors(), "validate": False},
             "by a server that validates",
         ),
+        ("hickory-recursor", {"root_hints": HINTS, "trust_anchors": DS}, "as DNSKEY records, and no DS"),
+        ("hickory-recursor", {**HICKORY, "managed": ManagedAnchors()}, "RFC 5011"),
+        ("hickory-recursor", {**HICKORY, "statistics": True}, "no statistics that dnsrig can ask for"),
+        ("hickory-recursor", {**HICKORY, "cache_octets": 64 << 20}, "counts responses in its cache, not octets"),
+        ("hickory-recursor", {**HICKORY, "prefetch": True}, "before it expires"),
+        ("hickory-recursor", {**HICKORY, "serve_stale": True}, "no expired records"),
+        ("hickory-recursor", {**HICKORY, "udp_limit": 1232}, "no setting for the octets"),
         ("dnsmasq", {}, "needs an address to forward to"),
         ("dnsdist", {"forwarders": (Forwarder("192.0.2.1"),), "trust_anchors": DS, "validate": True}, "not validate"),
     ],
@@ -132,6 +141,15 @@ def test_checker_accepts(name: str, case: str, tmp_path: Path) -> None:
 def test_unfit_settings(name: str, given: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said):
         resolver_driver(name)(ResolverSettings(**given), FOLDER)
+
+
+def test_what_no_distribution_has_names_the_command_that_builds_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = resolver_driver("hickory-recursor")
+    monkeypatch.setattr(kind, "find", classmethod(lambda _: None))
+    with pytest.raises(
+        EnvironmentLacksError, match=r"not installed: cargo install hickory-dns .*recursor,dnssec-aws-lc-rs"
+    ):
+        kind(default_case(kind), FOLDER).installation  # noqa: B018
 
 
 @pytest.mark.parametrize("make", [lambda: ManagedAnchors(0), lambda: Forwarder("192.0.2.1", 0)])
@@ -144,7 +162,9 @@ def test_names() -> None:
     assert resolver_driver("unbound-forwarder").role == "proxy"
     with pytest.raises(InputError, match=r"named 'kresd': did you mean knot-resolver"):
         resolver_driver("kresd")
-    with pytest.raises(InputError, match=r"known are bind, knot-resolver, powerdns-recursor, unbound, dnsmasq"):
+    with pytest.raises(
+        InputError, match=r"known are bind, hickory-recursor, knot-resolver, powerdns-recursor, unbound, dnsmasq"
+    ):
         resolver_driver("zzz")
 
 

@@ -32,6 +32,8 @@ from private_tree import DAY_S, GOOD_ADDRESS, PrivateTree, TreeMaker, serving
 
 DEADLINE_S = 60.0
 ANSWER_S = 10.0
+OTHER_DS = ". IN DS 20326 8 2 e06d44b80b8f1d39a95c0b0d7c65d08458e880409bbc683457104237c7f8ec8d"
+OTHER_DNSKEY = ". IN DNSKEY 257 3 15 l02Woi0iS8Aa25FQkUd9RMzZHJpBoRQwAQEX1SxZJA4="
 MANAGING = [name for name, kind in resolver_drivers("resolver").items() if kind.can_manage_anchors]
 
 
@@ -40,11 +42,11 @@ class Rig:
     network: ResolverNetwork
     tree: PrivateTree
 
-    def settings(self) -> ResolverSettings:
+    def settings(self, kind: type[Resolver]) -> ResolverSettings:
         return ResolverSettings(
             port=53,
             root_hints=self.tree.root_hints,
-            trust_anchors=self.tree.trust_anchors,
+            trust_anchors=self.tree.trust_anchors if kind.reads_ds else self.tree.trust_anchor_keys,
             unhidden=("test.",),
         )
 
@@ -73,7 +75,7 @@ def rig(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 def installed(name: str) -> type[Resolver]:
     kind = resolver_driver(name)
     if kind.find() is None:
-        pytest.skip(f"{kind.title} is not installed: install the Debian package {kind.package}")
+        pytest.skip(f"{kind.title} is not installed: {kind.how_to_install()}")
     return kind
 
 
@@ -113,7 +115,7 @@ def wait_until(condition: Callable[[], bool], what: Callable[[], str]) -> None:
 
 def test_resolves_and_validates(kind: type[Resolver], rig: Rig, tmp_path: Path) -> None:
     host = rig.network.resolver
-    with kind(rig.settings(), tmp_path / "resolver", host) as resolver:
+    with kind(rig.settings(kind), tmp_path / "resolver", host) as resolver:
         good = ask(host, resolver.address, "www.good.test.")
         assert (addresses(good), is_secure(good)) == ([GOOD_ADDRESS], True)
         large = ask(host, resolver.address, "large.good.test.", "TXT")
@@ -134,7 +136,7 @@ def test_resolves_and_validates(kind: type[Resolver], rig: Rig, tmp_path: Path) 
 @ONE_FAMILY
 def test_does_not_validate_when_told_so(kind: type[Resolver], rig: Rig, tmp_path: Path) -> None:
     host = rig.network.resolver
-    settings = replace_settings(rig.settings(), validate=False)
+    settings = replace_settings(rig.settings(kind), validate=False)
     with kind(settings, tmp_path / "resolver", host) as resolver:
         for name in ("www.good.test.", "www.expired.test."):
             message = ask(host, resolver.address, name)
@@ -148,7 +150,7 @@ def replace_settings(settings: ResolverSettings, **changes: object) -> ResolverS
 @ONE_FAMILY
 def test_cache_is_empty_after_a_restart(kind: type[Resolver], rig: Rig, tmp_path: Path) -> None:
     host = rig.network.resolver
-    resolver = kind(rig.settings(), tmp_path / "resolver", host)
+    resolver = kind(rig.settings(kind), tmp_path / "resolver", host)
     with resolver:
         assert is_secure(ask(host, resolver.address, "www.good.test."))
     with resolver:
@@ -158,7 +160,7 @@ def test_cache_is_empty_after_a_restart(kind: type[Resolver], rig: Rig, tmp_path
 
 def test_several_addresses(kind: type[Resolver], rig: Rig, tmp_path: Path) -> None:
     host = rig.network.resolver
-    settings = replace_settings(rig.settings(), addresses=("::1", "127.0.0.1"), port=0)
+    settings = replace_settings(rig.settings(kind), addresses=("::1", "127.0.0.1"), port=0)
     with kind(settings, tmp_path / "resolver", host) as resolver:
         for address in ("127.0.0.1", "::1"):
             assert is_secure(ask(host, (address, resolver.address[1]), "www.good.test."))
@@ -167,7 +169,7 @@ def test_several_addresses(kind: type[Resolver], rig: Rig, tmp_path: Path) -> No
 @ONE_FAMILY
 def test_stop_leaves_nothing_and_start_again(kind: type[Resolver], rig: Rig, tmp_path: Path) -> None:
     host = rig.network.resolver
-    resolver = kind(rig.settings(), tmp_path / "resolver", host)
+    resolver = kind(rig.settings(kind), tmp_path / "resolver", host)
     for _ in range(2):
         with resolver:
             pids = resolver.pids()
@@ -181,17 +183,18 @@ def test_stop_leaves_nothing_and_start_again(kind: type[Resolver], rig: Rig, tmp
 def test_taken_port_is_told(kind: type[Resolver], rig: Rig, tmp_path: Path) -> None:
     host = rig.network.resolver
     with (
-        kind(rig.settings(), tmp_path / "one", host),
+        kind(rig.settings(kind), tmp_path / "one", host),
         pytest.raises(EnvironmentLacksError, match=r"port 53 of 127.0.0.1 is taken"),
     ):
-        kind(rig.settings(), tmp_path / "other", host).start()
+        kind(rig.settings(kind), tmp_path / "other", host).start()
 
 
 @ONE_FAMILY
 def test_wrong_anchor_is_told(kind: type[Resolver], rig: Rig, tmp_path: Path) -> None:
     host = rig.network.resolver
-    other = ". IN DS 20326 8 2 e06d44b80b8f1d39a95c0b0d7c65d08458e880409bbc683457104237c7f8ec8d"
-    settings = replace_settings(rig.settings(), trust_anchors=other, deadline_s=2.0)
+    settings = replace_settings(
+        rig.settings(kind), trust_anchors=OTHER_DS if kind.reads_ds else OTHER_DNSKEY, deadline_s=2.0
+    )
     with pytest.raises(SubjectFailedError, match=r"(?s)did not serve the zone \. within 2 s.*SERVFAIL"):
         kind(settings, tmp_path / "resolver", host).start()
     with kind(replace_settings(settings, ready="responds"), tmp_path / "resolver", host) as resolver:
@@ -200,7 +203,7 @@ def test_wrong_anchor_is_told(kind: type[Resolver], rig: Rig, tmp_path: Path) ->
 
 @ONE_FAMILY
 def test_death_is_noticed(kind: type[Resolver], rig: Rig, tmp_path: Path) -> None:
-    with kind(rig.settings(), tmp_path / "resolver", rig.network.resolver) as resolver:
+    with kind(rig.settings(kind), tmp_path / "resolver", rig.network.resolver) as resolver:
         resolver._running().signal(signal.SIGKILL)
         wait_until(lambda: not resolver._running().alive(), lambda: "it did not end")
         with pytest.raises(SubjectFailedError, match="ended by itself by signal 9"):
@@ -300,9 +303,9 @@ def serial_seen(host: Host, resolver: Resolver) -> int | None:
 
 @ONE_FAMILY
 def test_only_managed_keys_have_a_state(rig: Rig, tmp_path: Path) -> None:
-    for name in MANAGING:
+    for kind in (resolver_driver(name) for name in MANAGING):
         with pytest.raises(InputError, match="does not keep its trust anchors up to date"):
-            resolver_driver(name)(rig.settings(), tmp_path, rig.network.resolver).managed_keys()
+            kind(rig.settings(kind), tmp_path, rig.network.resolver).managed_keys()
 
 
 @dataclass(frozen=True)

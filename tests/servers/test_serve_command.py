@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from dnsrig.servers.nsd import Nsd
+from dnsrig.servers.resolvers.registry import resolver_drivers
 
 
 def test_serve_names_its_ports_and_certificate(zones) -> None:
@@ -52,3 +53,13 @@ def test_servers_are_listed_with_what_they_encrypt(dnsrig) -> None:
     nsd = next(row for row in listed["servers"] if row["server"] == "nsd")
     assert nsd["encrypted"] == (["dot"] if nsd["found"] else [])
     assert "dnsdist+SERVER" in dnsrig("servers").out
+
+
+def test_resolvers_and_proxies_are_listed_too(dnsrig) -> None:
+    listed = {row["server"]: row for row in dnsrig("servers", "--json").json["resolvers"]}
+    assert list(listed) == list(resolver_drivers())
+    assert all(row["role"] in {"resolver", "proxy"} for row in listed.values())
+    hickory = listed["hickory-recursor"]
+    assert (hickory["package"], hickory["install"].split()[:3]) == ("", ["cargo", "install", "hickory-dns"])
+    table = dnsrig("servers").out
+    assert (f"not found: {hickory['install']}" in table) != hickory["found"]

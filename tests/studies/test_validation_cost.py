@@ -200,10 +200,17 @@ def test_without_namespaces_it_says_what_is_lacking(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
+def test_who_cannot_be_asked_for_counts_is_not_measured_unless_named(monkeypatch):
+    there = dict.fromkeys(("bind", "hickory-recursor", "unbound"))
+    monkeypatch.setattr("dnsrig.studies.resolving.study.found_resolvers", lambda _: there)
+    assert study("validation-cost").usual_servers() == ("bind", "unbound")
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
         (["--server", "dnsmasq"], 2, "dnsmasq forwards instead"),
+        (["--server", "unbound,hickory-recursor"], 2, "has no statistics that dnsrig can ask for: leave hickory-rec"),
         (["--server", "nonesuch"], 2, "there is no resolver"),
         (["--signed", "half"], 2, "'half' is not one of profile, unsigned, 2010, all"),
         (["--server", "knot-resolver", "--threads", "2"], 2, "one process with one thread"),

@@ -248,7 +248,7 @@ def test_without_any_resolver_the_packages_are_named(capsys, monkeypatch):
     assert run_command_line(["verify", "resolver"]) == 3
     said = capsys.readouterr().err
     assert "no resolver is installed" in said
-    assert all(f"{kind.package} ({name})" in said for name, kind in resolver_drivers("resolver").items())
+    assert all(f"{kind.package or kind.build} ({name})" in said for name, kind in resolver_drivers("resolver").items())
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,8 @@ ASKED_WITH_CD = {f"accepts-{item.removeprefix('F-')}" for item in FORGED} | {
 """Faults that are made by CD, for these names, and one that BIND has itself."""
 DOUBTFUL = {"F-bogus-server"}
 """Items that say so where one name of several was not answered well, as happens on a machine that is busy."""
+UNTOLD = {"hickory-recursor": {"F-cd-cache", "F-cd-denial", "F-dname", "F-ttl-signed", "F-unproven-denial"}}
+"""Items with nothing to look at, as a resolver gives SERVFAIL for their names, which it is known to fail otherwise."""
 ONLY_AT_FIRST = {"F-retries"}
 """Items that are not for a resolver that was asked the same before: it knows by then which servers are silent."""
 NOT_SHOWN = {
@@ -151,9 +153,10 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
 def running(request: pytest.FixtureRequest, tree: Tree, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     kind = resolver_driver(request.param)
     if kind.find() is None:
-        pytest.skip(f"{kind.title} is not installed: install the Debian package {kind.package}")
+        pytest.skip(f"{kind.title} is not installed: {kind.how_to_install()}")
     folder = tmp_path_factory.mktemp(request.param)
-    settings = ResolverSettings(port=53, root_hints=tree.root_hints, trust_anchors=tree.trust_anchor_ds)
+    anchors = tree.trust_anchor_ds if kind.reads_ds else tree.trust_anchor_dnskey
+    settings = ResolverSettings(port=53, root_hints=tree.root_hints, trust_anchors=anchors)
     with (
         resolver_network(tree.addresses) as network,
         TreeServer(tree, network.tree.make_socket) as tree_server,
@@ -207,7 +210,8 @@ def test_right_resolvers_pass_all_items(running: Running) -> None:
     known = known_deviations("resolver", running.server, running.version)
     assert {item: said for item, said in failures.items() if why_known(known, item, said) is None} == {}
     # What costs time cannot be told on a machine that has none.
-    judged = [one for one in results if not one.item.runs_alone and one.item.id not in DOUBTFUL]
+    untold = DOUBTFUL | UNTOLD.get(running.server, set())
+    judged = [one for one in results if not one.item.runs_alone and one.item.id not in untold]
     assert {result.item.id: result.outcome for result in judged if result.outcome.verdict == Verdict.INCONCLUSIVE} == {}
 
 

@@ -13,7 +13,10 @@ from dnsrig.errors import InputError
 from dnsrig.servers.base import Installation, ServedZone, Server, ServerSettings
 from dnsrig.servers.certificates import CertificateKey, make_certificate
 from dnsrig.servers.dnsdist import Dnsdist, find_dnsdist
+from dnsrig.servers.driven import DrivenServer
 from dnsrig.servers.registry import driver, drivers
+from dnsrig.servers.resolvers.base import Resolver
+from dnsrig.servers.resolvers.registry import resolver_drivers
 from dnsrig.servers.transports import ENCRYPTED_TRANSPORTS, LABELS, EncryptedTransport, in_order, listed
 
 WATCH_INTERVAL_S = 0.5
@@ -23,40 +26,62 @@ WATCH_INTERVAL_S = 0.5
 @click.command()
 @json_option
 def servers(as_json: bool) -> None:
-    """List the servers that the rig can drive: which are found, what they encrypt, the package to install.
+    """List the servers that the rig can drive: which are found, what they encrypt, how to install the others.
 
-    dnsdist goes in front of another server: `dnsdist+nsd` names dnsdist in front of NSD.
+    dnsdist goes in front of another server: `dnsdist+nsd` names dnsdist in front of NSD. Resolvers and proxies have
+    their own names: `dnsrig verify` takes them, and the studies of resolvers.
     """
     rows = [_row(name, kind, kind.find()) for name, kind in drivers().items()]
     front = _row(f"{Dnsdist.name}+SERVER", Dnsdist, find_dnsdist())
+    resolvers = [_resolver_row(name, kind, kind.find()) for name, kind in resolver_drivers().items()]
     if as_json:
-        print_json({"servers": rows, "fronts": [front]})
+        print_json({"servers": rows, "fronts": [front], "resolvers": resolvers})
         return
     print_table(
-        ("server", "program", "version", "encrypted", "found at"),
+        ("server", "role", "program", "version", "encrypted", "found at"),
         [
             (
                 str(row["server"]),
+                str(row["role"]),
                 str(row["title"]),
                 str(row["version"] or "-"),
                 listed(frozenset(row["encrypted"])) or "-",
-                str(row["path"]) if row["found"] else f"not found: apt-get install {row['package']}",
+                str(row["path"]) if row["found"] else f"not found: {row['install']}",
             )
-            for row in (*rows, front)
+            for row in (*rows, front, *resolvers)
         ],
     )
 
 
 def _row(name: str, kind: type[Server], installation: Installation | None) -> dict[str, Any]:
     encrypted = kind.encrypted_transports(installation) if installation else frozenset()
+    return _facts(name, "authoritative", kind, installation, encrypted)
+
+
+def _resolver_row(name: str, kind: type[Resolver], installation: Installation | None) -> dict[str, Any]:
+    is_able = installation is not None and kind.role == "resolver"
+    lacking = kind.lacking(installation) if installation else {}
+    encrypted = frozenset(ENCRYPTED_TRANSPORTS) - lacking.keys() if is_able else frozenset()
+    return _facts(name, kind.role, kind, installation, encrypted)
+
+
+def _facts(
+    name: str,
+    role: str,
+    kind: type[DrivenServer],
+    installation: Installation | None,
+    encrypted: frozenset[EncryptedTransport],
+) -> dict[str, Any]:
     return {
         "server": name,
+        "role": role,
         "title": kind.title,
         "found": installation is not None,
         "version": installation.version if installation else None,
         "encrypted": in_order(encrypted),
         "path": str(installation.path) if installation else None,
         "package": kind.package,
+        "install": kind.how_to_install(),
     }
 
 

@@ -111,12 +111,12 @@ def resolver(
 
 
 def _no_target() -> Exception:
-    """Say what can be a target: the resolvers that are there, and the packages of those that are not."""
+    """Say what can be a target: the resolvers that are there, and how those that are not are installed."""
     found = found_resolvers("resolver")
-    packages = [
-        f"{driver.package} ({name})" for name, driver in resolver_drivers("resolver").items() if name not in found
-    ]
-    lacking = f"the Debian packages {', '.join(packages)}" if packages else ""
+    missing = {name: driver for name, driver in resolver_drivers("resolver").items() if name not in found}
+    packages = [f"{driver.package} ({name})" for name, driver in missing.items() if driver.package]
+    builds = [f"{driver.build} ({name})" for name, driver in missing.items() if driver.build]
+    lacking = " or by ".join([*([f"the Debian packages {', '.join(packages)}"] if packages else []), *builds])
     if not found:
         return EnvironmentLacksError(
             f"no resolver is installed that the rig can start: install one of {lacking}, or name the address of yours"

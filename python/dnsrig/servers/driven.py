@@ -34,7 +34,9 @@ class DrivenServer(ABC):
     title: ClassVar[str]
     """The server's name for readers, with its program."""
     package: ClassVar[str]
-    """Debian packages that it needs; empty if it comes with dnsrig."""
+    """Debian packages that it needs; empty if it comes with dnsrig, or if Debian has none of it."""
+    build: ClassVar[str] = ""
+    """The command that builds and installs it, where Debian has no package of it."""
     program: ClassVar[str]
     signs: ClassVar[LogSigns]
     files: ClassVar[Mapping[str, str]]
@@ -51,6 +53,15 @@ class DrivenServer(ABC):
     @abstractmethod
     def find(cls) -> Installation | None:
         """Find the server on this machine; None if it, or a part that it needs, is not installed."""
+
+    @classmethod
+    def how_to_install(cls) -> str:
+        """Give the command by which it comes onto a machine that has it not; empty if it comes with dnsrig."""
+        return cls.build or (cls.package and f"apt-get install {cls.package}")
+
+    @classmethod
+    def _advice(cls) -> str:
+        return cls.build or f"install the Debian package {cls.package}"
 
     @abstractmethod
     def remarks(self) -> list[str]:
@@ -91,7 +102,7 @@ class DrivenServer(ABC):
         if self._installation is None:
             self._installation = self.find()
         if self._installation is None:
-            raise EnvironmentLacksError(f"{self.title} is not installed: install the Debian package {self.package}")
+            raise EnvironmentLacksError(f"{self.title} is not installed: {self._advice()}")
         return self._installation
 
     @property
@@ -164,7 +175,7 @@ class DrivenServer(ABC):
         if not argv:
             return
         if programs.find_program(argv[0]) is None:
-            raise EnvironmentLacksError(f"{argv[0]} is not installed: install the Debian package {self.package}")
+            raise EnvironmentLacksError(f"{argv[0]} is not installed: {self._advice()}")
         status, said = self._helper(argv)
         if status != 0:
             raise command_failure(self._versioned_title(), argv, said)

@@ -58,8 +58,8 @@ def driver(name: str) -> type[Server]:
         return known[name]
     if name.lower() == "hickory":
         raise InputError(
-            "there is no driver for Hickory DNS: the server that comes with dnsrig is `embedded`, for the "
-            "reasons in docs/decisions/embedded-server.md"
+            "there is no driver for Hickory DNS as an authoritative server: the one that comes with dnsrig is "
+            "`embedded`, for the reasons in docs/decisions/embedded-server.md; as a resolver it is `hickory-recursor`"
         )
     near = difflib.get_close_matches(name.lower(), [*known, *OTHER_NAMES], n=3, cutoff=0.5)
     meant = list(dict.fromkeys(OTHER_NAMES.get(candidate, candidate) for candidate in near))

@@ -107,14 +107,14 @@ def resolver_target(
             yield ResolverTarget(title, subject, known, limit_s, lateness)
         return
     tree = make_tree(folder, TREE_PREFIX)
+    kind = resolver_driver(target)
     settings = ResolverSettings(
         addresses=(CLIENT_ADDRESS,),
         port=PORT,
         root_hints=tree.root_hints,
-        trust_anchors=tree.trust_anchor_ds,
+        trust_anchors=tree.trust_anchor_ds if kind.reads_ds else tree.trust_anchor_dnskey,
         udp_limit=udp_limit,
     )
-    kind = resolver_driver(target)
     with (
         resolver_network(tree.addresses) as network,
         TreeServer(tree, network.tree.make_socket) as served,

@@ -100,7 +100,8 @@ def warn_of_files(files: Sequence[dict[str, Any]]) -> None:
     for name, times in named.items():
         if times > 1:
             click.echo(
-                f"warning: {name} is given {times} times: what is in it by UDP is taken as often, TCP counts as sent again",
+                f"warning: {name} is given {times} times: what is in it by UDP is taken as often, TCP counts as sent "
+                "again",
                 err=True,
             )
     for file in files:

@@ -39,6 +39,10 @@ class Resolver(DrivenServer):
     """Whether `udp_limit` of its settings can be set."""
     can_manage_anchors: ClassVar[bool] = False
     """Whether it keeps trust anchors up to date (RFC 5011)."""
+    can_count: ClassVar[bool] = True
+    """Whether a resolver can be asked what it counts (`statistics` of its settings)."""
+    reads_ds: ClassVar[bool] = True
+    """Whether its trust anchors may be DS records; otherwise they are DNSKEY records."""
 
     def __init__(self, settings: ResolverSettings, folder: Path, host: Host | None = None) -> None:
         """Make the driver; nothing is written or started yet.
@@ -71,6 +75,8 @@ class Resolver(DrivenServer):
             raise InputError(f"{self.title} is driven as a proxy: size of cache, prefetch, statistics are of resolvers")
         elif settings.encrypted_ports:
             raise InputError(f"{self.title} is driven as a proxy: encrypted transports are of resolvers")
+        if settings.statistics and not self.can_count:
+            raise InputError(f"{self.title} has no statistics that dnsrig can ask for")
         if self.validates and not self.can_validate:
             raise InputError(f"{self.title} does not validate")
         if self.validates and not settings.anchors:

@@ -9,12 +9,14 @@ from dnsrig.servers.resolvers.base import Resolver
 from dnsrig.servers.resolvers.bind import BindResolver
 from dnsrig.servers.resolvers.dnsdist import DnsdistProxy
 from dnsrig.servers.resolvers.dnsmasq import Dnsmasq
+from dnsrig.servers.resolvers.hickory import HickoryRecursor
 from dnsrig.servers.resolvers.knot_resolver import KnotResolver
 from dnsrig.servers.resolvers.powerdns_recursor import PowerDnsRecursor
 from dnsrig.servers.resolvers.unbound import UnboundForwarder, UnboundResolver
 
 DRIVERS: tuple[type[Resolver], ...] = (
     BindResolver,
+    HickoryRecursor,
     KnotResolver,
     PowerDnsRecursor,
     UnboundResolver,
@@ -25,6 +27,8 @@ DRIVERS: tuple[type[Resolver], ...] = (
 OTHER_NAMES = {
     "named": "bind",
     "bind9": "bind",
+    "hickory": "hickory-recursor",
+    "hickory-dns": "hickory-recursor",
     "kresd": "knot-resolver",
     "knot_resolver": "knot-resolver",
     "knot": "knot-resolver",

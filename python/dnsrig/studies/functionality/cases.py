@@ -162,4 +162,4 @@ def _is_there(name: str, role: Role) -> bool:
 
 def _how_to_install(name: str, role: Role) -> str:
     kind = _kind(name, role)
-    return "" if kind is None else f"{kind.title} is not installed: apt-get install {kind.package}"
+    return "" if kind is None else f"{kind.title} is not installed: {kind.how_to_install()}"

@@ -43,15 +43,21 @@ class ResolverStudy(Study[Settings]):
     settings_type: ClassVar[type[StudySettings]] = ResolverStudySettings
 
     def usual_servers(self) -> tuple[str, ...]:
-        """Name the resolvers on this machine."""
-        return tuple(found_resolvers("resolver"))
+        """Name the resolvers on this machine that can be asked what they count."""
+        return tuple(name for name in found_resolvers("resolver") if resolver_driver(name).can_count)
 
     def require(self, names: Sequence[str]) -> None:
-        """Raise InputError for what is no resolver, EnvironmentLacksError (with the package) for a missing one."""
+        """Raise InputError for what is no resolver or does not count, EnvironmentLacksError for a missing one."""
         kinds = [resolver_driver(name) for name in dict.fromkeys(names)]
         proxies = [kind.name for kind in kinds if kind.role != "resolver"]
         if proxies:
             raise InputError(f"{self.name} measures resolvers: {', '.join(proxies)} forwards instead")
+        silent = [kind for kind in kinds if not kind.can_count]
+        if silent:
+            raise InputError(
+                f"{self.name} reads what resolvers count themselves, and {silent[0].title} has no statistics that "
+                f"dnsrig can ask for: leave {silent[0].name} out of --server"
+            )
         missing = [kind for kind in kinds if kind.find() is None]
         if missing:
             titles, packages = ", ".join(kind.title for kind in missing), " ".join(kind.package for kind in missing)

@@ -174,15 +174,17 @@ from pathlib import Path
 from dnsrig.hosts.local import LocalHost
 folder = Path({str(tmp_path)!r})
 process = LocalHost().spawn([sys.executable, "-c", {FAMILY!r}], folder=folder, log=folder / "log", cpus=None)
-while len(process.pids()) < 4:
+while not {{"ready", "daemon"}} <= set(process.log_tail().split()) or len(family := process.pids()) != 4:
     time.sleep(0.01)
-print(*process.pids(), flush=True)
+print(*family, flush=True)
 time.sleep(600)
 """
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as owner:
-        family = [int(pid) for pid in owner.stdout.readline().split()]
-        assert len(family) == 4
-        owner.send_signal(number)
+        try:
+            family = [int(pid) for pid in owner.stdout.readline().split()]
+        finally:
+            owner.send_signal(number)
+    assert len(family) == 4
     wait_until(lambda: not any(processes.is_live(pid) for pid in family), "the family's end")
 
 

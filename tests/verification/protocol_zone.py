@@ -44,6 +44,9 @@ ns1.secure A 192.0.2.5
 insecure NS ns1.insecure
 ns1.insecure A 192.0.2.6
 ns1.insecure AAAA 2001:db8::6
+zz-insecure NS ns1
+zz-secure NS ns1
+zz-secure DS 12346 13 2 fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210
 {texts}
 """
 

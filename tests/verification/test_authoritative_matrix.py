@@ -14,7 +14,7 @@ from dnsrig.servers.registry import driver, drivers
 from dnsrig.servers.resolvers.registry import resolver_drivers
 from dnsrig.verification.deviations import deviating_items, deviations
 from dnsrig.verification.exchange import Endpoint
-from dnsrig.verification.faults import dnssec, dnssec_delegations, dnssec_denials
+from dnsrig.verification.faults import dnssec, dnssec_deep, dnssec_delegations, dnssec_denials
 from dnsrig.verification.faults.catalogue import all_faults, faults_of
 from dnsrig.verification.faults.relay import NO_FAULT
 from dnsrig.verification.faults.zone_catalogue import zone_faults
@@ -36,7 +36,9 @@ ALL_LANDMARKS = "all-landmarks"
 FAULTS = {
     # All faults, with a zone that has every landmark; the other is a variant of the rig's.
     ALL_LANDMARKS: [fault.name for fault in faults_of("authoritative")],
-    "nsec3": [fault.name for topic in (dnssec, dnssec_delegations, dnssec_denials) for fault in topic.FAULTS],
+    "nsec3": [
+        fault.name for topic in (dnssec, dnssec_deep, dnssec_delegations, dnssec_denials) for fault in topic.FAULTS
+    ],
 }
 NOT_SHOWN_BY_ALL = {"A-cookie", "A-nsid"}
 """Items about what servers may leave out, and do as shipped."""

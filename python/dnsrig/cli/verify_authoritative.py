@@ -1,6 +1,7 @@
 """`dnsrig verify authoritative`."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +31,11 @@ from dnsrig.servers.registry import drivers
 from dnsrig.verification.discovery import ToldNames
 from dnsrig.verification.given_names import name_of
 from dnsrig.verification.item import KnownItem
+from dnsrig.verification.landmarks import SEED
 from dnsrig.verification.said_version import told_version
 from dnsrig.verification.targets import Told, authoritative_target, is_of_rig
 from dnsrig.verification.tsig_keys import key_of_file, key_of_words
+from dnsrig.verification.verification import Verification
 
 CUTS = "delegations"
 OF_ADDRESSES = {
@@ -85,6 +88,13 @@ OF_ADDRESSES = {
 )
 @click.option("--tsig", metavar="[ALG:]NAME:SECRET", default=None, help="TSIG key for zone transfers (see dig -y).")
 @click.option("--tsig-file", type=EXISTING_FILE, default=None, help="The same in a file, as tsig-keygen writes it.")
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    default=SEED,
+    show_default=True,
+    help="By which is drawn what of a zone of more than 500 RRsets is asked for: the same each time.",
+)
 @server_version_option("NSD 4.6.1")
 @raised_limits_option
 @verify_options
@@ -100,6 +110,7 @@ def authoritative(
     empties: tuple[str, ...],
     tsig: str | None,
     tsig_file: str | None,
+    seed: int,
     server_version: str | None,
     **options: Any,  # noqa: ANN401 (click passes what the shared options name)
 ) -> int:
@@ -137,7 +148,7 @@ def authoritative(
     version = None if server_version is None else told_version(server_version)
     told_names = ToldNames(tuple(map(name_of, delegations)), tuple(map(_named, names)), tuple(map(name_of, empties)))
     key = _key(tsig, tsig_file)
-    told = Told(zone, _path(zone_file), _path(ds), servers, told_names, key, version)
+    told = Told(zone, _path(zone_file), _path(ds), servers, told_names, key, version, seed)
     return verify_each(targets, lambda target, keep: _verify(target, port, told, wishes, keep), wishes)
 
 
@@ -164,8 +175,11 @@ def _path(given: str | None) -> Path | None:
 
 
 def _verify(target: str, port: int, told: Told, wishes: Wishes, keep: Keep) -> None:
+    def keep_with_seed(found: Verification) -> None:
+        keep(replace(found, seed=told.seed))
+
     def verify(items: Sequence[KnownItem], udp_limit: int | None = None) -> None:
-        trial = Trial("authoritative", titled(target, udp_limit), keep)
+        trial = Trial("authoritative", titled(target, udp_limit), keep_with_seed)
         # A second server takes a second or two to start.
         has_secondary = any("peers" in known.item.needs for known in items)
         with (

@@ -18,7 +18,7 @@ from dnsrig.errors import InputError
 from dnsrig.verification.asker import Asker, name_below, random_label
 from dnsrig.verification.denial import beyond, is_between, types_of
 from dnsrig.verification.exchange import Exchange
-from dnsrig.verification.landmarks import Landmarks, find_landmarks
+from dnsrig.verification.landmarks import SEED, Landmarks, find_landmarks
 from dnsrig.verification.malformed import malformed_records
 from dnsrig.verification.queries import USUAL_PAYLOAD, Query
 
@@ -76,7 +76,7 @@ class ToldNames:
 NOTHING_TOLD = ToldNames()
 
 
-def discover(asker: Asker, origin: dns.name.Name, told: ToldNames = NOTHING_TOLD) -> Landmarks:
+def discover(asker: Asker, origin: dns.name.Name, told: ToldNames = NOTHING_TOLD, seed: int = SEED) -> Landmarks:
     """Ask for what the user names and what a zone usually has, and go along its NSEC chain, if it has one.
 
     What the user names is asked for in any case; the rest takes some seconds at most, and what is not found by then is
@@ -89,7 +89,7 @@ def discover(asker: Asker, origin: dns.name.Name, told: ToldNames = NOTHING_TOLD
     hasty = replace(asker, udp_waits_s=UDP_WAITS_S, tcp_wait_s=TCP_WAIT_S)
     search = _Search(hasty, origin)
     if not search.is_answered():
-        return Landmarks(origin)
+        return Landmarks(origin, seed=seed)
     found = [one for cut in told.delegations for one in search.delegated(cut)]
     found += [one for name, rtype in told.there for one in search.named(name, rtype)]
     search.deadline = time.monotonic() + LONGEST_S
@@ -102,7 +102,7 @@ def discover(asker: Asker, origin: dns.name.Name, told: ToldNames = NOTHING_TOLD
     cuts = {name for name, rtype, _ in found if rtype == RdataType.NS and name != origin}
     found += [one for cut in sorted(cuts - search.clear) for one in search.ask(cut, RdataType.DS)]
     unclear, told_cuts = cuts - search.clear, told.delegations
-    marks = find_landmarks(origin, _unique(found), is_whole=False, unclear=unclear, told_cuts=told_cuts)
+    marks = find_landmarks(origin, _unique(found), is_whole=False, unclear=unclear, told_cuts=told_cuts, seed=seed)
     return told.believed(marks)
 
 

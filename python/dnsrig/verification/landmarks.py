@@ -1,8 +1,8 @@
 """Places in a zone that items ask for: a host, a delegation, a wildcard, a name that is not there."""
 
-import random
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from random import Random
 
 import dns.name
 import dns.rdata
@@ -13,6 +13,7 @@ from dns.rdtypes.ANY.NSEC3 import NSEC3
 from dns.rdtypes.ANY.SOA import SOA
 
 from dnsrig.verification.denial import SHA1_DIGEST, Types, hash_of_owner, nsec3_hash, types_of
+from dnsrig.verification.doubts import Doubts
 
 HOST_TYPES = (RdataType.A, RdataType.AAAA, RdataType.TXT, RdataType.MX, RdataType.SRV, RdataType.CAA)
 """Types of which one is asked where any existing RRset will do, the first that there is."""
@@ -20,6 +21,10 @@ PROOF_TYPES = {RdataType.RRSIG, RdataType.NSEC, RdataType.NSEC3}
 """Types that come with others' answers; asked for alone, servers differ in what they give (RFC 8482 section 7)."""
 UNUSED_TYPE = RdataType.make(65_280)
 """Of the range for private use (RFC 6895 section 3.1): no zone has it unless for tests."""
+
+
+SEED = 1
+"""By which is drawn what of a large zone is looked at, unless the user gives another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +65,7 @@ class Landmarks:
     places: list[Place] = field(default_factory=list)
     """RRsets that are there, with their data: all of a small zone, a random choice of a large one; DS at delegations,
     whether it is there or not, but no NSEC, NSEC3 and RRSIG records and nothing below a delegation or DNAME. First
-    comes DS at `told_cuts` and `doubtful_cuts`."""
+    comes DS at `told_cuts` and `doubtful_cuts`, then what is at the names of `doubts`."""
     places_in_all: int = 0
     """So many such RRsets there are."""
     cuts: frozenset[dns.name.Name] = frozenset()
@@ -69,6 +74,8 @@ class Landmarks:
     """Delegations that the user names: they are looked at in any case."""
     doubtful_cuts: tuple[dns.name.Name, ...] = ()
     """Delegations, some of them, whose NSEC or NSEC3 record lists other types in the zone's data than are there."""
+    doubts: Doubts = field(default_factory=Doubts)
+    """What is doubtful in the zone's data, where these were looked at as a whole."""
     glue_places: list[Place] = field(default_factory=list)
     """Addresses below the delegation of `glue`."""
     nsec3_parameters: frozenset[tuple[int, int, bytes]] = frozenset()
@@ -80,6 +87,8 @@ class Landmarks:
     """Of the SOA record that was found."""
     is_whole: bool = False
     """Whether the landmarks were taken from the zone's data, not found by asking."""
+    seed: int = SEED
+    """By which items draw, too, what they look at: the same of the same zone each time."""
     is_filled: bool = False
     """Whether they were found by asking, and what that did not find was looked for in the zone's data."""
 
@@ -125,13 +134,15 @@ def find_landmarks(
     is_whole: bool = True,
     unclear: Collection[dns.name.Name] = (),
     told_cuts: Collection[dns.name.Name] = (),
+    seed: int = SEED,
+    doubts: Doubts | None = None,
 ) -> Landmarks:
     """Look through a zone's RRsets, with absolute names; `is_whole` says whether these are all that it has.
 
     Of the delegations `unclear` it is not known whether they have DS records. Those of `told_cuts` that are delegations
-    come first everywhere.
+    come first everywhere, and places with `doubts`. By `seed` is drawn which other places are kept of a large zone.
     """
-    found = Landmarks(origin, is_whole=is_whole)
+    found = Landmarks(origin, is_whole=is_whole, seed=seed, doubts=doubts or Doubts())
     sizes: dict[tuple[dns.name.Name, RdataType], int] = {}
     data: _Data = {}
     for name, rtype, rdatas in rrsets:
@@ -203,13 +214,19 @@ def _note_data(found: Landmarks, visible: Iterable[Place], data: _Data) -> None:
 
 def _drawn(found: Landmarks, others: Sequence[Place]) -> list[Place]:
     """Give what of a zone is asked for: of delegations and of other RRsets half each, or all where these are fewer."""
-    first = list(dict.fromkeys([*found.told_cuts, *found.doubtful_cuts]))[:PLACES_KEPT]
-    cuts = [Place(cut, RdataType.DS) for cut in found.cuts - set(first)]
-    room = PLACES_KEPT - len(first)
+    first = list(dict.fromkeys([*found.told_cuts, *found.doubtful_cuts]))
+    doubtful = set(found.doubts.names)
+    first = [*first, *sorted((doubtful & found.cuts) - set(first))][:PLACES_KEPT]
+    early = [place for place in others if place.name in doubtful][: PLACES_KEPT - len(first)]
+    others = [place for place in others if place.name not in doubtful]
+    # A set has another order in each process.
+    cuts = [Place(cut, RdataType.DS) for cut in sorted(found.cuts - set(first))]
+    room = PLACES_KEPT - len(first) - len(early)
     for_cuts = min(len(cuts), max(room // 2, room - len(others)))
-    chosen = random.sample(cuts, for_cuts) + random.sample(others, min(len(others), room - for_cuts))
+    by_lot = Random(found.seed)
+    chosen = by_lot.sample(cuts, for_cuts) + by_lot.sample(others, min(len(others), room - for_cuts))
     in_order = sorted(chosen, key=lambda place: (place.name, place.rtype))
-    return [*(Place(cut, RdataType.DS) for cut in first), *in_order]
+    return [*(Place(cut, RdataType.DS) for cut in first), *early, *in_order]
 
 
 def _first_cut(cuts: set[dns.name.Name], told: Sequence[dns.name.Name]) -> dns.name.Name | None:

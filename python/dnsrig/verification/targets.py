@@ -24,11 +24,12 @@ from dnsrig.verification.addresses import endpoint_of, is_address, others_of
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.deviations import KnownFailures, known_deviations, why_known
 from dnsrig.verification.discovery import NOTHING_TOLD, ToldNames, discover
+from dnsrig.verification.doubts import doubts_of
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.given_names import name_of
 from dnsrig.verification.habits import Habits
 from dnsrig.verification.item import KnownItem
-from dnsrig.verification.landmarks import Landmarks, find_landmarks
+from dnsrig.verification.landmarks import SEED, Landmarks, find_landmarks
 from dnsrig.verification.lateness import Lateness
 from dnsrig.verification.queries import Query
 from dnsrig.verification.reach import time_limit_s
@@ -85,6 +86,8 @@ class Told:
     """Signs queries for zone transfers from a server at an address."""
     version: SaidVersion | None = None
     """What a server at an address is; None: as it says."""
+    seed: int = SEED
+    """By which is drawn what of a large zone is looked at."""
 
 
 def is_of_rig(target: str) -> bool:
@@ -161,12 +164,12 @@ def _at_address(target: str, port: int, told: Told) -> AuthoritativeTarget:
     endpoint = endpoint_of(target, port, drivers())
     peers = _peers(told, port, endpoint)
     asker = Asker(endpoint, habits=Habits())
-    of_file = None if told.zone_file is None else landmarks_of_file(told.zone_file, origin, told.names.delegations)
+    of_file = None if told.zone_file is None else landmarks_of_file(told.zone_file, origin, told)
     given_ds = None if told.ds_file is None else ds_of_file(told.ds_file, origin)
     simplest = Query(name=origin, rtype=RdataType.SOA, payload=None)
     # Before anything else: what is not there would be waited for again with each question.
     limit_s = time_limit_s(asker, simplest, target, f"is a server there, and does it serve {origin}?")
-    landmarks = discover(asker, origin, told.names) if of_file is None else of_file
+    landmarks = discover(asker, origin, told.names, told.seed) if of_file is None else of_file
     subject = AuthoritativeSubject(asker, landmarks, peers, given_ds=given_ds, tsig=told.tsig)
     if of_file is None:
         # A transfer shows what asking did not find; what was found does not rest on it.
@@ -191,11 +194,14 @@ def _zones(told: Told, folder: Path) -> Sequence[RigZone]:
                 raise InputError(
                     f"{option} {value}: a server that the rig starts needs --zone-file with the zone's data"
                 )
-        return list(make_zones(folder).values())
+        zones = list(make_zones(folder).values())
+        for one in zones:
+            one.landmarks.seed = told.seed
+        return zones
     require_plain_file("--zone-file", told.zone_file)
     origin = name_of(_core.zone_apex(told.zone_file) if told.zone is None else told.zone)
     ds = () if told.ds_file is None else ds_of_file(told.ds_file, origin)
-    landmarks = landmarks_of_file(told.zone_file, origin, told.names.delegations)
+    landmarks = landmarks_of_file(told.zone_file, origin, told)
     return [RigZone(origin, told.zone_file, landmarks, ds)]
 
 
@@ -219,7 +225,7 @@ def ds_of_file(path: Path, origin: dns.name.Name) -> tuple[DS, ...]:
     return found
 
 
-def landmarks_of_file(path: Path, origin: dns.name.Name, told_cuts: Sequence[dns.name.Name] = ()) -> Landmarks:
+def landmarks_of_file(path: Path, origin: dns.name.Name, told: Told) -> Landmarks:
     """Find landmarks in a zone file; delegations that the user names are among those that are asked for.
 
     Raises:
@@ -235,8 +241,10 @@ def landmarks_of_file(path: Path, origin: dns.name.Name, told_cuts: Sequence[dns
         raise_interruption(error)
         raise InputError(f"{path}: {error}") from error
     rrsets = ((name, rdataset.rdtype, rdataset) for name, node in zone.nodes.items() for rdataset in node.rdatasets)
-    found = find_landmarks(origin, rrsets, told_cuts=told_cuts)
-    for cut in told_cuts:
+    found = find_landmarks(
+        origin, rrsets, told_cuts=told.names.delegations, seed=told.seed, doubts=doubts_of(zone, path)
+    )
+    for cut in told.names.delegations:
         if cut not in found.cuts:
             raise InputError(f"--delegation {cut}: {path} has no such delegation; name one of it, or leave it out")
     return found

@@ -41,6 +41,8 @@ class Verification:
     """When, with its time zone."""
     endpoint: Endpoint | None = field(default=None, kw_only=True)
     """What was asked; None if that was never known. Of what the rig starts it may be in a network namespace."""
+    seed: int | None = field(default=None, kw_only=True)
+    """By which was drawn what of a large zone was looked at; None where nothing is drawn."""
     command: tuple[str, ...] = field(default=(), kw_only=True)
     """The command line as typed, without secrets; empty where it was none for this target alone."""
     incomplete: str = field(default="", kw_only=True)

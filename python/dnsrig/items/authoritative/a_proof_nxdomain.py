@@ -1,13 +1,15 @@
 """A-proof-nxdomain: denial of a name."""
 
+import dns.name
 import dns.rcode
 from dns.rdatatype import RdataType
 
 from dnsrig.items.authoritative._answers import denied_name
+from dnsrig.items.authoritative._deep import deep_names
 from dnsrig.items.authoritative._denials import is_compact_denial, is_made_there, judge, records_in, unusable
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
-from dnsrig.verification.verdicts import Outcome, Severity, failed, not_applicable
+from dnsrig.verification.verdicts import Outcome, Severity, Verdict, failed, not_applicable
 
 ITEM = Item(
     id="A-proof-nxdomain",
@@ -18,13 +20,18 @@ ITEM = Item(
     severity=Severity.ERROR,
     consequence="Validators give SERVFAIL instead of NXDOMAIN: clients try again and again, and search lists fail.",
     procedure=(
-        "A name that does not exist is asked for with DO. NSEC: one record covers the name, one the wildcard at the "
+        "Names that do not exist are asked for with DO: one label and two labels below the apex, and below a host, an "
+        "alias, the deepest name that is known, and empty non-terminals. NSEC: one record covers the name, one the "
+        "wildcard at the "
         "closest encloser. NSEC3: one matches the closest encloser, one covers the next closer name, one the "
         "wildcard. NOERROR with an NSEC record at the name that has the type NXNAME is compact denial, and "
         "right; so is "
         "one that ends right behind the name, which servers that sign on the fly gave before that."
     ),
-    dig=("dig @{server} -p {port} absent.{zone} A +norec +dnssec",),
+    dig=(
+        "dig @{server} -p {port} absent.{zone} A +norec +dnssec",
+        "dig @{server} -p {port} deep.absent.{host} A +norec +dnssec",
+    ),
     needs=("signatures",),
     faults=(
         "strips-denial",
@@ -32,6 +39,9 @@ ITEM = Item(
         "lacks-next-closer-denial",
         "lacks-wildcard-denial",
         "lacks-closest-encloser",
+        "strips-deep-denial",
+        "lacks-deep-wildcard-denial",
+        "lacks-deep-encloser",
         "noerror-for-nxdomain",
         "nsec3param-of-no-chain",
     ),
@@ -39,8 +49,18 @@ ITEM = Item(
 
 
 def check(subject: AuthoritativeSubject) -> Outcome:
-    """Ask for the name and judge the proof."""
-    name = denied_name(subject)
+    """Ask for the names and judge the proofs."""
+    outcome = _judged(subject, denied_name(subject))
+    if outcome.verdict not in {Verdict.PASS, Verdict.NOT_APPLICABLE}:
+        return outcome
+    for name in deep_names(subject):
+        deeper = _judged(subject, name)
+        if deeper.verdict is Verdict.FAIL:
+            return deeper
+    return outcome
+
+
+def _judged(subject: AuthoritativeSubject, name: dns.name.Name) -> Outcome:
     exchange = subject.answers.get(name, RdataType.A)
     outcome = unusable(subject, exchange)
     if outcome is not None:

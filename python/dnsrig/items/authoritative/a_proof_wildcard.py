@@ -1,11 +1,15 @@
 """A-proof-wildcard: answers made from a wildcard."""
 
+import dns.name
+
 from dnsrig.items.authoritative._answers import expanded_name
+from dnsrig.items.authoritative._deep import deep_expanded_names
 from dnsrig.items.authoritative._denials import judge, unusable
 from dnsrig.verification.item import Item
+from dnsrig.verification.landmarks import Place
 from dnsrig.verification.signatures import expanded_from, signed_rrsets
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
-from dnsrig.verification.verdicts import Outcome, Severity, inconclusive, not_applicable
+from dnsrig.verification.verdicts import Outcome, Severity, Verdict, inconclusive, not_applicable
 
 ITEM = Item(
     id="A-proof-wildcard",
@@ -16,24 +20,41 @@ ITEM = Item(
     severity=Severity.ERROR,
     consequence="Validators reject the answer: none of the names that stand on the wildcard resolves for their users.",
     procedure=(
-        "A name to which the zone's wildcard is expanded is asked for with DO. The Labels field of the signature "
-        "tells the closest encloser; an NSEC record covers the name, or an NSEC3 record the next closer name."
+        "Names to which the zone's wildcard is expanded, one, two and three labels below its parent, are asked for "
+        "with DO. The Labels field of the signature tells the closest encloser; an NSEC record covers the name, or an "
+        "NSEC3 record the next closer name."
     ),
-    dig=("dig @{server} -p {port} absent.{wildcard_parent} {type} +norec +dnssec",),
+    dig=(
+        "dig @{server} -p {port} absent.{wildcard_parent} {type} +norec +dnssec",
+        "dig @{server} -p {port} deep.absent.{wildcard_parent} {type} +norec +dnssec",
+    ),
     needs=("signatures", "wildcard"),
     faults=(
         "strips-denial",
         "strips-wildcard-denial",
+        "strips-deep-wildcard-denial",
         "nsec3param-of-no-chain",
     ),
 )
 
 
 def check(subject: AuthoritativeSubject) -> Outcome:
-    """Ask for a name that the wildcard stands for and judge the proof."""
+    """Ask for names that the wildcard stands for and judge the proofs."""
     name, place = expanded_name(subject), subject.place("wildcard")
     if name is None:
         return not_applicable("The zone has no wildcard.")
+    outcome = _judged(subject, name, place)
+    if outcome.verdict is not Verdict.PASS:
+        return outcome
+    for deeper in deep_expanded_names(subject):
+        # Whether the wildcard stands for such names at all is A-wildcard's to tell.
+        further = _judged(subject, deeper, place)
+        if further.verdict is Verdict.FAIL:
+            return further
+    return outcome
+
+
+def _judged(subject: AuthoritativeSubject, name: dns.name.Name, place: Place) -> Outcome:
     exchange = subject.answers.get(name, place.rtype)
     outcome = unusable(subject, exchange)
     if outcome is not None or exchange.message is None:

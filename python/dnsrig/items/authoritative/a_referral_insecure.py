@@ -1,12 +1,18 @@
 """A-referral-insecure: referrals to unsigned zones."""
 
+from functools import partial
+
+import dns.name
+import dns.rcode
 from dns.rdatatype import RdataType
 
 from dnsrig.items.authoritative._answers import child_of
+from dnsrig.items.authoritative._deep import referrals_with_do
 from dnsrig.items.authoritative._denials import judge, unusable
+from dnsrig.verification.denial import DenialRecords, Proof
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject, rrset_of
-from dnsrig.verification.verdicts import Outcome, Severity, inconclusive, not_applicable
+from dnsrig.verification.verdicts import Outcome, Severity, Verdict, inconclusive, not_applicable, passed
 
 ITEM = Item(
     id="A-referral-insecure",
@@ -17,7 +23,8 @@ ITEM = Item(
     severity=Severity.WARNING,
     consequence="Validators need one more query for each zone below; some give SERVFAIL.",
     procedure=(
-        "A name below an insecure delegation is asked for with DO. A record matches the delegation: its bitmap has "
+        "A name below each delegation that is known is asked for with DO, or below 50 of them. Where a query for DS "
+        "gets none, neither does the referral, and a record matches the delegation: its bitmap has "
         "NS, and neither DS nor SOA; or an NSEC3 record with the Opt-Out flag covers the next closer name."
     ),
     dig=("dig @{server} -p {port} absent.{delegation} A +norec +dnssec",),
@@ -25,7 +32,11 @@ ITEM = Item(
     faults=(
         "strips-denial",
         "referral-without-ds",
+        "some-referrals-without-ds",
         "lacks-ds-denial",
+        "cut-bitmap-without-ns",
+        "cut-bitmap-lists-ds",
+        "ds-lost",
         "nsec3param-of-no-chain",
     ),
 )
@@ -42,4 +53,24 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         return not_applicable(f"The server has the zone {name} too, so it does not refer to it.", exchange)
     if rrset_of(exchange, "authority", name, RdataType.DS) is not None:
         return not_applicable(f"{name} has DS records now.", exchange)
-    return judge(subject, exchange, lambda records: records.no_ds(name), f"that {name} has no DS")
+    outcome = judge(subject, exchange, partial(_prove, name), f"that {name} has no DS")
+    if outcome.verdict is not Verdict.PASS:
+        return outcome
+    insecure = 1
+    for cut, further in referrals_with_do(subject):
+        if cut == name or rrset_of(further, "authority", cut, RdataType.DS) is not None:
+            continue
+        asked = subject.answers.get(cut, RdataType.DS)
+        if asked.message is None or asked.message.answer or asked.rcode != dns.rcode.NOERROR:
+            # That a secure delegation lacks its DS records is A-referral-secure's to tell.
+            continue
+        judged = judge(subject, further, partial(_prove, cut), f"that {cut} has no DS")
+        if judged.verdict is Verdict.FAIL:
+            return judged
+        insecure += 1
+    more = f" The referrals to {insecure} insecure delegations do." if insecure > 1 else ""
+    return passed(f"{outcome.reason}{more}", exchange)
+
+
+def _prove(cut: dns.name.Name, records: DenialRecords) -> Proof:
+    return records.no_ds(cut)

@@ -3,6 +3,7 @@
 from dns.rdatatype import RdataType
 
 from dnsrig.items.authoritative._answers import child_of
+from dnsrig.items.authoritative._deep import referrals_with_do
 from dnsrig.items.authoritative._denials import unusable
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject, rrset_of
@@ -12,19 +13,22 @@ ITEM = Item(
     id="A-referral-secure",
     role="authoritative",
     group="DNSSEC: delegations",
-    requirement="With DO a referral to a secure delegation has its DS records in the authority section.",
+    requirement="With DO a referral to a secure delegation has its DS records, signed, in the authority section.",
     references=("RFC 4035 section 3.1.4",),
     severity=Severity.WARNING,
     consequence="Validators need one more query for each zone, and may take it for unsigned until they ask.",
-    procedure="A name below a secure delegation is asked for with DO.",
+    procedure=(
+        "A name below each delegation that is known is asked for with DO, or below 50 of them. Where a query for DS "
+        "is answered with DS records, the referral has them with their signatures."
+    ),
     dig=("dig @{server} -p {port} absent.{secure_delegation} A +norec +dnssec",),
     needs=("signatures", "secure_delegation"),
-    faults=("referral-without-ds",),
+    faults=("referral-without-ds", "some-referrals-without-ds", "some-referrals-without-ds-signature"),
 )
 
 
 def check(subject: AuthoritativeSubject) -> Outcome:
-    """Ask for a name below."""
+    """Ask for names below."""
     name = subject.name("secure_delegation")
     exchange = subject.answers.get(child_of(name, subject.denied_label), RdataType.A)
     outcome = unusable(subject, exchange)
@@ -34,4 +38,15 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         return not_applicable(f"The server has the zone {name} too, so it does not refer to it.", exchange)
     if rrset_of(exchange, "authority", name, RdataType.DS) is None:
         return failed(f"The referral to {name} is without its DS records.", exchange)
-    return passed(f"The referral to {name} has its DS records.", exchange)
+    secure = 0
+    for cut, further in [(name, exchange), *referrals_with_do(subject)]:
+        if rrset_of(further, "authority", cut, RdataType.DS) is None:
+            asked = subject.answers.get(cut, RdataType.DS)
+            if rrset_of(asked, "answer", cut, RdataType.DS) is not None:
+                return failed(f"The referral to {cut} is without its DS records.", further, asked)
+            continue
+        if rrset_of(further, "authority", cut, RdataType.RRSIG, RdataType.DS) is None:
+            return failed(f"The referral to {cut} has its DS records without signatures.", further)
+        secure += cut != name or further is exchange
+    referrals = "referral to a secure delegation has" if secure == 1 else "referrals to secure delegations have"
+    return passed(f"{secure} {referrals} signed DS records.", exchange)

@@ -60,7 +60,8 @@ def _restore_question(answer: dns.message.Message) -> None:
     answer.question[0].rdtype = RdataType.DS
 
 
-def _strip_referral(answer: dns.message.Message) -> None:
+def strip_referral(answer: dns.message.Message) -> None:
+    """Leave DS records, or the proof that there are none, out of a referral."""
     if is_referral(answer):
         without_denial(answer)
         section = without_types(answer.authority, RdataType.DS)
@@ -126,7 +127,7 @@ FAULTS = (
         does="leaves DS records, or the proof that there are none, out of referrals",
         roles=AUTHORITATIVE,
         needs=("signed",),
-        on_response=changing(_strip_referral, has_do),
+        on_response=changing(strip_referral, has_do),
     ),
     Fault(
         name="signed-delegation",

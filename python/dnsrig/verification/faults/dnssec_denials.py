@@ -62,7 +62,8 @@ def _is_about_ds(answer: dns.message.Message) -> bool:
     return is_referral(answer) or (asks_for(answer, RdataType.DS) and is_denial(answer))
 
 
-def _origin(answer: dns.message.Message) -> dns.name.Name:
+def origin_of(answer: dns.message.Message) -> dns.name.Name:
+    """Give the zone that a denial is of: the owner of its SOA record."""
     soas = of_type(answer.authority, RdataType.SOA)
     return soas[0].name if soas else dns.name.root
 
@@ -87,7 +88,7 @@ def _denied(answer: dns.message.Message) -> tuple[DenialRecords, dns.name.Name, 
     """Give the records, the name and its closest encloser if a response says that a name does not exist as such."""
     if not is_denial(answer) or not answer.question or asks_for(answer, RdataType.DS):
         return None
-    name, origin = answer.question[0].name, _origin(answer)
+    name, origin = answer.question[0].name, origin_of(answer)
     records = denial_records(answer.authority, origin)
     if records is None or records.types_at(name) is not None:
         return None
@@ -112,7 +113,8 @@ def _drop_next_closer(answer: dns.message.Message) -> None:
             without_denial(answer, *owners)
 
 
-def _drop_wildcard_cover(answer: dns.message.Message) -> None:
+def drop_wildcard_cover(answer: dns.message.Message) -> None:
+    """Leave out what covers the wildcard at the closest encloser of a name that does not exist."""
     found = _denied(answer)
     if found is not None and _is_nxdomain(answer):
         owners = _owners(answer, found[0], wildcard_of(found[2]), covers=True)
@@ -128,7 +130,8 @@ def _drop_wildcard_match(answer: dns.message.Message) -> None:
             without_denial(answer, *owners)
 
 
-def _drop_encloser(answer: dns.message.Message) -> None:
+def drop_encloser(answer: dns.message.Message) -> None:
+    """Leave out the NSEC3 record that matches the closest encloser of a name that does not exist."""
     found = _denied(answer)
     if found is not None and isinstance(found[0], Nsec3Records):
         owners = _owners(answer, found[0], found[2], covers=False)
@@ -141,7 +144,7 @@ def _is_empty(answer: dns.message.Message) -> bool:
     if not _is_nodata(answer) or not answer.question:
         return False
     name = answer.question[0].name
-    records = denial_records(answer.authority, _origin(answer))
+    records = denial_records(answer.authority, origin_of(answer))
     if isinstance(records, NsecRecords):
         found = records.covering(name)
         return records.types_at(name) is None and found is not None and found[1].next.is_subdomain(name)
@@ -188,12 +191,12 @@ FAULTS = (
         "leaves out the record that covers the name, or the next closer name",
         _drop_next_closer,
     ),
-    _lacking("lacks-wildcard-denial", "leaves out the record that covers the wildcard", _drop_wildcard_cover),
+    _lacking("lacks-wildcard-denial", "leaves out the record that covers the wildcard", drop_wildcard_cover),
     _lacking("lacks-wildcard-match", "leaves out the record that matches the wildcard", _drop_wildcard_match),
     _lacking(
         "lacks-closest-encloser",
         "leaves out the NSEC3 record that matches the closest encloser",
-        _drop_encloser,
+        drop_encloser,
         "nsec3",
     ),
     _lacking("lacks-empty-match", "does not prove that empty non-terminals exist", _stripping(_is_empty)),

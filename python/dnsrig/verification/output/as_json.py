@@ -28,6 +28,7 @@ def verification_as_json(verification: Verification) -> dict[str, Any]:
         "began": verification.began_utc,
         "elapsed_s": round(verification.elapsed_s, 3),
         "dnsrig_version": __version__,
+        "seed": verification.seed,
         "command": list(verification.command),
         "incomplete": verification.incomplete or None,
         "items": [_result(verification, result) for result in verification.results],

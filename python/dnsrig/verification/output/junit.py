@@ -69,6 +69,7 @@ def _properties(suite: ET.Element, verification: Verification) -> None:
         "zone": verification.zone,
         "address": None if endpoint is None else endpoint.address,
         "port": None if endpoint is None else str(endpoint.port),
+        "seed": None if verification.seed is None else str(verification.seed),
         "incomplete": verification.incomplete,
     }
     properties = ET.SubElement(suite, "properties")

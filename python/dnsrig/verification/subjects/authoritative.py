@@ -15,6 +15,7 @@ from dns.rdtypes.ANY.DS import DS
 
 from dnsrig.verification.asked_again import AskedAgain, ask_again
 from dnsrig.verification.asker import Asker, name_below, random_label
+from dnsrig.verification.doubts import Doubts, doubts_of
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.habits import Habits
 from dnsrig.verification.kept import Kept, kept_property
@@ -89,7 +90,15 @@ class AuthoritativeSubject:
             return self.landmarks
         nodes = self.transfer.zone.nodes.items()
         rrsets = ((name, rdataset.rdtype, rdataset) for name, node in nodes for rdataset in node.rdatasets)
-        return find_landmarks(self.origin, rrsets, told_cuts=self.landmarks.told_cuts)
+        marks = self.landmarks
+        return find_landmarks(
+            self.origin, rrsets, told_cuts=marks.told_cuts, seed=marks.seed, doubts=self.transfer_doubts
+        )
+
+    @kept_property
+    def transfer_doubts(self) -> Doubts:
+        """What is doubtful in the zone's data as they are transferred."""
+        return Doubts() if self.transfer.zone is None else doubts_of(self.transfer.zone)
 
     @kept_property
     def survey(self) -> Survey:

@@ -14,7 +14,8 @@ from dns.rdtypes.ANY.DS import DS
 
 from dnsrig import _core
 from dnsrig.signing import INCEPTION_OFFSET_S, VALIDITY_S, Signing
-from dnsrig.verification.landmarks import Landmarks, find_landmarks
+from dnsrig.verification.doubts import doubts_of
+from dnsrig.verification.landmarks import PLACES_KEPT, Landmarks, find_landmarks
 from dnsrig.verification.zones.source import zone_text
 
 SIGNING_MEMORY = 1 << 24
@@ -114,9 +115,10 @@ def make_zones(folder: Path) -> dict[str, RigZone]:
 def landmarks_of(path: Path, origin: dns.name.Name) -> Landmarks:
     """Read a zone file for its landmarks."""
     zone = dns.zone.from_file(str(path), origin, relativize=False, check_origin=False)
-    return find_landmarks(
-        origin, ((name, rdataset.rdtype, rdataset) for name, node in zone.nodes.items() for rdataset in node.rdatasets)
-    )
+    rrsets = ((name, rdataset.rdtype, rdataset) for name, node in zone.nodes.items() for rdataset in node.rdatasets)
+    # All of a small zone is asked for anyway.
+    doubts = doubts_of(zone, path) if len(zone.nodes) > PLACES_KEPT else None
+    return find_landmarks(origin, rrsets, doubts=doubts)
 
 
 def with_ds(zone: RigZone, *records: DS) -> RigZone:

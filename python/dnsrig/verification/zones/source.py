@@ -41,13 +41,15 @@ below.only-insecure NS ns1
 secure NS ns.secure
 secure DS 12345 13 2 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 ns.secure A 192.0.2.10
+zz-secure NS ns1
+zz-secure DS 12346 13 2 fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210
 """
 
 
 def zone_text(serial: int = 2026010101) -> str:
     """Give the zone file's text, with names relative to the apex.
 
-    It has a host, an alias, a DNAME record, a wildcard, empty non-terminals, an insecure and a secure delegation with
+    It has a host, an alias, a DNAME record, a wildcard, empty non-terminals, insecure and secure delegations with
     glue, an owner name in mixed case, and TXT RRsets whose responses exceed 512, 1220, 4000 and 16384 octets.
     """
     large = [

@@ -9,6 +9,7 @@
 pub mod anonymise;
 pub mod error;
 pub mod fit;
+mod memory;
 pub mod message;
 mod paths;
 pub mod profile;

@@ -30,7 +30,7 @@ pub enum Malformed {
 }
 
 /// The header of a message (RFC 1035 section 4.1.1; AD and CD: RFC 4035 section 3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Header {
     /// The ID.
     pub id: u16,

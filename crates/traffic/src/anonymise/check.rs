@@ -78,7 +78,7 @@ struct Known {
     asked: u64,
 }
 
-const V4_SLOTS: usize = 1 << 12;
+const V4_SLOTS: usize = 1 << 16;
 const V6_SLOTS: usize = 1 << 10;
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 
@@ -91,6 +91,17 @@ impl Known {
         }
     }
 
+    /// Fetches into the cache what [`Known::is_image`] needs that is not at hand.
+    #[inline]
+    fn prefetch(&self, address: IpAddr, seen: &Seen) {
+        if let IpAddr::V4(address) = address {
+            let address = address.to_bits();
+            if self.v4[slot_of(address.into(), V4_SLOTS)] != entry_of(address) {
+                seen.prefetch_v4(address);
+            }
+        }
+    }
+
     /// Whether `address` may be a pseudonym.
     fn is_image(&mut self, address: IpAddr, seen: &Seen) -> bool {
         self.asked += 1;
@@ -98,7 +109,7 @@ impl Known {
             IpAddr::V4(address) => {
                 let address = address.to_bits();
                 let slot = &mut self.v4[slot_of(address.into(), V4_SLOTS)];
-                let entry = 1 << 32 | u64::from(address);
+                let entry = entry_of(address);
                 if *slot == entry {
                     return true;
                 }
@@ -116,6 +127,11 @@ impl Known {
             }
         }
     }
+}
+
+/// An address as its slot holds it.
+fn entry_of(address: u32) -> u64 {
+    1 << 32 | u64::from(address)
 }
 
 fn slot_of(value: u64, slots: usize) -> usize {
@@ -142,6 +158,9 @@ impl<'s> Search<'s> {
         let Ok(ip) = IpPacket::parse(Frame::parse(packet.at.link_type, packet.octets)) else {
             return Some("a packet that cannot be read".to_owned());
         };
+        // What is known of them arrives while the payload is searched.
+        known.prefetch(ip.source, self.seen);
+        known.prefetch(ip.destination, self.seen);
         if let Some((at, original)) = self.finder.find(ip.payload, self.seen) {
             let place = place_in_payload(ip.protocol, ip.payload, at);
             return Some(of_original(original, place));

@@ -3,6 +3,7 @@
 //! Pseudonyms go into a Bloom filter: whatever address is in the output must be in it. Of originals, a sample is kept whose
 //! choice depends on nothing but a random hash, so that it is one of all distinct originals.
 
+use crate::memory::{prefetch, table};
 use foldhash::quality::RandomState;
 use std::collections::BTreeMap;
 use std::hash::BuildHasher;
@@ -32,7 +33,7 @@ pub enum Original {
 
 /// What was seen; all threads share it.
 pub struct Seen {
-    filter: Box<[AtomicU64]>,
+    filter: Vec<AtomicU64>,
     hash: RandomState,
     sample: Mutex<BTreeMap<u64, Original>>,
     /// The highest hash with which an original gets into the sample.
@@ -42,7 +43,7 @@ pub struct Seen {
 impl Default for Seen {
     fn default() -> Self {
         Self {
-            filter: (0..FILTER_WORDS).map(|_| AtomicU64::new(0)).collect(),
+            filter: table(AtomicU64::default, FILTER_WORDS),
             hash: RandomState::default(),
             sample: Mutex::default(),
             highest: AtomicU64::new(u64::MAX),
@@ -106,6 +107,12 @@ impl Seen {
         }
     }
 
+    /// Fetches into the cache what [`Seen::may_be_image_v4`] needs.
+    #[inline]
+    pub fn prefetch_v4(&self, address: u32) {
+        prefetch(&self.filter, Self::place(self.hash.hash_one(address)));
+    }
+
     /// Whether an IPv4 address may be a pseudonym.
     pub fn may_be_image_v4(&self, address: u32) -> bool {
         self.may_hold(self.hash.hash_one(address))
@@ -136,7 +143,11 @@ impl Seen {
     }
 
     fn word(&self, hash: u64) -> &AtomicU64 {
-        &self.filter[(hash >> 32) as usize % FILTER_WORDS]
+        &self.filter[Self::place(hash)]
+    }
+
+    fn place(hash: u64) -> usize {
+        (hash >> 32) as usize % FILTER_WORDS
     }
 }
 

@@ -121,13 +121,12 @@ impl TypeCounter {
     pub const REST: (u16, u16) = (0, 0);
 
     /// Counts a question once.
-    #[inline]
     pub fn add(&mut self, qclass: u16, qtype: u16) {
         self.add_count(qclass, qtype, 1);
     }
 
-    #[inline]
-    fn add_count(&mut self, qclass: u16, qtype: u16, count: u64) {
+    /// Counts a question `count` times.
+    pub fn add_count(&mut self, qclass: u16, qtype: u16, count: u64) {
         match (qclass, qtype) {
             (CLASS_IN, _) => self.internet.add_count(qtype, count),
             Self::REST => self.rest += count,

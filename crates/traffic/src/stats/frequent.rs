@@ -4,7 +4,7 @@
 //! Misra and Gries 1982 with the step of Anderson and others 2017 (arXiv:1705.07001). So every count is too small by at most the
 //! sum of what was subtracted, which is the error, and tables merge with the sum of their errors.
 
-use super::memory::{prefetch, table};
+use crate::memory::{prefetch, table};
 use std::collections::HashMap;
 
 /// Slots of an empty table.
@@ -37,7 +37,7 @@ impl FrequentItems {
     /// A table of at most `most` items, each with up to 48 octets of memory beside its own length.
     pub fn new(most: usize) -> Self {
         Self {
-            slots: table(Slot::default(), FIRST_SLOTS),
+            slots: table(Slot::default, FIRST_SLOTS),
             arena: Vec::new(),
             len: 0,
             most: most.max(FIRST_SLOTS / 2),
@@ -115,7 +115,7 @@ impl FrequentItems {
     }
 
     fn grow(&mut self) {
-        let slots = table(Slot::default(), self.slots.len() * 2);
+        let slots = table(Slot::default, self.slots.len() * 2);
         for slot in std::mem::replace(&mut self.slots, slots) {
             if slot.count > 0 {
                 self.insert(slot);
@@ -158,7 +158,7 @@ impl FrequentItems {
         let middle = counts.len() / 2;
         let median = *counts.select_nth_unstable(middle).1;
         self.error += median;
-        let slots = table(Slot::default(), self.slots.len());
+        let slots = table(Slot::default, self.slots.len());
         let (old, arena) = (
             std::mem::replace(&mut self.slots, slots),
             std::mem::take(&mut self.arena),

@@ -5,10 +5,10 @@ use super::clients::hash_of;
 use super::hashing::Hashing;
 use super::in_order::InOrder;
 use super::matching::Event;
-use super::memory::prefetch;
 use super::statistics::{CountedFrom, Statistics};
 use super::tally::Tally;
 use crate::error::TrafficError;
+use crate::memory::prefetch;
 use crate::message::Message;
 use crate::read::{self, Chunk, ChunkBuffer, Datagrams, Decoded, PerChunk, Ports, Reading, decode};
 use crate::wire::{HEADER_LEN, View};
@@ -186,14 +186,14 @@ impl<'a> Gathering<'a> {
             _ => {}
         }
         let side = usize::from(is_answer);
-        tally.sides[side].opcodes.add(header.opcode().into());
         if header.opcode() != QUERY {
+            tally.sides[side].opcodes.add(header.opcode().into());
             return;
         }
         let len = message.sent_octets();
         let rcode = view.rcode(opt.as_ref());
         let question = view.question.as_ref();
-        tally.sides[side].add(message, header, question, opt.as_ref(), rcode, len);
+        tally.sides[side].add(message, header, question, opt.as_ref(), len);
         let name_hash = question.map(|question| {
             self.hashing
                 .name(message.octets, HEADER_LEN, question.name.len())

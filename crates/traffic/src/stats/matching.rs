@@ -3,7 +3,7 @@
 //! An answer belongs to the earliest query without one that has the same ends, transport and ID, and, where the answer has a
 //! question, the same question. It must come within ten seconds, by the times of the capture.
 
-use super::memory::{prefetch, table};
+use crate::memory::{prefetch, table};
 
 /// How long an answer is waited for, in ns.
 pub const TIMEOUT_NS: i64 = 10_000_000_000;
@@ -266,7 +266,7 @@ fn tag(key: u64) -> u32 {
 impl Table {
     fn new(buckets: usize, has_classes: bool) -> Self {
         Self {
-            buckets: table(EMPTY, buckets),
+            buckets: table(|| EMPTY, buckets),
             classes: vec![[0; WAYS]; if has_classes { buckets } else { 0 }],
         }
     }

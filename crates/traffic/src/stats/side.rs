@@ -3,6 +3,7 @@
 use super::counter::{Counter, TypeCounter};
 use super::histogram::Histogram;
 use super::rates::Rates;
+use super::shapes::{Shape, Shapes};
 use crate::message::{Message, Transport};
 use crate::wire::{Header, Opt, Question};
 use serde::{Deserialize, Serialize};
@@ -37,6 +38,9 @@ pub struct Side {
     /// The second that messages come in just now, which [`Side::rates`] has not yet.
     #[serde(skip)]
     second: Second,
+    /// Messages by what they have in common, which no other count has yet but size, rates and options.
+    #[serde(skip)]
+    shapes: Shapes,
 }
 
 /// How many messages have each flag.
@@ -88,27 +92,40 @@ impl Side {
         header: Header,
         question: Option<&Question<'_>>,
         opt: Option<&Opt<'_>>,
-        rcode: u16,
         len: Option<usize>,
     ) {
-        self.messages += 1;
         self.count_second(message.time_ns);
-        self.transports[message.transport as usize] += 1;
-        self.families[usize::from(message.source.address.is_ipv6())] += 1;
         if let Some(len) = len {
             self.octets.add(len as u64);
         }
-        let has_failed = rcode != 0;
-        self.rcodes.add(rcode);
-        if let Some(question) = question {
-            self.types.add(question.qclass, question.qtype);
-            if has_failed {
-                self.failed_types.add(question.qclass, question.qtype);
+        if let Some(opt) = opt {
+            for option in opt.options() {
+                self.edns.options.add(option.code);
             }
         }
-        self.flags.add(header, has_failed);
-        if let Some(opt) = opt {
-            self.edns.add(opt);
+        if let Some((shape, count)) = self.shapes.add(Shape::of(message, header, question, opt)) {
+            self.count(shape, count);
+        }
+    }
+
+    #[cold]
+    fn count(&mut self, shape: Shape, count: u64) {
+        let (header, rcode) = (shape.header(), shape.rcode());
+        let has_failed = rcode != 0;
+        self.messages += count;
+        self.opcodes.add_count(header.opcode().into(), count);
+        self.rcodes.add_count(rcode, count);
+        if let Some((qclass, qtype)) = shape.question() {
+            self.types.add_count(qclass, qtype, count);
+            if has_failed {
+                self.failed_types.add_count(qclass, qtype, count);
+            }
+        }
+        self.transports[shape.transport()] += count;
+        self.families[usize::from(shape.is_ipv6())] += count;
+        self.flags.add(header, has_failed, count);
+        if let Some(opt) = shape.opt() {
+            self.edns.add(&opt, count);
         }
     }
 
@@ -121,8 +138,15 @@ impl Side {
         self.second.count += 1;
     }
 
-    /// Brings the rates up to date.
-    pub fn end_second(&mut self) {
+    /// Brings all counts up to date.
+    pub fn bring_up_to_date(&mut self) {
+        self.end_second();
+        for (shape, count) in self.shapes.take() {
+            self.count(shape, count);
+        }
+    }
+
+    fn end_second(&mut self) {
         if self.second.count > 0 {
             self.rates
                 .add(self.second.start_ns.div_euclid(NS_PER_S), self.second.count);
@@ -151,15 +175,22 @@ impl Side {
 }
 
 impl Flags {
-    #[inline]
-    fn add(&mut self, header: Header, has_failed: bool) {
-        self.aa += u64::from(header.is_authoritative());
-        self.tc += u64::from(header.is_truncated());
-        self.rd += u64::from(header.recursion_desired());
-        self.rd_failed += u64::from(header.recursion_desired() && has_failed);
-        self.ra += u64::from(header.recursion_available());
-        self.ad += u64::from(header.authentic_data());
-        self.cd += u64::from(header.checking_disabled());
+    fn add(&mut self, header: Header, has_failed: bool, count: u64) {
+        let flags = [
+            (&mut self.aa, header.is_authoritative()),
+            (&mut self.tc, header.is_truncated()),
+            (&mut self.rd, header.recursion_desired()),
+            (
+                &mut self.rd_failed,
+                header.recursion_desired() && has_failed,
+            ),
+            (&mut self.ra, header.recursion_available()),
+            (&mut self.ad, header.authentic_data()),
+            (&mut self.cd, header.checking_disabled()),
+        ];
+        for (flag, is_set) in flags {
+            *flag += u64::from(is_set) * count;
+        }
     }
 
     fn merge(&mut self, other: &Self) {
@@ -174,15 +205,12 @@ impl Flags {
 }
 
 impl Edns {
-    #[inline]
-    fn add(&mut self, opt: &Opt<'_>) {
-        self.messages += 1;
-        self.dnssec_ok += u64::from(opt.dnssec_ok);
-        self.other_versions += u64::from(opt.version != 0);
-        self.udp_sizes.add(opt.udp_size);
-        for option in opt.options() {
-            self.options.add(option.code);
-        }
+    /// Counts OPT records without their options.
+    fn add(&mut self, opt: &Opt<'_>, count: u64) {
+        self.messages += count;
+        self.dnssec_ok += u64::from(opt.dnssec_ok) * count;
+        self.other_versions += u64::from(opt.version != 0) * count;
+        self.udp_sizes.add_count(opt.udp_size, count);
     }
 
     fn merge(&mut self, other: &Self) {

@@ -259,8 +259,8 @@ impl Statistics {
     ) -> Self {
         let packets = read.packets();
         let [mut queries, mut answers] = tally.sides;
-        queries.end_second();
-        answers.end_second();
+        queries.bring_up_to_date();
+        answers.bring_up_to_date();
         Self {
             version: Self::VERSION,
             counted_from,

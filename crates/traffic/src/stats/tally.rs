@@ -96,8 +96,8 @@ impl Tally {
         self.malformed.merge(&other.malformed);
         self.merged += other.merged;
         for (own, other) in self.sides.iter_mut().zip(&mut other.sides) {
-            own.end_second();
-            other.end_second();
+            own.bring_up_to_date();
+            other.bring_up_to_date();
             own.merge(other);
         }
         if let (Some(own), Some(other)) = (&mut self.names, &other.names) {

@@ -16,9 +16,9 @@ pub fn prefetch<T>(table: &[T], place: usize) {
 /// The size of a large page of x86-64, and the usual one of ARM64.
 const LARGE_PAGE: usize = 2 << 20;
 
-/// A table of `len` times `value`. A table of several megabytes is put into large pages where the system has them: what is looked up
+/// A table of `len` values that `make` makes. A table of several megabytes is put into large pages where the system has them: what is looked up
 /// at random would wait for the translation of addresses otherwise.
-pub fn table<T: Clone>(value: T, len: usize) -> Vec<T> {
+pub fn table<T>(make: impl FnMut() -> T, len: usize) -> Vec<T> {
     let mut table: Vec<T> = Vec::with_capacity(len);
     let octets = len * size_of::<T>();
     if octets >= 2 * LARGE_PAGE {
@@ -28,7 +28,7 @@ pub fn table<T: Clone>(value: T, len: usize) -> Vec<T> {
         // not taken, nothing is lost.
         unsafe { libc::madvise(start as *mut libc::c_void, whole, libc::MADV_HUGEPAGE) };
     }
-    table.resize(len, value);
+    table.resize_with(len, make);
     table
 }
 
@@ -39,7 +39,7 @@ mod tests {
     #[test]
     fn tables_of_any_size_are_filled() {
         for len in [0, 1, 1000, 700_000, 3_000_001] {
-            let table = table(7_u64, len);
+            let table = table(|| 7_u64, len);
             assert_eq!(table.len(), len);
             assert!(table.iter().all(|value| *value == 7));
             prefetch(&table, len / 2);

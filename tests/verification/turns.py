@@ -10,7 +10,7 @@ EVERY_PAIR = bool(os.environ.get("DNSRIG_EVERY_PAIR"))
 """Whether every fault is put before every server and every item, as is to be done before a release."""
 
 
-SHARES = 36
+SHARES = 60
 """Of the items that do not name a fault, one in so many is run with it: more take longer than a test may."""
 
 

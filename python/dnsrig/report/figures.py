@@ -264,12 +264,7 @@ UDP_SOCKETS = Figure("udp_sockets", "UDP sockets in use", "", resolver_fact("net
 TCP_SOCKETS = Figure("tcp_sockets", "TCP sockets in use", "", resolver_fact("network", "tcp_sockets"), short_number)
 TIME_WAIT = Figure("tcp_time_wait", "TCP in TIME-WAIT", "", resolver_fact("network", "tcp_time_wait"), short_number)
 INTERNET_IN = wire("internet", "octets", "in")
-WIRES = (
-    *(wire("clients", what, direction) for what in WIRE_COUNTERS for direction in WIRE_WORDS),
-    INTERNET_IN,
-    wire("internet", "octets", "out"),
-    *(wire("internet", "packets", direction) for direction in WIRE_WORDS),
-)
+WIRES = tuple(wire(side, what, direction) for side in WIRE_ENDS for what in WIRE_COUNTERS for direction in WIRE_WORDS)
 """Octets and packets of the resolver's links, to and from both sides."""
 PATH_DROPPED = Figure(
     "path_dropped", "Packets dropped or refused on the path", "", resolver_fact("path", "dropped"), whole_number

@@ -99,12 +99,8 @@ impl<'k> PerChunk for Rewriting<'k> {
             match decode(&packet, self.ports) {
                 Decoded::Message(message) if !is_stream(message.transport) => {
                     let link_type = packet.at.link_type;
-                    let mut write = |message: &Message<'_>| {
-                        worker.datagram(message, link_type, self.ports, &mut part.records);
-                    };
-                    match Datagrams::of(&message) {
-                        None => write(&message),
-                        Some(merged) => merged.for_each(|message| write(&message)),
+                    for message in Datagrams::or_itself(message) {
+                        worker.datagram(&message, link_type, self.ports, &mut part.records);
                     }
                 }
                 Decoded::Message(_) | Decoded::InOrder => {

@@ -137,10 +137,7 @@ impl Assembly {
         at.link_type = LINK_TYPE_RAW;
         let whole = Packet { octets, at };
         match decode(&whole, ports) {
-            Decoded::Message(message) => match Datagrams::of(&message) {
-                None => sink(message),
-                Some(merged) => merged.for_each(sink),
-            },
+            Decoded::Message(message) => Datagrams::or_itself(message).for_each(sink),
             Decoded::InOrder => match IpPacket::parse(Frame::parse(at.link_type, octets)) {
                 Ok(ip) if ip.protocol == TCP => self.segment(&whole, &ip, sink),
                 _ => self.not_dns += 1,

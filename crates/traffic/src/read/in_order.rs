@@ -100,10 +100,7 @@ fn messages_of(
 ) -> ControlFlow<()> {
     for packet in chunk.iter() {
         match decode(&packet, ports) {
-            Decoded::Message(message) => match Datagrams::of(&message) {
-                None => sink(message)?,
-                Some(mut merged) => merged.try_for_each(&mut *sink)?,
-            },
+            Decoded::Message(message) => Datagrams::or_itself(message).try_for_each(&mut *sink)?,
             Decoded::LeftOut(why) => left_out.count(why),
             Decoded::InOrder => {
                 let mut flow = ControlFlow::Continue(());

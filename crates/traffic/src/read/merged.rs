@@ -21,6 +21,13 @@ impl<'a> Datagrams<'a> {
             messages: merged::Datagrams::of(message.octets, message.is_cut)?,
         })
     }
+
+    /// The messages that `message` is made up of, or itself.
+    pub fn or_itself(message: Message<'a>) -> impl Iterator<Item = Message<'a>> {
+        let merged = Self::of(&message);
+        let itself = merged.is_none().then_some(message);
+        itself.into_iter().chain(merged.into_iter().flatten())
+    }
 }
 
 impl<'a> Iterator for Datagrams<'a> {

@@ -87,9 +87,7 @@ impl InputSearch<'_> {
                 let has_id =
                     |message: &Message<'_>| id.is_none_or(|id| message.octets.starts_with(&id));
                 both.any(|(before, after)| before == after)
-                    && (has_id(&message)
-                        || Datagrams::of(&message)
-                            .is_some_and(|mut merged| merged.any(|message| has_id(&message))))
+                    && Datagrams::or_itself(message).any(|message| has_id(&message))
             }
             // A segment, or a fragment, which tells no ports.
             Decoded::InOrder => true,

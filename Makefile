@@ -15,7 +15,7 @@ help:
 	@echo "make demo    set up, run the first study on the embedded server and every server found, leave a report"
 	@echo "make test    set up and run every test (Rust and Python)"
 	@echo "make lint    formatting, static checks, licences, generated files up to date"
-	@echo "make bench   the side-by-side runs against peers (takes long; needs dnsperf, nsd, knot, other signers, tcpdump, dnstop and dnscap)"
+	@echo "make bench   every performance claim: against peers, of the simulated Internet and of verification (takes hours; docs/benchmarks.md)"
 	@echo "make docs    write the generated pages in docs/reference"
 	@echo "make setup   what the others begin with: Debian packages (as root), $(VENV), the build"
 
@@ -68,10 +68,11 @@ format:
 docs: setup
 	$(BIN)/python tools/write_reference.py
 
+BENCHES := load_targets sign_targets capture_targets internet_rate internet_memory "internet_cost --rate 100,250,500" \
+	replay_chain "resolver_null --runs 22" verify_times
 bench: setup
-	$(BIN)/python bench/load_targets
-	$(BIN)/python bench/sign_targets
-	$(BIN)/python bench/capture_targets
+	@for one in $(BENCHES); do echo "bench/$$one"; $(BIN)/python bench/$$one || missed="$$missed, bench/$$one"; done; \
+	test -z "$$missed" || { echo "not all is as it should be, as said above$$missed" >&2; exit 1; }
 
 clean:
 	cargo clean

@@ -78,7 +78,7 @@ struct Known {
     asked: u64,
 }
 
-const V4_SLOTS: usize = 1 << 16;
+const V4_SLOTS: usize = 1 << 12;
 const V6_SLOTS: usize = 1 << 10;
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 

@@ -78,7 +78,10 @@ impl Finder {
         if pattern.octets.len() < KEY_LEN + STRIDE - 1 {
             return;
         }
-        for (at, window) in pattern.octets.windows(KEY_LEN).take(STRIDE).enumerate() {
+        for at in 0..STRIDE {
+            let Some(window) = pattern.octets[at..].first_chunk() else {
+                continue;
+            };
             let key = key(window);
             for bit in places(key) {
                 self.filter[bit / 64] |= 1 << (bit % 64);
@@ -87,14 +90,6 @@ impl Finder {
             patterns.push((self.patterns.len(), at));
         }
         self.patterns.push(pattern);
-    }
-
-    /// Whether an original may have this key; hardly ever if none has.
-    #[inline]
-    fn may_have(&self, key: u32) -> bool {
-        places(key)
-            .into_iter()
-            .all(|bit| self.filter[bit / 64] >> (bit % 64) & 1 != 0)
     }
 
     /// How many originals it looks for.
@@ -109,18 +104,29 @@ impl Finder {
 
     /// The first original in `octets` that is no pseudonym as well, and where it begins.
     pub fn find(&self, octets: &[u8], seen: &Seen) -> Option<(usize, &Original)> {
-        let windows = octets.windows(KEY_LEN).enumerate().step_by(STRIDE);
-        for (at, window) in windows {
-            let key = key(window);
-            if !self.may_have(key) {
-                continue;
+        let filter: &[u64; FILTER_WORDS] = &self.filter;
+        let is_set = |bit: usize| filter[bit / 64] >> (bit % 64) & 1 != 0;
+        let mut rest = octets;
+        while let Some(window) = rest.first_chunk::<KEY_LEN>() {
+            let [first, second] = places(key(window));
+            if is_set(first) && is_set(second) {
+                let found = self.found_at(octets, octets.len() - rest.len(), seen);
+                if found.is_some() {
+                    return found;
+                }
             }
-            let found = self.stands_at(octets, at, key);
-            if let Some(found) = found.filter(|(_, original)| !is_image(original, seen)) {
-                return Some(found);
-            }
+            rest = &rest[STRIDE..];
         }
         None
+    }
+
+    /// The original that is no pseudonym as well and whose key stands at `key_at`, and where it begins.
+    #[cold] // Apart, the loop above keeps all that it needs in registers.
+    #[inline(never)]
+    fn found_at(&self, octets: &[u8], key_at: usize, seen: &Seen) -> Option<(usize, &Original)> {
+        let key = key(octets[key_at..].first_chunk()?);
+        let found = self.stands_at(octets, key_at, key)?;
+        (!is_image(found.1, seen)).then_some(found)
     }
 
     /// The first original whose octets are in `octets`, which are an option's or a record's data, or a label: such few ones
@@ -199,9 +205,8 @@ fn is_image(original: &Original, seen: &Seen) -> bool {
 
 /// The key of a window of [`KEY_LEN`] octets.
 #[inline]
-fn key(window: &[u8]) -> u32 {
-    let octets = window.try_into().expect("a window of so many octets");
-    u32::from_ne_bytes(octets) | SMALL
+fn key(window: &[u8; KEY_LEN]) -> u32 {
+    u32::from_ne_bytes(*window) | SMALL
 }
 
 /// The two places of a key in the bitmap.

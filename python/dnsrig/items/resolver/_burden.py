@@ -7,12 +7,12 @@ all is done that an attacker wants. Of one at an address it is seen how long oth
 import statistics
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import dns.name
 from dns.rdatatype import RdataType
 
-from dnsrig.items.resolver._work import Work
+from dnsrig.items.resolver._work import Work, gets_calm
 from dnsrig.verification.asker import Asker, random_label
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.queries import Query
@@ -60,7 +60,7 @@ def check_burden(subject: ResolverSubject, item_id: str, work: Work) -> Outcome:
         return inconclusive("The tree has no question for this.")
     if calm_s > USUAL_S:
         return inconclusive(f"The resolver takes {calm_s:.1f} s for cached data even without burden.")
-    all_s = work.all_s
+    all_s, is_calm = work.all_s, gets_calm(subject)
     over, began_s = threading.Event(), time.monotonic()
     with thread_pool(len(rows) + 1, "burden") as pool:
         meanwhile = pool.submit(_watch, subject, over, calm_s)
@@ -68,6 +68,8 @@ def check_burden(subject: ResolverSubject, item_id: str, work: Work) -> Outcome:
         costly = list(pool.map(subject.asker.ask, queries))
         over.set()
         watched = meanwhile.result()
+    if not is_calm:
+        watched = replace(watched, cpu_s=None)
     cpu_s = watched.cpu_s
     untold = [row.zone.name for row in rows if not came_since(subject, row, began_s)]
     if untold and watched.longest_s <= LONGEST_S:

@@ -14,11 +14,15 @@ from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicNumbers
 from cryptography.hazmat.primitives.hashes import SHA256
 
+from dnsrig.verification.stopping import pause
+from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.tree.zones_costly import SALT_OCTETS
 
 ROUNDS, REPEATS = 5, 40
 SHA1_OCTETS = 20
 RSA_BITS = 2048
+CALM_WAIT_S, CALM_BEAT_S, CALM_SHARE = 15.0, 0.25, 0.02
+"""Unbound works for ten seconds on what others asked for before; what it spends on that is not to be counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,20 @@ def hash_s() -> float:
     """Measure an iteration of NSEC3 with the longest salt (RFC 5155 section 5)."""
     octets = bytes(SHA1_OCTETS + SALT_OCTETS)
     return _least_s(lambda: hashlib.sha1(octets, usedforsecurity=False).digest())
+
+
+def gets_calm(subject: ResolverSubject) -> bool:
+    """Wait until the resolver spends no CPU time to speak of; say whether that came, and can be seen."""
+    ends_s = time.monotonic() + CALM_WAIT_S
+    while time.monotonic() < ends_s:
+        before_s = subject.cpu_s()
+        pause(CALM_BEAT_S)
+        after_s = subject.cpu_s()
+        if before_s is None or after_s is None:
+            return False
+        if after_s - before_s <= CALM_SHARE * CALM_BEAT_S:
+            return True
+    return False
 
 
 def _least_s(operation: Callable[[], object]) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dns.rdatatype import RdataType
 
 from dnsrig.items.resolver._burden import came_since, costly_query
-from dnsrig.items.resolver._work import hash_s
+from dnsrig.items.resolver._work import gets_calm, hash_s
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
@@ -20,12 +20,13 @@ from dnsrig.verification.verdicts import Evidence, Outcome, Severity, failed, in
 MOST_WORK = 0.3
 """This part of all hashes is no bound. BIND and Unbound, which hash all, take twice what the rig measures for one hash;
 PowerDNS Recursor, whose bound is 600 hashes, a tenth in all."""
-MULTIPLE = 2
+MULTIPLE = 1.5
 """Less than so many times the CPU time of a name without iterations is no matter."""
 WAITS_S = (3.0,)
 """Unbound 1.17 takes 2 s, or forgets the client; what it has computed till then is enough."""
 CANDIDATES = DEEP_LABELS + 1
 """Names that may be the closest encloser, below the apex."""
+BUSY = "The resolver is busy with what was asked before, so that CPU time tells nothing."
 ITEM = Item(
     id="F-nsec3-work",
     role="resolver",
@@ -42,7 +43,7 @@ ITEM = Item(
         f"{WORK_ITERATIONS[0]}, {WORK_ITERATIONS[1]} and {WORK_ITERATIONS[2]} NSEC3 iterations and a salt of "
         f"{SALT_OCTETS} octets. What CPU time those with iterations take beyond those without is less than "
         f"{MOST_WORK:.0%} of what the iterated hashes of all candidates for the closest encloser take on this machine, "
-        "or they take less than twice as much."
+        "or they take less than half as much again."
     ),
     dig=("dig @{server} -p {port} x.x.x.deep0.work-150.nsec3. A +dnssec   # and look at the resolver's CPU time",),
     needs=("upstream", "validates", "cpu"),
@@ -58,9 +59,13 @@ def check(subject: ResolverSubject) -> Outcome:
     if not first:
         return inconclusive("The tree has no question for this.")
     began_s = time.monotonic()
+    if not gets_calm(subject):
+        return inconclusive(BUSY)
     base_s, _ = _spent(subject, first)
     said, one_s = [], hash_s()
     for costly in reversed(more):
+        if not gets_calm(subject):
+            return inconclusive(BUSY)
         taken_s, exchange = _spent(subject, costly)
         if not came_since(subject, costly[0], began_s):
             return inconclusive(

@@ -1,9 +1,10 @@
 """The tree's table, the resolver items and their faults, with real resolvers in a namespace."""
 
 import shutil
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 import dns.rcode
 import pytest
@@ -13,6 +14,8 @@ from dnsrig.hosts.network import users
 from dnsrig.hosts.network.topologies import resolver_network
 from dnsrig.items.catalogue import items
 from dnsrig.items.resolver._table import ask_row, complaint, status_of
+from dnsrig.monitor.counters import cpu_time_s
+from dnsrig.servers.resolvers.base import Resolver
 from dnsrig.servers.resolvers.registry import found_resolvers, resolver_driver, resolver_drivers
 from dnsrig.servers.resolvers.settings import ResolverSettings
 from dnsrig.verification.asker import Asker
@@ -29,6 +32,7 @@ from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.tree.cases import BOGUS, TableRow
 from dnsrig.verification.tree.making import Tree, make_tree
 from dnsrig.verification.tree.serve import TreeServer
+from dnsrig.verification.tree.zones_costly import LONG_SALT
 from dnsrig.verification.verdicts import Verdict
 from matrix_record import keep
 from turns import EVERY_PAIR, chosen_with, in_turn
@@ -91,6 +95,8 @@ class Running:
     tree_server: TreeServer
     server: str
     version: str
+    spent_s: Callable[[], float]
+    """Says how much CPU time it has used, in seconds."""
 
     @property
     def asker(self) -> Asker:
@@ -137,7 +143,8 @@ class Running:
         waits_s = SILENT_S if fault.name in SILENT else PATIENT_S
         with Relay(RESOLVER, fault, address=address, port=53, make_socket=self.host.make_socket) as relay:
             asker = Asker(relay.endpoint, make_socket=self.host.make_socket, udp_waits_s=waits_s)
-            return run_items(chosen, ResolverSubject(asker, self.tree_server.tree, self.tree_server.seen))
+            subject = ResolverSubject(asker, self.tree_server.tree, self.tree_server.seen, spent_s=self.spent_s)
+            return run_items(chosen, subject)
 
 
 @pytest.fixture(scope="module")
@@ -162,7 +169,12 @@ def running(request: pytest.FixtureRequest, tree: Tree, tmp_path_factory: pytest
         TreeServer(tree, network.tree.make_socket) as tree_server,
         kind(settings, folder, network.resolver) as server,
     ):
-        yield Running(network.resolver, tree_server, request.param, server.version)
+        spent_s = partial(_spent_s, server)
+        yield Running(network.resolver, tree_server, request.param, server.version, spent_s)
+
+
+def _spent_s(server: Resolver) -> float:
+    return cpu_time_s(server.pids())
 
 
 @pytest.mark.parametrize("running", STEADY, indirect=True)
@@ -173,10 +185,12 @@ def test_each_name_of_the_table_gets_what_the_table_says(running: Running) -> No
     def ask(row: TableRow) -> Exchange:
         return ask_row(subject, row)
 
+    # Unbound hashes the names that cost most for longer than clients wait: what is answered is not what they are about.
+    table = [row for row in tree.table if row.zone.salt != LONG_SALT]
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        exchanges = list(pool.map(ask, tree.table))
+        exchanges = list(pool.map(ask, table))
     wrong = []
-    for row, exchange in zip(tree.table, exchanges, strict=True):
+    for row, exchange in zip(table, exchanges, strict=True):
         known = row.known_status(running.server, running.version)
         if known is not None:
             # Strict: a deviation that is gone is to be taken off the table.

@@ -4,6 +4,7 @@ Each weakness is put before the items that name it, which nothing else proves, a
 all of them. That a weakness fails no others takes minutes, and is tried where DNSRIG_EVERY_PAIR is set (turns.py).
 """
 
+import math
 import shutil
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,23 +18,24 @@ from dnsrig.hosts.network import users
 from dnsrig.hosts.network.topologies import resolver_network
 from dnsrig.items.catalogue import chosen as items_chosen
 from dnsrig.items.catalogue import items
-from dnsrig.items.resolver import f_amplification, f_failure_limit
+from dnsrig.items.resolver import _burden, f_amplification, f_failure_limit
+from dnsrig.items.resolver._work import Work
 from dnsrig.servers.resolvers.unbound import UnboundResolver
 from dnsrig.verification.anchor_trials import AnchorTrials, anchor_trials
 from dnsrig.verification.asker import Asker
-from dnsrig.verification.exchange import Endpoint
+from dnsrig.verification.exchange import Endpoint, Exchange
 from dnsrig.verification.faults.weak_resolver import FAILURE_S, WeakResolver
 from dnsrig.verification.faults.weaknesses import WEAKNESSES, Weakness
 from dnsrig.verification.item import KnownItem
 from dnsrig.verification.lateness import Lateness
 from dnsrig.verification.resolver_targets import TREE_PREFIX
 from dnsrig.verification.runner import run_items
-from dnsrig.verification.subjects.resolver import ResolverSubject
+from dnsrig.verification.subjects.resolver import ResolverSubject, simplest_query
 from dnsrig.verification.tree.keys import ZoneKeys
 from dnsrig.verification.tree.making import make_tree
 from dnsrig.verification.tree.rolling_root import RollingRoot
 from dnsrig.verification.tree.serve import TreeServer
-from dnsrig.verification.verdicts import Verdict
+from dnsrig.verification.verdicts import Evidence, Verdict
 from matrix_record import keep
 from turns import EVERY_PAIR
 
@@ -41,7 +43,9 @@ WAITS_S = (8.0, 8.0)
 RESOLVER = "127.0.2.1"
 GROUPS = ("Spoofing and bailiwick", "Servers that are wrong", "Privacy")
 """Those of the items that a resolver without a chain of trust can pass."""
-OTHERS = ("F-do-upstream", "F-unasked", "F-ttl-passed", "F-own-options", "F-amplification", "F-stale")
+BURDENS = ("F-keytrap", "F-nsec3-cost", "F-nsec3-work")
+"""It truly computes what these are about, or has bounds."""
+OTHERS = (*BURDENS, "F-do-upstream", "F-unasked", "F-ttl-passed", "F-own-options", "F-amplification", "F-stale")
 WITHOUT = Weakness("none", "does nothing wrong")
 SLOW = [one for one in WEAKNESSES if one.name in f_failure_limit.ITEM.faults]
 """Those that only slow items find."""
@@ -66,9 +70,10 @@ class Place:
         """Say which items failed and should not have, or the other way round."""
         tree = self.served.tree
         endpoint = Endpoint(RESOLVER)
-        with WeakResolver(endpoint, tree.addresses[:1], weakness, self.host.make_socket):
+        with WeakResolver(endpoint, tree.addresses[:1], weakness, self.host.make_socket) as resolver:
             asker = Asker(endpoint, self.host.make_socket, WAITS_S)
-            results = run_items(chosen, ResolverSubject(asker, tree, self.served.seen), lateness=lateness)
+            subject = ResolverSubject(asker, tree, self.served.seen, spent_s=resolver.cpu_s)
+            results = run_items(chosen, subject, lateness=lateness)
         failures = {one.item.id: one.outcome.reason for one in results if one.outcome.verdict == Verdict.FAIL}
         keep("resolver", weakness.name, ("weak resolver of the rig", ""), failures)
         expected = {known.item.id for known in chosen if weakness.name in known.item.faults}
@@ -111,6 +116,38 @@ def test_floods_are_no_excuse_for_themselves(place: Place, weakness: Weakness) -
     while said[-1] and len(said) < TRIES:
         said.append(place.wrong_with(weakness, chosen, place.served.lateness))
     assert not said[-1], said
+
+
+@pytest.mark.parametrize(
+    ("name", "item_id"), [("verifies-all-pairs", "F-keytrap"), ("hashes-without-bounds", "F-nsec3-cost")]
+)
+def test_all_work_shows_in_cpu_time_where_nobody_waits(
+    place: Place, name: str, item_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_burden, "LONGEST_S", math.inf)
+    monkeypatch.setattr(_burden, "MOST_WAITED", math.inf)
+    weakness = next(one for one in WEAKNESSES if one.name == name)
+    assert not (said := place.wrong_with(weakness, items_chosen("resolver", [item_id]))), said
+
+
+def test_waits_tell_of_all_work_where_cpu_time_is_not_seen() -> None:
+    work, shown = Work(1000, "hashes", lambda: 0.002), Evidence("times", "")
+    exchange = Exchange(Endpoint("192.0.2.1"), "udp", simplest_query(), b"", None, 1, 0.0)
+    for waited_s, verdict in ((1.6, Verdict.FAIL), (1.4, Verdict.PASS)):
+        watched = _burden.Watched(0.3, waited_s, exchange, None)
+        assert _burden.judged(12, watched, work, work.all_s, shown).verdict is verdict
+
+
+def test_what_is_in_the_cache_is_no_burden(place: Place) -> None:
+    """Else a second run, such as where the rig was late in the first, would find no fault."""
+    endpoint = Endpoint(RESOLVER)
+    with WeakResolver(endpoint, place.served.tree.addresses[:1], WITHOUT, place.host.make_socket) as resolver:
+        asker = Asker(endpoint, place.host.make_socket, WAITS_S)
+        subject = ResolverSubject(asker, place.served.tree, place.served.seen, spent_s=resolver.cpu_s)
+        first, second = (run_items(items_chosen("resolver", ["F-keytrap"]), subject)[0].outcome for _ in range(2))
+        fresh = [run_items(items_chosen("resolver", ["F-nsec3-cost"]), subject)[0].outcome for _ in range(2)]
+    assert (first.verdict, second.verdict) == (Verdict.PASS, Verdict.INCONCLUSIVE), second
+    assert [one.verdict for one in fresh] == [Verdict.PASS] * 2
 
 
 def test_what_was_asked_before_accuses_nobody(place: Place) -> None:

@@ -9,6 +9,7 @@ from dns.rdatatype import RdataType
 
 from dnsrig.errors import InputError
 from dnsrig.hosts.network.topologies import resolver_network
+from dnsrig.monitor.counters import cpu_time_s
 from dnsrig.servers.resolvers.registry import resolver_driver, resolver_drivers
 from dnsrig.servers.resolvers.settings import ResolverSettings
 from dnsrig.verification.addresses import endpoint_of
@@ -123,6 +124,7 @@ def resolver_target(
         asker = Asker(Endpoint(CLIENT_ADDRESS, PORT), network.resolver.make_socket, udp_waits_s=WAITS_S)
         title = f"{server.title} {server.version}"
         subject = ResolverSubject(asker, tree, served.seen, title, restart=server.restart)
+        subject.spent_s = lambda: cpu_time_s(server.pids())
         if kind.can_manage_anchors:
             subject.trials = anchor_trials(kind, folder, served.lateness)
         else:

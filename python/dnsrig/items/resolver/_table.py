@@ -10,7 +10,7 @@ from dns.rdatatype import RdataType
 
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.queries import Query
-from dnsrig.verification.stopping import pause
+from dnsrig.verification.stopping import pause, thread_pool
 from dnsrig.verification.subjects.resolver import POINT_AT_TREE, ResolverSubject
 from dnsrig.verification.tree.cases import BOGUS, Status, TableRow
 from dnsrig.verification.tree.zones_algorithms import SUPPORT
@@ -24,6 +24,7 @@ STATUSES = "what was found for each name"
 """The title of the evidence that has a line for each."""
 SHOWN = 3
 """So many exchanges are evidence."""
+ROWS_AT_ONCE = 4
 PAUSES_S = (2.0, 5.0)
 """Before what is answered with SERVFAIL, and should not be, is asked again: a resolver that lost messages of a server
 leaves that one alone for a while, and may keep the failure for some seconds (RFC 9520 section 3.2)."""
@@ -46,6 +47,12 @@ def ask_row(subject: ResolverSubject, row: TableRow) -> Exchange:
         # Size is the matter of other items.
         return subject.asker.tcp(query)
     return subject.asker.ask(query) if _fails_wrongly(row, exchange) else exchange
+
+
+def ask_rows(subject: ResolverSubject, rows: Sequence[TableRow]) -> list[Exchange]:
+    """Ask for several, few at a time: BIND takes longer than clients wait for each of some bogus names."""
+    with thread_pool(max(min(len(rows), ROWS_AT_ONCE), 1), "rows") as pool:
+        return list(pool.map(lambda row: ask_row(subject, row), rows))
 
 
 def _fails_wrongly(row: TableRow, exchange: Exchange) -> bool:
@@ -91,8 +98,7 @@ def check_table(subject: ResolverSubject, item_id: str) -> Outcome:
     rows = _strict_rows(subject, item_id)
     if not rows:
         return _nothing_to_ask(subject)
-    for row in rows:
-        exchange = ask_row(subject, row)
+    for row, exchange in zip(rows, ask_rows(subject, rows), strict=True):
         if exchange.response is None and row.case.right == BOGUS and not subject.silence():
             # Some, such as BIND with an unsigned alias, take longer than clients wait: nothing was accepted.
             right.append(exchange)
@@ -138,7 +144,8 @@ def check_bogus(subject: ResolverSubject, item_id: str) -> Outcome:
     if outcome.verdict != Verdict.PASS:
         return outcome
     rows = [row for row in _strict_rows(subject, item_id) if row.case.right == BOGUS]
-    by_tcp = [(row, subject.asker.tcp(_query(row))) for row in rows]
+    with thread_pool(max(min(len(rows), ROWS_AT_ONCE), 1), "rows by TCP") as pool:
+        by_tcp = list(zip(rows, pool.map(lambda row: subject.asker.tcp(_query(row)), rows), strict=True))
     # No response may be for want of TCP, which is the matter of F-85.
     given = [(row, one) for row, one in by_tcp if one.message is not None and status_of(one) != Status.BOGUS]
     if not given:

@@ -2,7 +2,7 @@
 
 import dns.rcode
 
-from dnsrig.items.resolver._table import ask_row
+from dnsrig.items.resolver._table import ask_rows
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.known_names import Question
 from dnsrig.verification.subjects.resolver import ResolverSubject
@@ -33,7 +33,8 @@ def check(subject: ResolverSubject) -> Outcome:
     """Ask with DO, and what is kept back then without EDNS."""
     rows = [row for item_id in ITEMS for row in subject.rows(item_id) if row.case.right == BOGUS]
     # The rig's tree has fresh ones; in other trees those that are told are in the table.
-    controls = [(Question(row.name, row.case.rtype), ask_row(subject, row)) for row in rows]
+    questions = [Question(row.name, row.case.rtype) for row in rows]
+    controls = zip(questions, ask_rows(subject, rows), strict=True)
     kept = [question for question, exchange in controls if exchange.rcode == dns.rcode.SERVFAIL]
     if not kept:
         return inconclusive("No bogus name is kept back from clients with DO either (see F-bogus).")

@@ -19,7 +19,7 @@ Question = tuple[dns.name.Name, RdataType]
 STALL_S = 1.0
 """The items ask for several names at once, so that a stall takes some seconds."""
 DNSSEC_TYPES = {RdataType.DNSKEY, RdataType.DS, RdataType.NSEC, RdataType.NSEC3PARAM, RdataType.RRSIG}
-BURDENS = {"F-keytrap", "F-nsec3-cost"}
+BURDENS = {"F-keytrap", "F-nsec3-cost", "F-nsec3-work"}
 """Items that are not about what is answered."""
 
 

@@ -44,7 +44,7 @@ from dnsrig.verification.faults.weak_messages import (
     servers_of,
 )
 from dnsrig.verification.faults.weak_numbers import FIRST_PORT, LEAST_ID_PORT, ids_of, ports_of
-from dnsrig.verification.faults.weak_signatures import has_wrong_signature, without_signatures
+from dnsrig.verification.faults.weak_signatures import has_wrong_signature, hash_candidates, without_signatures
 from dnsrig.verification.faults.weaknesses import Weakness
 from dnsrig.verification.subjects.special_names import SPECIAL_NAMES
 from dnsrig.verification.tree.zones_cookies import cookie_of, put_cookie
@@ -72,6 +72,8 @@ MINIMISED_LABELS = 2
 EMPTY_NAMES = 4
 """So many empty non-terminals in a row are too many for a weak one."""
 COOKIE_OCTETS = 8
+MOST_ITERATIONS = {"hashes-all-candidates": 150, "hashes-without-bounds": LARGEST_MESSAGE}
+"""Of NSEC3, by the weaknesses that hash; the field has 16 bits."""
 STALE_TTL_S = 3600
 Answer = tuple[dns.rcode.Rcode, list[dns.rrset.RRset]]
 
@@ -120,6 +122,7 @@ class WeakResolver:
         self._pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="weak")
         self._ids, self._port_numbers = ids_of(self._weakness), ports_of(self._weakness)
         self._lock = threading.Lock()
+        self._spent_s = 0.0
         self._client = _Client()
         self._ports: queue.Queue[int] = queue.Queue()
         for number in range(FEW_PORTS):
@@ -144,6 +147,11 @@ class WeakResolver:
             self._channel.close()
         self._pool.shutdown(cancel_futures=True)
 
+    def cpu_s(self) -> float:
+        """Give the CPU time that queries which were answered have taken, in seconds."""
+        with self._lock:
+            return self._spent_s
+
     def _listen(self) -> None:
         while self._channel is not None:
             try:
@@ -162,7 +170,10 @@ class WeakResolver:
         if not query.question or self._channel is None:
             return
         response = dns.message.make_response(query, recursion_available=True, our_payload=PAYLOAD)
+        began_s = time.thread_time()
         self._fill(query, response)
+        with self._lock:
+            self._spent_s += time.thread_time() - began_s
         with contextlib.suppress(OSError, dns.exception.DNSException):
             self._channel.sendto(response.to_wire(), client)
 
@@ -330,8 +341,12 @@ class WeakResolver:
         """Say whether the answer has wrong signatures; keys are taken as they come."""
         if question[1] == RdataType.DNSKEY:
             return False
+        if (most := MOST_ITERATIONS.get(self._weakness)) is not None:
+            hash_candidates(response, question[0], most)
         return has_wrong_signature(
-            answering(response, question), lambda zone: self._known_or_asked((zone, RdataType.DNSKEY, True))[1]
+            answering(response, question),
+            lambda zone: self._known_or_asked((zone, RdataType.DNSKEY, True))[1],
+            bounded=not self._is("verifies-all-pairs"),
         )
 
     def _ask(self, server: str, question: Question) -> dns.message.Message | None:

@@ -60,6 +60,9 @@ WEAKNESSES = (
     Weakness("takes-any-cookie", "takes responses whatever client cookie they have"),
     Weakness("gives-stale-for-hours", "gives what has expired, where servers fail, with a TTL of an hour"),
     Weakness("mixes-case-alike", "writes the same letters of each name as capitals"),
+    Weakness("verifies-all-pairs", "verifies every signature by every key that has its tag"),
+    Weakness("hashes-all-candidates", "hashes every name that may be the closest encloser, up to 150 iterations"),
+    Weakness("hashes-without-bounds", "hashes every name that may be the closest encloser, whatever the iterations"),
 )
 """Those of `weak_resolver.WeakResolver`."""
 ANCHOR_WEAKNESSES = (

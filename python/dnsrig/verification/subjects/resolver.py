@@ -35,6 +35,7 @@ UNSIGNED_FRESH = dns.name.from_text("fresh.control.unsigned.")
 HOSTS = dns.name.from_text("secure.nsec.")
 """It has the names h0, h1 and so on. Names from wildcards a resolver may make itself (RFC 8198 section 5.3)."""
 NOT_SEEN = "What the resolver asks is seen only on the machine where dnsrig verify serve-tree serves the tree."
+NO_CPU_TIME = "What CPU time is spent is seen of resolvers that the rig starts."
 POINT_AT_TREE = "point it there as dnsrig verify serve-tree says"
 
 Found = TypeVar("Found")
@@ -64,6 +65,8 @@ class ResolverSubject:
     """What is known of another tree that it resolves from."""
     restart: Callable[[], None] | None = field(default=None, repr=False)
     """Stops it and starts it again, with an empty cache, where the rig started it."""
+    spent_s: Callable[[], float] | None = field(default=None, repr=False)
+    """Says how much CPU time it has used, in seconds, where the rig started it."""
     is_seen_from_start: bool = True
     """Whether `seen` is all that it ever asked; else its cache, and what it knows of servers, may be older."""
     _hosts: list[int] = field(default_factory=lambda: random.sample(range(FRESH_HOSTS), FRESH_HOSTS), repr=False)
@@ -114,6 +117,10 @@ class ResolverSubject:
         """Give what the tree was asked for a name, whatever its case."""
         return [] if self.seen is None else [query for query in self.seen.since(0) if query.name == name]
 
+    def cpu_s(self) -> float | None:
+        """Give how much CPU time it has used, in seconds; None where that cannot be seen."""
+        return None if self.spent_s is None else self.spent_s()
+
     def once(self, what: str, find: Callable[[], Found]) -> Found:
         """Give what items share, found by the first that asks for it."""
         return self._kept.once(what, find)
@@ -161,6 +168,8 @@ class ResolverSubject:
             case "validates":
                 lacking = self._lacks_names() or self._lacks_dnssec()
                 return lacking or (None if self.validates else "The resolver does not validate (see F-validates).")
+            case "cpu":
+                return None if self.spent_s is not None else NO_CPU_TIME
             case "bogus":
                 known = self.bogus_question() is not None
                 return self._lacks_names() or (None if known else "No bogus name is known; --bogus names one.")

@@ -1,7 +1,7 @@
 """Zones that cost a validator much work, bounded so that one without bounds of its own is slow, and not stopped.
 
 KeyTrap (CVE-2023-50387): many keys of one tag, and many signatures that none of them made. NSEC3 (CVE-2023-50868):
-names of many labels below a zone with iterations.
+names of many labels below a zone with iterations, as many as validators may take for good, and more than any should.
 """
 
 import random
@@ -22,6 +22,16 @@ MODULUS_AT = 4
 """Where the modulus begins in a DNSKEY record's key (RFC 3110 section 2) with an exponent of three octets."""
 DEEP_LABELS = 40
 DEEP_NAMES = 6
+ENDLESS_LABELS = 105
+ENDLESS_NAMES = 12
+ENDLESS_ITERATIONS = 2500
+"""The most that RFC 5155 section 10.3 knew; no resolver is to follow it (RFC 9276 section 3.2)."""
+WORK_NAMES = 12
+WORK_ITERATIONS = (0, 50, 150)
+"""None, with which others are compared, and the limits that resolvers have had since 2023, and since 2021."""
+LONG_SALT = "5a" * 255
+"""The longest (RFC 5155 section 3.1.5): a hash of a hash and a salt is then one of five blocks."""
+SALT_OCTETS = len(LONG_SALT) // 2
 SEED = 50_387
 
 
@@ -59,6 +69,29 @@ def _trap(edit: ZoneEdit) -> None:
         edit.put_signatures(name, [replaced(right, signature=signature) for signature in drawn])
 
 
+def _deep(name: str, item: str, *, iterations: int, salt: str, labels: int, names: int) -> ZonePlan:
+    """Give a zone whose denials take a validator `iterations` hashes for each label of the name."""
+    salted = " and the longest salt" if salt else ""
+    return ZonePlan(
+        name=name,
+        what=f"NSEC3 of {iterations} iterations{salted}, asked for names of many labels",
+        chain="nsec3",
+        iterations=iterations,
+        salt=salt,
+        records=USUAL,
+        cases=tuple(
+            Case(
+                name=".".join(["x"] * labels + [f"deep{number}"]),
+                right=(Status.SECURE, Status.INSECURE, Status.BOGUS),
+                denied="name",
+                what=f"a missing name of {labels} labels, NSEC3 of {iterations} iterations",
+                item=item,
+            )
+            for number in range(names)
+        ),
+    )
+
+
 PLANS = (
     ZonePlan(
         name="collision.nsec.",
@@ -82,21 +115,24 @@ PLANS = (
             for name in TRAP_NAMES
         ),
     ),
-    ZonePlan(
-        name="deep.nsec3.",
-        what="NSEC3 of 150 iterations, asked for names of many labels",
-        chain="nsec3",
-        iterations=150,
-        records=USUAL,
-        cases=tuple(
-            Case(
-                name=".".join(["x"] * DEEP_LABELS + [f"deep{number}"]),
-                right=(Status.SECURE, Status.INSECURE, Status.BOGUS),
-                denied="name",
-                what=f"a missing name of {DEEP_LABELS} labels, NSEC3 of 150 iterations",
-                item="F-nsec3-cost",
-            )
-            for number in range(DEEP_NAMES)
-        ),
+    _deep("deep.nsec3.", "F-nsec3-cost", iterations=150, salt="", labels=DEEP_LABELS, names=DEEP_NAMES),
+    _deep(
+        f"deep-{ENDLESS_ITERATIONS}.nsec3.",
+        "F-nsec3-cost",
+        iterations=ENDLESS_ITERATIONS,
+        salt=LONG_SALT,
+        labels=ENDLESS_LABELS,
+        names=ENDLESS_NAMES,
+    ),
+    *(
+        _deep(
+            f"work-{iterations}.nsec3.",
+            "F-nsec3-work",
+            iterations=iterations,
+            salt=LONG_SALT,
+            labels=DEEP_LABELS,
+            names=WORK_NAMES,
+        )
+        for iterations in WORK_ITERATIONS
     ),
 )

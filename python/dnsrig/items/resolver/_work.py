@@ -1,0 +1,90 @@
+"""How much a resolver computes: its CPU time, in operations whose cost on this machine is measured.
+
+So what is said holds on a fast machine as on a slow one, and for a resolver that works in threads too.
+"""
+
+import hashlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicNumbers
+from cryptography.hazmat.primitives.hashes import SHA256
+
+from dnsrig.verification.stopping import pause
+from dnsrig.verification.subjects.resolver import ResolverSubject
+from dnsrig.verification.tree.zones_costly import SALT_OCTETS
+
+ROUNDS, REPEATS = 5, 40
+SHA1_OCTETS = 20
+RSA_BITS = 2048
+CALM_WAIT_S, CALM_BEAT_S, CALM_SHARE = 15.0, 0.25, 0.02
+"""Unbound works for ten seconds on what others asked for before; what it spends on that is not to be counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What there is to be done for all costly questions of an item."""
+
+    operations: int
+    """How many there are, where none is left out."""
+    called: str
+    """Such as "hashes"."""
+    operation_s: Callable[[], float]
+    """Measures how much CPU time one takes on this machine, in seconds."""
+
+    @property
+    def all_s(self) -> float:
+        """How much CPU time all take on this machine, in seconds."""
+        return self.operations * self.operation_s()
+
+
+@cache
+def verification_s() -> float:
+    """Measure an RSA verification by a key of 2048 bits, of a signature that is wrong."""
+    key = RSAPublicNumbers(65_537, (1 << RSA_BITS) - 159).public_key()
+    wrong = b"\x01" * (RSA_BITS // 8)
+
+    def verify() -> None:
+        try:
+            key.verify(wrong, b"", PKCS1v15(), SHA256())
+        except InvalidSignature:
+            return
+        raise AssertionError("a signature that nobody made is right")
+
+    return _least_s(verify)
+
+
+@cache
+def hash_s() -> float:
+    """Measure an iteration of NSEC3 with the longest salt (RFC 5155 section 5)."""
+    octets = bytes(SHA1_OCTETS + SALT_OCTETS)
+    return _least_s(lambda: hashlib.sha1(octets, usedforsecurity=False).digest())
+
+
+def gets_calm(subject: ResolverSubject) -> bool:
+    """Wait until the resolver spends no CPU time to speak of; say whether that came, and can be seen."""
+    ends_s = time.monotonic() + CALM_WAIT_S
+    while time.monotonic() < ends_s:
+        before_s = subject.cpu_s()
+        pause(CALM_BEAT_S)
+        after_s = subject.cpu_s()
+        if before_s is None or after_s is None:
+            return False
+        if after_s - before_s <= CALM_SHARE * CALM_BEAT_S:
+            return True
+    return False
+
+
+def _least_s(operation: Callable[[], object]) -> float:
+    """Give what an operation takes where nothing else is in the way, in seconds of this thread's CPU time."""
+    rounds = []
+    for _ in range(ROUNDS):
+        began_s = time.thread_time()
+        for _ in range(REPEATS):
+            operation()
+        rounds.append((time.thread_time() - began_s) / REPEATS)
+    return min(rounds)

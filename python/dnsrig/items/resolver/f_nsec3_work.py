@@ -1,0 +1,103 @@
+"""F-nsec3-work: what proofs of NSEC3 with iterations cost."""
+
+import time
+from collections.abc import Sequence
+
+from dns.rdatatype import RdataType
+
+from dnsrig.items.resolver._burden import came_since, costly_query
+from dnsrig.items.resolver._work import gets_calm, hash_s
+from dnsrig.verification.asker import Asker
+from dnsrig.verification.exchange import Exchange
+from dnsrig.verification.item import Item
+from dnsrig.verification.queries import Query
+from dnsrig.verification.stopping import thread_pool
+from dnsrig.verification.subjects.resolver import ResolverSubject
+from dnsrig.verification.tree.cases import TableRow
+from dnsrig.verification.tree.zones_costly import DEEP_LABELS, SALT_OCTETS, WORK_ITERATIONS
+from dnsrig.verification.verdicts import Evidence, Outcome, Severity, failed, inconclusive, passed
+
+MOST_WORK = 0.3
+"""This part of all hashes is no bound. BIND and Unbound, which hash all, take twice what the rig measures for one hash;
+PowerDNS Recursor, whose bound is 600 hashes, a tenth in all."""
+MULTIPLE = 1.5
+"""Less than so many times the CPU time of a name without iterations is no matter."""
+WAITS_S = (3.0,)
+"""Unbound 1.17 takes 2 s, or forgets the client; what it has computed till then is enough."""
+CANDIDATES = DEEP_LABELS + 1
+"""Names that may be the closest encloser, below the apex."""
+BUSY = "The resolver is busy with what was asked before, so that CPU time tells nothing."
+ITEM = Item(
+    id="F-nsec3-work",
+    role="resolver",
+    group="Cost of validation",
+    requirement="A name of many labels in a zone with NSEC3 iterations does not take hundreds of hashes a label.",
+    references=("CVE-2023-50868", "RFC 9276 section 3.2", "RFC 5155 section 8.3"),
+    severity=Severity.NOTICE,
+    consequence=(
+        "A stream of such names, which anybody may ask for, takes a multiple of the CPU time of others, so that fewer "
+        "of them keep the resolver busy."
+    ),
+    procedure=(
+        f"Names of more than {DEEP_LABELS} labels are asked for in zones with "
+        f"{WORK_ITERATIONS[0]}, {WORK_ITERATIONS[1]} and {WORK_ITERATIONS[2]} NSEC3 iterations and a salt of "
+        f"{SALT_OCTETS} octets. What CPU time those with iterations take beyond those without is less than "
+        f"{MOST_WORK:.0%} of what the iterated hashes of all candidates for the closest encloser take on this machine, "
+        "or they take less than half as much again."
+    ),
+    dig=("dig @{server} -p {port} x.x.x.deep0.work-150.nsec3. A +dnssec   # and look at the resolver's CPU time",),
+    needs=("upstream", "validates", "cpu"),
+    runs_alone=True,
+    faults=("hashes-all-candidates", "hashes-without-bounds"),
+)
+
+
+def check(subject: ResolverSubject) -> Outcome:
+    """Compare CPU times, the most iterations first."""
+    rows = subject.rows(ITEM.id)
+    first, *more = [[row for row in rows if row.zone.iterations == iterations] for iterations in WORK_ITERATIONS]
+    if not first:
+        return inconclusive("The tree has no question for this.")
+    began_s = time.monotonic()
+    if not gets_calm(subject):
+        return inconclusive(BUSY)
+    base_s, _ = _spent(subject, first)
+    said, one_s = [], hash_s()
+    for costly in reversed(more):
+        if not gets_calm(subject):
+            return inconclusive(BUSY)
+        taken_s, exchange = _spent(subject, costly)
+        if not came_since(subject, costly[0], began_s):
+            return inconclusive(
+                f"No query in {costly[0].zone.name} came to the tree, so nothing was measured.", exchange
+            )
+        if exchange.message is None and subject.silence():
+            return inconclusive("The resolver does not answer any more.", exchange)
+        iterations = costly[0].zone.iterations
+        all_s = one_s * CANDIDATES * iterations
+        share = (taken_s - base_s) / all_s
+        said.append(
+            f"{iterations} iterations: {taken_s * 1e3:.1f} ms a name, without any {base_s * 1e3:.1f} ms; "
+            f"{CANDIDATES * iterations} hashes take {all_s * 1e3:.1f} ms on this machine"
+        )
+        shown = Evidence("CPU time", "\n".join(said))
+        if share >= MOST_WORK and taken_s >= MULTIPLE * base_s:
+            return failed(
+                f"With {iterations} iterations a name of {CANDIDATES + 2} labels takes {taken_s * 1e3:.1f} ms of CPU "
+                f"time, without any {base_s * 1e3:.1f} ms: all candidates for the closest encloser are hashed.",
+                exchange,
+                shown,
+            )
+    return passed("Names of many labels take little more CPU time with NSEC3 iterations than without.", shown)
+
+
+def _spent(subject: ResolverSubject, rows: Sequence[TableRow]) -> tuple[float, Exchange]:
+    """Ask for all at once; give the CPU time of one, in seconds, and a response."""
+    asker = Asker(subject.asker.server, subject.asker.make_socket, WAITS_S)
+    queries = [costly_query(row) for row in rows]
+    # What any name in the zone needs, its keys above all, is no part of it.
+    asker.ask(Query(name=rows[0].zone.origin, rtype=RdataType.SOA, rd=True, do=True))
+    before_s = subject.cpu_s() or 0.0
+    with thread_pool(len(queries), "work") as pool:
+        exchanges = list(pool.map(asker.ask, queries))
+    return ((subject.cpu_s() or 0.0) - before_s) / len(rows), exchanges[0]

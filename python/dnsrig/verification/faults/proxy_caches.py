@@ -149,6 +149,10 @@ def _is_empty(answer: dns.message.Message) -> bool:
     return answer.rcode() == dns.rcode.NOERROR and not answer.answer and not answer.flags & dns.flags.TC
 
 
+def _is_denial(answer: dns.message.Message) -> bool:
+    return _is_nxdomain(answer) or _is_empty(answer)
+
+
 def _is_refused(answer: dns.message.Message) -> bool:
     return answer.rcode() == dns.rcode.REFUSED
 
@@ -174,6 +178,7 @@ FAULTS = (
     _fault("caches-without-rrsig", "keeps no signatures in its cache", _Cache(spoil=_without_rrsig)),
     _fault("caches-without-proofs", "keeps no denials in its cache", _Cache(spoil=_without_proofs, is_kept=_is_any)),
     _fault("cache-ignores-do", "does not mind DO in its cache", _Cache(key=_without_do)),
+    _fault("denials-ignore-do", "minds no DO in its cache of denials", _Cache(key=_without_do, is_kept=_is_denial)),
     _fault("cache-ignores-cd", "does not mind CD in its cache", _Cache(key=_without_cd)),
     _fault("cache-keeps-ttl", "does not count TTLs down in its cache", _Cache(ages=False)),
     _fault("caches-nxdomain-for-ever", "keeps NXDOMAIN for ever", _Cache(is_kept=_is_nxdomain, ages=False)),

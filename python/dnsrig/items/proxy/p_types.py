@@ -24,6 +24,7 @@ TYPES = (
     RdataType.SVCB,
     RdataType.HTTPS,
     RdataType.DS,
+    RdataType.DNSKEY,
     RdataType.CDS,
     RdataType.CDNSKEY,
     RdataType.SOA,
@@ -66,6 +67,7 @@ ITEM = Item(
         "proxy-keeps-first-strings",
         "proxy-strips-rrsig-of-types",
         "proxy-clears-do-of-types",
+        "proxy-strips-rrsig-of-ds",
     ),
 )
 

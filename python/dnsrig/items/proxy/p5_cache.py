@@ -29,7 +29,6 @@ QUESTIONS = (
     (names.PLAIN, RdataType.SRV),
     (names.PLAIN, RdataType.HTTPS),
     (names.ALIAS, RdataType.AAAA),
-    (names.CHAIN, RdataType.A),
     (names.ABSENT, RdataType.A),
     (names.EMPTY, RdataType.AAAA),
 )

@@ -1,13 +1,21 @@
 """P-5: the cache."""
 
+import itertools
+
+import dns.message
 from dns.rdatatype import RdataType
 
-from dnsrig.items.proxy._cache import ask_twice
-from dnsrig.items.proxy._through import changed
+from dnsrig.items.proxy._cache import Twice, ask_twice
+from dnsrig.items.proxy._through import changed, differences, no_difference
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.proxy import ProxySubject
-from dnsrig.verification.transparency import rcode_differences, section_differences
+from dnsrig.verification.transparency import (
+    edns_differences,
+    flag_differences,
+    rcode_differences,
+    section_differences,
+)
 from dnsrig.verification.upstream import names
 from dnsrig.verification.verdicts import Outcome, Severity, passed
 
@@ -15,44 +23,91 @@ QUESTIONS = (
     (names.PLAIN, RdataType.A),
     (names.PLAIN, RdataType.TXT),
     (names.PLAIN, RdataType.MX),
+    (names.PLAIN, RdataType.DS),
+    (names.PLAIN, RdataType.DNSKEY),
+    (names.PLAIN, RdataType.TLSA),
+    (names.PLAIN, RdataType.SRV),
+    (names.PLAIN, RdataType.HTTPS),
     (names.ALIAS, RdataType.AAAA),
     (names.ABSENT, RdataType.A),
+    (names.EMPTY, RdataType.AAAA),
 )
+FLAGS = ("QR", "AA", "RD", "RA", "CD")
+"""But AD, of which P-ad asks twice."""
 
 ITEM = Item(
     id="P-5",
     role="proxy",
     group="Cache",
-    requirement="A response from the proxy's cache has what the first one had, signatures and denials included.",
-    references=("RFC 5625 section 3", "RFC 4035 section 4.5", "JPRS-2010 case 7 item 5"),
+    requirement=(
+        "A response from the proxy's cache has what the first one had, and the upstream's: signatures, denials, flags "
+        "and OPT included."
+    ),
+    references=(
+        "RFC 5625 section 3",
+        "RFC 4035 section 4.5",
+        "RFC 1035 section 4.1.1",
+        "JPRS-2010 case 7 item 5",
+    ),
     severity=Severity.ERROR,
-    consequence="Validation works for the first client and fails for the following ones until the TTL runs out.",
-    procedure="Records of several types, and a name that does not exist, are asked for twice with DO.",
+    consequence=(
+        "Validation works for the first client and fails for the following ones until the TTL runs out; stubs take no "
+        "response that says there is no recursion."
+    ),
+    procedure=(
+        "Records of several types, keys and DS among them, a name and a type that do not exist are asked for twice, "
+        "with DO and without EDNS. What comes from the cache is compared with the first response, for AD see P-ad, "
+        "and with what the upstream sent."
+    ),
     dig=(
         "dig @{server} -p {port} x.plain.rig.example A +dnssec +bufsize=4096",
         "dig @{server} -p {port} x.plain.rig.example A +dnssec +bufsize=4096",
     ),
     needs=("dnssec",),
-    faults=("proxy-caches-without-rrsig", "proxy-caches-without-proofs"),
+    faults=(
+        "proxy-caches-without-rrsig",
+        "proxy-caches-without-proofs",
+        "proxy-caches-some-types",
+        "proxy-strips-rrsig-of-ds",
+        "proxy-caches-without-flags",
+        "proxy-caches-without-opt",
+    ),
 )
 
 
 def check(subject: ProxySubject) -> Outcome:
     """Ask each question twice."""
-    cached = []
-    for what, rtype in QUESTIONS:
-        query = Query(name=names.fresh(what), rtype=rtype, rd=True, do=True)
+    cached: dict[str, None] = {}
+    for do, (what, rtype) in itertools.product((True, False), QUESTIONS):
+        query = Query(name=names.fresh(what), rtype=rtype, rd=True, do=do, payload=1232 if do else None)
         twice = ask_twice(subject, query, query)
         if isinstance(twice, Outcome):
             return twice
-        first, second = twice.first.client.message, twice.second.client.message
-        if first is None or second is None or not twice.from_cache:
+        if not twice.from_cache:
             continue
-        found = rcode_differences(first, second)
-        for section in ("answer", "authority"):
-            found += section_differences(first, second, section)
+        found = _lost_in_cache(twice)
         if found:
             return changed(twice.second, [f"from the cache, {found[0]}", *found[1:]])
-        cached.append(rtype.name)
+        cached[rtype.name] = None
     said = f"from the cache for {', '.join(cached)}" if cached else "all from the upstream"
     return passed(f"Second responses are like first ones, {said}.")
+
+
+def _lost_in_cache(twice: Twice) -> list[str]:
+    """Say what the second response has not as the first one had it; or both not as the upstream."""
+    first, second = twice.first.client.message, twice.second.client.message
+    if first is None or second is None:
+        return []
+    found = _record_differences(first, second)
+    found += flag_differences(first, second, FLAGS) + edns_differences(first, second)
+    if found:
+        return found
+    # Both are alike, so that what the first one lacks is missing in the cache, too.
+    return differences(twice.first, no_difference, _record_differences)
+
+
+def _record_differences(went_in: dns.message.Message, came_out: dns.message.Message) -> list[str]:
+    found = rcode_differences(went_in, came_out)
+    for section in ("answer", "authority"):
+        found += section_differences(went_in, came_out, section)
+    return found

@@ -14,35 +14,52 @@ ITEM = Item(
     id="P-cache-do",
     role="proxy",
     group="Cache",
-    requirement="Signatures come to clients with DO, and to no others, whatever the proxy has in its cache.",
+    requirement=(
+        "Signatures and proofs come to clients with DO, and to no others, whatever the proxy has in its cache."
+    ),
     references=("RFC 4035 section 3.2.1", "RFC 5625 section 3"),
     severity=Severity.ERROR,
     consequence="One client that does not validate spoils a name for those that do, until its TTL runs out.",
-    procedure="A name is asked for without EDNS and then with DO; another one with DO and then without EDNS.",
+    procedure=(
+        "A name is asked for without EDNS and then with DO; another one with DO and then without EDNS; so are names "
+        "and types that do not exist."
+    ),
     dig=(
         "dig @{server} -p {port} x.plain.rig.example A +noedns",
         "dig @{server} -p {port} x.plain.rig.example A +dnssec",
+        "dig @{server} -p {port} x.absent.rig.example A +noedns",
+        "dig @{server} -p {port} x.absent.rig.example A +dnssec",
     ),
     needs=("dnssec",),
-    faults=("proxy-cache-ignores-do",),
+    faults=("proxy-cache-ignores-do", "proxy-denials-ignore-do"),
 )
 
 
 def check(subject: ProxySubject) -> Outcome:
-    """Ask twice, with DO once."""
-    for with_first in (False, True):
-        name = names.fresh(names.PLAIN)
-        bare = Query(name=name, rtype=RdataType.A, rd=True, payload=None)
-        with_do = Query(name=name, rtype=RdataType.A, rd=True, do=True)
-        twice = ask_twice(subject, with_do, bare) if with_first else ask_twice(subject, bare, with_do)
-        if isinstance(twice, Outcome):
-            return twice
-        if bool(signatures(twice.second)) == with_first:
-            said = (
-                "has signatures, which a client without DO"
-                if with_first
-                else "lacks the signatures that a client with DO"
-            )
-            asked = "did not ask for" if with_first else "asked for"
-            return changed(twice.second, [f"the second response, {twice.how}, {said} {asked}"])
+    """Ask for what is there, and what is not."""
+    for what in (names.PLAIN, names.ABSENT, names.EMPTY):
+        for with_first in (False, True):
+            wrong = _mixed(subject, what, with_first=with_first)
+            if wrong is not None:
+                return wrong
     return passed("Signatures come to those who ask with DO and to nobody else, whoever asked before.")
+
+
+def _mixed(subject: ProxySubject, what: str, *, with_first: bool) -> Outcome | None:
+    """Ask twice, with DO once."""
+    name = names.fresh(what)
+    bare = Query(name=name, rtype=RdataType.A, rd=True, payload=None)
+    with_do = Query(name=name, rtype=RdataType.A, rd=True, do=True)
+    twice = ask_twice(subject, with_do, bare) if with_first else ask_twice(subject, bare, with_do)
+    if isinstance(twice, Outcome):
+        return twice
+    # Where a denial's signatures are, its NSEC records are P-unchanged's matter.
+    if bool(signatures(twice.second)) != with_first:
+        return None
+    said = (
+        "has signatures, which a client without DO did not ask for"
+        if with_first
+        else "lacks the signatures that a client with DO asked for"
+    )
+    kind = "response" if what == names.PLAIN else "denial"
+    return changed(twice.second, [f"the second {kind}, {twice.how}, {said}"])

@@ -42,6 +42,7 @@ ITEM = Item(
         "proxy-rewrites-nxdomain",
         "proxy-strips-rrsig-by-tcp",
         "proxy-caches-without-rrsig",
+        "proxy-caches-some-types",
         "proxy-strips-proofs",
         "proxy-clears-do-by-tcp",
     ),

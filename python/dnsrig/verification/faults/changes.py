@@ -70,11 +70,13 @@ def clear_do(message: dns.message.Message) -> None:
     message.ednsflags &= ~int(dns.flags.DO)
 
 
-def asking(change_message: Callable[[dns.message.Message], None]) -> Change:
-    """Change queries in place."""
+def asking(change_message: Callable[[dns.message.Message], None], is_meant: Test = lambda _: True) -> Change:
+    """Change such queries in place."""
 
     def change(passage: Passage) -> bytes:
         query = passage.asked
+        if not is_meant(query):
+            return passage.query
         change_message(query)
         return wire_of(query)
 

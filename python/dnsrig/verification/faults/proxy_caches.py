@@ -17,6 +17,7 @@ from dnsrig.verification.item import Role
 
 PROXY: tuple[Role, ...] = ("proxy",)
 OLD_LIMIT = 512
+SIMPLE = {RdataType.A, RdataType.AAAA, RdataType.MX, RdataType.TXT}
 Key = tuple[object, ...]
 
 
@@ -71,6 +72,8 @@ class _Cache:
     key: Callable[[dns.message.Message], Key] = _usual_key
     spoil: Callable[[dns.message.Message], None] = lambda _: None
     """Changes what comes from the cache."""
+    spoils_first: bool = False
+    """What does not come from the cache is changed, too."""
     is_kept: Callable[[dns.message.Message], bool] = _has_plain_answer
     ages: bool = True
     keeps_ttl_zero: bool = False
@@ -101,6 +104,9 @@ class _Cache:
             least_s = min((rrset.ttl for rrset in (*answer.answer, *answer.authority)), default=0)
             if least_s or self.keeps_ttl_zero:
                 passage.cache[self.key(query)] = (passage.response, time.monotonic())
+        if self.spoils_first and self._is_simple(query):
+            self.spoil(answer)
+            return wire_of(answer)
         return passage.response
 
     def _is_simple(self, query: dns.message.Message) -> bool:
@@ -137,6 +143,27 @@ def _without_proofs(message: dns.message.Message) -> None:
     message.authority = without_types(message.authority, RdataType.NSEC, RdataType.NSEC3, RdataType.RRSIG)
 
 
+def _keep_some_types(message: dns.message.Message) -> None:
+    """Keep the signatures of some types alone, and no NSEC where a type is denied."""
+    if message.question[0].rdtype not in SIMPLE:
+        _without_rrsig(message)
+    elif _is_empty(message):
+        _without_proofs(message)
+
+
+def _without_rrsig_of_ds(message: dns.message.Message) -> None:
+    if message.question[0].rdtype == RdataType.DS:
+        _without_rrsig(message)
+
+
+def _own_flags(message: dns.message.Message) -> None:
+    message.flags = (message.flags | dns.flags.AA) & ~dns.flags.RA
+
+
+def _without_opt(message: dns.message.Message) -> None:
+    message.use_edns(False)
+
+
 def _is_any(answer: dns.message.Message) -> bool:
     return answer.rcode() in {dns.rcode.NOERROR, dns.rcode.NXDOMAIN} and not answer.flags & dns.flags.TC
 
@@ -147,6 +174,10 @@ def _is_nxdomain(answer: dns.message.Message) -> bool:
 
 def _is_empty(answer: dns.message.Message) -> bool:
     return answer.rcode() == dns.rcode.NOERROR and not answer.answer and not answer.flags & dns.flags.TC
+
+
+def _is_denial(answer: dns.message.Message) -> bool:
+    return _is_nxdomain(answer) or _is_empty(answer)
 
 
 def _is_refused(answer: dns.message.Message) -> bool:
@@ -173,7 +204,20 @@ def _fault(name: str, does: str, cache: _Cache) -> Fault:
 FAULTS = (
     _fault("caches-without-rrsig", "keeps no signatures in its cache", _Cache(spoil=_without_rrsig)),
     _fault("caches-without-proofs", "keeps no denials in its cache", _Cache(spoil=_without_proofs, is_kept=_is_any)),
+    _fault(
+        "caches-some-types",
+        "keeps signatures of A, AAAA, MX and TXT records alone in its cache, and no denials of types",
+        _Cache(spoil=_keep_some_types, is_kept=_is_any),
+    ),
+    _fault(
+        "strips-rrsig-of-ds",
+        "takes signatures of DS records out of responses, from its cache and not",
+        _Cache(spoil=_without_rrsig_of_ds, spoils_first=True),
+    ),
+    _fault("caches-without-flags", "sets AA and clears RA in what comes from its cache", _Cache(spoil=_own_flags)),
+    _fault("caches-without-opt", "keeps no OPT in its cache", _Cache(spoil=_without_opt)),
     _fault("cache-ignores-do", "does not mind DO in its cache", _Cache(key=_without_do)),
+    _fault("denials-ignore-do", "minds no DO in its cache of denials", _Cache(key=_without_do, is_kept=_is_denial)),
     _fault("cache-ignores-cd", "does not mind CD in its cache", _Cache(key=_without_cd)),
     _fault("cache-keeps-ttl", "does not count TTLs down in its cache", _Cache(ages=False)),
     _fault("caches-nxdomain-for-ever", "keeps NXDOMAIN for ever", _Cache(is_kept=_is_nxdomain, ages=False)),

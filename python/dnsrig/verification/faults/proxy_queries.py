@@ -16,6 +16,16 @@ from dnsrig.verification.item import Role
 
 PROXY: tuple[Role, ...] = ("proxy",)
 RARE = {RdataType.PTR, RdataType.NAPTR, RdataType.SSHFP, RdataType.OPENPGPKEY, RdataType.URI}
+SERVICES = {
+    RdataType.TXT,
+    RdataType.SRV,
+    RdataType.CAA,
+    RdataType.TLSA,
+    RdataType.SVCB,
+    RdataType.HTTPS,
+    RdataType.SSHFP,
+}
+"""Types that are not about hosts, mail and delegations."""
 SMALL_PAYLOAD, LARGE_PAYLOAD = 512, 65_535
 LONG_NAME = 100
 CROWD = 20
@@ -145,6 +155,17 @@ FAULTS = (
         changing(_drop_section("additional"), _has_no_do),
     ),
     _fault("drops-rare-types", "drops queries for PTR, NAPTR, SSHFP, OPENPGPKEY and URI", dropping(_asks(*RARE))),
+    _fault(
+        "strips-rrsig-of-types",
+        "takes signatures out of answers of type TXT, SRV, CAA, TLSA, SVCB, HTTPS and SSHFP",
+        None,
+        changing(_without_rrsig, _asks(*SERVICES)),
+    ),
+    _fault(
+        "clears-do-of-types",
+        "clears DO in queries for TXT, SRV, CAA, TLSA, SVCB, HTTPS and SSHFP",
+        asking(clear_do, _asks(*SERVICES)),
+    ),
     _fault("drops-any", "drops queries for ANY", dropping(_asks(RdataType.ANY))),
     _fault("drops-underscores", "drops queries for names with underscores", dropping(_has_underscore)),
     _fault("drops-long-names", "drops queries for names of more than 100 octets", dropping(_has_long_name)),

@@ -36,6 +36,7 @@ DATA = {
     RdataType.DS: f"12345 13 2 {'5a' * 32}",
     RdataType.CDS: f"12345 13 2 {'5a' * 32}",
     RdataType.CDNSKEY: f"257 3 13 {'ZG5z' * 21}ZA==",
+    RdataType.DNSKEY: f"257 3 13 {'ZG5z' * 21}ZA==",
     RdataType.NSEC3PARAM: "1 0 0 -",
     RdataType.TLSA: f"3 1 1 {'a5' * 32}",
     RdataType.SVCB: "1 svc.rig.example. alpn=h2",

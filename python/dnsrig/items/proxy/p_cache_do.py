@@ -53,8 +53,9 @@ def _mixed(subject: ProxySubject, what: str, *, with_first: bool) -> Outcome | N
     twice = ask_twice(subject, with_do, bare) if with_first else ask_twice(subject, bare, with_do)
     if isinstance(twice, Outcome):
         return twice
-    # Where a denial's signatures are, its NSEC records are P-unchanged's matter.
-    if bool(signatures(twice.second)) != with_first:
+    # Where a denial's signatures are, its NSEC records are P-unchanged's matter; so is all that no cache has lost.
+    is_lost_elsewhere = what != names.PLAIN and not with_first and not twice.from_cache
+    if bool(signatures(twice.second)) != with_first or is_lost_elsewhere:
         return None
     said = (
         "has signatures, which a client without DO did not ask for"

@@ -50,8 +50,13 @@ def skip_without(*resolvers: str) -> None:
 
 
 def settings(name: str, servers: tuple[str, ...] = ("unbound",), **more: Any) -> Any:
+    return study(name).fitted(as_chosen(name, servers, **more))
+
+
+def as_chosen(name: str, servers: tuple[str, ...] = ("unbound",), **more: Any) -> Any:
+    """Give settings as a user chooses them, before the study adds what fits this machine."""
     found = study(name)
-    return found.fitted(found.settings_type(servers=servers, **{**found.defaults, **SMALL, **more}))
+    return found.settings_type(servers=servers, **{**found.defaults, **SMALL, **more})
 
 
 def run_study(
@@ -59,7 +64,7 @@ def run_study(
 ) -> tuple[RunFolder, dict[str, Any]]:
     """Run a study; give its run and summary, both of which fit their schemas."""
     skip_without(*dict.fromkeys(server.partition("#")[0] for server in servers))
-    folder, summary = conduct.start(name, settings(name, servers, **more), parent, ["dnsrig", "run", name], Quiet())
+    folder, summary = conduct.start(name, as_chosen(name, servers, **more), parent, ["dnsrig", "run", name], Quiet())
     run = RunFolder.open(folder)
     validate("summary.json", summary)
     for measurement in run.measurements():

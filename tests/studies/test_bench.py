@@ -239,6 +239,9 @@ class Lacking:
     def prepare(self, settings):
         pass
 
+    def tried(self, settings, chosen, watcher):
+        return settings, {}
+
     def run(self, settings, run, watcher):
         for reason in self.reasons:
             run.record_failure(["knot"], {"server": "knot"}, reason)

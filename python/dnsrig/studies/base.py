@@ -66,6 +66,13 @@ class Study(ABC, Generic[Settings]):
         It may replace the process by the same command.
         """
 
+    def tried(self, settings: Settings, chosen: Settings, watcher: Watcher) -> tuple[Settings, Mapping[str, Any]]:
+        """Change, by a short trial, what `fitted` made of the `chosen` settings; give also facts for the run to note.
+
+        This is called after `prepare`, and not where a run is only planned.
+        """
+        return settings, {}
+
     def plan(self, settings: Settings) -> Plan:
         """Say what a run with these settings would measure, without making anything.
 

@@ -33,10 +33,12 @@ def start(
 ) -> tuple[Path, dict[str, Any]]:
     """Run the study `name` into a new folder below `parent`; return that folder and the summary."""
     study = find_study(name)
-    settings = study.fitted(settings)
+    chosen, settings = settings, study.fitted(settings)
     study.check(settings)
     study.prepare(settings)
+    settings, facts = study.tried(settings, chosen, watcher)
     run = RunFolder.create(parent, name, argv=argv, settings=settings.to_manifest(), seed=settings.seed)
+    run.note(**facts)
     return _conduct(study, settings, run, watcher)
 
 

@@ -13,6 +13,7 @@ from dnsrig.report.layout import Axis, RatioQuestion, StudyText
 from dnsrig.report.sections import Findings, Section
 from dnsrig.report.tables import Cell, Table
 from dnsrig.runs.folder import RunFolder
+from dnsrig.studies.progress import Watcher
 from dnsrig.studies.resolving import asked, isc_2022, pictures, sections, words
 from dnsrig.studies.resolving.cases import TREE, ResolverCase, Traffic
 from dnsrig.studies.resolving.published import read_published
@@ -32,12 +33,16 @@ from dnsrig.studies.resolving.streams import (
 from dnsrig.studies.resolving.study import ResolverStudy
 from dnsrig.studies.resolving.transports import IDLE_S, TCP_CLIENTS, read_mix, refuse_lacking
 from dnsrig.studies.resolving.trees import ALL, IN_2010, UNSIGNED
+from dnsrig.studies.resolving.trial import carried, measured_once
 from dnsrig.studies.settings import StudySettings
 
 TRAFFIC = "resolver-2022"
 """Profile of the clients' traffic where no capture is given."""
-RATES = (3000, 9000)
-"""Rates unless others are chosen: 9,000 queries a second are the lowest published one."""
+HIGHEST = 9000
+"""The highest rate unless others are chosen, in queries a second: the lowest published one."""
+TRIAL_QPS = 1000
+TRIAL_S = 5.0
+"""How much is asked, and for how long, to see what this machine carries."""
 CARRIED_SHARE = 0.9
 """Of the clients that this machine carries, those that rates have which are not chosen: how many ask is an estimate."""
 ESTIMATE_TOLERATED = 1.1
@@ -57,7 +62,7 @@ class ValidationSettings(ResolverStudySettings):
     rates: tuple[int, ...] = ()
     """Queries per second in the mean; each lower one has the traffic of some of the highest one's clients.
 
-    None: RATES, as far as this machine carries the clients."""
+    None: a third of what this machine carries, and that, HIGHEST or the capture's own rate at most."""
     periods: int = 3
     """How many parts the load has: the first one meets a cold cache, the last one a hot cache."""
     capture: str | None = None
@@ -101,10 +106,29 @@ class ValidationCost(ResolverStudy[ValidationSettings]):
         if settings.rates:
             return settings
         if settings.capture is not None:
-            return replace(settings, rates=RATES)
+            asked, _ = captured(settings.capture, settings.span_s)
+            return replace(settings, rates=_levels(int(_rate_of(asked, settings.span_s))))
         each = clients_of_a_rate(TRAFFIC, settings.load_s, settings.seed) / CARRIED_SHARE
-        highest = min(max(RATES), fitting_rate(each))
-        return replace(settings, rates=RATES if highest == max(RATES) else (whole_hundreds(highest / 3), highest))
+        return replace(settings, rates=_levels(min(HIGHEST, fitting_rate(each))))
+
+    def tried(
+        self, settings: ValidationSettings, chosen: ValidationSettings, watcher: Watcher
+    ) -> tuple[ValidationSettings, Mapping[str, Any]]:
+        """Lower rates that were not chosen to what all resolvers carry, with room for bursts."""
+        if chosen.rates:
+            return settings, {}
+        highest = max(settings.rates)
+        rate = min(TRIAL_QPS, highest)
+        short = replace(settings, rates=(rate,), periods=1, load_s=min(TRIAL_S, settings.load_s), repetitions=1)
+        found = carried(measured_once(_Trial(), short, watcher), rate, settings.server_threads)
+        if not found:
+            return settings, {}
+        levels = _levels(min(highest, *found.values()))
+        watcher.note(
+            f"rates of {', '.join(f'{level:,}' for level in levels)} queries a second: {_said(found)} by a trial, with "
+            "room for bursts (--rate chooses others)"
+        )
+        return replace(settings, rates=levels), {"trial": {"rate_qps": rate, "carried_qps": found}}
 
     def check(self, settings: ValidationSettings) -> None:
         """Refuse settings with which nothing can be measured."""
@@ -210,6 +234,35 @@ class ValidationCost(ResolverStudy[ValidationSettings]):
         )
 
 
+class _Trial(ValidationCost):
+    """Each resolver once, validating: that is what costs most."""
+
+    def cases(self, settings: ValidationSettings) -> Sequence[Sequence[ResolverCase]]:
+        return [parts for parts in super().cases(settings) if parts[0].validates]
+
+
+def _levels(highest: int) -> tuple[int, ...]:
+    """Give the rates to measure where `highest` is the highest one."""
+    highest = whole_hundreds(highest)
+    return tuple(dict.fromkeys((whole_hundreds(highest / 3), highest)))
+
+
+def _said(found: Mapping[str, int]) -> str:
+    """Say what each resolver carries."""
+    return ", ".join(f"{label} carries {rate:,}" for label, rate in found.items())
+
+
+def _rate_of(asked: Sequence[Asked], span_s: float) -> float:
+    """Give the queries a second of a capture, of its first `span_s` seconds."""
+    within = [query for query in asked if query.time_s - asked[0].time_s < span_s]
+    return len(within) / min(_recorded_s(asked), span_s)
+
+
+def _recorded_s(asked: Sequence[Asked]) -> float:
+    """Give how long a capture is: after its last query as much time passes as after another one."""
+    return (asked[-1].time_s - asked[0].time_s) * len(asked) / max(1, len(asked) - 1)
+
+
 def _traffic(settings: ValidationSettings, run: RunFolder) -> tuple[list[Asked], float]:
     """Give the clients' queries as long as the load is, and how many there are a second.
 
@@ -223,8 +276,7 @@ def _traffic(settings: ValidationSettings, run: RunFolder) -> tuple[list[Asked],
     asked, left_out = captured(settings.capture, settings.span_s)
     run.note(capture={"queries": len(asked), "left_out": left_out})
     first_s = asked[0].time_s
-    # After the last query as much time passes as after another one.
-    span_s = (asked[-1].time_s - first_s) * len(asked) / max(1, len(asked) - 1)
+    span_s = _recorded_s(asked)
     fitting = int(span_s / settings.load_s + LACKING_OF_A_PART)
     if fitting < settings.periods:
         fit = f"--periods {fitting}" if fitting else f"--load-seconds of at most {span_s / settings.periods:.3g}"
@@ -232,8 +284,8 @@ def _traffic(settings: ValidationSettings, run: RunFolder) -> tuple[list[Asked],
             f"{settings.capture}: the capture has {span_s:.3f} s, in which {fitting} parts of {settings.load_s:g} s "
             f"fit, not {settings.periods}; take {fit}, or a longer capture"
         )
+    highest = _rate_of(asked, settings.span_s)
     asked = [query for query in asked if query.time_s - first_s < settings.span_s]
-    highest = len(asked) / min(span_s, settings.span_s)
     if max(settings.rates) > MORE_THAN_THERE_IS * highest:
         raise InputError(
             f"--rate {max(settings.rates)}: the capture {settings.capture} has {highest:,.1f} queries per second in "

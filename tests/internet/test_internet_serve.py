@@ -3,8 +3,10 @@
 import json
 import resource
 import signal
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import resources
@@ -28,6 +30,9 @@ from dnsrig.internet import bind_keys, resolver_addresses, totals, write_account
 
 ANSWER_S = 10.0
 STOP_S = 20.0
+FAR_S = 0.06
+EARLY_S = 0.002
+"""Answers leave at beats of a millisecond."""
 SIGNED_AT_S = 1_669_900_000
 LIMIT_OF_COM = '[[rate_limit]]\noperator = ".com"\nqps = {}\n\n'
 
@@ -99,6 +104,37 @@ def test_several_queries_on_one_connection(served: Served) -> None:
         for _ in range(3):
             response, _ = dns.query.receive_tcp(connection)
             assert response.rcode() == dns.rcode.NOERROR
+
+
+def test_a_connection_to_a_far_server_takes_the_way_there_and_back_to_be_made(tmp_path: Path) -> None:
+    profile = tmp_path / "far.toml"
+    text, _, _ = _core.Internet.profile_text("small").partition("[latency.near]")
+    profile.write_text(f"{text}[latency.near]\nmedian_ms = {1000 * FAR_S}\nsigma = 0.0\njitter_ms = 0.0\n")
+    internet = _core.Internet(str(profile), seed=1, signed_at_s=SIGNED_AT_S, loopback=True, domains=100)
+    server = _core.InternetServer(internet, port=0, threads=1, loopback=True)
+    try:
+        taken = [took(root_addresses(internet)[0], server.port) for _ in range(5)]
+    finally:
+        server.stop()
+    # Other work makes answers late, not early.
+    for place, least_s in enumerate((2 * FAR_S, FAR_S, FAR_S)):
+        fastest_s = min(times[place] for times in taken)
+        assert least_s - EARLY_S <= fastest_s < least_s + FAR_S / 2
+
+
+def took(address: str, port: int) -> list[float]:
+    """Ask one server three times on one connection, one after the other; give how long each answer took."""
+    query = dns.message.make_query(".", "SOA")
+    times = []
+    with dns.query.make_socket(socket.AF_INET, socket.SOCK_STREAM) as connection:
+        connection.settimeout(ANSWER_S)
+        connection.connect((address, port))
+        for _ in range(3):
+            began = time.monotonic()
+            dns.query.send_tcp(connection, query)
+            dns.query.receive_tcp(connection)
+            times.append(time.monotonic() - began)
+    return times
 
 
 def test_accounts_say_what_was_asked(served: Served) -> None:

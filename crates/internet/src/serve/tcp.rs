@@ -32,6 +32,8 @@ struct Connection {
     delayed: usize,
     /// The client sends no more.
     is_ended: bool,
+    /// When it was made, counted from the beginning of the service.
+    made: Duration,
     used: Instant,
 }
 
@@ -160,6 +162,7 @@ impl Worker<'_> {
             sent: 0,
             delayed: 0,
             is_ended: false,
+            made: self.service.began.elapsed(),
             used: now,
         };
         self.open.insert(token, connection);
@@ -223,8 +226,11 @@ impl Worker<'_> {
             return;
         }
         connection.delayed += octets.len();
+        // The system makes connections at once; from that far away, the query could not have left before its client had heard
+        // that there is one, a way there and back later.
+        let came = now.max(connection.made + answer.delay);
         self.delayed
-            .put(now + answer.delay, Waiting { token, octets });
+            .put(came + answer.delay, Waiting { token, octets });
     }
 
     fn send_due(&mut self, now: Instant) {

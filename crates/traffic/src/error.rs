@@ -58,7 +58,11 @@ pub enum TrafficError {
         found: String,
     },
     /// A file without statistics.
-    #[error("{}: holds no statistics as 'dnsrig traffic stats --json' prints them: {source}", file.display())]
+    #[error(
+        "{}: holds no statistics as 'dnsrig traffic stats --json' prints them, which --merge adds up (of a capture these are to be made \
+         first): {source}",
+        file.display()
+    )]
     NoStatistics {
         /// The file.
         file: PathBuf,

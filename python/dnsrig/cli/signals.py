@@ -8,7 +8,8 @@ import os
 import signal
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 INTERRUPTED = 130
@@ -33,6 +34,30 @@ def raise_on_signals() -> None:
     for number in _ENDING:
         if signal.getsignal(number) == _quit:
             signal.signal(number, _interrupt)
+
+
+@contextmanager
+def once_let_pass(said: str) -> Iterator[None]:
+    """Let the first SIGINT pass with a word on standard error; the next one raises KeyboardInterrupt.
+
+    Ctrl-C reaches all programs of a pipe: the one that writes ends, and what it wrote before can be read to its end.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if before is not _interrupt:
+        yield
+        return
+
+    def pass_on(_number: int, _frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, before)
+        with suppress(OSError):
+            os.write(2, f"{said}\n".encode())
+
+    signal.signal(signal.SIGINT, pass_on)
+    try:
+        yield
+    finally:
+        if signal.getsignal(signal.SIGINT) is pass_on:
+            signal.signal(signal.SIGINT, before)
 
 
 def raise_if_interrupted() -> None:

@@ -49,8 +49,13 @@ impl Key {
             file.take(MAX_FILE_LEN).read_to_end(&mut octets)?;
             Ok(mode)
         });
-        let mode =
-            read.map_err(|error| key_error(path, format!("cannot read the key: {error}")))?;
+        let mode = read.map_err(|error| {
+            let advice = match error.kind() {
+                io::ErrorKind::NotFound => "; --make-key makes one",
+                _ => "",
+            };
+            key_error(path, format!("cannot read the key: {error}{advice}"))
+        })?;
         if mode & 0o077 != 0 {
             let why = format!(
                 "others may read or change the key (mode {:o}); 'chmod 600' it, and take a new key if it has been seen",

@@ -244,10 +244,19 @@ impl Clients {
         1.0 - share_without_cache(&queries, clients, again)
     }
 
+    /// The share of queries that came by IPv6. In a profile it is that of clients, as how much these ask does not depend on it there;
+    /// that of clients in a capture would lose few ones that ask much.
+    fn ipv6(&self) -> f64 {
+        let (mut queries, mut of_ipv6) = (0, 0);
+        for client in self.by_address.values() {
+            queries += u64::from(client.queries);
+            of_ipv6 += u64::from(client.queries) * u64::from(client.is_ipv6);
+        }
+        of_ipv6 as f64 / queries.max(1) as f64
+    }
+
     /// What a profile has of them.
     pub fn facts(&self, seen: &Seen) -> ClientFacts {
-        let clients = self.by_address.values();
-        let ipv6 = clients.filter(|client| client.is_ipv6).count();
         let most = most_of_quiet(seen.duration_s);
         let (burst_queries, burst_ms) = self.bursts(most);
         let population = self.population(burst_queries, most);
@@ -259,7 +268,7 @@ impl Clients {
         ClientFacts {
             count: population.count.saturating_mul(self.for_each_followed()),
             activity: population.activity,
-            ipv6: rounded(ipv6 as f64 / self.by_address.len().max(1) as f64),
+            ipv6: rounded(self.ipv6()),
             caching: seen.has_answers.then(|| rounded(self.caching())),
             repeats: rounded(habits.repeats(seen.has_referrals)),
             paired: rounded(habits.paired()),
@@ -453,6 +462,20 @@ mod tests {
         near(facts.burst_queries, 1.1);
         // All of them were seen once, and eleven for each is the most.
         near(facts.count as f64, 11.0 * f64::from(many));
+    }
+
+    #[test]
+    fn few_clients_of_ipv6_that_ask_much_count_by_what_they_ask() {
+        let mut clients = Clients::default();
+        for place in 0..30_u8 {
+            let query = asked(place % 10, i64::from(place) * 1000, TYPE_A, place.into());
+            let client = match place % 3 {
+                0 => IpAddr::from([0x2001, 0xdb8, 0, 0, 0, 0, 0, 1_u16]),
+                _ => query.client,
+            };
+            clients.query(&Asked { client, ..query });
+        }
+        assert_eq!(clients.facts(&SEEN).ipv6, 0.333333);
     }
 
     #[test]

@@ -2,7 +2,11 @@
 
 use super::LeftOut;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
+
+/// What packets are that nothing is known of.
+const UNKNOWN_LINK: &str = "of an unknown link type";
 
 /// One file that was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +26,15 @@ pub struct FileSummary {
     /// By how much the earliest of them in ns.
     #[serde(default)]
     pub furthest_back_ns: u64,
+    /// Packets of which it holds the beginning only, as a snapshot length leaves it.
+    #[serde(default)]
+    pub cut_packets: u64,
+    /// The most octets that it holds of one of these.
+    #[serde(default)]
+    pub cut_at: u32,
+    /// The link type of the last of them (<https://www.tcpdump.org/linktypes.html>).
+    #[serde(skip)]
+    pub link_type: u16,
     /// Whether it ends inside a packet, as when it is still being written.
     pub is_cut_off: bool,
     /// What was wrong after its last packet, so that what comes then could not be read.
@@ -64,6 +77,13 @@ pub(crate) fn found(
     reasons: impl IntoIterator<Item = (u64, &'static str)>,
 ) -> String {
     let packets: u64 = files.iter().map(|file| file.packets).sum();
+    let reasons: Vec<_> = reasons.into_iter().collect();
+    let unknown: u64 = reasons
+        .iter()
+        .filter(|(_, what)| *what == UNKNOWN_LINK)
+        .map(|(count, _)| count)
+        .sum();
+    let has_unknown_links = packets > 0 && unknown == packets;
     let mut text = of_which(format!("{packets} packets"), reasons);
     for file in files {
         let (name, number) = (file.file.display(), file.packets);
@@ -73,6 +93,17 @@ pub(crate) fn found(
         if let Some(why) = &file.damage {
             text.push_str(&format!("; {name} is damaged after packet {number}: {why}"));
         }
+    }
+    if has_unknown_links {
+        let types: BTreeSet<String> = files
+            .iter()
+            .map(|file| file.link_type.to_string())
+            .collect();
+        let types = types.into_iter().collect::<Vec<_>>().join(", ");
+        text.push_str(&format!(
+            "; read are Ethernet, Linux cooked (SLL, SLL2), raw IP and loopback, not link type {types} (tcpdump.org/linktypes.html)"
+        ));
+        return text;
     }
     let is_whole = !files
         .iter()
@@ -112,7 +143,7 @@ impl PacketCounts {
     pub(crate) fn reasons(&self) -> [(u64, &'static str); 6] {
         [
             (self.not_ip, "not IP"),
-            (self.unknown_link, "of an unknown link type"),
+            (self.unknown_link, UNKNOWN_LINK),
             (self.cut_short, "cut off inside a header"),
             (self.bad_header, "with bad headers"),
             (self.other_protocol, "neither UDP nor TCP"),

@@ -88,7 +88,7 @@ impl Plan {
         }
         if !(duration_s > 0.0 && duration_s <= LONGEST_S) {
             return Err(format!(
-                "{duration_s} seconds are not above 0 and up to {LONGEST_S}, which are 31 days: raise the rate, or ask for fewer queries"
+                "{duration_s} seconds are not above 0 and up to {LONGEST_S}, which are 31 days: ask for a shorter time, for a higher rate, or for fewer queries"
             ));
         }
         let start_s = profile.rate.start_unix_s.unwrap_or(USUAL_START_S);
@@ -147,7 +147,7 @@ mod tests {
             (Some(-1.0), None, None, "queries"),
             (Some(f64::NAN), None, Some(1), "NaN"),
             (Some(1e9), None, Some(1), "queries a second"),
-            (Some(0.001), None, Some(1_000_000), "raise the rate"),
+            (Some(0.001), None, Some(1_000_000), "a higher rate"),
             (None, Some(0.0), Some(1), "queries a second"),
         ] {
             let error = size(rate_qps, duration_s, queries).unwrap_err();

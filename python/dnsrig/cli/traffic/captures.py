@@ -25,6 +25,10 @@ OUTPUT = click.option(
 )
 
 
+COMPRESSED = {".gz": "gzip", ".zst": "zstd", ".xz": "xz"}
+"""Programs that compress, by the ends of their files' names."""
+
+
 class Share(FiniteRange):
     """A share: 10% or 0.1."""
 
@@ -59,6 +63,7 @@ def claim_outputs(
     """
     read_input_once(inputs)
     for output in outputs:
+        _refuse_other_form(output, what)
         if str(output) == "-":
             if not is_text and sys.stdout.isatty():
                 raise click.UsageError(f"{what} is not for a terminal: name a {named}, or lead it to a program by |.")
@@ -75,6 +80,17 @@ def claim_outputs(
         for file in inputs:
             if output.exists() and str(file) != "-" and file.samefile(output):
                 raise click.UsageError(f"{output} is read, too, and would be overwritten: name another {named}.")
+
+
+def _refuse_other_form(output: Path, what: str) -> None:
+    """Refuse a name that promises what is not written."""
+    if output.suffix in COMPRESSED:
+        raise click.UsageError(
+            f"{output}: {what} is not compressed where it is written: give -, and lead it to a program, such as "
+            f"`| {COMPRESSED[output.suffix]} > {output.name}`."
+        )
+    if output.suffix == ".pcapng":
+        raise click.UsageError(f"{output}: pcap is written, not pcapng: name it .pcap.")
 
 
 @contextmanager

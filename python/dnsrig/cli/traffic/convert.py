@@ -47,8 +47,9 @@ def convert(
     binary   each message after its length (.bin), for `load -B` and `dnsperf -B`
     parquet  a row for each query, with its answer's latency, response code and size (.parquet)
 
-    What a form has no room for is left out and counted, never changed. Text and binary are of queries only; text has
-    their times and clients' addresses, binary has neither. From capture to capture packets stay as they were, but for
+    A message that a form has no room for is left out and counted, never changed. Text and binary are of queries only;
+    text has their times and clients' addresses, binary has neither, and none by what they came (all that came by TCP is
+    UDP when it is made a capture again). From capture to capture packets stay as they were, but for
     those that hold several UDP datagrams, each of which gets one. A capture
     without a DNS message is an error, and one without a query where only queries are written; then nothing is written.
 

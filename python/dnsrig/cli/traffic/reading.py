@@ -4,7 +4,7 @@ import errno
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -94,32 +94,45 @@ def work(what: str, files: Sequence[Path], call: Callable[[Callable[[int], None]
     return result
 
 
-def warn_of_files(files: Sequence[dict[str, Any]]) -> None:
+def warn_of_files(files: Sequence[Mapping[str, Any]]) -> None:
     """Say on standard error which files were not whole, and which were given twice."""
+    for text in (*given_twice(files), *of_files(files)):
+        warn(text)
+
+
+def warn(text: str) -> None:
+    """Say on standard error what a user should know of figures."""
+    click.echo(f"warning: {text}", err=True)
+
+
+def given_twice(files: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Say which files were given several times."""
     named = Counter(file["file"] for file in files)
     for name, times in named.items():
         if times > 1:
-            click.echo(
-                f"warning: {name} is given {times} times: what is in it by UDP is taken as often, TCP counts as sent "
-                "again",
-                err=True,
-            )
+            yield f"{name} is given {times} times: what is in it by UDP is taken as often, TCP counts as sent again"
+
+
+def of_files(files: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Say which files were not whole, or out of order."""
     for file in files:
         name = "standard input" if file["file"] == "-" else file["file"]
         after = f"after packet {file['packets']:,}"
         if file["is_cut_off"]:
-            click.echo(f"warning: {name} is cut off {after}: what is before was read", err=True)
+            yield f"{name} is cut off {after}: what is before was read"
         if file["damage"] is not None:
-            click.echo(f"warning: {name} is damaged {after}: {file['damage']}; what is before was read", err=True)
-        if file["without_time"]:
-            click.echo(
-                f"warning: {name}: {file['without_time']:,} packets without a time got that of the packet before",
-                err=True,
+            yield f"{name} is damaged {after}: {file['damage']}; what is before was read"
+        if file["cut_packets"]:
+            yield (
+                f"{name} holds the beginnings only of {file['cut_packets']:,} of {file['packets']:,} packets, "
+                f"{file['cut_at']:,} octets at most (snapshot length): sizes and EDNS are those of whole messages, and of "
+                "TCP most is lost"
             )
+        if file["without_time"]:
+            yield f"{name}: {file['without_time']:,} packets without a time got that of the packet before"
         is_often = file["back_in_time"] > OFTEN_BACK * file["packets"]
         if file["furthest_back_ns"] > JITTER_NS or is_often:
-            click.echo(
-                f"warning: {name}: times run backwards at {file['back_in_time']:,} packets, by up to "
-                f"{duration(file['furthest_back_ns'])}: it is read in the order of its packets",
-                err=True,
+            yield (
+                f"{name}: times run backwards at {file['back_in_time']:,} packets, by up to "
+                f"{duration(file['furthest_back_ns'])}: it is read in the order of its packets"
             )

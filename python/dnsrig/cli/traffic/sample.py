@@ -11,8 +11,11 @@ from dnsrig import _core
 from dnsrig.cli.common import RATE, WholeNumber, json_option
 from dnsrig.cli.format import count, rate
 from dnsrig.cli.traffic.captures import FILES, OUTPUT, Share, claim_outputs, print_result, require_files
-from dnsrig.cli.traffic.reading import CaptureReading, reading_options, work
+from dnsrig.cli.traffic.reading import CaptureReading, reading_options, warn, work
 from dnsrig.cli.zone_reading import file_name
+
+REACHED = 0.95
+"""Share of the rate that was asked for with which it counts as reached."""
 
 
 @click.command()
@@ -66,6 +69,11 @@ def sample(
     settings = json.dumps({"clients": clients, "target_qps": target_qps, "key": key})
     result = work("sample", files, lambda progress: _core.traffic_sample(files, read, settings, output, progress))
     print_result(output, files, result, _lines(output, result), as_json=as_json)
+    if not result["sample"]["queries"]:
+        warn("none of the clients was chosen: take more of them, or another --key")
+    elif target_qps is not None and result["sample"]["mean_qps"] < REACHED * target_qps:
+        of_all = f" of the {rate(result['whole']['mean_qps'])} that all clients together ask"
+        warn(f"--target-qps {target_qps:g} was not reached: {rate(result['sample']['mean_qps'])} q/s{of_all}")
 
 
 def _lines(output: Path, result: Mapping[str, Any]) -> list[str]:

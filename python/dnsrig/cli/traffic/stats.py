@@ -2,7 +2,8 @@
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +12,22 @@ from click.core import ParameterSource
 
 from dnsrig import _core
 from dnsrig.cli.common import WholeNumber, json_option, path_text
+from dnsrig.cli.signals import once_let_pass
 from dnsrig.cli.traffic.captures import claim_outputs, file_beside
 from dnsrig.cli.traffic.reading import (
     CAPTURE_FILE,
     CaptureProgress,
     CaptureReading,
+    of_files,
     read_input_once,
     reading_options,
+    warn,
     warn_of_files,
 )
 from dnsrig.report.traffic.times import NS_PER_S, timestamp
 
 MOST_ITEMS = 100_000_000
+READ_TO_ITS_END = "interrupted: what still comes from standard input is read; interrupt again to give up"
 OF_READING = {"counted_from": "--count", "names": "--names", "clients": "--clients", "ports": "--port"}
 """Parameters that say how captures are read, and their options."""
 
@@ -127,11 +132,13 @@ def stats(
 
         first, second = (_stored(file) or _read([file], reading, options) for file in files)
         for file, found in zip(files, (first, second), strict=True):
-            _warn_of_clock(found.report["clock"], f"{file}: ")
+            for text in of_clock(found.report["clock"], f"{path_text(file)}: "):
+                warn(text)
         print_comparison(first.report, second.report, names=[path_text(file) for file in files], as_json=as_json)
         return
     found = _merged(files) if is_merge else _read(files, reading, options)
-    _warn_of_clock(found.report["clock"])
+    for text in of_clock(found.report["clock"]):
+        warn(text)
     if page is not None:
         _write_page(page, found)
     if as_json:
@@ -166,7 +173,9 @@ class Found:
 
 def _read(files: Sequence[Path], reading: CaptureReading, options: str) -> Found:
     """Read captures."""
-    with CaptureProgress("stats", files) as progress:
+    is_piped = any(str(file) == "-" for file in files)
+    ended_by_writer = once_let_pass(READ_TO_ITS_END) if is_piped else nullcontext()
+    with ended_by_writer, CaptureProgress("stats", files) as progress:
         found = Found(_core.traffic_stats(files, reading.to_json(), options, progress.update))
     warn_of_files(found.report["files"])
     return found
@@ -175,7 +184,11 @@ def _read(files: Sequence[Path], reading: CaptureReading, options: str) -> Found
 def _merged(files: Sequence[Path]) -> Found:
     """Add up what was stored."""
     with CaptureProgress("stats", files) as progress:
-        return Found(_core.traffic_merge(files, progress.update))
+        found = Found(_core.traffic_merge(files, progress.update))
+    # Files of several machines may have the same name.
+    for text in of_files(found.report["files"]):
+        warn(text)
+    return found
 
 
 def _stored(file: Path) -> Found | None:
@@ -188,17 +201,16 @@ def _stored(file: Path) -> Found | None:
     return _merged([file])
 
 
-def _warn_of_clock(clock: Mapping[str, Any] | None, where: str = "") -> None:
-    """Say on standard error which times are so far from all others that a clock was wrong."""
+def of_clock(clock: Mapping[str, Any] | None, where: str = "") -> Iterator[str]:
+    """Say which times are so far from all others that a clock was wrong."""
     if clock is None:
         return
     ends = ((clock["first_unix_ns"], "the first packet"), (clock["last_unix_ns"], "the last packet"))
     times = " and ".join(f"{what} has the time {timestamp(ns)}" for ns, what in ends if ns is not None)
     without = f"{clock['requests']:,} requests and whatever else has such times"
-    click.echo(
-        f"warning: {where}{times}, far from all others, as of a clock that was wrong: start, duration and rates are "
-        f"without {without if clock['requests'] else 'what has such times, which is no request'}",
-        err=True,
+    yield (
+        f"{where}{times}, far from all others, as of a clock that was wrong: start, duration and rates are without "
+        f"{without if clock['requests'] else 'what has such times, which is no request'}"
     )
 
 
@@ -213,7 +225,8 @@ def _write_page(page: Path, found: Found) -> None:
         last_s = first_s + found.report["seconds"]
         runs = [run for run in runs if first_s <= run[0] <= last_s]
     with file_beside(page) as file:
-        file.write_text(page_of(found.report, runs, list(parts_of(found.report))), encoding="utf-8")
+        warnings = (*of_files(found.report["files"]), *of_clock(found.report["clock"]))
+        file.write_text(page_of(found.report, runs, list(parts_of(found.report)), warnings), encoding="utf-8")
 
 
 def _print_json(found: Found) -> None:

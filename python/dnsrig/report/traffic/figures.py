@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+RCODE = "rcode "
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:
@@ -27,13 +29,14 @@ def _ratio(part: float, whole: float) -> float | None:
 def figures_of(found: Mapping[str, Any]) -> Iterator[tuple[str, float | None, bool]]:
     """Give the figures of one capture: name, value, whether it is a share."""
     requests = found["requests"]
+    has_answers = bool(found["answers"]["count"])
     yield "requests", requests, False
     yield "seconds", found["seconds"], False
     for key in ("mean", "p95", "max"):
         yield f"rate {key} (q/s)", found["rate_qps"][key], False
-    yield "failed", _ratio(found["failed"], requests), True
+    yield "failed", _ratio(found["failed"], requests) if has_answers else None, True
     if found["counted_from"] == "queries":
-        yield "unanswered", _ratio(found["answers"]["unanswered"], requests), True
+        yield "unanswered", _ratio(found["answers"]["unanswered"], requests) if has_answers else None, True
     for flag, count in found["flags"].items():
         yield flag.upper(), _ratio(count, requests), True
     yield "AA of answers", _ratio(found["aa"], found["answers"]["count"]), True
@@ -47,7 +50,7 @@ def figures_of(found: Mapping[str, Any]) -> Iterator[tuple[str, float | None, bo
         prefix = "" if row["class"] in ("IN", "other") else f"{row['class']} "
         yield f"type {prefix}{row['type']}", _ratio(row["count"], requests), True
     for name, count in found["rcodes"].items():
-        yield f"rcode {name}", _ratio(count, found["answers"]["count"]), True
+        yield f"{RCODE}{name}", _ratio(count, found["answers"]["count"]), True
     for key in ("p50", "p90", "p99"):
         yield f"latency {key} (ns)", (found["latency_ns"] or {}).get(key), False
     yield "mean query (octets)", found["sizes"]["query_mean"], False
@@ -62,13 +65,24 @@ def figures_of(found: Mapping[str, Any]) -> Iterator[tuple[str, float | None, bo
 
 
 def compare(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[Figure]:
-    """Put the figures of both captures side by side; what one has not is None for figures, and 0 for shares."""
+    """Put the figures of both captures side by side.
+
+    What one has not is None for figures and for shares of answers where there are none, and 0 for other shares.
+    """
     both = [{name: (value, is_share) for name, value, is_share in figures_of(found)} for found in (first, second)]
     names = list(dict.fromkeys(name for figures in both for name in figures))
     result = []
     for name in names:
         is_share = next(figures[name][1] for figures in both if name in figures)
-        absent = (0.0 if is_share else None, is_share)
-        one, other = (figures.get(name, absent)[0] for figures in both)
+        one, other = (
+            figures[name][0] if name in figures else _absent(name, found, is_share=is_share)
+            for figures, found in zip(both, (first, second), strict=True)
+        )
         result.append(Figure(name, one, other, is_share))
     return result
+
+
+def _absent(name: str, found: Mapping[str, Any], *, is_share: bool) -> float | None:
+    """Give what stands for a figure that a capture does not have."""
+    is_known = is_share and (not name.startswith(RCODE) or found["answers"]["count"])
+    return 0.0 if is_known else None

@@ -47,8 +47,13 @@ pub fn open<'c>(path: &Path, watch: Watch<'c>) -> Result<Opened<'c>, Fault> {
 pub fn source_of<'c>(input: impl Read + Send + 'c) -> Result<Box<dyn Source + 'c>, Fault> {
     let (head, input) = with_head(input, MAGIC_LEN)?;
     let Some(magic) = head.first_chunk::<4>() else {
-        let why = "is no capture: it has fewer than four octets".to_owned();
-        return Err(Fault::NotACapture(why));
+        let why = match head.is_empty() {
+            true => {
+                "is no capture: there is nothing in it; if it comes from another program, that may have failed"
+            }
+            false => "is no capture: it has fewer than four octets",
+        };
+        return Err(Fault::NotACapture(why.to_owned()));
     };
     if is_pcap(*magic) {
         return Ok(Box::new(Pcap::new(input)?));

@@ -251,6 +251,9 @@ impl<'a> Active<'a> {
     fn look_at_packets(&mut self) {
         let summary = &mut self.summary;
         summary.packets += self.chunk.packets.len() as u64;
+        if let Some(last) = self.chunk.packets.last() {
+            summary.link_type = last.link_type;
+        }
         self.latest_ns = i64::MIN;
         for packet in &mut self.chunk.packets {
             packet.file = self.index;
@@ -258,6 +261,10 @@ impl<'a> Active<'a> {
                 let back_ns = self.before_ns.abs_diff(packet.time_ns);
                 summary.back_in_time += 1;
                 summary.furthest_back_ns = summary.furthest_back_ns.max(back_ns);
+            }
+            if packet.len < packet.original_len {
+                summary.cut_packets += 1;
+                summary.cut_at = summary.cut_at.max(packet.len);
             }
             self.before_ns = packet.time_ns;
             self.latest_ns = self.latest_ns.max(packet.time_ns);

@@ -1,5 +1,6 @@
 """bench/replay_chain: medians against targets, and one short replay of each kind."""
 
+import dataclasses
 import json
 import subprocess
 import sys
@@ -42,13 +43,20 @@ def replays(bench: ModuleType, p50_us: float, p99_us: float) -> list[object]:
 def test_medians_of_the_chain_are_held_against_the_targets(
     bench: ModuleType, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert bench.tell(replays(bench, 20.0, 200.0)) == 0
+    assert bench.tell(replays(bench, 20.0, 200.0), 100) == 0
     said = capsys.readouterr().out
     assert "chain  send-time error p50 20.0 us (10.0 to 600.0)" in said
     assert "target <= 200 us met" in said
-    assert bench.tell(replays(bench, 20.1, 200.0)) == 1
-    assert bench.tell(replays(bench, 20.0, 200.1)) == 1
+    assert bench.tell(replays(bench, 20.1, 200.0), 100) == 1
+    assert bench.tell(replays(bench, 20.0, 200.1), 100) == 1
     assert "target <= 200 us MISSED" in capsys.readouterr().out
+
+
+def test_loads_without_queries_or_answers_meet_no_target(bench: ModuleType) -> None:
+    some = replays(bench, 20.0, 200.0)
+    assert bench.tell(some, 101) == 1
+    deaf = [dataclasses.replace(one, answered=89) for one in some]
+    assert bench.tell(deaf, 100) == 1
 
 
 def test_both_kinds_are_replayed_to_their_end(tmp_path: Path) -> None:

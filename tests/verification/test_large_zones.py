@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import dns.name
 import pytest
@@ -133,7 +133,9 @@ def test_times_are_looked_at_where_there_is_no_time_to_verify(tmp_path: Path, mo
     assert not found.is_verified and found.signatures > HOSTS
 
 
-def test_doubtful_nsec3_records_lead_to_the_names_of_their_hashes(tmp_path: Path) -> None:
+def test_doubtful_nsec3_records_lead_to_the_names_of_their_hashes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     zone = make_zone(tmp_path, VARIANTS["nsec3"])
     editor = ZoneEditor(zone)
     owner, record = editor.link_of(editor.name("mail"))
@@ -141,7 +143,14 @@ def test_doubtful_nsec3_records_lead_to_the_names_of_their_hashes(tmp_path: Path
     editor.sign(owner, RdataType.NSEC3, is_expired=True)
     editor.finish()
     assert editor.name("mail") in doubts.doubts_of(editor.data, zone.path).names
-    assert editor.name("mail") in doubts.doubts_of(editor.data).names
+    found = doubts.doubts_of(editor.data)
+    assert editor.name("mail") in found.names
+    # Nobody can ask for the record itself, but it is in a transfer.
+    assert found.owners == {owner}
+    monkeypatch.setattr(a_axfr_complete, "VERIFIED_MAX", 0)
+    subject = SimpleNamespace(transfer_doubts=found, landmarks=zone.landmarks)
+    chosen = [name for name, _ in a_axfr_complete._chosen_signatures(subject, editor.data)]
+    assert set(chosen) == {owner, *found.names}
 
 
 def test_the_draw_follows_from_the_seed(served: Served, tmp_path: Path) -> None:

@@ -137,9 +137,20 @@ def test_all_work_shows_in_cpu_time_where_nobody_waits(
 def test_waits_tell_of_all_work_where_cpu_time_is_not_seen() -> None:
     work, shown = Work(1000, "hashes", lambda: 0.002), Evidence("times", "")
     exchange = Exchange(Endpoint("192.0.2.1"), "udp", simplest_query(), b"", None, 1, 0.0)
-    for waited_s, verdict in ((1.6, Verdict.FAIL), (1.4, Verdict.PASS)):
-        watched = _burden.Watched(0.3, waited_s, exchange, None)
+    for longest_s, waited_s, verdict in ((0.6, 1.6, Verdict.FAIL), (0.6, 1.4, Verdict.PASS), (0.3, 1.6, Verdict.PASS)):
+        watched = _burden.Watched(longest_s, waited_s, exchange, None)
         assert _burden.judged(12, watched, work, work.all_s, shown).verdict is verdict
+
+
+def test_jitter_and_lost_messages_are_no_waits() -> None:
+    once, again = (Exchange(Endpoint("192.0.2.1"), "udp", simplest_query(), b"", None, tries, 0.0) for tries in (1, 2))
+    calm_s = 0.02
+    jitter = [(calm_s + 0.04, once)] * 300
+    assert _burden.waited_s(jitter, calm_s) == 0.0
+    assert _burden.waited_s([*jitter, (_burden.WAITS_S[0] + calm_s, again)], calm_s) == 0.0
+    assert _burden.waited_s([*jitter, (0.3 + calm_s, once), (_burden.WAITS_S[0] + 0.4 + calm_s, again)], calm_s) == (
+        pytest.approx(0.7)
+    )
 
 
 def test_what_is_in_the_cache_is_no_burden(place: Place) -> None:

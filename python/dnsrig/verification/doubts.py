@@ -40,6 +40,8 @@ class Doubts:
 
     names: tuple[dns.name.Name, ...] = ()
     """Some names of the zone whose signatures, NSEC or NSEC3 records seem wrong, in canonical order."""
+    owners: frozenset[dns.name.Name] = frozenset()
+    """Owners of what seems wrong, as many as names are kept: those of NSEC3 records too, which nobody can ask for."""
     signatures: int = 0
     """RRSIG records in the data, all of which were looked at."""
     is_verified: bool = False
@@ -83,7 +85,8 @@ def doubts_of(zone: dns.zone.Zone, path: Path | None = None) -> Doubts:
     wrong = _found_by_verifying(zone, path, now_s)
     found |= {name for name in wrong or () if zone.origin is not None and name.is_subdomain(zone.origin)}
     names = sorted(_with_names_of_hashes(zone, found))[:NAMES_KEPT]
-    return Doubts(tuple(names), count, is_verified=wrong is not None)
+    owners = frozenset(sorted(found)[:NAMES_KEPT])
+    return Doubts(tuple(names), owners, count, is_verified=wrong is not None)
 
 
 def _is_doubtful(

@@ -78,11 +78,8 @@ impl Finder {
         if pattern.octets.len() < KEY_LEN + STRIDE - 1 {
             return;
         }
-        for at in 0..STRIDE {
-            let Some(window) = pattern.octets[at..].first_chunk() else {
-                continue;
-            };
-            let key = key(window);
+        for (at, window) in pattern.octets.windows(KEY_LEN).take(STRIDE).enumerate() {
+            let key = key(window.first_chunk().expect("a window is as long as a key"));
             for bit in places(key) {
                 self.filter[bit / 64] |= 1 << (bit % 64);
             }
@@ -124,9 +121,13 @@ impl Finder {
     #[cold] // Apart, the loop above keeps all that it needs in registers.
     #[inline(never)]
     fn found_at(&self, octets: &[u8], key_at: usize, seen: &Seen) -> Option<(usize, &Original)> {
-        let key = key(octets[key_at..].first_chunk()?);
-        let found = self.stands_at(octets, key_at, key)?;
-        (!is_image(found.1, seen)).then_some(found)
+        let patterns = self.by_key.get(&key(octets[key_at..].first_chunk()?))?;
+        let mut originals = patterns.iter().filter_map(|(number, offset)| {
+            let (pattern, at) = (&self.patterns[*number], key_at.checked_sub(*offset)?);
+            let stands = self.stands_at(octets, at, pattern);
+            stands.then(|| (at, &self.originals[pattern.original]))
+        });
+        originals.find(|(_, original)| !is_image(original, seen))
     }
 
     /// The first original whose octets are in `octets`, which are an option's or a record's data, or a label: such few ones
@@ -144,40 +145,30 @@ impl Finder {
             .map(|(_, original)| original)
     }
 
-    /// The original whose key `key` stands at `key_at`, and where it begins.
-    fn stands_at(&self, octets: &[u8], key_at: usize, key: u32) -> Option<(usize, &Original)> {
-        let mut patterns = self
-            .by_key
-            .get(&key)?
-            .iter()
-            .filter_map(|(number, offset)| {
-                Some((key_at.checked_sub(*offset)?, &self.patterns[*number]))
-            });
-        let (at, found) = patterns.find(|&(at, pattern)| {
-            let end = at + pattern.octets.len();
-            let Some(there) = octets.get(at..end) else {
-                return false;
-            };
-            match pattern.form {
-                Form::Octets => there == pattern.octets,
-                Form::Labels => {
-                    there.eq_ignore_ascii_case(&pattern.octets)
-                        && !(there.len() == 8 && is_among_nibbles(octets, at, end))
-                }
-                Form::Text => {
-                    let is_digit = |place: usize| {
-                        let octet = octets.get(place);
-                        octet.is_some_and(match self.originals[pattern.original] {
-                            Original::Ipv4(_) => u8::is_ascii_digit,
-                            _ => u8::is_ascii_hexdigit,
-                        })
-                    };
-                    let is_part = at.checked_sub(1).is_some_and(is_digit) || is_digit(end);
-                    !is_part && there.eq_ignore_ascii_case(&pattern.octets)
-                }
+    /// Whether all of a pattern stands at `at`.
+    fn stands_at(&self, octets: &[u8], at: usize, pattern: &Pattern) -> bool {
+        let end = at + pattern.octets.len();
+        let Some(there) = octets.get(at..end) else {
+            return false;
+        };
+        match pattern.form {
+            Form::Octets => there == pattern.octets,
+            Form::Labels => {
+                there.eq_ignore_ascii_case(&pattern.octets)
+                    && !(there.len() == 8 && is_among_nibbles(octets, at, end))
             }
-        })?;
-        Some((at, &self.originals[found.original]))
+            Form::Text => {
+                let is_digit = |place: usize| {
+                    let octet = octets.get(place);
+                    octet.is_some_and(match self.originals[pattern.original] {
+                        Original::Ipv4(_) => u8::is_ascii_digit,
+                        _ => u8::is_ascii_hexdigit,
+                    })
+                };
+                let is_part = at.checked_sub(1).is_some_and(is_digit) || is_digit(end);
+                !is_part && there.eq_ignore_ascii_case(&pattern.octets)
+            }
+        }
     }
 }
 
@@ -328,6 +319,23 @@ mod tests {
                 }
                 let without_end = &written[..written.len() - 1];
                 assert_eq!(finder.find(without_end, &seen), None, "{form:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_pseudonym_hides_no_original_that_is_written_alike() {
+        let [first, other] = [[1, 2, 3, 4], [4, 3, 2, 1]].map(u32::from_be_bytes);
+        for (image, hidden) in [(first, other), (other, first)] {
+            let seen = Seen::default();
+            seen.original(Original::Ipv4(first));
+            seen.original(Original::Ipv4(other));
+            seen.image_v4(image);
+            let finder = Finder::new(&seen);
+            // Either of them, one from its last number on.
+            for text in ["z1.2.3.4z", "z4.3.2.1z"] {
+                let found = finder.find(text.as_bytes(), &seen);
+                assert_eq!(found, Some((1, &Original::Ipv4(hidden))), "{text}");
             }
         }
     }

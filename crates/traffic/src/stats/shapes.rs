@@ -1,9 +1,9 @@
 //! How often each combination of what is counted of a message came.
 //!
-//! A dozen counts of every message would cost more than reading it. In any traffic a few hundred combinations are nearly all messages,
-//! so that one count is enough for most of them, and the dozen is made of it when it has to leave, or at the end.
+//! A dozen counts of every message would cost more than reading it. In any traffic a few hundred combinations are nearly all
+//! messages, so that one count is enough for most of them, and the dozen is made of it when it has to leave, or at the end.
 
-use crate::message::{Message, Transport};
+use crate::message::Message;
 use crate::wire::{Header, Opt, Question};
 
 /// Combinations that are kept; a power of two, and few enough for the fastest cache.
@@ -83,9 +83,9 @@ impl Shape {
         u16::from(self.varied.to_le_bytes()[1]) << 4 | u16::from(self.header().rcode())
     }
 
-    /// The transport's place in [`Transport::ALL`].
+    /// The transport's place in [`crate::message::Transport::ALL`].
     pub fn transport(self) -> usize {
-        usize::from(self.varied.to_le_bytes()[2]).min(Transport::ALL.len() - 1)
+        self.varied.to_le_bytes()[2].into()
     }
 
     /// Whether it came over IPv6.
@@ -143,11 +143,17 @@ impl Shapes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::{Endpoint, SentLen};
+    use crate::message::{Endpoint, SentLen, Transport};
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    fn shape(flags: u16, question: Option<(u16, u16)>, opt: Option<Opt<'_>>, ipv6: bool) -> Shape {
+    fn shape(
+        flags: u16,
+        question: Option<(u16, u16)>,
+        opt: Option<Opt<'_>>,
+        ipv6: bool,
+        transport: Transport,
+    ) -> Shape {
         let source = match ipv6 {
             true => Endpoint::new(std::net::Ipv6Addr::LOCALHOST, 53),
             false => Endpoint::new([192, 0, 2, 1], 53),
@@ -156,7 +162,7 @@ mod tests {
             time_ns: 0,
             source,
             destination: source,
-            transport: Transport::Tcp,
+            transport,
             octets: &[],
             is_cut: false,
             sent_len: SentLen::Own,
@@ -195,13 +201,14 @@ mod tests {
             question: Option<(u16, u16)>,
             opt in proptest::option::of(opt()),
             ipv6: bool,
+            transport in proptest::sample::select(&Transport::ALL[..]),
         ) {
-            let shape = shape(flags, question, opt, ipv6);
+            let shape = shape(flags, question, opt, ipv6, transport);
             prop_assert_eq!(shape.header().flags, flags);
             prop_assert_eq!(shape.question(), question);
             prop_assert_eq!(shape.opt(), opt);
             prop_assert_eq!(shape.is_ipv6(), ipv6);
-            prop_assert_eq!(shape.transport(), Transport::Tcp as usize);
+            prop_assert_eq!(Transport::ALL[shape.transport()], transport);
             let upper = opt.map_or(0, |opt| u16::from(opt.extended_rcode));
             prop_assert_eq!(shape.rcode(), upper << 4 | flags & 0xF);
         }
@@ -213,7 +220,7 @@ mod tests {
             let (mut shapes, mut counts, mut expected) = (Shapes::default(), BTreeMap::new(), BTreeMap::new());
             for (flags, qtype) in all {
                 *expected.entry((flags, qtype)).or_insert(0) += 1;
-                let replaced = shapes.add(shape(flags, Some((1, qtype)), None, false));
+                let replaced = shapes.add(shape(flags, Some((1, qtype)), None, false, Transport::Udp));
                 note(&mut counts, replaced);
             }
             let rest: Vec<_> = shapes.take().collect();

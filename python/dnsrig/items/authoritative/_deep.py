@@ -1,7 +1,7 @@
 """Names below others that the items about denials and referrals ask for with DO, beside those right below the apex."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from random import Random
 
 import dns.name
@@ -16,6 +16,8 @@ MOST_CUTS = 50
 LONGEST_S = 3.0
 """After which no further referral is asked for."""
 BELOW = b"deep"
+LONGEST_NAME = 255
+"""Octets of a name."""
 
 
 def deep_names(subject: AuthoritativeSubject) -> list[dns.name.Name]:
@@ -26,9 +28,8 @@ def deep_names(subject: AuthoritativeSubject) -> list[dns.name.Name]:
     empties = [name for name in (marks.empty, max(marks.empties, key=len, default=None)) if name is not None]
     deepest = sorted(there, key=lambda name: (-len(name), name))[:1]
     above = [*hosts, *([] if marks.alias is None else [marks.alias]), *empties, *deepest]
-    below = [child_of(name, subject.denied_label) for name in above]
-    first = child_of(denied_name(subject), BELOW)
-    return list(dict.fromkeys([first, *below, *(child_of(name, BELOW) for name in below[:1])]))
+    below = _below(above, subject.denied_label)
+    return list(dict.fromkeys([*_below([denied_name(subject)], BELOW), *below, *_below(below[:1], BELOW)]))
 
 
 def deep_expanded_names(subject: AuthoritativeSubject) -> list[dns.name.Name]:
@@ -36,8 +37,15 @@ def deep_expanded_names(subject: AuthoritativeSubject) -> list[dns.name.Name]:
     name = expanded_name(subject)
     if name is None:
         return []
-    deeper = child_of(name, BELOW)
-    return [deeper, child_of(deeper, BELOW)]
+    deeper = _below([name], BELOW)
+    return [*deeper, *_below(deeper, BELOW)]
+
+
+def _below(names: Iterable[dns.name.Name], label: bytes) -> list[dns.name.Name]:
+    """Give the names with a label before them, but for those that leave no room for it (RFC 1035 section 3.1)."""
+    return [
+        child_of(name, label) for name in names if sum(len(one) + 1 for one in (label, *name.labels)) <= LONGEST_NAME
+    ]
 
 
 def referrals_with_do(subject: AuthoritativeSubject) -> list[tuple[dns.name.Name, Exchange]]:
@@ -53,11 +61,12 @@ def _referrals(subject: AuthoritativeSubject) -> Iterator[tuple[dns.name.Name, E
     for cut in _chosen_cuts(subject):
         if time.monotonic() > deadline:
             return
-        exchange = subject.answers.get(child_of(cut, subject.denied_label), RdataType.A)
-        if exchange.response is None:
-            return
-        if not exchange.is_truncated and rrset_of(exchange, "authority", cut, RdataType.NS) is not None:
-            yield cut, exchange
+        for name in _below([cut], subject.denied_label):
+            exchange = subject.answers.get(name, RdataType.A)
+            if exchange.response is None:
+                return
+            if not exchange.is_truncated and rrset_of(exchange, "authority", cut, RdataType.NS) is not None:
+                yield cut, exchange
 
 
 def _chosen_cuts(subject: AuthoritativeSubject) -> list[dns.name.Name]:

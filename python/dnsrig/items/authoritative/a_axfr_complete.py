@@ -161,9 +161,10 @@ def _chosen_signatures(
     ]
     if len(signed) <= VERIFIED_MAX:
         return signed
-    doubtful = set(subject.transfer_doubts.names)
+    doubtful = {*subject.transfer_doubts.names, *subject.transfer_doubts.owners}
     first = [one for one in signed if one[0] in doubtful]
-    return [*first, *Random(subject.landmarks.seed).sample(signed, VERIFIED_MAX)]
+    others = [one for one in signed if one[0] not in doubtful]
+    return [*first, *Random(subject.landmarks.seed).sample(others, min(len(others), VERIFIED_MAX))]
 
 
 def _has_type(zone: dns.zone.Zone, rtype: int) -> bool:

@@ -38,7 +38,7 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         return not_applicable(f"The server has the zone {name} too, so it does not refer to it.", exchange)
     if rrset_of(exchange, "authority", name, RdataType.DS) is None:
         return failed(f"The referral to {name} is without its DS records.", exchange)
-    secure = 0
+    secure = set()
     for cut, further in [(name, exchange), *referrals_with_do(subject)]:
         if rrset_of(further, "authority", cut, RdataType.DS) is None:
             asked = subject.answers.get(cut, RdataType.DS)
@@ -47,6 +47,6 @@ def check(subject: AuthoritativeSubject) -> Outcome:
             continue
         if rrset_of(further, "authority", cut, RdataType.RRSIG, RdataType.DS) is None:
             return failed(f"The referral to {cut} has its DS records without signatures.", further)
-        secure += cut != name or further is exchange
-    referrals = "referral to a secure delegation has" if secure == 1 else "referrals to secure delegations have"
-    return passed(f"{secure} {referrals} signed DS records.", exchange)
+        secure.add(cut)
+    referrals = "referral to a secure delegation has" if len(secure) == 1 else "referrals to secure delegations have"
+    return passed(f"{len(secure)} {referrals} signed DS records.", exchange)

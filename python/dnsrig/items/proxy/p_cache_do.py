@@ -15,7 +15,7 @@ ITEM = Item(
     role="proxy",
     group="Cache",
     requirement=(
-        "Signatures and proofs come to clients with DO, and to no others, whatever the proxy has in its cache."
+        "Signatures, those of denials too, come to clients with DO and to no others, whatever is in the proxy's cache."
     ),
     references=("RFC 4035 section 3.2.1", "RFC 5625 section 3"),
     severity=Severity.ERROR,

@@ -7,6 +7,7 @@ all is done that an attacker wants. Of one at an address it is seen how long oth
 import statistics
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import dns.name
@@ -37,6 +38,8 @@ MOST_WAITED = 0.75
 """Others wait for this part of the time of all work, in all, where one thread serves them and does all the work."""
 LEAST_WAITED_S = 0.5
 """What others wait less may have other reasons."""
+LEAST_DELAY_S, DELAY_MULTIPLE = 0.05, 10
+"""A delay that is shorter, or less than so many times what is usual, is the network's, and counts for nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,7 @@ class Watched:
 
     longest_s: float
     waited_s: float
-    """In all, beyond what is usual."""
+    """In all, beyond what is usual and what a lost message may have cost, by those alone who waited noticeably."""
     slowest: Exchange
     cpu_s: float | None
     """What the resolver took meanwhile; None where that cannot be seen."""
@@ -72,7 +75,7 @@ def check_burden(subject: ResolverSubject, item_id: str, work: Work) -> Outcome:
         watched = replace(watched, cpu_s=None)
     cpu_s = watched.cpu_s
     untold = [row.zone.name for row in rows if not came_since(subject, row, began_s)]
-    if untold and watched.longest_s <= LONGEST_S:
+    if len(untold) == len(rows) or (untold and watched.longest_s <= LONGEST_S):
         return inconclusive(
             f"No query in {untold[0]} came to the tree, so there was no burden; it may be in the cache.", costly[0]
         )
@@ -105,7 +108,7 @@ def judged(count: int, watched: Watched, work: Work, all_s: float, shown: Eviden
             f"{work.called} do on this machine: there is no bound on them that helps.",
             shown,
         )
-    if watched.waited_s > max(MOST_WAITED * all_s, LEAST_WAITED_S):
+    if watched.longest_s > LEAST_WAITED_S and watched.waited_s > max(MOST_WAITED * all_s, LEAST_WAITED_S):
         return failed(
             f"{during} {watched.waited_s:.1f} s beyond what is usual in all, and all {work.called} take "
             f"{all_s:.1f} s on this machine.",
@@ -149,4 +152,11 @@ def _watch(subject: ResolverSubject, over: threading.Event, calm_s: float) -> Wa
     longest_s, slowest = max(timed, key=lambda one: one[0])
     after_s = subject.cpu_s()
     cpu_s = None if before_s is None or after_s is None else after_s - before_s
-    return Watched(longest_s, sum(max(took_s - calm_s, 0.0) for took_s, _ in timed), slowest, cpu_s)
+    return Watched(longest_s, waited_s(timed, calm_s), slowest, cpu_s)
+
+
+def waited_s(timed: Sequence[tuple[float, Exchange]], calm_s: float) -> float:
+    """Add up how much longer than usual others waited."""
+    noticeable_s = max(LEAST_DELAY_S, DELAY_MULTIPLE * calm_s)
+    late = (took_s - calm_s - sum(WAITS_S[: exchange.tries - 1]) for took_s, exchange in timed)
+    return sum(delay_s for delay_s in late if delay_s > noticeable_s)

@@ -47,8 +47,9 @@ ITEM = Item(
         "Every usual type, and denials of several, are asked for without EDNS, with EDNS, DO, AD and CD, by UDP and "
         "TCP. In these exchanges, and in those of the items before, each query is compared with what came to the "
         "upstream, and each response with what it sent, flags and OPT included. What is changed with addresses, their "
-        "denials and errors too is left to P-1, P-ad, P-additional and others; order of records, compression, lower "
-        "TTLs and what a client without DO or EDNS does not get are free."
+        "denials and errors too is left to P-1, P-ad, P-additional and others. Free are the order of records, "
+        "compression, lower TTLs, options of OPT, TC, AD, what a proxy that validates asks for more than its client, "
+        "and what a client without DO or EDNS does not get; SERVFAIL of the proxy's own is no verdict."
     ),
     dig=(
         "dig @{server} -p {port} x.plain.rig.example TLSA +dnssec",
@@ -56,7 +57,26 @@ ITEM = Item(
     ),
     needs=("upstream",),
     runs_alone=True,
-    faults=(),
+    faults=(
+        "blocks-foreign-names",
+        "lower-cases",
+        "notimp-to-unknown-types",
+        "proxy-clears-do-of-types",
+        "proxy-clears-ra-of-types",
+        "proxy-cuts-chains",
+        "proxy-denies-names-without-aaaa",
+        "proxy-drops-private",
+        "proxy-hides-servfail-by-ipv6",
+        "proxy-keeps-eight-records",
+        "proxy-keeps-first-strings",
+        "proxy-raises-ttl-zero",
+        "proxy-removes-aliases",
+        "proxy-rewrites-nxdomain-by-ipv6",
+        "proxy-rewrites-nxdomain-of-www",
+        "proxy-strips-rrsig-of-ds",
+        "proxy-strips-rrsig-of-types",
+        "proxy-strips-svcb-parameters",
+    ),
 )
 
 

@@ -22,6 +22,7 @@ MORE = (
     + (
         (names.ALIAS, RdataType.AAAA),
         (names.SECTIONS, RdataType.AAAA),
+        (names.EXPLAINED, RdataType.AAAA),
     )
 )
 Way = tuple[bool, bool, bool, bool]

@@ -34,7 +34,8 @@ OF_ANSWERS = tuple(flag for flag in HEADER_FLAGS if flag not in {"TC", "AD", "CD
 proxy may do (RFC 4035 section 3.2.3): P-ad is about it. CD is the client's."""
 Sections = tuple[list[dns.rrset.RRset], list[dns.rrset.RRset]]
 EDNS_FLAGS_BUT_DO = 0x7FFF
-OF_OTHERS = {names.FORGED_ID, names.FORGED_QUESTION, names.FORGED_SOURCE, names.TRUNCATED, "size"}
+OF_FORGERIES = {names.FORGED_ID, names.FORGED_QUESTION, names.FORGED_SOURCE, names.FORGED_HOST}
+OF_OTHERS = {*OF_FORGERIES, names.TRUNCATED, "size"}
 """What names say that items about forged responses and about size ask for."""
 ADDED = {"AD is set", "CD is set", "DO is set"}
 """What a proxy may do to queries, as one that validates does (RFC 6840 section 5.9): what comes back for it does not go

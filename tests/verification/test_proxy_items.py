@@ -45,6 +45,7 @@ TOWARDS_UPSTREAM = {
     "proxy-believes-any-id",
     "proxy-believes-any-question",
     "proxy-believes-any-source",
+    "proxy-believes-any-address",
     "proxy-needs-whole-responses",
 }
 """Faults that do not show before a proxy that is right, which asks by itself."""

@@ -38,7 +38,8 @@ class Item:
     is_slow: bool = False
     """Takes more than some seconds, and is left out unless it is asked for."""
     runs_alone: bool = False
-    """Burdens the target so that other items could not be judged meanwhile; runs after them."""
+    """Burdens the target so that other items could not be judged meanwhile, or looks at what passed for these; runs
+    after them."""
     group: str = ""
     """The headline under which lists show it."""
 

@@ -125,8 +125,8 @@ def of_files(files: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         if file["cut_packets"]:
             yield (
                 f"{name} holds the beginnings only of {file['cut_packets']:,} of {file['packets']:,} packets, "
-                f"{file['cut_at']:,} octets at most (snapshot length): sizes and EDNS are those of whole messages, and of "
-                "TCP most is lost"
+                f"{file['cut_at']:,} octets at most (snapshot length): sizes and EDNS are those of whole messages, and "
+                "of TCP most is lost"
             )
         if file["without_time"]:
             yield f"{name}: {file['without_time']:,} packets without a time got that of the packet before"

@@ -46,6 +46,8 @@ ITEM = Item(
     references=(
         "RFC 5625 section 3",
         "RFC 4035 section 4.5",
+        "RFC 3225 section 3",
+        "RFC 2308 section 6",
         "RFC 1035 section 4.1.1",
         "JPRS-2010 case 7 item 5",
     ),
@@ -57,7 +59,8 @@ ITEM = Item(
     procedure=(
         "Records of several types, keys and DS among them, a name and a type that do not exist are asked for twice, "
         "with DO and without EDNS. What comes from the cache is compared with the first response, for AD see P-ad, "
-        "and with what the upstream sent."
+        "and with what the upstream sent. DO comes back as it was asked with (RFC 3225), and denials with their SOA "
+        "record and proofs (RFC 2308 section 6)."
     ),
     dig=(
         "dig @{server} -p {port} x.plain.rig.example A +dnssec +bufsize=4096",

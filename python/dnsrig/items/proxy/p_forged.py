@@ -14,6 +14,7 @@ FORGERIES = {
     names.FORGED_ID: "another ID",
     names.FORGED_QUESTION: "another question",
     names.FORGED_SOURCE: "another port as its source",
+    names.FORGED_HOST: "another address as its source",
 }
 
 ITEM = Item(
@@ -27,12 +28,18 @@ ITEM = Item(
     severity=Severity.CRITICAL,
     consequence="Who can send datagrams to the proxy leads all clients behind it to addresses of his choice.",
     procedure=(
-        "Before its response, the upstream sends one with another address that has another ID, another question, or "
-        "comes from another port; the client does not get that address. To answer nothing, or SERVFAIL, is no failure."
+        "Before its response, the upstream sends one with another address in it that has another ID, another question, "
+        "or comes from another port, or, where this machine can send so, from another host; the client does not get "
+        "that address. To answer nothing, or SERVFAIL, is no failure."
     ),
     dig=("dig @{server} -p {port} x.forged-id.rig.example A", "dig @{server} -p {port} x.forged-source.rig.example A"),
     needs=("upstream", "between"),
-    faults=("proxy-believes-any-id", "proxy-believes-any-question", "proxy-believes-any-source"),
+    faults=(
+        "proxy-believes-any-id",
+        "proxy-believes-any-question",
+        "proxy-believes-any-source",
+        "proxy-believes-any-address",
+    ),
 )
 
 
@@ -46,7 +53,8 @@ def check(subject: ProxySubject) -> Outcome:
         if FORGED_ADDRESS in given:
             reason = f"A forged response with {said} comes to the client as if the upstream had sent it."
             return failed(reason, through.client, *at_upstream(through.upstream))
-        if any(one.transport == "udp" for one in through.forwarded):
+        was_sent = subject.upstream is not None and what in subject.upstream.forged
+        if was_sent and any(one.transport == "udp" for one in through.forwarded):
             tried.append(said)
     if not tried:
         return inconclusive("The upstream was not asked by UDP.")

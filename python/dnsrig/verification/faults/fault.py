@@ -101,7 +101,7 @@ class Fault:
     """After a query by UDP, others from the same port are dropped for a second."""
     mixes_clients: bool = False
     """Responses by UDP go to the client that used their ID last."""
-    believes: Literal["nothing", "id", "question", "source"] = "nothing"
+    believes: Literal["nothing", "id", "question", "source", "address"] = "nothing"
     """What is wrong with a response by UDP that it takes all the same."""
     delay_s: float = 0.0
     """Responses by UDP are held back for so long."""

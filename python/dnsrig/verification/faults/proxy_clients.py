@@ -221,4 +221,10 @@ FAULTS = (
         believes="question",
     ),
     Fault(name="proxy-believes-any-source", does="takes responses from anywhere", roles=PROXY, believes="source"),
+    Fault(
+        name="proxy-believes-any-address",
+        does="takes responses from any address that have the right port",
+        roles=PROXY,
+        believes="address",
+    ),
 )

@@ -76,6 +76,10 @@ def _clear_ad(message: dns.message.Message) -> None:
     message.flags &= ~dns.flags.AD
 
 
+def _clear_ra(message: dns.message.Message) -> None:
+    message.flags &= ~dns.flags.RA
+
+
 def _ask_other(message: dns.message.Message) -> None:
     message.question = [dns.rrset.RRset(OTHER_NAME, dns.rdataclass.IN, RdataType.A)]
 
@@ -165,6 +169,12 @@ FAULTS = (
         "clears-do-of-types",
         "clears DO in queries for TXT, SRV, CAA, TLSA, SVCB, HTTPS and SSHFP",
         asking(clear_do, _asks(*SERVICES)),
+    ),
+    _fault(
+        "clears-ra-of-types",
+        "clears RA in responses of type TXT, SRV, CAA, TLSA, SVCB, HTTPS and SSHFP",
+        None,
+        changing(_clear_ra, _asks(*SERVICES)),
     ),
     _fault("drops-any", "drops queries for ANY", dropping(_asks(RdataType.ANY))),
     _fault("drops-underscores", "drops queries for names with underscores", dropping(_has_underscore)),

@@ -303,7 +303,7 @@ class Relay:
             channel.setblocking(False)
             if self.fault.fixed_source_port and self._fixed_port:
                 channel.bind(("", self._fixed_port))
-            if self.fault.believes == "source":
+            if self.fault.believes in {"source", "address"}:
                 await self._loop.sock_sendto(channel, query, (self.upstream.address, self.upstream.port))
             else:
                 await self._loop.sock_connect(channel, (self.upstream.address, self.upstream.port))
@@ -311,7 +311,9 @@ class Relay:
                     self._fixed_port = channel.getsockname()[1]
                 await self._loop.sock_sendall(channel, query)
             while True:
-                response = await self._loop.sock_recv(channel, LARGEST_MESSAGE)
+                response, source = await self._loop.sock_recvfrom(channel, LARGEST_MESSAGE)
+                if self.fault.believes == "address" and source[1] != self.upstream.port:
+                    continue
                 if self.fault.believes == "id":
                     return query[:2] + response[2:]
                 if response[:2] == query[:2] and (self.fault.believes == "question" or is_to(query, response)):

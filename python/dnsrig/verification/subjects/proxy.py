@@ -1,7 +1,7 @@
 """A DNS proxy (RFC 5625) whose upstream is a server of the rig, or that is only asked."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import dns.flags
 import dns.name
@@ -52,6 +52,8 @@ class ProxySubject:
     """Asks the upstream without the proxy; None where there is no upstream of the rig's."""
     lacks_wan: str = NO_OUTER
     """Why there is no `wan`, as a sentence."""
+    passed: list[Through] = field(default_factory=list, repr=False)
+    """What passed when the proxy was asked by `ask`, till now; a renewed subject goes on with it."""
 
     def without(self) -> "ProxySubject":
         """Give what the same items find where the upstream is asked itself.
@@ -77,7 +79,9 @@ class ProxySubject:
         """Ask the proxy by one transport, without going on by TCP."""
         before = len(self.seen(query.name))
         exchange = self.asker.tcp(query) if transport == "tcp" else self.asker.udp(query)
-        return Through(exchange, self.seen(query.name)[before:])
+        through = Through(exchange, self.seen(query.name)[before:])
+        self.passed.append(through)
+        return through
 
     def seen(self, name: dns.name.Name) -> Sequence[Forwarded]:
         """Give what came to the upstream for a name."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import ipaddress
 import secrets
 import socket
 import struct
@@ -28,6 +29,10 @@ PORT_ATTEMPTS = 50
 IDLE_S = 30.0
 PIECE_OCTETS, PIECES_GAP_S = 20, 0.15
 TSIG_NAME = "dnsrig-key."
+NEIGHBOUR = 64
+"""The bit that an address differs in from which forged responses come."""
+TRANSPARENT = {4: (socket.IPPROTO_IP, 19), 6: (socket.IPPROTO_IPV6, 75)}
+"""Level and number of IP_TRANSPARENT and IPV6_TRANSPARENT (linux/in.h, linux/in6.h)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +71,8 @@ class Upstream:
     """Signs responses to queries that are signed with it (RFC 8945)."""
     lateness: Lateness = field(default_factory=Lateness)
     """When it answered late."""
+    forged: set[str] = field(default_factory=set, repr=False)
+    """Of what names say that is to be forged, what has been sent."""
     _seen: dict[dns.name.Name, list[Forwarded]] = field(default_factory=dict, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
@@ -200,11 +207,30 @@ class Upstream:
         if found is None or self._datagrams is None:
             return
         what, message = found
-        if what != names.FORGED_SOURCE:
-            self._datagrams.sendto(message, sender)
+        if what in {names.FORGED_SOURCE, names.FORGED_HOST}:
+            with contextlib.suppress(OSError):
+                with self._bound(socket.SOCK_DGRAM, 0) if what == names.FORGED_SOURCE else self._neighbour() as other:
+                    other.sendto(message, sender)
+                self.forged.add(what)
             return
-        with self._bound(socket.SOCK_DGRAM, 0) as other, contextlib.suppress(OSError):
-            other.sendto(message, sender)
+        self._datagrams.sendto(message, sender)
+        self.forged.add(what)
+
+    def _neighbour(self) -> socket.socket:
+        """Make a socket with another address and the same port; OSError where this machine may not."""
+        address = ipaddress.ip_address(self.address)
+        other = str(type(address)(int(address) ^ NEIGHBOUR))
+        channel = self.make_socket(socket.AF_INET6 if address.version == 6 else socket.AF_INET, socket.SOCK_DGRAM)
+        try:
+            channel.setblocking(False)
+            # Without it, an address that this machine has not is bound on loopback alone; it takes CAP_NET_ADMIN.
+            with contextlib.suppress(PermissionError):
+                channel.setsockopt(*TRANSPARENT[address.version], 1)
+            channel.bind((other, self.port))
+        except BaseException:
+            channel.close()
+            raise
+        return channel
 
     async def _serve_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()

@@ -39,6 +39,8 @@ class Share(FiniteRange):
         if isinstance(value, str) and re.fullmatch(r"[0-9]+(\.[0-9]+)?%", value):
             # By text, so that 10% is the same share as 0.1.
             return super().convert(repr(float(f"{value[:-1]}e-2")), param, ctx)
+        if isinstance(value, str) and value.endswith("%"):
+            self.fail(f"'{value}' is no share: give 10% or 0.1.", param, ctx)
         return super().convert(value, param, ctx)
 
 

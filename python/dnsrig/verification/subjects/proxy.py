@@ -44,8 +44,8 @@ class ProxySubject:
     asker: Asker
     upstream: Upstream | None = None
     """Where it forwards to; None: the rig has no control of that."""
-    wan: Asker | None = None
-    """Asks the proxy at its outer address, from the outer side."""
+    wan: Sequence[Asker] = ()
+    """Ask the proxy at its outer addresses, one each, from the outer side."""
     title: str = ""
     """The proxy's name and version, where the rig started it."""
     direct: Asker | None = None
@@ -64,7 +64,7 @@ class ProxySubject:
         """
         if self.direct is None:
             raise ValueError("there is no upstream that could be asked without the proxy")
-        return ProxySubject(self.direct, self.upstream, None, self.title, self.direct)
+        return ProxySubject(self.direct, self.upstream, (), self.title, self.direct)
 
     def renewed(self) -> "ProxySubject":
         """Give the same proxy, of which nothing was asked."""
@@ -121,7 +121,7 @@ class ProxySubject:
             case "between":
                 return "No proxy stands before the upstream here." if self.is_without else None
             case "wan":
-                return None if self.wan is not None else self.lacks_wan
+                return None if self.wan else self.lacks_wan
             case _:
                 raise ValueError(f"no item may need {need!r}")
 

@@ -88,8 +88,8 @@ def _refuse_other_form(output: Path, what: str) -> None:
     """Refuse a name that promises what is not written."""
     if output.suffix in COMPRESSED:
         raise click.UsageError(
-            f"{output}: {what} is not compressed where it is written: give -, and lead it to a program, such as "
-            f"`| {COMPRESSED[output.suffix]} > {output.name}`."
+            f"{output}: {what} is not compressed where it is written: give {output.stem}, and compress that by "
+            f"{COMPRESSED[output.suffix]}."
         )
     if output.suffix == ".pcapng":
         raise click.UsageError(f"{output}: pcap is written, not pcapng: name it .pcap.")

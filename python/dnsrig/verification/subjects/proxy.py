@@ -53,7 +53,7 @@ class ProxySubject:
     lacks_wan: str = NO_OUTER
     """Why there is no `wan`, as a sentence."""
     passed: list[Through] = field(default_factory=list, repr=False)
-    """What passed when the proxy was asked by `ask`, till now; a renewed subject goes on with it."""
+    """What passed when the proxy was asked by `ask`, till now."""
 
     def without(self) -> "ProxySubject":
         """Give what the same items find where the upstream is asked itself.
@@ -68,7 +68,7 @@ class ProxySubject:
 
     def renewed(self) -> "ProxySubject":
         """Give the same proxy, of which nothing was asked."""
-        return replace(self)
+        return replace(self, passed=[])
 
     @property
     def is_without(self) -> bool:

@@ -1,11 +1,12 @@
 """Fixtures for all tests: the command line as users call it, and a server to load; in which order files are run."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,7 +45,9 @@ LONGEST_FIRST = (
 
 Those that wait stand between those that compute.
 """
-SLOW_FILES_SHOWN = 15
+SLOW_FILES_SHOWN = 25
+CPU_S = "cpu_s"
+"""Property of a test: CPU time of its process till its end, in s."""
 
 # A test run that was started in the background of a shell, or by nohup, inherits SIGINT or SIGHUP as ignored, and would
 # pass that on to the programs that tests interrupt. Handlers are not passed on.
@@ -58,18 +61,38 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: places.get(item.path, len(places)))
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
+    """Note the CPU time since the test before, of this process and of the programs whose ends it has waited for."""
+    if call.when == "teardown":
+        item.user_properties.append((CPU_S, sum(os.times()[:4])))
+    return (yield)
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say which files take longest, where `--durations` asks for slow tests."""
     if not terminalreporter.config.getoption("durations"):
         return
     spent_s: Counter[str] = Counter()
-    for reports in terminalreporter.stats.values():
-        for report in reports:
-            if isinstance(report, pytest.TestReport):
-                spent_s[report.location[0]] += report.duration
-    terminalreporter.section("slowest files")
+    cpu_s: Counter[str] = Counter()
+    # By the process that ran them (pytest-xdist), in order.
+    so_far_s: Counter[str] = Counter()
+    for report in _in_order(terminalreporter):
+        name = report.location[0]
+        spent_s[name] += report.duration
+        for key, total_s in report.user_properties if report.when == "teardown" else ():
+            if key == CPU_S:
+                worker = getattr(report, "worker_id", "")
+                cpu_s[name] += float(str(total_s)) - so_far_s[worker]
+                so_far_s[worker] = float(str(total_s))
+    terminalreporter.section("slowest files, and their CPU time")
     for name, seconds in spent_s.most_common(SLOW_FILES_SHOWN):
-        terminalreporter.line(f"{seconds:.1f}s {name}")
+        terminalreporter.line(f"{seconds:6.1f}s {cpu_s[name]:6.1f}s {name}")
+
+
+def _in_order(terminalreporter: pytest.TerminalReporter) -> list[pytest.TestReport]:
+    reports = (report for some in terminalreporter.stats.values() for report in some)
+    return sorted((report for report in reports if isinstance(report, pytest.TestReport)), key=lambda one: one.start)
 
 
 @dataclass(frozen=True)

@@ -107,9 +107,9 @@ def test_a_link_type_that_is_not_read_is_named(dnsrig, whole):
 
 def test_names_that_promise_another_form_are_refused(dnsrig, whole, tmp_path):
     for name, said in (
-        ("out.pcap.gz", "| gzip > out.pcap.gz"),
-        ("out.txt.zst", "| zstd > out.txt.zst"),
-        ("out.pcap.xz", "| xz > out.pcap.xz"),
+        ("out.pcap.gz", "give out.pcap, and compress that by gzip"),
+        ("out.txt.zst", "give out.txt, and compress that by zstd"),
+        ("out.pcap.xz", "give out.pcap, and compress that by xz"),
         ("out.pcapng", "not pcapng: name it .pcap"),
     ):
         for command in (("convert",), ("filter", "query")):

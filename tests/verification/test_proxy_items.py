@@ -31,8 +31,8 @@ from dnsrig.verification.verdicts import Outcome, passed
 from matrix_record import keep
 from turns import chosen_with, in_turn
 
-WAN = "127.0.0.2"
-"""An address that a proxy on 127.0.0.1 has no reason to listen on."""
+WAN = ("127.0.0.2", "::1")
+"""Addresses that a proxy on 127.0.0.1 has no reason to listen on."""
 SHORT_WAITS_S, LONG_WAITS_S = (0.5, 1.0), (2.0, 3.0)
 TCP_WAIT_S = 1.5
 AT_ONCE = 6
@@ -83,8 +83,8 @@ class Bed:
         usual = [known for known in USUAL if known.item.id not in RARE or fault.name in known.item.faults]
         chosen = USUAL if fault is NO_FAULT else chosen_with(fault.name, usual)
         waits_s = LONG_WAITS_S if is_patient else SHORT_WAITS_S
-        with Relay(self.proxy, fault) as relay:
-            wan = Asker(Endpoint(WAN, relay.endpoint.port), udp_waits_s=(0.5,), tcp_wait_s=0.5)
+        with Relay(self.proxy, fault, outer=WAN) as relay:
+            wan = [Asker(Endpoint(one, relay.endpoint.port), udp_waits_s=(0.5,), tcp_wait_s=0.5) for one in WAN]
             asker = Asker(relay.endpoint, udp_waits_s=waits_s, tcp_wait_s=TCP_WAIT_S)
             results = run_items(chosen, ProxySubject(asker, self.upstream, wan))
         return {result.item.id: (str(result.outcome.verdict), result.outcome.reason) for result in results}

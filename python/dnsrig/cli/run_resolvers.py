@@ -47,7 +47,8 @@ _OPTIONS = (
         "--rate",
         "rates",
         callback=whole_numbers(1, 1_000_000, "1000,9000"),
-        help="Queries per second; in validation-cost a list [3000,9000, or what fits].",
+        help="Queries per second; in validation-cost a list [by a trial: what this machine carries, 9000 or the "
+        "capture's own rate at most, and a third of it].",
     ),
     click.option(
         "--hit-share",

@@ -48,9 +48,10 @@ PORT = click.IntRange(1, 65_535)
 @click.option("--upstream-port", type=PORT, default=53, show_default=True, help="Port of --upstream.")
 @click.option(
     "--outer",
-    default=None,
+    multiple=True,
     metavar="ADDRESS",
-    help="The proxy's outer address, where nobody is to be served; this machine has an address on that side.",
+    help="The proxy's outer address, where nobody is to be served; this machine has an address on that side. Give it "
+    "again for IPv6.",
 )
 @server_version_option("dnsmasq 2.90")
 @direct_option
@@ -61,7 +62,7 @@ def proxy(
     port: int,
     upstream: str | None,
     upstream_port: int,
-    outer: str | None,
+    outer: tuple[str, ...],
     server_version: str | None,
     **options: Any,  # noqa: ANN401 (click passes what the shared options name)
 ) -> int:
@@ -93,7 +94,7 @@ def proxy(
     device = Device(
         port,
         None if upstream is None else Endpoint(_address(upstream, "--upstream"), upstream_port),
-        None if outer is None else _address(outer, "--outer"),
+        tuple(_address(one, "--outer") for one in outer),
         None if server_version is None else told_version(server_version, "proxy"),
     )
     if wishes.direct and upstream is None and not all(target in known for target in targets):

@@ -24,6 +24,7 @@ from dnsrig.studies.resolving.streams import (
     captured,
     names_on,
     on_internet,
+    rate_of_capture,
     refuse_too_many,
     sampled,
     split,
@@ -106,8 +107,7 @@ class ValidationCost(ResolverStudy[ValidationSettings]):
         if settings.rates:
             return settings
         if settings.capture is not None:
-            asked, _ = captured(settings.capture, settings.span_s)
-            return replace(settings, rates=_levels(int(_rate_of(asked, settings.span_s))))
+            return replace(settings, rates=_levels(min(HIGHEST, rate_of_capture(settings.capture, settings.span_s))))
         each = clients_of_a_rate(TRAFFIC, settings.load_s, settings.seed) / CARRIED_SHARE
         return replace(settings, rates=_levels(min(HIGHEST, fitting_rate(each))))
 
@@ -117,9 +117,11 @@ class ValidationCost(ResolverStudy[ValidationSettings]):
         """Lower rates that were not chosen to what all resolvers carry, with room for bursts."""
         if chosen.rates:
             return settings, {}
-        highest = max(settings.rates)
+        highest, load_s = max(settings.rates), min(TRIAL_S, settings.load_s)
         rate = min(TRIAL_QPS, highest)
-        short = replace(settings, rates=(rate,), periods=1, load_s=min(TRIAL_S, settings.load_s), repetitions=1)
+        if settings.capture is not None:
+            rate = min(rate, rate_of_capture(settings.capture, load_s))
+        short = replace(settings, rates=(rate,), periods=1, load_s=load_s, repetitions=1)
         found = carried(measured_once(_Trial(), short, watcher), rate, settings.server_threads)
         if not found:
             return settings, {}
@@ -252,17 +254,6 @@ def _said(found: Mapping[str, int]) -> str:
     return ", ".join(f"{label} carries {rate:,}" for label, rate in found.items())
 
 
-def _rate_of(asked: Sequence[Asked], span_s: float) -> float:
-    """Give the queries a second of a capture, of its first `span_s` seconds."""
-    within = [query for query in asked if query.time_s - asked[0].time_s < span_s]
-    return len(within) / min(_recorded_s(asked), span_s)
-
-
-def _recorded_s(asked: Sequence[Asked]) -> float:
-    """Give how long a capture is: after its last query as much time passes as after another one."""
-    return (asked[-1].time_s - asked[0].time_s) * len(asked) / max(1, len(asked) - 1)
-
-
 def _traffic(settings: ValidationSettings, run: RunFolder) -> tuple[list[Asked], float]:
     """Give the clients' queries as long as the load is, and how many there are a second.
 
@@ -276,7 +267,8 @@ def _traffic(settings: ValidationSettings, run: RunFolder) -> tuple[list[Asked],
     asked, left_out = captured(settings.capture, settings.span_s)
     run.note(capture={"queries": len(asked), "left_out": left_out})
     first_s = asked[0].time_s
-    span_s = _recorded_s(asked)
+    # After the last query as much time passes as after another one.
+    span_s = (asked[-1].time_s - first_s) * len(asked) / max(1, len(asked) - 1)
     fitting = int(span_s / settings.load_s + LACKING_OF_A_PART)
     if fitting < settings.periods:
         fit = f"--periods {fitting}" if fitting else f"--load-seconds of at most {span_s / settings.periods:.3g}"
@@ -284,8 +276,8 @@ def _traffic(settings: ValidationSettings, run: RunFolder) -> tuple[list[Asked],
             f"{settings.capture}: the capture has {span_s:.3f} s, in which {fitting} parts of {settings.load_s:g} s "
             f"fit, not {settings.periods}; take {fit}, or a longer capture"
         )
-    highest = _rate_of(asked, settings.span_s)
     asked = [query for query in asked if query.time_s - first_s < settings.span_s]
+    highest = len(asked) / min(span_s, settings.span_s)
     if max(settings.rates) > MORE_THAN_THERE_IS * highest:
         raise InputError(
             f"--rate {max(settings.rates)}: the capture {settings.capture} has {highest:,.1f} queries per second in "

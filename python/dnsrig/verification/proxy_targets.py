@@ -71,8 +71,8 @@ class Device:
     port: int = PORT
     upstream: Endpoint | None = None
     """An address of this machine, to which the proxy forwards: the rig answers there."""
-    outer: str | None = None
-    """The proxy's address towards its upstream."""
+    outer: Sequence[str] = ()
+    """The proxy's addresses towards its upstream."""
     version: SaidVersion | None = None
     """What it is; None: as it says."""
 
@@ -97,8 +97,9 @@ def proxy_target(target: str, device: Device, folder: Path, udp_limit: int | Non
             yield found
         return
     asker = Asker(endpoint_of(target, device.port, resolver_drivers("proxy")))
-    lacks_wan = _why_no_wan(asker.server, device.outer)
-    wan = None if device.outer is None or lacks_wan else Asker(Endpoint(device.outer, PORT), udp_waits_s=OUTER_WAITS_S)
+    # What cannot be tried of what was given is said, not left out.
+    lacks_wan = next(filter(None, (_why_no_wan(asker.server, outer) for outer in device.outer or (None,))), "")
+    wan = () if lacks_wan else [Asker(Endpoint(outer, PORT), udp_waits_s=OUTER_WAITS_S) for outer in device.outer]
     if device.upstream is None:
         yield _answering(target, ProxySubject(asker, None, wan, lacks_wan=lacks_wan), device.version)
         return
@@ -118,7 +119,8 @@ def _started(name: str, folder: Path, udp_limit: int | None) -> Iterator[ProxyTa
         )
         with resolver_driver(name)(settings, folder / "server", network.middle) as server:
             asker = Asker(Endpoint(INNER.ipv4, PORT), network.client.make_socket)
-            wan = Asker(Endpoint(OUTER.ipv4, PORT), network.server.make_socket, OUTER_WAITS_S)
+            outer = (OUTER.ipv4, OUTER.ipv6) if network.middle.has_ipv6 else (OUTER.ipv4,)
+            wan = [Asker(Endpoint(address, PORT), network.server.make_socket, OUTER_WAITS_S) for address in outer]
             version = f"{server.title} {server.version}"
             known = known_deviations("proxy", server.name, server.version)
             direct = Asker(up.endpoint, network.server.make_socket)

@@ -80,7 +80,7 @@ fn take_from(
             _ if NO_FIGURES.contains(&path.as_str()) => {}
             _ => {
                 let statement = statement.ok_or_else(|| {
-                    format!("'{path}' does not say where it is from: give its table a '{KEY}'")
+                    format!("'{path}' does not say where it is from: give its table a '{KEY}', if it is one that profiles have")
                 })?;
                 found.insert(path, statement.to_owned());
             }

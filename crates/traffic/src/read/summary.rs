@@ -95,8 +95,8 @@ pub(crate) fn found(
         }
     }
     if has_unknown_links {
-        let types: BTreeSet<String> = files
-            .iter()
+        let with_packets = files.iter().filter(|file| file.packets > 0);
+        let types: BTreeSet<String> = with_packets
             .map(|file| file.link_type.to_string())
             .collect();
         let types = types.into_iter().collect::<Vec<_>>().join(", ");

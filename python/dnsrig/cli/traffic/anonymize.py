@@ -13,7 +13,7 @@ from dnsrig.cli.format import count
 from dnsrig.cli.streams import report_on, say
 from dnsrig.cli.traffic.captures import FILES, OUTPUT, claim_outputs
 from dnsrig.cli.traffic.reading import CaptureReading, reading_options, warn_of_files, work
-from dnsrig.cli.zone_reading import require_folder
+from dnsrig.cli.zone_reading import file_name, require_folder
 
 KEY_FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -98,7 +98,7 @@ def _lines(result: Mapping[str, Any], output: Path, key: Path | None) -> Iterato
     messages, check = result["messages"], result["check"]
     if result["made_key"]:
         yield f"{key}: a new key; who has it can undo what was done, who has not can do nothing like it again"
-    yield f"{output}: {count(messages['written'])} messages in {count(check['packets'])} packets"
+    yield f"{file_name(output)}: {count(messages['written'])} messages in {count(check['packets'])} packets"
     left_out = {reason: number for reason, number in messages.items() if number and reason != "written"}
     for what, reasons in (("messages", left_out), ("packets", result["left_out"])):
         shown = [f"{count(number)} {reason.replace('_', ' ')}" for reason, number in reasons.items() if number]

@@ -39,6 +39,8 @@ class Share(FiniteRange):
         if isinstance(value, str) and re.fullmatch(r"[0-9]+(\.[0-9]+)?%", value):
             # By text, so that 10% is the same share as 0.1.
             return super().convert(repr(float(f"{value[:-1]}e-2")), param, ctx)
+        if isinstance(value, str) and value.endswith("%"):
+            self.fail(f"'{value}' is no share: give 10% or 0.1.", param, ctx)
         return super().convert(value, param, ctx)
 
 
@@ -86,8 +88,8 @@ def _refuse_other_form(output: Path, what: str) -> None:
     """Refuse a name that promises what is not written."""
     if output.suffix in COMPRESSED:
         raise click.UsageError(
-            f"{output}: {what} is not compressed where it is written: give -, and lead it to a program, such as "
-            f"`| {COMPRESSED[output.suffix]} > {output.name}`."
+            f"{output}: {what} is not compressed where it is written: give {output.stem}, and compress that by "
+            f"{COMPRESSED[output.suffix]}."
         )
     if output.suffix == ".pcapng":
         raise click.UsageError(f"{output}: pcap is written, not pcapng: name it .pcap.")

@@ -73,6 +73,6 @@ def mix(
     lines = [
         f"{file_name(output)}: {count(result['messages_written'])} queries (seed {seed})",
         f"{base_queries} of {base}, {substituted} of them replaced; {added} added",
-        f"{other} was begun {count(result['times_read'])} times",
+        f"{other} was taken {'once' if result['times_read'] == 1 else count(result['times_read']) + ' times'}",
     ]
     print_result(output, [base, other], {"seed": seed, **result}, lines, as_json=as_json)

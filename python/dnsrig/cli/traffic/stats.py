@@ -1,6 +1,8 @@
 """`dnsrig traffic stats`: what is in captures."""
 
 import json
+import os
+import stat
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
@@ -114,7 +116,7 @@ def stats(
     if is_merge:
         _refuse_options_of_reading()
     if page is not None:
-        claim_outputs([page], files, named="file by --html")
+        claim_outputs([page], files, what="the page", named="file by --html")
     if store_all and (is_merge or is_compare or not as_json):
         raise click.UsageError("--store-all is of captures and --json: give it where the captures are read.")
     options = json.dumps(
@@ -173,7 +175,7 @@ class Found:
 
 def _read(files: Sequence[Path], reading: CaptureReading, options: str) -> Found:
     """Read captures."""
-    is_piped = any(str(file) == "-" for file in files)
+    is_piped = any(str(file) == "-" for file in files) and stat.S_ISFIFO(os.fstat(sys.stdin.fileno()).st_mode)
     ended_by_writer = once_let_pass(READ_TO_ITS_END) if is_piped else nullcontext()
     with ended_by_writer, CaptureProgress("stats", files) as progress:
         found = Found(_core.traffic_stats(files, reading.to_json(), options, progress.update))

@@ -13,6 +13,20 @@ LISTED = 10
 """Clients, names and zones that are listed; the JSON object has more."""
 ACTIVITY = ("fewer than 10 requests", "10 to 100", "more than 100")
 LEVELS = ("top-level domain", "zone, second level", "zone, third level")
+OPTIONS = {
+    "3": "NSID",
+    "8": "client subnet",
+    "9": "EXPIRE",
+    "10": "COOKIE",
+    "11": "TCP keepalive",
+    "12": "padding",
+    "13": "CHAIN",
+    "14": "key tags",
+    "15": "extended error",
+    "18": "report channel",
+    "19": "ZONEVERSION",
+}
+"""EDNS options that are in use, by their codes (IANA, DNS EDNS0 Option Codes)."""
 UNUSED_TCP = (
     ("bad_header", "segments with a bad header"),
     ("unplaced", "segments without a known place"),
@@ -137,10 +151,16 @@ def _messages(found: Mapping[str, Any]) -> Iterator[Row]:
     if edns["udp_sizes"]:
         yield "EDNS payload sizes", _shares(edns["udp_sizes"], edns["requests"])
     if edns["options"]:
-        yield "EDNS options by code", _shares(edns["options"], edns["requests"])
+        named = {_option(code): number for code, number in edns["options"].items()}
+        yield "EDNS options", _shares(named, edns["requests"])
     yield "flags", ", ".join(f"{name.upper()} {share(number, requests)}" for name, number in found["flags"].items())
     yield "transports", _shares(found["transports"], requests)
     yield "address families", _shares(found["families"], requests)
+
+
+def _option(code: str) -> str:
+    """Name an EDNS option, by its code where that has no name."""
+    return OPTIONS.get(code, f"option {code}")
 
 
 def _shares(counts: Mapping[str, int], whole: int, most: int = 6) -> str:

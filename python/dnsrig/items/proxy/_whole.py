@@ -32,28 +32,43 @@ from dnsrig.verification.upstream.server import Forwarded
 OF_ANSWERS = tuple(flag for flag in HEADER_FLAGS if flag not in {"TC", "AD", "CD"})
 """TC depends on how much a transport carries, which is the matter of items about size. AD is of who validates, which a
 proxy may do (RFC 4035 section 3.2.3): P-ad is about it. CD is the client's."""
+OF_QUERIES = "in queries, "
 Sections = tuple[list[dns.rrset.RRset], list[dns.rrset.RRset]]
 EDNS_FLAGS_BUT_DO = 0x7FFF
 OF_FORGERIES = {names.FORGED_ID, names.FORGED_QUESTION, names.FORGED_SOURCE, names.FORGED_HOST}
-OF_OTHERS = {*OF_FORGERIES, names.TRUNCATED, "size"}
-"""What names say that items about forged responses and about size ask for."""
+OF_OTHERS = {*OF_FORGERIES, names.TRUNCATED, names.PRIVATE, names.CASE, names.living(0), "size"}
+"""What names say that items about forged responses and size ask for, and those about what may be meant or does little
+harm: P-private, P-case and P-ttl-zero are no errors."""
 ADDED = {"AD is set", "CD is set", "DO is set"}
 """What a proxy may do to queries, as one that validates does (RFC 6840 section 5.9): what comes back for it does not go
 on to the client."""
 
 
-def changes(through: Through) -> frozenset[str]:
-    """Say what was changed, as clauses without names and data; empty where a response, or what was sent, is missing.
+def changes(through: Through) -> frozenset[str] | None:
+    """Say what was changed, as clauses without names and data; None where there is nothing that could be compared.
 
     EDNS options are for one hop (RFC 6891 section 6.1.1), and other items' matter. A proxy may ask more than once: of
     all that came to the upstream, what is most like the client's exchange counts.
     """
     message = through.client.message
     if message is None or through.client.is_truncated or not _is_usual(through.client.asked):
-        return frozenset()
+        return None
     found = [_changes(through.client.asked, message, one) for one in through.forwarded]
     whole = [one for one in found if one is not None]
-    return min(whole, key=len, default=frozenset())
+    return min(whole, key=len, default=None)
+
+
+def kind_of(through: Through) -> str:
+    """Say what the upstream sent last: an answer, a denial or an error; "" if that cannot be read."""
+    try:
+        sent = None if through.upstream is None else through.upstream.answer
+    except (dns.exception.DNSException, ValueError):
+        sent = None
+    if sent is None:
+        return ""
+    if sent.rcode() not in {dns.rcode.NOERROR, dns.rcode.NXDOMAIN}:
+        return "error"
+    return "answer" if sent.answer else "denial"
 
 
 def _is_usual(query: dns.message.Message) -> bool:
@@ -71,6 +86,9 @@ def _is_usual(query: dns.message.Message) -> bool:
     # Of a name that several items ask for, it cannot be told which exchange had which query at the upstream.
     if question.name == names.ORIGIN or names.said(question.name)[0] in OF_OTHERS:
         return False
+    # Whether letters stay as they are is P-case's matter.
+    if question.name.labels != question.name.canonicalize().labels:
+        return False
     return query.edns < 0 or not (query.edns or query.options or query.ednsflags & EDNS_FLAGS_BUT_DO)
 
 
@@ -85,7 +103,7 @@ def _changes(query: dns.message.Message, message: dns.message.Message, forwarded
     if message.rcode() == dns.rcode.SERVFAIL != sent.rcode():
         return None
     return frozenset(
-        {f"in queries, {said}" for said in _query_changes(query, asked)}
+        {f"{OF_QUERIES}{said}" for said in _query_changes(query, asked)}
         | {f"in responses, {said}" for said in _response_changes(query, asked, sent, message)}
     )
 
@@ -157,7 +175,11 @@ def _key(rrset: dns.rrset.RRset) -> tuple[dns.name.Name, RdataType, RdataType]:
 
 def _record_changes(section: str, before: list[dns.rrset.RRset], after: list[dns.rrset.RRset]) -> Iterable[str]:
     lost, added = records(before) - records(after), records(after) - records(before)
-    for rtype in sorted({RdataType.to_text(rtype) for _, _, rtype, _ in lost}):
+    missing = {RdataType.to_text(rtype) for _, _, rtype, _ in lost}
+    for rtype in sorted(missing):
         yield f"{rtype} records of the {section} section are missing or changed"
-    for rtype in sorted({RdataType.to_text(rtype) for _, _, rtype, _ in added - lost}):
-        yield f"{rtype} records are added to the {section} section, or changed"
+    if section == "additional":
+        # A cache may add what it knows (RFC 1034 section 4.3.2 step 6).
+        return
+    for rtype in sorted({RdataType.to_text(rtype) for _, _, rtype, _ in added} - missing):
+        yield f"{rtype} records are added to the {section} section"

@@ -1,13 +1,15 @@
 """P-exchanges: every exchange of the run, whatever it was about."""
 
 import itertools
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from dns.rdatatype import RdataType
 
 from dnsrig.items.proxy._through import at_upstream
-from dnsrig.items.proxy._whole import changes
+from dnsrig.items.proxy._whole import OF_QUERIES, changes, kind_of
 from dnsrig.items.proxy.p_types import TYPES
+from dnsrig.verification.exchange import Transport
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import USUAL_PAYLOAD, Query
 from dnsrig.verification.subjects.proxy import ProxySubject, Through
@@ -35,6 +37,8 @@ WAYS: tuple[Way, ...] = (
 )
 """Of EDNS, DO, AD and CD."""
 SHOWN = 4
+SILENCES = 4
+"""With so many types that are not answered by a transport, no more are asked for by it: each takes seconds."""
 
 ITEM = Item(
     id="P-exchanges",
@@ -48,9 +52,10 @@ ITEM = Item(
         "Every usual type, and denials of several, are asked for without EDNS, with EDNS, DO, AD and CD, by UDP and "
         "TCP. In these exchanges, and in those of the items before, each query is compared with what came to the "
         "upstream, and each response with what it sent, flags and OPT included. What is changed with addresses, their "
-        "denials and errors too is left to P-1, P-ad, P-additional and others. Free are the order of records, "
-        "compression, lower TTLs, options of OPT, TC, AD, what a proxy that validates asks for more than its client, "
-        "and what a client without DO or EDNS does not get; SERVFAIL of the proxy's own is no verdict."
+        "denials and errors too is left to P-1, P-ad, P-additional and others; private addresses, mixed case and TTLs "
+        "of 0 have items of their own. Free are the order of records, compression, lower TTLs, what is added to the "
+        "additional section, options of OPT, TC, AD, what a proxy that validates asks for more than its client, and "
+        "what a client without DO or EDNS does not get; SERVFAIL of the proxy's own is no verdict."
     ),
     dig=(
         "dig @{server} -p {port} x.plain.rig.example TLSA +dnssec",
@@ -60,17 +65,14 @@ ITEM = Item(
     runs_alone=True,
     faults=(
         "blocks-foreign-names",
-        "lower-cases",
         "notimp-to-unknown-types",
         "proxy-clears-do-of-types",
         "proxy-clears-ra-of-types",
         "proxy-cuts-chains",
         "proxy-denies-names-without-aaaa",
-        "proxy-drops-private",
         "proxy-hides-servfail-by-ipv6",
         "proxy-keeps-eight-records",
         "proxy-keeps-first-strings",
-        "proxy-raises-ttl-zero",
         "proxy-removes-aliases",
         "proxy-rewrites-nxdomain-by-ipv6",
         "proxy-rewrites-nxdomain-of-www",
@@ -84,35 +86,64 @@ ITEM = Item(
 def check(subject: ProxySubject) -> Outcome:
     """Ask, and compare all that was asked."""
     before = list(subject.passed)
-    usual = {
-        change for through in _ask(subject, [(what, RdataType.A) for what in USUAL]) for change in changes(through)
-    }
+    usual = _Usual()
+    for through in _ask(subject, [(what, RdataType.A) for what in USUAL]):
+        usual.add(through)
     found: dict[str, list[Through]] = {}
     compared = 0
     has_edns = subject.lacks("edns") is None
     for through in itertools.chain(before, _ask(subject, MORE)):
-        if through.client.message is None or not through.forwarded:
-            continue
-        if through.client.query.payload is not None and not has_edns:
+        seen = changes(through)
+        if seen is None or (through.client.query.payload is not None and not has_edns):
             continue
         compared += 1
-        for change in changes(through) - usual:
+        for change in usual.others(through, seen):
             found.setdefault(change, []).append(through)
     if found:
         return _changed(found, compared)
     if not compared:
-        return inconclusive(subject.silence() or "No query came to the upstream.")
-    left = f", but for what passes never: {'; '.join(sorted(usual))}" if usual else ""
+        return inconclusive(subject.silence() or "No query came to the upstream whose response could be compared.")
+    left = f", but for what is changed with addresses too: {'; '.join(usual.said)}" if usual.said else ""
     return passed(f"{compared} queries and their responses pass{left}.")
 
 
+class _Usual:
+    """What is changed with the simplest questions: of queries, and of answers, denials and errors each."""
+
+    def __init__(self) -> None:
+        self._of: dict[str, set[str]] = {}
+
+    def add(self, through: Through) -> None:
+        """Take down what was changed in an exchange."""
+        for change in changes(through) or ():
+            self._of.setdefault(_part(through, change), set()).add(change)
+
+    def others(self, through: Through, seen: Iterable[str]) -> list[str]:
+        """Give what was changed in an exchange and is not changed with simple questions."""
+        return [change for change in sorted(seen) if change not in self._of.get(_part(through, change), ())]
+
+    @property
+    def said(self) -> list[str]:
+        """All of it, for readers."""
+        return sorted(set().union(*self._of.values()))
+
+
+def _part(through: Through, change: str) -> str:
+    return "query" if change.startswith(OF_QUERIES) else kind_of(through)
+
+
 def _ask(subject: ProxySubject, questions: Iterable[tuple[str, RdataType]]) -> Iterator[Through]:
-    """Ask in every way; what is not answered is another item's matter."""
+    """Ask in every way; what is not answered is another item's matter, and not asked again otherwise."""
     ways = WAYS if subject.lacks("edns") is None else WAYS[:2]
+    silent: Counter[tuple[Transport, RdataType]] = Counter()
     for transport, (what, rtype), (edns, do, ad, cd) in itertools.product(subject.transports, questions, ways):
+        if silent[transport, rtype] or sum(silent[transport, other] for other in TYPES) >= SILENCES:
+            continue
         payload = USUAL_PAYLOAD if edns else None
         query = Query(name=names.fresh(what), rtype=rtype, rd=True, payload=payload, do=do, ad=ad, cd=cd)
-        yield subject.ask(query, transport)
+        through = subject.ask(query, transport)
+        silent[transport, rtype] += through.client.message is None
+        yield through
 
 
 def _changed(found: Mapping[str, Sequence[Through]], compared: int) -> Outcome:

@@ -22,6 +22,8 @@ EDNS_SIZE = 1232
 """What stub resolvers and forwarders offer since DNS flag day 2020."""
 MISSING_SHARE = 0.1
 """Share of names that do not exist; of the published capture it is not known."""
+READABLE = 0.97
+"""Share of a capture's messages that surely can be asked: to look at each takes much longer than to count them."""
 DRAWN_AT_ONCE = 200_000
 MOST_DRAWS = 40
 """Batches without which an Internet is too small for as many different names as are wanted."""
@@ -284,6 +286,23 @@ def captured(path: str, span_s: float) -> tuple[list[Asked], int]:
     if not found:
         raise InputError(f"{path}: the capture holds no query")
     return sorted(found, key=lambda query: query.time_s), len(stream) - len(found)
+
+
+def rate_of_capture(path: str, span_s: float) -> int:
+    """Give how many queries a second the beginning of a capture surely has, at least 1, by times of messages alone.
+
+    Raises:
+        InputError: it holds no query, or all of them have one time, or it is no capture.
+
+    """
+    stream, _ = _core.QueryStream.from_capture(path, json.dumps({"max_span_ns": round(span_s * 1e9)}))
+    times_ns = [stream.time_ns(index) or 0 for index in range(len(stream))]
+    recorded_s = (max(times_ns, default=0) - min(times_ns, default=0)) / 1e9
+    if not recorded_s:
+        raise InputError(f"{path}: the capture has {len(times_ns)} queries, all at one time: give a longer one")
+    # After the last query as much time passes as after another one.
+    lasts_s = recorded_s * len(times_ns) / (len(times_ns) - 1)
+    return max(1, int(READABLE * len(times_ns) / min(lasts_s, span_s)))
 
 
 def split(lines: Iterable[str], part_s: float, parts: int) -> list[list[str]]:

@@ -62,6 +62,7 @@ def carried(measurements: Sequence[Mapping[str, Any]], rate_qps: int, threads: i
     for item in measurements:
         of_server = item["server"]["cpu_share"] / len(where.server)
         of_others = item["generator"]["cpu_share"] / len(where.generator)
-        label, rate = str(item["case"]["server"]), int(CARRIED * rate_qps / max(of_server, of_others))
+        share = of_server + of_others if where.server & where.generator else max(of_server, of_others)
+        label, rate = str(item["case"]["server"]), int(CARRIED * rate_qps / share)
         found[label] = min(rate, found.get(label, rate))
     return found

@@ -95,6 +95,8 @@ class Fault:
     """All queries by UDP to the server that is right leave from one port, one after the other."""
     listens_everywhere: bool = False
     """Queries to any address of the host are answered, not only to the one that is meant."""
+    answers_outside: Callable[[bytes, bool], bool] | None = None
+    """Says whether a query by UDP to an outer address, which is of IPv6 or not, is answered; None: nothing listens."""
     answers_twice: bool = False
     """Every response by UDP is sent twice."""
     answers_once_a_port: bool = False

@@ -181,6 +181,14 @@ def _has_options(message: dns.message.Message) -> bool:
     return message.edns >= 0 and bool(message.options)
 
 
+def _has_opt(query: bytes) -> bool:
+    """Say whether a query has EDNS; what cannot be read has not."""
+    try:
+        return dns.message.from_wire(query).edns >= 0
+    except dns.exception.DNSException:
+        return False
+
+
 def _next_id(passage: Passage) -> bytes:
     return (next(_ids) % 65_536).to_bytes(2) + passage.query[2:]
 
@@ -250,6 +258,18 @@ FAULTS = (
     _fault("adds-to-signed", "changes the header of signed messages", _spoil_signed),
     Fault(name="proxy-fixed-source-port", does="asks from one port", roles=PROXY, fixed_source_port=True),
     Fault(name="proxy-answers-wan", does="answers on its outer side", roles=PROXY, listens_everywhere=True),
+    Fault(
+        name="proxy-answers-wan-by-ipv6",
+        does="answers on its outer side by IPv6",
+        roles=PROXY,
+        answers_outside=lambda query, is_ipv6: is_ipv6,
+    ),
+    Fault(
+        name="proxy-answers-wan-with-edns",
+        does="answers queries with EDNS on its outer side",
+        roles=PROXY,
+        answers_outside=lambda query, is_ipv6: _has_opt(query),
+    ),
     Fault(
         name="proxy-few-at-once",
         does="serves ten queries at a time",

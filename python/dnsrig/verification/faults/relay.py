@@ -6,7 +6,7 @@ import math
 import socket
 import struct
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -46,6 +46,7 @@ class Relay:
         make_socket: Callable[[socket.AddressFamily, socket.SocketKind], socket.socket] = socket.socket,
         *,
         tsig: dns.tsig.Key | None = None,
+        outer: Sequence[str] = (),
     ) -> None:
         self.upstream = upstream
         self.fault = fault
@@ -54,10 +55,11 @@ class Relay:
         self._address, self._port = address, port
         self._make_socket = make_socket
         self._tsig = tsig
+        self._outer = outer
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="relay", daemon=True)
         self._tasks: set[asyncio.Task[None]] = set()
-        self._datagrams: asyncio.DatagramTransport | None = None
+        self._datagrams: list[asyncio.DatagramTransport] = []
         self._server: asyncio.Server | None = None
         self._other_source: socket.socket | None = None
         self._memory: set[str] = set()
@@ -99,11 +101,24 @@ class Relay:
 
     async def _listen(self) -> None:
         udp, tcp = self._sockets()
-        self._datagrams, _ = await self._loop.create_datagram_endpoint(lambda: _Datagrams(self), sock=udp)
+        await self._listen_on(udp, lambda query: True)
+        for address in self._outer:
+            await self._listen_outside(address)
         if self.fault.other_source_port:
             self._other_source = self._bound(socket.SOCK_DGRAM, 0)
         if tcp is not None:
             self._server = await asyncio.start_server(self._serve_connection, sock=tcp)
+
+    async def _listen_outside(self, address: str) -> None:
+        answers = self.fault.answers_outside
+        if answers is not None:
+            channel = self._bound(socket.SOCK_DGRAM, self._port, address)
+            await self._listen_on(channel, lambda query: answers(query, ":" in address))
+
+    async def _listen_on(self, channel: socket.socket, answers: Callable[[bytes], bool]) -> None:
+        """Answer by UDP on a socket what is to be answered."""
+        transport, _ = await self._loop.create_datagram_endpoint(lambda: _Datagrams(self, answers), sock=channel)
+        self._datagrams.append(transport)
 
     def _sockets(self) -> tuple[socket.socket, socket.socket | None]:
         """Take one port for both transports."""
@@ -124,14 +139,15 @@ class Relay:
             return udp, tcp
         raise AssertionError("unreachable")
 
-    def _bound(self, kind: socket.SocketKind, port: int) -> socket.socket:
-        family = socket.AF_INET6 if ":" in self._address else socket.AF_INET
+    def _bound(self, kind: socket.SocketKind, port: int, address: str | None = None) -> socket.socket:
+        address = address or self._listening_address
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
         channel = self._make_socket(family, kind)
         try:
             channel.setblocking(False)
             if kind == socket.SOCK_STREAM:
                 channel.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            channel.bind((self._listening_address, port))
+            channel.bind((address, port))
         except BaseException:
             channel.close()
             raise
@@ -144,8 +160,8 @@ class Relay:
         return "::" if ":" in self._address else "0.0.0.0"
 
     async def _close(self) -> None:
-        if self._datagrams is not None:
-            self._datagrams.close()
+        for transport in self._datagrams:
+            transport.close()
         if self._server is not None:
             self._server.close()
         if self._other_source is not None:
@@ -155,13 +171,13 @@ class Relay:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def start_task(self, query: bytes, sender: tuple[str, int]) -> None:
-        """Answer a datagram."""
-        task = self._loop.create_task(self._answer_datagram(query, sender))
+    def start_task(self, query: bytes, sender: tuple[str, int], back: asyncio.DatagramTransport) -> None:
+        """Answer a datagram by the socket on which it came."""
+        task = self._loop.create_task(self._answer_datagram(query, sender, back))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _answer_datagram(self, query: bytes, sender: tuple[str, int]) -> None:
+    async def _answer_datagram(self, query: bytes, sender: tuple[str, int], back: asyncio.DatagramTransport) -> None:
         if self.fault.most_at_once and self._under_way >= self.fault.most_at_once:
             return
         if self.fault.answers_once_a_port and self._is_too_soon(sender):
@@ -182,9 +198,9 @@ class Relay:
             sender = self._senders.get(response[:2], sender)
         if self._other_source is not None:
             await self._loop.sock_sendto(self._other_source, response, sender)
-        elif self._datagrams is not None:
+        else:
             for _ in range(2 if self.fault.answers_twice else 1):
-                self._datagrams.sendto(response, sender)
+                back.sendto(response, sender)
 
     def _is_too_soon(self, sender: tuple[str, int]) -> bool:
         now_s = self._loop.time()
@@ -379,8 +395,17 @@ def _go_on(course: Course, response: bytes) -> None:
 
 
 class _Datagrams(asyncio.DatagramProtocol):
-    def __init__(self, relay: Relay) -> None:
+    """Hands what comes on a socket, and is to be answered, to the relay."""
+
+    def __init__(self, relay: Relay, answers: Callable[[bytes], bool]) -> None:
         self._relay = relay
+        self._answers = answers
+        self._transport: asyncio.DatagramTransport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.DatagramTransport)
+        self._transport = transport
 
     def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
-        self._relay.start_task(data, addr)
+        if self._transport is not None and self._answers(data):
+            self._relay.start_task(data, addr, self._transport)

@@ -44,8 +44,8 @@ class ProxySubject:
     asker: Asker
     upstream: Upstream | None = None
     """Where it forwards to; None: the rig has no control of that."""
-    wan: Asker | None = None
-    """Asks the proxy at its outer address, from the outer side."""
+    wan: Sequence[Asker] = ()
+    """Ask the proxy at its outer addresses, one each, from the outer side."""
     title: str = ""
     """The proxy's name and version, where the rig started it."""
     direct: Asker | None = None
@@ -53,7 +53,7 @@ class ProxySubject:
     lacks_wan: str = NO_OUTER
     """Why there is no `wan`, as a sentence."""
     passed: list[Through] = field(default_factory=list, repr=False)
-    """What passed when the proxy was asked by `ask`, till now; a renewed subject goes on with it."""
+    """What passed when the proxy was asked by `ask`, till now."""
 
     def without(self) -> "ProxySubject":
         """Give what the same items find where the upstream is asked itself.
@@ -64,11 +64,11 @@ class ProxySubject:
         """
         if self.direct is None:
             raise ValueError("there is no upstream that could be asked without the proxy")
-        return ProxySubject(self.direct, self.upstream, None, self.title, self.direct)
+        return ProxySubject(self.direct, self.upstream, (), self.title, self.direct)
 
     def renewed(self) -> "ProxySubject":
         """Give the same proxy, of which nothing was asked."""
-        return replace(self)
+        return replace(self, passed=[])
 
     @property
     def is_without(self) -> bool:
@@ -121,7 +121,7 @@ class ProxySubject:
             case "between":
                 return "No proxy stands before the upstream here." if self.is_without else None
             case "wan":
-                return None if self.wan is not None else self.lacks_wan
+                return None if self.wan else self.lacks_wan
             case _:
                 raise ValueError(f"no item may need {need!r}")
 

@@ -217,8 +217,13 @@ class Upstream:
         self.forged.add(what)
 
     def _neighbour(self) -> socket.socket:
-        """Make a socket with another address and the same port; OSError where this machine may not."""
+        """Make a socket with another address and the same port; OSError where this machine may not.
+
+        On links that are not the rig's own, that address may be somebody else's.
+        """
         address = ipaddress.ip_address(self.address)
+        if self.make_socket is socket.socket and not address.is_loopback:
+            raise PermissionError(f"{address} is on a link that is not the rig's own")
         other = str(type(address)(int(address) ^ NEIGHBOUR))
         channel = self.make_socket(socket.AF_INET6 if address.version == 6 else socket.AF_INET, socket.SOCK_DGRAM)
         try:

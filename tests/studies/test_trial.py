@@ -47,7 +47,7 @@ def test_a_capture_is_replayed_at_its_own_rate_and_a_third_of_it(capture):  # no
 def test_the_trial_of_a_capture_asks_no_faster_than_its_beginning_does(tmp_path, monkeypatch, at_s):
     """`at_s` is when most of the queries come."""
     packets = [query(number) for number in range(600)]
-    times_s = [at_s + number / 200 for number in range(400)] + [number / 20 for number in range(200)]
+    times_s = sorted([at_s + number / 200 for number in range(400)] + [number / 20 for number in range(200)])
     path = write_capture(tmp_path / "uneven.pcap", *packets, times_s=times_s)
     seen = []
     monkeypatch.setattr(validation_cost, "measured_once", lambda study, short, watcher: seen.append(short) or [])

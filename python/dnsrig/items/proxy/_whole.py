@@ -36,7 +36,7 @@ OF_QUERIES = "in queries, "
 Sections = tuple[list[dns.rrset.RRset], list[dns.rrset.RRset]]
 EDNS_FLAGS_BUT_DO = 0x7FFF
 OF_FORGERIES = {names.FORGED_ID, names.FORGED_QUESTION, names.FORGED_SOURCE, names.FORGED_HOST}
-OF_OTHERS = {*OF_FORGERIES, names.TRUNCATED, names.PRIVATE, names.CASE, names.living(0), "size"}
+OF_OTHERS = {*OF_FORGERIES, names.TRUNCATED, names.PRIVATE, names.CASE, "size"}
 """What names say that items about forged responses and size ask for, and those about what may be meant or does little
 harm: P-private, P-case and P-ttl-zero are no errors."""
 ADDED = {"AD is set", "CD is set", "DO is set"}
@@ -85,6 +85,8 @@ def _is_usual(query: dns.message.Message) -> bool:
         return False
     # Of a name that several items ask for, it cannot be told which exchange had which query at the upstream.
     if question.name == names.ORIGIN or names.said(question.name)[0] in OF_OTHERS:
+        return False
+    if question.name.labels[1:2] == (names.living(0).encode(),):
         return False
     # Whether letters stay as they are is P-case's matter.
     if question.name.labels != question.name.canonicalize().labels:

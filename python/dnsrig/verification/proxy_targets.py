@@ -23,7 +23,7 @@ from dnsrig.verification.subjects.proxy import NO_OUTER, ProxySubject
 from dnsrig.verification.upstream.server import Upstream
 
 PORT = 53
-OUTER_WAITS_S = (1.0, 1.0)
+OUTER_WAITS_S = (0.5, 0.5)
 """How long each try at the outer address waits: there, silence is right."""
 IP_WAIT_S = 10.0
 """How long the program ip may take."""

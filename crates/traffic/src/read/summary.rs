@@ -32,9 +32,9 @@ pub struct FileSummary {
     /// The most octets that it holds of one of these.
     #[serde(default)]
     pub cut_at: u32,
-    /// The link type of the last of them (<https://www.tcpdump.org/linktypes.html>).
-    #[serde(skip)]
-    pub link_type: u16,
+    /// The link type of its last packet (<https://www.tcpdump.org/linktypes.html>); `None` without packets.
+    #[serde(default)]
+    pub link_type: Option<u16>,
     /// Whether it ends inside a packet, as when it is still being written.
     pub is_cut_off: bool,
     /// What was wrong after its last packet, so that what comes then could not be read.
@@ -95,10 +95,8 @@ pub(crate) fn found(
         }
     }
     if has_unknown_links {
-        let with_packets = files.iter().filter(|file| file.packets > 0);
-        let types: BTreeSet<String> = with_packets
-            .map(|file| file.link_type.to_string())
-            .collect();
+        let types = files.iter().filter_map(|file| file.link_type);
+        let types: BTreeSet<String> = types.map(|link_type| link_type.to_string()).collect();
         let types = types.into_iter().collect::<Vec<_>>().join(", ");
         text.push_str(&format!(
             "; read are Ethernet, Linux cooked (SLL, SLL2), raw IP and loopback, not link type {types} (tcpdump.org/linktypes.html)"

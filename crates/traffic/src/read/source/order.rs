@@ -3,7 +3,7 @@
 use super::open::fault_in;
 use super::{Fault, Source, Watch, open};
 use crate::error::TrafficError;
-use crate::read::buffer::{ChunkBuffer, PacketAt};
+use crate::read::buffer::{ChunkBuffer, LINK_TYPE_MESSAGE, PacketAt};
 use crate::read::{FileSummary, ReadSummary};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -252,7 +252,7 @@ impl<'a> Active<'a> {
         let summary = &mut self.summary;
         summary.packets += self.chunk.packets.len() as u64;
         if let Some(last) = self.chunk.packets.last() {
-            summary.link_type = last.link_type;
+            summary.link_type = (last.link_type != LINK_TYPE_MESSAGE).then_some(last.link_type);
         }
         self.latest_ns = i64::MIN;
         for packet in &mut self.chunk.packets {

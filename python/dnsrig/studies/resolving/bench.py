@@ -279,9 +279,12 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
             report, interrupted = where.clients.call(
                 lambda: run_load(self._streams[traffic.stream], settings, each_second)
             )
-        except BaseException:
+        except BaseException as error:
             # The namespace's thread looks each second, so that after Ctrl-C no load is left.
             given_up.set()
+            if isinstance(error, DnsrigError):
+                # That nothing listens any more is because the resolver has ended, if it has: that says why.
+                server.check_running()
             raise
         if interrupted:
             raise KeyboardInterrupt

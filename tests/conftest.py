@@ -63,7 +63,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
-    """Note the CPU time since the test before, of this process and of the programs whose ends it has waited for."""
+    """Note the CPU time till now, of this process and of the programs whose ends it has waited for."""
     if call.when == "teardown":
         item.user_properties.append((CPU_S, sum(os.times()[:4])))
     return (yield)
@@ -80,11 +80,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for report in _in_order(terminalreporter):
         name = report.location[0]
         spent_s[name] += report.duration
-        for key, total_s in report.user_properties if report.when == "teardown" else ():
-            if key == CPU_S:
-                worker = getattr(report, "worker_id", "")
-                cpu_s[name] += float(str(total_s)) - so_far_s[worker]
-                so_far_s[worker] = float(str(total_s))
+        if report.when == "teardown":
+            worker, total_s = getattr(report, "worker_id", ""), dict(report.user_properties)[CPU_S]
+            cpu_s[name] += total_s - so_far_s[worker]
+            so_far_s[worker] = total_s
     terminalreporter.section("slowest files, and their CPU time")
     for name, seconds in spent_s.most_common(SLOW_FILES_SHOWN):
         terminalreporter.line(f"{seconds:6.1f}s {cpu_s[name]:6.1f}s {name}")

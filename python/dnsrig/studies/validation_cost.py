@@ -22,6 +22,7 @@ from dnsrig.studies.resolving.sockets import clients_of_a_rate, fitting_rate, re
 from dnsrig.studies.resolving.streams import (
     Asked,
     captured,
+    lasting_s,
     names_on,
     on_internet,
     rate_of_capture,
@@ -267,8 +268,7 @@ def _traffic(settings: ValidationSettings, run: RunFolder) -> tuple[list[Asked],
     asked, left_out = captured(settings.capture, settings.span_s)
     run.note(capture={"queries": len(asked), "left_out": left_out})
     first_s = asked[0].time_s
-    # After the last query as much time passes as after another one.
-    span_s = (asked[-1].time_s - first_s) * len(asked) / max(1, len(asked) - 1)
+    span_s = lasting_s(asked[-1].time_s - first_s, len(asked))
     fitting = int(span_s / settings.load_s + LACKING_OF_A_PART)
     if fitting < settings.periods:
         fit = f"--periods {fitting}" if fitting else f"--load-seconds of at most {span_s / settings.periods:.3g}"

@@ -35,8 +35,7 @@ proxy may do (RFC 4035 section 3.2.3): P-ad is about it. CD is the client's."""
 OF_QUERIES = "in queries, "
 Sections = tuple[list[dns.rrset.RRset], list[dns.rrset.RRset]]
 EDNS_FLAGS_BUT_DO = 0x7FFF
-OF_FORGERIES = {names.FORGED_ID, names.FORGED_QUESTION, names.FORGED_SOURCE, names.FORGED_HOST}
-OF_OTHERS = {*OF_FORGERIES, names.TRUNCATED, names.PRIVATE, names.CASE, "size"}
+OF_OTHERS = {*names.FORGED, names.TRUNCATED, names.PRIVATE, names.CASE, "size"}
 """What names say that items about forged responses and size ask for, and those about what may be meant or does little
 harm: P-private, P-case and P-ttl-zero are no errors."""
 ADDED = {"AD is set", "CD is set", "DO is set"}

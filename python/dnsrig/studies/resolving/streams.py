@@ -300,9 +300,12 @@ def rate_of_capture(path: str, span_s: float) -> int:
     recorded_s = (max(times_ns, default=0) - min(times_ns, default=0)) / 1e9
     if not recorded_s:
         raise InputError(f"{path}: the capture has {len(times_ns)} queries, all at one time: give a longer one")
-    # After the last query as much time passes as after another one.
-    lasts_s = recorded_s * len(times_ns) / (len(times_ns) - 1)
-    return max(1, int(READABLE * len(times_ns) / min(lasts_s, span_s)))
+    return max(1, int(READABLE * len(times_ns) / min(lasting_s(recorded_s, len(times_ns)), span_s)))
+
+
+def lasting_s(recorded_s: float, queries: int) -> float:
+    """Give how long traffic lasts, from the time between its ends: its last query has a pause after it, too."""
+    return recorded_s * queries / max(1, queries - 1)
 
 
 def split(lines: Iterable[str], part_s: float, parts: int) -> list[list[str]]:

@@ -297,7 +297,7 @@ def forged(query: bytes) -> tuple[str, bytes] | None:
         return None
     name = asked.question[0].name
     word = names.said(name)[0]
-    if word not in {names.FORGED_ID, names.FORGED_QUESTION, names.FORGED_SOURCE, names.FORGED_HOST}:
+    if word not in names.FORGED:
         return None
     made = dns.message.Message(asked.id ^ 1 if word == names.FORGED_ID else asked.id)
     made.flags = dns.flags.QR | dns.flags.RA | (asked.flags & (dns.flags.RD | dns.flags.CD))

@@ -47,6 +47,8 @@ FORGED_SOURCE = "forged-source"
 """The response comes after a forged one from another port."""
 FORGED_HOST = "forged-host"
 """The response comes after a forged one from another address and the right port, where this machine can send one."""
+FORGED = frozenset({FORGED_ID, FORGED_QUESTION, FORGED_SOURCE, FORGED_HOST})
+"""All that have a forged response before theirs."""
 SUBNET = "subnet"
 """The address depends on the client subnet of the query (RFC 7871), and the response says so."""
 PIECES = "pieces"

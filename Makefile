@@ -9,7 +9,7 @@ BIN    := $(VENV)/bin
 # with which all that stands on domain would be compiled once more, and asks an example of crates/internet.
 CARGO_TEST := cargo test --release --locked --workspace --exclude dnsrig-oracle
 
-.PHONY: help setup packages build demo test test-rust test-python lint format docs bench fuzz clean
+.PHONY: help setup installed packages build demo test test-rust harnesses test-python lint format docs bench fuzz clean
 
 help:
 	@echo "make demo    set up, run the first study on the embedded server and every server found, leave a report"
@@ -19,7 +19,9 @@ help:
 	@echo "make docs    write the generated pages in docs/reference"
 	@echo "make setup   what the others begin with: Debian packages (as root), $(VENV), the build"
 
-setup: packages $(VENV)/.dependencies build
+setup: installed build
+
+installed: packages $(VENV)/.dependencies
 
 packages:
 	@sh tools/debian-packages.sh
@@ -43,6 +45,9 @@ test: setup test-rust test-python
 test-rust:
 	$(CARGO_TEST)
 	cargo test --release --locked -p dnsrig-oracle
+
+harnesses:
+	$(CARGO_TEST) --no-run
 
 # Most tests wait for servers, so files run beside each other; TEST_WORKERS=0 runs all in one process.
 TEST_WORKERS ?= 4

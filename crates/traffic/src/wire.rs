@@ -7,6 +7,7 @@ mod records;
 pub use edns::{EdnsOption, EdnsOptions, Opt};
 pub use name::{
     MAX_NAME_LEN, NameBuffer, labels, question_name_len, read_name, shown_name, skip_name,
+    whole_name_len,
 };
 pub use records::{Record, Records, Section};
 

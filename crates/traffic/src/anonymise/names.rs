@@ -10,7 +10,7 @@ pub use suffixes::KeptSuffixes;
 
 use super::cryptopan::CachedPan;
 use super::key::KeySet;
-use crate::wire::MAX_NAME_LEN;
+use crate::wire::{MAX_NAME_LEN, labels};
 use labels_of::Labels;
 use pseudonyms::Pseudonyms;
 use serde::{Deserialize, Serialize};
@@ -103,12 +103,11 @@ fn may_hold_address(name: &[u8]) -> bool {
         name.len() >= tail.len() && name[name.len() - tail.len()..].eq_ignore_ascii_case(tail)
     };
     let has_zone = || {
-        let begins = |window: &[u8]| match window[0] {
-            3 => window[1..].eq_ignore_ascii_case(b"ip6"),
-            7 => window[1..].eq_ignore_ascii_case(b"in-"),
+        labels(name).any(|label| match label.len() {
+            3 => label.eq_ignore_ascii_case(b"ip6"),
+            7 => label[..3].eq_ignore_ascii_case(b"in-"),
             _ => false,
-        };
-        name.windows(4).any(begins)
+        })
     };
     let counts = name
         .iter()

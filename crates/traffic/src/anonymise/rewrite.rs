@@ -52,6 +52,7 @@ pub struct Part {
 /// What a thread keeps.
 pub struct Worker<'k> {
     encoder: Encoder<'k>,
+    ethernet: NotedEthernet,
     counts: Counts,
 }
 
@@ -85,6 +86,7 @@ impl<'k> PerChunk for Rewriting<'k> {
     fn worker(&self) -> Worker<'k> {
         Worker {
             encoder: Encoder::new(&self.rules),
+            ethernet: NotedEthernet::default(),
             counts: Counts::default(),
         }
     }
@@ -95,7 +97,7 @@ impl<'k> PerChunk for Rewriting<'k> {
             ..Part::default()
         };
         for packet in chunk.iter() {
-            note_ethernet(&packet, self.rules.seen);
+            worker.ethernet.note(&packet, self.rules.seen);
             match decode(&packet, self.ports) {
                 Decoded::Message(message) if !is_stream(message.transport) => {
                     let link_type = packet.at.link_type;
@@ -200,15 +202,28 @@ fn mapped(way: Way, hosts: &mut CachedPan<'_>) -> Way {
     }
 }
 
-/// Notes the Ethernet addresses of a packet, which must not be in the output.
-fn note_ethernet(packet: &read::Packet<'_>, seen: &Seen) {
-    let octets = match packet.at.link_type {
-        LINK_TYPE_ETHERNET => packet.octets.get(..12),
-        LINK_TYPE_LINUX_COOKED => packet.octets.get(6..12),
-        _ => None,
-    };
-    for address in octets.unwrap_or_default().as_chunks().0 {
-        seen.original(Original::Ethernet(*address));
+/// The Ethernet addresses of packets, which must not be in the output. A link has few, so that the last ones need not be noted again.
+#[derive(Default)]
+struct NotedEthernet {
+    last: [[u8; 6]; 4],
+    next: usize,
+}
+
+impl NotedEthernet {
+    /// Notes those of a packet.
+    fn note(&mut self, packet: &read::Packet<'_>, seen: &Seen) {
+        let octets = match packet.at.link_type {
+            LINK_TYPE_ETHERNET => packet.octets.get(..12),
+            LINK_TYPE_LINUX_COOKED => packet.octets.get(6..12),
+            _ => None,
+        };
+        for address in octets.unwrap_or_default().as_chunks().0 {
+            if !self.last.contains(address) {
+                seen.original(Original::Ethernet(*address));
+                self.last[self.next] = *address;
+                self.next = (self.next + 1) % self.last.len();
+            }
+        }
     }
 }
 
@@ -228,6 +243,7 @@ impl<'k> InOrder<'k> {
         Self {
             worker: Worker {
                 encoder: Encoder::new(rules),
+                ethernet: NotedEthernet::default(),
                 counts: Counts::default(),
             },
             ports,

@@ -12,7 +12,13 @@ const POINTER: u8 = 0xC0;
 /// names are.
 #[inline]
 pub fn question_name_len(message: &[u8]) -> Option<usize> {
-    let octets = message.get(HEADER_LEN..)?;
+    whole_name_len(message, HEADER_LEN)
+}
+
+/// The length of the name at `start`, with the root label; `None` unless it is whole, uncompressed and no longer than names are.
+#[inline]
+pub fn whole_name_len(message: &[u8], start: usize) -> Option<usize> {
+    let octets = message.get(start..)?;
     let mut end = 0;
     loop {
         let len = *octets.get(end)?;

@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from functools import cache
 from typing import TypeVar
 
 from dnsrig.errors import EnvironmentLacksError
@@ -64,10 +65,14 @@ def _unshare() -> int:
 def _call(name: str, *arguments: int) -> None:
     if not sys.platform.startswith("linux"):
         raise OSError(errno.ENOSYS, "not Linux")
-    libc = ctypes.CDLL(None, use_errno=True)
-    if getattr(libc, name)(*arguments) != 0:
+    if getattr(_libc(), name)(*arguments) != 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{name}: {os.strerror(number)}")
+
+
+@cache
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
 
 
 def _why_not(error: OSError) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 import dns.message
@@ -78,6 +79,10 @@ class Bound:
 
     def fits(self, index: int, name: dns.name.Name) -> bool:
         """Say whether it shows in the answer of an address for a name."""
-        if index not in self.servers or not name.is_subdomain(dns.name.from_text(self.suffix)):
+        if index not in self.servers or not name.is_subdomain(_name(self.suffix)):
             return False
-        return not self.only or name == dns.name.from_text(self.only)
+        return not self.only or name == _name(self.only)
+
+
+# Each query is held against all of them.
+_name = cache(dns.name.from_text)

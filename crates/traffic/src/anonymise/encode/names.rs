@@ -3,7 +3,7 @@
 use super::{Encoder, Fault, MessageLeftOut};
 use crate::anonymise::names::Mapped;
 use crate::anonymise::pieces::zeros;
-use crate::wire::{NameBuffer, read_name, skip_name};
+use crate::wire::{NameBuffer, read_name, skip_name, whole_name_len};
 
 /// A compression pointer reaches so many octets (RFC 1035 section 4.1.4).
 const MAX_POINTER: usize = 0x3FFF;
@@ -30,6 +30,19 @@ impl Places {
     fn of(&self, place: u16) -> Option<u16> {
         let found = self.0.binary_search_by_key(&place, |&(before, _)| before);
         found.ok().map(|index| self.0[index].1)
+    }
+
+    /// Appends `name`, which stands at `at` without pointers, and stays as it is.
+    fn write_whole(&mut self, name: &[u8], at: usize, output: &mut Vec<u8>, start: usize) {
+        let place = output.len() - start;
+        output.extend_from_slice(name);
+        let mut label = 0;
+        while name[label] > 0 {
+            if at + label <= MAX_POINTER && place + label <= MAX_POINTER {
+                self.0.push(((at + label) as u16, (place + label) as u16));
+            }
+            label += 1 + usize::from(name[label]);
+        }
     }
 
     /// Appends the labels `rest` for the name at `at`, one by one until the message points to others that stand in the output
@@ -112,9 +125,18 @@ impl Encoder<'_> {
             places,
             ..
         } = self;
-        let end = read_name(message, at, name).map_err(|_| MessageLeftOut::Malformed)?;
-        match names.map(name.as_slice(), contents, mapped) {
-            Mapped::Same => places.write(message, at, name.as_slice(), 0, output, start),
+        // Most names are whole where they stand, as those of questions, and need no copy.
+        let whole = whole_name_len(message, at).map(|len| &message[at..at + len]);
+        let (name, end) = match whole {
+            Some(whole) => (whole, at + whole.len()),
+            None => {
+                let end = read_name(message, at, name).map_err(|_| MessageLeftOut::Malformed)?;
+                (name.as_slice(), end)
+            }
+        };
+        match names.map(name, contents, mapped) {
+            Mapped::Same if whole.is_some() => places.write_whole(name, at, output, start),
+            Mapped::Same => places.write(message, at, name, 0, output, start),
             Mapped::Changed { inner } => {
                 places.write(message, at, mapped, inner, output, start);
                 self.counts.names += 1;

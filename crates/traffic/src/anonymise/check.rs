@@ -12,9 +12,10 @@ use super::options::CLIENT_SUBNET;
 use super::pieces::Tuples;
 use super::seen::{Original, Seen};
 use crate::TrafficError;
+use crate::message::Message;
 use crate::read::{Chunk, Decoded, Packet, PerChunk, Ports, Reading, decode, run};
 use crate::wire::{HEADER_LEN, NameBuffer, TYPE_OPT, View, labels, read_name};
-use dnsrig_stream::capture::ip::{IpPacket, TCP};
+use dnsrig_stream::capture::ip::{IpPacket, TCP, UDP};
 use dnsrig_stream::capture::link::Frame;
 pub use found::Finding;
 use places::{Place, UDP_HEADER_LEN, find_carried, framed, place_in_payload};
@@ -63,7 +64,7 @@ pub fn check(
     }
     Ok(Ok(CheckSummary {
         packets: read.packets(),
-        addresses: workers.iter().map(|known| known.asked).sum(),
+        addresses: workers.iter().map(|worker| worker.known.asked).sum(),
         originals: search.finder.originals() as u64,
         forms: search.finder.forms() as u64,
     }))
@@ -129,6 +130,21 @@ impl Known {
     }
 }
 
+/// What a thread keeps.
+struct Worker {
+    known: Known,
+    name: NameBuffer,
+}
+
+impl Worker {
+    fn new() -> Self {
+        Self {
+            known: Known::new(),
+            name: NameBuffer::default(),
+        }
+    }
+}
+
 /// An address as its slot holds it.
 fn entry_of(address: u32) -> u64 {
     1 << 32 | u64::from(address)
@@ -154,34 +170,59 @@ impl<'s> Search<'s> {
     }
 
     /// What is wrong with a packet, if anything is.
-    fn packet(&self, packet: &Packet<'_>, known: &mut Known) -> Option<String> {
+    fn packet(&self, packet: &Packet<'_>, worker: &mut Worker) -> Option<String> {
+        let Worker { known, name } = worker;
+        // Nearly all are datagrams, whose headers need not be read twice.
+        if let Decoded::Message(message) = decode(packet, self.ports)
+            && let Some(payload) = with_udp_header(packet, &message)
+        {
+            let ends = [message.source.address, message.destination.address];
+            return self
+                .in_packet(ends, UDP, payload, known)
+                .or_else(|| self.in_message(message.octets, name, &mut self.asking(known)));
+        }
         let Ok(ip) = IpPacket::parse(Frame::parse(packet.at.link_type, packet.octets)) else {
             return Some("a packet that cannot be read".to_owned());
         };
-        // What is known of them arrives while the payload is searched.
-        known.prefetch(ip.source, self.seen);
-        known.prefetch(ip.destination, self.seen);
-        if let Some((at, original)) = self.finder.find(ip.payload, self.seen) {
-            let place = place_in_payload(ip.protocol, ip.payload, at);
-            return Some(of_original(original, place));
+        let ends = [ip.source, ip.destination];
+        let wrong = self.in_packet(ends, ip.protocol, ip.payload, known);
+        if wrong.is_some() || ip.protocol != TCP {
+            return wrong;
         }
-        let mut ask = |address: IpAddr, place: Place| {
+        // What is no message is the end of one that no packet can hold.
+        let mut messages = framed(ip.payload).filter(|(_, message)| is_whole(message));
+        messages.find_map(|(_, message)| self.in_message(message, name, &mut self.asking(known)))
+    }
+
+    /// Looks for originals in what an IP packet holds, and asks about its addresses.
+    #[inline]
+    fn in_packet(
+        &self,
+        ends: [IpAddr; 2],
+        protocol: u8,
+        payload: &[u8],
+        known: &mut Known,
+    ) -> Option<String> {
+        // What is known of them arrives while the payload is searched.
+        for end in ends {
+            known.prefetch(end, self.seen);
+        }
+        if let Some((at, original)) = self.finder.find(payload, self.seen) {
+            return Some(of_original(
+                original,
+                place_in_payload(protocol, payload, at),
+            ));
+        }
+        let [source, destination] = ends;
+        let mut ask = self.asking(known);
+        ask(source, Place::Source).or_else(|| ask(destination, Place::Destination))
+    }
+
+    /// Asks whether an address is a pseudonym; says so if it is none.
+    fn asking(&self, known: &mut Known) -> impl FnMut(IpAddr, Place) -> Option<String> {
+        move |address, place| {
             let is_image = known.is_image(address, self.seen);
             (!is_image).then(|| format!("{address} in {place}, which is no pseudonym"))
-        };
-        let in_headers =
-            ask(ip.source, Place::Source).or_else(|| ask(ip.destination, Place::Destination));
-        if in_headers.is_some() {
-            return in_headers;
-        }
-        if ip.protocol == TCP {
-            // What is no message is the end of one that no packet can hold.
-            let mut messages = framed(ip.payload).filter(|(_, message)| is_whole(message));
-            return messages.find_map(|(_, message)| self.in_message(message, &mut ask));
-        }
-        match decode(packet, self.ports) {
-            Decoded::Message(message) => self.in_message(message.octets, &mut ask),
-            _ => None,
         }
     }
 
@@ -189,12 +230,12 @@ impl<'s> Search<'s> {
     fn in_message(
         &self,
         octets: &[u8],
+        name: &mut NameBuffer,
         ask: &mut impl FnMut(IpAddr, Place) -> Option<String>,
     ) -> Option<String> {
         let Ok(view) = View::parse(octets) else {
             return Some("octets that are no DNS message".to_owned());
         };
-        let mut name = NameBuffer::default();
         if let Some(question) = view.question {
             let wrong = self.in_name(question.name, Place::Question, ask);
             if wrong.is_some() {
@@ -229,7 +270,7 @@ impl<'s> Search<'s> {
             }
             // Most are the question's, which was looked at.
             let is_question = octets[record.owner..].starts_with(&QUESTION_POINTER);
-            if !is_question && read_name(octets, record.owner, &mut name).is_ok() {
+            if !is_question && read_name(octets, record.owner, name).is_ok() {
                 let owner = Place::Owner(record.rtype, record.section);
                 let wrong = self.in_name(name.as_slice(), owner, ask);
                 if wrong.is_some() {
@@ -256,6 +297,14 @@ impl<'s> Search<'s> {
             })
         })
     }
+}
+
+/// The octets of a packet from the UDP header before its message to the end.
+fn with_udp_header<'p>(packet: &Packet<'p>, message: &Message<'p>) -> Option<&'p [u8]> {
+    let [message, octets] = [message.octets, packet.octets].map(|octets| octets.as_ptr().addr());
+    packet
+        .octets
+        .get(message.checked_sub(octets + UDP_HEADER_LEN)?..)
 }
 
 fn is_whole(message: &[u8]) -> bool {
@@ -346,16 +395,16 @@ fn ports_and_id(packet: &Packet<'_>) -> ([u16; 2], Option<[u8; 2]>) {
 }
 
 impl PerChunk for Search<'_> {
-    type Worker = Known;
+    type Worker = Worker;
     type Part = Option<Finding>;
 
-    fn worker(&self) -> Known {
-        Known::new()
+    fn worker(&self) -> Worker {
+        Worker::new()
     }
 
-    fn chunk(&self, known: &mut Known, chunk: &Chunk<'_>) -> Option<Finding> {
+    fn chunk(&self, worker: &mut Worker, chunk: &Chunk<'_>) -> Option<Finding> {
         chunk.iter().find_map(|packet| {
-            let what = self.packet(&packet, known)?;
+            let what = self.packet(&packet, worker)?;
             let (ports, id) = ports_and_id(&packet);
             Some(Finding {
                 packet: packet.at.number,

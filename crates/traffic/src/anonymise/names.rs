@@ -109,10 +109,12 @@ fn may_hold_address(name: &[u8]) -> bool {
             _ => false,
         })
     };
-    let counts = name
-        .iter()
-        .fold(0, |counts, octet| counts + KINDS[usize::from(*octet)]);
-    let [digits, separators, ones, _] = counts.to_le_bytes();
+    // One octet is enough for each count, as no name is longer, and sixteen octets are looked at as one.
+    let count =
+        |is_one: fn(u8) -> bool| -> u8 { name.iter().map(|octet| u8::from(is_one(*octet))).sum() };
+    let digits = count(|octet| octet.is_ascii_digit());
+    let separators = count(|octet| octet == b'-' || octet == b':');
+    let ones = count(|octet| octet == 1);
     let has_groups = || {
         let is_double = |window: &[u8]| matches!(window, b"--" | b"::");
         separators >= 7 || name.windows(2).any(is_double)
@@ -124,23 +126,6 @@ fn may_hold_address(name: &[u8]) -> bool {
         || separators >= 2 && has_groups()
         || usize::from(ones) >= address_text::LEAST_NIBBLES
 }
-
-/// Counts by an octet's kind, one in each octet of a sum, in which those of a name have room: digits, what stands between the
-/// groups of IPv6 addresses, and the length of a label of one octet.
-const KINDS: [u32; 256] = {
-    let mut kinds = [0; 256];
-    let mut octet = 0;
-    while octet < kinds.len() {
-        kinds[octet] = match octet as u8 {
-            b'0'..=b'9' => 1,
-            b'-' | b':' => 1 << 8,
-            1 => 1 << 16,
-            _ => 0,
-        };
-        octet += 1;
-    }
-    kinds
-};
 
 #[cfg(test)]
 mod tests;

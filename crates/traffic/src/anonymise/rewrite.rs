@@ -101,9 +101,7 @@ impl<'k> PerChunk for Rewriting<'k> {
             match decode(&packet, self.ports) {
                 Decoded::Message(message) if !is_stream(message.transport) => {
                     let link_type = packet.at.link_type;
-                    for message in Datagrams::or_itself(message) {
-                        worker.datagram(&message, link_type, self.ports, &mut part.records);
-                    }
+                    worker.datagrams(&message, link_type, self.ports, &mut part.records);
                 }
                 Decoded::Message(_) | Decoded::InOrder => {
                     let start = part.copied.len();
@@ -119,6 +117,35 @@ impl<'k> PerChunk for Rewriting<'k> {
 }
 
 impl Worker<'_> {
+    /// Appends a message as a UDP datagram, or those of several datagrams that stand as one packet.
+    fn datagrams(
+        &mut self,
+        message: &Message<'_>,
+        link_type: u16,
+        ports: &Ports,
+        output: &mut Vec<u8>,
+    ) {
+        // A message that ends with its packet, as nearly all do, is the only one: the encoding tells, and saves reading
+        // each message once more.
+        let (start, before, in_clear) = (output.len(), self.encoder.counts, self.counts.in_clear);
+        let outcome = self.encoded(message, link_type, ports, output);
+        let is_alone = outcome.is_ok() && self.encoder.counts.octets_after == before.octets_after;
+        let all = if is_alone {
+            None
+        } else {
+            Datagrams::of(message)
+        };
+        let Some(all) = all else {
+            self.counts.messages.count(outcome);
+            return;
+        };
+        output.truncate(start);
+        (self.encoder.counts, self.counts.in_clear) = (before, in_clear);
+        for message in all {
+            self.datagram(&message, link_type, ports, output);
+        }
+    }
+
     /// Appends a message as a UDP datagram.
     fn datagram(
         &mut self,
@@ -127,22 +154,31 @@ impl Worker<'_> {
         ports: &Ports,
         output: &mut Vec<u8>,
     ) {
+        let outcome = self.encoded(message, link_type, ports, output);
+        self.counts.messages.count(outcome);
+    }
+
+    /// Appends a message as a UDP datagram, which is not counted yet.
+    fn encoded(
+        &mut self,
+        message: &Message<'_>,
+        link_type: u16,
+        ports: &Ports,
+        output: &mut Vec<u8>,
+    ) -> Result<(), MessageLeftOut> {
         if let Some(why) = left_out(message) {
-            self.counts.messages.count(Err(why));
-            return;
+            return Err(why);
         }
         let way = self.way(message, link_type, ports);
         let packet = Packet::begin(way, None, output);
-        let encoded = self.encoder.encode(message.octets, output);
-        let outcome = match encoded {
+        match self.encoder.encode(message.octets, output) {
             Err(why) => {
                 packet.drop_from(output);
                 Err(why)
             }
             Ok(()) if packet.finish(message.time_ns, output) => Ok(()),
             Ok(()) => Err(MessageLeftOut::TooLong),
-        };
-        self.counts.messages.count(outcome);
+        }
     }
 
     /// Where what stands for a message goes.
@@ -205,7 +241,7 @@ fn mapped(way: Way, hosts: &mut CachedPan<'_>) -> Way {
 /// The Ethernet addresses of packets, which must not be in the output. A link has few, so that the last ones need not be noted again.
 #[derive(Default)]
 struct NotedEthernet {
-    last: [[u8; 6]; 4],
+    last: [u64; 4],
     next: usize,
 }
 
@@ -218,9 +254,11 @@ impl NotedEthernet {
             _ => None,
         };
         for address in octets.unwrap_or_default().as_chunks().0 {
-            if !self.last.contains(address) {
+            let [a, b, c, d, e, f] = *address;
+            let number = u64::from_be_bytes([0, 0, a, b, c, d, e, f]);
+            if !self.last.contains(&number) {
                 seen.original(Original::Ethernet(*address));
-                self.last[self.next] = *address;
+                self.last[self.next] = number;
                 self.next = (self.next + 1) % self.last.len();
             }
         }

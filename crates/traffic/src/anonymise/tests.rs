@@ -186,6 +186,43 @@ fn datagrams_of_both_families_are_anonymised_in_their_order() {
 }
 
 #[test]
+fn datagrams_that_stand_as_one_packet_become_as_many() {
+    let status = [&QUERY[..2], b"\x11", &QUERY[3..]].concat();
+    let answer = [
+        &QUERY[..2],
+        b"\x81\x80\0\x01\0\x01\0\0\0\0",
+        &QUERY[12..],
+        b"\xC0\x0C\0\x01\0\x01\0\0\0\x05\0\x04\xC0\0\x02\x01",
+    ]
+    .concat();
+    for messages in [
+        vec![QUERY; 3],
+        vec![&status, QUERY, QUERY],
+        vec![&answer; 2],
+    ] {
+        let [mut one, mut many] = [Capture::new(), Capture::new()];
+        one.packet(way(v4(1), v4(250), 4000), None, 7, &messages.concat());
+        for message in &messages {
+            many.packet(way(v4(1), v4(250), 4000), None, 7, message);
+        }
+        let [one, many] = [one, many].map(|capture| {
+            let run = Run::of(&capture.0);
+            let summary = run.anonymise(NamePolicy::Keep).unwrap();
+            (summary.messages, summary.contents, run.messages("out.pcap"))
+        });
+        assert_eq!(one, many);
+    }
+    let mut odd = Capture::new();
+    let payload = [QUERY, b"nonsense"].concat();
+    odd.packet(way(v4(1), v4(250), 4000), None, 7, &payload);
+    let summary = Run::of(&odd.0).anonymise(NamePolicy::Keep).unwrap();
+    assert_eq!(
+        (summary.messages.written, summary.contents.octets_after),
+        (1, 1)
+    );
+}
+
+#[test]
 fn connections_keep_their_segments_and_messages() {
     let (syn, fin, push) = (0x02, 0x01, 0x18);
     let client = way(v4(1), v4(250), 4000);

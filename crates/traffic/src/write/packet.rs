@@ -222,8 +222,12 @@ fn sum(octets: &[u8]) -> u64 {
         .iter()
         .map(|word| u64::from(u32::from_ne_bytes(*word)))
         .sum();
-    let mut last = [0; 4];
-    last[..rest.len()].copy_from_slice(rest);
+    let last = match *rest {
+        [] => [0; 4],
+        [a] => [a, 0, 0, 0],
+        [a, b] => [a, b, 0, 0],
+        [a, b, c, ..] => [a, b, c, 0],
+    };
     words + u64::from(u32::from_ne_bytes(last))
 }
 

@@ -54,7 +54,7 @@ fn finding_of(seen: &Seen, source: [u8; 4], payload: &[u8]) -> Option<String> {
         file: 0,
     };
     let search = Search::new(seen, &ports);
-    search.packet(&Packet { octets, at }, &mut Known::new())
+    search.packet(&Packet { octets, at }, &mut Worker::new())
 }
 
 /// A message with a question for `name` and additional records.

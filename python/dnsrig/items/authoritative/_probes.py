@@ -93,6 +93,14 @@ def type_text(rtype: RdataType) -> str:
     return dns.rdatatype.to_text(rtype)
 
 
+def resolves_names(subject: AuthoritativeSubject, exchange: Exchange, reason: str) -> Outcome:
+    """Judge a sign of recursion: a failure, but not with RA from a server near this host, which it may serve."""
+    if subject.may_resolve_for_us and exchange.has_flag(dns.flags.RA):
+        why = "this host may be one that the server resolves names for; ask from another network."
+        return inconclusive(f"{reason.removesuffix('.')}, but {why}", exchange)
+    return failed(reason, exchange)
+
+
 def serves_zone(subject: AuthoritativeSubject, origin: dns.name.Name) -> bool:
     """Say whether the server is authoritative for another zone: it gives its SOA record with AA."""
     exchange = subject.asker.ask(Query(name=origin, rtype=RdataType.SOA, payload=None))

@@ -12,7 +12,7 @@ from dnsrig.verification.item import Role
 AUTHORITATIVE: tuple[Role, ...] = ("authoritative",)
 FIRST_UNKNOWN_OPTION = 100
 """Options from here on no server that is right knows either."""
-COOKIE = dns.edns.OptionType.COOKIE
+COOKIE, ECS = dns.edns.OptionType.COOKIE, dns.edns.OptionType.ECS
 OTHER_COOKIE = bytes(range(24))
 
 
@@ -100,6 +100,15 @@ def _add_cookie(passage: Passage) -> bytes:
 def _wrong_cookie(passage: Passage) -> bytes:
     has_cookie = any(option.otype == COOKIE for option in passage.asked.options)
     return _add_cookie(passage) if has_cookie else passage.response
+
+
+def _other_subnet(passage: Passage) -> bytes:
+    """Give another client subnet than the query's to those that send one."""
+    answer = passage.answer
+    if answer.edns >= 0 and any(option.otype == ECS for option in passage.asked.options):
+        others = [option for option in answer.options if option.otype != ECS]
+        _set_options(answer, [*others, dns.edns.ECSOption("192.0.2.0", 24, 24)])
+    return wire_of(answer)
 
 
 def _bad_cookie(passage: Passage) -> bytes:
@@ -203,6 +212,12 @@ FAULTS = (
         does="gives another client cookie back than it got",
         roles=(*AUTHORITATIVE, "resolver"),
         on_response=unchanged_if_unreadable(_wrong_cookie),
+    ),
+    Fault(
+        name="ecs-of-another",
+        does="gives another client subnet back than it got",
+        roles=AUTHORITATIVE,
+        on_response=unchanged_if_unreadable(_other_subnet),
     ),
     Fault(
         name="badcookie",

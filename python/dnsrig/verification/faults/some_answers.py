@@ -8,8 +8,17 @@ from dns.rdatatype import RdataType
 from dns.rdtypes.ANY.RRSIG import RRSIG
 from dns.rdtypes.IN.A import A
 
-from dnsrig.verification.faults.changes import changing, dropping, is_denial, is_referral, of_type, replace_rdatas
+from dnsrig.verification.faults.changes import (
+    changing,
+    dropping,
+    is_denial,
+    is_referral,
+    of_type,
+    replace_rdatas,
+    without_types,
+)
 from dnsrig.verification.faults.dnssec import AUTHORITATIVE, asks_for, has_do
+from dnsrig.verification.faults.dnssec_denials import without_denial
 from dnsrig.verification.faults.fault import Change, Fault, Passage, unchanged_if_unreadable, wire_of
 
 NEWER_TYPES = (RdataType.SRV, RdataType.CAA, RdataType.TLSA, RdataType.SVCB, RdataType.HTTPS)
@@ -48,6 +57,21 @@ def _servfail_if_referral(message: dns.message.Message) -> None:
 def _hide_cname(message: dns.message.Message) -> None:
     if of_type(message.answer, RdataType.CNAME) and not asks_for(message, RdataType.A, RdataType.CNAME):
         message.answer = []
+
+
+def _is_behind_alias(message: dns.message.Message) -> bool:
+    """Whether a response says that the name which an alias leads to has not the type."""
+    return bool(of_type(message.answer, RdataType.CNAME) and of_type(message.authority, RdataType.SOA))
+
+
+def _no_soa_behind_alias(message: dns.message.Message) -> None:
+    if _is_behind_alias(message):
+        message.authority = without_types(message.authority, RdataType.SOA)
+
+
+def _no_proof_behind_alias(message: dns.message.Message) -> None:
+    if _is_behind_alias(message):
+        without_denial(message)
 
 
 def _is_random(message: dns.message.Message) -> bool:
@@ -119,6 +143,18 @@ FAULTS = (
         "servfail-to-ns-of-delegations",
         "answers queries for NS at a delegation with SERVFAIL",
         changing(_servfail_if_referral, lambda query: asks_for(query, RdataType.NS)),
+    ),
+    _fault(
+        "no-soa-behind-aliases",
+        "gives no SOA record where an alias leads to a name without the type, to queries without DO",
+        changing(_no_soa_behind_alias, lambda query: not has_do(query)),
+    ),
+    Fault(
+        name="strips-denial-behind-aliases",
+        does="does not prove that the name has not the type which an alias leads to",
+        roles=AUTHORITATIVE,
+        needs=("signed", "alias"),
+        on_response=changing(_no_proof_behind_alias, has_do),
     ),
     _fault(
         "noerror-below-names",

@@ -85,6 +85,23 @@ def _noerror_below(message: dns.message.Message) -> None:
         message.set_rcode(dns.rcode.NOERROR)
 
 
+def _expand_below(message: dns.message.Message) -> None:
+    """Answer for names that do not exist below others, as if a wildcard at the apex went so far."""
+    soas = of_type(message.authority, RdataType.SOA)
+    is_deep = bool(soas) and _is_random(message) and len(message.question[0].name) > len(soas[0].name) + 1
+    if is_deep and message.rcode() == dns.rcode.NXDOMAIN and asks_for(message, RdataType.A):
+        message.set_rcode(dns.rcode.NOERROR)
+        message.answer = [dns.rrset.from_text(message.question[0].name, 300, "IN", "A", "192.0.2.7")]
+        message.authority = []
+
+
+def _add_text(message: dns.message.Message) -> None:
+    """Answer for TXT at names that have other types, as if a wildcard gave it to them."""
+    if is_denial(message) and message.rcode() == dns.rcode.NOERROR and not _is_random(message):
+        message.answer = [dns.rrset.from_text(message.question[0].name, 300, "IN", "TXT", '"everything"')]
+        message.authority = []
+
+
 def _nxdomain_at_wildcard(message: dns.message.Message) -> None:
     if _is_random(message):
         _nxdomain(message)
@@ -160,6 +177,23 @@ FAULTS = (
         "noerror-below-names",
         "gives NOERROR for names that do not exist below others, without DO",
         changing(_noerror_below, lambda query: not has_do(query)),
+    ),
+    _fault(
+        "wildcard-below-names",
+        "answers by a wildcard for names below others, without DO",
+        changing(_expand_below, lambda query: not has_do(query)),
+    ),
+    Fault(
+        name="wildcard-below-names-with-do",
+        does="answers by a wildcard for names below others, with DO",
+        roles=AUTHORITATIVE,
+        needs=("signed",),
+        on_response=changing(_expand_below, has_do),
+    ),
+    _fault(
+        "wildcard-adds-types",
+        "answers by a wildcard for types that a name has not, without EDNS",
+        changing(_add_text, lambda query: query.edns < 0 and asks_for(query, RdataType.TXT)),
     ),
     _fault(
         "nxdomain-for-wildcard-nodata",

@@ -54,6 +54,21 @@ def is_address(text: str) -> bool:
     return True
 
 
+def is_near(endpoint: Endpoint) -> bool:
+    """Say whether an address is this host's own, or one that only hosts of the same network reach."""
+    address = ipaddress.ip_address(endpoint.address.partition("%")[0])
+    if address.is_loopback or address.is_link_local or address.is_private:
+        return True
+    family = socket.AF_INET if address.version == 4 else socket.AF_INET6
+    with socket.socket(family, socket.SOCK_DGRAM) as unsent:
+        try:
+            # Nothing is sent by this: the kernel says from which address it would be.
+            unsent.connect((endpoint.address, endpoint.port))
+        except OSError:
+            return False
+        return bool(unsent.getsockname()[0] == endpoint.address)
+
+
 def _address_of(host: str, port: int, known: Iterable[str]) -> str:
     if is_address(host):
         return str(ipaddress.ip_address(host))

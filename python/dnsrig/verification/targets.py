@@ -20,7 +20,7 @@ from dnsrig.servers.base import ServedZone, Server
 from dnsrig.servers.interruption import raise_interruption
 from dnsrig.servers.registry import driver, drivers
 from dnsrig.servers.settings import ServerSettings, TransferKey
-from dnsrig.verification.addresses import endpoint_of, is_address, others_of
+from dnsrig.verification.addresses import endpoint_of, is_address, is_near, others_of
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.deviations import KnownFailures, known_deviations, why_known
 from dnsrig.verification.discovery import NOTHING_TOLD, ToldNames, discover
@@ -170,7 +170,9 @@ def _at_address(target: str, port: int, told: Told) -> AuthoritativeTarget:
     # Before anything else: what is not there would be waited for again with each question.
     limit_s = time_limit_s(asker, simplest, target, f"is a server there, and does it serve {origin}?")
     landmarks = discover(asker, origin, told.names, told.seed) if of_file is None else of_file
-    subject = AuthoritativeSubject(asker, landmarks, peers, given_ds=given_ds, tsig=told.tsig)
+    subject = AuthoritativeSubject(
+        asker, landmarks, peers, given_ds=given_ds, tsig=told.tsig, may_resolve_for_us=is_near(endpoint)
+    )
     if of_file is None:
         # A transfer shows what asking did not find; what was found does not rest on it.
         landmarks.filled_from(subject.known_data)

@@ -9,7 +9,9 @@ from dns.rdatatype import RdataType
 from dns.rdtypes.ANY.DNSKEY import DNSKEY
 from dns.rdtypes.ANY.SOA import SOA
 
+from dnsrig.items.authoritative._probes import serves_zone
 from dnsrig.verification.asker import name_below
+from dnsrig.verification.denial import ancestors
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.signatures import SignedRrset, signed_rrsets
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
@@ -168,6 +170,8 @@ def _is_to_be_signed(subject: AuthoritativeSubject, one: SignedRrset, exchange: 
         return False
     if rtype == RdataType.CNAME and is_synthesised(name, exchange):
         return False
+    if _is_of_child(subject, one, exchange):
+        return False
     cuts, above = subject.survey.cuts, name
     if name in cuts and rtype not in {RdataType.DS, RdataType.NSEC}:
         return False
@@ -176,6 +180,32 @@ def _is_to_be_signed(subject: AuthoritativeSubject, one: SignedRrset, exchange: 
         if above in cuts:
             return False
     return True
+
+
+def _is_of_child(subject: AuthoritativeSubject, one: SignedRrset, exchange: Exchange) -> bool:
+    """Say whether a zone below has an RRset, whose cut need not be known: the server may serve that one too."""
+    if one.signatures:
+        signers = {signature.signer for signature in one.signatures}
+        # What is signed in the name of a zone that is not there is signed wrongly.
+        return all(
+            signer != subject.origin and signer.is_subdomain(subject.origin) and _is_zone(subject, signer)
+            for signer in signers
+        )
+    if one.section != "answer" or one.rrset.name == exchange.query.name:
+        return False
+    # Where an alias leads to.
+    return is_served_below(subject, one.rrset.name)
+
+
+def is_served_below(subject: AuthoritativeSubject, name: dns.name.Name) -> bool:
+    """Say whether a name is in a zone below this one that the server has too."""
+    return any(
+        _is_zone(subject, above) for above in (name, *ancestors(name, subject.origin)) if above != subject.origin
+    )
+
+
+def _is_zone(subject: AuthoritativeSubject, name: dns.name.Name) -> bool:
+    return subject.once(f"serves {name}", lambda: serves_zone(subject, name))
 
 
 def is_synthesised(name: dns.name.Name, exchange: Exchange) -> bool:

@@ -6,6 +6,7 @@ from dns.rdatatype import RdataType
 
 from dnsrig.items.authoritative._answers import child_of
 from dnsrig.items.authoritative._places import wildcard_signs, wrong_denial
+from dnsrig.items.authoritative._whole import wrong_expansion
 from dnsrig.verification.asker import random_label
 from dnsrig.verification.denial import wildcard_of
 from dnsrig.verification.queries import Query
@@ -20,8 +21,11 @@ def wrong_below(subject: AuthoritativeSubject) -> Outcome | None:
     for encloser in above:
         name = child_of(encloser, random_label().encode())
         exchange = subject.asker.ask(Query(name=name, rtype=RdataType.A, payload=None))
-        # An answer is made from a wildcard or a DNAME record.
         if exchange.message is not None and exchange.message.answer:
+            # It is made from a wildcard or a DNAME record, as far as is known.
+            wrong = wrong_expansion(subject, exchange)
+            if wrong is not None:
+                return wrong
             continue
         if exchange.rcode == dns.rcode.NOERROR and _has_wildcard(subject, name, encloser):
             continue

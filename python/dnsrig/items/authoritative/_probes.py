@@ -4,13 +4,16 @@ from typing import Any
 
 import dns.edns
 import dns.flags
+import dns.message
 import dns.name
 import dns.rcode
+import dns.rdataclass
 import dns.rdatatype
+import dns.rrset
 from dns.rdatatype import RdataType
 
 from dnsrig.verification.exchange import Exchange
-from dnsrig.verification.queries import USUAL_PAYLOAD, Query
+from dnsrig.verification.queries import USUAL_PAYLOAD, CraftedMessage, Query
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject, rrset_of
 from dnsrig.verification.verdicts import Outcome, failed, inconclusive
 
@@ -28,6 +31,15 @@ def soa_query(subject: AuthoritativeSubject, **fields: Any) -> Query:  # noqa: A
 def edns_soa_query(subject: AuthoritativeSubject, **fields: Any) -> Query:  # noqa: ANN401 (those of Query)
     """Make a query for the zone's SOA record with EDNS."""
     return soa_query(subject, payload=USUAL_PAYLOAD, **fields)
+
+
+def ixfr_query(subject: AuthoritativeSubject, serial: int) -> CraftedMessage:
+    """Make a query of a client that has a version of the zone."""
+    message = dns.message.QueryMessage(id=0)
+    message.flags = 0
+    message.question.append(dns.rrset.RRset(subject.origin, dns.rdataclass.IN, RdataType.IXFR))
+    message.authority.append(dns.rrset.from_text(subject.origin, 0, "IN", "SOA", f". . {serial} 0 0 0 0"))
+    return CraftedMessage(name=subject.origin, rtype=RdataType.IXFR, payload=None, after_id=message.to_wire()[2:])
 
 
 def rcode_text(exchange: Exchange) -> str:
@@ -91,6 +103,14 @@ def edns_flags(exchange: Exchange) -> int:
 def type_text(rtype: RdataType) -> str:
     """Give a type's mnemonic."""
     return dns.rdatatype.to_text(rtype)
+
+
+def resolves_names(subject: AuthoritativeSubject, exchange: Exchange, reason: str) -> Outcome:
+    """Judge a sign of recursion: a failure, but not with RA from a server near this host, which it may serve."""
+    if subject.may_resolve_for_us and exchange.has_flag(dns.flags.RA):
+        why = "this host may be one that the server resolves names for; ask from another network."
+        return inconclusive(f"{reason.removesuffix('.')}, but {why}", exchange)
+    return failed(reason, exchange)
 
 
 def serves_zone(subject: AuthoritativeSubject, origin: dns.name.Name) -> bool:

@@ -25,14 +25,16 @@ ITEM = Item(
     ),
     procedure=(
         "CDS, CDNSKEY and DNSKEY RRsets are asked for: where there are both kinds, each CDS record is of a CDNSKEY "
-        "record and the other way round; a key that they name is in the DNSKEY RRset, and among its signers. Records"
-        " of algorithm 0 ask for the deletion of the DS records: they stand alone, and all else in them is 0."
+        "record and the other way round; a CDS record with key tag and algorithm of a key in the DNSKEY RRset has its "
+        "digest, where the digest type is known; a key that they name is in the DNSKEY RRset, and among its signers. "
+        "Records of algorithm 0 ask for the deletion of the DS records: they stand alone, and all else in them is 0."
     ),
     dig=("dig @{server} -p {port} {zone} CDS +norec +dnssec", "dig @{server} -p {port} {zone} CDNSKEY +norec +dnssec"),
     needs=("signatures",),
     faults=(
         "cds-deletion-with-digest",
         "cds-of-another-key",
+        "cds-with-wrong-digest",
         "cdnskey-of-another-key",
         "key-signing-key-does-not-sign",
     ),
@@ -71,6 +73,16 @@ def _pair_trouble(subject: AuthoritativeSubject, digests: list[CDS], published: 
     return ""
 
 
+def _wrong_digest(subject: AuthoritativeSubject, digests: list[CDS]) -> CDS | None:
+    """Give a record with the key tag and algorithm of keys that are published, and the digest of none of them."""
+    for one in digests:
+        wanted = (one.key_tag, one.algorithm)
+        keys = [key for key in zone_keys(subject) if (dns.dnssec.key_id(key), key.algorithm) == wanted]
+        if keys and all(is_digest_of(one, key, subject.origin) is False for key in keys):
+            return one
+    return None
+
+
 def _is_deletion(one: CDS | CDNSKEY) -> bool:
     """Say whether a record of algorithm 0 is one of the two that ask for deletion (RFC 8078 section 4)."""
     if isinstance(one, CDS):
@@ -99,6 +111,9 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     trouble = _pair_trouble(subject, digests, published)
     if trouble:
         return failed(f"The records are not of the same keys: {trouble}.", *shown)
+    wrong_digest = _wrong_digest(subject, digests)
+    if wrong_digest is not None:
+        return failed(f"The CDS record of key {wrong_digest.key_tag} has not that key's digest.", *shown)
     named = [
         key
         for key in zone_keys(subject)

@@ -3,6 +3,7 @@
 import dns.rcode
 from dns.rdatatype import RdataType
 
+from dnsrig.items.authoritative._answers import is_served_below
 from dnsrig.items.authoritative._probes import type_text, wrong_rcode
 from dnsrig.items.authoritative._unchanged import unless_changed
 from dnsrig.verification.item import Item
@@ -51,6 +52,8 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     given = {(rrset.name, rrset.rdtype) for rrset in exchange.message.answer}
     for rrset in direct.message.answer:
         if rrset.rdtype != RdataType.RRSIG and (rrset.name, rrset.rdtype) not in given:
+            if is_served_below(subject, rrset.name):
+                return passed("The answer has the CNAME record; the target is in a zone below this one.", exchange)
             return failed(
                 f"The answer does not have the {type_text(rrset.rdtype)} records of its target.", exchange, direct
             )

@@ -5,9 +5,10 @@ import dns.name
 import dns.rdata
 from dns.rdatatype import RdataType
 
-from dnsrig.items.authoritative._answers import nothing_seen, zone_soa
+from dnsrig.items.authoritative._answers import USUAL_TYPES, nothing_seen, zone_soa
 from dnsrig.items.authoritative._probes import rcode_text, type_text
 from dnsrig.items.authoritative._unchanged import unless_changed
+from dnsrig.items.authoritative._whole import whole_data
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
@@ -28,14 +29,15 @@ ITEM = Item(
     id="A-data",
     role="authoritative",
     group="Answers",
-    requirement="Answers have the records that the zone's data have, and referrals the glue.",
-    references=("RFC 1034 section 4.3.2", "RFC 2181 section 5", "RFC 9471 section 3"),
+    requirement="Answers have the records that the zone's data have, and no others, and referrals the glue.",
+    references=("RFC 1034 section 4.3.2", "RFC 2181 section 5", "RFC 9471 section 3", "RFC 4592 section 2.2.1"),
     severity=Severity.CRITICAL,
     consequence="Clients reach other hosts than the zone's owner means, or none.",
     procedure=(
         "Where the zone's data are known by --zone-file, or by a zone transfer, and have the serial that the server "
         "serves, all RRsets of it are asked for with DO, or 500 of them, and 30 without EDNS; the answers have the same"
-        " records. What differs by UDP is asked for by TCP. So is a name with glue: the addresses in the referral are"
+        " records. What differs by UDP is asked for by TCP. Where all RRsets are known, a host has no answer for "
+        "types in use that it has not in the data. A name with glue is asked for: the addresses in the referral are"
         " those of the data."
     ),
     dig=("dig @{server} -p {port} {host} {type} +norec +noedns   # and all others; compare with the zone file",),
@@ -57,6 +59,7 @@ ITEM = Item(
         "cuts-tcp",
         "refers-ds-queries",
         "ds-from-child",
+        "wildcard-adds-types",
     ),
 )
 
@@ -86,7 +89,22 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         return _wrong(exchange, data)
     of = f", of {known.places_in_all} RRsets" if known.places_in_all > len(known.places) else ""
     held = f"{len(exchanges)} answers have the zone's data{of}."
-    return _wrong_glue(subject) or (passed(held, *exchanges[:1]) if exchanges else nothing_seen("data"))
+    return (
+        _wrong_glue(subject) or _added(subject) or (passed(held, *exchanges[:1]) if exchanges else nothing_seen("data"))
+    )
+
+
+def _added(subject: AuthoritativeSubject) -> Outcome | None:
+    """Look for types in use that a host has not in the zone's data, and the server answers, as from a wildcard."""
+    known, host = whole_data(subject), subject.landmarks.host
+    if known is None or host is None:
+        return None
+    there = {place.rtype for place in known.places if place.name == host.name}
+    for rtype in (RdataType.A, *USUAL_TYPES) if there else ():
+        exchange = subject.answers.get(host.name, rtype, do=False)
+        if rtype not in there and rrset_of(exchange, "answer", host.name, rtype) is not None:
+            return failed(f"There is an answer to {exchange.title}, which the zone's data have not.", exchange)
+    return None
 
 
 def _has(exchange: Exchange, data: frozenset[dns.rdata.Rdata]) -> bool:

@@ -16,18 +16,24 @@ ITEM = Item(
     id="A-dname",
     role="authoritative",
     group="Answers",
-    requirement="A query for a name below a DNAME record gets that record and a CNAME record made of it.",
-    references=("RFC 6672 section 3.2", "RFC 6672 section 3.3"),
+    requirement=(
+        "A query for a name below a DNAME record gets that record and a CNAME record made of it; its owner is not "
+        "redirected."
+    ),
+    references=("RFC 6672 section 3.2", "RFC 6672 section 3.3", "RFC 6672 section 2.3"),
     severity=Severity.ERROR,
     consequence="The names of the whole subtree do not resolve; resolvers without DNAME need the CNAME record.",
     procedure=(
         "A random name below the owner of a DNAME record is asked for; the answer has the DNAME record, and a "
         "CNAME record from the name to the same labels below the DNAME record's target. Where that name would be too "
-        "long, the response is YXDOMAIN."
+        "long, the response is YXDOMAIN. A is asked for at the owner: the answer has no CNAME record of it."
     ),
-    dig=("dig @{server} -p {port} random.{dname} A +norec +noedns",),
+    dig=(
+        "dig @{server} -p {port} random.{dname} A +norec +noedns",
+        "dig @{server} -p {port} {dname} A +norec +noedns",
+    ),
     needs=("zone", "dname"),
-    faults=("no-dname", "no-dname-cname"),
+    faults=("no-dname", "no-dname-cname", "dname-at-owner"),
 )
 
 
@@ -50,6 +56,9 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         return failed("The answer has no CNAME record for the name.", exchange)
     if cname[0].target != wanted:
         return failed(f"The CNAME record leads to {cname[0].target}, not to {wanted}.", exchange)
+    itself = subject.asker.ask(Query(name=owner, rtype=RdataType.A, payload=None))
+    if rrset_of(itself, "answer", owner, RdataType.CNAME) is not None:
+        return failed("The DNAME record's own name is redirected: the answer has a CNAME record of it.", itself)
     return passed(f"The answer has the DNAME record, and CNAME to {wanted}.", exchange)
 
 

@@ -4,28 +4,38 @@ import dns.edns
 import dns.rcode
 
 from dnsrig.items.authoritative._probes import edns_soa_query, without_opt, wrong_soa
+from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
-from dnsrig.verification.verdicts import Outcome, Severity, passed
+from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
 
 COOKIE = bytes.fromhex("646e737269670a0b")
 EXPIRE = dns.edns.OptionType.make(9)
 """Number of the EDNS option EXPIRE (RFC 7314 section 3)."""
+NOBODY = ("0.0.0.0", 0)
+"""Address and source prefix length of a client subnet that says nothing of anyone."""
 ITEM = Item(
     id="A-edns-options",
     role="authoritative",
     group="RFC 8906",
-    requirement="A query with several EDNS options that are defined is answered, whether the server uses them or not.",
-    references=("RFC 8906 section 8.2.10", "RFC 6891 section 6.1.2"),
+    requirement=(
+        "A query with several EDNS options that are defined is answered, whether the server uses them or not; a client "
+        "subnet comes back as it was sent."
+    ),
+    references=("RFC 8906 section 8.2.10", "RFC 6891 section 6.1.2", "RFC 7871 section 7.2.1"),
     severity=Severity.ERROR,
-    consequence="Clients send several options at once, such as dig does; they get no answer, or wait for a time-out.",
+    consequence=(
+        "Clients send several options at once, such as dig does; they get no answer, or wait for a time-out. Resolvers "
+        "drop responses with another client subnet."
+    ),
     procedure=(
-        "The SOA record is asked for with the options NSID, a client cookie, EXPIRE and client subnet 0.0.0.0/0. With "
+        "The SOA record is asked for with the options NSID, a client cookie, EXPIRE and client subnet 0.0.0.0/0. Where "
+        "the response has a client subnet, its family, source prefix length and address are the query's. With "
         "DO and a client cookie, as resolvers ask, it is asked for again where queries with DO are answered."
     ),
     dig=("dig @{server} -p {port} {zone} SOA +norec +edns=0 +nsid +cookie +expire +subnet=0.0.0.0/0",),
     needs=("zone", "edns"),
-    faults=("formerr-to-edns-options", "drops-cookie-with-do"),
+    faults=("formerr-to-edns-options", "drops-cookie-with-do", "ecs-of-another"),
 )
 
 
@@ -35,12 +45,12 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         dns.edns.GenericOption(dns.edns.OptionType.NSID, b""),
         dns.edns.CookieOption(COOKIE, b""),
         dns.edns.GenericOption(EXPIRE, b""),
-        dns.edns.ECSOption("0.0.0.0", 0, 0),
+        dns.edns.ECSOption(*NOBODY),
     )
     exchange = subject.asker.udp(edns_soa_query(subject, options=options))
     if exchange.rcode == dns.rcode.BADCOOKIE:
         return passed("BADCOOKIE: the server wants its own cookie as well.", exchange)
-    wrong = wrong_soa(subject, exchange) or without_opt(exchange)
+    wrong = wrong_soa(subject, exchange) or without_opt(exchange) or _other_subnet(exchange)
     if wrong is None and subject.asker.udp(edns_soa_query(subject, do=True)).rcode == dns.rcode.NOERROR:
         with_do = subject.asker.udp(edns_soa_query(subject, do=True, options=(dns.edns.CookieOption(COOKIE, b""),)))
         if with_do.response is None:
@@ -48,3 +58,12 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         elif with_do.rcode != dns.rcode.BADCOOKIE:
             wrong = wrong_soa(subject, with_do) or without_opt(with_do)
     return wrong or passed("NOERROR with the SOA record and OPT.", exchange)
+
+
+def _other_subnet(exchange: Exchange) -> Outcome | None:
+    """Judge the client subnet in a response; None if there is none, or the query's."""
+    for option in [] if exchange.message is None else exchange.message.options:
+        if isinstance(option, dns.edns.ECSOption) and (option.address, option.srclen) != NOBODY:
+            there, sent = f"{option.address}/{option.srclen}", "/".join(str(part) for part in NOBODY)
+            return failed(f"The response has the client subnet {there}, though the query has {sent}.", exchange)
+    return None

@@ -3,15 +3,12 @@
 import dns.exception
 import dns.message
 import dns.rcode
-import dns.rdataclass
-import dns.rrset
 from dns.rdatatype import RdataType
 
 from dnsrig.items.authoritative._answers import zone_soa
-from dnsrig.items.authoritative._probes import rcode_text
+from dnsrig.items.authoritative._probes import ixfr_query, rcode_text
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
-from dnsrig.verification.queries import CraftedMessage
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.transfer import WRONG, Transfer, transfer
 from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed
@@ -41,15 +38,6 @@ ITEM = Item(
     needs=("zone",),
     faults=("drops-ixfr", "empty-ixfr", "servfail-to-ixfr", "drops-ixfr-by-tcp"),
 )
-
-
-def ixfr_query(subject: AuthoritativeSubject, serial: int) -> CraftedMessage:
-    """Make a query of a client that has a version of the zone."""
-    message = dns.message.QueryMessage(id=0)
-    message.flags = 0
-    message.question.append(dns.rrset.RRset(subject.origin, dns.rdataclass.IN, RdataType.IXFR))
-    message.authority.append(dns.rrset.from_text(subject.origin, 0, "IN", "SOA", f". . {serial} 0 0 0 0"))
-    return CraftedMessage(name=subject.origin, rtype=RdataType.IXFR, payload=None, after_id=message.to_wire()[2:])
 
 
 def check(subject: AuthoritativeSubject) -> Outcome:

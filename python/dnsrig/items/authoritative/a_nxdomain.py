@@ -7,6 +7,7 @@ from dns.rdatatype import RdataType
 from dnsrig.items.authoritative._below import wrong_below
 from dnsrig.items.authoritative._places import wildcard_signs, wrong_denial
 from dnsrig.items.authoritative._probes import type_text
+from dnsrig.items.authoritative._whole import wrong_expansion
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
@@ -20,7 +21,7 @@ ITEM = Item(
     requirement=(
         "A query for a name that does not exist gets NXDOMAIN and the zone's SOA record in the authority section."
     ),
-    references=("RFC 2308 section 2.1", "RFC 2308 section 3"),
+    references=("RFC 2308 section 2.1", "RFC 2308 section 3", "RFC 4592 section 3.3.1"),
     severity=Severity.ERROR,
     consequence=(
         "Resolvers cannot cache the denial, and ask again for each query: the server bears the load of every "
@@ -30,11 +31,19 @@ ITEM = Item(
         "A name directly below the apex that does not exist is asked for, by A and then AAAA, MX and TXT. Where "
         "the response is NOERROR, the zone may "
         "have a wildcard without address: other types are asked for, and a proof of the wildcard. Then "
-        "names below a host, an alias and an empty non-terminal are asked for."
+        "names below a host, an alias and an empty non-terminal are asked for. An answer is right by a wildcard "
+        "directly below the closest name that exists, and a failure where the zone's data, known as a whole, have none."
     ),
     dig=("dig @{server} -p {port} absent.{zone} A +norec +noedns",),
     needs=("zone",),
-    faults=("no-soa-in-denial", "other-soa-in-denial", "noerror-for-nxdomain", "noerror-below-names", "noerror-for-mx"),
+    faults=(
+        "no-soa-in-denial",
+        "other-soa-in-denial",
+        "noerror-for-nxdomain",
+        "noerror-below-names",
+        "noerror-for-mx",
+        "wildcard-below-names",
+    ),
 )
 
 
@@ -46,6 +55,9 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     name = subject.absent_name()
     exchange = subject.asker.ask(Query(name=name, rtype=RdataType.A, payload=None))
     if exchange.message is not None and exchange.message.answer and exchange.rcode == dns.rcode.NOERROR:
+        wrong = wrong_expansion(subject, exchange)
+        if wrong is not None:
+            return wrong
         return not_applicable("A random name has an answer, so the zone has a wildcard at its apex.", exchange)
     if exchange.message is not None and exchange.rcode == dns.rcode.NOERROR:
         shown = wildcard_signs(subject, name)

@@ -4,12 +4,12 @@ import dns.name
 import dns.rcode
 from dns.rdatatype import RdataType
 
-from dnsrig.items.authoritative._probes import rcode_text, serves_zone
+from dnsrig.items.authoritative._probes import rcode_text, resolves_names, serves_zone
 from dnsrig.verification.asker import random_label
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
-from dnsrig.verification.verdicts import Outcome, Severity, failed, not_applicable, passed
+from dnsrig.verification.verdicts import Outcome, Severity, not_applicable, passed
 
 REFUSALS = {dns.rcode.REFUSED, dns.rcode.NOTAUTH, dns.rcode.SERVFAIL}
 """SERVFAIL is what older servers gave, and RFC 8906 section 8.1.1 knows it."""
@@ -26,7 +26,8 @@ ITEM = Item(
     ),
     procedure=(
         "A name in a top-level domain that does not exist is asked for without RD; the response is REFUSED, or another "
-        "error without records. Where the server has the root zone, every name is its own."
+        "error without records. Where the server has the root zone, every name is its own. A server at an address of "
+        "this host, or a private one, that offers recursion (RA) may do so for this host alone."
     ),
     dig=("dig @{server} -p {port} www.dnsrig-0 A +norec +noedns",),
     faults=("recurses", "refers-upward", "denies-outside", "drops-outside", "lame-upward"),
@@ -46,5 +47,6 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         return passed(f"The response code is {rcode_text(exchange)}.", exchange)
     if exchange.rcode == dns.rcode.NOERROR and exchange.message.authority and not exchange.message.answer:
         owner = exchange.message.authority[0].name
-        return failed(f"The response is a referral to {owner}, which the server is not authoritative for.", exchange)
-    return failed(f"The response code is {rcode_text(exchange)}, not REFUSED.", exchange)
+        referral = f"The response is a referral to {owner}, which the server is not authoritative for."
+        return resolves_names(subject, exchange, referral)
+    return resolves_names(subject, exchange, f"The response code is {rcode_text(exchange)}, not REFUSED.")

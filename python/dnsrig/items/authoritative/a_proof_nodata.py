@@ -6,6 +6,7 @@ import dns.name
 import dns.rcode
 from dns.rdatatype import RdataType
 
+from dnsrig.items.authoritative._aliases import denials_behind_aliases
 from dnsrig.items.authoritative._answers import absent_type, usual_absences
 from dnsrig.items.authoritative._denials import judge, unusable
 from dnsrig.verification.denial import DenialRecords, Proof
@@ -26,7 +27,8 @@ ITEM = Item(
     procedure=(
         "A type that is not there is asked for with DO, at the apex, at a host, and at every other name that is known;"
         " types in use that a host has not too."
-        " A record matches the name, and its bitmap has neither the type nor CNAME."
+        " A record matches the name, and its bitmap has neither the type nor CNAME. So it is where an alias leads to a "
+        "name without the type: AAAA and MX are asked for at aliases."
     ),
     dig=("dig @{server} -p {port} {zone} LOC +norec +dnssec",),
     needs=("signatures",),
@@ -38,6 +40,8 @@ ITEM = Item(
         "lacks-nsec3-of-host",
         "opt-out-skips-host",
         "nsec3param-of-no-chain",
+        "strips-wildcard-denial",
+        "strips-denial-behind-aliases",
     ),
 )
 
@@ -48,6 +52,22 @@ def _prove(name: dns.name.Name, rtype: RdataType, records: DenialRecords) -> Pro
     if proof.opts_out:
         return Proof(f"no NSEC3 record matches {name}, which has data, so that opt-out is no excuse")
     return proof
+
+
+def _prove_end(name: dns.name.Name, rtype: RdataType, records: DenialRecords) -> Proof:
+    """Judge the same of a name that may be a wildcard's, or one that opt-out leaves out."""
+    proof = records.no_data(name, rtype)
+    return proof if proof or not records.wildcard_no_data(name, rtype) else Proof()
+
+
+def _wrong_behind_aliases(subject: AuthoritativeSubject) -> Outcome | None:
+    """Judge the proofs where aliases lead to names without the type; None if they are right."""
+    for denial in denials_behind_aliases(subject, do=True):
+        what = f"that {denial.end}, where the alias leads to, has no {denial.rtype.name}"
+        outcome = judge(subject, denial.exchange, partial(_prove_end, denial.end, denial.rtype), what)
+        if outcome.verdict == Verdict.FAIL:
+            return outcome
+    return None
 
 
 def check(subject: AuthoritativeSubject) -> Outcome:
@@ -71,6 +91,9 @@ def check(subject: AuthoritativeSubject) -> Outcome:
             outcome = judge(subject, exchange, partial(_prove, host.name, rtype), what)
             if outcome.verdict == Verdict.FAIL:
                 return outcome
+    wrong = _wrong_behind_aliases(subject)
+    if wrong is not None:
+        return wrong
     answered = {
         name for (name, _), exchange in subject.survey.asked.items() if exchange.message and exchange.message.answer
     }

@@ -7,6 +7,7 @@ from dns.rdatatype import RdataType
 from dnsrig.items.authoritative._answers import denied_name
 from dnsrig.items.authoritative._deep import deep_names
 from dnsrig.items.authoritative._denials import is_compact_denial, is_made_there, judge, records_in, unusable
+from dnsrig.items.authoritative._whole import wrong_expansion
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Outcome, Severity, Verdict, failed, not_applicable
@@ -26,7 +27,8 @@ ITEM = Item(
         "closest encloser. NSEC3: one matches the closest encloser, one covers the next closer name, one the "
         "wildcard. NOERROR with an NSEC record at the name that has the type NXNAME is compact denial, and "
         "right; so is "
-        "one that ends right behind the name, which servers that sign on the fly gave before that."
+        "one that ends right behind the name, which servers that sign on the fly gave before that. An answer fails "
+        "where the zone's data, known as a whole, have no wildcard for it."
     ),
     dig=(
         "dig @{server} -p {port} absent.{zone} A +norec +dnssec",
@@ -44,6 +46,7 @@ ITEM = Item(
         "lacks-deep-encloser",
         "noerror-for-nxdomain",
         "nsec3param-of-no-chain",
+        "wildcard-below-names-with-do",
     ),
 )
 
@@ -66,6 +69,9 @@ def _judged(subject: AuthoritativeSubject, name: dns.name.Name) -> Outcome:
     if outcome is not None:
         return outcome
     if exchange.message is not None and exchange.message.answer:
+        wrong = wrong_expansion(subject, exchange)
+        if wrong is not None:
+            return wrong
         return not_applicable(f"The zone has an answer for {name}, which was thought up: from a wildcard.", exchange)
     if exchange.rcode == dns.rcode.NOERROR and not is_compact_denial(subject, exchange, name):
         records = records_in(subject, exchange)

@@ -3,10 +3,10 @@
 import dns.flags
 
 from dnsrig.items.authoritative._answers import sample
-from dnsrig.items.authoritative._probes import edns_soa_query, soa_query, wrong_soa
+from dnsrig.items.authoritative._probes import edns_soa_query, resolves_names, soa_query, wrong_soa
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
-from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
+from dnsrig.verification.verdicts import Outcome, Severity, passed
 
 ITEM = Item(
     id="A-ra",
@@ -21,7 +21,8 @@ ITEM = Item(
     ),
     procedure=(
         "The SOA record is asked for with RD=1, then with RD=0, then with RD=1 and DO; the response is NOERROR with "
-        "the record, and RA=0. So are the responses to a sample of all names that are known, with DO."
+        "the record, and RA=0. So are the responses to a sample of all names that are known, with DO. Where the server "
+        "is at an address of this host, or a private one, RA tells nothing: it may resolve names for this host alone."
     ),
     dig=("dig @{server} -p {port} {zone} SOA +rec +noedns",),
     needs=("zone",),
@@ -36,18 +37,18 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     if wrong is not None:
         return wrong
     if exchange.has_flag(dns.flags.RA):
-        return failed("The response has RA: the server says that it offers recursion.", exchange)
+        return resolves_names(subject, exchange, "The response has RA: the server says that it offers recursion.")
     without = subject.asker.udp(soa_query(subject))
     if without.has_flag(dns.flags.RA):
-        return failed("The response to a query without RD has RA.", without)
+        return resolves_names(subject, without, "The response to a query without RD has RA.")
     if subject.asker.udp(edns_soa_query(subject, do=True)).rcode == dns.rcode.NOERROR:
         with_do = subject.asker.ask(edns_soa_query(subject, rd=True, do=True))
         wrong = wrong_soa(subject, with_do)
         if wrong is not None:
             return wrong
         if with_do.has_flag(dns.flags.RA):
-            return failed("The response to a query with RD and DO has RA.", with_do)
+            return resolves_names(subject, with_do, "The response to a query with RD and DO has RA.")
     for other in sample(subject):
         if other.has_flag(dns.flags.RA):
-            return failed(f"The response to {other.title} with DO and without RD has RA.", other)
+            return resolves_names(subject, other, f"The response to {other.title} with DO and without RD has RA.")
     return passed("NOERROR with the SOA record and RA=0.", exchange)

@@ -4,12 +4,12 @@ import dns.name
 import dns.rcode
 from dns.rdatatype import RdataType
 
-from dnsrig.items.authoritative._probes import rcode_text, serves_zone
+from dnsrig.items.authoritative._probes import rcode_text, resolves_names, serves_zone
 from dnsrig.verification.asker import random_label
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
-from dnsrig.verification.verdicts import Outcome, Severity, failed, not_applicable, passed
+from dnsrig.verification.verdicts import Outcome, Severity, not_applicable, passed
 
 ITEM = Item(
     id="A-recursion",
@@ -23,8 +23,9 @@ ITEM = Item(
     ),
     procedure=(
         "A name in a top-level domain that does not exist is asked for with RD; the response has no answer, and is no "
-        "denial. The host that asks should be one that the server does not know. Where the server has the root zone, "
-        "every name is its own."
+        "denial. The host that asks should be one that the server does not know: at an address of this host, or a "
+        "private one, a server that offers recursion (RA) may do so for this host alone. Where the server has the root "
+        "zone, every name is its own."
     ),
     dig=("dig @{server} -p {port} www.dnsrig-0 A +rec +noedns",),
     faults=("recurses", "denies-outside"),
@@ -43,7 +44,8 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     if exchange.message is None:
         return subject.unanswered(exchange)
     if exchange.message.answer:
-        return failed("The response has an answer: the server resolves names for anyone.", exchange)
+        return resolves_names(subject, exchange, "The response has an answer: the server resolves names for anyone.")
     if exchange.rcode == dns.rcode.NXDOMAIN:
-        return failed("The response is NXDOMAIN: the server resolved the name, or claims to know it.", exchange)
+        denied = "The response is NXDOMAIN: the server resolved the name, or claims to know it."
+        return resolves_names(subject, exchange, denied)
     return passed(f"The response code is {rcode_text(exchange)}, and there is no answer.", exchange)

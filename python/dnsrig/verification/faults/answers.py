@@ -15,6 +15,8 @@ from dnsrig.verification.item import Role
 AUTHORITATIVE: tuple[Role, ...] = ("authoritative",)
 TTL_S = 3600
 RANDOM = b"dnsrig-"
+DNAME = "DNAME"
+"""Begins what is kept of DNAME records."""
 
 
 def _is_query(message: dns.message.Message) -> bool:
@@ -87,6 +89,20 @@ def _no_dname_cname(message: dns.message.Message) -> None:
         message.answer = [rrset for rrset in message.answer if RdataType.DNAME in {rrset.rdtype, rrset.covers}]
 
 
+def _dname_at_owner(passage: Passage) -> bytes:
+    """Make a CNAME record at the owner of a DNAME record, once that was seen, for plain queries for A."""
+    answer = passage.answer
+    for rrset in of_type(answer.answer, RdataType.DNAME):
+        passage.cache[DNAME, rrset.name] = rrset[0].target.to_text().encode(), 0.0
+    name, rtype = (answer.question[0].name, answer.question[0].rdtype) if answer.question else (dns.name.root, 0)
+    seen = passage.cache.get((DNAME, name))
+    if seen is None or rtype != RdataType.A or passage.asked.edns >= 0:
+        return passage.response
+    answer.answer = [dns.rrset.from_text(name, TTL_S, "IN", "CNAME", seen[0].decode())]
+    answer.authority = []
+    return wire_of(answer)
+
+
 def _no_wildcards(message: dns.message.Message) -> None:
     is_synthesised = message.answer and message.question and _is_random(message.question[0].name)
     if is_synthesised and not of_type(message.answer, RdataType.DNAME):
@@ -111,12 +127,25 @@ def _transfer(passage: Passage) -> bytes:
     query = passage.asked
     if not _is_query(query) or query.question[0].rdtype != RdataType.AXFR:
         return passage.response
+    return wire_of(_whole(query))
+
+
+def _whole(query: dns.message.Message) -> dns.message.Message:
     origin = query.question[0].name
     transfer = dns.message.make_response(query)
     transfer.flags |= dns.flags.AA
     soa = dns.rrset.from_text(origin, TTL_S, "IN", "SOA", ". . 1 7200 900 1209600 300")
     transfer.answer += [soa, dns.rrset.from_text(origin, TTL_S, "IN", "NS", "."), soa]
-    return wire_of(transfer)
+    return transfer
+
+
+def _transfer_increments(passage: Passage) -> bytes:
+    """Give the whole zone to clients that have its version 0, by TCP."""
+    query = passage.asked
+    soas = of_type(query.authority, RdataType.SOA)
+    if passage.transport != "tcp" or query.question[0].rdtype != RdataType.IXFR or not soas or soas[0][0].serial:
+        return passage.response
+    return wire_of(_whole(query))
 
 
 def _is_upper(name: dns.name.Name) -> bool:
@@ -210,6 +239,13 @@ FAULTS = (
         on_response=changing(_no_dname_cname),
     ),
     Fault(
+        name="dname-at-owner",
+        does="takes a DNAME record for one of its owner, too",
+        roles=AUTHORITATIVE,
+        needs=("dname",),
+        on_response=unchanged_if_unreadable(_dname_at_owner),
+    ),
+    Fault(
         name="no-wildcards",
         does="does not know what wildcards mean",
         roles=AUTHORITATIVE,
@@ -227,6 +263,13 @@ FAULTS = (
         roles=AUTHORITATIVE,
         changes_transfers=True,
         on_response=unchanged_if_unreadable(_transfer),
+    ),
+    Fault(
+        name="allows-ixfr",
+        does="transfers the zone to anyone who asks by IXFR",
+        roles=AUTHORITATIVE,
+        seen_in="servers whose access list is for AXFR alone",
+        on_response=unchanged_if_unreadable(_transfer_increments),
     ),
     Fault(
         name="case-sensitive",

@@ -10,9 +10,15 @@ from dnsrig.verification.faults.fault import Fault, Passage, unchanged_if_unread
 from dnsrig.verification.item import Role
 
 AUTHORITATIVE: tuple[Role, ...] = ("authoritative",)
+ADDITIONAL = slice(10, 12)
+"""Where a message counts the records of its additional section."""
+OPT_TYPE = b"\0\0\x29"
+"""How an OPT record begins: the root's name, and the type."""
+OPT_OCTETS = 11
+"""Of an OPT record without options."""
 FIRST_UNKNOWN_OPTION = 100
 """Options from here on no server that is right knows either."""
-COOKIE = dns.edns.OptionType.COOKIE
+COOKIE, ECS = dns.edns.OptionType.COOKIE, dns.edns.OptionType.ECS
 OTHER_COOKIE = bytes(range(24))
 
 
@@ -37,6 +43,13 @@ def _set_options(message: dns.message.Message, options: list[dns.edns.Option]) -
     flags = message.ednsflags
     message.use_edns(message.edns, 0, message.payload, options=options)
     message.ednsflags = flags
+
+
+def _first_opt(passage: Passage) -> bytes:
+    """Take the second of two OPT records off the end of a query, where these have no options."""
+    query = passage.query
+    is_meant = query[ADDITIONAL] == b"\0\2" and query[-2 * OPT_OCTETS :].startswith(OPT_TYPE)
+    return query[: ADDITIONAL.start] + b"\0\1" + query[ADDITIONAL.stop : -OPT_OCTETS] if is_meant else query
 
 
 def _echo_options(passage: Passage) -> bytes:
@@ -102,6 +115,15 @@ def _wrong_cookie(passage: Passage) -> bytes:
     return _add_cookie(passage) if has_cookie else passage.response
 
 
+def _other_subnet(passage: Passage) -> bytes:
+    """Give another client subnet than the query's to those that send one."""
+    answer = passage.answer
+    if answer.edns >= 0 and any(option.otype == ECS for option in passage.asked.options):
+        others = [option for option in answer.options if option.otype != ECS]
+        _set_options(answer, [*others, dns.edns.ECSOption("192.0.2.0", 24, 24)])
+    return wire_of(answer)
+
+
 def _bad_cookie(passage: Passage) -> bytes:
     """Give a cookie to those that have none, and do not take it again."""
     query = passage.asked
@@ -124,6 +146,13 @@ FAULTS = (
         does="does not give the DO flag back",
         roles=AUTHORITATIVE,
         on_response=changing(_clear_do_in_response),
+    ),
+    Fault(
+        name="takes-first-opt",
+        does="answers queries with two OPT records by the first one",
+        roles=AUTHORITATIVE,
+        seen_in="PowerDNS Authoritative Server 4.7",
+        on_query=_first_opt,
     ),
     Fault(
         name="drops-edns-options",
@@ -203,6 +232,12 @@ FAULTS = (
         does="gives another client cookie back than it got",
         roles=(*AUTHORITATIVE, "resolver"),
         on_response=unchanged_if_unreadable(_wrong_cookie),
+    ),
+    Fault(
+        name="ecs-of-another",
+        does="gives another client subnet back than it got",
+        roles=AUTHORITATIVE,
+        on_response=unchanged_if_unreadable(_other_subnet),
     ),
     Fault(
         name="badcookie",

@@ -8,8 +8,17 @@ from dns.rdatatype import RdataType
 from dns.rdtypes.ANY.RRSIG import RRSIG
 from dns.rdtypes.IN.A import A
 
-from dnsrig.verification.faults.changes import changing, dropping, is_denial, is_referral, of_type, replace_rdatas
+from dnsrig.verification.faults.changes import (
+    changing,
+    dropping,
+    is_denial,
+    is_referral,
+    of_type,
+    replace_rdatas,
+    without_types,
+)
 from dnsrig.verification.faults.dnssec import AUTHORITATIVE, asks_for, has_do
+from dnsrig.verification.faults.dnssec_denials import without_denial
 from dnsrig.verification.faults.fault import Change, Fault, Passage, unchanged_if_unreadable, wire_of
 
 NEWER_TYPES = (RdataType.SRV, RdataType.CAA, RdataType.TLSA, RdataType.SVCB, RdataType.HTTPS)
@@ -50,6 +59,21 @@ def _hide_cname(message: dns.message.Message) -> None:
         message.answer = []
 
 
+def _is_behind_alias(message: dns.message.Message) -> bool:
+    """Whether a response says that the name which an alias leads to has not the type."""
+    return bool(of_type(message.answer, RdataType.CNAME) and of_type(message.authority, RdataType.SOA))
+
+
+def _no_soa_behind_alias(message: dns.message.Message) -> None:
+    if _is_behind_alias(message):
+        message.authority = without_types(message.authority, RdataType.SOA)
+
+
+def _no_proof_behind_alias(message: dns.message.Message) -> None:
+    if _is_behind_alias(message):
+        without_denial(message)
+
+
 def _is_random(message: dns.message.Message) -> bool:
     return bool(message.question) and message.question[0].name.labels[0].startswith(RANDOM)
 
@@ -59,6 +83,23 @@ def _noerror_below(message: dns.message.Message) -> None:
     is_deep = bool(soas) and _is_random(message) and len(message.question[0].name) > len(soas[0].name) + 1
     if is_deep and message.rcode() == dns.rcode.NXDOMAIN:
         message.set_rcode(dns.rcode.NOERROR)
+
+
+def _expand_below(message: dns.message.Message) -> None:
+    """Answer for names that do not exist below others, as if a wildcard at the apex went so far."""
+    soas = of_type(message.authority, RdataType.SOA)
+    is_deep = bool(soas) and _is_random(message) and len(message.question[0].name) > len(soas[0].name) + 1
+    if is_deep and message.rcode() == dns.rcode.NXDOMAIN and asks_for(message, RdataType.A):
+        message.set_rcode(dns.rcode.NOERROR)
+        message.answer = [dns.rrset.from_text(message.question[0].name, 300, "IN", "A", "192.0.2.7")]
+        message.authority = []
+
+
+def _add_text(message: dns.message.Message) -> None:
+    """Answer for TXT at names that have other types, as if a wildcard gave it to them."""
+    if is_denial(message) and message.rcode() == dns.rcode.NOERROR and not _is_random(message):
+        message.answer = [dns.rrset.from_text(message.question[0].name, 300, "IN", "TXT", '"everything"')]
+        message.authority = []
 
 
 def _nxdomain_at_wildcard(message: dns.message.Message) -> None:
@@ -121,9 +162,38 @@ FAULTS = (
         changing(_servfail_if_referral, lambda query: asks_for(query, RdataType.NS)),
     ),
     _fault(
+        "no-soa-behind-aliases",
+        "gives no SOA record where an alias leads to a name without the type, to queries without DO",
+        changing(_no_soa_behind_alias, lambda query: not has_do(query)),
+    ),
+    Fault(
+        name="strips-denial-behind-aliases",
+        does="does not prove that the name has not the type which an alias leads to",
+        roles=AUTHORITATIVE,
+        needs=("signed", "alias"),
+        on_response=changing(_no_proof_behind_alias, has_do),
+    ),
+    _fault(
         "noerror-below-names",
         "gives NOERROR for names that do not exist below others, without DO",
         changing(_noerror_below, lambda query: not has_do(query)),
+    ),
+    _fault(
+        "wildcard-below-names",
+        "answers by a wildcard for names below others, without DO",
+        changing(_expand_below, lambda query: not has_do(query)),
+    ),
+    Fault(
+        name="wildcard-below-names-with-do",
+        does="answers by a wildcard for names below others, with DO",
+        roles=AUTHORITATIVE,
+        needs=("signed",),
+        on_response=changing(_expand_below, has_do),
+    ),
+    _fault(
+        "wildcard-adds-types",
+        "answers by a wildcard for types that a name has not, without EDNS",
+        changing(_add_text, lambda query: query.edns < 0 and asks_for(query, RdataType.TXT)),
     ),
     _fault(
         "nxdomain-for-wildcard-nodata",

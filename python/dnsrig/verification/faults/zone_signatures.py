@@ -8,6 +8,7 @@ from dns.rdtypes.ANY.DS import DS
 from dns.rdtypes.ANY.RRSIG import RRSIG
 from dns.rdtypes.ANY.ZONEMD import ZONEMD
 
+from dnsrig.verification.faults.zone_chains import change_types
 from dnsrig.verification.faults.zone_fault import ZoneFault
 from dnsrig.verification.zones.editing import ZoneEditor
 from dnsrig.verification.zones.making import VARIANTS, RigZone, Variant
@@ -56,6 +57,18 @@ def _other_cds(zone: ZoneEditor) -> None:
     other = CDS(rdataset.rdclass, RdataType.CDS, 4711, 13, 2, OTHER_DIGEST)  # type: ignore[no-untyped-call]
     zone.put(zone.origin, RdataType.CDS, rdataset.ttl, [other])
     zone.sign(zone.origin, RdataType.CDS, zone.ksk)
+
+
+def _spoil_cds(zone: ZoneEditor) -> None:
+    """Put a CDS record with a spoilt digest beside the right ones, where no CDNSKEY record tells."""
+    rdataset = zone.rdataset(zone.origin, RdataType.CDS)
+    right = [one for one in rdataset if isinstance(one, CDS)]
+    spoilt = [one.replace(digest=bytes([one.digest[0] ^ 1, *one.digest[1:]])) for one in right[:1]]
+    zone.put(zone.origin, RdataType.CDS, rdataset.ttl, [*right, *spoilt])
+    zone.sign(zone.origin, RdataType.CDS, zone.ksk)
+    zone.data.delete_rdataset(zone.origin, RdataType.CDNSKEY)
+    zone.data.delete_rdataset(zone.origin, RdataType.RRSIG, RdataType.CDNSKEY)
+    change_types(zone, zone.origin, {RdataType.CDNSKEY}, set())
 
 
 def _other_cdnskey(zone: ZoneEditor) -> None:
@@ -151,6 +164,11 @@ ZONE_FAULTS = (
         name="leftover-signatures", does="has signatures and NSEC records, but no keys any more", edit=_remove_keys
     ),
     ZoneFault(name="cds-of-another-key", does="has a CDS record of a key that it has not", edit=_other_cds),
+    ZoneFault(
+        name="cds-with-wrong-digest",
+        does="has a CDS record with a digest that is not its key's, beside a right one",
+        edit=_spoil_cds,
+    ),
     ZoneFault(name="cdnskey-of-another-key", does="has a CDNSKEY record of a key that it has not", edit=_other_cdnskey),
     ZoneFault(
         name="cds-signed-by-zone-signing-key",

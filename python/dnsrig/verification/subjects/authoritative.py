@@ -60,6 +60,8 @@ class AuthoritativeSubject:
     """The parent zone's DS records for the zone, as the user gave them."""
     tsig: dns.tsig.Key | None = field(default=None, repr=False)
     """Signs queries for zone transfers; others go as anybody's."""
+    may_resolve_for_us: bool = False
+    """Whether this host may be one that the server resolves names for on purpose: it is near, and not the rig's."""
     now_s: float = field(default_factory=time.time)
     """The time by which signatures are judged, in seconds since 1970."""
     _kept: Kept = field(default_factory=Kept, repr=False)

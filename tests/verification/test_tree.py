@@ -110,6 +110,13 @@ def test_negative_answers(server: TreeServer) -> None:
     assert types(ask(server, "absent.secure.nsec.", RdataType.A, do=False).authority) == [RdataType.SOA]
 
 
+def test_denials_have_no_longer_ttl_than_the_minimum(server: TreeServer) -> None:
+    for name, ttl_s in (("absent.secure.nsec3.", 60), ("absent.short.unsigned.", 6)):
+        soa = [one for one in ask(server, name, RdataType.A).authority if RdataType.SOA in {one.rdtype, one.covers}]
+        assert {one.ttl for one in soa} == {ttl_s}
+    assert ask(server, "secure.nsec3.", RdataType.SOA).answer[0].ttl == 300
+
+
 @pytest.mark.parametrize("zone", ["no-next-closer.nsec3.", "no-encloser.nsec3."])
 def test_proofs_that_lack_one_record_have_the_other_two(server: TreeServer, zone: str) -> None:
     plan = next(plan for plan in PLANS if plan.name == zone)

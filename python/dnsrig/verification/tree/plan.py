@@ -10,6 +10,7 @@ from dnsrig.verification.tree import (
     zones_empty_names,
     zones_forged_denial,
     zones_good,
+    zones_letters,
     zones_multiplying,
     zones_serving,
     zones_signatures,
@@ -22,6 +23,7 @@ from dnsrig.verification.tree.cases import ZonePlan
 
 PLANS: tuple[ZonePlan, ...] = (
     *zones_good.PLANS,
+    *zones_letters.PLANS,
     *zones_signatures.PLANS,
     *zones_algorithms.PLANS,
     *zones_denial.PLANS,

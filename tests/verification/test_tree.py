@@ -112,6 +112,21 @@ def test_negative_answers(server: TreeServer) -> None:
     assert types(ask(server, "absent.secure.nsec.", RdataType.A, do=False).authority) == [RdataType.SOA]
 
 
+def test_denials_of_online_signing_cover_one_name(server: TreeServer) -> None:
+    for zone, rcode in (("compact.nsec.", dns.rcode.NOERROR), ("minimal.nsec.", dns.rcode.NXDOMAIN)):
+        denied = ask(server, f"absent.{zone}", RdataType.A)
+        assert denied.rcode() == rcode
+        shown = [one for one in denied.authority if one.rdtype == RdataType.NSEC]
+        name = dns.name.from_text(f"absent.{zone}")
+        assert any(one.name <= name < one[0].next for one in shown)
+        assert not any(one.name < dns.name.from_text(f"leaf.empty.{zone}") < one[0].next for one in shown)
+    compact = ask(server, "absent.compact.nsec.", RdataType.A).authority
+    assert any(one[0].to_text().endswith(("NXNAME", "TYPE128")) for one in compact if one.rdtype == RdataType.NSEC)
+    narrow = ask(server, "absent.narrow.nsec3.", RdataType.A)
+    assert narrow.rcode() == dns.rcode.NXDOMAIN
+    assert types(narrow.authority).count(RdataType.NSEC3) == 3
+
+
 def test_names_in_data_keep_their_capitals(server: TreeServer) -> None:
     for name, rtype, what in (("mail", RdataType.MX, "exchange"), ("alias", RdataType.A, "target")):
         given = dns.message.from_wire(ask(server, f"{name}.letters.nsec.", rtype).to_wire())

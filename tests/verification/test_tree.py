@@ -77,7 +77,9 @@ def test_a_tree_is_made_once_a_day(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert [path.name for path in tmp_path.iterdir()] == [first.folder.name]
 
 
-@pytest.mark.parametrize("name", [".", "nsec.", "opt-out.", "secure.nsec.", "secure.nsec3.", "zone-opt-out.nsec."])
+@pytest.mark.parametrize(
+    "name", [".", "nsec.", "opt-out.", "secure.nsec.", "secure.nsec3.", "zone-opt-out.nsec.", "letters.nsec."]
+)
 def test_zones_that_are_right_verify(tree: Tree, name: str) -> None:
     zone = next(zone for zone in tree.zones if zone.plan.name == name)
     # The parents of broken delegations are changed, and not verified here.
@@ -108,6 +110,37 @@ def test_negative_answers(server: TreeServer) -> None:
     assert not no_type.answer
     assert RdataType.NSEC in types(no_type.authority)
     assert types(ask(server, "absent.secure.nsec.", RdataType.A, do=False).authority) == [RdataType.SOA]
+
+
+def test_denials_of_online_signing_cover_one_name(server: TreeServer) -> None:
+    for zone, rcode in (("compact.nsec.", dns.rcode.NOERROR), ("minimal.nsec.", dns.rcode.NXDOMAIN)):
+        denied = ask(server, f"absent.{zone}", RdataType.A)
+        assert denied.rcode() == rcode
+        shown = [one for one in denied.authority if one.rdtype == RdataType.NSEC]
+        name = dns.name.from_text(f"absent.{zone}")
+        assert any(one.name <= name < one[0].next for one in shown)
+        assert not any(one.name < dns.name.from_text(f"leaf.empty.{zone}") < one[0].next for one in shown)
+    compact = ask(server, "absent.compact.nsec.", RdataType.A).authority
+    assert any(one[0].to_text().endswith(("NXNAME", "TYPE128")) for one in compact if one.rdtype == RdataType.NSEC)
+    narrow = ask(server, "absent.narrow.nsec3.", RdataType.A)
+    assert narrow.rcode() == dns.rcode.NXDOMAIN
+    assert types(narrow.authority).count(RdataType.NSEC3) == 3
+
+
+def test_names_in_data_keep_their_capitals(server: TreeServer) -> None:
+    for name, rtype, what in (("mail", RdataType.MX, "exchange"), ("alias", RdataType.A, "target")):
+        given = dns.message.from_wire(ask(server, f"{name}.letters.nsec.", rtype).to_wire())
+        assert getattr(given.answer[0][0], what).labels[0] == b"WwW"
+    denied = dns.message.from_wire(ask(server, "before-it.letters.nsec.", RdataType.A).to_wire())
+    following = {rdata.next.labels[0] for one in denied.authority if one.rdtype == RdataType.NSEC for rdata in one}
+    assert b"Between" in following
+
+
+def test_denials_have_no_longer_ttl_than_the_minimum(server: TreeServer) -> None:
+    for name, ttl_s in (("absent.secure.nsec3.", 60), ("absent.short.unsigned.", 6)):
+        soa = [one for one in ask(server, name, RdataType.A).authority if RdataType.SOA in {one.rdtype, one.covers}]
+        assert {one.ttl for one in soa} == {ttl_s}
+    assert ask(server, "secure.nsec3.", RdataType.SOA).answer[0].ttl == 300
 
 
 @pytest.mark.parametrize("zone", ["no-next-closer.nsec3.", "no-encloser.nsec3."])

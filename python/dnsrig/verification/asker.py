@@ -197,7 +197,7 @@ class Asker:
 
     @contextlib.contextmanager
     def tcp_stalled(self, query: Query, connections: int) -> Iterator[None]:
-        """Hold so many connections, by each of which a part of a query was sent.
+        """Hold so many connections, by each of which a part of a query was sent, and one by which nothing was.
 
         Raises:
             OSError: there is no connection.
@@ -208,6 +208,7 @@ class Asker:
                 channel = stack.enter_context(self._socket(socket.SOCK_STREAM, self.tcp_wait_s))
                 message = query.wire(_new_id({}))
                 channel.sendall((struct.pack("!H", len(message)) + message)[:PART_OCTETS])
+            stack.enter_context(self._socket(socket.SOCK_STREAM, self.tcp_wait_s))
             yield
 
     def _tcp_patience(self, queries: Sequence[Query]) -> tuple[int, float]:

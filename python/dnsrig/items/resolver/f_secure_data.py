@@ -10,10 +10,14 @@ ITEM = Item(
     role="resolver",
     group="Validation: signatures and keys",
     requirement="The resolver gives data of signed zones with AD to clients that ask with DO.",
-    references=("RFC 4035 section 3.2.3", "RFC 4035 section 5.3.3"),
+    references=("RFC 4035 section 3.2.3", "RFC 4035 section 5.3.3", "RFC 4034 section 6.2", "RFC 6840 section 5.1"),
     severity=Severity.ERROR,
     consequence="Clients that rely on AD, such as mail servers with DANE or SSH with SSHFP, cannot use the data.",
-    procedure=PROCEDURE + "Addresses, keys and an alias of zones signed with NSEC and NSEC3: NOERROR, the records, AD.",
+    procedure=PROCEDURE
+    + (
+        "Addresses, keys and an alias of zones signed with NSEC and NSEC3, and data in which names have capitals: "
+        "NOERROR, the records, AD."
+    ),
     dig=("dig @{server} -p {port} www.secure.nsec. A +dnssec",),
     needs=("validates",),
     faults=("fails-secure-data", "never-sets-ad"),

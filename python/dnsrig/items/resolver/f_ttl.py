@@ -22,11 +22,12 @@ ITEM = Item(
     procedure=PROCEDURE
     + (
         "In each response, no RRset of the answer section, and no SOA record of the authority section, has a longer "
-        "TTL than in the zone, or than the original TTL of its signature where the zone is not the rig's."
+        "TTL than in the zone, or than the original TTL of its signature where the zone is not the rig's. Denials of "
+        "the rig's zones have no longer one than the SOA record's MINIMUM either, as their servers give them."
     ),
     dig=("dig @{server} -p {port} www.control.nsec. A +noedns",),
     needs=("names",),
-    faults=("raises-all-ttls",),
+    faults=("gives-soa-ttl", "raises-all-ttls"),
 )
 
 
@@ -51,6 +52,9 @@ def _complaint(subject: ResolverSubject, exchange: Exchange) -> str:
         limit_s = max(originals, default=None) if subject.tree is None else _published_ttl(subject, rrset)
         if limit_s is not None and rrset.ttl > limit_s:
             return f"{signed.title} has TTL {rrset.ttl}, in the zone {limit_s}"
+        # Servers elsewhere may give the SOA record's own TTL, and resolvers need not look at its MINIMUM.
+        if signed.section == "authority" and subject.tree is not None and rrset.ttl > rrset[0].minimum:
+            return f"{signed.title} has TTL {rrset.ttl}, its MINIMUM is {rrset[0].minimum}"
     return ""
 
 

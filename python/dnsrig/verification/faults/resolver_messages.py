@@ -14,6 +14,8 @@ from dnsrig.verification.faults.changes import changing, dropping, is_denial, re
 from dnsrig.verification.faults.fault import Change, Fault, Passage, unchanged_if_unreadable, wire_of
 
 LONGEST_TTL = 2**31 - 1
+SOA_TTL_S = 300
+"""Of SOA records in the tree, whose MINIMUM is less."""
 PAYLOAD = 1232
 WRONG_ADDRESS = "203.0.113.99"
 BOGUS_ZONES = tuple(map(dns.name.from_text, ("bad-signature.nsec.", "control-bogus.nsec.")))
@@ -40,6 +42,12 @@ def _flags(*, on: int = 0, off: int = 0) -> Edit:
 def _raise_ttls(answer: dns.message.Message) -> None:
     for rrset in (*answer.answer, *answer.authority):
         rrset.ttl = LONGEST_TTL
+
+
+def _give_soa_ttl(answer: dns.message.Message) -> None:
+    for rrset in answer.authority:
+        if rrset.rdtype == RdataType.SOA:
+            rrset.ttl = SOA_TTL_S
 
 
 def _drop_soa(answer: dns.message.Message) -> None:
@@ -183,6 +191,7 @@ _RESPONSES: tuple[tuple[str, str, Change], ...] = (
     ("forgets-recursion-desired", "clears RD in responses", changing(_flags(off=dns.flags.RD))),
     ("claims-authority", "sets AA in responses", changing(_flags(on=dns.flags.AA))),
     ("raises-all-ttls", "gives every record the longest TTL", changing(_raise_ttls)),
+    ("gives-soa-ttl", "gives denials the TTL that the SOA record itself has", changing(_give_soa_ttl)),
     (
         "redirects-missing-names",
         "gives addresses for names that do not exist without DO",

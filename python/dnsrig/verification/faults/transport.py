@@ -176,6 +176,12 @@ FAULTS = (
         discards_pipelined=True,
     ),
     Fault(
+        name="serves-one-connection",
+        does="lets TCP connections wait until another one is closed",
+        roles=(*AUTHORITATIVE, "resolver"),
+        serves_one_connection=True,
+    ),
+    Fault(
         name="needs-whole-queries",
         does="closes TCP connections by which a query comes in more than one segment, or with others in one",
         roles=(*AUTHORITATIVE, "proxy", "resolver"),

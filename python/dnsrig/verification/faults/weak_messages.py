@@ -51,6 +51,11 @@ def as_dname_says(
     return records
 
 
+def negative_ttl_s(response: dns.message.Message) -> int:
+    """Say how long what has no records may be kept (RFC 2308 section 5)."""
+    return next((int(rrset.ttl) for rrset in response.authority if rrset.rdtype == RdataType.SOA), 0)
+
+
 def servers_of(response: dns.message.Message, zone: dns.name.Name) -> list[dns.name.Name]:
     """Give the name servers of a zone that a response has."""
     return [

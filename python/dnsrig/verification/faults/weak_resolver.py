@@ -40,6 +40,7 @@ from dnsrig.verification.faults.weak_messages import (
     every_other_capital,
     glue,
     is_usable,
+    negative_ttl_s,
     referral,
     servers_of,
 )
@@ -59,8 +60,8 @@ STEPS = 20
 ENDLESS_STEPS = 130
 DEPTH, SERVERS = 3, 3
 """Addresses of name servers are asked for in this depth, and of so many for a delegation."""
-LONGEST_S = 60
-"""What has no records is kept for so long."""
+TOO_LONG_S = 300
+"""Some keep denials for so long."""
 AT_ONCE = 16
 PAYLOAD = 1232
 LARGEST_MESSAGE = 65_535
@@ -92,6 +93,8 @@ class _Cache:
 
     answers: dict[Question, tuple[float, Answer]] = field(default_factory=dict)
     """With the time when each came."""
+    denied_s: dict[Question, float] = field(default_factory=dict)
+    """How long each answer without records is kept."""
     failures: dict[Question, float] = field(default_factory=dict)
     servers: dict[dns.name.Name, list[str]] = field(default_factory=dict)
     """Addresses of the name servers of each zone."""
@@ -230,7 +233,7 @@ class WeakResolver:
         """Give what is in the cache, its TTLs counted down."""
         came_s, (rcode, records) = self._cache.answers.get(question, (now_s, (dns.rcode.NOERROR, [])))
         age_s = int(now_s - came_s)
-        left_s = min((rrset.ttl for rrset in records), default=LONGEST_S) - age_s
+        left_s = min((rrset.ttl for rrset in records), default=self._cache.denied_s.get(question, 0)) - age_s
         if question not in self._cache.answers or (left_s <= 0 and not self._is("keeps-expired")):
             return None
         if self._is("never-ages"):
@@ -301,6 +304,7 @@ class WeakResolver:
             mine = as_dname_says(response, question[0], mine)
         if self._is("compares-case"):
             mine = [rrset for rrset in mine if rrset.name.labels == question[0].labels]
+        self._cache.denied_s[question] = self._kept_s(response)
         self._cache.answers[question] = (now_s, (response.rcode(), mine))
         if self._is("takes-any-name"):
             for rrset in (*response.answer, *response.additional):
@@ -312,6 +316,12 @@ class WeakResolver:
                 if rrset.rdtype == RdataType.NS and (servers := glue(response, rrset.name)):
                     self._cache.servers[rrset.name] = servers
         return response.rcode(), mine
+
+    def _kept_s(self, response: dns.message.Message) -> float:
+        """Say how long a response is kept if it has no records."""
+        if self._is("keeps-denials"):
+            return math.inf
+        return TOO_LONG_S if self._is("keeps-denials-too-long") else negative_ttl_s(response)
 
     def _ask_servers(self, zone: dns.name.Name, question: Question) -> dns.message.Message:
         """Ask the servers of a zone until one gives a usable response."""

@@ -39,6 +39,8 @@ WEAKNESSES = (
     Weakness("follows-aliases-endlessly", "follows more than a hundred aliases"),
     Weakness("never-ages", "gives the TTL of what it keeps as it came"),
     Weakness("keeps-expired", "keeps what it has for ever"),
+    Weakness("keeps-denials", "keeps denials for ever"),
+    Weakness("keeps-denials-too-long", "keeps denials for five minutes, whatever their TTL"),
     Weakness("few-ports", "asks from eight ports"),
     Weakness("counts-ports", "takes one port after the other"),
     Weakness("steps-ports", "adds the same to its port each time, within a range"),

@@ -136,7 +136,11 @@ class _Answering:
             self._add("additional", zone.rrset(server.target, RdataType.A, signed=False))
 
     def _deny(self, proof: list[dns.rrset.RRset]) -> None:
-        self._add("authority", self.zone.rrset(self.zone.origin, RdataType.SOA, signed=self.signed))
+        soa = self.zone.rrset(self.zone.origin, RdataType.SOA, signed=self.signed)
+        for rrset in soa:
+            # How long the denial may be kept (RFC 2308 section 3).
+            rrset.ttl = min(rrset.ttl, soa[0][0].minimum)
+        self._add("authority", soa)
         self._add("authority", proof)
 
     def _add(self, section: str, rrsets: list[dns.rrset.RRset]) -> None:

@@ -95,6 +95,8 @@ class ZonePlan:
     """What is changed in the signed zone."""
     parent_edit: "Callable[[ZoneEdit, dns.name.Name], None] | None" = None
     """What is changed at the zone's name in its signed parent zone."""
+    minimum_s: int = 60
+    """The last field of its SOA record: how long denials may be kept (RFC 2308 section 4); its own TTL is longer."""
     servers: tuple[int, ...] = (2,)
     """Indices of the tree's addresses that serve it: 0 is the root's, 1 that of the TLDs, and so on."""
     cases: tuple[Case, ...] = ()

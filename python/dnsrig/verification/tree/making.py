@@ -30,7 +30,7 @@ ADDRESSES = 8
 FRESH_S = 86_400
 """A tree in a folder is made anew when it is older: signatures are to be about right for days yet."""
 DESCRIPTION = "tree.json"
-SOA = "hostmaster 1 3600 600 1209600 60"
+SOA = "hostmaster 1 3600 600 1209600"
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +218,7 @@ class _Making:
     def _lines(self, plan: ZonePlan, children: Sequence[tuple[ZonePlan, Sequence[str]]]) -> Iterable[str]:
         yield f"$ORIGIN {plan.name}"
         yield "$TTL 60"
-        yield f"@ 300 IN SOA ns1 {SOA}"
+        yield f"@ 300 IN SOA ns1 {SOA} {plan.minimum_s}"
         yield from self._name_servers("@", plan)
         yield from plan.records
         for child, ds in children:

@@ -10,7 +10,9 @@ from dnsrig.verification.tree import (
     zones_empty_names,
     zones_forged_denial,
     zones_good,
+    zones_letters,
     zones_multiplying,
+    zones_online,
     zones_serving,
     zones_signatures,
     zones_spoofing,
@@ -22,6 +24,7 @@ from dnsrig.verification.tree.cases import ZonePlan
 
 PLANS: tuple[ZonePlan, ...] = (
     *zones_good.PLANS,
+    *zones_letters.PLANS,
     *zones_signatures.PLANS,
     *zones_algorithms.PLANS,
     *zones_denial.PLANS,
@@ -32,6 +35,7 @@ PLANS: tuple[ZonePlan, ...] = (
     *zones_spoofing.PLANS,
     *zones_ttls.PLANS,
     *zones_multiplying.PLANS,
+    *zones_online.PLANS,
     *zones_empty_names.PLANS,
     *zones_unproven.PLANS,
     *zones_cookies.PLANS,

@@ -43,8 +43,9 @@ PLANS = (
     ),
     ZonePlan(
         name=SHORT,
-        what="right, with TTLs of some seconds",
+        what="right, with TTLs of some seconds, also of denials",
         chain="",
+        minimum_s=SHORT_TTL_S,
         records=(f"*.fresh {SHORT_TTL_S} IN A 192.0.2.85",),
     ),
 )

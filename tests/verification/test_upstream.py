@@ -45,6 +45,14 @@ def test_all_rrsets_validate(what: str) -> None:
         dns.dnssec.validate(rrset, rrsig, {names.ORIGIN: UPSTREAM.signer.keys})
 
 
+@pytest.mark.parametrize("do", [False, True])
+def test_signatures_are_given_to_who_asks_for_them(do: bool) -> None:
+    asked = Query(name=names.fresh(names.PLAIN), rtype=RdataType.RRSIG, rd=True, do=do)
+    assert {rrset.covers for rrset in respond(asked).answer} == {RdataType.A, RdataType.TXT}
+    unsigned = Query(name=names.fresh(names.PLAIN, names.UNSIGNED), rtype=RdataType.RRSIG, rd=True, do=do)
+    assert not respond(unsigned).answer and respond(unsigned).authority
+
+
 def test_truncates_to_the_payload_size() -> None:
     query = Query(name=names.fresh(names.sized(2000)), rtype=RdataType.TXT, rd=True, payload=None)
     assert respond(query).flags & dns.flags.TC

@@ -44,6 +44,8 @@ ITEM = Item(
         "path-rewrites-mail",
         "path-clears-do-ipv6",
         "path-drops-types",
+        "path-drops-any",
+        "path-drops-rrsig-queries",
         "path-drops-edns-versions",
         "path-drops-long-queries",
         "path-answers-once-a-port",

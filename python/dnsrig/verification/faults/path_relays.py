@@ -120,6 +120,12 @@ FAULTS = (
         on_query=dropping(lambda message: any(one.rdtype in DROPPED for one in message.question)),
     ),
     Fault(
+        name="drops-rrsig-queries",
+        does="drops queries for RRSIG",
+        roles=PATH,
+        on_query=dropping(_asks({RdataType.RRSIG})),
+    ),
+    Fault(
         name="drops-edns-versions-on-path",
         does="drops queries of other EDNS versions",
         roles=PATH,

@@ -85,6 +85,16 @@ PATH_FAULTS = (
         relay="drops-types-in-use",
     ),
     PathFault(
+        name="path-drops-any",
+        does="takes queries to itself and drops those for ANY",
+        relay="proxy-drops-any",
+    ),
+    PathFault(
+        name="path-drops-rrsig-queries",
+        does="takes queries to itself and drops those for RRSIG",
+        relay="drops-rrsig-queries",
+    ),
+    PathFault(
         name="path-drops-edns-versions",
         does="takes queries to itself and drops those of other EDNS versions",
         relay="drops-edns-versions-on-path",

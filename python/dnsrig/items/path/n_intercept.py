@@ -69,6 +69,9 @@ ITEM = Item(
         "path-strips-ede",
         "path-strips-opt-of-unsigned",
         "path-truncates-unsigned",
+        "path-closes-tcp-after-one",
+        "path-discards-pipelined",
+        "path-forgets-udp",
     ),
 )
 

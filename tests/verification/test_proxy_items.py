@@ -47,6 +47,7 @@ TOWARDS_UPSTREAM = {
     "proxy-believes-any-source",
     "proxy-believes-any-address",
     "proxy-needs-whole-responses",
+    "proxy-dies-of-malformed-responses",
 }
 """Faults that do not show before a proxy that is right, which asks by itself."""
 NOT_SHOWN = {

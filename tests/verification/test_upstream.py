@@ -1,6 +1,7 @@
 """The upstream of the roles proxy and path answers what names say, and differences are told from what is none."""
 
 import dns.dnssec
+import dns.exception
 import dns.flags
 import dns.message
 import dns.rcode
@@ -9,6 +10,7 @@ from dns.rdatatype import RdataType
 from dnsrig.verification import transparency
 from dnsrig.verification.queries import Query
 from dnsrig.verification.upstream import names
+from dnsrig.verification.upstream.garbling import KINDS, garble
 from dnsrig.verification.upstream.server import Endpoint, Upstream
 from hypothesis import given
 from hypothesis import strategies as st
@@ -43,6 +45,14 @@ def test_all_rrsets_validate(what: str) -> None:
         dns.dnssec.validate(rrset, rrsig, {names.ORIGIN: UPSTREAM.signer.keys})
 
 
+@pytest.mark.parametrize("do", [False, True])
+def test_signatures_are_given_to_who_asks_for_them(do: bool) -> None:
+    asked = Query(name=names.fresh(names.PLAIN), rtype=RdataType.RRSIG, rd=True, do=do)
+    assert {rrset.covers for rrset in respond(asked).answer} == {RdataType.A, RdataType.TXT}
+    unsigned = Query(name=names.fresh(names.PLAIN, names.UNSIGNED), rtype=RdataType.RRSIG, rd=True, do=do)
+    assert not respond(unsigned).answer and respond(unsigned).authority
+
+
 def test_truncates_to_the_payload_size() -> None:
     query = Query(name=names.fresh(names.sized(2000)), rtype=RdataType.TXT, rd=True, payload=None)
     assert respond(query).flags & dns.flags.TC
@@ -54,6 +64,17 @@ def test_bogus_with_cd_alone() -> None:
     assert respond(Query(name=name, rtype=RdataType.A, rd=True)).rcode() == dns.rcode.SERVFAIL
     assert respond(Query(name=name, rtype=RdataType.A, rd=True, cd=True)).answer
     assert [one.asked.flags & dns.flags.CD for one in UPSTREAM.seen(name)] == [0, dns.flags.CD]
+
+
+@pytest.mark.parametrize("kind", range(len(KINDS)), ids=list(KINDS))
+def test_garbled_responses_cannot_be_parsed(kind: int) -> None:
+    query = Query(name=names.fresh(names.garbled(kind)), rtype=RdataType.A, rd=True, payload=None).wire(7)
+    response = UPSTREAM.respond(query, "udp", SOURCE)
+    assert response is not None and dns.message.from_wire(response).answer
+    garbled = garble(response, kind)
+    assert garbled[:2] in {b"", query[:2]}
+    with pytest.raises((dns.exception.DNSException, ValueError)):
+        dns.message.from_wire(garbled)
 
 
 @given(st.binary(max_size=80))

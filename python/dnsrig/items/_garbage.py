@@ -1,9 +1,14 @@
 """Messages that are none, which items of several roles send."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import dns.name
+
+from dnsrig.verification.asker import Asker
+from dnsrig.verification.exchange import Exchange
+from dnsrig.verification.queries import Query
+from dnsrig.verification.verdicts import Evidence, Outcome, Shown, failed, inconclusive
 
 
 def garbage(origin: dns.name.Name) -> Iterator[tuple[str, list[bytes]]]:
@@ -27,3 +32,21 @@ def garbage(origin: dns.name.Name) -> Iterator[tuple[str, list[bytes]]]:
     )
     noise = random.Random(8906)
     yield "random octets", [bytes([0, 0, 0]) + noise.randbytes(octets) for octets in (9, 20, 60, 200, 1200)]
+
+
+def shown(messages: Sequence[bytes]) -> Evidence:
+    """Show messages that were sent, in hexadecimal digits."""
+    return Evidence("sent before", "\n".join(message.hex(" ", 2) or "(empty)" for message in messages))
+
+
+def still_answers(
+    asker: Asker, query: Query, silence: Callable[[], str], words: str, *evidence: Shown, who: str
+) -> Exchange | Outcome:
+    """Ask by UDP after such messages, which `words` are for; give the exchange, or what its silence means."""
+    after = asker.udp(query)
+    if after.response is not None or not silence():
+        return after
+    if asker.tcp(query).response is not None:
+        reason = f"After {words} only TCP is answered; {who} may limit its rate of responses."
+        return inconclusive(reason, *evidence, after)
+    return failed(f"After {words} {who} answers no more.", *evidence, after)

@@ -1,10 +1,10 @@
 """A-garbage: messages that are none."""
 
-from dnsrig.items._garbage import garbage
+from dnsrig.items._garbage import garbage, shown, still_answers
 from dnsrig.items.authoritative._probes import soa_query
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
-from dnsrig.verification.verdicts import Evidence, Outcome, Severity, failed, inconclusive, passed
+from dnsrig.verification.verdicts import Outcome, Severity, passed
 
 ITEM = Item(
     id="A-garbage",
@@ -29,15 +29,12 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     before = subject.asker.udp(soa_query(subject))
     if before.response is None:
         return subject.unanswered(before)
+    after = before
     for words, messages in garbage(subject.origin):
         subject.asker.send(messages)
-        after = subject.asker.udp(soa_query(subject))
-        if after.response is None:
-            sent = Evidence("sent before", "\n".join(message.hex(" ", 2) or "(empty)" for message in messages))
-            if not subject.silence():
-                continue
-            if subject.asker.tcp(soa_query(subject)).response is not None:
-                reason = f"After {words} only TCP is answered; the server may limit its rate of responses."
-                return inconclusive(reason, before, sent, after)
-            return failed(f"After {words} the server answers no more.", before, sent, after)
+        query, evidence = soa_query(subject), (before, shown(messages))
+        found = still_answers(subject.asker, query, subject.silence, words, *evidence, who="the server")
+        if isinstance(found, Outcome):
+            return found
+        after = found
     return passed("The server answers after each kind.", after)

@@ -5,8 +5,9 @@ import dataclasses
 import dns.rcode
 from dns.rdatatype import RdataType
 
+from dnsrig.items._questions import with_questions
 from dnsrig.verification.item import Item
-from dnsrig.verification.queries import CraftedMessage
+from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed
 
@@ -31,17 +32,14 @@ ITEM = Item(
 
 def check(subject: AuthoritativeSubject) -> Outcome:
     """Send both; silence is right too, as long as queries are answered."""
-    name = subject.origin.to_wire() or b""
-    questions = (b"", name + b"\0\6\0\1" + name + b"\0\2\0\1")
+    usual = Query(name=subject.origin, rtype=RdataType.SOA, payload=None)
     asker = dataclasses.replace(subject.asker, udp_waits_s=subject.asker.udp_waits_s[:2])
     exchanges = []
-    for count, question in zip((0, 2), questions, strict=True):
-        after_id = bytes(2) + count.to_bytes(2) + bytes(6) + question
-        query = CraftedMessage(name=subject.origin, rtype=RdataType.SOA, payload=None, after_id=after_id)
-        exchange = asker.udp(query)
+    for types in ((), (RdataType.SOA, RdataType.NS)):
+        exchange = asker.udp(with_questions(usual, types))
         message = exchange.message
         if message is not None and exchange.rcode == dns.rcode.NOERROR and (message.answer or message.authority):
-            return failed(f"A query with {count} questions gets records.", exchange)
+            return failed(f"A query with {len(types)} questions gets records.", exchange)
         exchanges.append(exchange)
     silence = subject.silence()
     if silence:

@@ -40,6 +40,8 @@ TYPES = (
     RdataType.PTR,
     RdataType.NAPTR,
     RdataType.SSHFP,
+    RdataType.ANY,
+    RdataType.RRSIG,
     RdataType.make(65_280),
 )
 FOREIGN = ("www.example.com.", "example.net.", "dns.google.", "use-application-dns.net.")
@@ -56,11 +58,11 @@ ITEM = Item(
     severity=Severity.CRITICAL,
     consequence="Clients are led to other addresses, and validation fails.",
     procedure=(
-        "Addresses, aliases, denials, errors, records of other types, one of them unknown, are asked for without EDNS, "
-        "with it, and with DO, then a zone's DNSKEY RRset, names of a zone that is not signed, with AD and CD, with "
-        "a client subnet, a name in mixed case, well-known names, and those of class CHAOS by which servers tell who "
-        "they are; all by each version of IP, by UDP and TCP. What the server sent and what the client got are "
-        "compared octet by octet."
+        "Addresses, aliases, denials, errors, records of other types, ANY, RRSIG and an unknown one among them, are "
+        "asked for without EDNS, with it, and with DO, then a zone's DNSKEY RRset, names of a zone that is not signed, "
+        "with AD and CD, with a client subnet, a name in mixed case, well-known names, and those of class CHAOS by "
+        "which servers tell who they are; all by each version of IP, by UDP and TCP. What the server sent and what "
+        "the client got are compared octet by octet."
     ),
     dig=("dig @{server} -p {port} x.plain.rig.example A", "dig @{server} -p {port} x.absent.rig.example A +dnssec"),
     faults=(
@@ -71,6 +73,8 @@ ITEM = Item(
         "path-rewrites-mail",
         "path-rewrites-nxdomain",
         "path-drops-types",
+        "path-drops-any",
+        "path-drops-rrsig-queries",
         "path-answers-chaos",
         "path-blocks-names",
         "path-lowers-ttl",

@@ -44,6 +44,8 @@ ITEM = Item(
         "path-rewrites-mail",
         "path-clears-do-ipv6",
         "path-drops-types",
+        "path-drops-any",
+        "path-drops-rrsig-queries",
         "path-drops-edns-versions",
         "path-drops-long-queries",
         "path-answers-once-a-port",
@@ -67,6 +69,9 @@ ITEM = Item(
         "path-strips-ede",
         "path-strips-opt-of-unsigned",
         "path-truncates-unsigned",
+        "path-closes-tcp-after-one",
+        "path-discards-pipelined",
+        "path-forgets-udp",
     ),
 )
 

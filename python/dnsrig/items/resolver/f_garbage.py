@@ -1,10 +1,10 @@
 """F-garbage: messages that are none."""
 
-from dnsrig.items._garbage import garbage
+from dnsrig.items._garbage import garbage, shown, still_answers
 from dnsrig.items.resolver._probes import plain_query
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.resolver import ResolverSubject
-from dnsrig.verification.verdicts import Evidence, Outcome, Severity, failed, inconclusive, passed
+from dnsrig.verification.verdicts import Outcome, Severity, passed
 
 ITEM = Item(
     id="F-garbage",
@@ -31,12 +31,12 @@ def check(subject: ResolverSubject) -> Outcome:
     before = subject.asker.udp(query)
     if before.response is None:
         return subject.unanswered(before)
+    after = before
     for words, messages in garbage(query.name):
         subject.asker.send(messages)
-        after = subject.asker.udp(query)
-        if after.response is None and subject.silence():
-            sent = Evidence("sent before", "\n".join(message.hex(" ", 2) or "(empty)" for message in messages))
-            if subject.asker.tcp(query).response is not None:
-                return inconclusive(f"After {words} only TCP is answered; it may limit its responses.", sent, after)
-            return failed(f"After {words} the resolver answers no more.", before, sent, after)
+        evidence = (before, shown(messages))
+        found = still_answers(subject.asker, query, subject.silence, words, *evidence, who="the resolver")
+        if isinstance(found, Outcome):
+            return found
+        after = found
     return passed("The resolver answers after each kind.", after)

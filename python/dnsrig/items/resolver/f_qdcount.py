@@ -1,14 +1,14 @@
 """F-qdcount: messages with no question or two."""
 
 import dns.rcode
+from dns.rdatatype import RdataType
 
+from dnsrig.items._questions import with_questions
 from dnsrig.items.resolver._probes import hasty, plain_query
 from dnsrig.verification.item import Item
-from dnsrig.verification.queries import CraftedMessage
 from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed
 
-RD_FLAG = b"\1\0"
 ITEM = Item(
     id="F-qdcount",
     role="resolver",
@@ -32,16 +32,12 @@ ITEM = Item(
 def check(subject: ResolverSubject) -> Outcome:
     """Send both; silence is right too, as long as queries are answered."""
     usual = plain_query(subject)
-    name = usual.name.to_wire() or b""
-    questions = (b"", name + b"\0\1\0\1" + name + b"\0\x1c\0\1")
     exchanges = []
-    for count, question in zip((0, 2), questions, strict=True):
-        after_id = RD_FLAG + count.to_bytes(2) + bytes(6) + question
-        query = CraftedMessage(name=usual.name, rtype=usual.rtype, rd=True, payload=None, after_id=after_id)
-        exchange = hasty(subject).udp(query)
+    for types in ((), (RdataType.A, RdataType.AAAA)):
+        exchange = hasty(subject).udp(with_questions(usual, types))
         message = exchange.message
         if message is not None and exchange.rcode == dns.rcode.NOERROR and (message.answer or message.authority):
-            return failed(f"A query with {count} questions gets records.", exchange)
+            return failed(f"A query with {len(types)} questions gets records.", exchange)
         exchanges.append(exchange)
     if silence := subject.silence():
         return inconclusive(f"The resolver does not answer queries either: {silence}.", *exchanges)

@@ -1,12 +1,11 @@
 """F-responses: messages that are responses."""
 
+from dnsrig.items._responses import TIMES, judge_responses
 from dnsrig.items.resolver._probes import plain_query
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.resolver import ResolverSubject
-from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed
+from dnsrig.verification.verdicts import Outcome, Severity
 
-TIMES, DECIDING = 3, 2
-GAP_S, WAIT_S = 0.1, 1.5
 ITEM = Item(
     id="F-responses",
     role="resolver",
@@ -30,11 +29,4 @@ def check(subject: ResolverSubject) -> Outcome:
     before = subject.asker.udp(plain_query(subject))
     if before.message is None:
         return subject.unanswered(before)
-    exchanges = subject.asker.udp_in_a_row([plain_query(subject, qr=True)] * TIMES, GAP_S, WAIT_S)
-    answered = [exchange for exchange in exchanges if exchange.response is not None]
-    if len(answered) >= DECIDING:
-        return failed(f"{len(answered)} of {TIMES} messages that are responses are answered.", *answered[:1])
-    after = subject.asker.udp(plain_query(subject))
-    if answered or after.message is None:
-        return inconclusive(f"{len(answered)} of {TIMES} are answered.", *answered, after)
-    return passed(f"None of {TIMES} messages that are responses is answered.", after)
+    return judge_responses(subject.asker, lambda: plain_query(subject))

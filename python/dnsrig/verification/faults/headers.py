@@ -151,20 +151,20 @@ FAULTS = (
     Fault(
         name="answers-first-question",
         does="answers the first of several questions",
-        roles=(*AUTHORITATIVE, "resolver"),
+        roles=(*AUTHORITATIVE, "resolver", "proxy"),
         on_query=unchanged_if_unreadable(_first_question),
     ),
     Fault(
         name="answers-responses",
         does="answers messages that are responses",
-        roles=(*AUTHORITATIVE, "resolver"),
+        roles=(*AUTHORITATIVE, "resolver", "proxy"),
         seen_in="servers that CVE-2024-2169 names",
         on_query=lambda passage: _with_qr(passage.query, qr=False),
     ),
     Fault(
         name="formerr-to-responses",
         does="answers messages that are responses with FORMERR",
-        roles=(*AUTHORITATIVE, "resolver"),
+        roles=(*AUTHORITATIVE, "resolver", "proxy"),
         on_query=lambda passage: _with_qr(passage.query, qr=False),
         on_response=unchanged_if_unreadable(_formerr_to_response),
     ),

@@ -1,5 +1,7 @@
 """What relays in the way of queries do besides the faults of servers and proxies (`paths.py` names them)."""
 
+import time
+
 import dns.edns
 import dns.message
 import dns.name
@@ -16,6 +18,7 @@ from dnsrig.verification.item import Role
 
 PATH: tuple[Role, ...] = ("path",)
 OLD_LIMIT = 512
+REMEMBERED_S = 1.0
 LOW_TTL_S = 60
 LAST_OF_ASCII = 0x7F
 COOKIE = int(dns.edns.OptionType.COOKIE)
@@ -95,6 +98,17 @@ def _cut_unsigned(passage: Passage) -> bytes:
     return wire_of(answer)
 
 
+def _remember(passage: Passage) -> bytes:
+    passage.cache["asked", passage.query] = b"", time.monotonic()
+    return passage.query
+
+
+def _forget(passage: Passage) -> bytes | None:
+    _, asked_s = passage.cache["asked", passage.query]
+    is_known = passage.transport == "tcp" or time.monotonic() - asked_s < REMEMBERED_S
+    return passage.response if is_known else None
+
+
 def _lower_ttl(message: dns.message.Message) -> None:
     for rrset in (*message.answer, *message.authority, *message.additional):
         rrset.ttl = min(rrset.ttl, LOW_TTL_S)
@@ -118,6 +132,12 @@ FAULTS = (
         does="drops queries for CAA, TLSA, HTTPS and unknown types",
         roles=PATH,
         on_query=dropping(lambda message: any(one.rdtype in DROPPED for one in message.question)),
+    ),
+    Fault(
+        name="drops-rrsig-queries",
+        does="drops queries for RRSIG",
+        roles=PATH,
+        on_query=dropping(_asks({RdataType.RRSIG})),
     ),
     Fault(
         name="drops-edns-versions-on-path",
@@ -204,6 +224,13 @@ FAULTS = (
         does="takes OPT out of responses without signatures to queries with DO",
         roles=PATH,
         on_response=unchanged_if_unreadable(_strip_opt_of_unsigned),
+    ),
+    Fault(
+        name="forgets-udp",
+        does="drops responses by UDP that take more than a second",
+        roles=PATH,
+        on_query=_remember,
+        on_response=_forget,
     ),
     Fault(
         name="truncates-unsigned",

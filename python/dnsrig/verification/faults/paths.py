@@ -85,6 +85,16 @@ PATH_FAULTS = (
         relay="drops-types-in-use",
     ),
     PathFault(
+        name="path-drops-any",
+        does="takes queries to itself and drops those for ANY",
+        relay="proxy-drops-any",
+    ),
+    PathFault(
+        name="path-drops-rrsig-queries",
+        does="takes queries to itself and drops those for RRSIG",
+        relay="drops-rrsig-queries",
+    ),
+    PathFault(
         name="path-drops-edns-versions",
         does="takes queries to itself and drops those of other EDNS versions",
         relay="drops-edns-versions-on-path",
@@ -198,6 +208,21 @@ PATH_FAULTS = (
         name="path-truncates-unsigned",
         does="takes queries to itself, and truncates responses without signatures to those with DO",
         relay="truncates-unsigned",
+    ),
+    PathFault(
+        name="path-closes-tcp-after-one",
+        does="takes queries to itself and closes TCP connections after one response",
+        relay="closes-tcp-after-one",
+    ),
+    PathFault(
+        name="path-discards-pipelined",
+        does="takes queries to itself and drops what comes by TCP before its last response has gone",
+        relay="discards-pipelined",
+    ),
+    PathFault(
+        name="path-forgets-udp",
+        does="takes queries to itself and drops responses by UDP that take more than a second",
+        relay="forgets-udp",
     ),
     PathFault(name="path-drops-fragments-ipv6", does="drops fragments of IPv6", rules=rules.DROP_FRAGMENTS_IPV6),
     PathFault(name="path-drops-fragments-ipv4", does="drops fragments of IPv4", rules=rules.DROP_FRAGMENTS_IPV4),

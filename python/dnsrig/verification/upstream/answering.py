@@ -146,8 +146,10 @@ class Answering:
         question = query.question[0]
         name, rtype, rdclass = question.name, RdataType.make(question.rdtype), question.rdclass
         signed = _is_signed(query, name) and rdclass == dns.rdataclass.IN
-        has_no_keys = rtype == RdataType.DNSKEY and name.is_subdomain(names.UNSIGNED)
-        lacks_type = has_no_keys or (word == names.ADDRESS and rtype != RdataType.A)
+        is_of_signed = rtype in {RdataType.DNSKEY, RdataType.RRSIG}
+        lacks_type = (is_of_signed and name.is_subdomain(names.UNSIGNED)) or (
+            word == names.ADDRESS and rtype != RdataType.A
+        )
         if word in {names.ABSENT, names.EMPTY} or lacks_type:
             response.set_rcode(dns.rcode.NXDOMAIN if word == names.ABSENT else dns.rcode.NOERROR)
             self._deny(response, name, number or TTL_S, signed=signed)
@@ -155,6 +157,10 @@ class Answering:
         if rtype == RdataType.ANY:
             for found in (RdataType.A, RdataType.TXT):
                 self._add(response.answer, _rrset(name, found, _data(name, found)), signed=signed)
+            return
+        if rtype == RdataType.RRSIG:
+            found_sets = [_rrset(name, found, _data(name, found)) for found in (RdataType.A, RdataType.TXT)]
+            response.answer += [self._signer.signatures(rrset) for rrset in found_sets]
             return
         if name == ORIGIN and rtype == RdataType.DNSKEY:
             self._add(response.answer, self._signer.keys, signed=signed)

@@ -57,6 +57,8 @@ ADDRESS = "address"
 """An IPv4 address, and records of no other type."""
 LATE = "late"
 """By UDP the response comes after some milliseconds."""
+GARBLED = "garbled"
+"""By UDP the response is a message that cannot be parsed, of a kind (`garbling.KINDS`)."""
 TTL_S = 300
 
 
@@ -83,6 +85,11 @@ def empty_for(ttl_s: int) -> str:
 def late_by(milliseconds: int) -> str:
     """Give the label of a record that comes so much later by UDP."""
     return f"{LATE}-{milliseconds}"
+
+
+def garbled(kind: int) -> str:
+    """Give the label of a response that cannot be parsed, by the place of its kind."""
+    return f"{GARBLED}-{kind}"
 
 
 def fresh(what: str, zone: dns.name.Name = ORIGIN) -> dns.name.Name:

@@ -23,6 +23,7 @@ from dnsrig.verification.exchange import HEADER_OCTETS, Endpoint, Transport
 from dnsrig.verification.lateness import ArrivalSocket, Lateness
 from dnsrig.verification.upstream import names
 from dnsrig.verification.upstream.answering import Answering, forged
+from dnsrig.verification.upstream.garbling import garble
 from dnsrig.verification.upstream.signer import Signer
 
 PORT_ATTEMPTS = 50
@@ -191,6 +192,7 @@ class Upstream:
         response = self.respond(query, "udp", Endpoint(sender[0], sender[1]))
         if response is None:
             return
+        response = _garbled(query, response)
         late_s = _late_s(query)
         if late_s:
             self._loop.call_later(late_s, self._send, response, sender)
@@ -262,6 +264,12 @@ def _late_s(query: bytes) -> float:
     """Give how much later the response to a query comes by UDP, as its name says."""
     word, number = _said(query)
     return number / 1e3 if word == names.LATE else 0.0
+
+
+def _garbled(query: bytes, response: bytes) -> bytes:
+    """Give what a response becomes by UDP, as the query's name says."""
+    word, kind = _said(query)
+    return garble(response, kind) if word == names.GARBLED else response
 
 
 def _said(query: bytes) -> tuple[str, int]:

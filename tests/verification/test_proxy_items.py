@@ -29,6 +29,7 @@ from dnsrig.verification.upstream import names
 from dnsrig.verification.upstream.server import Upstream
 from dnsrig.verification.verdicts import Outcome, passed
 from matrix_record import keep
+from rate_limits import BY_THE_CLOCK, FROM_A_BUCKET
 from turns import chosen_with, in_turn
 
 WAN = ("127.0.0.2", "::1")
@@ -235,6 +236,14 @@ def test_failures_that_are_kept_are_noticed(name: str, verdict: str, monkeypatch
         asker = Asker(relay.endpoint, udp_waits_s=SHORT_WAITS_S, tcp_wait_s=TCP_WAIT_S)
         outcome = run_items(chosen("proxy", ["P-failure-cache"]), ProxySubject(asker, upstream))[0].outcome
     assert outcome.verdict == verdict, outcome.reason
+
+
+@pytest.mark.parametrize("limit", [BY_THE_CLOCK, FROM_A_BUCKET], ids=lambda limit: limit.name)
+def test_a_limit_of_the_rate_is_no_want_of_room(limit: Fault) -> None:
+    with Upstream() as upstream, Relay(upstream.endpoint, limit) as relay:
+        asker = Asker(relay.endpoint, udp_waits_s=LONG_WAITS_S, tcp_wait_s=TCP_WAIT_S)
+        outcome = run_items(chosen("proxy", ["P-parallel"]), ProxySubject(asker, upstream))[0].outcome
+    assert outcome.verdict == "inconclusive" and "limit its rate" in outcome.reason, outcome.reason
 
 
 def test_longest_names_have_255_octets_or_one_less() -> None:

@@ -12,7 +12,7 @@ from dns.rdatatype import RdataType
 from dnsrig.hosts.namespace import Namespace
 from dnsrig.hosts.network import users
 from dnsrig.hosts.network.topologies import resolver_network
-from dnsrig.items.catalogue import items
+from dnsrig.items.catalogue import chosen, items
 from dnsrig.items.resolver._table import ask_row, complaint, status_of
 from dnsrig.monitor.counters import cpu_time_s
 from dnsrig.servers.resolvers.base import Resolver
@@ -35,6 +35,7 @@ from dnsrig.verification.tree.serve import TreeServer
 from dnsrig.verification.tree.zones_costly import LONG_SALT
 from dnsrig.verification.verdicts import Verdict
 from matrix_record import keep
+from rate_limits import BY_THE_CLOCK
 from turns import EVERY_PAIR, chosen_with, in_turn
 
 RESOLVER = Endpoint("127.0.0.1")
@@ -292,6 +293,15 @@ def test_each_fault_fails_the_items_that_name_it(running: Running) -> None:
         if last.differing:
             wrong[fault.name] = last.wrong
     assert wrong == {}
+
+
+@pytest.mark.parametrize("running", STEADY[:1], indirect=True)
+def test_a_limit_of_the_rate_is_no_want_of_room(running: Running) -> None:
+    with Relay(RESOLVER, BY_THE_CLOCK, f"{FAULTY_PREFIX}1", 53, running.host.make_socket) as relay:
+        asker = Asker(relay.endpoint, make_socket=running.host.make_socket, udp_waits_s=PATIENT_S)
+        subject = ResolverSubject(asker, running.tree_server.tree, running.tree_server.seen)
+        outcome = run_items(chosen("resolver", ["F-parallel"]), subject)[0].outcome
+    assert outcome.verdict == Verdict.INCONCLUSIVE and "limit its rate" in outcome.reason, outcome.reason
 
 
 def test_items_name_known_faults() -> None:

@@ -1,5 +1,6 @@
 """P-parallel: queries at the same time."""
 
+from dnsrig.items._rate import limits_rate
 from dnsrig.verification.at_once import udp_at_once
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
@@ -28,7 +29,8 @@ ITEM = Item(
     consequence="Pages with many names, and several users at once, wait for answers or get those of others.",
     procedure=(
         "100 names are asked for at once; where one in ten is not answered, a second time. What comes for each name is "
-        "compared with what the upstream sent for it."
+        "compared with what the upstream sent for it. Where few are answered each time, small groups of names are "
+        "asked for one after the other, which tells a limit of the rate from want of room."
     ),
     dig=("dig @{server} -p {port} x.plain.rig.example A",),
     needs=("upstream",),
@@ -39,7 +41,7 @@ ITEM = Item(
 
 def check(subject: ProxySubject) -> Outcome:
     """Ask much at once."""
-    missing = 0
+    missing, few, longest_ms = 0, [], 0.0
     for _ in range(ROUNDS):
         exchanges = udp_at_once(subject.asker, [plain_query() for _ in range(QUERIES)], WAIT_S)
         mixed = [exchange for exchange in exchanges if _is_of_another(subject, exchange)]
@@ -52,6 +54,8 @@ def check(subject: ProxySubject) -> Outcome:
             return passed(
                 f"{QUERIES - missing} of {QUERIES} queries at the same time are answered within {WAIT_S:g} s."
             )
+        few.append(QUERIES - missing)
+        longest_ms = max(longest_ms, *(exchange.elapsed_ms for exchange in exchanges))
     silence = subject.silence()
     if silence:
         return inconclusive(f"The proxy does not answer a single query any more either: {silence}.")
@@ -60,7 +64,8 @@ def check(subject: ProxySubject) -> Outcome:
     said = f"{missing} of {QUERIES} queries at the same time are not answered within {WAIT_S:g} s"
     if lost and missing / QUERIES <= MORE_LOST + lost / SINGLE_QUERIES:
         return inconclusive(f"{said}; of {SINGLE_QUERIES} one after the other {lost} are not answered either.")
-    return failed(f"{said}.")
+    limit = limits_rate(subject.asker, few, longest_ms, lambda number: [plain_query() for _ in range(number)])
+    return inconclusive(f"{said}; {limit}.") if limit else failed(f"{said}.")
 
 
 def _is_of_another(subject: ProxySubject, exchange: Exchange) -> bool:

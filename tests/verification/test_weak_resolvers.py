@@ -25,7 +25,7 @@ from dnsrig.verification.anchor_trials import AnchorTrials, anchor_trials
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.exchange import Endpoint, Exchange
 from dnsrig.verification.faults.weak_resolver import FAILURE_S, WeakResolver
-from dnsrig.verification.faults.weaknesses import WEAKNESSES, Weakness
+from dnsrig.verification.faults.weaknesses import BELIEVING, WEAKNESSES, Weakness
 from dnsrig.verification.item import KnownItem
 from dnsrig.verification.lateness import Lateness
 from dnsrig.verification.resolver_targets import TREE_PREFIX
@@ -163,6 +163,15 @@ def test_what_is_in_the_cache_is_no_burden(place: Place) -> None:
         fresh = [run_items(items_chosen("resolver", ["F-nsec3-cost"]), subject)[0].outcome for _ in range(2)]
     assert (first.verdict, second.verdict) == (Verdict.PASS, Verdict.INCONCLUSIVE), second
     assert [one.verdict for one in fresh] == [Verdict.PASS] * 2
+
+
+def test_belief_in_denials_is_no_fault(place: Place) -> None:
+    endpoint, tree = Endpoint(RESOLVER), place.served.tree
+    with WeakResolver(endpoint, tree.addresses[:1], BELIEVING, place.host.make_socket):
+        subject = ResolverSubject(Asker(endpoint, place.host.make_socket, WAITS_S), tree, place.served.seen)
+        (result,) = run_items(items_chosen("resolver", ["F-denied-names"]), subject)
+    assert result.outcome.verdict is Verdict.PASS, result.outcome
+    assert result.outcome.reason.startswith("The resolver believes NXDOMAIN (RFC 8020)")
 
 
 def test_what_was_asked_before_accuses_nobody(place: Place) -> None:

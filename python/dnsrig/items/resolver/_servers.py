@@ -76,15 +76,24 @@ def _check_zone(subject: ResolverSubject, zone: str, names: int) -> _Found:
     return _Found(wrong, asked, wrong_asked, zone)
 
 
-def check_places(subject: ResolverSubject, places: Sequence[dns.name.Name], what: str) -> Outcome:
+def check_places(
+    subject: ResolverSubject, places: Sequence[dns.name.Name], what: str, believed: dns.name.Name | None = None
+) -> Outcome:
     """Ask for fresh names below each place, all places at once; two that fail below one place decide.
 
-    `what` says, in words that go on after "names", which they are.
+    `what` says, in words that go on after "names", which they are. Below the place `believed` all names may be denied.
     """
     with thread_pool(len(places), "place") as pool:
         found = list(pool.map(lambda place: [_ask(subject, subject.fresh_name(place)) for _ in range(ENOUGH)], places))
     exchanges = [exchange for asked in found for exchange in asked]
     wrong = [[exchange for exchange in asked if not has_records(exchange)] for asked in found]
+    denied = [
+        exchange
+        for place, asked in zip(places, found, strict=True)
+        for exchange in asked
+        if place == believed and exchange.rcode == dns.rcode.NXDOMAIN
+    ]
+    wrong = [[exchange for exchange in asked if exchange not in denied] for asked in wrong]
     shown = [asked[0] for asked in wrong if asked]
     if all(exchange.message is None for exchange in exchanges) and subject.silence():
         return subject.unanswered(exchanges[0])
@@ -93,6 +102,9 @@ def check_places(subject: ResolverSubject, places: Sequence[dns.name.Name], what
         return failed(f"{said[:1].upper()}{said[1:]}.", *shown)
     if shown:
         return inconclusive(f"Once, which may be for a lost message: {_said(shown[0])}.", *shown)
+    if denied:
+        said = f"The resolver believes NXDOMAIN (RFC 8020): so {denied[0].query.name} is answered"
+        return passed(f"{said}; {len(exchanges) - len(denied)} names {what} are answered.", denied[0])
     return passed(f"{len(exchanges)} names {what} are answered.", exchanges[0])
 
 

@@ -72,6 +72,8 @@ MINIMISED_LABELS = 2
 """Of the root's and TLDs' names, the root's label among them: servers of these are asked for minimised names."""
 EMPTY_NAMES = 4
 """So many empty non-terminals in a row are too many for a weak one."""
+GOING_ON = {"stops-at-empty-names", "believes-denied-names", "believes-refused-names"}
+"""These ask for minimised names label by label."""
 COOKIE_OCTETS = 8
 MOST_ITERATIONS = {"hashes-all-candidates": 150, "hashes-without-bounds": LARGEST_MESSAGE}
 """Of NSEC3, by the weaknesses that hash; the field has 16 bits."""
@@ -260,7 +262,7 @@ class WeakResolver:
         Weak ones go on label by label, and take what they find on the way for the answer.
         """
         name, _, with_do = question
-        goes_on = self._is("stops-at-empty-names") or self._is("believes-denied-names")
+        goes_on = self._weakness in GOING_ON
         if self._is("asks-for-whole-names") or (len(zone.labels) > MINIMISED_LABELS and not goes_on):
             return None
         empty = 0
@@ -271,6 +273,8 @@ class WeakResolver:
             try:
                 response = self._ask_servers(zone, (above, RdataType.A, with_do))
             except _FailureError:
+                if self._is("believes-refused-names"):
+                    raise
                 return None
             if referral(response, zone, name) is not None:
                 return response

@@ -55,7 +55,7 @@ WEAKNESSES = (
     Weakness("shifts-ids", "makes each ID of the one before by a shift register"),
     Weakness("draws-few-ids", "draws its IDs from 200"),
     Weakness("stops-at-empty-names", "takes the fourth empty non-terminal above a name for the name"),
-    Weakness("believes-denied-names", "takes the denial of an empty non-terminal for one of the names below it"),
+    Weakness("believes-refused-names", "takes the refusal of an empty non-terminal for one of the names below it"),
     Weakness("asks-for-whole-names", "asks servers of the root and of TLDs for the whole name"),
     Weakness("asks-for-special-names", "asks the root for names that are to stay with it"),
     Weakness("keeps-its-cookie", "takes BADCOOKIE for a failure"),
@@ -67,6 +67,8 @@ WEAKNESSES = (
     Weakness("hashes-without-bounds", "hashes every name that may be the closest encloser, whatever the iterations"),
 )
 """Those of `weak_resolver.WeakResolver`."""
+BELIEVING = Weakness("believes-denied-names", "takes the denial of an empty non-terminal for one of the names below it")
+"""As RFC 8020 says, which is no fault."""
 ANCHOR_WEAKNESSES = (
     Weakness("keeps-anchors-fixed", "does not follow the keys of its trust anchors' zone"),
     Weakness("trusts-new-keys-early", "trusts a new key after a second"),

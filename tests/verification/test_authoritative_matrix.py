@@ -47,9 +47,10 @@ CANNOT_TELL = {"A-notify"}
 NOT_SHOWN = {
     ("powerdns", "strips-rrsig-of-dname"),
     ("powerdns", "signs-synthesised-cname"),
+    ("powerdns", "wildcard-below-names-with-do"),
     ("nsd", "clears-tc"),
 }
-"""PowerDNS as it ships does not answer by DNAME records (dname-processing).
+"""PowerDNS as it ships does not answer by DNAME records (dname-processing): names below them do not exist.
 
 NSD's responses of less than its limit are whole.
 """

@@ -7,6 +7,7 @@ from dns.rdatatype import RdataType
 from dnsrig.items.authoritative._below import wrong_below
 from dnsrig.items.authoritative._places import wildcard_signs, wrong_denial
 from dnsrig.items.authoritative._probes import type_text
+from dnsrig.items.authoritative._unchanged import unless_changed
 from dnsrig.items.authoritative._whole import wrong_expansion
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
@@ -47,6 +48,7 @@ ITEM = Item(
 )
 
 
+@unless_changed
 def check(subject: AuthoritativeSubject) -> Outcome:
     """Ask for a random name, unless a wildcard gives it existence."""
     wildcard = subject.landmarks.wildcard

@@ -7,6 +7,7 @@ from dns.rdatatype import RdataType
 from dnsrig.items.authoritative._answers import denied_name
 from dnsrig.items.authoritative._deep import deep_names
 from dnsrig.items.authoritative._denials import is_compact_denial, is_made_there, judge, records_in, unusable
+from dnsrig.items.authoritative._unchanged import unless_changed
 from dnsrig.items.authoritative._whole import wrong_expansion
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
@@ -51,6 +52,7 @@ ITEM = Item(
 )
 
 
+@unless_changed
 def check(subject: AuthoritativeSubject) -> Outcome:
     """Ask for the names and judge the proofs."""
     outcome = _judged(subject, denied_name(subject))

@@ -87,7 +87,7 @@ def _noerror_below(message: dns.message.Message) -> None:
 
 def _expand_below(message: dns.message.Message) -> None:
     """Answer for names that do not exist below others, as if a wildcard at the apex went so far."""
-    soas = of_type(message.authority, RdataType.SOA)
+    soas = of_type(message.authority, RdataType.SOA) if is_denial(message) else []
     is_deep = bool(soas) and _is_random(message) and len(message.question[0].name) > len(soas[0].name) + 1
     if is_deep and message.rcode() == dns.rcode.NXDOMAIN and asks_for(message, RdataType.A):
         message.set_rcode(dns.rcode.NOERROR)

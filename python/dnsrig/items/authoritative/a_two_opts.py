@@ -5,9 +5,9 @@ import dataclasses
 import dns.rcode
 from dns.rdatatype import RdataType
 
+from dnsrig.items._two_opts import query_with_two_opts
 from dnsrig.items.authoritative._probes import rcode_text
 from dnsrig.verification.item import Item
-from dnsrig.verification.queries import USUAL_PAYLOAD, CraftedMessage
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed
 
@@ -30,18 +30,12 @@ ITEM = Item(
     needs=("zone", "edns"),
     faults=("takes-first-opt",),
 )
-OPT = b"\0" + int(RdataType.OPT).to_bytes(2) + USUAL_PAYLOAD.to_bytes(2) + bytes(4) + bytes(2)
-"""Name, type, payload size, version and flags that are 0, no options."""
 
 
 def check(subject: AuthoritativeSubject) -> Outcome:
     """Send it; silence is right too, as long as queries are answered."""
-    counts = (0, 1, 0, 0, 2)
-    header = b"".join(count.to_bytes(2) for count in counts)
-    question = (subject.origin.to_wire() or b"") + b"\0\6\0\1"
-    query = CraftedMessage(name=subject.origin, rtype=RdataType.SOA, payload=None, after_id=header + question + 2 * OPT)
     asker = dataclasses.replace(subject.asker, udp_waits_s=subject.asker.udp_waits_s[:2])
-    exchange = asker.udp(query)
+    exchange = asker.udp(query_with_two_opts(subject.origin, RdataType.SOA, rd=False))
     if exchange.message is not None and exchange.message.answer:
         return failed("A query with two OPT records gets an answer.", exchange)
     if exchange.rcode == dns.rcode.FORMERR:

@@ -2,16 +2,12 @@
 
 import dns.rcode
 
+from dnsrig.items._two_opts import query_with_two_opts
 from dnsrig.items.resolver._probes import hasty, plain_query, rcode_text
 from dnsrig.verification.item import Item
-from dnsrig.verification.queries import CraftedMessage
 from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, not_applicable, passed
 
-HEADER = b"\1\0" + b"\0\1" + b"\0\0" + b"\0\0" + b"\0\2"
-"""RD, one question, two additional records."""
-OPT = b"\0" + b"\0\x29" + b"\4\xd0" + bytes(4) + b"\0\0"
-"""The root, the type, a payload of 1232 octets, no flags, no options (RFC 6891 section 6.1.2)."""
 ITEM = Item(
     id="F-two-opts",
     role="resolver",
@@ -26,7 +22,7 @@ ITEM = Item(
     procedure="A name is asked for with two OPT records that are alike, without options. No response is no failure.",
     dig=("# dig sends no such messages",),
     needs=("names",),
-    faults=("answers-two-opts",),
+    faults=("takes-first-opt",),
 )
 
 
@@ -35,9 +31,7 @@ def check(subject: ResolverSubject) -> Outcome:
     if subject.control.message is None or subject.control.message.edns < 0:
         return not_applicable("The resolver has no EDNS (see F-do).", subject.control)
     usual = plain_query(subject)
-    after_id = HEADER + (usual.name.to_wire() or b"") + usual.rtype.to_bytes(2) + b"\0\1" + OPT * 2
-    query = CraftedMessage(name=usual.name, rtype=usual.rtype, rd=True, payload=None, after_id=after_id)
-    exchange = hasty(subject).udp(query)
+    exchange = hasty(subject).udp(query_with_two_opts(usual.name, usual.rtype, rd=True))
     if exchange.message is None:
         silence = subject.silence()
         if silence:

@@ -18,13 +18,7 @@ OPT_OCTETS = 11
 """Of an OPT record without options."""
 FIRST_UNKNOWN_OPTION = 100
 """Options from here on no server that is right knows either."""
-<<<<<<< HEAD
 COOKIE, ECS = dns.edns.OptionType.COOKIE, dns.edns.OptionType.ECS
-=======
-OPT_OCTETS, OPT_BEGIN = 11, b"\0\0\x29"
-"""Of an OPT record without options: its length, and the root's name and the type."""
-COOKIE = dns.edns.OptionType.COOKIE
->>>>>>> w-resolver
 OTHER_COOKIE = bytes(range(24))
 
 
@@ -34,15 +28,6 @@ def _unknown_options(message: dns.message.Message) -> list[dns.edns.Option]:
 
 def _has_unknown_flags(message: dns.message.Message) -> bool:
     return message.edns >= 0 and bool(message.ednsflags & 0x7FFF)
-
-
-def _take_first_opt(passage: Passage) -> bytes:
-    """Leave the second of two OPT records without options out, at the end of the query."""
-    query = passage.query
-    first, second = query[-2 * OPT_OCTETS : -OPT_OCTETS], query[-OPT_OCTETS:]
-    if first != second or not first.startswith(OPT_BEGIN):
-        return query
-    return query[:10] + (int.from_bytes(query[10:12]) - 1).to_bytes(2) + query[12:-OPT_OCTETS]
 
 
 def _has_other_version(message: dns.message.Message) -> bool:
@@ -165,7 +150,7 @@ FAULTS = (
     Fault(
         name="takes-first-opt",
         does="answers queries with two OPT records by the first one",
-        roles=AUTHORITATIVE,
+        roles=(*AUTHORITATIVE, "resolver"),
         seen_in="PowerDNS Authoritative Server 4.7",
         on_query=_first_opt,
     ),
@@ -199,12 +184,6 @@ FAULTS = (
         does="gives EDNS flags that it does not know back",
         roles=(*AUTHORITATIVE, "resolver"),
         on_response=unchanged_if_unreadable(_echo_flags),
-    ),
-    Fault(
-        name="answers-two-opts",
-        does="takes the first of two OPT records, and answers",
-        roles=("resolver",),
-        on_query=_take_first_opt,
     ),
     Fault(
         name="drops-edns-versions",

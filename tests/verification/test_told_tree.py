@@ -62,6 +62,8 @@ ALWAYS = {
     "F-secure-nsec",
     "F-steady",
     "F-tcp-kept",
+    "F-tcp-stalled",
+    "F-two-opts",
     "F-ttl",
     "F-unknown-flags",
     "F-unknown-type",

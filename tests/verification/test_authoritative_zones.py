@@ -26,6 +26,8 @@ from protocol_zone import ORIGIN, read_landmarks, zone_text
 
 UDP_WAITS_S = (0.5, 1.0, 2.0)
 ZONES_AT_ONCE = 14
+OF_THE_SERVER = {"A-tcp-stalled"}
+"""Whatever the zone is; of many zones at once it takes all that a server has for TCP. Other tests have it."""
 SERVERS = ("embedded", "bind", "nsd", "knot", "powerdns")
 HEAD = "$TTL 3600\n@ SOA ns.elsewhere.example. hostmaster 1 7200 900 1209600 300\n"
 OF_243_OCTETS = f"{'a' * 63}.{'b' * 63}.{'c' * 63}.{'d' * 48}."
@@ -124,7 +126,8 @@ def accused(
     tsig: dns.tsig.Key | None = None,
 ) -> list[object]:
     """Run all items; give those that fail unexpectedly, and those with an error of their own."""
-    results = run_items(items("authoritative"), AuthoritativeSubject(asker, known, given_ds=ds or None, tsig=tsig))
+    chosen = [known_item for known_item in items("authoritative") if known_item.item.id not in OF_THE_SERVER]
+    results = run_items(chosen, AuthoritativeSubject(asker, known, given_ds=ds or None, tsig=tsig))
     wrong = [
         result
         for result in results

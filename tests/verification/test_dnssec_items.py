@@ -80,7 +80,7 @@ SHOWS_OTHERWISE = {
     # Knot gives signatures their Original TTL as TTL.
     ("knot", "wrong-original-ttl"): {"A-original-ttl", "A-rrsig-ttl"},
     # BIND gives SERVFAIL where it has not the record for a proof.
-    ("bind", "one-missing-nsec"): {"A-proof-nodata"},
+    ("bind", "one-missing-nsec"): {"A-chain-complete", "A-proof-nodata"},
     # Knot gives SERVFAIL for referrals and wildcards where it has not the record for a proof.
     ("knot", "nsec3param-of-no-chain"): {
         "A-denial-soa",

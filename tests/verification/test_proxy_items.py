@@ -243,8 +243,7 @@ def test_a_limit_of_the_rate_is_no_want_of_room(limit: Fault) -> None:
     with Upstream() as upstream, Relay(upstream.endpoint, limit) as relay:
         asker = Asker(relay.endpoint, udp_waits_s=LONG_WAITS_S, tcp_wait_s=TCP_WAIT_S)
         outcome = run_items(chosen("proxy", ["P-parallel"]), ProxySubject(asker, upstream))[0].outcome
-    # On a machine that is busy fewer are answered than the limit lets pass, one after the other too.
-    assert outcome.verdict == "inconclusive", outcome.reason
+    assert outcome.verdict == "inconclusive" and "limit its rate" in outcome.reason, outcome.reason
 
 
 def test_longest_names_have_255_octets_or_one_less() -> None:

@@ -301,8 +301,9 @@ def test_a_limit_of_the_rate_is_no_want_of_room(running: Running) -> None:
         asker = Asker(relay.endpoint, make_socket=running.host.make_socket, udp_waits_s=PATIENT_S)
         subject = ResolverSubject(asker, running.tree_server.tree, running.tree_server.seen)
         outcome = run_items(chosen("resolver", ["F-parallel"]), subject)[0].outcome
-    # On a machine that is busy fewer are answered than the limit lets pass, one after the other too.
-    assert outcome.verdict == Verdict.INCONCLUSIVE, outcome.reason
+    # By where seconds of the clock begin, the queries one after the other meet the limit as well.
+    met = ("limit its rate", "one after the other")
+    assert outcome.verdict == Verdict.INCONCLUSIVE and any(words in outcome.reason for words in met), outcome.reason
 
 
 def test_items_name_known_faults() -> None:

@@ -33,6 +33,11 @@ class ZoneEdit:
         """Give a name of the zone; `@` is the apex."""
         return self.origin if text == "@" else dns.name.from_text(text, self.origin)
 
+    def nsec_types(self, name: dns.name.Name) -> str:
+        """Give the types in a name's NSEC record, as in a zone file."""
+        _, types = str(self.rrset(name, RdataType.NSEC)[0]).split(maxsplit=1)
+        return types
+
     def rrset(self, name: dns.name.Name, rtype: RdataType) -> dns.rrset.RRset:
         """Give an RRset that is there."""
         found = self.zone.find_rrset(name, rtype)

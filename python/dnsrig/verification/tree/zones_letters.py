@@ -24,9 +24,8 @@ def _write_next_names(edit: ZoneEdit) -> None:
     """Write the next names of some NSEC records with capitals, and sign these as they are."""
     for owner, following in NEXT.items():
         name = edit.name(owner)
-        rrset = edit.rrset(name, RdataType.NSEC)
-        _, types = str(rrset[0]).split(maxsplit=1)
-        edit.put(name, RdataType.NSEC, [f"{following}.{ZONE} {types}"], rrset.ttl)
+        ttl = edit.rrset(name, RdataType.NSEC).ttl
+        edit.put(name, RdataType.NSEC, [f"{following}.{ZONE} {edit.nsec_types(name)}"], ttl)
         edit.sign(name, RdataType.NSEC)
 
 

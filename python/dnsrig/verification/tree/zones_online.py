@@ -30,14 +30,9 @@ def _put(edit: ZoneEdit, owner: dns.name.Name, rtype: RdataType, text: str) -> N
     edit.sign(owner, rtype)
 
 
-def _types_of(edit: ZoneEdit, name: dns.name.Name) -> str:
-    _, types = str(edit.rrset(name, RdataType.NSEC)[0]).split(maxsplit=1)
-    return types
-
-
 def _compact(edit: ZoneEdit) -> None:
     """Let each name, also one that does not exist, have a record that ends right behind it (RFC 9824 section 3)."""
-    types = {name: _types_of(edit, name) for name in edit.owners(RdataType.NSEC)}
+    types = {name: edit.nsec_types(name) for name in edit.owners(RdataType.NSEC)}
     types |= {edit.name(name): f"RRSIG NSEC {NXNAME}" for name in ABSENT}
     types[edit.name(EMPTY)] = "RRSIG NSEC"
     for name, words in types.items():
@@ -47,7 +42,7 @@ def _compact(edit: ZoneEdit) -> None:
 def _minimal(edit: ZoneEdit) -> None:
     """Cover each name that does not exist alone (RFC 4470 section 3)."""
     for name in edit.owners(RdataType.NSEC):
-        _put(edit, name, RdataType.NSEC, f"\\000.{name} {_types_of(edit, name)}")
+        _put(edit, name, RdataType.NSEC, f"\\000.{name} {edit.nsec_types(name)}")
     for denied, before in BEFORE.items():
         behind = edit.name("+" if denied == "*" else f"{denied}-")
         _put(edit, edit.name(before), RdataType.NSEC, f"{behind} RRSIG NSEC")

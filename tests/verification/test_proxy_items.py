@@ -1,8 +1,9 @@
 """Items about proxies: one that is right fails none, and each fault of one fails exactly the items that name it."""
 
+import ipaddress
 import random
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from dnsrig.items.proxy import p_failure_cache, p_ttl
 from dnsrig.items.proxy.p_names import longest
 from dnsrig.servers.resolvers.registry import found_resolvers, resolver_driver
 from dnsrig.servers.resolvers.settings import Forwarder, ResolverSettings
+from dnsrig.servers.resolvers.unbound import UnboundForwarder
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.deviations import deviating_items
 from dnsrig.verification.exchange import Endpoint
@@ -25,7 +27,7 @@ from dnsrig.verification.queries import Query
 from dnsrig.verification.runner import run_items
 from dnsrig.verification.stopping import pause
 from dnsrig.verification.subjects.proxy import ProxySubject
-from dnsrig.verification.upstream import names
+from dnsrig.verification.upstream import answering, names
 from dnsrig.verification.upstream.server import Upstream
 from dnsrig.verification.verdicts import Outcome, passed
 from matrix_record import keep
@@ -69,6 +71,11 @@ what it does not do, and passes no client subnets on."""
 USUAL = [known for known in items("proxy") if not known.item.is_slow]
 ALL = {known.item.id for known in USUAL}
 SERVERS = ("relay", "dnsmasq", "dnsdist", "unbound-forwarder")
+KEPT_BACK = (
+    *("10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.2.0/24"),
+    *("192.168.0.0/16", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32", "fc00::/7", "fe80::/10"),
+)
+"""Addresses that protection against rebinding takes out of responses."""
 Outcomes = Mapping[str, tuple[str, str]]
 
 
@@ -269,3 +276,49 @@ def test_without_a_proxy_nothing_is_accused() -> None:
         direct = Asker(upstream.endpoint)
         results = run_items(USUAL, ProxySubject(direct, upstream, direct=direct).without())
     assert {one.item.id: one.outcome for one in results if str(one.outcome.verdict) == "fail"} == {}
+
+
+class StalesAtOnce(UnboundForwarder):
+    """Unbound that gives what has expired at once, with a TTL of 30 s, and asks behind that (RFC 8767 section 5)."""
+
+    def render(self) -> dict[str, str]:
+        return {name: text + "\nserver:\n    serve-expired: yes\n" for name, text in super().render().items()}
+
+
+class AsksByTcp(UnboundForwarder):
+    """Unbound that asks its upstream by TCP alone."""
+
+    def render(self) -> dict[str, str]:
+        return {name: text + "\nserver:\n    tcp-upstream: yes\n" for name, text in super().render().items()}
+
+
+@pytest.mark.parametrize(
+    ("kind", "ids", "verdict"),
+    [
+        (StalesAtOnce, ("P-ttl",), "pass"),
+        (AsksByTcp, ("P-id", "P-port", "P-forged", "P-garbage-upstream"), "not_applicable"),
+        (AsksByTcp, ("P-tcp-parts", "P-parallel"), "pass"),
+    ],
+)
+def test_proxies_that_are_set_up_otherwise_are_right_too(
+    kind: type[UnboundForwarder], ids: Sequence[str], verdict: str, tmp_path: Path
+) -> None:
+    if kind.find() is None:
+        pytest.skip(f"{kind.title} is not installed: install the Debian package {kind.package}")
+    with Upstream() as upstream:
+        forwarder = Forwarder(upstream.endpoint.address, upstream.endpoint.port)
+        with kind(ResolverSettings(forwarders=(forwarder,)), tmp_path) as server:
+            asker = Asker(Endpoint(*server.address), udp_waits_s=LONG_WAITS_S, tcp_wait_s=LONG_WAITS_S[-1])
+            results = run_items(chosen("proxy", ids), ProxySubject(asker, upstream))
+    assert {one.item.id: str(one.outcome.verdict) for one in results} == dict.fromkeys(ids, verdict), [
+        one.outcome.reason for one in results
+    ]
+
+
+@pytest.mark.parametrize("kind", [RdataType.A, RdataType.AAAA])
+def test_protection_against_rebinding_finds_nothing_in_the_usual_answers(kind: RdataType) -> None:
+    """Dnsmasq (stop-dns-rebind), and lists of addresses for Unbound, take those for documentation for private ones."""
+    texts = (answering.DATA[kind], *answering.MANY_DATA[kind], answering.FORGED_ADDRESS)
+    kept_back = [ipaddress.ip_network(one) for one in KEPT_BACK]
+    for address in map(ipaddress.ip_address, texts):
+        assert not [network for network in kept_back if address.version == network.version and address in network]

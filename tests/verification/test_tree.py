@@ -1,5 +1,6 @@
 """The tree without resolvers: what is made, what is answered, what is seen."""
 
+import re
 import socket
 import threading
 from pathlib import Path
@@ -27,6 +28,7 @@ from dnsrig.verification.tree.cases import BOGUS
 from dnsrig.verification.tree.making import STEPS_TO_MAKE, Tree, make_tree
 from dnsrig.verification.tree.plan import PLANS
 from dnsrig.verification.tree.serve import STEPS, TreeServer, prepare_tree, serve_tree
+from dnsrig.verification.tree.zones_spoofing import FORGED_HOST
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +56,13 @@ def ask(server: TreeServer, name: str, rtype: RdataType, *, do: bool = True) -> 
 
 def types(section: list[dns.rrset.RRset]) -> list[RdataType]:
     return [rrset.rdtype for rrset in section]
+
+
+def test_no_address_is_one_that_lists_of_private_ones_have(tree: Tree) -> None:
+    """Unbound with the `private-address` lists in use takes those for documentation (RFC 5737, RFC 3849) out too."""
+    kept_back = re.compile(r"\b(192\.0\.2|198\.51\.100|203\.0\.113)\.\d|2001:db8:", re.IGNORECASE)
+    texts = {zone.plan.name: zone.path.read_text() for zone in tree.zones} | {"forged": FORGED_HOST}
+    assert [name for name, text in texts.items() if kept_back.search(text)] == []
 
 
 def test_names_are_unique_and_items_known() -> None:

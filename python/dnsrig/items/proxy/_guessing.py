@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dns.rdatatype import RdataType
 
 from dnsrig.items._chance import pattern, relation
-from dnsrig.items.proxy._through import changed, differences, no_difference
+from dnsrig.items.proxy._through import by_tcp_alone, changed, differences, no_difference
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.proxy import ProxySubject
 from dnsrig.verification.transparency import owner_differences
@@ -39,6 +39,7 @@ def _check(
     subject: ProxySubject, number_of: Callable[[Forwarded], int], follows: Callable[[list[Forwarded]], str]
 ) -> Outcome:
     seen: list[Forwarded] = []
+    forwarded: list[Forwarded] = []
     for _ in range(QUERIES):
         through = subject.ask(Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, rd=True, payload=None))
         if through.client.message is None:
@@ -46,11 +47,12 @@ def _check(
         found = differences(through, no_difference, owner_differences)
         if found:
             return changed(through, found)
+        forwarded += through.forwarded
         # What is sent once more because nothing came back may have the same ID and port.
         sent = {(id_of(one), one.source.port): one for one in reversed(through.forwarded) if one.transport == "udp"}
         seen += reversed(sent.values())
     if len(seen) < QUERIES // 2:
-        return inconclusive(f"The upstream got {len(seen)} of {QUERIES} queries by UDP.")
+        return by_tcp_alone(forwarded) or inconclusive(f"The upstream got {len(seen)} of {QUERIES} queries by UDP.")
     numbers = [number_of(one) for one in seen]
     shown = Evidence("at the upstream, in this order", " ".join(str(number) for number in numbers))
     said = pattern(numbers) or follows(seen)

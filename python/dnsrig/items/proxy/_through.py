@@ -13,7 +13,7 @@ from dnsrig.verification.subjects.proxy import ProxySubject, Through
 from dnsrig.verification.transparency import records, without_dnssec
 from dnsrig.verification.upstream import names
 from dnsrig.verification.upstream.server import Forwarded
-from dnsrig.verification.verdicts import Evidence, Outcome, failed
+from dnsrig.verification.verdicts import Evidence, Outcome, failed, not_applicable
 
 Differ = Callable[[dns.message.Message, dns.message.Message], list[str]]
 """Says, as clauses, how the message that came out differs from the one that went in."""
@@ -37,8 +37,16 @@ def lost(subject: ProxySubject, through: Through) -> Outcome | None:
         return subject.unanswered(through)
     if through.upstream is None:
         rcode = dns.rcode.to_text(through.client.rcode or dns.rcode.NOERROR)
-        return failed(f"The proxy answers {rcode} without having asked its upstream.", through.client)
+        asked = f"{through.client.query.name} {through.client.query.rtype.name}"
+        return failed(f"The proxy answers {asked} with {rcode} without having asked its upstream.", through.client)
     return None
+
+
+def by_tcp_alone(forwarded: Sequence[Forwarded]) -> Outcome | None:
+    """Say that items about datagrams have none to look at: some proxies ask their upstream by TCP, as they are told."""
+    if {one.transport for one in forwarded} != {"tcp"}:
+        return None
+    return not_applicable("The proxy asks its upstream by TCP alone, and this is about UDP.")
 
 
 def differences(through: Through, of_query: Differ, of_response: Differ) -> list[str]:

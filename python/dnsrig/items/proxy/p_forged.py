@@ -2,12 +2,13 @@
 
 from dns.rdatatype import RdataType
 
-from dnsrig.items.proxy._through import at_upstream
+from dnsrig.items.proxy._through import at_upstream, by_tcp_alone
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.proxy import ProxySubject
 from dnsrig.verification.upstream import names
 from dnsrig.verification.upstream.answering import FORGED_ADDRESS
+from dnsrig.verification.upstream.server import Forwarded
 from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed
 
 FORGERIES = {
@@ -45,7 +46,8 @@ ITEM = Item(
 
 def check(subject: ProxySubject) -> Outcome:
     """Ask for what is forged."""
-    tried = []
+    tried: list[str] = []
+    forwarded: list[Forwarded] = []
     for what, said in FORGERIES.items():
         through = subject.ask(Query(name=names.fresh(what), rtype=RdataType.A, rd=True, payload=None))
         message = through.client.message
@@ -53,9 +55,10 @@ def check(subject: ProxySubject) -> Outcome:
         if FORGED_ADDRESS in given:
             reason = f"A forged response with {said} comes to the client as if the upstream had sent it."
             return failed(reason, through.client, *at_upstream(through.upstream))
+        forwarded += through.forwarded
         was_sent = subject.upstream is not None and what in subject.upstream.forged
         if was_sent and any(one.transport == "udp" for one in through.forwarded):
             tried.append(said)
     if not tried:
-        return inconclusive("The upstream was not asked by UDP.")
+        return by_tcp_alone(forwarded) or inconclusive("The upstream was not asked by UDP.")
     return passed(f"Forged responses with {', '.join(tried)} are not taken.")

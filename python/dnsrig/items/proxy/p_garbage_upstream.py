@@ -3,12 +3,14 @@
 from dns.rdatatype import RdataType
 
 from dnsrig.items._garbage import still_answers
+from dnsrig.items.proxy._through import by_tcp_alone
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.proxy import ProxySubject, Through
 from dnsrig.verification.upstream import names
 from dnsrig.verification.upstream.garbling import KINDS
 from dnsrig.verification.upstream.questions import plain_query
+from dnsrig.verification.upstream.server import Forwarded
 from dnsrig.verification.verdicts import Evidence, Outcome, Severity, inconclusive, passed
 
 TIMES, GAP_S, WAIT_S = 2, 0.02, 0.15
@@ -39,10 +41,13 @@ def check(subject: ProxySubject) -> Outcome:
     if before.response is None:
         return subject.unanswered(Through(before, subject.seen(before.query.name)))
     after, unseen = before, []
+    forwarded: list[Forwarded] = []
     for kind, words in enumerate(KINDS):
         queries = [_query(kind) for _ in range(TIMES)]
         subject.asker.udp_in_a_row(queries, GAP_S, WAIT_S)
-        sent = [one for query in queries for one in subject.seen(query.name) if one.transport == "udp"]
+        came = [one for query in queries for one in subject.seen(query.name)]
+        forwarded += came
+        sent = [one for one in came if one.transport == "udp"]
         if not sent:
             unseen.append(words)
             continue
@@ -53,7 +58,8 @@ def check(subject: ProxySubject) -> Outcome:
             return found
         after = found
     if unseen:
-        return inconclusive(f"The queries that have {unseen[0]} as response did not come to the upstream.", after)
+        said = f"The queries that have {unseen[0]} as response did not come to the upstream."
+        return by_tcp_alone(forwarded) or inconclusive(said, after)
     return passed(f"The proxy answers after each of {len(KINDS)} kinds.", after)
 
 

@@ -56,5 +56,6 @@ def _trouble(wire: bytes, key: dns.tsig.Key, request_mac: bytes | None = b"") ->
     try:
         message = dns.message.from_wire(wire, keyring=key, request_mac=request_mac or b"")
     except (dns.exception.DNSException, ValueError) as error:
-        return str(error) or type(error).__name__
+        # dnspython breaks its lines, and ends them as sentences.
+        return " ".join(str(error).split()).rstrip(".") or type(error).__name__
     return "" if message.had_tsig else "it has no TSIG"

@@ -3,6 +3,7 @@
 from dns.rdatatype import RdataType
 
 from dnsrig.items.resolver._sizes import large_query, none_so_large
+from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
@@ -52,7 +53,7 @@ def check(subject: ResolverSubject) -> Outcome:
     if by_udp.message is None:
         return subject.unanswered(by_udp)
     if by_udp.octets <= OLD_LIMIT:
-        return failed(f"By UDP with a payload size of 4096 a response of {by_udp.octets} octets comes.", by_udp)
+        return _too_small(subject, by_udp)
     if by_udp.message.edns < 0:
         return failed("The response has no OPT record, though the query had one.", by_udp)
     small = subject.asker.udp(large_query(question, OLD_LIMIT))
@@ -70,6 +71,20 @@ def check(subject: ResolverSubject) -> Outcome:
     return _unsigned(subject) or passed(
         f"A response of {by_udp.octets} octets comes by UDP, and by TCP to a client that takes 512.", by_udp, small
     )
+
+
+def _too_small(subject: ResolverSubject, by_udp: Exchange) -> Outcome:
+    """Say what came in place of a response that the client had room for."""
+    if not by_udp.is_truncated:
+        return failed(f"By UDP with a payload size of 4096 a response of {by_udp.octets} octets comes.", by_udp)
+    by_tcp = subject.asker.tcp(by_udp.query)
+    if by_tcp.message is None:
+        return failed("By UDP with a payload size of 4096 TC comes, and by TCP no response.", by_udp, by_tcp)
+    reason = (
+        f"By UDP with a payload size of 4096 TC comes, though the response has {by_tcp.octets} octets by TCP: the "
+        f"resolver gives no more than {OLD_LIMIT} by UDP, or less."
+    )
+    return failed(reason, by_udp, by_tcp)
 
 
 def _unsigned(subject: ResolverSubject) -> Outcome | None:

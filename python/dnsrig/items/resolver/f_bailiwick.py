@@ -29,7 +29,7 @@ ITEM = Item(
     ),
     dig=(
         "dig @{server} -p {port} any.answer.bailiwick.unsigned. A +noedns",
-        "dig @{server} -p {port} any.victim.unsigned. A +noedns   # not 192.0.2.66",
+        "dig @{server} -p {port} any.victim.unsigned. A +noedns   # not 198.18.2.66",
     ),
     needs=("upstream",),
     faults=("believes-other-zones", "takes-any-name"),

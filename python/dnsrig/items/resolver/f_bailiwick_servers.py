@@ -23,7 +23,7 @@ ITEM = Item(
     ),
     dig=(
         "dig @{server} -p {port} any.servers.bailiwick.unsigned. A +noedns",
-        "dig @{server} -p {port} any.hijacked.unsigned. A +noedns   # not 192.0.2.66",
+        "dig @{server} -p {port} any.hijacked.unsigned. A +noedns   # not 198.18.2.66",
     ),
     needs=("upstream",),
     faults=("believes-other-servers", "takes-any-delegation"),

@@ -40,7 +40,7 @@ ITEM = Item(
         "signatures with those that the zone has."
     ),
     dig=(
-        "dig @{server} -p {port} www.secure.nsec. A +noedns   # 192.0.2.80",
+        "dig @{server} -p {port} www.secure.nsec. A +noedns   # 198.18.2.80",
         "dig @{server} -p {port} large1220.secure.nsec. TXT +dnssec +tcp",
     ),
     needs=("upstream",),

@@ -23,7 +23,7 @@ ITEM = Item(
         "The server of a signed zone gives its DNAME record, with a right signature, and an alias that leads "
         "elsewhere. The response to a name below has not the address that is there."
     ),
-    dig=("dig @{server} -p {port} any.tree.misdirected.nsec. A   # not 192.0.2.66",),
+    dig=("dig @{server} -p {port} any.tree.misdirected.nsec. A   # not 198.18.2.66",),
     needs=("upstream",),
     faults=("believes-any-alias", "takes-any-alias"),
 )

@@ -18,7 +18,7 @@ ITEM = Item(
         "class "
         "CH in the question; the name has not the forged address."
     ),
-    dig=("dig @{server} -p {port} any.fresh.spoof-class.unsigned. A +noedns   # not 192.0.2.66",),
+    dig=("dig @{server} -p {port} any.fresh.spoof-class.unsigned. A +noedns   # not 198.18.2.66",),
     needs=("upstream",),
     faults=("believes-other-classes", "takes-any-question"),
 )

@@ -20,7 +20,7 @@ ITEM = Item(
         "client cookie; the address in the answer is the right one, or there is none. Where no query has a cookie "
         "it does not apply."
     ),
-    dig=(f"dig @{{server}} -p {{port}} any.fresh.{FORGED} A +noedns   # not 192.0.2.66",),
+    dig=(f"dig @{{server}} -p {{port}} any.fresh.{FORGED} A +noedns   # not 198.18.2.66",),
     needs=("upstream", "seen"),
     faults=("takes-any-cookie",),
 )

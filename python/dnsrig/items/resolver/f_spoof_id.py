@@ -18,7 +18,7 @@ ITEM = Item(
         "ones; the "
         "address in the answer is the right one, or there is none."
     ),
-    dig=("dig @{server} -p {port} any.fresh.spoof-id.unsigned. A +noedns   # not 192.0.2.66",),
+    dig=("dig @{server} -p {port} any.fresh.spoof-id.unsigned. A +noedns   # not 198.18.2.66",),
     needs=("upstream",),
     faults=("believes-other-ids", "takes-any-id"),
 )

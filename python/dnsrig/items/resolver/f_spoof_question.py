@@ -22,7 +22,7 @@ ITEM = Item(
         "in the question; neither the name nor the one that they tell of has the forged address."
     ),
     dig=(
-        "dig @{server} -p {port} any.fresh.spoof-name.unsigned. A +noedns   # not 192.0.2.66",
+        "dig @{server} -p {port} any.fresh.spoof-name.unsigned. A +noedns   # not 198.18.2.66",
         "dig @{server} -p {port} any.fresh.spoof-type.unsigned. A +noedns",
     ),
     needs=("upstream",),

@@ -22,7 +22,7 @@ ITEM = Item(
         "they come from: another address, and another port."
     ),
     dig=(
-        "dig @{server} -p {port} any.fresh.spoof-address.unsigned. A +noedns   # not 192.0.2.66",
+        "dig @{server} -p {port} any.fresh.spoof-address.unsigned. A +noedns   # not 198.18.2.66",
         "dig @{server} -p {port} any.fresh.spoof-port.unsigned. A +noedns",
     ),
     needs=("upstream",),

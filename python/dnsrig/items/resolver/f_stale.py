@@ -49,7 +49,7 @@ def check(subject: ResolverSubject) -> Outcome:
     first = [ask_plainly(subject, name) for name in names]
     ttls = [_ttl(exchange) for exchange in first]
     if any(ttl is None or ttl > SHORT_TTL_S for ttl in ttls):
-        return inconclusive(f"Names are not answered with their TTL of {SHORT_TTL_S} s at first.", *first)
+        return inconclusive(f"Names are not answered with their TTL of {SHORT_TTL_S} s at first (see F-ttl).", *first)
     asked = len(_seen(subject, names))
     pause(SHORT_TTL_S + SPARE_S)
     later = [ask_plainly(subject, name) for name in names]

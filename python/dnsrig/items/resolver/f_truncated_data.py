@@ -14,7 +14,7 @@ ITEM = Item(
     severity=Severity.ERROR,
     consequence="Incomplete RRsets go into the cache, and fragments that were replaced on the way are believed.",
     procedure=("A server gives a wrong address with TC by UDP, and the right one by TCP."),
-    dig=("dig @{server} -p {port} any.fresh.spoof-truncated.unsigned. A +noedns   # not 192.0.2.66",),
+    dig=("dig @{server} -p {port} any.fresh.spoof-truncated.unsigned. A +noedns   # not 198.18.2.66",),
     needs=("upstream",),
     faults=("believes-truncated-data", "takes-truncated"),
 )

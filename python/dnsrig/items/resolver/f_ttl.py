@@ -1,14 +1,17 @@
 """F-ttl: TTLs no longer than the zone's."""
 
+import dns.name
 import dns.rrset
 from dns.rdatatype import RdataType
 
+from dnsrig.items.resolver._forged import ask_plainly, fresh_in
 from dnsrig.items.resolver._published import published
-from dnsrig.items.resolver._usual import PROCEDURE, check_usual
+from dnsrig.items.resolver._usual import PROCEDURE, judged, usual_responses
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
 from dnsrig.verification.signatures import signed_rrsets
 from dnsrig.verification.subjects.resolver import ResolverSubject
+from dnsrig.verification.tree.zones_ttls import SHORT, SHORT_TTL_S
 from dnsrig.verification.verdicts import Outcome, Severity
 
 ITEM = Item(
@@ -23,22 +26,35 @@ ITEM = Item(
     + (
         "In each response, no RRset of the answer section, and no SOA record of the authority section, has a longer "
         "TTL than in the zone, or than the original TTL of its signature where the zone is not the rig's. Denials of "
-        "the rig's zones have no longer one than the SOA record's MINIMUM either, as their servers give them."
+        "the rig's zones have no longer one than the SOA record's MINIMUM either, as their servers give them. In the "
+        f"rig's tree, a name and a denial with a TTL of {SHORT_TTL_S} s are asked for too: a least TTL that is set in "
+        "the resolver shows there."
     ),
-    dig=("dig @{server} -p {port} www.control.nsec. A +noedns",),
+    dig=(
+        "dig @{server} -p {port} www.control.nsec. A +noedns",
+        f"dig @{{server}} -p {{port}} any.fresh.{SHORT} A +noedns",
+    ),
     needs=("names",),
-    faults=("gives-soa-ttl", "raises-all-ttls"),
+    faults=("gives-soa-ttl", "raises-all-ttls", "raises-short-ttls"),
 )
 
 
 def check(subject: ResolverSubject) -> Outcome:
-    """Look at the TTLs of each usual response."""
-    return check_usual(
-        subject,
-        lambda exchange: _complaint(subject, exchange),
-        "no TTL is longer than the zone's",
-        of=lambda exchange: exchange.message is not None,
-    )
+    """Look at the TTLs of each usual response, and at short ones."""
+    exchanges = [*usual_responses(subject), *_short_ones(subject)]
+    if not exchanges:
+        return subject.unanswered(subject.plain_control)
+    found = [(exchange, _complaint(subject, exchange)) for exchange in exchanges]
+    return judged(found, "no TTL is longer than the zone's")
+
+
+def _short_ones(subject: ResolverSubject) -> list[Exchange]:
+    """Ask for what has a TTL of seconds: the usual names' are as long as what resolvers raise shorter ones to."""
+    if subject.tree is None:
+        return []
+    absent = subject.fresh_name(dns.name.from_text(SHORT))
+    asked = [ask_plainly(subject, name) for name in (fresh_in(subject, SHORT), absent)]
+    return [exchange for exchange in asked if exchange.message is not None]
 
 
 def _complaint(subject: ResolverSubject, exchange: Exchange) -> str:

@@ -37,7 +37,14 @@ ITEM = Item(
     ),
     dig=(f"dig @{{server}} -p {{port}} any.fresh.{SHORT} A +noedns   # again and again",),
     needs=("upstream", "seen"),
-    faults=("never-ages", "keeps-expired", "keeps-denials", "keeps-denials-too-long", "raises-all-ttls"),
+    faults=(
+        "never-ages",
+        "keeps-expired",
+        "keeps-denials",
+        "keeps-denials-too-long",
+        "raises-all-ttls",
+        "raises-short-ttls",
+    ),
 )
 
 

@@ -35,7 +35,7 @@ ITEM = Item(
     ),
     dig=(
         "dig @{server} -p {port} unsigned-any.denies-all.nsec. A +dnssec +cd",
-        "dig @{server} -p {port} any.denies-all.nsec. A +dnssec   # 192.0.2.85, not NXDOMAIN",
+        "dig @{server} -p {port} any.denies-all.nsec. A +dnssec   # 198.18.2.85, not NXDOMAIN",
     ),
     needs=("upstream", "validates"),
     faults=("denies-beside-bogus",),

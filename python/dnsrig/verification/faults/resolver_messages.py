@@ -14,6 +14,8 @@ from dnsrig.verification.faults.changes import changing, dropping, is_denial, re
 from dnsrig.verification.faults.fault import Change, Fault, Passage, unchanged_if_unreadable, wire_of
 
 LONGEST_TTL = 2**31 - 1
+LEAST_TTL_S = 60
+"""As resolvers may be set up to have (cache-min-ttl); most of the tree's records have it anyway."""
 SOA_TTL_S = 300
 """Of SOA records in the tree, whose MINIMUM is less."""
 PAYLOAD = 1232
@@ -42,6 +44,11 @@ def _flags(*, on: int = 0, off: int = 0) -> Edit:
 def _raise_ttls(answer: dns.message.Message) -> None:
     for rrset in (*answer.answer, *answer.authority):
         rrset.ttl = LONGEST_TTL
+
+
+def _raise_short_ttls(answer: dns.message.Message) -> None:
+    for rrset in (*answer.answer, *answer.authority):
+        rrset.ttl = max(rrset.ttl, LEAST_TTL_S)
 
 
 def _give_soa_ttl(answer: dns.message.Message) -> None:
@@ -191,6 +198,7 @@ _RESPONSES: tuple[tuple[str, str, Change], ...] = (
     ("forgets-recursion-desired", "clears RD in responses", changing(_flags(off=dns.flags.RD))),
     ("claims-authority", "sets AA in responses", changing(_flags(on=dns.flags.AA))),
     ("raises-all-ttls", "gives every record the longest TTL", changing(_raise_ttls)),
+    ("raises-short-ttls", f"gives no TTL below {LEAST_TTL_S} s", changing(_raise_short_ttls)),
     ("gives-soa-ttl", "gives denials the TTL that the SOA record itself has", changing(_give_soa_ttl)),
     (
         "redirects-missing-names",

@@ -42,7 +42,7 @@ class RollingRoot:
             f". SOA ns1. hostmaster. 1 3600 600 1209600 {TTL_S}",
             ". NS ns1.",
             f"ns1. A {address}",
-            *(f"h{number}. A 192.0.2.{number}" for number in range(HOSTS)),
+            *(f"h{number}. A 198.18.2.{number}" for number in range(HOSTS)),
         ]
         zone = dns.zone.from_text("\n".join(lines), dns.name.root, relativize=False)
         sign_by_hand(ZoneEdit(zone, dns.name.root, ZoneKeys(self.anchors[0], self._zsk), self.times_s))

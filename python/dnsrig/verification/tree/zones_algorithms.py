@@ -70,7 +70,7 @@ def _item_of(right: tuple[Status, ...]) -> str:
 
 def _change(edit: ZoneEdit) -> None:
     """Change the data, so that their signature is well-formed and wrong."""
-    edit.put(edit.name("changed"), RdataType.A, ["192.0.2.66"])
+    edit.put(edit.name("changed"), RdataType.A, ["198.18.2.66"])
 
 
 def _algorithm(number: int, right: tuple[Status, ...]) -> ZonePlan:
@@ -87,7 +87,7 @@ def _algorithm(number: int, right: tuple[Status, ...]) -> ZonePlan:
         what=what,
         algorithm=number,
         chain="nsec3" if number == Algorithm.RSASHA1NSEC3SHA1 else "nsec",
-        records=(*USUAL, "changed IN A 192.0.2.85"),
+        records=(*USUAL, "changed IN A 198.18.2.85"),
         edit=_change,
         cases=(Case(name="www", right=right, what=what, item=_item_of(right)), changed),
     )

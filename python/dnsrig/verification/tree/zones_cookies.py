@@ -70,7 +70,7 @@ def _plan(name: str, misbehaviour: Misbehaviour) -> ZonePlan:
         name=name,
         what=f"its server {misbehaviour.does}",
         chain="",
-        records=("*.fresh IN A 192.0.2.85",),
+        records=("*.fresh IN A 198.18.2.85",),
         servers=(WITH_COOKIES,),
         bound=(Bound(misbehaviour, name, frozenset({WITH_COOKIES})),),
     )

@@ -108,7 +108,7 @@ PLANS = (
         name="keytrap.nsec.",
         what=f"{TRAP_KEYS + 1} keys of one tag, and {TRAP_SIGNATURES} signatures that none of them made",
         algorithm=RSASHA256,
-        records=tuple(f"{name} IN A 192.0.2.86" for name in TRAP_NAMES),
+        records=tuple(f"{name} IN A 198.18.2.86" for name in TRAP_NAMES),
         edit=_trap,
         cases=tuple(
             Case(name=name, right=BOGUS, what="many keys of one tag and many wrong signatures", item="F-keytrap")

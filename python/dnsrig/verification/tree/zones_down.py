@@ -45,7 +45,7 @@ PLANS = (
         name=GOES_DOWN,
         what=f"its server {_DOWN.does}",
         chain="",
-        records=(f"*.fresh {SHORT_TTL_S} IN A 192.0.2.85",),
+        records=(f"*.fresh {SHORT_TTL_S} IN A 198.18.2.85",),
         bound=(Bound(_DOWN, GOES_DOWN, frozenset({2})),),
     ),
 )

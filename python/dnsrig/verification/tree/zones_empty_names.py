@@ -16,7 +16,7 @@ MANY_LABELS = 24
 """More than resolvers ask for one by one (RFC 9156 section 2.3: 10)."""
 FEW = ".".join(f"e{number}" for number in range(EMPTY_LABELS))
 MANY = ".".join(f"m{number}" for number in range(MANY_LABELS))
-RECORDS = (f"*.fresh.{FEW} IN A 192.0.2.85", f"*.fresh.{MANY} IN A 192.0.2.85")
+RECORDS = (f"*.fresh.{FEW} IN A 198.18.2.85", f"*.fresh.{MANY} IN A 198.18.2.85")
 
 
 def _is_empty(scene: Scene) -> bool:

@@ -124,7 +124,7 @@ def _plan(
         name=name,
         what=what,
         chain="nsec3" if tld == "nsec3" else "nsec",
-        records=(*USUAL, f"*.{HOST} IN A 192.0.2.83", f"{REAL} IN A 192.0.2.84", "tree IN DNAME secure.nsec."),
+        records=(*USUAL, f"*.{HOST} IN A 198.18.2.83", f"{REAL} IN A 198.18.2.84", "tree IN DNAME secure.nsec."),
         cases=(Case(name=asked, right=BOGUS, what=f"{what} ({tld.upper()})", item=item),),
         bound=(Bound(misbehaviour, name, servers, "" if servers == {1} else only),),
     )
@@ -244,7 +244,7 @@ def _fresh(name: str, what: str, change: Change) -> ZonePlan:
         name=name,
         what=what,
         chain="nsec3" if name.endswith(".nsec3.") else "nsec",
-        records=(*USUAL, "*.fresh IN A 192.0.2.86"),
+        records=(*USUAL, "*.fresh IN A 198.18.2.86"),
         bound=(Bound(misbehaviour, f"fresh.{name}", frozenset({2})),),
     )
 

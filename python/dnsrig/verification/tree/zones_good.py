@@ -8,14 +8,14 @@ from dnsrig.verification.tree.cases import INSECURE, Case, ZonePlan
 
 FRESH_HOSTS = 400
 """Hosts `h0` and so on, for items that need a name that the resolver has not in its cache."""
-HOST = "192.0.2.80"
+HOST = "198.18.2.80"
 USUAL = (
     f"www IN A {HOST}",
-    "www IN AAAA 2001:db8::80",
+    "www IN AAAA 2001:2::80",
     '@ IN TXT "a zone of dnsrig\'s private tree"',
-    "*.wild IN A 192.0.2.81",
+    "*.wild IN A 198.18.2.81",
     "*.wildalias IN CNAME www",
-    "leaf.empty IN A 192.0.2.82",
+    "leaf.empty IN A 198.18.2.82",
     "alias IN CNAME www",
 )
 """What most zones have."""
@@ -88,7 +88,7 @@ PLANS = (
             *large_text("large4000", 3400),
             f'large4000 IN TXT "{"x" * 67}"',
             "tree IN DNAME secure.nsec3.",
-            *(f"h{number} IN A 192.0.2.{number % 250}" for number in range(FRESH_HOSTS)),
+            *(f"h{number} IN A 198.18.2.{number % 250}" for number in range(FRESH_HOSTS)),
         ),
         cases=(
             *_negatives("nsec"),

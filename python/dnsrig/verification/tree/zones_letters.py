@@ -34,14 +34,14 @@ PLANS = (
         name=ZONE,
         what="right, with capitals in names that its data have",
         records=(
-            "www IN A 192.0.2.80",
+            "www IN A 198.18.2.80",
             "alias IN CNAME WwW.LeTTeRs.NSEC.",
             # Not the owner: names that are in a message before are compressed, and their capitals lost.
             "mail IN MX 10 WwW.LeTTeRs.NSEC.",
             "_dns._udp IN SRV 1 2 53 WwW.LeTTeRs.NSEC.",
             "pointer IN PTR WwW.LeTTeRs.NSEC.",
             "service IN HTTPS 1 WwW.LeTTeRs.NSEC. alpn=h2",
-            *(f"{name} IN A 192.0.2.82" for name in ("before", "between", "beyond")),
+            *(f"{name} IN A 198.18.2.82" for name in ("before", "between", "beyond")),
         ),
         edit=_write_next_names,
         cases=(

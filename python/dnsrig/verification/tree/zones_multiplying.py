@@ -69,7 +69,7 @@ def _plan(name: str, misbehaviour: Misbehaviour) -> ZonePlan:
         name=name,
         what=f"its server {misbehaviour.does}",
         chain="",
-        records=("*.fresh IN A 192.0.2.85", "*.a IN A 192.0.2.85", "*.b IN A 192.0.2.85", "* IN A 192.0.2.85"),
+        records=("*.fresh IN A 198.18.2.85", "*.a IN A 198.18.2.85", "*.b IN A 198.18.2.85", "* IN A 198.18.2.85"),
         bound=(Bound(misbehaviour, name, frozenset({2})),),
     )
 

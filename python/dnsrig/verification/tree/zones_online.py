@@ -22,7 +22,7 @@ EMPTY = "empty"
 NXNAME = "TYPE128"
 """Says that the name does not exist (RFC 9824 section 3.1)."""
 HASH_OCTETS = 20
-RECORDS = ("www IN A 192.0.2.80", "www IN AAAA 2001:db8::80", "leaf.empty IN A 192.0.2.82")
+RECORDS = ("www IN A 198.18.2.80", "www IN AAAA 2001:2::80", "leaf.empty IN A 198.18.2.82")
 
 
 def _put(edit: ZoneEdit, owner: dns.name.Name, rtype: RdataType, text: str) -> None:

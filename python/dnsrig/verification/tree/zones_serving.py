@@ -176,7 +176,7 @@ def _plan(
         name=zone,
         what=what,
         chain="nsec" if signed else "",
-        records=("*.fresh IN A 192.0.2.85", *USUAL),
+        records=("*.fresh IN A 198.18.2.85", *USUAL),
         servers=servers,
         cases=(Case(name="www", right=SECURE if signed else INSECURE, what=what, item=item),),
         bound=(Bound(misbehaviour, zone, wrong),),

@@ -24,8 +24,8 @@ def _spoil_www(edit: ZoneEdit) -> None:
 
 
 def _change_www(edit: ZoneEdit) -> None:
-    edit.put(edit.name("www"), RdataType.A, ["192.0.2.66"])
-    edit.put(edit.name("www"), RdataType.AAAA, ["2001:db8::66"])
+    edit.put(edit.name("www"), RdataType.A, ["198.18.2.66"])
+    edit.put(edit.name("www"), RdataType.AAAA, ["2001:2::66"])
 
 
 def _unsign_www(edit: ZoneEdit) -> None:
@@ -341,7 +341,7 @@ PLANS = (
     ZonePlan(
         name="control.nsec.",
         what="right, for finding out whether a resolver validates",
-        records=(*USUAL, "*.fresh IN A 192.0.2.85"),
+        records=(*USUAL, "*.fresh IN A 198.18.2.85"),
         cases=(Case(name="www", what="an address"),),
     ),
     ZonePlan(
@@ -353,7 +353,7 @@ PLANS = (
     ZonePlan(
         name="control-bogus.nsec.",
         what="names made from a wildcard with a wrong signature: as many bogus names as are asked for",
-        records=(*USUAL, "*.fresh IN A 192.0.2.85"),
+        records=(*USUAL, "*.fresh IN A 198.18.2.85"),
         edit=_spoil_fresh,
         cases=(
             Case(
@@ -365,7 +365,7 @@ PLANS = (
         name="control.unsigned.",
         what="not signed, for finding out whether a resolver resolves from the tree",
         chain="",
-        records=(*USUAL, "*.fresh IN A 192.0.2.85"),
+        records=(*USUAL, "*.fresh IN A 198.18.2.85"),
         cases=(Case(name="www", right=INSECURE, what="an address"),),
     ),
 )

@@ -13,7 +13,7 @@ from dnsrig.verification.tree.cases import ZonePlan
 from dnsrig.verification.tree.misbehaviour import Bound, Misbehaviour, Scene
 from dnsrig.verification.tree.zones_good import USUAL
 
-FORGED_HOST = "192.0.2.66"
+FORGED_HOST = "198.18.2.66"
 """The address in whatever is forged: where it shows, a forgery was believed."""
 FLOOD = 300
 """Forged messages with drawn IDs ahead of a response."""
@@ -204,7 +204,7 @@ def _spoofed(one: Misbehaviour) -> ZonePlan:
         name=zone,
         what=what,
         chain="",
-        records=("*.fresh IN A 192.0.2.85", *USUAL),
+        records=("*.fresh IN A 198.18.2.85", *USUAL),
         bound=(Bound(late, zone, frozenset({2})),),
     )
 
@@ -220,15 +220,15 @@ def _victim(name: str, what: str) -> ZonePlan:
         name=name,
         what=what,
         chain="",
-        records=("*.fresh IN A 192.0.2.85", "* IN A 192.0.2.85"),
+        records=("*.fresh IN A 198.18.2.85", "* IN A 198.18.2.85"),
         bound=(Bound(FORGER_SPEAKS, name, frozenset({FORGER})),),
     )
 
 
 PLANS = (
     *(_spoofed(one) for one in SPOOFED),
-    _teller("spoof-truncated.unsigned.", TRUNCATES_FORGED, ("*.fresh IN A 192.0.2.85", *USUAL)),
-    _teller(BAILIWICK, LEAVES_BAILIWICK, tuple(f"*.{section} IN A 192.0.2.85" for section in SECTIONS)),
+    _teller("spoof-truncated.unsigned.", TRUNCATES_FORGED, ("*.fresh IN A 198.18.2.85", *USUAL)),
+    _teller(BAILIWICK, LEAVES_BAILIWICK, tuple(f"*.{section} IN A 198.18.2.85" for section in SECTIONS)),
     ZonePlan(
         name=MISDIRECTED,
         what=f"its server {MISDIRECTS.does}",
@@ -239,5 +239,5 @@ PLANS = (
     _victim(HIJACKED, "right; the server of another zone tells of its name server"),
     _victim(ABOVE, "right; the server of a zone below it tells of its name server"),
     # Of a server of its own: one that serves the parent zone too may tell of that.
-    _teller(BELOW, TELLS_OF_PARENT, ("*.fresh IN A 192.0.2.85",), server=3),
+    _teller(BELOW, TELLS_OF_PARENT, ("*.fresh IN A 198.18.2.85",), server=3),
 )

@@ -32,20 +32,20 @@ PLANS = (
     ZonePlan(
         name=RAISED,
         what=f"its server {RAISES.does}",
-        records=("*.fresh IN A 192.0.2.85",),
+        records=("*.fresh IN A 198.18.2.85",),
         bound=(Bound(RAISES, RAISED, frozenset({2})),),
     ),
     ZonePlan(
         name=ENDS_SOON,
         what="its TTLs are longer than its signatures are valid",
         validity_s=(-3600, VALID_S),
-        records=(f"*.fresh {LONG_TTL_S} IN A 192.0.2.85",),
+        records=(f"*.fresh {LONG_TTL_S} IN A 198.18.2.85",),
     ),
     ZonePlan(
         name=SHORT,
         what="right, with TTLs of some seconds, also of denials",
         chain="",
         minimum_s=SHORT_TTL_S,
-        records=(f"*.fresh {SHORT_TTL_S} IN A 192.0.2.85",),
+        records=(f"*.fresh {SHORT_TTL_S} IN A 198.18.2.85",),
     ),
 )

@@ -8,7 +8,7 @@ ZONE = "types.nsec."
 TYPED = f"all.{ZONE}"
 """The name that has them."""
 DATA = {
-    RdataType.HTTPS: '1 . alpn="h2,h3" ipv4hint=192.0.2.80',
+    RdataType.HTTPS: '1 . alpn="h2,h3" ipv4hint=198.18.2.80',
     RdataType.SVCB: "1 svc.types.nsec. port=853",
     RdataType.TLSA: f"3 1 1 {'ab' * 32}",
     RdataType.CAA: '0 issue "ca.example"',

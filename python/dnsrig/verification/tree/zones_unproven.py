@@ -51,7 +51,7 @@ PLANS = tuple(
         name=name,
         what=f"its server {DENIES_ALL.does}",
         chain="nsec3" if name.endswith("nsec3.") else "nsec",
-        records=("* IN A 192.0.2.85",),
+        records=("* IN A 198.18.2.85",),
         bound=(Bound(DENIES_ALL, name, frozenset({2})),),
     )
     for name in UNPROVEN

@@ -27,8 +27,8 @@ UNASSIGNED_OPTION = dns.edns.OptionType.make(65_001)
 OPTION_OCTETS = b"dnsrig"
 EXPLANATION = dns.edns.EDEOption(dns.edns.EDECode.NO_REACHABLE_AUTHORITY, "as the rig asks")
 DATA = {
-    RdataType.A: "192.0.2.53",
-    RdataType.AAAA: "2001:db8::53",
+    RdataType.A: "198.18.2.53",
+    RdataType.AAAA: "2001:2::53",
     RdataType.TXT: '"dnsrig" "" "Several Strings"',
     RdataType.MX: "10 Mail.Rig.example.",
     RdataType.NS: "ns.rig.example.",
@@ -40,7 +40,7 @@ DATA = {
     RdataType.NSEC3PARAM: "1 0 0 -",
     RdataType.TLSA: f"3 1 1 {'a5' * 32}",
     RdataType.SVCB: "1 svc.rig.example. alpn=h2",
-    RdataType.HTTPS: "1 . alpn=h2 port=8443 ipv4hint=192.0.2.53 ech=AAZkbnNyaWc= ipv6hint=2001:db8::53",
+    RdataType.HTTPS: "1 . alpn=h2 port=8443 ipv4hint=198.18.2.53 ech=AAZkbnNyaWc= ipv6hint=2001:2::53",
     RdataType.SRV: "0 0 53 ns.rig.example.",
     RdataType.PTR: "host.rig.example.",
     RdataType.NAPTR: '10 20 "u" "E2U+sip" "!^.*$!sip:info@rig.example!" .',
@@ -57,12 +57,12 @@ PRIVATE_DATA = {
     RdataType.AAAA: ("fd53::1", "fe80::53", "::1"),
 }
 MANY_DATA = {
-    RdataType.A: tuple(f"192.0.2.{host}" for host in range(101, 113)),
-    RdataType.AAAA: tuple(f"2001:db8::{host}" for host in range(101, 113)),
+    RdataType.A: tuple(f"198.18.2.{host}" for host in range(101, 113)),
+    RdataType.AAAA: tuple(f"2001:2::{host}" for host in range(101, 113)),
 }
 HOPS = (b"Hop1", b"Hop2", b"Hop3")
 """The labels of what the aliases of a chain point to, one after the other."""
-FORGED_ADDRESS = "203.0.113.66"
+FORGED_ADDRESS = "198.18.2.66"
 """What forged responses say; the right ones have `DATA`."""
 STRING_OCTETS = 255
 FEW_RECORDS_OCTETS, STRINGS = 16_384, 4

@@ -134,3 +134,42 @@ def test_failures_of_resolvers_are_known_by_what_the_item_says(item: str, server
     listed = known_deviations("resolver", server, version)
     assert why_known(listed, item, known) is not None
     assert why_known(listed, item, other) is None
+
+
+@pytest.mark.parametrize(
+    ("item", "server", "known", "other"),
+    [
+        (
+            "P-1",
+            "bind",
+            "In the query, CD is set; in the response, CD is cleared.",
+            "In the response, OPT is removed.",
+        ),
+        (
+            "P-authority",
+            "bind",
+            "In the response, rig.example. NS ns.rig.example. is missing in the authority section.",
+            "In the response, rig.example. SOA ns.rig.example. is missing in the authority section.",
+        ),
+        (
+            "P-known-options",
+            "powerdns-recursor",
+            "With an option of 700 octets: No response to x.plain.rig.example. A by UDP: none in 1 s.",
+            "With COOKIE: No response to x.plain.rig.example. A by UDP: none in 1 s.",
+        ),
+        (
+            "P-ad",
+            "dnsmasq",
+            "Asked for a second time, the response has another AD.",
+            "In the response, AD is set.",
+        ),
+    ],
+)
+def test_what_resolvers_do_as_forwarders_is_known_of_those_that_the_rig_did_not_start(
+    item: str, server: str, known: str, other: str
+) -> None:
+    version = {"bind": "9.18.49", "powerdns-recursor": "4.8.8", "dnsmasq": "2.90"}[server]
+    listed = known_deviations("proxy", server, version, is_of_rig=False)
+    assert why_known(listed, item, known) is not None
+    assert why_known(listed, item, other) is None
+    assert why_known(known_deviations("proxy", server, version), item, known) is None

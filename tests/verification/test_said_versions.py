@@ -28,6 +28,8 @@ from dnsrig.verification.said_version import SaidVersion, read_version, told_ver
         ("proxy", "dnsmasq-2.90", SaidVersion("dnsmasq", "2.90", "proxy")),
         ("proxy", "dnsdist 1.7.3", SaidVersion("dnsdist", "1.7.3", "proxy")),
         ("proxy", "unbound 1.17.1", SaidVersion("unbound-forwarder", "1.17.1", "proxy")),
+        ("proxy", "9.18.49-1~deb12u3-Debian", SaidVersion("bind", "9.18.49", "proxy")),
+        ("proxy", "PowerDNS Recursor 4.8.8 (built Jan 1)", SaidVersion("powerdns-recursor", "4.8.8", "proxy")),
     ],
 )
 def test_versions_as_resolvers_and_proxies_say_them(role: Role, text: str, expected: SaidVersion | None) -> None:

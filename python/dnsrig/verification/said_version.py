@@ -18,6 +18,7 @@ from dnsrig.verification.item import Role
 from dnsrig.verification.queries import Query
 
 BIND = re.compile(r"(?:bind )?(?P<version>9\.[0-9][0-9.]*)", re.IGNORECASE)
+RECURSOR = re.compile(r"powerdns recursor (?P<version>[0-9][0-9.]*)", re.IGNORECASE)
 UNBOUND = re.compile(r"unbound (?P<version>[0-9][0-9.]*)", re.IGNORECASE)
 PATTERNS: Mapping[Role, Mapping[str, re.Pattern[str]]] = {
     "authoritative": {
@@ -28,7 +29,7 @@ PATTERNS: Mapping[Role, Mapping[str, re.Pattern[str]]] = {
     },
     "resolver": {
         "unbound": UNBOUND,
-        "powerdns-recursor": re.compile(r"powerdns recursor (?P<version>[0-9][0-9.]*)", re.IGNORECASE),
+        "powerdns-recursor": RECURSOR,
         "knot-resolver": re.compile(r"knot resolver (?P<version>[0-9][0-9.]*)", re.IGNORECASE),
         "bind": BIND,
     },
@@ -36,6 +37,8 @@ PATTERNS: Mapping[Role, Mapping[str, re.Pattern[str]]] = {
         "dnsmasq": re.compile(r"dnsmasq[- ](?P<version>[0-9][0-9.]*)", re.IGNORECASE),
         "dnsdist": re.compile(r"dnsdist (?P<version>[0-9][0-9.]*)", re.IGNORECASE),
         "unbound-forwarder": UNBOUND,
+        "powerdns-recursor": RECURSOR,
+        "bind": BIND,
     },
     "path": {},
 }
@@ -43,7 +46,7 @@ PATTERNS: Mapping[Role, Mapping[str, re.Pattern[str]]] = {
 EXAMPLES: Mapping[Role, str] = {
     "authoritative": "'NSD 4.6.1', 'BIND 9.18.28', 'Knot 3.2.6', 'PowerDNS 4.7.3'",
     "resolver": "'Unbound 1.17.1', 'BIND 9.18.28', 'Knot Resolver 5.6.0', 'PowerDNS Recursor 4.8.8'",
-    "proxy": "'dnsmasq 2.90', 'dnsdist 1.7.3', 'Unbound 1.17.1'",
+    "proxy": "'dnsmasq 2.90', 'dnsdist 1.7.3', 'Unbound 1.17.1', 'BIND 9.18.28', 'PowerDNS Recursor 4.8.8'",
     "path": "",
 }
 VERSION_BIND = dns.name.from_text("version.bind.")

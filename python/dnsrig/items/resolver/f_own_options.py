@@ -1,9 +1,13 @@
 """F-own-options: EDNS options of clients stay with the resolver."""
 
+from dataclasses import replace
+
 import dns.edns
+import dns.rcode
 from dns.rdatatype import RdataType
 
 from dnsrig.items.resolver._failures import list_of
+from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.resolver import UNSIGNED_FRESH, ResolverSubject
@@ -43,7 +47,10 @@ def check(subject: ResolverSubject) -> Outcome:
     tested = 0
     for what, option in OPTIONS:
         name = subject.fresh_name(UNSIGNED_FRESH)
-        exchange = subject.asker.ask(Query(name=name, rtype=RdataType.A, rd=True, options=(option,)))
+        query = Query(name=name, rtype=RdataType.A, rd=True, options=(option,))
+        exchange = subject.asker.ask(query)
+        if own := _own_cookie(exchange):
+            exchange = subject.asker.ask(replace(query, options=(own,)))
         seen = [*subject.seen_of(name)]
         tested += bool(seen)
         if any(_has(one.options, option) for one in seen):
@@ -54,6 +61,14 @@ def check(subject: ResolverSubject) -> Outcome:
     if tested < len(OPTIONS):
         return inconclusive(f"{len(OPTIONS) - tested} of {len(OPTIONS)} names did not come to the tree.", exchange)
     return passed(f"None of {len(OPTIONS)} options came to the tree's servers.", exchange)
+
+
+def _own_cookie(exchange: Exchange) -> dns.edns.Option | None:
+    """Give the cookie that the resolver wants to be asked with (RFC 7873 section 5.2.3); None where it wants none."""
+    if exchange.rcode != dns.rcode.BADCOOKIE or exchange.message is None:
+        return None
+    given = [one for one in exchange.message.options if one.otype == dns.edns.OptionType.COOKIE]
+    return next((one for one in given if len(one.to_wire() or b"") > len(COOKIE)), None)
 
 
 def _has(options: tuple[dns.edns.Option, ...], sent: dns.edns.Option) -> bool:

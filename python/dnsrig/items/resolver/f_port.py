@@ -1,10 +1,10 @@
 """F-port: random source ports."""
 
 from dnsrig.items._chance import pattern, relation
-from dnsrig.items.resolver._own_queries import QUERIES, own_queries
+from dnsrig.items.resolver._own_queries import own_queries, too_few
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.resolver import ResolverSubject
-from dnsrig.verification.verdicts import Evidence, Outcome, Severity, failed, inconclusive, passed
+from dnsrig.verification.verdicts import Evidence, Outcome, Severity, failed, passed
 
 ITEM = Item(
     id="F-port",
@@ -38,8 +38,8 @@ ITEM = Item(
 def check(subject: ResolverSubject) -> Outcome:
     """Look at many queries."""
     seen = own_queries(subject)
-    if len(seen) < QUERIES // 2:
-        return inconclusive(f"{len(seen)} queries for {QUERIES} names came to the tree by UDP.")
+    if (outcome := too_few(subject, seen)) is not None:
+        return outcome
     numbers = [one.source_port for one in seen]
     shown = Evidence("at the tree's servers, in this order", " ".join(str(number) for number in numbers))
     found = pattern(numbers) or relation([one.id for one in seen], numbers)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from dnsrig.items.resolver._own_queries import own_queries
+from dnsrig.items.resolver._own_queries import own_queries, too_few
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.verdicts import Evidence, Outcome, Severity, failed, inconclusive, not_applicable, passed
@@ -42,6 +42,8 @@ def check(subject: ResolverSubject) -> Outcome:
     if not capitals and letters:
         return not_applicable("The resolver asks in lower case: it does not use the case of letters against forgery.")
     if len(letters) < LETTERS:
+        if not letters and (outcome := too_few(subject, seen)) is not None:
+            return outcome
         return inconclusive(f"{len(letters)} letters came to the tree, which is too few.")
     shown = Evidence("names at the tree's servers", "\n".join(texts))
     share = capitals / len(letters)

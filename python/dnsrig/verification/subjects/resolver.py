@@ -23,7 +23,7 @@ from dnsrig.verification.subjects.known_names import RIG_NAMES, UNSIGNED, KnownN
 from dnsrig.verification.tree.cases import TableRow
 from dnsrig.verification.tree.making import Tree
 from dnsrig.verification.tree.seen import SeenQueries, SeenQuery
-from dnsrig.verification.tree.zones_good import FRESH_HOSTS
+from dnsrig.verification.tree.zones_good import FRESH_HOSTS, HOST
 from dnsrig.verification.verdicts import Outcome, failed, inconclusive
 
 CONTROL_FRESH = dns.name.from_text("fresh.control.nsec.")
@@ -185,6 +185,12 @@ class ResolverSubject:
         if self.tree is None:
             return f"The resolver does not resolve from the rig's tree; {POINT_AT_TREE}."
         exchange = self.plain_control
+        if exchange.rcode == dns.rcode.NOERROR and exchange.message is not None and not exchange.message.answer:
+            # Protection against rebinding answers so where it keeps addresses back.
+            said = (
+                f"The resolver answers {UNSIGNED} without its address {HOST}: it keeps that back, or does not resolve"
+            )
+            return f"{said} from the tree; {POINT_AT_TREE}."
         if exchange.message is not None and (exchange.rcode != dns.rcode.NOERROR or not exchange.message.answer):
             return f"The resolver does not find {UNSIGNED}, so it does not resolve from the tree; {POINT_AT_TREE}."
         return None

@@ -236,6 +236,7 @@ class TreeServer:
 
     async def _serve_connection(self, index: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         source = writer.get_extra_info("peername")
+        ended_s = 0.0
         try:
             with contextlib.suppress(asyncio.IncompleteReadError, TimeoutError, asyncio.CancelledError, OSError):
                 while True:
@@ -244,11 +245,24 @@ class TreeServer:
                     reply = self.respond(wire, "tcp", index, source)
                     if reply.response is None:
                         return
-                    await asyncio.sleep(reply.wrong.delay_s)
-                    writer.write(struct.pack("!H", len(reply.response)) + reply.response)
+                    framed = struct.pack("!H", len(reply.response)) + reply.response
+                    if reply.wrong.delay_s:
+                        # Others on the same connection do not wait for a slow one (RFC 7766 section 6.2.1.1).
+                        self._loop.call_later(reply.wrong.delay_s, _write, writer, framed)
+                        ended_s = max(ended_s, self._loop.time() + reply.wrong.delay_s)
+                        continue
+                    writer.write(framed)
                     await writer.drain()
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(ended_s - self._loop.time())
         finally:
             writer.close()
+
+
+def _write(writer: asyncio.StreamWriter, framed: bytes) -> None:
+    """Write what comes late, where the connection is still there."""
+    if not writer.is_closing():
+        writer.write(framed)
 
 
 class _Datagrams(asyncio.DatagramProtocol):

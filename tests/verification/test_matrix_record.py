@@ -18,6 +18,24 @@ def test_every_item_is_recorded_with_a_server_that_passes_it() -> None:
     assert not unseen, f"run the matrix without fault (CONTRIBUTING.md, To add an item): {', '.join(unseen)}"
 
 
+def test_no_pair_of_fault_and_server_is_untried() -> None:
+    servers, faults, tried = defaultdict(set), defaultdict(set), set()
+    for line in RECORD.read_text(encoding="utf-8").splitlines():
+        cell = json.loads(line)
+        part = cell["role"], cell["part"]
+        servers[part].add(cell["server"])
+        faults[part].add(cell["fault"])
+        tried.add((part, cell["server"], cell["fault"]))
+    untried = {
+        (*part, server, fault)
+        for part in servers
+        for server in servers[part]
+        for fault in faults[part]
+        if (part, server, fault) not in tried
+    }
+    assert not untried, f"run the tests with DNSRIG_NEW_PAIRS (CONTRIBUTING.md, To add an item): {sorted(untried)}"
+
+
 @pytest.mark.parametrize("role", ROLES)
 def test_every_fault_is_recorded_and_failed_an_item_that_names_it(role: str) -> None:
     named = defaultdict(set)

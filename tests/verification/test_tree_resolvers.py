@@ -67,14 +67,18 @@ ONLY_AT_FIRST = {"F-retries"}
 NOT_SHOWN = {
     ("unbound", "clears-tc"): {"F-86", "F-87"},
     **{(server, "ignores-payload-size"): {"F-udp-512"} for server in ("bind", "knot-resolver", "powerdns-recursor")},
-    ("powerdns-recursor", "accepts-hidden-wildcard"): {"F-hidden-wildcard"},
+    **{("powerdns-recursor", fault): {"F-hidden-wildcard"} for fault in ("accepts-hidden-wildcard", "believes-by-tcp")},
+    **{
+        ("powerdns-recursor", fault): {"F-missing-proof-name"}
+        for fault in ("needs-no-encloser", "needs-no-next-closer")
+    },
     ("powerdns-recursor", "accepts-updates"): {"F-opcodes"},
     ("powerdns-recursor", "forgets-opcode"): {"F-opcodes"},
 }
 """As it ships, Unbound 1.17 sends 4096 octets by UDP, and the others never more than 1232.
 
 PowerDNS Recursor answers no message of another opcode, which a relay could change, and gives SERVFAIL with CD too where
-a wildcard is denied that is there.
+a wildcard is denied that is there, or an NSEC3 record of a denial is missing.
 """
 WAITS_S = (8.0, 8.0)
 PATIENT_S, SILENT_S = (2.0, 4.0, 6.0), (1.0, 1.0)

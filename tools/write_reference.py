@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from dnsrig.verification.faults.weaknesses import all_weaknesses
 from dnsrig.verification.faults.zone_catalogue import zone_faults
 from dnsrig.verification.item import ROLES, Item
 from dnsrig.verification.tree.plan import PLANS
-from matrix_page import matrix_page
+from matrix_page import matrix_page, passed_by
 
 REFERENCE = Path(__file__).parent.parent / "docs" / "reference"
 WIDTH = 100
@@ -80,8 +81,8 @@ def describe_type(value: dict, parts: dict) -> str:
     return " or ".join(kind) if isinstance(kind, list) else str(kind)
 
 
-def item_page(item: Item, note: str) -> str:
-    """Give the page of an item."""
+def item_page(item: Item, passed: Sequence[str], note: str) -> str:
+    """Give the page of an item that some servers pass."""
     dig = "\n".join(item.dig)
     parts = [
         f"# {item.id}\n\n{note}**{item.requirement}**",
@@ -92,8 +93,10 @@ def item_page(item: Item, note: str) -> str:
     ]
     if item.needs:
         parts.append("Needs: " + ", ".join(need.replace("_", " ") for need in item.needs) + ".")
-    if item.faults:
-        parts.append("## Proven by\n\nThese faults fail it: " + ", ".join(f"`{fault}`" for fault in item.faults) + ".")
+    faults = ", ".join(f"`{fault}`" for fault in item.faults)
+    parts.append(f"## Proven by\n\nThese [faults](../faults.md) fail it: {faults}.")
+    if passed:
+        parts.append(f"These pass it [without fault](../matrix.md): {', '.join(passed)}.")
     return "\n\n".join(parts) + "\n"
 
 
@@ -118,9 +121,10 @@ def item_pages(note: str) -> dict[str, str]:
                 if item.group == group
             ]
             lines.append("\n".join([f"### {group}\n", "| item | severity | requirement |", "|---|---|---|", *rows]))
+    passed = passed_by()
     return {
         "items/README.md": "\n\n".join(lines) + "\n",
-        **{f"items/{item.id.lower()}.md": item_page(item, note) for item in items},
+        **{f"items/{item.id.lower()}.md": item_page(item, passed.get(item.id, ()), note) for item in items},
     }
 
 

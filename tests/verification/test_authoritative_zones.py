@@ -5,8 +5,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+import dns.dnssec
+import dns.rdataset
 import dns.tsig
 import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
+from dns.rdatatype import RdataType
 from dns.rdtypes.ANY.DS import DS
 from dnsrig.items.catalogue import items
 from dnsrig.servers.base import ServedZone
@@ -16,12 +20,14 @@ from dnsrig.verification.deviations import deviating_items
 from dnsrig.verification.discovery import discover
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.landmarks import Landmarks
-from dnsrig.verification.runner import run_items
+from dnsrig.verification.runner import Result, run_items
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.targets import settings_of
 from dnsrig.verification.tsig_keys import key_of_settings
 from dnsrig.verification.verdicts import Verdict
-from dnsrig.verification.zones.making import VARIANTS, Variant, make_zone
+from dnsrig.verification.zones.editing import ZoneEditor
+from dnsrig.verification.zones.making import VARIANTS, RigZone, Variant, make_zone
+from matrix_record import keep_right
 from protocol_zone import ORIGIN, read_landmarks, zone_text
 
 UDP_WAITS_S = (0.5, 1.0, 2.0)
@@ -54,8 +60,11 @@ ZONES = {
     OF_243_OCTETS: HEAD + "@ NS ns.elsewhere.example.\nh A 192.0.2.1\n* A 192.0.2.2\n",
     "renames.example.": HEAD + f"@ NS ns.elsewhere.example.\nold DNAME {OF_243_OCTETS}\n",
 }
-NOT_SERVED = {("knot", OF_243_OCTETS)}
-"""Knot loads the zone and gives no SOA record."""
+SYNCHRONISED = "synchronised.example."
+NOT_SERVED = {("knot", OF_243_OCTETS), ("powerdns", SYNCHRONISED)}
+"""Knot loads the zone and gives no SOA record; PowerDNS 4.7 reads no CSYNC records in the form for unknown types."""
+REVOKING = "revoking.example."
+"""A key of this zone is revoked, and signs its revocation."""
 RSA_KEYS = Variant(name="keys", algorithms=("RSASHA256",), keys_of_each=2)
 NSEC, NSEC3 = VARIANTS["nsec"], VARIANTS["nsec3"]
 WILDCARDS = (
@@ -91,7 +100,10 @@ SIGNED = {
     "mail-signed3.example.": (NSEC3, MAIL),
     "delegations.example.": (NSEC, DELEGATIONS),
     "delegations3.example.": (NSEC3, DELEGATIONS),
+    SYNCHRONISED: (NSEC, "@ NS ns\nns A 192.0.2.2\n@ CSYNC 1 3 NS A AAAA\n"),
+    REVOKING: (NSEC, "@ NS ns\nns A 192.0.2.2\n"),
 }
+RIGHT = {Verdict.PASS, Verdict.PASS_BY_TCP}
 ROOT = HEAD + "@ NS ns.elsewhere.example.\nexample NS ns.elsewhere.example.\nns.elsewhere.example A 192.0.2.1\n"
 
 
@@ -114,20 +126,37 @@ def zones(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Made]:
         made[origin] = Made(path, read_landmarks(path, origin))
     for origin, (variant, text) in SIGNED.items():
         zone = make_zone(folder, variant, origin, records=HEAD + text)
+        zone = revoking(zone) if origin == REVOKING else zone
         made[origin] = Made(zone.path, zone.landmarks, zone.ds)
     return made
 
 
-def accused(
-    asker: Asker,
-    known: Landmarks,
-    ds: tuple[DS, ...] = (),
-    expected: Iterable[str] = (),
-    tsig: dns.tsig.Key | None = None,
-) -> list[object]:
-    """Run all items; give those that fail unexpectedly, and those with an error of their own."""
+def revoking(zone: RigZone) -> RigZone:
+    """Add a key that is revoked to a zone's keys, and have it sign them beside the KSK (RFC 5011 section 2.1)."""
+    editor = ZoneEditor(zone)
+    private = ec.generate_private_key(ec.SECP256R1())
+    revoked = dns.dnssec.make_dnskey(private.public_key(), "ECDSAP256SHA256", flags=0x0181)
+    keys = editor.rdataset(editor.origin, RdataType.DNSKEY)
+    editor.put(editor.origin, RdataType.DNSKEY, keys.ttl, [*keys, revoked])
+    signatures = []
+    for pair in (editor.ksk, (revoked, private)):
+        editor.sign(editor.origin, RdataType.DNSKEY, pair)
+        signatures += editor.data.find_rdataset(editor.origin, RdataType.RRSIG, RdataType.DNSKEY)
+    editor.data.replace_rdataset(editor.origin, dns.rdataset.from_rdata_list(keys.ttl, signatures))
+    return editor.finish()
+
+
+def run(
+    asker: Asker, known: Landmarks, ds: tuple[DS, ...] = (), tsig: dns.tsig.Key | None = None
+) -> tuple[Landmarks, list[Result]]:
+    """Run the items; give with what was known of the zone what they say."""
     chosen = [known_item for known_item in items("authoritative") if known_item.item.id not in OF_THE_SERVER]
-    results = run_items(chosen, AuthoritativeSubject(asker, known, given_ds=ds or None, tsig=tsig))
+    return known, run_items(chosen, AuthoritativeSubject(asker, known, given_ds=ds or None, tsig=tsig))
+
+
+def accused(found: tuple[Landmarks, list[Result]], expected: Iterable[str]) -> list[object]:
+    """Give the items that fail unexpectedly, and those with an error of their own."""
+    known, results = found
     wrong = [
         result
         for result in results
@@ -152,11 +181,13 @@ def test_servers_that_are_right_are_not_accused(name: str, zones: Mapping[str, M
         known = [(made.landmarks, made.ds) for made in zones.values()]
         known += [(Landmarks(landmarks.origin), ()) for landmarks, _ in known]
         with ThreadPoolExecutor(ZONES_AT_ONCE) as pool:
-            found = pool.map(lambda made: accused(asker, *made, expected, tsig), known)
-            assert [wrong for several in found for wrong in several] == []
+            found = list(pool.map(lambda made: run(asker, *made, tsig), known))
             origins = [made.landmarks.origin for made in zones.values()]
-            found = pool.map(lambda origin: accused(asker, discover(asker, origin), (), expected, tsig), origins)
-            assert [wrong for several in found for wrong in several] == []
+            found += pool.map(lambda origin: run(asker, discover(asker, origin), (), tsig), origins)
+        passed = {one.item.id for _, results in found for one in results if one.outcome.verdict in RIGHT}
+        failed = {one.item.id for _, results in found for one in results if one.outcome.verdict is Verdict.FAIL}
+        keep_right("authoritative", (name, server.version), failed, passed - failed, "zones of other shapes")
+        assert [wrong for several in found for wrong in accused(several, expected)] == []
 
 
 @pytest.mark.parametrize("name", SERVERS)
@@ -172,4 +203,4 @@ def test_servers_that_have_the_root_too_are_not_accused(name: str, zones: Mappin
         tsig = key_of_settings(server.settings)
         expected = deviating_items("authoritative", name, server.version)
         asker = Asker(Endpoint(*server.address), udp_waits_s=UDP_WAITS_S)
-        assert accused(asker, zones[origin].landmarks, zones[origin].ds, expected, tsig) == []
+        assert accused(run(asker, zones[origin].landmarks, zones[origin].ds, tsig), expected) == []

@@ -23,7 +23,7 @@ from dnsrig.verification.runner import run_items
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Verdict
 from dnsrig.verification.zones.making import VARIANTS, RigZone, make_zone
-from matrix_record import keep
+from matrix_record import SECONDARIES, keep
 
 WAITS_S = (0.3, 0.3)
 ABOUT_PEERS = [known for known in items("authoritative") if "peers" in known.item.needs]
@@ -79,7 +79,7 @@ def test_a_secondary_that_does_not_answer(served: tuple[Server, RigZone], fault:
         good = stack.enter_context(Relay(right, NO_FAULT)).endpoint
         results = run_items(ABOUT_PEERS, subject_of(served, good, wrong))
     failed = {one.item.id: one.outcome.reason for one in results if one.outcome.verdict is Verdict.FAIL}
-    keep("authoritative", fault, ("embedded", served[0].version), failed, "with the fault")
+    keep("authoritative", fault, ("embedded", served[0].version), failed, SECONDARIES)
     assert set(failed) == {"A-peers-answer"}, failed
     assert failed["A-peers-answer"].startswith(str(wrong)) and failed["A-peers-answer"].endswith("1 of 2 servers.")
     assert fault in a_peers_answer.ITEM.faults

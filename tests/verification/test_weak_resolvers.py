@@ -36,11 +36,13 @@ from dnsrig.verification.tree.making import make_tree
 from dnsrig.verification.tree.rolling_root import RollingRoot
 from dnsrig.verification.tree.serve import TreeServer
 from dnsrig.verification.verdicts import Evidence, Verdict
-from matrix_record import keep
+from matrix_record import WEAK, WEAK_ANCHORS, keep, keep_right
 from turns import EVERY_PAIR
 
 WAITS_S = (8.0, 8.0)
 RESOLVER = "127.0.2.1"
+RESOLVER_OF_THE_RIG = ("weak resolver of the rig", "")
+"""Its name and version in the matrix."""
 GROUPS = ("Spoofing and bailiwick", "Servers that are wrong", "Privacy")
 """Those of the items that a resolver without a chain of trust can pass."""
 BURDENS = ("F-keytrap", "F-nsec3-cost", "F-nsec3-work")
@@ -75,7 +77,11 @@ class Place:
             subject = ResolverSubject(asker, tree, self.served.seen, spent_s=resolver.cpu_s)
             results = run_items(chosen, subject, lateness=lateness)
         failures = {one.item.id: one.outcome.reason for one in results if one.outcome.verdict == Verdict.FAIL}
-        keep("resolver", weakness.name, ("weak resolver of the rig", ""), failures)
+        right = {one.item.id for one in results if one.outcome.verdict in {Verdict.PASS, Verdict.PASS_BY_TCP}}
+        if weakness is WITHOUT:
+            keep_right("resolver", RESOLVER_OF_THE_RIG, failures, right, WEAK)
+        else:
+            keep("resolver", weakness.name, RESOLVER_OF_THE_RIG, failures, WEAK)
         expected = {known.item.id for known in chosen if weakness.name in known.item.faults}
         return f"{weakness.name}: expected {sorted(expected)}, found {failures}" if set(failures) != expected else ""
 
@@ -229,7 +235,7 @@ def wrong_about_anchors(weakness: str, trials: AnchorTrials) -> str:
     results = run_items(chosen, ResolverSubject(Asker(Endpoint("127.0.0.1")), trials=trials))
     passed = {one.item.id: one.outcome.reason for one in results if one.outcome.verdict != Verdict.FAIL}
     failed = {known.item.id for known in chosen} - passed.keys()
-    keep("resolver", weakness, ("Unbound set up weakly", ""), failed)
+    keep("resolver", weakness, ("Unbound set up weakly", ""), failed, WEAK_ANCHORS)
     return f"{weakness}: {passed}" if passed else ""
 
 

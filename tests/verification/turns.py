@@ -2,12 +2,17 @@
 
 import os
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from dnsrig.verification.item import KnownItem
+from dnsrig.verification.item import KnownItem, Role
+from matrix_record import recorded
 
 EVERY_PAIR = bool(os.environ.get("DNSRIG_EVERY_PAIR"))
 """Whether every fault is put before every server and every item, as is to be done before a release."""
+NEW_PAIRS = bool(os.environ.get("DNSRIG_NEW_PAIRS"))
+"""Whether faults are put before those servers that the record has not, in the version that is installed."""
+ALL_SERVERS = EVERY_PAIR or NEW_PAIRS
+"""Whether faults are put before servers too that take no turns."""
 
 
 SHARES = 60
@@ -24,6 +29,15 @@ def chosen_with(fault: str, known: Sequence[KnownItem]) -> Sequence[KnownItem]:
     ]
 
 
-def in_turn(place: int, servers: Sequence[str]) -> Sequence[str]:
-    """Give the servers that the fault at a place of its list is put before: one of them, each in its turn, or all."""
-    return servers if EVERY_PAIR else [servers[place % len(servers)]]
+def in_turn(role: Role, part: str, fault: tuple[int, str], servers: Mapping[str, str]) -> Sequence[str]:
+    """Give the servers that a fault, told by its place in its list and its name, is put before.
+
+    `servers` has the versions of those that it can be put before by their names: one of them, each in its turn, all, or
+    those that the record of a part of the matrix has not yet.
+    """
+    place, name = fault
+    if EVERY_PAIR:
+        return list(servers)
+    if NEW_PAIRS:
+        return [server for server, version in servers.items() if (role, part, server, version, name) not in recorded()]
+    return [list(servers)[place % len(servers)]] if servers else []

@@ -19,8 +19,11 @@ ITEM = Item(
     group="Secondaries",
     requirement="All servers of the zone have the same SOA serial.",
     references=("RFC 1034 section 4.3.5", "RFC 1912 section 2.2"),
-    severity=Severity.ERROR,
-    consequence="Clients get old data or new as chance has it; a secondary that stays behind lets signatures expire.",
+    severity=Severity.WARNING,
+    consequence=(
+        "Clients get old data or new as chance has it, and a secondary that stays behind lets signatures expire; unless"
+        " several primaries count the zone's versions each by itself."
+    ),
     procedure=(
         "Each server is asked for the SOA record. A change may be on its way, so differing servers are asked again."
     ),

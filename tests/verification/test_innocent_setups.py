@@ -1,7 +1,7 @@
 """Setups that operators run, and the rig does not: limiters, a parent zone beside, names that a wildcard stands for."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,11 +13,20 @@ import dns.rcode
 import dns.rrset
 import pytest
 from dns.rdatatype import RdataType
-from dnsrig.items.authoritative import a_ns_address, a_proof_nodata, a_rare_types, a_rrset_ttl, a_unrelated
+from dnsrig.items.authoritative import (
+    a_ns_address,
+    a_proof_nodata,
+    a_proof_nxdomain,
+    a_rare_types,
+    a_repeated,
+    a_rrset_ttl,
+    a_unrelated,
+)
 from dnsrig.items.catalogue import items
 from dnsrig.servers.base import ServedZone, ServerSettings
 from dnsrig.servers.registry import driver
 from dnsrig.verification.asker import Asker
+from dnsrig.verification.deviations import known_deviations, why_known
 from dnsrig.verification.discovery import ToldNames, discover
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.faults.changes import changing
@@ -26,7 +35,7 @@ from dnsrig.verification.faults.relay import NO_FAULT, Relay
 from dnsrig.verification.landmarks import Landmarks
 from dnsrig.verification.runner import run_items
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
-from dnsrig.verification.verdicts import Verdict
+from dnsrig.verification.verdicts import Outcome, Verdict
 from dnsrig.verification.zones.making import VARIANTS, RigZone, make_zone
 
 SOA_HEAD = "$TTL 3600\n@ SOA ns1 hostmaster 1 7200 900 1209600 300\n"
@@ -151,3 +160,34 @@ def test_a_zone_without_rrsets_of_several_records(tmp_path: Path) -> None:
     zone = make_zone(tmp_path, VARIANTS["unsigned"], records=WITH_NS)
     with served(tmp_path, zone) as relay:
         assert a_rrset_ttl.check(subject_at(relay, Landmarks(zone.origin))).verdict is Verdict.NOT_APPLICABLE
+
+
+BELOW_OPT_OUT = f"{WITH_NS}x.ent NS ns.elsewhere.\n"
+TWO_TO_ONE = f"{WITH_NS}two MX 10 ns1\ntwo MX 20 ns1\n"
+
+
+@pytest.mark.parametrize("name", ["bind", "nsd", "knot", "powerdns"])
+@pytest.mark.parametrize(
+    ("item", "check", "records", "deviating"),
+    [
+        ("A-proof-nxdomain", a_proof_nxdomain.check, BELOW_OPT_OUT, {"nsd", "powerdns"}),
+        ("A-repeated", a_repeated.check, TWO_TO_ONE, {"knot"}),
+    ],
+)
+def test_what_servers_do_otherwise_in_such_zones_is_known(  # noqa: PLR0917 (those of pytest)
+    item: str,
+    check: Callable[[AuthoritativeSubject], Outcome],
+    records: str,
+    deviating: set[str],
+    name: str,
+    tmp_path: Path,
+) -> None:
+    kind = driver(name)
+    if kind.find() is None:
+        pytest.skip(f"{kind.title} is not installed: install the Debian package {kind.package}")
+    zone = make_zone(tmp_path, VARIANTS["opt-out"], records=records)
+    with kind([ServedZone(zone.name, zone.path)], ServerSettings(), tmp_path / "server") as server:
+        outcome = check(AuthoritativeSubject(Asker(Endpoint(*server.address)), zone.landmarks))
+        known = known_deviations("authoritative", name, server.version, is_of_rig=False)
+    assert (outcome.verdict is Verdict.FAIL) == (name in deviating), outcome.reason
+    assert outcome.verdict is not Verdict.FAIL or why_known(known, item, outcome.reason), outcome.reason

@@ -3,8 +3,10 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
+import dns.dnssec
 import dns.exception
 import dns.flags
 import dns.message
@@ -15,6 +17,7 @@ import pytest
 from dns.rdatatype import RdataType
 from dnsrig.items.authoritative import (
     a_ns_address,
+    a_peers_serial,
     a_proof_nodata,
     a_proof_nxdomain,
     a_rare_types,
@@ -29,12 +32,12 @@ from dnsrig.verification.asker import Asker
 from dnsrig.verification.deviations import known_deviations, why_known
 from dnsrig.verification.discovery import ToldNames, discover
 from dnsrig.verification.exchange import Endpoint
-from dnsrig.verification.faults.changes import changing
+from dnsrig.verification.faults.changes import changing, replace_rdatas
 from dnsrig.verification.faults.fault import Fault, Passage, wire_of
 from dnsrig.verification.faults.relay import NO_FAULT, Relay
 from dnsrig.verification.landmarks import Landmarks
 from dnsrig.verification.runner import run_items
-from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
+from dnsrig.verification.subjects.authoritative import AuthoritativeSubject, rrset_of
 from dnsrig.verification.verdicts import Outcome, Verdict
 from dnsrig.verification.zones.making import VARIANTS, RigZone, make_zone
 
@@ -191,3 +194,27 @@ def test_what_servers_do_otherwise_in_such_zones_is_known(  # noqa: PLR0917 (tho
         known = known_deviations("authoritative", name, server.version, is_of_rig=False)
     assert (outcome.verdict is Verdict.FAIL) == (name in deviating), outcome.reason
     assert outcome.verdict is not Verdict.FAIL or why_known(known, item, outcome.reason), outcome.reason
+
+
+@pytest.mark.parametrize(("is_other_signer", "verdict"), [(True, Verdict.INCONCLUSIVE), (False, Verdict.FAIL)])
+def test_providers_that_sign_with_keys_of_their_own_may_count_for_themselves(
+    is_other_signer: bool, verdict: Verdict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(a_peers_serial, "PATIENCE_S", (0.0,))
+    zone = make_zone(tmp_path, VARIANTS["nsec"])
+
+    def count(message: dns.message.Message) -> None:
+        for rrset in message.answer:
+            if rrset.rdtype == RdataType.SOA:
+                replace_rdatas(rrset, [record.replace(serial=record.serial + 1) for record in rrset])
+            if rrset.covers == RdataType.SOA and is_other_signer:
+                replace_rdatas(rrset, [record.replace(key_tag=other) for record in rrset])
+
+    with served(tmp_path, zone) as relay, Relay(relay.endpoint, answering(count)) as peer:
+        subject = subject_at(relay, zone.landmarks)
+        keys = rrset_of(subject.answers.get(zone.origin, RdataType.DNSKEY), "answer", zone.origin, RdataType.DNSKEY)
+        soa = subject.answers.get(zone.origin, RdataType.SOA)
+        (signature,) = rrset_of(soa, "answer", zone.origin, RdataType.RRSIG, RdataType.SOA) or ()
+        other = next(tag for tag in map(dns.dnssec.key_id, keys or ()) if tag != signature.key_tag)
+        outcome = a_peers_serial.check(replace(subject, peers=(Asker(peer.endpoint),)))
+    assert outcome.verdict is verdict, outcome.reason

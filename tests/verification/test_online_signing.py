@@ -1,7 +1,10 @@
 """Servers that sign on the fly: what they make up is right, though no zone file has it."""
 
+from pathlib import Path
+
 import dns.name
 import pytest
+from dnsrig.items.authoritative import a85_edns
 from dnsrig.items.catalogue import items
 from dnsrig.servers.base import ServedZone, ServerSettings
 from dnsrig.servers.knot import Knot
@@ -80,3 +83,18 @@ def test_signatures_with_another_ttl_are_seen_all_the_same(knot) -> None:
     endpoint, zone = knot
     with Relay(endpoint, fault_named("rrsig-ttl-differs")) as relay:
         assert "A-rrsig-ttl" in failures(relay.endpoint, zone.landmarks)
+
+
+def test_large_rrsets_that_are_signed_on_the_fly(tmp_path: Path) -> None:
+    """What does not fit with its signature gets SERVFAIL by UDP: the reason says so, and it is known."""
+    if Knot.find() is None:
+        pytest.skip("Knot DNS is not installed: install the Debian package knot")
+    mail = "".join(f"many MX {place} mail\n" for place in range(30))
+    head = "$TTL 3600\n@ SOA ns1 hostmaster 1 7200 900 1209600 300\n@ NS ns1\nns1 A 192.0.2.1\nmail A 192.0.2.2\n"
+    zone = make_zone(tmp_path, VARIANTS["unsigned"], ORIGIN, records=f"{head}{mail}")
+    with OnlineKnot([ServedZone(zone.name, zone.path)], ServerSettings(), tmp_path / "server") as server:
+        endpoint = Endpoint(*server.address)
+        outcome = a85_edns.check(AuthoritativeSubject(Asker(endpoint), zone.landmarks))
+        assert outcome.verdict is Verdict.FAIL, outcome
+        assert outcome.reason.endswith(" by UDP, and no TC, and the response code SERVFAIL.")
+        assert_known(endpoint, {"A-85": outcome.reason})

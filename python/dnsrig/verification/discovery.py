@@ -13,10 +13,11 @@ import dns.rdata
 import dns.rrset
 from dns.rdatatype import RdataType
 from dns.rdtypes.ANY.NSEC import NSEC
+from dns.rdtypes.ANY.RRSIG import RRSIG
 
 from dnsrig.errors import InputError
 from dnsrig.verification.asker import Asker, name_below, random_label
-from dnsrig.verification.denial import beyond, is_between, types_of
+from dnsrig.verification.denial import beyond, is_between, types_of, wildcard_of
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.landmarks import SEED, Landmarks, find_landmarks
 from dnsrig.verification.malformed import malformed_records
@@ -194,7 +195,24 @@ class _Search:
             code = "NXDOMAIN" if dns.rcode.NXDOMAIN in codes else "NOERROR"
             kinds = "types that names often have; name one: NAME/TYPE" if rtype is None else f"type {rtype.name}"
             raise InputError(f"--name {name}: the server has no records of {kinds} ({code})")
-        return found
+        return self._by_wildcard(name, found)
+
+    def _by_wildcard(self, name: dns.name.Name, found: list[Found]) -> list[Found]:
+        """Give what was found to the wildcard that stands for the name, where signatures say so.
+
+        Such a name is not there itself (RFC 4035 section 5.3.4): it has no NSEC or NSEC3 record.
+        """
+        own = next((rtype for owner, rtype, _ in found if owner == name), None)
+        message = None if own is None or name.is_wild() else self._asked(name, own, do=True).message
+        signatures = [] if message is None else [one for rrset in message.answer if rrset.name == name for one in rrset]
+        labels = {one.labels + 1 for one in signatures if isinstance(one, RRSIG)}
+        if own is None or len(labels) != 1 or max(labels) >= len(name):
+            return found
+        wildcard = wildcard_of(dns.name.Name(name.labels[-max(labels) :]))
+        if not any(owner == wildcard for owner, _, _ in self._found_by(self._asked(wildcard, own))):
+            # The Labels field is wrong, which is an item's concern.
+            return found
+        return [(wildcard if owner == name else owner, rtype, data) for owner, rtype, data in found]
 
     def usual(self) -> Iterator[Question]:
         """Give usual names, but with no type that a wildcard at the apex has."""

@@ -22,6 +22,8 @@ UNKNOWN_OPTION = dns.edns.GenericOption(dns.edns.OptionType.make(65_001), b"dnsr
 UNKNOWN_EDNS_FLAG = 0x0040
 """One of those that RFC 6891 section 6.1.4 reserves; the one that RFC 8906 section 8.2.4 tries."""
 
+LIMITED = "The response is truncated: the server may limit its rate of responses."
+
 
 def soa_query(subject: AuthoritativeSubject, **fields: Any) -> Query:  # noqa: ANN401 (those of Query)
     """Make a query for the zone's SOA record, without EDNS unless `fields` have a payload."""
@@ -47,6 +49,17 @@ def rcode_text(exchange: Exchange) -> str:
     return "none" if exchange.rcode is None else dns.rcode.to_text(exchange.rcode)
 
 
+def is_limited(exchange: Exchange) -> bool:
+    """Say whether a response may be a limiter's: NOERROR, TC and nothing more, whatever the query was.
+
+    dnsdist gives these before the server behind it sees the query (TCAction).
+    """
+    message = exchange.message
+    if message is None or exchange.rcode != dns.rcode.NOERROR or not exchange.is_truncated:
+        return False
+    return not (message.answer or message.authority or message.additional)
+
+
 def wrong_rcode(
     subject: AuthoritativeSubject, exchange: Exchange, wanted: dns.rcode.Rcode = dns.rcode.NOERROR
 ) -> Outcome | None:
@@ -54,6 +67,8 @@ def wrong_rcode(
     if exchange.message is None:
         return subject.unanswered(exchange)
     if exchange.rcode != wanted:
+        if is_limited(exchange):
+            return inconclusive(LIMITED, exchange)
         text = dns.rcode.to_text(wanted)
         return failed(f"The response code to {exchange.title} is {rcode_text(exchange)}, not {text}.", exchange)
     return None
@@ -66,7 +81,7 @@ def wrong_soa(subject: AuthoritativeSubject, exchange: Exchange) -> Outcome | No
         return wrong
     if rrset_of(exchange, "answer", subject.origin, RdataType.SOA) is None:
         if exchange.is_truncated:
-            return inconclusive("The response is truncated: the server may limit its rate of responses.", exchange)
+            return inconclusive(LIMITED, exchange)
         return failed("The response has no SOA record in its answer section.", exchange)
     return None
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dns.rdatatype import RdataType
 
 from dnsrig.items.authoritative._answers import denied_name, sample
+from dnsrig.items.authoritative._probes import rcode_text
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.landmarks import Place
 from dnsrig.verification.queries import Query
@@ -114,7 +115,8 @@ def check_size(subject: AuthoritativeSubject, octets: int) -> Outcome:
         elif by_udp.message is None:
             return subject.unanswered(by_udp)
         elif by_udp.message.answer != by_tcp.message.answer:
-            reason = f"A response has {by_tcp.octets} octets by TCP, {by_udp.octets} by UDP without TC."
+            code = "" if by_udp.rcode == by_tcp.rcode else f", with the response code {rcode_text(by_udp)}"
+            reason = f"A response has {by_tcp.octets} octets by TCP, {by_udp.octets} by UDP without TC{code}."
             return failed(reason, by_udp, by_tcp)
     return too_large or nothing_larger(subject, octets)
 

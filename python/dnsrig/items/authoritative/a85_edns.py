@@ -4,10 +4,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import dns.name
+import dns.rcode
 import dns.rdata
 from dns.rdatatype import RdataType
 
 from dnsrig.items.authoritative._answers import denied_name
+from dnsrig.items.authoritative._probes import rcode_text
 from dnsrig.items.authoritative._sizes import largest_known, limits_rate, nothing_larger
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
@@ -92,7 +94,8 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     if large.is_truncated:
         return _smaller(subject, large)
     if large.octets <= SMALL:
-        return failed(f"A response of more than {SMALL} octets has {large.octets} by UDP, and no TC.", large)
+        code = "" if large.rcode == dns.rcode.NOERROR else f", and the response code {rcode_text(large)}"
+        return failed(f"A response of more than {SMALL} octets has {large.octets} by UDP, and no TC{code}.", large)
     return _by_tcp_if_truncated(subject, large)
 
 

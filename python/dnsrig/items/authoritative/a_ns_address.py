@@ -1,6 +1,8 @@
 """A-ns-address: addresses of the zone's servers."""
 
+import dns.flags
 import dns.name
+import dns.rcode
 from dns.rdatatype import RdataType
 
 from dnsrig.items.authoritative._places import names_of_servers
@@ -23,7 +25,8 @@ ITEM = Item(
     consequence="Resolvers ask in vain for a server that does not exist, and may be left with none.",
     procedure=(
         "For each name in the apex's NS RRset that is within the zone, A and AAAA are asked for; one has an "
-        "answer. Below a delegation the glue in the referral counts."
+        "answer. Below a delegation the glue in the referral counts; where the referral is to other servers alone, the "
+        "address is theirs to give."
     ),
     dig=(
         "dig @{server} -p {port} {zone} NS +norec +noedns",
@@ -39,6 +42,18 @@ def _has_glue(exchange: Exchange, name: dns.name.Name) -> bool:
     return any(rrset_of(exchange, "additional", name, rtype) is not None for rtype in ADDRESSES)
 
 
+def _is_theirs(subject: AuthoritativeSubject, exchange: Exchange, name: dns.name.Name) -> bool:
+    """Say whether the response refers to others for the name: no glue is due where it is none of those servers itself.
+
+    So it is at a server of the root zone that has not the zone of the root servers' names.
+    """
+    if exchange.message is None or exchange.rcode != dns.rcode.NOERROR or exchange.has_flag(dns.flags.AA):
+        return False
+    cuts = [rrset for rrset in exchange.message.authority if rrset.rdtype == RdataType.NS]
+    below = [cut for cut in cuts if cut.name != subject.origin and cut.name.is_subdomain(subject.origin)]
+    return any(name.is_subdomain(cut.name) and all(one.target != name for one in cut) for cut in below)
+
+
 def check(subject: AuthoritativeSubject) -> Outcome:
     """Look at each name that this server knows."""
     names = names_of_servers(subject)
@@ -52,8 +67,8 @@ def check(subject: AuthoritativeSubject) -> Outcome:
                 return subject.unanswered(exchange)
             asked.append(exchange)
             # An alias is another item's concern: A-ns-alias.
-            if exchange.message.answer or _has_glue(exchange, name):
+            if exchange.message.answer or _has_glue(exchange, name) or _is_theirs(subject, exchange, name):
                 break
         else:
             return failed(f"{name} has neither A nor AAAA records.", *asked)
-    return passed(f"All {len(names[:MOST])} names have addresses.", *asked)
+    return passed(f"All {len(names[:MOST])} names have addresses, or are other servers' to give.", *asked)

@@ -4,12 +4,12 @@ import dns.name
 import dns.rcode
 from dns.rdatatype import RdataType
 
-from dnsrig.items.authoritative._probes import rcode_text, resolves_names, serves_zone
+from dnsrig.items.authoritative._probes import LIMITED, is_limited, rcode_text, resolves_names, serves_zone
 from dnsrig.verification.asker import random_label
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
-from dnsrig.verification.verdicts import Outcome, Severity, not_applicable, passed
+from dnsrig.verification.verdicts import Outcome, Severity, inconclusive, not_applicable, passed
 
 REFUSALS = {dns.rcode.REFUSED, dns.rcode.NOTAUTH, dns.rcode.SERVFAIL}
 """SERVFAIL is what older servers gave, and RFC 8906 section 8.1.1 knows it."""
@@ -41,6 +41,10 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     # Not below invalid., which RFC 6761 section 6.4 has servers deny by themselves.
     name = dns.name.from_text(f"www.{random_label()}.")
     exchange = subject.asker.udp(Query(name=name, rtype=RdataType.A, payload=None))
+    if is_limited(exchange):
+        exchange = subject.asker.tcp(exchange.query)
+        if exchange.message is None or exchange.is_truncated:
+            return inconclusive(LIMITED, exchange)
     if exchange.message is None:
         return subject.unanswered(exchange)
     if exchange.rcode in REFUSALS:

@@ -33,7 +33,7 @@ ITEM = Item(
     ),
     procedure=(
         f"{len(TYPES)} types that are not in wide use are asked for at a host, or at the apex, and RRSIG, NSEC and "
-        "NSEC3, which a server may refuse."
+        "NSEC3, which a server may refuse. What a parent zone on the same server says of DS is left aside."
     ),
     dig=("dig @{server} -p {port} {host} SSHFP +norec +noedns   # and the other types",),
     needs=("zone",),
@@ -63,8 +63,24 @@ def check(subject: AuthoritativeSubject) -> Outcome:
             looked_at = subject.asker.tcp(exchange.query)
         if looked_at.message is None:
             return subject.unanswered(looked_at)
-        if looked_at.rcode != dns.rcode.NOERROR and looked_at.query.rtype not in PROOFS:
+        if looked_at.rcode != dns.rcode.NOERROR and not _may_be_otherwise(subject, looked_at):
             said = f"{type_text(looked_at.query.rtype)} at {name} is {rcode_text(looked_at)}"
             return failed(f"The response code for {said}, not NOERROR.", looked_at)
         answered.append(looked_at)
     return passed(f"Queries for {len(answered)} types are answered.", *answered[:1])
+
+
+def _may_be_otherwise(subject: AuthoritativeSubject, exchange: Exchange) -> bool:
+    """Say whether the code need not be NOERROR: proofs may be refused, and DS at the apex is the parent zone's.
+
+    Where the server has the parent zone too, and this zone is not delegated there, that zone denies the name.
+    """
+    query, message = exchange.query, exchange.message
+    if query.rtype in PROOFS:
+        return True
+    if query.rtype != RdataType.DS or query.name != subject.origin or message is None:
+        return False
+    soas = [rrset.name for rrset in message.authority if rrset.rdtype == RdataType.SOA]
+    return exchange.rcode == dns.rcode.NXDOMAIN and any(
+        query.name.is_subdomain(name) and query.name != name for name in soas
+    )

@@ -8,7 +8,7 @@ from dnsrig.items.authoritative._answers import nothing_seen, sample
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
-from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
+from dnsrig.verification.verdicts import Outcome, Severity, failed, not_applicable, passed
 
 PLAIN_MAX = 20
 ITEM = Item(
@@ -42,8 +42,10 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         differing = _differing(exchange.response or b"")
         if differing:
             return failed(f"In the response to {exchange.title} {differing}.", exchange)
-    if not judged:
+    if not judged and several:
         return nothing_seen("an RRset of several records")
+    if not judged:
+        return not_applicable("No RRset of several records is known in the zone; --name may name one.")
     return passed(f"The RRsets of {len(judged)} responses have one TTL each.", judged[0])
 
 

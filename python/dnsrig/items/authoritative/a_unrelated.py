@@ -13,6 +13,8 @@ from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Outcome, Severity
 
 DENIALS = {RdataType.NSEC, RdataType.NSEC3}
+PREFIXES = 2
+"""Labels before the host in the owner of TLSA records (RFC 6698 section 3)."""
 ITEM = Item(
     id="A-unrelated",
     role="authoritative",
@@ -78,7 +80,11 @@ def _unrelated(exchange: Exchange, origin: dns.name.Name) -> str:
         named.update(name for record in rrset for name in _names_in(record))
     for rrset in message.additional:
         # Knot DNS adds the proof where a target has no addresses.
-        if rrset.name not in named and not DENIALS & {rrset.rdtype, rrset.covers}:
+        if DENIALS & {rrset.rdtype, rrset.covers}:
+            continue
+        # BIND adds the TLSA records of mail servers and services, at _25._tcp.TARGET (RFC 7672, RFC 7673).
+        is_tlsa = RdataType.TLSA in {rrset.rdtype, rrset.covers}
+        if rrset.name not in named and not (is_tlsa and _service_of(rrset.name) in named):
             return f"has {_title(rrset.name, rrset.rdtype)} in its additional section, which no other record names"
     return ""
 
@@ -103,6 +109,13 @@ def _reached(exchange: Exchange) -> set[dns.name.Name]:
 
 def _is_above(name: dns.name.Name, reached: set[dns.name.Name]) -> bool:
     return any(one.is_subdomain(name) for one in reached)
+
+
+def _service_of(name: dns.name.Name) -> dns.name.Name | None:
+    """Give the host whose service TLSA records with this owner are about: the name without its port and protocol."""
+    if len(name) <= PREFIXES or not all(label.startswith(b"_") for label in name.labels[:PREFIXES]):
+        return None
+    return dns.name.Name(name.labels[PREFIXES:])
 
 
 def _names_in(record: dns.rdata.Rdata) -> list[dns.name.Name]:

@@ -5,11 +5,11 @@ import dns.rcode
 import dns.rdataclass
 from dns.rdatatype import RdataType
 
-from dnsrig.items.authoritative._probes import rcode_text
+from dnsrig.items.authoritative._probes import LIMITED, rcode_text
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import CraftedMessage
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
-from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
+from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed
 
 ITEM = Item(
     id="A-update",
@@ -36,15 +36,19 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     header = dns.opcode.to_flags(dns.opcode.UPDATE).to_bytes(2) + b"\0\1\0\0\0\1\0\0"
     # RFC 2136 section 2.5.2: class ANY, TTL 0 and no data delete an RRset.
     deletion = absent + RdataType.TXT.to_bytes(2) + dns.rdataclass.ANY.to_bytes(2) + bytes(6)
-    exchange = subject.asker.udp(
-        CraftedMessage(
-            name=subject.origin,
-            rtype=RdataType.SOA,
-            opcode=dns.opcode.UPDATE,
-            payload=None,
-            after_id=header + origin + b"\0\6\0\1" + deletion,
-        )
+    update = CraftedMessage(
+        name=subject.origin,
+        rtype=RdataType.SOA,
+        opcode=dns.opcode.UPDATE,
+        payload=None,
+        after_id=header + origin + b"\0\6\0\1" + deletion,
     )
+    exchange = subject.asker.udp(update)
+    if exchange.is_truncated and exchange.rcode == dns.rcode.NOERROR:
+        # A limiter gives this to whatever comes, some with the update's own records; by TCP the server itself is heard.
+        exchange = subject.asker.tcp(update)
+        if exchange.message is None or exchange.is_truncated:
+            return inconclusive(LIMITED, exchange)
     if exchange.response is None and not subject.silence():
         return passed("It is ignored, while queries are answered.", exchange)
     if exchange.message is None:

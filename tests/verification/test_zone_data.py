@@ -11,6 +11,7 @@ import dns.rrset
 import dns.zone
 import pytest
 from dnsrig.items.authoritative import (
+    a_alias_target,
     a_caa,
     a_cname_alone,
     a_csync,
@@ -74,6 +75,10 @@ def subject_with(*lines: str) -> AuthoritativeSubject:
         (a_null_mx, ["@ MX 10 ."]),
         (a_one_policy, ['@ TXT "v=spf1 -all"', '@ TXT "v=SPF1 mx -all"']),
         (a_one_policy, ['_dmarc TXT "v=DMARC1; p=none"', '_dmarc TXT "v=DMARC1;p=reject"']),
+        (a_alias_target, ["a DNAME b", "b DNAME a"]),
+        (a_alias_target, ["a DNAME b.a"]),
+        (a_alias_target, ["a DNAME a"]),
+        (a_alias_target, ["a DNAME target", "target DNAME elsewhere", "elsewhere DNAME a"]),
         (a_csync, ["@ CSYNC 1 3 NS", "@ CSYNC 1 1 NS"]),
         (a_csync, ["@ CSYNC 1 3 NS TXT"]),
         (a_caa, ['@ CAA 0 issue "https://ca.test"']),
@@ -106,6 +111,7 @@ def test_what_is_wrong_is_found(item: ModuleType, lines: list[str]) -> None:
         (a_target_name, ["@ MX 10 1.2.3.host", "@ MX 10 192.0.2.1.in-addr.arpa."]),
         (a_null_mx, ["@ MX 0 .", "a MX 0 b"]),
         (a_one_policy, ['@ TXT "v=spf1 -all"', '@ TXT "v=spf10"', '@ TXT "spf"', 'a TXT "v=spf1 -all"']),
+        (a_alias_target, ["a DNAME b", "b DNAME c", "d DNAME a", "e DNAME other.test."]),
         (a_csync, ["@ CSYNC 66 3 A NS AAAA"]),
         (a_caa, ['@ CAA 0 issue ";"', '@ CAA 0 issuewild "ca.test; account=1; policy=ev"', '@ CAA 0 issue ""']),
         (a_caa, ['@ CAA 128 issue "ca.test"', '@ CAA 0 tbs "x"', '@ CAA 0 iodef "mailto:a@b.test"']),

@@ -44,7 +44,6 @@ ITEM = Item(
     faults=(
         "other-address",
         "hides-cname",
-        "keeps-first-string",
         "no-dname",
         "no-ns-address",
         "ns-alias",

@@ -24,6 +24,7 @@ from dnsrig.items.authoritative import (
     a_target_name,
     a_ttl_zero,
     a_wildcard_types,
+    a_zonemd,
 )
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.exchange import Endpoint
@@ -194,3 +195,23 @@ def test_names_below_a_dname_record_are_no_landmarks() -> None:
 def test_times_of_the_soa_record(times: str, wrong: bool) -> None:
     record = dns.rrset.from_text("example.", 60, "IN", "SOA", f"ns.example. hostmaster.example. 1 {times}")[0]
     assert bool(a_soa_times._trouble(record)) is wrong
+
+
+@pytest.mark.parametrize(
+    ("records", "verdict", "said"),
+    [
+        ([f"1 9 1 {'00' * 48}"], Verdict.INCONCLUSIVE, "cannot be computed"),
+        ([f"1 1 1 {'00' * 48}"], Verdict.FAIL, "is another"),
+        ([f"1 1 1 {'00' * 48}", f"1 1 1 {'01' * 48}"], Verdict.FAIL, "each is to have another pair"),
+    ],
+    ids=["unknown scheme", "wrong digest", "two of a kind"],
+)
+def test_digests_of_the_zone(records: list[str], verdict: Verdict, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    subject = subject_with()
+    zone = dns.zone.Zone(ORIGIN, relativize=False)
+    for text, rtype in [(SOA.split(maxsplit=2)[2], "SOA"), *((one, "ZONEMD") for one in records)]:
+        record = dns.rdata.from_text("IN", rtype, text, origin=ORIGIN, relativize=False)
+        zone.find_rdataset(ORIGIN, record.rdtype, create=True).add(record, 3600)
+    monkeypatch.setitem(vars(subject), "transfer", Transfer(zone=zone))
+    outcome = a_zonemd.check.__wrapped__(subject)
+    assert outcome.verdict is verdict and said in outcome.reason

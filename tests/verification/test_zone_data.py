@@ -2,6 +2,7 @@
 
 from types import ModuleType
 
+import dns.dnssec
 import dns.message
 import dns.name
 import dns.rdata
@@ -30,6 +31,7 @@ from dnsrig.verification.asker import Asker
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.landmarks import Landmarks, find_landmarks
 from dnsrig.verification.malformed import malformed_records
+from dnsrig.verification.signatures import signature_trouble
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.transfer import Transfer
 from dnsrig.verification.verdicts import Verdict
@@ -215,3 +217,19 @@ def test_digests_of_the_zone(records: list[str], verdict: Verdict, said: str, mo
     monkeypatch.setitem(vars(subject), "transfer", Transfer(zone=zone))
     outcome = a_zonemd.check.__wrapped__(subject)
     assert outcome.verdict is verdict and said in outcome.reason
+
+
+@pytest.mark.parametrize(
+    ("flags", "protocol", "said"),
+    [
+        (0, 3, "the key is without the Zone Key flag"),
+        (256, 2, "the key has protocol 2"),
+        (384, 3, "the key is revoked"),
+        (256, 3, "it has 3 octets, where algorithm 13 has 64"),
+    ],
+)
+def test_why_a_signature_is_not_valid(flags: int, protocol: int, said: str) -> None:
+    key = dns.rdata.from_text("IN", "DNSKEY", f"{flags} {protocol} 13 {'A' * 86}==")
+    text = f"A 13 2 3600 20300101000000 20200101000000 {dns.dnssec.key_id(key)} example. AAAA"
+    rrset = dns.rrset.from_text("host.example.", 3600, "IN", "A", "192.0.2.1")
+    assert signature_trouble(rrset, dns.rdata.from_text("IN", "RRSIG", text), [key]) == said

@@ -33,6 +33,7 @@ ns2 A 192.0.2.2
 ns2 AAAA 2001:db8::2
 host A 192.0.2.4
 alias CNAME host
+away CNAME www.elsewhere.test.
 below DNAME target
 host.target A 192.0.2.9
 a.ent TXT "below an empty non-terminal"
@@ -45,6 +46,7 @@ insecure NS ns1.insecure
 ns1.insecure A 192.0.2.6
 ns1.insecure AAAA 2001:db8::6
 zz-insecure NS ns1
+zz-insecure NS ns2
 zz-secure NS ns1
 zz-secure DS 12346 13 2 fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210
 {texts}

@@ -49,10 +49,13 @@ NOT_SHOWN = {
     ("powerdns", "signs-synthesised-cname"),
     ("powerdns", "wildcard-below-names-with-do"),
     ("nsd", "clears-tc"),
+    ("embedded", "ixfr-of-another-version"),
+    ("powerdns", "ixfr-of-another-version"),
 }
 """PowerDNS as it ships does not answer by DNAME records (dname-processing): names below them do not exist.
 
-NSD's responses of less than its limit are whole.
+NSD's responses of less than its limit are whole. The embedded server and PowerDNS give no zone to those who
+ask by IXFR.
 """
 ALSO = {
     ("nsd", "cuts-without-tc"): {"A-denial-soa"},

@@ -2,6 +2,7 @@
 
 from types import ModuleType
 
+import dns.dnssec
 import dns.message
 import dns.name
 import dns.rdata
@@ -11,6 +12,7 @@ import dns.rrset
 import dns.zone
 import pytest
 from dnsrig.items.authoritative import (
+    a_alias_target,
     a_caa,
     a_cname_alone,
     a_csync,
@@ -23,11 +25,13 @@ from dnsrig.items.authoritative import (
     a_target_name,
     a_ttl_zero,
     a_wildcard_types,
+    a_zonemd,
 )
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.landmarks import Landmarks, find_landmarks
 from dnsrig.verification.malformed import malformed_records
+from dnsrig.verification.signatures import signature_trouble
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.transfer import Transfer
 from dnsrig.verification.verdicts import Verdict
@@ -74,6 +78,10 @@ def subject_with(*lines: str) -> AuthoritativeSubject:
         (a_null_mx, ["@ MX 10 ."]),
         (a_one_policy, ['@ TXT "v=spf1 -all"', '@ TXT "v=SPF1 mx -all"']),
         (a_one_policy, ['_dmarc TXT "v=DMARC1; p=none"', '_dmarc TXT "v=DMARC1;p=reject"']),
+        (a_alias_target, ["a DNAME b", "b DNAME a"]),
+        (a_alias_target, ["a DNAME b.a"]),
+        (a_alias_target, ["a DNAME a"]),
+        (a_alias_target, ["a DNAME target", "target DNAME elsewhere", "elsewhere DNAME a"]),
         (a_csync, ["@ CSYNC 1 3 NS", "@ CSYNC 1 1 NS"]),
         (a_csync, ["@ CSYNC 1 3 NS TXT"]),
         (a_caa, ['@ CAA 0 issue "https://ca.test"']),
@@ -106,6 +114,7 @@ def test_what_is_wrong_is_found(item: ModuleType, lines: list[str]) -> None:
         (a_target_name, ["@ MX 10 1.2.3.host", "@ MX 10 192.0.2.1.in-addr.arpa."]),
         (a_null_mx, ["@ MX 0 .", "a MX 0 b"]),
         (a_one_policy, ['@ TXT "v=spf1 -all"', '@ TXT "v=spf10"', '@ TXT "spf"', 'a TXT "v=spf1 -all"']),
+        (a_alias_target, ["a DNAME b", "b DNAME c", "d DNAME a", "e DNAME other.test."]),
         (a_csync, ["@ CSYNC 66 3 A NS AAAA"]),
         (a_caa, ['@ CAA 0 issue ";"', '@ CAA 0 issuewild "ca.test; account=1; policy=ev"', '@ CAA 0 issue ""']),
         (a_caa, ['@ CAA 128 issue "ca.test"', '@ CAA 0 tbs "x"', '@ CAA 0 iodef "mailto:a@b.test"']),
@@ -188,3 +197,39 @@ def test_names_below_a_dname_record_are_no_landmarks() -> None:
 def test_times_of_the_soa_record(times: str, wrong: bool) -> None:
     record = dns.rrset.from_text("example.", 60, "IN", "SOA", f"ns.example. hostmaster.example. 1 {times}")[0]
     assert bool(a_soa_times._trouble(record)) is wrong
+
+
+@pytest.mark.parametrize(
+    ("records", "verdict", "said"),
+    [
+        ([f"1 9 1 {'00' * 48}"], Verdict.INCONCLUSIVE, "cannot be computed"),
+        ([f"1 1 1 {'00' * 48}"], Verdict.FAIL, "is another"),
+        ([f"1 1 1 {'00' * 48}", f"1 1 1 {'01' * 48}"], Verdict.FAIL, "each is to have another pair"),
+    ],
+    ids=["unknown scheme", "wrong digest", "two of a kind"],
+)
+def test_digests_of_the_zone(records: list[str], verdict: Verdict, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    subject = subject_with()
+    zone = dns.zone.Zone(ORIGIN, relativize=False)
+    for text, rtype in [(SOA.split(maxsplit=2)[2], "SOA"), *((one, "ZONEMD") for one in records)]:
+        record = dns.rdata.from_text("IN", rtype, text, origin=ORIGIN, relativize=False)
+        zone.find_rdataset(ORIGIN, record.rdtype, create=True).add(record, 3600)
+    monkeypatch.setitem(vars(subject), "transfer", Transfer(zone=zone))
+    outcome = a_zonemd.check.__wrapped__(subject)
+    assert outcome.verdict is verdict and said in outcome.reason
+
+
+@pytest.mark.parametrize(
+    ("flags", "protocol", "said"),
+    [
+        (0, 3, "the key is without the Zone Key flag"),
+        (256, 2, "the key has protocol 2"),
+        (384, 3, "the key is revoked"),
+        (256, 3, "it has 3 octets, where algorithm 13 has 64"),
+    ],
+)
+def test_why_a_signature_is_not_valid(flags: int, protocol: int, said: str) -> None:
+    key = dns.rdata.from_text("IN", "DNSKEY", f"{flags} {protocol} 13 {'A' * 86}==")
+    text = f"A 13 2 3600 20300101000000 20200101000000 {dns.dnssec.key_id(key)} example. AAAA"
+    rrset = dns.rrset.from_text("host.example.", 3600, "IN", "A", "192.0.2.1")
+    assert signature_trouble(rrset, dns.rdata.from_text("IN", "RRSIG", text), [key]) == said

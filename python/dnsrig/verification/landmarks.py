@@ -78,6 +78,8 @@ class Landmarks:
     """What is doubtful in the zone's data, where these were looked at as a whole."""
     glue_places: list[Place] = field(default_factory=list)
     """Addresses below the delegation of `glue`."""
+    delegations: list[Place] = field(default_factory=list)
+    """NS RRsets of delegations, some of them."""
     nsec3_parameters: frozenset[tuple[int, int, bytes]] = frozenset()
     """Hash algorithm, iterations and salt of the NSEC3 records in the zone's data."""
     occluded: list[Place] = field(default_factory=list)
@@ -113,6 +115,7 @@ class Landmarks:
 
 LARGE_KEPT = 50
 OCCLUDED_KEPT = 50
+DELEGATIONS_KEPT = 50
 EMPTIES_KEPT = 50
 AT_CUT = {RdataType.NS, RdataType.DS, RdataType.A, RdataType.AAAA, *PROOF_TYPES}
 BELOW_CUT = AT_CUT - {RdataType.NS, RdataType.DS}
@@ -207,6 +210,8 @@ def _note_data(found: Landmarks, visible: Iterable[Place], data: _Data) -> None:
         addresses = (RdataType.A, RdataType.AAAA)
         below = [key for key in data if key[1] in addresses and key[0].is_subdomain(cut)]
         found.glue_places = [_with_data(Place(name, rtype), data) for name, rtype in sorted(below)]
+    some = [*found.told_cuts, *sorted(found.cuts)][:DELEGATIONS_KEPT]
+    found.delegations = [_with_data(Place(name, RdataType.NS), data) for name in dict.fromkeys(some)]
     for record in data.get((origin, RdataType.SOA), []):
         if isinstance(record, SOA):
             found.serial = record.serial

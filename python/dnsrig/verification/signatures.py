@@ -15,6 +15,9 @@ from dns.rdtypes.ANY.DNSKEY import DNSKEY
 from dns.rdtypes.ANY.RRSIG import RRSIG
 
 HALF = 2**31
+ZONE_KEY, REVOKE, DNSSEC_PROTOCOL = 0x0100, 0x0080, 3
+SIGNATURE_OCTETS = {13: 64, 14: 96, 15: 64, 16: 114}
+"""By algorithm (RFC 6605 section 4, RFC 8080 section 4)."""
 SECTIONS = ("answer", "authority", "additional")
 UNSIGNED_TYPES = (RdataType.RRSIG, RdataType.OPT, RdataType.TSIG, RdataType.SIG)
 
@@ -76,6 +79,29 @@ def keys_for(signature: RRSIG, keys: Iterable[DNSKEY]) -> list[DNSKEY]:
     return [key for key in keys if key.algorithm == signature.algorithm and dns.dnssec.key_id(key) == signature.key_tag]
 
 
+def _why_unusable(keys: Iterable[DNSKEY], rtype: RdataType) -> str:
+    """Say why none of the keys may be used for a type (RFC 4034 section 2.1, RFC 5011 section 2.1); "" if one may."""
+    reasons = set()
+    for key in keys:
+        if not key.flags & ZONE_KEY:
+            reasons.add("the key is without the Zone Key flag")
+        elif key.protocol != DNSSEC_PROTOCOL:
+            reasons.add(f"the key has protocol {key.protocol}")
+        elif key.flags & REVOKE and rtype != RdataType.DNSKEY:
+            reasons.add("the key is revoked")
+        else:
+            return ""
+    return " and ".join(sorted(reasons))
+
+
+def _wrong_length(signature: RRSIG) -> str:
+    """Say how long a signature is to be, where it is not: some signers leave them in the form of X.509 (DER)."""
+    right = SIGNATURE_OCTETS.get(int(signature.algorithm), len(signature.signature))
+    if len(signature.signature) == right:
+        return ""
+    return f"it has {len(signature.signature)} octets, where algorithm {int(signature.algorithm)} has {right}"
+
+
 def signature_trouble(rrset: dns.rrset.RRset, signature: RRSIG, keys: Iterable[DNSKEY]) -> str | None:
     """Say why a signature is not valid, whatever the time: "" if it is, None if its key or algorithm is not known."""
     candidates = keys_for(signature, keys)
@@ -89,7 +115,8 @@ def signature_trouble(rrset: dns.rrset.RRset, signature: RRSIG, keys: Iterable[D
     except dns.exception.UnsupportedAlgorithm:
         return None
     except dns.exception.DNSException as error:
-        return str(error) or "verify failure"
+        unusable = _why_unusable(candidates, RdataType.make(rrset.rdtype)) or _wrong_length(signature)
+        return unusable or str(error) or "verify failure"
     except ValueError as error:
         # `cryptography` cannot make a key of the DNSKEY record's octets.
         return f"the key cannot be used: {error}"

@@ -26,18 +26,23 @@ class DenialBehindAlias:
     exchange: Exchange
 
 
+def known_aliases(subject: AuthoritativeSubject) -> list[dns.name.Name]:
+    """Give some aliases of the zone."""
+    marks = subject.landmarks
+    known = [place.name for place in subject.known_data.places if place.rtype == RdataType.CNAME]
+    aliases = dict.fromkeys([*([] if marks.alias is None else [marks.alias]), *known])
+    return [name for name in aliases if not name.is_wild()][:MOST_ALIASES]
+
+
 def denials_behind_aliases(subject: AuthoritativeSubject, *, do: bool) -> Iterator[DenialBehindAlias]:
     """Ask at some aliases for types that their ends lack, as the server itself says when asked for those.
 
     RFC 1034 section 4.3.2 has a server go on with the canonical name, so that its denial is that of the name.
     """
-    marks = subject.landmarks
-    known = [place.name for place in subject.known_data.places if place.rtype == RdataType.CNAME]
-    aliases = dict.fromkeys([*([] if marks.alias is None else [marks.alias]), *known])
-    for alias in [name for name in aliases if not name.is_wild()][:MOST_ALIASES]:
+    for alias in known_aliases(subject):
         for rtype in TYPES:
             exchange = subject.answers.get(alias, rtype, do=do)
-            end = _end_of(exchange, alias)
+            end = end_of(exchange, alias)
             if end is None or not end.is_subdomain(subject.origin) or exchange.rcode != dns.rcode.NOERROR:
                 continue
             direct = subject.answers.get(end, rtype, do=do)
@@ -51,7 +56,7 @@ def _is_denied(subject: AuthoritativeSubject, exchange: Exchange) -> bool:
     return is_empty and rrset_of(exchange, "authority", subject.origin, RdataType.SOA) is not None
 
 
-def _end_of(exchange: Exchange, alias: dns.name.Name) -> dns.name.Name | None:
+def end_of(exchange: Exchange, alias: dns.name.Name) -> dns.name.Name | None:
     """Follow the CNAME records of an answer; None if it has none, or goes on to data."""
     name = alias
     for _ in range(LONGEST_CHAIN):

@@ -1,10 +1,18 @@
 """What items about the form of responses look at: those of the sample with DO, and the usual ones without EDNS."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 
 from dns.rdatatype import RdataType
 
-from dnsrig.items.authoritative._answers import child_of, denied_name, expanded_name, nothing_seen, questions, sample
+from dnsrig.items.authoritative._answers import (
+    USUAL_TYPES,
+    child_of,
+    denied_name,
+    expanded_name,
+    nothing_seen,
+    questions,
+    sample,
+)
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Outcome, failed, passed
@@ -38,12 +46,28 @@ def responses(subject: AuthoritativeSubject) -> list[Exchange]:
     return [exchange for exchange in different if exchange.response is not None]
 
 
-def check_responses(subject: AuthoritativeSubject, trouble: Callable[[Exchange], str], held: str) -> Outcome:
+def of_usual_types(subject: AuthoritativeSubject) -> Iterator[Exchange]:
+    """Ask a host for what clients ask for every day, be it there or not: some servers make the answers of these."""
+    host = subject.landmarks.host
+    if host is None:
+        return
+    for do in (False, True):
+        for rtype in (RdataType.A, *USUAL_TYPES):
+            exchange = subject.answers.get(host.name, rtype, do=do)
+            if exchange.response is None:
+                # Others are about silence; each further question would wait for nothing.
+                return
+            yield exchange
+
+
+def check_responses(
+    subject: AuthoritativeSubject, trouble: Callable[[Exchange], str], held: str, further: Iterable[Exchange] = ()
+) -> Outcome:
     """Judge each response by `trouble`: what is wrong, as words that go on after "The response to ...", or "".
 
-    `held` is the reason of a pass, with {count} for the number of responses.
+    `held` is the reason of a pass, with {count} for the number of responses; `further` are judged after the usual ones.
     """
-    looked_at = responses(subject)
+    looked_at = [*responses(subject), *further]
     for exchange in looked_at:
         said = trouble(exchange)
         if said:

@@ -17,7 +17,10 @@ ITEM = Item(
     procedure=("The DS records that --ds gives are compared with the zone's keys."),
     dig=("dig @{server} -p {port} {zone} DNSKEY +norec +dnssec", "dig @{resolver} {zone} DS"),
     needs=("signed", "ds"),
-    faults=("ds-of-another-key",),
+    faults=(
+        "ds-of-another-key",
+        "only-revoked-key-signs",
+    ),
 )
 
 

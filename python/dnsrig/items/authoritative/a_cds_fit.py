@@ -7,7 +7,8 @@ from dns.rdtypes.ANY.CDNSKEY import CDNSKEY
 from dns.rdtypes.ANY.CDS import CDS
 from dns.rdtypes.ANY.DNSKEY import DNSKEY
 
-from dnsrig.items.authoritative._answers import zone_keys
+from dnsrig.items.authoritative._answers import is_served_below, zone_keys
+from dnsrig.items.authoritative._contents import Published, contents
 from dnsrig.items.authoritative._ds import NO_KEY, apex_rrset, is_digest_of
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
@@ -17,26 +18,32 @@ ITEM = Item(
     id="A-cds-fit",
     role="authoritative",
     group="DNSSEC: keys",
-    requirement="CDS and CDNSKEY records are of the same keys, and one of those signs the apex DNSKEY RRset.",
+    requirement=(
+        "CDS and CDNSKEY records are at the apex, and of the same keys, one of which signs the apex DNSKEY RRset."
+    ),
     references=("RFC 7344 section 4", "RFC 7344 section 4.1", "RFC 8078 section 4"),
     severity=Severity.ERROR,
     consequence=(
         "A parent zone that follows them ends with DS records by which the zone is bogus, or refuses to follow."
     ),
     procedure=(
-        "CDS, CDNSKEY and DNSKEY RRsets are asked for: where there are both kinds, each CDS record is of a CDNSKEY "
-        "record and the other way round; a CDS record with key tag and algorithm of a key in the DNSKEY RRset has its "
-        "digest, where the digest type is known; a key that they name is in the DNSKEY RRset, and among its signers. "
-        "Records of algorithm 0 ask for the deletion of the DS records: they stand alone, and all else in them is 0."
+        "Records of both types at other names of the zone are looked for, as far as its data are known. CDS, "
+        "CDNSKEY and DNSKEY RRsets are asked for: where there are both kinds, each CDS record is of a CDNSKEY "
+        "record and the other way round; a CDS record with key tag and algorithm of a key in the DNSKEY RRset has "
+        "its digest, where the digest type is known; a key that they name is in the DNSKEY RRset, and among its "
+        "signers. Records of algorithm 0 ask for the deletion of the DS records: they stand alone, and all else in "
+        "them is 0."
     ),
     dig=("dig @{server} -p {port} {zone} CDS +norec +dnssec", "dig @{server} -p {port} {zone} CDNSKEY +norec +dnssec"),
     needs=("signatures",),
     faults=(
         "cds-deletion-with-digest",
         "cds-of-another-key",
+        "cds-below-apex",
         "cds-with-wrong-digest",
         "cdnskey-of-another-key",
         "key-signing-key-does-not-sign",
+        "only-revoked-key-signs",
     ),
 )
 
@@ -90,6 +97,21 @@ def _is_deletion(one: CDS | CDNSKEY) -> bool:
     return (one.flags, one.protocol, bytes(one.key)) == (0, DNSSEC_PROTOCOL, b"\0")
 
 
+def _below_apex(subject: AuthoritativeSubject) -> Published | None:
+    """Find records at names that are no apex (RFC 7344 section 4.1); those of zones below are these zones' own."""
+    known = contents(subject)
+    return next(
+        (
+            one
+            for one in known.of(RdataType.CDS, RdataType.CDNSKEY)
+            if one.name != subject.origin
+            and known.delegated(one.name) is None
+            and not is_served_below(subject, one.name)
+        ),
+        None,
+    )
+
+
 def check(subject: AuthoritativeSubject) -> Outcome:
     """Compare CDS, CDNSKEY and DNSKEY records."""
     asked = [subject.answers.get(subject.origin, rtype) for rtype in (RdataType.CDS, RdataType.CDNSKEY)]
@@ -97,6 +119,9 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     digests = [one for one in (rrsets[0].rrset if rrsets[0] else ()) if isinstance(one, CDS)]
     published = [one for one in (rrsets[1].rrset if rrsets[1] else ()) if isinstance(one, CDNSKEY)]
     shown = (*asked, subject.dnskey)
+    misplaced = _below_apex(subject)
+    if misplaced is not None:
+        return failed(f"{misplaced.title} is below the apex, where nobody looks for it.", misplaced.shown)
     if not digests and not published:
         return not_applicable("The zone has neither CDS nor CDNSKEY records.", *asked)
     wanted: list[CDS | CDNSKEY] = [*digests, *published]

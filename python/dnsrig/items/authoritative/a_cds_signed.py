@@ -25,7 +25,7 @@ ITEM = Item(
     ),
     dig=("dig @{server} -p {port} {zone} CDS +norec +dnssec", "dig @{server} -p {port} {zone} DNSKEY +norec +dnssec"),
     needs=("signatures",),
-    faults=("cds-signed-by-zone-signing-key", "key-signing-key-does-not-sign"),
+    faults=("cds-signed-by-zone-signing-key", "key-signing-key-does-not-sign", "only-revoked-key-signs"),
 )
 
 

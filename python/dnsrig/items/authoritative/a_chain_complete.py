@@ -56,9 +56,11 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         return not_applicable(f"The zone has more than {MOST_NAMES} RRsets, which takes too long to compare.")
     names, records = chain_names(known), nsec_of_transfer(subject)
     chains = hashed_chains(subject, known)
-    if chains:
+    has_hashes = any(chain.records for chain in chains)
+    # An NSEC3PARAM record of no chain beside NSEC records is A-nsec3param-fits's.
+    if has_hashes or (chains and not records):
         flaws = [said for chain in chains for said in _without_hash(names, chain)]
-        if not any(chain.records for chain in chains):
+        if not has_hashes:
             if subject.known_data.nsec3_parameters:
                 return not_applicable("No NSEC3 record is of NSEC3PARAM's chain; A-nsec3param-fits is about that.")
             return not_applicable("The transfer has no NSEC3 records; they are made on the fly.")

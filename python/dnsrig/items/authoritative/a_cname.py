@@ -3,6 +3,7 @@
 import dns.rcode
 from dns.rdatatype import RdataType
 
+from dnsrig.items.authoritative._aliases import end_of, known_aliases
 from dnsrig.items.authoritative._answers import is_served_below
 from dnsrig.items.authoritative._probes import type_text, wrong_rcode
 from dnsrig.items.authoritative._unchanged import unless_changed
@@ -16,24 +17,49 @@ ITEM = Item(
     role="authoritative",
     group="Answers",
     requirement="A query for an alias gets its CNAME record, and what the server knows of its target.",
-    references=("RFC 1034 section 4.3.2", "RFC 1034 section 3.6.2"),
+    references=("RFC 1034 section 4.3.2", "RFC 1034 section 3.6.2", "RFC 6604 section 3", "RFC 2308 section 2.1"),
     severity=Severity.ERROR,
     consequence=(
         "Without the CNAME record the name does not resolve; without the target every client needs another query."
     ),
     procedure=(
         "A is asked for at an alias and at its target; the first answer has the CNAME record and all that the "
-        "second has."
+        "second has. At some more aliases A is asked for: there are no addresses in place of the CNAME record, and "
+        "where it leads to another zone no NXDOMAIN, unless the server has that zone, and gives its SOA record."
     ),
     dig=("dig @{server} -p {port} {alias} A +norec +noedns",),
     needs=("zone", "alias"),
-    faults=("hides-cname", "no-cname-target"),
+    faults=("hides-cname", "no-cname-target", "nxdomain-for-targets-elsewhere", "flattens-aliases"),
 )
 
 
 @unless_changed
 def check(subject: AuthoritativeSubject) -> Outcome:
-    """Ask for both, and compare."""
+    """Ask for an alias and its target, and for some more aliases."""
+    return _wrong_alias(subject) or _judged_target(subject)
+
+
+def _wrong_alias(subject: AuthoritativeSubject) -> Outcome | None:
+    """Look for aliases that are answered as if they were none, or denied for what the server knows nothing of."""
+    for alias in known_aliases(subject):
+        exchange = subject.answers.get(alias, RdataType.A, do=False)
+        if exchange.message is None or exchange.is_truncated:
+            continue
+        types = {rrset.rdtype for rrset in exchange.message.answer if rrset.name == alias}
+        if types & {RdataType.A} and RdataType.CNAME not in types:
+            return failed(f"The answer for {alias} has addresses in place of its CNAME record.", exchange)
+        end = end_of(exchange, alias)
+        if end is None or end.is_subdomain(subject.origin):
+            continue
+        has_zone = any(rrset.rdtype == RdataType.SOA for rrset in exchange.message.authority)
+        if exchange.rcode == dns.rcode.NXDOMAIN and not has_zone:
+            what = f"The response to {exchange.title} is NXDOMAIN, though {end} is in another zone"
+            return failed(f"{what}, of which it has no SOA record: clients take it for absent.", exchange)
+    return None
+
+
+def _judged_target(subject: AuthoritativeSubject) -> Outcome:
+    """Compare what is given of an alias with what is given of its target."""
     alias = subject.name("alias")
     exchange = subject.asker.ask(Query(name=alias, rtype=RdataType.A, payload=None))
     wrong = wrong_rcode(subject, exchange) if exchange.rcode != dns.rcode.NXDOMAIN else None

@@ -6,6 +6,7 @@ import dns.rdata
 from dns.rdatatype import RdataType
 
 from dnsrig.items.authoritative._answers import USUAL_TYPES, nothing_seen, zone_soa
+from dnsrig.items.authoritative._contents import referrals
 from dnsrig.items.authoritative._probes import rcode_text, type_text
 from dnsrig.items.authoritative._unchanged import unless_changed
 from dnsrig.items.authoritative._whole import whole_data
@@ -29,7 +30,9 @@ ITEM = Item(
     id="A-data",
     role="authoritative",
     group="Answers",
-    requirement="Answers have the records that the zone's data have, and no others, and referrals the glue.",
+    requirement=(
+        "Answers have the records that the zone's data have, and no others, and referrals the NS records and the glue."
+    ),
     references=("RFC 1034 section 4.3.2", "RFC 2181 section 5", "RFC 9471 section 3", "RFC 4592 section 2.2.1"),
     severity=Severity.CRITICAL,
     consequence="Clients reach other hosts than the zone's owner means, or none.",
@@ -60,6 +63,7 @@ ITEM = Item(
         "refers-ds-queries",
         "ds-from-child",
         "wildcard-adds-types",
+        "referrals-lack-server",
     ),
 )
 
@@ -90,7 +94,10 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     of = f", of {known.places_in_all} RRsets" if known.places_in_all > len(known.places) else ""
     held = f"{len(exchanges)} answers have the zone's data{of}."
     return (
-        _wrong_glue(subject) or _added(subject) or (passed(held, *exchanges[:1]) if exchanges else nothing_seen("data"))
+        _wrong_referral(subject)
+        or _wrong_glue(subject)
+        or _added(subject)
+        or (passed(held, *exchanges[:1]) if exchanges else nothing_seen("data"))
     )
 
 
@@ -119,6 +126,22 @@ def _wrong(exchange: Exchange, data: frozenset[dns.rdata.Rdata]) -> Outcome:
     added, lacking = set(found) - data, data - set(found)
     what = f"has {next(iter(added))}, which the zone has not" if added else f"lacks {next(iter(lacking))}"
     return failed(f"The answer to {exchange.title} {what}.", exchange)
+
+
+def _wrong_referral(subject: AuthoritativeSubject) -> Outcome | None:
+    """Compare the NS records of referrals with the zone's data; None if they agree."""
+    given = dict(referrals(subject))
+    for place in subject.known_data.delegations:
+        exchange = given.get(place.name)
+        # What is no referral is A-referral's and A-types's.
+        if exchange is None or exchange.is_truncated or not place.data:
+            continue
+        found = rrset_of(exchange, "authority", place.name, RdataType.NS)
+        if found is not None and set(found) != place.data:
+            added, lacking = set(found) - place.data, place.data - set(found)
+            what = f"has {next(iter(added))}, which the zone has not" if added else f"lacks {next(iter(lacking))}"
+            return failed(f"Among the NS records of {place.name} the referral {what}.", exchange)
+    return None
 
 
 def _wrong_glue(subject: AuthoritativeSubject) -> Outcome | None:

@@ -1,8 +1,11 @@
 """A-ixfr: queries for incremental zone transfer."""
 
+from collections.abc import Sequence
+
 import dns.exception
 import dns.message
 import dns.rcode
+import dns.rrset
 from dns.rdatatype import RdataType
 
 from dnsrig.items.authoritative._answers import zone_soa
@@ -20,7 +23,8 @@ ITEM = Item(
     group="Zone transfer",
     requirement=(
         "A query for IXFR is refused, or answered with the zone's SOA record first, and with that alone where the"
-        " client has the version already; a signed one gets a signed answer."
+        " client has the version already, else with changes of its version or the zone; a signed one gets a signed"
+        " answer."
     ),
     references=("RFC 1995 section 2", "RFC 1995 section 4", "RFC 8906 section 2", "RFC 8945 section 5.3.1"),
     severity=Severity.WARNING,
@@ -30,13 +34,14 @@ ITEM = Item(
     ),
     procedure=(
         "IXFR is asked for by UDP and TCP with the serial that the zone has, and with the one before. An error that "
-        "refuses is right; else the answer begins with the SOA record. By TCP the connection may be closed instead. "
-        "With the key of --tsig it is asked for by TCP signed, too: the first and the last message of the response are "
-        "signed, and right; where the last does not come, there is no verdict."
+        "refuses is right; else the answer begins with the SOA record; where changes follow, these begin with the "
+        "client's serial. By TCP the connection may be closed instead. With the key of --tsig it is asked for by "
+        "TCP signed, too: the first and the last message of the response are signed, and right; where the last does "
+        "not come, there is no verdict."
     ),
     dig=("dig @{server} -p {port} {zone} IXFR=1 +norec +noedns", "dig @{server} -p {port} {zone} IXFR=1 +norec +notcp"),
     needs=("zone",),
-    faults=("drops-ixfr", "empty-ixfr", "servfail-to-ixfr", "drops-ixfr-by-tcp"),
+    faults=("drops-ixfr", "empty-ixfr", "ixfr-of-another-version", "servfail-to-ixfr", "drops-ixfr-by-tcp"),
 )
 
 
@@ -64,6 +69,9 @@ def check(subject: AuthoritativeSubject) -> Outcome:
             signed = transfer(subject.asker, subject.origin, subject.tsig, query)
             if signed.trouble.startswith(WRONG):
                 return failed(f"In the response to a signed query for IXFR with serial {known} {signed.trouble}.")
+            changes = _wrong_changes(signed.rrsets, known)
+            if changes:
+                return failed(f"The response to a signed query for IXFR with serial {known} {changes}.")
             why = _why_unended(signed)
             answered += not (signed.refusal or why)
             if why and not unended:
@@ -104,4 +112,13 @@ def _wrong(subject: AuthoritativeSubject, exchange: Exchange, known: int) -> str
     records = [rrset for rrset in message.answer if rrset.rdtype != RdataType.RRSIG]
     if first[0].serial == known and len(records) > 1:
         return f"has {len(records)} records, though nothing has changed"
-    return ""
+    return _wrong_changes(records, known)
+
+
+def _wrong_changes(records: Sequence[dns.rrset.RRset], known: int) -> str:
+    """Say what is wrong with the serial that changes begin with, the client's (RFC 1995 section 4)."""
+    # The whole zone in place of changes goes on with other records.
+    if [one.rdtype for one in records[:2]] != [RdataType.SOA, RdataType.SOA]:
+        return ""
+    newest, begun = records[0][0].serial, records[1][0].serial
+    return "" if begun in {known, newest} else f"has changes from serial {begun} on, which the client has not"

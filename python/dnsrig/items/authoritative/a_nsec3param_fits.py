@@ -29,15 +29,15 @@ ITEM = Item(
     ),
     procedure=(
         "The NSEC3 records of the sample's denials are compared with the NSEC3PARAM records. Where denials of a name"
-        " and of a type have none, and no NSEC records either, those of the zone's data are, if these are known:"
-        " servers that find no chain of the record leave out what there is."
+        " and of a type have none, those of the zone's data are, if these are known: servers that find no chain of the"
+        " record leave out what there is, or deny by NSEC records."
     ),
     dig=(
         "dig @{server} -p {port} {zone} NSEC3PARAM +norec +dnssec",
         "dig @{server} -p {port} absent.{zone} A +norec +dnssec",
     ),
     needs=("signatures",),
-    faults=("wrong-nsec3param", "nsec3param-of-no-chain", "strips-denial"),
+    faults=("wrong-nsec3param", "nsec3param-of-no-chain", "nsec3param-beside-nsec", "strips-denial"),
 )
 
 
@@ -49,7 +49,9 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     """Compare parameters."""
     seen = nsec3_links(subject)
     exchange = subject.answers.get(subject.origin, RdataType.NSEC3PARAM)
-    named = {(one.algorithm, one.iterations, one.salt) for one in parameters_of(exchange, subject.origin)}
+    # Those with flags are to be ignored (RFC 5155 section 4.1.2).
+    found_there = [one for one in parameters_of(exchange, subject.origin) if not one.flags]
+    named = {(one.algorithm, one.iterations, one.salt) for one in found_there}
     if not seen:
         return _without_records(subject, exchange, named)
     if not named:
@@ -68,13 +70,20 @@ def _without_records(subject: AuthoritativeSubject, exchange: Exchange, named: S
         subject.answers.get(denied_name(subject), RdataType.A),
         absent_type(subject, subject.origin)[1],
     )
-    if not named or links(subject) or not all(_is_denial(one) for one in asked):
+    if not named or not all(_is_denial(one) for one in asked):
         return not_applicable("No denial of the sample has NSEC3 records.")
     others = sorted(subject.known_data.nsec3_parameters - named)
     if others:
         said = f"The zone's NSEC3 records have {_words(others[0])}, of which no NSEC3PARAM record is"
         return failed(f"{said}; denials have none of them.", exchange, *asked)
     said = f"though there is an NSEC3PARAM record with {_words(min(named))}"
+    if links(subject):
+        if subject.known_data.nsec3_parameters:
+            # A zone on its way from one chain to the other has both.
+            return not_applicable(
+                "Denials have NSEC records; the zone has an NSEC3 chain of the record, too.", exchange
+            )
+        return failed(f"Denials have NSEC records, {said}: there is no such chain.", exchange, *asked)
     why = "the server has no such chain, or its records are taken out"
     return failed(f"Denials have neither NSEC3 nor NSEC records, {said}: {why}.", exchange, *asked)
 

@@ -45,6 +45,7 @@ ITEM = Item(
         "other-address-in-upper-case",
         "other-address-with-edns",
         "other-ttl-with-do",
+        "ttl-of-32-bits",
         "case-sensitive",
         "ttls-differ",
         "changes-data",

@@ -4,11 +4,12 @@ from collections import Counter
 
 from dns.rdatatype import RdataType
 
-from dnsrig.items.authoritative._answers import denied_name
+from dnsrig.items.authoritative._answers import denied_name, zone_keys
 from dnsrig.items.authoritative._unchanged import unless_changed
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
+from dnsrig.verification.signatures import signature_trouble, signed_rrsets
 from dnsrig.verification.subjects.authoritative import LARGE_PAYLOAD, AuthoritativeSubject
 from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed
 
@@ -16,13 +17,14 @@ ITEM = Item(
     id="A-tcp-same",
     role="authoritative",
     group="Transport",
-    requirement="A query with DO gets by TCP the records that it gets by UDP.",
+    requirement="A query with DO gets by TCP the records that it gets by UDP, with signatures that are as valid.",
     references=("RFC 7766 section 5", "RFC 4035 section 3.1"),
     severity=Severity.ERROR,
     consequence="Validators that go on by TCP after a truncated response lack signatures or proofs: names are bogus.",
     procedure=(
         "The SOA record, the keys and a name that does not exist are asked for with DO by UDP, then by TCP. The "
-        "response by TCP has as many records of each type in answer and authority section, NS left out."
+        "response by TCP has as many records of each type in answer and authority section, NS left out; its signatures "
+        "are valid where those by UDP are."
     ),
     dig=("dig @{server} -p {port} {zone} SOA +norec +dnssec", "dig @{server} -p {port} {zone} SOA +norec +dnssec +tcp"),
     needs=("zone", "edns"),
@@ -32,6 +34,7 @@ ITEM = Item(
         "drops-do",
         "cuts-tcp",
         "drops-large-by-tcp",
+        "spoils-signatures-by-tcp",
     ),
 )
 
@@ -58,10 +61,24 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         if lacking:
             kind = next(iter(lacking)).name
             return failed(f"The response by TCP to {by_tcp.title} lacks {kind} records.", by_udp, by_tcp)
+        spoiled = _spoiled(subject, by_tcp)
+        if spoiled and not _spoiled(subject, by_udp):
+            return failed(f"By TCP the signature of {spoiled} is not valid, by UDP it is.", by_udp, by_tcp)
         compared.append(by_tcp)
     if not compared:
         return inconclusive("No response by UDP is whole.")
     return passed(f"{len(compared)} responses by TCP have all that those by UDP have.", *compared[:1])
+
+
+def _spoiled(subject: AuthoritativeSubject, exchange: Exchange) -> str:
+    """Name an RRset whose signature by a key of the zone is not valid; "" if there is none."""
+    keys = zone_keys(subject)
+    found = [] if exchange.message is None else signed_rrsets(exchange.message, ("answer", "authority"))
+    for one in found:
+        for signature in one.signatures:
+            if signature.signer == subject.origin and signature_trouble(one.rrset, signature, keys):
+                return one.title
+    return ""
 
 
 def _records(exchange: Exchange) -> Counter[RdataType]:

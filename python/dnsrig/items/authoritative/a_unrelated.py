@@ -3,10 +3,11 @@
 import dns.message
 import dns.name
 import dns.rdata
+import dns.rrset
 from dns.rdatatype import RdataType
 from dns.rdtypes.ANY.RRSIG import RRSIG
 
-from dnsrig.items.authoritative._looked_at import check_responses
+from dnsrig.items.authoritative._looked_at import check_responses, of_usual_types
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
@@ -15,13 +16,14 @@ from dnsrig.verification.verdicts import Outcome, Severity
 DENIALS = {RdataType.NSEC, RdataType.NSEC3}
 PREFIXES = 2
 """Labels before the host in the owner of TLSA records (RFC 6698 section 3)."""
+ALIASES = {RdataType.CNAME, RdataType.DNAME}
 ITEM = Item(
     id="A-unrelated",
     role="authoritative",
     group="Answers",
     requirement=(
-        "The answer is about the name that was asked for and what it is an alias of, the authority section about zones "
-        "above them, and the additional section about names in the others."
+        "The answer is about the name that was asked for and what it is an alias of, in the type that was asked for, "
+        "the authority section about zones above them, and the additional section about names in the others."
     ),
     references=("RFC 1034 section 4.3.2", "RFC 2181 section 5.4.1", "RFC 5452 section 6"),
     severity=Severity.ERROR,
@@ -30,8 +32,9 @@ ITEM = Item(
         "given addresses of names that are others'."
     ),
     procedure=(
-        "Answers, denials and referrals are asked for without EDNS, and with DO a sample of all names that are known; "
-        "the owners of all records are followed from the question on."
+        "Answers, denials and referrals are asked for without EDNS, and with DO a sample of all names that are "
+        "known; the owners of all records are followed from the question on. The types in use are asked for at a "
+        "host, with DO and without EDNS: no answer has records of another type, but aliases and signatures."
     ),
     dig=("dig @{server} -p {port} {host} {type} +norec +noedns",),
     needs=("zone",),
@@ -46,6 +49,7 @@ ITEM = Item(
         "wildcard-owner",
         "no-ns",
         "two-cnames",
+        "address-for-aaaa",
     ),
 )
 
@@ -56,7 +60,8 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     def trouble(exchange: Exchange) -> str:
         return _unrelated(exchange, subject.origin)
 
-    return check_responses(subject, trouble, "All records of {count} responses have to do with their questions.")
+    held = "All records of {count} responses have to do with their questions."
+    return check_responses(subject, trouble, held, of_usual_types(subject))
 
 
 def _unrelated(exchange: Exchange, origin: dns.name.Name) -> str:
@@ -68,6 +73,9 @@ def _unrelated(exchange: Exchange, origin: dns.name.Name) -> str:
         is_dname = RdataType.DNAME in {rrset.rdtype, rrset.covers}
         if rrset.name not in reached and not (is_dname and _is_above(rrset.name, reached)):
             return f"has {_title(rrset.name, rrset.rdtype)} in its answer, which nothing leads to"
+        if not _is_of_type(exchange.query.rtype, rrset):
+            asked = RdataType.make(exchange.query.rtype).name
+            return f"has {_title(rrset.name, rrset.rdtype)} in its answer, where {asked} was asked for"
     zones = {origin} | _signers(message, reached)
     for rrset in message.authority:
         # Denials have owners beside the name; those of zones that nothing leads to are none of this server's to give.
@@ -87,6 +95,12 @@ def _unrelated(exchange: Exchange, origin: dns.name.Name) -> str:
         if rrset.name not in named and not (is_tlsa and _service_of(rrset.name) in named):
             return f"has {_title(rrset.name, rrset.rdtype)} in its additional section, which no other record names"
     return ""
+
+
+def _is_of_type(asked: RdataType, rrset: dns.rrset.RRset) -> bool:
+    """Say whether an answer may have an RRset, or signatures over one, by its type (RFC 1034 section 4.3.2)."""
+    rtype = rrset.covers if rrset.rdtype == RdataType.RRSIG and asked != RdataType.RRSIG else rrset.rdtype
+    return asked in {RdataType.ANY, rtype} or rtype in ALIASES
 
 
 def _signers(message: dns.message.Message, reached: set[dns.name.Name]) -> set[dns.name.Name]:

@@ -76,7 +76,8 @@ def _add_unasked(passage: Passage) -> bytes:
     return larger if len(larger) <= OLD_LIMIT or passage.transport == "tcp" else passage.response
 
 
-def _spoil(rrset: dns.rrset.RRset) -> None:
+def spoil(rrset: dns.rrset.RRset) -> None:
+    """Change an octet of each signature."""
     spoilt = [
         one.replace(signature=one.signature[:-1] + bytes([one.signature[-1] ^ 1])) if isinstance(one, RRSIG) else one
         for one in rrset
@@ -87,13 +88,13 @@ def _spoil(rrset: dns.rrset.RRset) -> None:
 def _spoil_data_signatures(answer: dns.message.Message) -> None:
     for rrset in (*answer.answer, *answer.authority):
         if rrset.rdtype == RdataType.RRSIG and rrset.covers != RdataType.DNSKEY:
-            _spoil(rrset)
+            spoil(rrset)
 
 
 def _spoil_key_signatures(answer: dns.message.Message) -> None:
     for rrset in answer.answer:
         if is_signature_of(rrset, RdataType.DNSKEY):
-            _spoil(rrset)
+            spoil(rrset)
 
 
 def _change_addresses(answer: dns.message.Message) -> None:

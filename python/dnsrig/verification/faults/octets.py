@@ -69,6 +69,11 @@ def _compress_signer(passage: Passage) -> bytes:
     return written[:10] + b"\0\1" + written[12:] + OPT_OCTETS[:7] + b"\x80\0\0\0"
 
 
+def _long_ttl(message: dns.message.Message) -> None:
+    for rrset in message.answer:
+        rrset.ttl |= 1 << 31
+
+
 def _in_class_ch(message: dns.message.Message) -> None:
     if is_referral(message):
         for rrset in message.authority:
@@ -107,6 +112,12 @@ FAULTS = (
         does="has octets behind the last record of responses for CDS and CDNSKEY",
         roles=AUTHORITATIVE,
         on_response=unchanged_if_unreadable(_trailing),
+    ),
+    Fault(
+        name="ttl-of-32-bits",
+        does="gives TTLs of more than 31 bits in answers for TXT, without DO",
+        roles=AUTHORITATIVE,
+        on_response=changing(_long_ttl, lambda query: not has_do(query) and asks_for(query, RdataType.TXT)),
     ),
     Fault(
         name="two-opts",

@@ -27,6 +27,8 @@ from dnsrig.verification.faults.dnssec import AUTHORITATIVE, asks_for, has_do
 from dnsrig.verification.faults.fault import Change, Fault, Passage, unchanged_if_unreadable, wire_of
 from dnsrig.verification.item import Role
 
+MANY = 2
+"""Records of a response to IXFR that is more than the SOA record."""
 META_TYPES = (RdataType.MAILA, RdataType.MAILB, RdataType.TKEY, RdataType.TSIG)
 RARE_TYPES = (RdataType.SSHFP, RdataType.URI, RdataType.OPENPGPKEY)
 LONG_NAME_OCTETS, MANY_LABELS = 200, 30
@@ -175,6 +177,19 @@ def _empty_ixfr(passage: Passage) -> bytes:
     return error(query, dns.rcode.NOERROR) if asks_for(query, RdataType.IXFR) else passage.response
 
 
+def _change_another_version(passage: Passage) -> bytes:
+    """Put in place of the zone, which a client with another version gets, changes of a version that it has not."""
+    message = passage.answer
+    if not asks_for(passage.asked, RdataType.IXFR) or len(message.answer) < MANY or not message.answer[0]:
+        return passage.response
+    newest = message.answer[0]
+    if newest.rdtype == RdataType.SOA:
+        record = newest[0].replace(serial=(newest[0].serial - 100) % (1 << 32))
+        oldest = dns.rrset.from_rdata_list(newest.name, newest.ttl, [record])
+        message.answer = [newest, oldest, newest, newest]
+    return wire_of(message)
+
+
 def _no_soa(message: dns.message.Message) -> None:
     if is_denial(message):
         message.authority = without_types(message.authority, RdataType.SOA)
@@ -233,6 +248,14 @@ FAULTS = (
         on_query=dropping_by_tcp(lambda query: asks_for(query, RdataType.ANY)),
     ),
     _fault("empty-ixfr", "answers queries for IXFR with nothing", unchanged_if_unreadable(_empty_ixfr)),
+    Fault(
+        name="ixfr-of-another-version",
+        does="answers queries for IXFR with changes of a version that the client has not",
+        roles=AUTHORITATIVE,
+        needs=("transfer",),
+        changes_transfers=True,
+        on_response=unchanged_if_unreadable(_change_another_version),
+    ),
     Fault(
         name="servfail-to-ixfr",
         does="answers queries for IXFR with SERVFAIL",

@@ -39,6 +39,15 @@ def _other_glue(message: dns.message.Message) -> None:
         _set_addresses(of_type(message.additional, RdataType.A))
 
 
+def _leave_server_out(message: dns.message.Message) -> None:
+    """Leave one of several servers, with its addresses, out of referrals."""
+    for rrset in of_type(message.authority, RdataType.NS) if is_referral(message) else ():
+        if len(rrset) > 1:
+            *kept, gone = sorted(rrset)
+            replace_rdatas(rrset, kept)
+            message.additional = [one for one in message.additional if one.name != gone.target]
+
+
 def _nxdomain(message: dns.message.Message) -> None:
     if is_denial(message):
         message.set_rcode(dns.rcode.NXDOMAIN)
@@ -67,6 +76,21 @@ def _is_behind_alias(message: dns.message.Message) -> bool:
 def _no_soa_behind_alias(message: dns.message.Message) -> None:
     if _is_behind_alias(message):
         message.authority = without_types(message.authority, RdataType.SOA)
+
+
+def _flatten(message: dns.message.Message) -> None:
+    """Give the addresses that an alias leads to as if they were its own."""
+    found = of_type(message.answer, RdataType.A)
+    if found and of_type(message.answer, RdataType.CNAME) and not of_type(message.answer, RdataType.DNAME):
+        message.answer = [dns.rrset.from_rdata_list(message.question[0].name, found[0].ttl, [*found[0]])]
+
+
+def _nxdomain_elsewhere(message: dns.message.Message) -> None:
+    """Deny what an alias leads to outside of the zone, as servers do that look it up among their own names."""
+    is_alias = bool(of_type(message.answer, RdataType.CNAME)) and not asks_for(message, RdataType.CNAME, RdataType.ANY)
+    is_denied = bool(of_type(message.authority, RdataType.SOA))
+    if is_alias and not is_denied and not of_type(message.answer, message.question[0].rdtype):
+        message.set_rcode(dns.rcode.NXDOMAIN)
 
 
 def _no_proof_behind_alias(message: dns.message.Message) -> None:
@@ -102,6 +126,13 @@ def _add_text(message: dns.message.Message) -> None:
         message.authority = []
 
 
+def _add_address(message: dns.message.Message) -> None:
+    """Answer with an IPv4 address where a name has no IPv6 one."""
+    if is_denial(message) and message.rcode() == dns.rcode.NOERROR and not _is_random(message):
+        message.answer = [dns.rrset.from_text(message.question[0].name, 300, "IN", "A", "192.0.2.7")]
+        message.authority = []
+
+
 def _nxdomain_at_wildcard(message: dns.message.Message) -> None:
     if _is_random(message):
         _nxdomain(message)
@@ -130,6 +161,7 @@ FAULTS = (
         changing(_other_address, lambda query: not has_do(query)),
     ),
     _fault("other-glue", "gives other glue than the zone has", changing(_other_glue)),
+    _fault("referrals-lack-server", "leaves one of several servers out of referrals", changing(_leave_server_out)),
     Fault(
         name="drops-aaaa",
         does="drops queries for AAAA",
@@ -166,6 +198,16 @@ FAULTS = (
         "gives no SOA record where an alias leads to a name without the type, to queries without DO",
         changing(_no_soa_behind_alias, lambda query: not has_do(query)),
     ),
+    _fault(
+        "flattens-aliases",
+        "gives addresses in place of an alias's CNAME record, without DO",
+        changing(_flatten, lambda query: not has_do(query)),
+    ),
+    _fault(
+        "nxdomain-for-targets-elsewhere",
+        "gives NXDOMAIN for aliases of names in other zones",
+        changing(_nxdomain_elsewhere),
+    ),
     Fault(
         name="strips-denial-behind-aliases",
         does="does not prove that the name has not the type which an alias leads to",
@@ -194,6 +236,12 @@ FAULTS = (
         "wildcard-adds-types",
         "answers by a wildcard for types that a name has not, without EDNS",
         changing(_add_text, lambda query: query.edns < 0 and asks_for(query, RdataType.TXT)),
+    ),
+    Fault(
+        name="address-for-aaaa",
+        does="answers queries for AAAA with A records where a name has no AAAA records",
+        roles=AUTHORITATIVE,
+        on_response=changing(_add_address, lambda query: asks_for(query, RdataType.AAAA)),
     ),
     _fault(
         "nxdomain-for-wildcard-nodata",

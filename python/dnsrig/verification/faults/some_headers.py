@@ -7,7 +7,7 @@ import dns.rrset
 from dns.rdatatype import RdataType
 
 from dnsrig.verification.faults.changes import Test, changing, dropping_by_tcp, is_denial, is_referral, refusing
-from dnsrig.verification.faults.dnssec import AUTHORITATIVE, asks_for, has_do
+from dnsrig.verification.faults.dnssec import AUTHORITATIVE, asks_for, has_do, is_signature_of, spoil
 from dnsrig.verification.faults.fault import Change, Fault, Passage, unchanged_if_unreadable, wire_of
 from dnsrig.verification.faults.messages import OLD_LIMIT
 
@@ -71,6 +71,16 @@ def _padding(is_meant: Test) -> Change:
         return wire_of(answer)
 
     return unchanged_if_unreadable(change)
+
+
+def _spoil_by_tcp(passage: Passage) -> bytes:
+    if passage.transport != "tcp" or not asks_for(passage.asked, RdataType.SOA):
+        return passage.response
+    answer = passage.answer
+    for rrset in answer.answer:
+        if is_signature_of(rrset, RdataType.SOA):
+            spoil(rrset)
+    return wire_of(answer)
 
 
 def _strip_by_tcp(passage: Passage) -> bytes:
@@ -140,6 +150,12 @@ FAULTS = (
         "strips-rrsig-of-soa-by-tcp",
         "leaves the SOA record's signatures out by TCP",
         unchanged_if_unreadable(_strip_by_tcp),
+        "signed",
+    ),
+    _fault(
+        "spoils-signatures-by-tcp",
+        "gives the SOA record's signature with an octet changed by TCP",
+        unchanged_if_unreadable(_spoil_by_tcp),
         "signed",
     ),
     Fault(

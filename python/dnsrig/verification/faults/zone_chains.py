@@ -52,6 +52,15 @@ def _add_revoked_key(zone: ZoneEditor) -> None:
     _set_keys(zone, zone.ksk[0], zone.zsk[0], _key(256 | 0x0081))
 
 
+def _revoke_ksk(zone: ZoneEditor) -> None:
+    """Revoke the key-signing key as if another one had come in its place, which has not."""
+    key, private = zone.ksk
+    revoked = _key(int(key.flags) | 0x0080, key.key)
+    _set_keys(zone, revoked, zone.zsk[0], by=(revoked, private))
+    for rtype in (RdataType.CDS, RdataType.CDNSKEY):
+        zone.sign(zone.origin, rtype)
+
+
 def _with_types(record: NSEC | NSEC3, *, without: set[int] | None = None, also: set[int] | None = None) -> object:
     kept = {int(rtype) for rtype in types_of(record)} - (without or set()) | (also or set())
     return Bitmap.from_rdtypes([RdataType.make(rtype) for rtype in sorted(kept)]).windows
@@ -114,6 +123,11 @@ ZONE_FAULTS = (
     ZoneFault(name="short-key", does="has a key that is too short for its algorithm", edit=_add_short_key),
     ZoneFault(
         name="revoked-key-does-not-sign", does="has a revoked key that does not sign the keys", edit=_add_revoked_key
+    ),
+    ZoneFault(
+        name="only-revoked-key-signs",
+        does="has its DNSKEY RRset signed by a revoked key only",
+        edit=_revoke_ksk,
     ),
     ZoneFault(name="sha-1-keys", does="has keys of RSASHA1", variant=_rsa("sha-1-keys", "RSASHA1")),
     ZoneFault(name="rsa-sha-512-keys", does="has keys of RSASHA512", variant=_rsa("rsa-sha-512-keys", "RSASHA512")),

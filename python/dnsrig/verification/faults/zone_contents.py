@@ -58,6 +58,12 @@ ZONE_FAULTS = (
     ),
     ZoneFault(name="alias-to-nothing", does="has an alias of a name that does not exist", adds="zz CNAME was\n"),
     ZoneFault(name="aliases-in-circle", does="has aliases of each other", adds="yy CNAME zz\nzz CNAME yy\n"),
+    ZoneFault(name="dnames-in-circle", does="has DNAME records of each other", adds="yy DNAME zz\nzz DNAME yy\n"),
+    ZoneFault(
+        name="wildcard-alias-of-itself",
+        does="has a wildcard that is an alias of a name that it covers",
+        adds="*.zz CNAME yy.zz\n",
+    ),
     ZoneFault(name="data-below-dname", does="has data below a DNAME record", adds="host.bridge A 192.0.2.20\n"),
     ZoneFault(name="data-below-delegation", does="has data below a delegation", adds="host.insecure TXT below\n"),
     ZoneFault(name="data-at-delegation", does="has MX records at a delegation", adds="insecure MX 10 mail\n"),
@@ -89,6 +95,7 @@ ZONE_FAULTS = (
     ZoneFault(name="csync-of-mx", does="has a CSYNC record for MX records", adds="@ CSYNC 1 3 A MX NS\n"),
     ZoneFault(name="csync-flags", does="has a CSYNC record with flags of no meaning", adds="@ CSYNC 1 16 A NS\n"),
     ZoneFault(name="csync-below-apex", does="has a CSYNC record below the apex", adds="host CSYNC 1 3 A NS\n"),
+    ZoneFault(name="cds-below-apex", does="has a CDS record below the apex", adds=f"host CDS 12345 13 2 {'01' * 32}\n"),
     ZoneFault(
         name="two-spf-records",
         does="has two SPF records at a name",

@@ -115,6 +115,14 @@ def _add_nsec3param(zone: ZoneEditor) -> None:
     zone.sign(zone.origin, RdataType.NSEC3PARAM)
 
 
+def _add_nsec3param_of_nothing(zone: ZoneEditor) -> None:
+    """Leave the parameters of an NSEC3 chain that is not there any more in a zone with NSEC records."""
+    rdclass, rtype = dns.rdataclass.IN, RdataType.NSEC3PARAM
+    zone.put(zone.origin, rtype, 0, [NSEC3PARAM(rdclass, rtype, 1, 0, 0, b"")])  # type: ignore[no-untyped-call]
+    zone.sign(zone.origin, rtype)
+    change_types(zone, zone.origin, set(), {rtype})
+
+
 def _change_nsec3param(zone: ZoneEditor) -> None:
     there = zone.rdataset(zone.origin, RdataType.NSEC3PARAM)
     zone.put(zone.origin, RdataType.NSEC3PARAM, there.ttl, [one.replace(salt=OTHER_SALT) for one in there])
@@ -190,6 +198,11 @@ ZONE_FAULTS = (
         does="has an NSEC3PARAM record with another salt than its NSEC3 records",
         variant=VARIANTS["nsec3"],
         edit=_change_nsec3param,
+    ),
+    ZoneFault(
+        name="nsec3param-beside-nsec",
+        does="has an NSEC3PARAM record and NSEC records only",
+        edit=_add_nsec3param_of_nothing,
     ),
     ZoneFault(name="cut-bitmap-lists-glue", does="has an NSEC record of a delegation that lists A", edit=_list_glue),
     ZoneFault(

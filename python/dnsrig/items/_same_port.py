@@ -12,10 +12,12 @@ from dnsrig.verification.verdicts import Outcome, failed, inconclusive, passed
 
 ROUNDS = 6
 WAIT_S = 1.0
+LATE_MS = 100
+"""The first response comes when both queries have gone: some close what it came by."""
 
 
 def _pair() -> Sequence[Query]:
-    name = names.fresh(names.PLAIN)
+    name = names.fresh(names.late_by(LATE_MS))
     return [Query(name=name, rtype=rtype, rd=True, payload=None) for rtype in (RdataType.A, RdataType.AAAA)]
 
 

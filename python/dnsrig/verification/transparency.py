@@ -1,10 +1,10 @@
 """What differs between a message that went into a proxy or router and the one that came out of it (RFC 5625 section 3).
 
-Order of records, compression and TTLs that are lower do not count as differences.
+Order of records, but that of aliases, compression and TTLs that are lower do not count as differences.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import dns.flags
 import dns.message
@@ -90,6 +90,28 @@ def section_differences(went_in: dns.message.Message, came_out: dns.message.Mess
     lost, added = before - after, after - before
     found = [f"{_shown(record)} is missing in the {section} section" for record in lost]
     return found + [f"{_shown(record)} is added to the {section} section" for record in added]
+
+
+def alias_behind(answer: Sequence[dns.rrset.RRset]) -> dns.name.Name | None:
+    """Give an alias that stands behind records of the name that it leads to; None if there is none.
+
+    Aliases preface what they lead to (RFC 1034 section 4.3.1): stubs that read an answer once, from its beginning, find
+    nothing else.
+    """
+    before: set[dns.name.Name] = set()
+    for rrset in answer:
+        if rrset.rdtype == RdataType.CNAME and rrset[0].target in before - {rrset.name}:
+            return rrset.name
+        before.add(rrset.name)
+    return None
+
+
+def order_differences(went_in: dns.message.Message, came_out: dns.message.Message) -> list[str]:
+    """Say that an alias was moved behind what it leads to; in all else the order is free."""
+    alias = alias_behind(came_out.answer)
+    if alias is None or alias_behind(went_in.answer) is not None:
+        return []
+    return [f"the alias {alias} stands behind the records that it leads to"]
 
 
 def rcode_differences(went_in: dns.message.Message, came_out: dns.message.Message) -> list[str]:

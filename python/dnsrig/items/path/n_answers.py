@@ -21,6 +21,7 @@ WHATS = (
     names.EMPTY,
     names.SECTIONS,
     names.SERVFAIL,
+    names.REFUSED,
     names.EXPLAINED,
     names.OPTIONS,
 )
@@ -74,6 +75,7 @@ ITEM = Item(
         "path-rewrites-nxdomain",
         "path-drops-types",
         "path-drops-any",
+        "path-drops-refused",
         "path-drops-rrsig-queries",
         "path-answers-chaos",
         "path-blocks-names",

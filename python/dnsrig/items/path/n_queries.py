@@ -38,9 +38,9 @@ ITEM = Item(
     consequence="Resolvers behind the path get no signatures, or not what options are for.",
     procedure=(
         "Queries with DO, AD, CD and EDNS options in use and unknown, of EDNS version 1, of more than 512 octets, "
-        "with the header's reserved bit, of other opcodes, and for names in mixed case, with underscores, beyond "
-        "ASCII and long ones are sent by each version of IP, by UDP and TCP; what the server got is compared octet "
-        "by octet."
+        "with the header's reserved bit, without RD, of other opcodes, and for names in mixed case, with underscores, "
+        "beyond ASCII and long ones are sent by each version of IP, by UDP and TCP; what the server got is compared "
+        "octet by octet."
     ),
     dig=("dig @{server} -p {port} x.plain.rig.example A +dnssec +adflag +cdflag +nsid",),
     faults=(
@@ -54,6 +54,7 @@ ITEM = Item(
         "path-drops-unusual-names",
         "path-drops-cookies",
         "path-drops-updates",
+        "path-sets-rd",
     ),
 )
 
@@ -76,6 +77,9 @@ def _queries() -> list[Query]:
         *(replace(usual, options=(option,)) for option in OPTIONS),
         replace(usual, edns_version=1),
         replace(plain, z=True),
+        # As resolvers ask.
+        replace(plain, rd=False),
+        replace(usual, rd=False),
         # What is to be updated is named by its SOA record (RFC 2136 section 2.3, RFC 1996 section 3.7).
         *(replace(plain, rtype=RdataType.SOA, opcode=opcode) for opcode in (dns.opcode.NOTIFY, dns.opcode.UPDATE)),
     ]

@@ -111,3 +111,10 @@ def is_whole(subject: ProxySubject, through: Through) -> bool:
     if message is None or message.flags & dns.flags.TC:
         return False
     return any(records(answer.answer) <= records(message.answer) for answer in complete)
+
+
+def octets_by_tcp(through: Through, octets: int) -> str:
+    """Say how much of a response of so many octets came by TCP, as what follows "it has", where it is not whole."""
+    client = through.client
+    said = f"{client.octets} octets of {octets}"
+    return f"{said}, and TC, by which the client takes it for a part" if client.is_truncated else said

@@ -2,7 +2,7 @@
 
 from dns.rdatatype import RdataType
 
-from dnsrig.items.proxy._through import is_whole
+from dnsrig.items.proxy._through import is_whole, octets_by_tcp
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.proxy import ProxySubject
@@ -25,7 +25,7 @@ ITEM = Item(
         "dig @{server} -p {port} x.size-2000.rig.example TXT +noedns +tcp",
     ),
     needs=("upstream",),
-    faults=("cuts-without-tc", "clears-tc", "no-tcp", "proxy-drops-tcp", "proxy-cuts-tcp"),
+    faults=("cuts-without-tc", "clears-tc", "no-tcp", "proxy-drops-tcp", "proxy-cuts-tcp", "proxy-sets-tc-by-tcp"),
 )
 
 
@@ -41,5 +41,5 @@ def check(subject: ProxySubject) -> Outcome:
     if by_tcp.client.message is None:
         return failed(f"The response is truncated, and there is {by_tcp.client.trouble}.", by_udp.client, by_tcp.client)
     if not is_whole(subject, by_tcp):
-        return failed(f"By TCP, the response has {by_tcp.client.octets} octets of {OCTETS}.", by_tcp.client)
+        return failed(f"By TCP, the response has {octets_by_tcp(by_tcp, OCTETS)}.", by_tcp.client)
     return passed(f"TC by UDP, and {by_tcp.client.octets} octets by TCP.", by_udp.client)

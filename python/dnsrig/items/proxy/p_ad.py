@@ -28,8 +28,8 @@ ITEM = Item(
     ),
     procedure=(
         "Addresses are asked for with AD without EDNS, with DO, and with neither, by UDP and TCP, twice, and a name "
-        "and a type that do not exist with AD or DO; AD is compared at the upstream and at the client. The "
-        "upstream sets it where AD or DO asks for it."
+        "and a type that do not exist with AD or DO and with neither; AD is compared at the upstream and at the "
+        "client. The upstream sets it where AD or DO asks for it."
     ),
     dig=(
         "dig @{server} -p {port} x.plain.rig.example A +noedns +adflag",
@@ -41,6 +41,7 @@ ITEM = Item(
         "proxy-clears-ad-in-responses",
         "proxy-clears-ad-in-denials",
         "proxy-sets-ad",
+        "proxy-sets-ad-in-denials",
         "proxy-cache-loses-ad",
     ),
 )
@@ -63,12 +64,12 @@ def check(subject: ProxySubject) -> Outcome:
                 return failed("Asked for a second time, the response has another AD.", through.client, again)
             shown = (through.client, *at_upstream(through.upstream))
         for what in (names.ABSENT, names.EMPTY):
-            # With DO where there is EDNS: denials have proofs then.
-            payload, ad, do = next(way for way in reversed(ways) if any(way[1:]))
-            query = Query(name=names.fresh(what), rtype=RdataType.A, rd=True, payload=payload, ad=ad, do=do)
-            denied = compare(subject, query, of_query=_lost_ad, of_response=_differences, transport=transport)
-            if isinstance(denied, Outcome):
-                return denied
+            # With DO where there is EDNS, as denials have proofs then; and with neither.
+            for payload, ad, do in (next(way for way in reversed(ways) if any(way[1:])), ways[1]):
+                query = Query(name=names.fresh(what), rtype=RdataType.A, rd=True, payload=payload, ad=ad, do=do)
+                denied = compare(subject, query, of_query=_lost_ad, of_response=_differences, transport=transport)
+                if isinstance(denied, Outcome):
+                    return denied
     return passed("AD passes in queries and in responses.", *shown)
 
 

@@ -10,7 +10,7 @@ from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.proxy import ProxySubject
-from dnsrig.verification.transparency import rcode_differences, section_differences
+from dnsrig.verification.transparency import order_differences, rcode_differences, section_differences
 from dnsrig.verification.upstream import names
 from dnsrig.verification.verdicts import Outcome, Severity, passed
 
@@ -30,12 +30,13 @@ ITEM = Item(
     role="proxy",
     group="Records",
     requirement="The records of the answer section pass the proxy unchanged, none is lost or added.",
-    references=("RFC 5625 section 3",),
+    references=("RFC 5625 section 3", "RFC 1034 section 4.3.1"),
     severity=Severity.CRITICAL,
     consequence="Clients are led to other addresses than the name's owner gave, and validation fails.",
     procedure=(
         "Addresses, also of names with twelve of them, an alias, and a chain of three are asked for, and some outside "
-        "the rig's zone; the answer section is compared with what the upstream sent."
+        "the rig's zone; the answer section is compared with what the upstream sent. Aliases stand before what they "
+        "lead to."
     ),
     dig=("dig @{server} -p {port} x.plain.rig.example A", "dig @{server} -p {port} x.alias.rig.example A"),
     needs=("upstream",),
@@ -44,6 +45,7 @@ ITEM = Item(
         "proxy-removes-aliases",
         "proxy-keeps-eight-records",
         "proxy-cuts-chains",
+        "proxy-moves-aliases",
         "blocks-foreign-names",
     ),
 )
@@ -64,4 +66,5 @@ def check(subject: ProxySubject) -> Outcome:
 
 
 def _differences(went_in: dns.message.Message, came_out: dns.message.Message) -> list[str]:
-    return rcode_differences(went_in, came_out) + section_differences(went_in, came_out, "answer")
+    found = rcode_differences(went_in, came_out) + section_differences(went_in, came_out, "answer")
+    return found + order_differences(went_in, came_out)

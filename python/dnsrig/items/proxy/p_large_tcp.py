@@ -2,7 +2,7 @@
 
 from dns.rdatatype import RdataType
 
-from dnsrig.items.proxy._through import is_whole
+from dnsrig.items.proxy._through import is_whole, octets_by_tcp
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.proxy import ProxySubject
@@ -22,7 +22,14 @@ ITEM = Item(
     procedure="TXT records whose response has 65000 octets are asked for by TCP.",
     dig=("dig @{server} -p {port} x.size-65000.rig.example TXT +tcp",),
     needs=("edns",),
-    faults=("no-tcp", "proxy-drops-tcp", "proxy-cuts-tcp", "proxy-cuts-tcp-at-32767", "proxy-keeps-first-strings"),
+    faults=(
+        "no-tcp",
+        "proxy-drops-tcp",
+        "proxy-cuts-tcp",
+        "proxy-cuts-tcp-at-32767",
+        "proxy-keeps-first-strings",
+        "proxy-sets-tc-by-tcp",
+    ),
 )
 
 
@@ -32,5 +39,5 @@ def check(subject: ProxySubject) -> Outcome:
     if through.client.message is None:
         return subject.unanswered(through)
     if not is_whole(subject, through):
-        return failed(f"{through.client.octets} octets of {OCTETS} come by TCP.", through.client)
+        return failed(f"By TCP, the response has {octets_by_tcp(through, OCTETS)}.", through.client)
     return passed(f"A response of {through.client.octets} octets comes by TCP.")

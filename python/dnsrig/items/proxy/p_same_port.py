@@ -13,10 +13,13 @@ ITEM = Item(
     references=("RFC 5625 section 3", "RFC 1035 section 4.1.1"),
     severity=Severity.ERROR,
     consequence="Stubs that ask for A and AAAA from one port, as those of most systems do, wait seconds for each name.",
-    procedure="A and AAAA of a name are asked for at once from one port, up to six times, until both are answered.",
+    procedure=(
+        "A and AAAA of a name are asked for at once from one port, up to six times, until both are answered, which the "
+        "upstream does a tenth of a second later."
+    ),
     dig=("getent ahosts x.plain.rig.example   # with the proxy in /etc/resolv.conf",),
     needs=("upstream",),
-    faults=("answers-once-a-port",),
+    faults=("answers-once-a-port", "closes-after-response"),
 )
 
 

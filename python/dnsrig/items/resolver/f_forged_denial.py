@@ -14,7 +14,7 @@ ITEM = Item(
     severity=Severity.CRITICAL,
     consequence="An attacker can make any name or type disappear with records that anybody can fetch.",
     procedure=PROCEDURE_BOGUS
-    + "Names and types that exist, denied with the NSEC or NSEC3 records of others: SERVFAIL.",
+    + "Names and types that exist, denied with the NSEC or NSEC3 records of others, of another zone too: SERVFAIL.",
     dig=("dig @{server} -p {port} www.forged-name.nsec. A +dnssec",),
     needs=("validates",),
     faults=(

@@ -9,6 +9,7 @@ from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.known_names import Question
 from dnsrig.verification.subjects.resolver import ResolverSubject
+from dnsrig.verification.transparency import alias_behind
 from dnsrig.verification.verdicts import Outcome, Severity, inconclusive
 
 OTHERS = tuple(
@@ -21,20 +22,23 @@ ITEM = Item(
     role="resolver",
     group="Messages",
     requirement="An answer is of the name that was asked for, or of the names that aliases in it lead to.",
-    references=("RFC 1034 section 3.6.2", "RFC 1034 section 4.3.3", "RFC 6672 section 3.1"),
+    references=("RFC 1034 section 3.6.2", "RFC 1034 section 4.3.1", "RFC 1034 section 4.3.3", "RFC 6672 section 3.1"),
     severity=Severity.ERROR,
-    consequence="Stubs, which take no records of other names, find no address.",
+    consequence=(
+        "Stubs, which take no records of other names, and many of which read an answer once from its beginning, find "
+        "no address."
+    ),
     procedure=(
         "Secure, unsigned and missing names, names from wildcards, aliases, and a name below a DNAME record are asked "
         "for. From the name of the question, the CNAME records of the answer lead to its other records; none is left "
-        "over but DNAME records above."
+        "over but DNAME records above, and no alias stands behind what it leads to."
     ),
     dig=(
         "dig @{server} -p {port} any.wild.secure.nsec. A +dnssec",
         "dig @{server} -p {port} www.tree.secure.nsec. A +noedns",
     ),
     needs=("names",),
-    faults=("answers-as-wildcard", "drops-synthesised-alias"),
+    faults=("answers-as-wildcard", "drops-synthesised-alias", "moves-aliases"),
 )
 
 
@@ -59,4 +63,5 @@ def _complaint(exchange: Exchange, answer: list[dns.rrset.RRset]) -> str:
         is_above = RdataType.DNAME in {rrset.rdtype, rrset.covers} and any(map(rrset.name.is_superdomain, names))
         if rrset.name not in names and not is_above:
             return f"the answer has {rrset.name} {RdataType.make(rrset.rdtype).name}, to which nothing leads"
-    return ""
+    alias = alias_behind(answer)
+    return "" if alias is None else f"the alias {alias} stands behind the records that it leads to"

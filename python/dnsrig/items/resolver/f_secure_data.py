@@ -15,8 +15,8 @@ ITEM = Item(
     consequence="Clients that rely on AD, such as mail servers with DANE or SSH with SSHFP, cannot use the data.",
     procedure=PROCEDURE
     + (
-        "Addresses, keys and an alias of zones signed with NSEC and NSEC3, and data in which names have capitals: "
-        "NOERROR, the records, AD."
+        "Addresses, keys, DS and NS records, a name server's address and an alias of zones signed with NSEC and NSEC3, "
+        "data with wrong signatures beside right ones, and data in which names have capitals: NOERROR, the records, AD."
     ),
     dig=("dig @{server} -p {port} www.secure.nsec. A +dnssec",),
     needs=("validates",),

@@ -14,7 +14,7 @@ ITEM = Item(
     severity=Severity.CRITICAL,
     consequence="An attacker can send the users of a host to where the wildcard points.",
     procedure=PROCEDURE_BOGUS
-    + ("A wildcard's data and signature, given for a name beside it with the proof for another: SERVFAIL."),
+    + ("A wildcard's data and signature, given for a name beside it, or below one, with another proof: SERVFAIL."),
     dig=("dig @{server} -p {port} real.host.wildcard-replay.nsec. A +dnssec",),
     needs=("validates",),
     faults=(

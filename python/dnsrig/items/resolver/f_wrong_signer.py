@@ -14,7 +14,7 @@ ITEM = Item(
     severity=Severity.ERROR,
     consequence="The holder of another zone's keys can sign for this one.",
     procedure=PROCEDURE_BOGUS
-    + "A signature that names the parent zone, or a name below the zone, as its signer: SERVFAIL.",
+    + "A signature that names the parent zone, a name below the zone, or another zone, whose key made it: SERVFAIL.",
     dig=("dig @{server} -p {port} www.wrong-signer.nsec. A +dnssec",),
     needs=("validates",),
     faults=(

@@ -116,3 +116,9 @@ def is_referral(message: dns.message.Message) -> bool:
 def is_denial(message: dns.message.Message) -> bool:
     """Whether a response of a server that is right denies the name or the type."""
     return not message.answer and bool(of_type(message.authority, RdataType.SOA))
+
+
+def move_aliases(message: dns.message.Message) -> None:
+    """Put the aliases of an answer behind what they lead to."""
+    aliases = [rrset for rrset in message.answer if RdataType.CNAME in {rrset.rdtype, rrset.covers}]
+    message.answer = [rrset for rrset in message.answer if rrset not in aliases] + aliases

@@ -101,6 +101,8 @@ class Fault:
     """Every response by UDP is sent twice."""
     answers_once_a_port: bool = False
     """After a query by UDP, others from the same port are dropped for a second."""
+    closes_after_response: bool = False
+    """After a response by UDP, those to other queries that were under way from the same port are dropped."""
     mixes_clients: bool = False
     """Responses by UDP go to the client that used their ID last."""
     believes: Literal["nothing", "id", "question", "source", "address"] = "nothing"

@@ -158,6 +158,13 @@ FAULTS = (
         answers_once_a_port=True,
     ),
     Fault(
+        name="closes-after-response",
+        does="drops all but the first response to queries that are sent at once from one port",
+        roles=(*PATH, "proxy"),
+        seen_in="firewalls that close a flow of DNS by UDP with its first response",
+        closes_after_response=True,
+    ),
+    Fault(
         name="lower-cases-queries-on-path",
         does="lower-cases names in queries",
         roles=PATH,

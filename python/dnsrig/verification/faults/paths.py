@@ -90,6 +90,16 @@ PATH_FAULTS = (
         relay="proxy-drops-any",
     ),
     PathFault(
+        name="path-drops-refused",
+        does="takes queries to itself and drops responses with REFUSED",
+        relay="proxy-drops-refused",
+    ),
+    PathFault(
+        name="path-sets-rd",
+        does="takes queries to itself and sets RD",
+        relay="proxy-sets-rd",
+    ),
+    PathFault(
         name="path-drops-rrsig-queries",
         does="takes queries to itself and drops those for RRSIG",
         relay="drops-rrsig-queries",
@@ -108,6 +118,11 @@ PATH_FAULTS = (
         name="path-answers-once-a-port",
         does="takes queries to itself and drops those from a port that has sent one just before",
         relay="answers-once-a-port",
+    ),
+    PathFault(
+        name="path-closes-after-response",
+        does="takes queries to itself and drops all but the first response to those sent at once from one port",
+        relay="closes-after-response",
     ),
     PathFault(
         name="path-lower-cases-queries",

@@ -18,6 +18,7 @@ from dnsrig.verification.faults.changes import (
     changing,
     clear_do,
     dropping,
+    move_aliases,
     of_type,
     refusing,
     replace_rdatas,
@@ -89,6 +90,12 @@ def _cut_tcp(passage: Passage) -> bytes:
             replace_rdatas(rrset, list(rrset)[:-1])
         else:
             answer.answer.pop()
+    return wire_of(answer)
+
+
+def _truncate_by_tcp(passage: Passage) -> bytes:
+    answer = passage.answer
+    answer.flags |= dns.flags.TC if passage.transport == "tcp" else 0
     return wire_of(answer)
 
 
@@ -238,6 +245,7 @@ FAULTS = (
     _fault("strips-ede", "takes extended DNS errors out of responses", None, changing(_without_ede)),
     _fault("cuts-octets", "copies 512 octets of responses by UDP", None, _cut_octets),
     _fault("cuts-tcp", "cuts responses by TCP to 512 octets", None, _read(_cut_tcp)),
+    _fault("sets-tc-by-tcp", "sets TC in responses by TCP", None, _read(_truncate_by_tcp)),
     _fault("drops-over-1232", "drops responses by UDP beyond 1232 octets", None, _drop_over_flag_day),
     _fault("drops-tcp", "takes TCP connections and answers nothing", _drop_tcp),
     _fault("rewrites-nxdomain", "answers with its own address for names that do not exist", None, changing(_advertise)),
@@ -246,6 +254,7 @@ FAULTS = (
     _fault("hides-servfail", "turns SERVFAIL into NXDOMAIN", None, changing(_hide(dns.rcode.SERVFAIL))),
     _fault("rewrites-addresses", "changes IPv4 addresses", None, changing(_rewrite_addresses)),
     _fault("removes-aliases", "takes CNAME records out of answers", None, changing(_remove_aliases)),
+    _fault("moves-aliases", "puts CNAME records behind what they lead to", None, changing(move_aliases)),
     _fault("drops-private", "takes addresses for private use out of answers", None, changing(_drop_private)),
     _fault("drops-authority", "empties the authority section", None, changing(_drop_section("authority"))),
     _fault("drops-additional", "empties the additional section", None, changing(_drop_section("additional"))),

@@ -14,7 +14,7 @@ import dns.rdataclass
 import dns.rrset
 from dns.rdatatype import RdataType
 
-from dnsrig.verification.faults.changes import changing, dropping, of_type, refusing, replace_rdatas
+from dnsrig.verification.faults.changes import changing, changing_denials, dropping, of_type, refusing, replace_rdatas
 from dnsrig.verification.faults.fault import Change, Fault, Passage, unchanged_if_unreadable, wire_of
 from dnsrig.verification.faults.proxy_queries import by_tcp
 from dnsrig.verification.item import Role
@@ -183,6 +183,7 @@ FAULTS = (
     _fault("drops-many-labels", "drops queries for names of more than 20 labels", dropping(_has_many_labels)),
     _fault("drops-binary-names", "drops queries for names with unusual octets", dropping(_is_binary)),
     _fault("sets-ad", "sets AD in responses", None, changing(_set_ad)),
+    _fault("sets-ad-in-denials", "sets AD in denials", None, changing_denials(_set_ad)),
     _fault("clears-tc-with-edns", "clears TC for clients with EDNS", None, changing(_clear_tc, _has_edns)),
     _fault("cuts-tcp-at-32767", "cuts responses by TCP to 32767 octets", None, by_tcp(_cut_to_signed)),
     _fault("strips-svcb-parameters", "takes ECH and hints out of SVCB and HTTPS", None, changing(_strip_parameters)),

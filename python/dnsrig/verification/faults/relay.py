@@ -27,6 +27,8 @@ PORT_ATTEMPTS = 50
 DISCARD_WAIT_S = 0.05
 """How long after a response by TCP what has come since its query is looked for, to be thrown away."""
 ONCE_S = 1.0
+SURELY_S = 0.03
+"""A query that waits for so long is under way; others may have come after the response."""
 NO_FAULT = Fault(name="none", does="does nothing wrong", roles=())
 
 
@@ -73,6 +75,8 @@ class Relay:
         """Who used an ID last."""
         self._heard_s: dict[tuple[str, int], float] = {}
         """When a client sent something last, by the loop's clock."""
+        self._closed_s: dict[tuple[str, int], float] = {}
+        """When a client got its last response by UDP, by the loop's clock."""
 
     @property
     def endpoint(self) -> Endpoint:
@@ -182,6 +186,7 @@ class Relay:
             return
         if self.fault.answers_once_a_port and self._is_too_soon(sender):
             return
+        came_s = self._loop.time()
         self._under_way += 1
         self._senders[query[:2]] = sender
         try:
@@ -190,7 +195,7 @@ class Relay:
                 await asyncio.sleep(self.fault.delay_s)
         finally:
             self._under_way -= 1
-        if response is None:
+        if response is None or (self.fault.closes_after_response and self._is_closed(sender, came_s)):
             return
         if self.fault.swaps_beyond:
             response = self._of_another(response)
@@ -207,6 +212,13 @@ class Relay:
         before_s = self._heard_s.get(sender[:2], -math.inf)
         self._heard_s[sender[:2]] = now_s
         return now_s - before_s < ONCE_S
+
+    def _is_closed(self, sender: tuple[str, int], came_s: float) -> bool:
+        """Say whether the client got a response while its query was waiting; if not, it gets one now."""
+        closed = self._closed_s.get(sender[:2], -math.inf) > came_s + SURELY_S
+        if not closed:
+            self._closed_s[sender[:2]] = self._loop.time()
+        return closed
 
     def _of_another(self, response: bytes) -> bytes:
         """Give the response that came before, with the ID of this one, while many queries are under way."""

@@ -10,7 +10,7 @@ import dns.rcode
 import dns.rrset
 from dns.rdatatype import RdataType
 
-from dnsrig.verification.faults.changes import changing, dropping, is_denial, refusing, replace_rdatas
+from dnsrig.verification.faults.changes import changing, dropping, is_denial, move_aliases, refusing, replace_rdatas
 from dnsrig.verification.faults.fault import Change, Fault, Passage, unchanged_if_unreadable, wire_of
 
 LONGEST_TTL = 2**31 - 1
@@ -206,6 +206,7 @@ _RESPONSES: tuple[tuple[str, str, Change], ...] = (
         unchanged_if_unreadable(_redirect),
     ),
     ("strips-alias-signatures", "leaves the signatures of aliases out", changing(_strip_alias_signatures)),
+    ("moves-aliases", "puts aliases behind what they lead to", changing(move_aliases)),
     ("truncates-by-tcp", "sets TC in responses by TCP", unchanged_if_unreadable(_truncate_by_tcp)),
     ("denies-without-soa", "leaves the SOA record out of negative responses", changing(_drop_soa)),
     ("gives-wrong-addresses", "gives another address for each, with AD as before", changing(_replace_addresses)),

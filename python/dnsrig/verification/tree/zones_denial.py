@@ -6,7 +6,7 @@ import dns.dnssec
 import dns.name
 from dns.rdatatype import RdataType
 
-from dnsrig.verification.tree.cases import BOGUS, Case, ZonePlan
+from dnsrig.verification.tree.cases import BOGUS, BOGUS_OR_INSECURE, Case, ZonePlan
 from dnsrig.verification.tree.edits import CHAIN_TYPES, ZoneEdit
 from dnsrig.verification.tree.zones_good import USUAL
 
@@ -86,6 +86,15 @@ def _clear_ns_bit(edit: ZoneEdit, name: dns.name.Name) -> None:
     words = str(rrset[0]).split()
     edit.put(owner, RdataType.NSEC3, [" ".join(word if word != "NS" else "TXT" for word in words)], rrset.ttl)
     edit.sign(owner, RdataType.NSEC3)
+
+
+def _unknown_hash(edit: ZoneEdit) -> None:
+    """Let all NSEC3 records name a hash algorithm that nobody knows, and sign them anew."""
+    for name in edit.owners(RdataType.NSEC3):
+        rrset = edit.rrset(name, RdataType.NSEC3)
+        _, rest = str(rrset[0]).split(maxsplit=1)
+        edit.put(name, RdataType.NSEC3, [f"200 {rest}"], rrset.ttl)
+        edit.sign(name, RdataType.NSEC3)
 
 
 def _denials(proofs: str, item: str) -> tuple[Case, ...]:
@@ -230,6 +239,30 @@ def _plans(chain: str) -> tuple[ZonePlan, ...]:
 PLANS = (
     *_plans("nsec"),
     *_plans("nsec3"),
+    ZonePlan(
+        name="unknown-hash.nsec3.",
+        what="its NSEC3 records have a hash algorithm that nobody knows",
+        chain="nsec3",
+        records=USUAL,
+        edit=_unknown_hash,
+        cases=(
+            Case(
+                name="absent",
+                right=BOGUS_OR_INSECURE,
+                denied="name",
+                what="a missing name, by NSEC3 records of a hash algorithm that nobody knows",
+                item="F-nsec3-unknown",
+            ),
+            Case(
+                name="www",
+                rtype=RdataType.MX,
+                right=BOGUS_OR_INSECURE,
+                denied="type",
+                what="a missing type, by NSEC3 records of a hash algorithm that nobody knows",
+                item="F-nsec3-unknown",
+            ),
+        ),
+    ),
     ZonePlan(
         # With NSEC the same record denies all names below it: what a resolver makes of that is right (RFC 8198).
         name="undelegated.nsec3.",

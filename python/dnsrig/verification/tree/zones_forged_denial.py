@@ -19,6 +19,14 @@ Change = Callable[[Scene], dns.message.Message | None]
 HOST = "host"
 REAL = "real.host"
 """A name that is there, beside the wildcard `*.host`."""
+RECORDS = (
+    f"*.{HOST} IN A 198.18.2.83",
+    f"{REAL} IN A 198.18.2.84",
+    f'{REAL} IN TXT "the wildcard has none"',
+    f"{REAL} IN CAA 0 issue ca.example",
+    "tree IN DNAME secure.nsec.",
+)
+"""What the zones have besides what is usual."""
 
 
 def _other_answer(scene: Scene, name: dns.name.Name, rtype: RdataType) -> dns.message.Message:
@@ -60,8 +68,8 @@ def _forge_type_by_other(scene: Scene) -> dns.message.Message:
     return _denied(scene, dns.rcode.NOERROR, proof)
 
 
-def _forge_type_at_alias(scene: Scene) -> dns.message.Message:
-    """Say that an alias has not the type, with its own record, which says that it is an alias."""
+def _forge_type_by_itself(scene: Scene) -> dns.message.Message:
+    """Say that there is no such type, with the record of the name itself, which says that there is, or an alias."""
     zone = _zone_of(scene)
     proof = [*zone.rrset(zone.origin, RdataType.SOA, signed=True), *zone.proof_of_no_type(scene.name)]
     return _denied(scene, dns.rcode.NOERROR, proof)
@@ -91,6 +99,30 @@ def _replay_wildcard(scene: Scene) -> dns.message.Message:
     return scene.response
 
 
+def _expand_too_far(scene: Scene) -> dns.message.Message:
+    """Give the wildcard's data for a name below one that exists, with the true proof that the name itself does not.
+
+    The wildcard is that of the name above the one that exists, which is the closest encloser (RFC 4592 section 3.3.1).
+    """
+    zone = _zone_of(scene)
+    other = _other_answer(scene, dns.name.from_text(f"other.{HOST}", zone.origin), RdataType.A)
+    scene.response.set_rcode(dns.rcode.NOERROR)
+    scene.response.answer = [dns.rrset.from_rdata_list(scene.name, rrset.ttl, list(rrset)) for rrset in other.answer]
+    scene.response.authority = zone.proof_of_absence(scene.name, wildcard_too=False)
+    return scene.response
+
+
+def _forge_type_by_wildcard(scene: Scene) -> dns.message.Message:
+    """Say that there is no such type, with the record of a wildcard that the name does not come from."""
+    zone = _zone_of(scene)
+    wildcard = dns.name.from_text(f"*.{HOST}", zone.origin)
+    proof = zone.proof_of_no_type(wildcard)
+    if zone.nsec3 is not None:
+        proof = [*zone.proof_of_no_type(wildcard.parent()), *proof]
+    soa = zone.rrset(zone.origin, RdataType.SOA, signed=True)
+    return _denied(scene, dns.rcode.NOERROR, [*soa, *proof])
+
+
 def _deny_from_above(scene: Scene) -> dns.message.Message:
     """Deny a name with the parent zone's records, which know the delegation and nothing below it."""
     parent = scene.zones[_zone_of(scene).origin.parent()]
@@ -115,6 +147,7 @@ def _plan(
     change: Change,
     *,
     asked: str = "www",
+    rtype: RdataType = RdataType.A,
     servers: frozenset[int] = frozenset({2}),
 ) -> ZonePlan:
     zone, tld = name.removesuffix(".").rsplit(".", 1)
@@ -124,8 +157,8 @@ def _plan(
         name=name,
         what=what,
         chain="nsec3" if tld == "nsec3" else "nsec",
-        records=(*USUAL, f"*.{HOST} IN A 198.18.2.83", f"{REAL} IN A 198.18.2.84", "tree IN DNAME secure.nsec."),
-        cases=(Case(name=asked, right=BOGUS, what=f"{what} ({tld.upper()})", item=item),),
+        records=(*USUAL, *RECORDS),
+        cases=(Case(name=asked, rtype=rtype, right=BOGUS, what=f"{what} ({tld.upper()})", item=item),),
         bound=(Bound(misbehaviour, name, servers, "" if servers == {1} else only),),
     )
 
@@ -151,10 +184,26 @@ def _plans(tld: str) -> tuple[ZonePlan, ...]:
             _forge_type_by_other,
         ),
         _plan(
+            f"forged-type-high.{tld}.",
+            "a type beyond 255 that exists is denied with the record that says that it exists",
+            "F-forged-denial",
+            _forge_type_by_itself,
+            asked=REAL,
+            rtype=RdataType.CAA,
+        ),
+        _plan(
+            f"forged-type-by-wildcard.{tld}.",
+            "a type that exists is denied with the record of a wildcard that the name does not come from",
+            "F-forged-denial",
+            _forge_type_by_wildcard,
+            asked=REAL,
+            rtype=RdataType.TXT,
+        ),
+        _plan(
             f"forged-type-at-alias.{tld}.",
             "a type is denied with the record of an alias, which has it elsewhere (RFC 6840 section 4.3)",
             "F-forged-denial",
-            _forge_type_at_alias,
+            _forge_type_by_itself,
             asked="alias",
         ),
         _plan(
@@ -252,6 +301,15 @@ def _fresh(name: str, what: str, change: Change) -> ZonePlan:
 PLANS = (
     *_plans("nsec"),
     *_plans("nsec3"),
+    # With NSEC, the record that shows that the name is not there shows it of a closer wildcard too, which is all that
+    # RFC 4035 section 5.3.4 asks for; RFC 5155 section 8.8 wants the next closer name covered.
+    _plan(
+        "wildcard-too-far.nsec3.",
+        "the data of a wildcard are given for a name that is below another one",
+        "F-wildcard-replay",
+        _expand_too_far,
+        asked=f"below.{REAL}",
+    ),
     _partial(
         "no-next-closer.nsec3.",
         "a missing name without the NSEC3 record that covers the next closer name",

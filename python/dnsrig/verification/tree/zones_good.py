@@ -20,6 +20,8 @@ USUAL = (
 )
 """What most zones have."""
 TXT_OCTETS = 200
+STRINGS = " ".join(["x" * 195] * 4)
+"""Of a TXT record of some 800 octets."""
 
 
 def large_text(owner: str, octets: int) -> Iterable[str]:
@@ -35,6 +37,9 @@ def _negatives(nsec: str) -> tuple[Case, ...]:
         Case(name="www", what="an address", item="F-secure-data"),
         Case(name="www", rtype=RdataType.AAAA, what="an IPv6 address", item="F-secure-data"),
         Case(name="@", rtype=RdataType.DNSKEY, what="the keys", item="F-secure-data"),
+        Case(name="@", rtype=RdataType.DS, what="the DS records, which its parent zone has", item="F-secure-data"),
+        Case(name="@", rtype=RdataType.NS, what="the NS records, unsigned in its parent zone", item="F-secure-data"),
+        Case(name="ns1", what="a name server's address, unsigned glue in its parent zone", item="F-secure-data"),
         Case(name="absent", what="a name that does not exist", denied="name", item=item),
         Case(name="zzz", what="a name after all others, which takes a second proof", denied="name", item=item),
         Case(name="a.b.absent", what="a name three labels below what exists", denied="name", item=item),
@@ -87,6 +92,8 @@ PLANS = (
             *large_text("large700", 400),
             *large_text("large4000", 3400),
             f'large4000 IN TXT "{"x" * 67}"',
+            # BIND keeps no more than 100 records of a type (max-records-per-type).
+            *(f"large40000 IN TXT {number:02d} {STRINGS}" for number in range(50)),
             "tree IN DNAME secure.nsec3.",
             *(f"h{number} IN A 198.18.2.{number % 250}" for number in range(FRESH_HOSTS)),
         ),
@@ -94,6 +101,7 @@ PLANS = (
             *_negatives("nsec"),
             Case(name="large1220", rtype=RdataType.TXT, what="a response beyond 1220 octets", item="F-secure-large"),
             Case(name="large4000", rtype=RdataType.TXT, what="a response of about 4000 octets", item="F-secure-large"),
+            Case(name="large40000", rtype=RdataType.TXT, what="a response of some 40000 octets", item="F-secure-large"),
             Case(
                 name="www.tree", what="a name below a DNAME record that leads to a secure zone", item="F-secure-dname"
             ),

@@ -133,6 +133,28 @@ def _no_zone_flag(edit: ZoneEdit) -> None:
         edit.sign(edit.name("www"), rtype, other)
 
 
+def _sign_twice(edit: ZoneEdit) -> None:
+    """Put signatures that do not verify beside the right ones, as there are while keys or algorithms are rolled."""
+    now_s = edit.times_s[0] + 3600
+    stranger = new_key(edit.keys.zsk.dnskey.algorithm, ZONE_FLAG)
+    for rtype in ADDRESSES:
+        name = edit.name("www")
+        right = edit.signatures(name, rtype)
+        wrong = []
+        for key, times_s in (
+            (stranger, edit.times_s),
+            (edit.keys.zsk, (now_s - 9 * DAY_S, now_s - 2 * DAY_S)),
+        ):
+            edit.sign(name, rtype, key, times_s=times_s)
+            wrong += edit.signatures(name, rtype)
+        edit.put_signatures(name, [*wrong, *right])
+
+
+def _ds_of_two(keys: ZoneKeys, origin: dns.name.Name) -> list[str]:
+    """Give the DS record of a key that the zone has not yet before that of the one that it has."""
+    return [*_ds_of_other(keys, origin), *keys.ds(origin)]
+
+
 def _revoked_key(edit: ZoneEdit) -> None:
     """Sign with a key that the zone has revoked (RFC 5011 section 2.1)."""
     revoked = edit.keys.zsk.with_flags(ZONE_FLAG | 0x0080)
@@ -337,6 +359,17 @@ PLANS = (
         ds=_ds_of_zsk,
         edit=_sign_keys_by_zsk,
         cases=(Case(name="www", what="a DS record of a key without SEP flag", item="F-secure-data"),),
+    ),
+    ZonePlan(
+        name="rolled.nsec.",
+        what="signatures that do not verify beside right ones, and a DS record of a key that is not there yet",
+        records=USUAL,
+        ds=_ds_of_two,
+        edit=_sign_twice,
+        cases=tuple(
+            Case(name="www", rtype=rtype, what="signatures that do not verify beside a right one", item="F-secure-data")
+            for rtype in ADDRESSES
+        ),
     ),
     ZonePlan(
         name="control.nsec.",

@@ -22,7 +22,7 @@ SECONDS = {"authoritative": 8, "resolver": 16, "proxy": 6, "path": 2}
 """About how long the items of a role take that are not slow, on a machine with two processors."""
 QUICK_SECONDS = {"authoritative": 3, "resolver": 10, "proxy": 4, "path": 2}
 """The same for the published items alone."""
-WAITS_S = {"authoritative": 0, "resolver": 60, "proxy": 305, "path": 0}
+WAITS_S = {"authoritative": 0, "resolver": 305, "proxy": 305, "path": 0}
 """About how long the slow items of a role take, which wait most of the time: those of all cases at the same time."""
 
 

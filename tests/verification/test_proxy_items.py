@@ -37,7 +37,7 @@ from turns import chosen_with, in_turn
 WAN = ("127.0.0.2", "::1")
 """Addresses that a proxy on 127.0.0.1 has no reason to listen on."""
 SHORT_WAITS_S, LONG_WAITS_S = (0.5, 1.0), (2.0, 3.0)
-TCP_WAIT_S = 1.5
+TCP_WAIT_S, LONG_TCP_WAIT_S = 1.5, 5.0
 AT_ONCE = 6
 LOSS, LOSS_SEED = 0.1, 53
 RARE = {"P-ttl", "P-parallel", "P-failure-short", "P-same-id"}
@@ -94,7 +94,7 @@ class Bed:
         waits_s = LONG_WAITS_S if is_patient else SHORT_WAITS_S
         with Relay(self.proxy, fault, outer=WAN) as relay:
             wan = [Asker(Endpoint(one, relay.endpoint.port), udp_waits_s=(0.5,), tcp_wait_s=0.5) for one in WAN]
-            asker = Asker(relay.endpoint, udp_waits_s=waits_s, tcp_wait_s=TCP_WAIT_S)
+            asker = Asker(relay.endpoint, udp_waits_s=waits_s, tcp_wait_s=LONG_TCP_WAIT_S if is_patient else TCP_WAIT_S)
             results = run_items(chosen, ProxySubject(asker, self.upstream, wan))
         return {result.item.id: (str(result.outcome.verdict), result.outcome.reason) for result in results}
 

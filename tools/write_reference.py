@@ -91,6 +91,8 @@ def item_page(item: Item, passed: Sequence[str], note: str) -> str:
         f"By hand:\n\n```\n{dig}\n```" + _placeholders(item),
         "## Source\n\n" + "\n".join(f"- {reference}" for reference in item.references),
     ]
+    if item.is_of_server:
+        parts.append("It shows the same with each of a server's zones, so it is tried with one of them.")
     if item.needs:
         parts.append("Needs: " + ", ".join(need.replace("_", " ") for need in item.needs) + ".")
     faults = ", ".join(f"`{fault}`" for fault in item.faults)

@@ -124,9 +124,9 @@ def test_interruption_ends_waits_and_puts_things_away():
 def test_those_that_wait_longest_begin_first(all_installed):
     settings = FunctionalitySettings(servers=("nsd", "unbound", "dnsmasq", "dnsdist", "router"), seed=1)
     assert [case.role for _, case in cases.in_order(settings)] == [
-        "proxy",
-        "proxy",
         "resolver",
+        "proxy",
+        "proxy",
         "authoritative",
         "path",
     ]

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -122,6 +123,32 @@ def test_an_item_is_run_on_all_subjects_before_the_next(monkeypatch: pytest.Monk
     known = [KnownItem(one.item, meeting(), "") for one in items("authoritative")[:3]]
     found = runner.run_on_each(known, [Subject(), Subject()])
     assert {result.outcome.reason for results in found for result in results} == {"Both are there."}
+
+
+def test_what_is_the_servers_is_found_out_with_one_zone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "AT_ONCE", 1)
+    monkeypatch.setattr(runner, "MOST_AT_ONCE", 1)
+    asked: list[tuple[str, Subject]] = []
+
+    def noting(known: KnownItem, *, is_of_server: bool) -> KnownItem:
+        item = replace(known.item, is_of_server=is_of_server)
+
+        def check(subject: Subject) -> Outcome:
+            asked.append((item.id, subject))
+            return passed(f"This was said {len(asked)}.")
+
+        return KnownItem(item, check, "")
+
+    one, other = items("authoritative")[:2]
+    known = [noting(one, is_of_server=False), noting(other, is_of_server=True)]
+    first, second = Subject(), Subject()
+    found = runner.run_on_each(known, [first, second])
+    assert asked == [(other.item.id, first), (one.item.id, first), (one.item.id, second)]
+    assert [[result.outcome.reason for result in results] for results in found] == [
+        ["This was said 2.", "This was said 1."],
+        ["This was said 3.", "This was said 1."],
+    ]
+    assert runner.count_runs(known, 2) == 3
 
 
 def test_other_runs_go_on(silent: Endpoint) -> None:

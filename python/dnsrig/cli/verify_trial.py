@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from dnsrig.cli.progress import WorkProgress
 from dnsrig.cli.signals import has_interruption_come
 from dnsrig.verification.item import KnownItem, Role
-from dnsrig.verification.runner import Result, RunInterruptedError, run_on_each
+from dnsrig.verification.runner import Result, RunInterruptedError, count_runs, run_on_each
 from dnsrig.verification.target import Target, verification_of
 from dnsrig.verification.verification import Verification
 
@@ -47,7 +47,7 @@ class Trial:
             RunInterruptedError: it was interrupted; what was found till then is kept.
 
         """
-        runs = len(items) * len(target.subjects)
+        runs = count_runs(items, len(target.subjects))
         try:
             with progress_of(self._name, runs) if tell is None else nullcontext(tell) as told:
                 by_subject = run_on_each(items, target.subjects, told, limit_s, target.lateness)

@@ -40,6 +40,9 @@ class Item:
     runs_alone: bool = False
     """Burdens the target so that other items could not be judged meanwhile, or looks at what passed for these; runs
     after them."""
+    is_of_server: bool = False
+    """Shows the same with each of a server's zones, so it is run with the first alone, and before others, as what it
+    sends may be met with silence."""
     group: str = ""
     """The headline under which lists show it."""
 

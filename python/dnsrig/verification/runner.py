@@ -16,6 +16,8 @@ from dnsrig.verification.verdicts import Evidence, Outcome, Verdict, inconclusiv
 
 AT_ONCE = 8
 """Items that run at a time: most of their time is spent waiting."""
+MOST_AT_ONCE = 16
+"""The same on several subjects: each thread waits for the interpreter behind all others, and the rig would be late."""
 BEAT_S = 0.1
 """How often signals are let through, and the run looks whether it is late itself."""
 RETRIES = 2
@@ -106,7 +108,7 @@ def run_on_each(
 
     """
     run = _Run(items, subjects, tell, limit_s, lateness)
-    with thread_pool(AT_ONCE * len(subjects), "item", run.stop) as pool:
+    with thread_pool(min(AT_ONCE * len(subjects), MOST_AT_ONCE), "item", run.stop) as pool:
         try:
             for together in _in_turn(items, len(subjects)):
                 run.take_turn(pool, together)
@@ -117,7 +119,12 @@ def run_on_each(
             if isinstance(error, KeyboardInterrupt | StoppedError):
                 raise _interrupted(items, run.results, len(subjects)) from None
             raise
-    return [[run.results[place, known.item.id] for known in items] for place in range(len(subjects))]
+    return [[run.results[_key(place, known)] for known in items] for place in range(len(subjects))]
+
+
+def count_runs(items: Sequence[KnownItem], subjects: int) -> int:
+    """Say how often an item is run in all, on so many subjects."""
+    return len(_pairs(items, subjects))
 
 
 class _Run:
@@ -264,10 +271,9 @@ def _interrupted(items: Sequence[KnownItem], results: Mapping[Place, Result], su
     """Give what was found until a run was interrupted."""
     rest = inconclusive("It had not ended when the run was interrupted.")
     found = [
-        [results.get((place, known.item.id)) or Result(known.item, rest) for known in items]
-        for place in range(subjects)
+        [results.get(_key(place, known)) or Result(known.item, rest) for known in items] for place in range(subjects)
     ]
-    return RunInterruptedError(found, len(items) * subjects - len(results))
+    return RunInterruptedError(found, count_runs(items, subjects) - len(results))
 
 
 def _result(future: Future[Result], item: Item, limit_s: float | None) -> Result:
@@ -282,12 +288,23 @@ def _result(future: Future[Result], item: Item, limit_s: float | None) -> Result
         )
 
 
+def _pairs(items: Sequence[KnownItem], subjects: int) -> list[tuple[int, KnownItem]]:
+    """Give the places of subjects and the items that are run on them, in order."""
+    by_server = sorted(items, key=lambda known: not known.item.is_of_server)
+    return [(place, known) for known in by_server for place in range(1 if known.item.is_of_server else subjects)]
+
+
+def _key(place: int, known: KnownItem) -> Place:
+    """Give where the result of an item on a subject is: what is the server's is found out with the first."""
+    return (0 if known.item.is_of_server else place, known.item.id)
+
+
 def _in_turn(items: Sequence[KnownItem], subjects: int) -> Sequence[Sequence[tuple[int, KnownItem]]]:
     """Give what may run at the same time, by the subject's place, then each item that runs alone, then slow ones.
 
     An item is run on all subjects before the next, so that a run that is interrupted has items that ended on all.
     """
-    pairs = [(place, known) for known in items for place in range(subjects)]
+    pairs = _pairs(items, subjects)
     alone = [(place, known) for place, known in pairs if known.item.runs_alone]
     together = [(place, known) for place, known in pairs if not known.item.runs_alone and not known.item.is_slow]
     slow = [(place, known) for place, known in pairs if not known.item.runs_alone and known.item.is_slow]

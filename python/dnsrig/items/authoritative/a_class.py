@@ -28,6 +28,7 @@ ITEM = Item(
     dig=("dig @{server} -p {port} -c HS -t SOA -q {zone} +norec +noedns", "dig @{server} -p {port} {zone} SOA +norec"),
     needs=("zone",),
     faults=("records-of-class-ch", "drops-other-classes", "ignores-class"),
+    is_of_server=True,
 )
 
 

@@ -32,6 +32,7 @@ ITEM = Item(
     ),
     needs=("zone", "edns"),
     faults=("cookie-unasked", "wrong-client-cookie", "badcookie"),
+    is_of_server=True,
 )
 
 

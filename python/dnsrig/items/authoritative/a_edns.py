@@ -23,6 +23,7 @@ ITEM = Item(
     dig=("dig @{server} -p {port} {zone} SOA +norec +edns=0 +nocookie",),
     needs=("zone",),
     faults=("strips-opt", "ignores-edns", "drops-edns", "formerr-to-edns"),
+    is_of_server=True,
 )
 
 

@@ -22,6 +22,7 @@ ITEM = Item(
     dig=("dig @{server} -p {port} {zone} SOA +norec +edns=0 +nocookie +ednsflags=0x40",),
     needs=("zone", "edns"),
     faults=("drops-edns-flags", "echoes-edns-flags"),
+    is_of_server=True,
 )
 
 

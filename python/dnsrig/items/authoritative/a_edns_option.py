@@ -25,6 +25,7 @@ ITEM = Item(
     dig=("dig @{server} -p {port} {zone} SOA +norec +edns=0 +nocookie +ednsopt=65001:646e73726967",),
     needs=("zone", "edns"),
     faults=("drops-edns-options", "formerr-to-edns-options", "echoes-edns-options"),
+    is_of_server=True,
 )
 
 

@@ -36,6 +36,7 @@ ITEM = Item(
     dig=("dig @{server} -p {port} {zone} SOA +norec +edns=0 +nsid +cookie +expire +subnet=0.0.0.0/0",),
     needs=("zone", "edns"),
     faults=("formerr-to-edns-options", "drops-cookie-with-do", "ecs-of-another"),
+    is_of_server=True,
 )
 
 

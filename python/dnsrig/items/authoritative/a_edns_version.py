@@ -20,6 +20,7 @@ ITEM = Item(
     dig=("dig @{server} -p {port} {zone} SOA +norec +edns=1 +noednsneg",),
     needs=("zone", "edns"),
     faults=("answers-any-edns-version", "drops-edns-versions", "formerr-to-edns-versions", "echoes-edns-version"),
+    is_of_server=True,
 )
 
 

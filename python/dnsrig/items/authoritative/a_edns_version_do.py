@@ -23,6 +23,7 @@ ITEM = Item(
         "echoes-edns-version",
         "drops-do",
     ),
+    is_of_server=True,
 )
 
 

@@ -24,6 +24,7 @@ ITEM = Item(
         "drops-edns-flags",
         "echoes-edns-flags",
     ),
+    is_of_server=True,
 )
 
 

@@ -25,6 +25,7 @@ ITEM = Item(
         "formerr-to-edns-options",
         "echoes-edns-options",
     ),
+    is_of_server=True,
 )
 
 

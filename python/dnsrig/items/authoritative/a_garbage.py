@@ -21,6 +21,7 @@ ITEM = Item(
     dig=("# dig sends no such messages",),
     faults=("silenced-by-garbage",),
     runs_alone=True,
+    is_of_server=True,
 )
 
 

@@ -17,6 +17,7 @@ ITEM = Item(
     dig=("dig @{server} -p {port} {zone} SOA +norec +noedns +adflag",),
     needs=("zone",),
     faults=("drops-ad", "formerr-to-ad"),
+    is_of_server=True,
 )
 
 

@@ -20,6 +20,7 @@ ITEM = Item(
     dig=("dig @{server} -p {port} {zone} SOA +norec +noedns +cdflag",),
     needs=("zone",),
     faults=("drops-cd", "formerr-to-cd"),
+    is_of_server=True,
 )
 
 

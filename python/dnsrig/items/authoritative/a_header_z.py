@@ -20,6 +20,7 @@ ITEM = Item(
     dig=("dig @{server} -p {port} {zone} SOA +norec +noedns +zflag",),
     needs=("zone",),
     faults=("drops-z", "formerr-to-z", "copies-z"),
+    is_of_server=True,
 )
 
 

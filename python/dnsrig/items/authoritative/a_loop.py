@@ -23,6 +23,7 @@ ITEM = Item(
     ),
     dig=("# dig sends no responses",),
     faults=("answers-responses", "formerr-to-responses"),
+    is_of_server=True,
 )
 
 

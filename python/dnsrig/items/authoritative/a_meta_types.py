@@ -28,6 +28,7 @@ ITEM = Item(
     ),
     needs=("zone",),
     faults=("drops-meta-types",),
+    is_of_server=True,
 )
 
 

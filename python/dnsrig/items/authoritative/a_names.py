@@ -38,6 +38,7 @@ ITEM = Item(
     ),
     needs=("zone",),
     faults=("drops-long-names", "drops-odd-names", "servfail-to-underscores", "drops-many-labels"),
+    is_of_server=True,
 )
 
 

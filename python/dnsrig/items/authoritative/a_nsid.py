@@ -22,6 +22,7 @@ ITEM = Item(
     dig=("dig @{server} -p {port} {zone} SOA +norec +nsid +nocookie",),
     needs=("zone", "edns"),
     faults=("nsid-unasked",),
+    is_of_server=True,
 )
 
 

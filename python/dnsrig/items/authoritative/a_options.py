@@ -40,6 +40,7 @@ ITEM = Item(
     dig=("dig @{server} -p {port} {zone} SOA +norec +dnssec +nocookie",),
     needs=("zone", "edns"),
     faults=("ecs-unasked", "keepalive-by-udp", "padding-unasked"),
+    is_of_server=True,
 )
 
 

@@ -37,6 +37,7 @@ ITEM = Item(
         "other-question",
         "needs-whole-queries",
     ),
+    is_of_server=True,
 )
 
 

@@ -27,6 +27,7 @@ ITEM = Item(
     dig=("dig @{server} -p {port} {zone} SOA +rec +noedns",),
     needs=("zone",),
     faults=("sets-ra", "sets-ra-without-rd", "sets-ra-with-do", "drops-rd", "drops-rd-with-do"),
+    is_of_server=True,
 )
 
 

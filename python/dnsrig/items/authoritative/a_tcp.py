@@ -17,6 +17,7 @@ ITEM = Item(
     dig=("dig @{server} -p {port} {zone} SOA +norec +noedns +tcp",),
     needs=("zone",),
     faults=("no-tcp", "drops-tcp"),
+    is_of_server=True,
 )
 
 

@@ -19,6 +19,7 @@ ITEM = Item(
     dig=("dig @{server} -p {port} {zone} SOA +norec +noedns +tcp +keepopen {zone} SOA +norec +noedns +tcp",),
     needs=("zone",),
     faults=("no-tcp", "drops-tcp", "closes-tcp-after-one"),
+    is_of_server=True,
 )
 
 

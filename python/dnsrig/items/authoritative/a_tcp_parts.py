@@ -24,6 +24,7 @@ ITEM = Item(
     dig=("# dig sends each query whole",),
     needs=("zone",),
     faults=("needs-whole-queries",),
+    is_of_server=True,
 )
 
 

@@ -21,6 +21,7 @@ ITEM = Item(
     dig=("dig @{server} -p {port} {zone} SOA +norec +noedns +tcp   # while some connections are open and silent",),
     faults=("serves-one-connection",),
     runs_alone=True,
+    is_of_server=True,
 )
 
 

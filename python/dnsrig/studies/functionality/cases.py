@@ -18,7 +18,7 @@ from dnsrig.studies.plan import Plan, PlannedCase
 from dnsrig.verification.item import ROLES, KnownItem, Role
 from dnsrig.verification.path_targets import OWN_PATHS
 
-SECONDS = {"authoritative": 8, "resolver": 16, "proxy": 6, "path": 2}
+SECONDS = {"authoritative": 17, "resolver": 50, "proxy": 16, "path": 7}
 """About how long the items of a role take that are not slow, on a machine with two processors."""
 QUICK_SECONDS = {"authoritative": 3, "resolver": 10, "proxy": 4, "path": 2}
 """The same for the published items alone."""

@@ -23,7 +23,7 @@ ITEM = Item(
     ),
     dig=("dig @{server} -p {port} absent.unknown-hash.nsec3. A +dnssec",),
     needs=("validates",),
-    faults=("sets-ad-always",),
+    faults=("reads-unknown-nsec3",),
 )
 
 

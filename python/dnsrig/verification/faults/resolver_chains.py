@@ -117,6 +117,12 @@ _ACCEPTED: tuple[tuple[str, str, Sequence[str], bool], ...] = (
         True,
     ),
     (
+        "reads-unknown-nsec3",
+        "takes NSEC3 records of a hash algorithm that nobody has defined for proof",
+        ["unknown-hash.nsec3."],
+        True,
+    ),
+    (
         "takes-unverified-ds-denial",
         "does not verify the signatures of denials of DS records",
         _both("unproven-spoiled"),

@@ -69,9 +69,14 @@ def wrong_rcode(
     if exchange.rcode != wanted:
         if is_limited(exchange):
             return inconclusive(LIMITED, exchange)
-        text = dns.rcode.to_text(wanted)
-        return failed(f"The response code to {exchange.title} is {rcode_text(exchange)}, not {text}.", exchange)
+        return of_another_code(exchange, wanted)
     return None
+
+
+def of_another_code(exchange: Exchange, wanted: dns.rcode.Rcode) -> Outcome:
+    """Say that a response has another code than the wanted one."""
+    text = dns.rcode.to_text(wanted)
+    return failed(f"The response code to {exchange.title} is {rcode_text(exchange)}, not {text}.", exchange)
 
 
 def wrong_soa(subject: AuthoritativeSubject, exchange: Exchange) -> Outcome | None:

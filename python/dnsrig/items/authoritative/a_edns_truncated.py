@@ -3,7 +3,7 @@
 import dns.rcode
 from dns.rdatatype import RdataType
 
-from dnsrig.items.authoritative._probes import without_opt, wrong_rcode
+from dnsrig.items.authoritative._probes import of_another_code, without_opt, wrong_rcode
 from dnsrig.items.authoritative._sizes import largest_known, limits_rate, nothing_larger
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
@@ -55,9 +55,11 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         return _judged_servfail(subject, exchange, wanted)
     wrong = wrong_rcode(subject, exchange, wanted) or without_opt(exchange)
     if wrong is not None:
+        if exchange.message is None or not exchange.is_truncated:
+            return wrong
         # A limit of the rate of responses sets TC too, and NOERROR whatever the code would be.
-        is_cut = exchange.message is not None and exchange.is_truncated
-        return (limits_rate(subject, exchange) if is_cut else None) or wrong
+        is_other = exchange.rcode != wanted
+        return limits_rate(subject, exchange) or (of_another_code(exchange, wanted) if is_other else wrong)
     if exchange.is_truncated:
         return passed("The response has TC and OPT.", exchange)
     if place is None:

@@ -22,7 +22,6 @@ ITEM = Item(
     ),
     dig=("dig @{server} -p {port} {zone} SOA +norec +noedns +ignore",),
     faults=("lame", "lame-upward", "drops-plain", "answers-from-other-port"),
-    is_of_server=True,
 )
 
 

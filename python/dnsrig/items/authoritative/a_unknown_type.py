@@ -20,7 +20,6 @@ ITEM = Item(
     dig=("dig @{server} -p {port} {zone} TYPE65280 +norec",),
     needs=("zone",),
     faults=("drops-unknown-types", "notimp-to-unknown-types", "cname-at-apex", "nxdomain-for-nodata"),
-    is_of_server=True,
 )
 
 

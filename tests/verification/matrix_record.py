@@ -2,12 +2,15 @@
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from dnsrig.verification.faults.relay import NO_FAULT
 from dnsrig.verification.item import Role
+from dnsrig.verification.runner import Result
+from dnsrig.verification.verdicts import Verdict
 
 RECORD = Path(__file__).parents[2] / "docs" / "reference" / "matrix.json"
 WITH_FAULTS = "zones with faults"
@@ -33,6 +36,11 @@ def keep_right(
     _write(role, NO_FAULT.name, server, part, {"fails": sorted(failed), "passes": sorted(passed)})
 
 
+def passed_of(results: Iterable[Result]) -> set[str]:
+    """Give the items that passed, be it by TCP."""
+    return {one.item.id for one in results if one.outcome.verdict in {Verdict.PASS, Verdict.PASS_BY_TCP}}
+
+
 def keep_unable(role: Role, fault: str, server: tuple[str, str], part: str = "") -> None:
     """Add a line to the file: a fault that cannot be put before a server, or not be seen there."""
     _write(role, fault, server, part, {"fails": None, "passes": []})
@@ -49,7 +57,12 @@ def _write(role: Role, fault: str, server: tuple[str, str], part: str, found: Ma
 
 
 @cache
+def cells() -> Sequence[Mapping[str, Any]]:
+    """Give the cells of the record (see tools/matrix_page.py)."""
+    return [json.loads(line) for line in RECORD.read_text(encoding="utf-8").splitlines()]
+
+
+@cache
 def recorded() -> Set[tuple[str, str, str, str, str]]:
     """Give the role, part, server, version and fault of what the record has."""
-    lines = map(json.loads, RECORD.read_text(encoding="utf-8").splitlines())
-    return {(one["role"], one["part"], one["server"], one["version"], one["fault"]) for one in lines}
+    return {(one["role"], one["part"], one["server"], one["version"], one["fault"]) for one in cells()}

@@ -4,8 +4,7 @@ import itertools
 import random
 import socket
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +16,7 @@ import dns.rcode
 import dns.rdata
 import dns.rrset
 import pytest
+from behind_relay import served, subject_at
 from dns.rdatatype import RdataType
 from dnsrig.items.authoritative import (
     a85_edns,
@@ -31,15 +31,13 @@ from dnsrig.items.authoritative import (
 from dnsrig.items.authoritative._peers import judge_agreement
 from dnsrig.items.authoritative._sizes import largest_known
 from dnsrig.items.catalogue import chosen, items
-from dnsrig.servers.base import ServedZone, ServerSettings
-from dnsrig.servers.registry import driver
 from dnsrig.verification.asker import Asker, name_below
 from dnsrig.verification.discovery import discover
 from dnsrig.verification.exchange import Endpoint, Exchange
 from dnsrig.verification.faults.catalogue import fault_named
 from dnsrig.verification.faults.changes import changing, replace_rdatas
 from dnsrig.verification.faults.fault import Fault, Passage, unchanged_if_unreadable, wire_of
-from dnsrig.verification.faults.relay import NO_FAULT, Relay
+from dnsrig.verification.faults.relay import NO_FAULT
 from dnsrig.verification.habits import Habits
 from dnsrig.verification.item import KnownItem
 from dnsrig.verification.landmarks import Landmarks
@@ -47,26 +45,11 @@ from dnsrig.verification.queries import Query
 from dnsrig.verification.runner import run_item, run_items
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Verdict, passed
-from dnsrig.verification.zones.making import VARIANTS, RigZone, make_zone
+from dnsrig.verification.zones.making import VARIANTS, make_zone
 
-WAITS_S = (0.3, 0.4, 0.5)
 SOA_HEAD = "$TTL 3600\n@ SOA ns1 hostmaster 1 7200 900 1209600 300\n@ NS ns1\nns1 A 192.0.2.1\n"
 FEW = f"{SOA_HEAD}www A 192.0.2.2\n"
 """Of a zone in which nothing is larger than the denial of a name."""
-
-
-@contextmanager
-def served(folder: Path, zone: RigZone, fault: Fault = NO_FAULT) -> Iterator[Relay]:
-    """Serve a zone by the embedded server, behind a relay."""
-    with (
-        driver("embedded")([ServedZone(zone.name, zone.path)], ServerSettings(), folder / "server") as server,
-        Relay(Endpoint(*server.address), fault) as relay,
-    ):
-        yield relay
-
-
-def subject_at(relay: Relay, landmarks: Landmarks) -> AuthoritativeSubject:
-    return AuthoritativeSubject(Asker(relay.endpoint, udp_waits_s=WAITS_S, tcp_wait_s=2.0), landmarks)
 
 
 class SlowByTcp(Asker):

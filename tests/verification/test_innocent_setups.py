@@ -1,8 +1,7 @@
 """Setups that operators run, and the rig does not: limiters, a parent zone beside, names that a wildcard stands for."""
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import dns.name
 import dns.rcode
 import dns.rrset
 import pytest
+from behind_relay import served, subject_at
 from dns.rdatatype import RdataType
 from dnsrig.items.authoritative import (
     a_ns_address,
@@ -34,30 +34,16 @@ from dnsrig.verification.discovery import ToldNames, discover
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.faults.changes import changing, replace_rdatas
 from dnsrig.verification.faults.fault import Fault, Passage, wire_of
-from dnsrig.verification.faults.relay import NO_FAULT, Relay
+from dnsrig.verification.faults.relay import Relay
 from dnsrig.verification.landmarks import Landmarks
 from dnsrig.verification.runner import run_items
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject, rrset_of
 from dnsrig.verification.verdicts import Outcome, Verdict
-from dnsrig.verification.zones.making import VARIANTS, RigZone, make_zone
+from dnsrig.verification.zones.making import VARIANTS, make_zone
 
 SOA_HEAD = "$TTL 3600\n@ SOA ns1 hostmaster 1 7200 900 1209600 300\n"
 WITH_NS = f"{SOA_HEAD}@ NS ns1\nns1 A 192.0.2.1\n"
 WITH_MAIL = f"{WITH_NS}@ MX 10 mail\nmail A 192.0.2.2\n_25._tcp.mail TLSA 3 1 1 {'ab' * 32}\n"
-
-
-@contextmanager
-def served(folder: Path, zone: RigZone, fault: Fault = NO_FAULT) -> Iterator[Relay]:
-    """Serve a zone by the embedded server, behind a relay."""
-    with (
-        driver("embedded")([ServedZone(zone.name, zone.path)], ServerSettings(), folder / "server") as server,
-        Relay(Endpoint(*server.address), fault) as relay,
-    ):
-        yield relay
-
-
-def subject_at(relay: Relay, landmarks: Landmarks) -> AuthoritativeSubject:
-    return AuthoritativeSubject(Asker(relay.endpoint, udp_waits_s=(0.3, 0.4, 0.5), tcp_wait_s=2.0), landmarks)
 
 
 def answering(change: object, name: str = "otherwise") -> Fault:

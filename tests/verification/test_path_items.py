@@ -25,7 +25,7 @@ from dnsrig.verification.runner import Result, run_items
 from dnsrig.verification.subjects.path import PathSubject, Way
 from dnsrig.verification.upstream.server import Upstream
 from dnsrig.verification.verdicts import Verdict
-from matrix_record import keep, keep_right
+from matrix_record import keep, keep_right, passed_of
 
 ETHERNET_MTU = 1500
 ROUTER = "Linux router", ".".join(platform.release().split(".")[:2])
@@ -112,8 +112,7 @@ def failures(results: list[Result]) -> dict[str, str]:
 def test_right_router_fails_nothing(subject: PathSubject) -> None:
     results = run_items(items("path"), subject)
     said = {result.item.id: f"{result.outcome.verdict}: {result.outcome.reason}" for result in results}
-    right = {result.item.id for result in results if result.outcome.verdict in {"pass", "pass_by_tcp"}}
-    keep_right("path", ROUTER, failures(results), right)
+    keep_right("path", ROUTER, failures(results), passed_of(results))
     lacking = {known.item.id for known in items("path") if "ipv6" in known.item.needs and "ipv6" not in subject.ways}
     assert {id_ for id_, text in said.items() if text.startswith("pass")} == KNOWN - lacking, said
 

@@ -21,7 +21,7 @@ from dnsrig.verification.resolver_targets import no_trials_at_address
 from dnsrig.verification.runner import run_items
 from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.verdicts import Verdict
-from matrix_record import ANCHORS, keep_right
+from matrix_record import ANCHORS, keep_right, passed_of
 
 ABOUT_ANCHORS = tuple(known for known in items("resolver") if "rfc5011" in known.item.needs)
 MANAGING = tuple(name for name in resolver_drivers("resolver") if resolver_driver(name).can_manage_anchors)
@@ -47,8 +47,7 @@ def wrong_of(name: str, kind: type[Resolver], version: str, folder: Path) -> str
     subject = ResolverSubject(Asker(Endpoint("127.0.0.1")), trials=trials)
     results = run_items(ABOUT_ANCHORS, subject, lateness=lateness)
     reasons = {one.item.id: one.outcome.reason for one in results if one.outcome.verdict == Verdict.FAIL}
-    right = {one.item.id for one in results if one.outcome.verdict is Verdict.PASS}
-    keep_right("resolver", (name, version), reasons, right, ANCHORS)
+    keep_right("resolver", (name, version), reasons, passed_of(results), ANCHORS)
     known = known_deviations("resolver", name, version)
     unknown = {item: said for item, said in reasons.items() if why_known(known, item, said) is None}
     listed = deviating_items("resolver", name, version).keys() & {one.item.id for one in ABOUT_ANCHORS}

@@ -34,7 +34,7 @@ from dnsrig.verification.tree.making import Tree, make_tree
 from dnsrig.verification.tree.serve import TreeServer
 from dnsrig.verification.tree.zones_costly import LONG_SALT
 from dnsrig.verification.verdicts import Verdict
-from matrix_record import keep, keep_right, keep_unable
+from matrix_record import keep, keep_right, keep_unable, passed_of
 from rate_limits import BY_THE_CLOCK
 from turns import ALL_SERVERS, chosen_with, in_turn
 
@@ -233,8 +233,7 @@ def test_bogus_data_are_what_cd_gives(running: Running) -> None:
 def test_right_resolvers_pass_all_items(running: Running) -> None:
     results = running.verify(NO_FAULT)
     failures = {result.item.id: result.outcome.reason for result in results if result.outcome.verdict == Verdict.FAIL}
-    right = {one.item.id for one in results if one.outcome.verdict in {Verdict.PASS, Verdict.PASS_BY_TCP}}
-    keep_right("resolver", (running.server, running.version), failures, right)
+    keep_right("resolver", (running.server, running.version), failures, passed_of(results))
     # What costs time cannot be told on a machine that has none.
     untold = {one.item.id for one in results if one.item.runs_alone and one.outcome.verdict == Verdict.INCONCLUSIVE}
     by_chance = running.unsteady_items() | untold

@@ -36,7 +36,7 @@ from dnsrig.verification.tree.making import make_tree
 from dnsrig.verification.tree.rolling_root import RollingRoot
 from dnsrig.verification.tree.serve import TreeServer
 from dnsrig.verification.verdicts import Evidence, Verdict
-from matrix_record import WEAK, WEAK_ANCHORS, keep, keep_right
+from matrix_record import WEAK, WEAK_ANCHORS, keep, keep_right, passed_of
 from turns import EVERY_PAIR
 
 WAITS_S = (8.0, 8.0)
@@ -77,9 +77,8 @@ class Place:
             subject = ResolverSubject(asker, tree, self.served.seen, spent_s=resolver.cpu_s)
             results = run_items(chosen, subject, lateness=lateness)
         failures = {one.item.id: one.outcome.reason for one in results if one.outcome.verdict == Verdict.FAIL}
-        right = {one.item.id for one in results if one.outcome.verdict in {Verdict.PASS, Verdict.PASS_BY_TCP}}
         if weakness is WITHOUT:
-            keep_right("resolver", RESOLVER_OF_THE_RIG, failures, right, WEAK)
+            keep_right("resolver", RESOLVER_OF_THE_RIG, failures, passed_of(results), WEAK)
         else:
             keep("resolver", weakness.name, RESOLVER_OF_THE_RIG, failures, WEAK)
         expected = {known.item.id for known in chosen if weakness.name in known.item.faults}

@@ -17,7 +17,6 @@ from dnsrig.verification.verdicts import Evidence
 
 NO_KEY = 0
 """The algorithm by which CDS and CDNSKEY records ask for the DS RRset to be deleted (RFC 8078 section 4)."""
-REVOKE = 0x0080
 
 
 def is_digest_of(record: DS | CDS, key: DNSKEY, origin: dns.name.Name) -> bool | None:

@@ -3,10 +3,10 @@
 from dnsrig.items.authoritative._answers import Seen, zone_keys
 from dnsrig.items.authoritative._seen import check_seen
 from dnsrig.verification.item import Item
+from dnsrig.verification.signatures import REVOKE
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Outcome, Severity
 
-REVOKE = 0x0080
 ITEM = Item(
     id="A-algorithms-complete",
     role="authoritative",

@@ -4,9 +4,9 @@ import dns.dnssec
 from dns.rdatatype import RdataType
 
 from dnsrig.items.authoritative._answers import zone_keys
-from dnsrig.items.authoritative._ds import REVOKE, apex_rrset
+from dnsrig.items.authoritative._ds import apex_rrset
 from dnsrig.verification.item import Item
-from dnsrig.verification.signatures import signature_trouble
+from dnsrig.verification.signatures import REVOKE, signature_trouble
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, not_applicable, passed
 

@@ -3,9 +3,9 @@
 from dns.rdatatype import RdataType
 
 from dnsrig.items.authoritative._answers import zone_keys
-from dnsrig.items.authoritative._ds import REVOKE, apex_rrset
+from dnsrig.items.authoritative._ds import apex_rrset
 from dnsrig.verification.item import Item
-from dnsrig.verification.signatures import keys_for
+from dnsrig.verification.signatures import REVOKE, keys_for
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, not_applicable, passed
 
@@ -32,12 +32,12 @@ ITEM = Item(
 
 def check(subject: AuthoritativeSubject) -> Outcome:
     """Look for a signature by such a key."""
+    revoked = [key for key in zone_keys(subject) if key.flags & REVOKE]
     usable = [key for key in zone_keys(subject) if not key.flags & REVOKE]
     entries = [key for key in usable if key.flags & SEP]
     dnskey = apex_rrset(subject, subject.dnskey, RdataType.DNSKEY)
     if dnskey is None:
         return inconclusive("The DNSKEY RRset was there a moment ago.", subject.dnskey)
-    revoked = [key for key in zone_keys(subject) if key.flags & REVOKE]
     if dnskey.signatures and all(keys_for(one, revoked) and not keys_for(one, usable) for one in dnskey.signatures):
         return failed("The DNSKEY RRset is signed by revoked keys only, which nobody may trust.", subject.dnskey)
     if not entries:

@@ -1,6 +1,7 @@
 """Reading small files that the user names: trust anchors, DS records, rules."""
 
 import os
+import re
 import select
 import stat
 from pathlib import Path
@@ -19,6 +20,9 @@ KINDS = (
     (stat.S_ISSOCK, "a socket"),
     (stat.S_ISFIFO, "a FIFO"),
 )
+
+PLACED = re.compile(r".*?:(?P<line>\d+): (?P<said>.*)", re.DOTALL)
+"""What dnspython says of a text: behind the name that the file has there, or that the text was given."""
 
 
 def read_given_text(option: str, path: Path, wanted: str) -> str:
@@ -102,3 +106,9 @@ def _unwritten(option: str, path: Path, wanted: str) -> InputError:
 
 def _said(error: OSError) -> str:
     return os.strerror(error.errno) if error.errno else str(error)
+
+
+def said_of_text(error: Exception) -> str:
+    """Give what dnspython says of a text in presentation format, with the line and without the file's name."""
+    placed = PLACED.fullmatch(str(error))
+    return str(error) if placed is None else f"line {placed['line']}: {placed['said']}"

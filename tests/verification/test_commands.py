@@ -286,7 +286,13 @@ def test_without_any_resolver_the_packages_are_named(capsys, monkeypatch):
         (["authoritative", "nsd", "-p", "5300"], "--port: a server that the rig starts has a free port"),
         (["authoritative", "127.0.0.1", "--zone", ""], "--zone is empty: "),
         (["authoritative", "nsdd"], "'nsdd' is no server of the rig (embedded, bind"),
+        (["authoritative", "bnid"], "unbound); did you mean bind or nsd? If it is a host name: --zone is missing"),
+        (["authoritative", "pdns"], "did you mean powerdns? If"),
+        (["resolver", "kresd."], "did you mean knot-resolver?"),
+        (["proxy", "dnsmaq."], "did you mean dnsmasq?"),
         (["authoritative", "127.0.0.1"], "dnsrig: --zone is missing"),
+        (["authoritative", "127.0.0.1#5300"], "dnsrig: --zone is missing"),
+        (["authoritative", "[::1]:5300"], "dnsrig: --zone is missing"),
         (["authoritative", "127.0.0.1:0", "--zone", "x"], "'127.0.0.1:0': 0 is no port; they go from 1 to 65535"),
         (["resolver", "[::1]:65536"], "65536 is no port"),
         (["proxy", "::1#99999"], "99999 is no port"),
@@ -297,6 +303,15 @@ def test_without_any_resolver_the_packages_are_named(capsys, monkeypatch):
 def test_what_is_wrong_is_said(capsys, command, said):
     assert run_command_line(["verify", *command]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_a_zone_that_is_not_served_may_be_mistyped(capsys, served):
+    address, port = served
+    command = ["verify", "authoritative", f"{address}#{port}", "--item", "A-plain", "--json", "--zone"]
+    assert run_command_line([*command, "exmaple.test"]) == 1
+    reason = json.loads(capsys.readouterr().out)["items"][0]["reason"]
+    assert reason.endswith("is REFUSED, not NOERROR; is exmaple.test. the name of a zone there?")
+    assert run_command_line([*command, "example.test"]) == 0
 
 
 def test_raised_limits_have_a_column_of_their_own(capsys):

@@ -12,9 +12,11 @@ from types import MappingProxyType
 from xml.etree import ElementTree as ET
 
 import click
+import dns.message
 import dns.name
 import jsonschema
 import pytest
+from dns.rdatatype import RdataType
 from dnsrig import __version__
 from dnsrig.cli.app import run_command_line
 from dnsrig.cli.verify_options import Wishes, verify_each
@@ -24,7 +26,7 @@ from dnsrig.errors import EnvironmentLacksError, InputError, SubjectFailedError
 from dnsrig.items.catalogue import items
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.deviations import Known
-from dnsrig.verification.exchange import Endpoint
+from dnsrig.verification.exchange import Endpoint, Exchange
 from dnsrig.verification.item import ROLES
 from dnsrig.verification.landmarks import Landmarks
 from dnsrig.verification.output.as_json import comparison_as_json, verification_as_json
@@ -32,9 +34,11 @@ from dnsrig.verification.output.comparison import Comparison
 from dnsrig.verification.output.junit import junit_xml
 from dnsrig.verification.output.page import page
 from dnsrig.verification.output.terminal import SHORT, _same_reason, _side_by_side, print_comparison, print_verification
+from dnsrig.verification.queries import Query
 from dnsrig.verification.runner import Result
 from dnsrig.verification.subjects.authoritative import LANDMARKS, AuthoritativeSubject
 from dnsrig.verification.targets import merged
+from dnsrig.verification.transcript import transcript
 from dnsrig.verification.verdicts import (
     Evidence,
     Severity,
@@ -382,6 +386,26 @@ def test_each_zone_is_named_to_which_an_item_does_not_apply():
         "Zones a., b., c.: No DNAME.",
         "Zone b.: Yes.",
     ]
+
+
+def test_reasons_that_name_their_zones_alone_are_one():
+    known = items("authoritative")[:1]
+    reasons = ("No alias is known in the zone a.", "No alias is known in the zone a.b.", "The zone x. has no c. alias.")
+    by_zone = [[Result(known[0].item, not_applicable(reason))] for reason in reasons]
+    found = merged(known, by_zone, ("a.", "a.b.", "c."), {})
+    assert found[0].outcome.reason == (
+        "Zones a., a.b.: No alias is known in the zone. Zone c.: The zone x. has no c. alias."
+    )
+
+
+def test_of_a_long_response_the_beginning_is_shown():
+    query = Query(name=dns.name.from_text("a.example."), rtype=RdataType.TXT)
+    lines = "\n".join(f"a.example. 60 IN TXT {number}" for number in range(5))
+    message = dns.message.from_text(f"id 1\nopcode QUERY\nrcode NOERROR\nflags QR AA\n;ANSWER\n{lines}\n")
+    exchange = Exchange(Endpoint("192.0.2.1", 53), "tcp", query, b"", message.to_wire(), 1, 1.0)
+    shown = transcript(exchange, 2)
+    assert shown.count('TXT "') == 2 and "ANSWER: 5" in shown and ";; ... 3 more" in shown
+    assert transcript(exchange).count('TXT "') == 5
 
 
 def test_where_nothing_is_applicable_nothing_is_verified(capsys):

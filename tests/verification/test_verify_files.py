@@ -87,6 +87,32 @@ def test_input_files_of_verify_that_are_fifos_or_devices(
         assert err.startswith(f"dnsrig: {option} {path}: {said}")
 
 
+@pytest.mark.parametrize(
+    ("option", "text", "said"),
+    [
+        ("--ds", "hello this is no zone\n", "line 1: unknown rdatatype 'this'; give the DS records of example., as"),
+        (
+            "--zone-file",
+            "hello this is no zone\n",
+            "it is no zone file: line 1: unknown rdatatype 'this'; give the data",
+        ),
+        ("--zone-file", "$INCLUDE /no/such\n", "/no/such: No such file or directory; give the data of example. as a"),
+        ("--zone-file", "", "no SOA record of example. is in it; give the data of example. as a zone file"),
+        ("--zone-file", "other. 60 IN SOA a. b. 1 2 3 4 5\n", "no SOA record of example. is in it"),
+    ],
+)
+def test_files_of_records_that_are_none(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, option: str, text: str, said: str
+) -> None:
+    path = tmp_path / "given"
+    path.write_text(text)
+    command = ["verify", "authoritative", "192.0.2.1", "--zone", "example"]
+    assert run_command_line([*command, option, str(path)]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith(f"dnsrig: {option} {path}: {said}")
+    assert err.count(str(path)) == 1
+
+
 def test_a_fifo_is_no_network_namespace(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)

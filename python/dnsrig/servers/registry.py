@@ -1,7 +1,5 @@
 """The drivers by name."""
 
-import difflib
-
 from dnsrig.errors import InputError
 from dnsrig.servers.base import Installation, Server
 from dnsrig.servers.bind import Bind
@@ -11,6 +9,7 @@ from dnsrig.servers.knot import Knot
 from dnsrig.servers.nsd import Nsd
 from dnsrig.servers.powerdns import PowerDns
 from dnsrig.servers.unbound import Unbound
+from dnsrig.wording import did_you_mean
 
 DRIVERS: tuple[type[Server], ...] = (Embedded, Bind, Nsd, Knot, PowerDns, Unbound)
 OTHER_NAMES = {
@@ -61,7 +60,5 @@ def driver(name: str) -> type[Server]:
             "there is no driver for Hickory DNS as an authoritative server: the one that comes with dnsrig is "
             "`embedded`, for the reasons in docs/decisions/embedded-server.md; as a resolver it is `hickory-recursor`"
         )
-    near = difflib.get_close_matches(name.lower(), [*known, *OTHER_NAMES], n=3, cutoff=0.5)
-    meant = list(dict.fromkeys(OTHER_NAMES.get(candidate, candidate) for candidate in near))
-    hint = f"did you mean {' or '.join(meant)}? " if meant else ""
-    raise InputError(f"there is no server named {name!r}: {hint}known are {', '.join(known)}")
+    hint = did_you_mean(name, known, OTHER_NAMES)
+    raise InputError(f"there is no server named {name!r}: {hint and f'{hint} '}known are {', '.join(known)}")

@@ -3,10 +3,11 @@
 import ipaddress
 import re
 import socket
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from dnsrig.errors import InputError
 from dnsrig.verification.exchange import Endpoint
+from dnsrig.wording import NO_OTHER_NAMES, did_you_mean
 
 WITH_PORT = re.compile(
     r"(?:\[(?P<bracketed>[^\]]+)\]:|(?P<host>[^:#@\[\]]+):|(?P<address>[^#@]+)[#@])(?P<port>[0-9]{1,5})"
@@ -15,8 +16,12 @@ WITH_PORT = re.compile(
 LARGEST_PORT = 65_535
 
 
-def endpoint_of(target: str, port: int, known: Iterable[str] = ()) -> Endpoint:
+def endpoint_of(
+    target: str, port: int, known: Collection[str] = (), other_names: Mapping[str, str] = NO_OTHER_NAMES
+) -> Endpoint:
     """Give the address that `target` is, or the first of the host that it names, with its own port or else `port`.
+
+    `other_names` has what else people call what is `known`.
 
     Raises:
         InputError: it is neither, nor one of the names `known`.
@@ -26,12 +31,12 @@ def endpoint_of(target: str, port: int, known: Iterable[str] = ()) -> Endpoint:
     has_port = not is_address(target) or any(sign in target for sign in "#@")
     with_port = WITH_PORT.fullmatch(target) if has_port else None
     if with_port is None:
-        return Endpoint(_address_of(target, port, known), port)
+        return Endpoint(_address_of(target, port, known, other_names), port)
     own = int(with_port["port"])
     if not 1 <= own <= LARGEST_PORT:
         raise InputError(f"'{target}': {own} is no port; they go from 1 to {LARGEST_PORT}")
     host = with_port["bracketed"] or with_port["host"] or with_port["address"]
-    return Endpoint(_address_of(host, own, known), own)
+    return Endpoint(_address_of(host, own, known, other_names), own)
 
 
 def others_of(servers: Sequence[str], port: int, target: Endpoint | None) -> tuple[Endpoint, ...]:
@@ -43,6 +48,14 @@ def others_of(servers: Sequence[str], port: int, target: Endpoint | None) -> tup
     """
     found = dict.fromkeys(endpoint_of(server, port) for server in servers)
     return tuple(one for one in found if one != target)
+
+
+def has_address(target: str) -> bool:
+    """Say whether a target is an address, with or without a port, and so no host name."""
+    with_port = WITH_PORT.fullmatch(target)
+    return is_address(target) or (
+        with_port is not None and is_address(with_port["bracketed"] or with_port["host"] or with_port["address"])
+    )
 
 
 def is_address(text: str) -> bool:
@@ -69,13 +82,13 @@ def is_near(endpoint: Endpoint) -> bool:
         return bool(unsent.getsockname()[0] == endpoint.address)
 
 
-def _address_of(host: str, port: int, known: Iterable[str]) -> str:
+def _address_of(host: str, port: int, known: Collection[str], other_names: Mapping[str, str]) -> str:
     if is_address(host):
         return str(ipaddress.ip_address(host))
     try:
         return str(socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0][4][0])
     except (OSError, UnicodeError) as error:
-        names = ", ".join(known)
-        nor = f", no server of the rig ({names})," if names else ""
+        nor = f", no server of the rig ({', '.join(known)})," if known else ""
         why = error.strerror if isinstance(error, OSError) else "it is no host name"
-        raise InputError(f"'{host}' is no address{nor} and as a host name: {why}") from error
+        hint = did_you_mean(host, known, other_names)
+        raise InputError(f"'{host}' is no address{nor} and as a host name: {why}{hint and f'; {hint}'}") from error

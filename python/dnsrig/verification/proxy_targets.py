@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dnsrig.errors import EnvironmentLacksError, SubjectFailedError
 from dnsrig.hosts.network.topologies import INNER, OUTER, path_network
-from dnsrig.servers.resolvers.registry import resolver_driver, resolver_drivers
+from dnsrig.servers.resolvers.registry import OTHER_NAMES, resolver_driver, resolver_drivers
 from dnsrig.servers.resolvers.settings import Forwarder, ResolverSettings
 from dnsrig.verification.addresses import endpoint_of
 from dnsrig.verification.asker import Asker
@@ -96,7 +96,7 @@ def proxy_target(target: str, device: Device, folder: Path, udp_limit: int | Non
         with _started(target, folder, udp_limit) as found:
             yield found
         return
-    asker = Asker(endpoint_of(target, device.port, resolver_drivers("proxy")))
+    asker = Asker(endpoint_of(target, device.port, resolver_drivers("proxy"), OTHER_NAMES))
     # What cannot be tried of what was given is said, not left out.
     lacks_wan = next(filter(None, (_why_no_wan(asker.server, outer) for outer in device.outer or (None,))), "")
     wan = () if lacks_wan else [Asker(Endpoint(outer, PORT), udp_waits_s=OUTER_WAITS_S) for outer in device.outer]

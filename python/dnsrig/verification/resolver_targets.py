@@ -10,7 +10,7 @@ from dns.rdatatype import RdataType
 from dnsrig.errors import InputError
 from dnsrig.hosts.network.topologies import resolver_network
 from dnsrig.monitor.counters import cpu_time_s
-from dnsrig.servers.resolvers.registry import resolver_driver, resolver_drivers
+from dnsrig.servers.resolvers.registry import OTHER_NAMES, resolver_driver, resolver_drivers
 from dnsrig.servers.resolvers.settings import ResolverSettings
 from dnsrig.verification.addresses import endpoint_of
 from dnsrig.verification.anchor_trials import anchor_trials
@@ -92,7 +92,7 @@ def resolver_target(
     """
     if target not in resolver_drivers("resolver"):
         tree = None if tree_folder is None else _opened(tree_folder)
-        asker = Asker(endpoint_of(target, port, resolver_drivers("resolver")), udp_waits_s=WAITS_S)
+        asker = Asker(endpoint_of(target, port, resolver_drivers("resolver"), OTHER_NAMES), udp_waits_s=WAITS_S)
         subject = ResolverSubject(asker, tree, no_trials=no_trials_at_address())
         advice = "is a resolver there, and may this host ask it?"
         limit_s = time_limit_s(replace(asker, udp_waits_s=FIRST_WAITS_S), simplest_query(), target, advice)

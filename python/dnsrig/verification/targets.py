@@ -1,5 +1,6 @@
 """What a TARGET on the command line means: a server of the rig by its name, or one at an address."""
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -15,12 +16,12 @@ from dns.rdtypes.ANY.DS import DS
 
 from dnsrig import _core
 from dnsrig.errors import DnsrigError, InputError
-from dnsrig.given_files import read_given_text, require_plain_file
+from dnsrig.given_files import read_given_text, require_plain_file, said_of_text
 from dnsrig.servers.base import ServedZone, Server
 from dnsrig.servers.interruption import raise_interruption
-from dnsrig.servers.registry import driver, drivers
+from dnsrig.servers.registry import OTHER_NAMES, driver, drivers
 from dnsrig.servers.settings import ServerSettings, TransferKey
-from dnsrig.verification.addresses import endpoint_of, is_address, is_near, others_of
+from dnsrig.verification.addresses import endpoint_of, has_address, is_near, others_of
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.deviations import KnownFailures, known_deviations, why_known
 from dnsrig.verification.discovery import NOTHING_TOLD, ToldNames, discover
@@ -40,6 +41,7 @@ from dnsrig.verification.tsig_keys import key_of_settings
 from dnsrig.verification.verdicts import Outcome, Verdict
 from dnsrig.verification.verification import ORDER
 from dnsrig.verification.zones.making import RigZone, make_zones
+from dnsrig.wording import did_you_mean
 
 ONLY_ITSELF = "The only server that --ns names is the target itself: there is nothing to compare it with."
 
@@ -130,7 +132,10 @@ def authoritative_target(
                 why_alone = f"There is one server, as a second one of its kind did not start: {_first_line(error)}"
         asker, key = Asker(Endpoint(*server.address)), key_of_settings(settings)
         subjects = [
-            AuthoritativeSubject(asker, one.landmarks, peers, given_ds=one.ds or None, tsig=key) for one in zones
+            AuthoritativeSubject(
+                asker, one.landmarks, peers, given_ds=one.ds or None, tsig=key, is_primary=settings.primary is None
+            )
+            for one in zones
         ]
         for subject in subjects:
             subject.no_peers = why_alone or subject.no_peers
@@ -161,7 +166,7 @@ def _at_address(target: str, port: int, told: Told) -> AuthoritativeTarget:
     for name in told.names.names:
         if not name.is_subdomain(origin) or name == origin:
             raise InputError(f"{name} is no name below {origin}: give names of the zone whole, with the zone's name")
-    endpoint = endpoint_of(target, port, drivers())
+    endpoint = endpoint_of(target, port, drivers(), OTHER_NAMES)
     peers = _peers(told, port, endpoint)
     asker = Asker(endpoint, habits=Habits())
     of_file = None if told.zone_file is None else landmarks_of_file(told.zone_file, origin, told)
@@ -220,7 +225,7 @@ def ds_of_file(path: Path, origin: dns.name.Name) -> tuple[DS, ...]:
         rrsets = dns.zonefile.read_rrsets(text, origin=origin, relativize=False, rdclass=None, default_ttl=0)
     except (dns.exception.DNSException, ValueError) as error:
         raise_interruption(error)
-        raise InputError(f"--ds {path}: {error}; {wanted}") from error
+        raise InputError(f"--ds {path}: {said_of_text(error)}; {wanted}") from error
     found = tuple(record for rrset in rrsets if rrset.name == origin for record in rrset if isinstance(record, DS))
     if not found:
         raise InputError(f"--ds {path}: no DS records for {origin} are in it; {wanted}")
@@ -235,13 +240,18 @@ def landmarks_of_file(path: Path, origin: dns.name.Name, told: Told) -> Landmark
 
     """
     require_plain_file("--zone-file", path)
+    wanted = f"give the data of {origin} as a zone file (RFC 1035 section 5)"
     try:
         zone = dns.zone.from_file(str(path), origin, relativize=False, check_origin=False)
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: it is no text; give the zone as a zone file") from error
-    except (OSError, dns.exception.DNSException) as error:
+        raise InputError(f"--zone-file {path}: it is no text; {wanted}") from error
+    except OSError as error:
+        raise InputError(f"--zone-file {path}: {error.filename}: {error.strerror}; {wanted}") from error
+    except (dns.exception.DNSException, ValueError) as error:
         raise_interruption(error)
-        raise InputError(f"{path}: {error}") from error
+        raise InputError(f"--zone-file {path}: it is no zone file: {said_of_text(error)}; {wanted}") from error
+    if zone.get_rdataset(origin, RdataType.SOA) is None:
+        raise InputError(f"--zone-file {path}: no SOA record of {origin} is in it; {wanted}")
     rrsets = ((name, rdataset.rdtype, rdataset) for name, node in zone.nodes.items() for rdataset in node.rdatasets)
     found = find_landmarks(
         origin, rrsets, told_cuts=told.names.delegations, seed=told.seed, doubts=doubts_of(zone, path)
@@ -282,15 +292,27 @@ def merged(
 
 
 def _of_all(zones: Sequence[str], outcomes: Sequence[Outcome]) -> str:
-    """Give the reasons of all zones, each once with the zones whose it is."""
+    """Give the reasons of all zones, each once with the zones whose it is, which are not named in it again."""
     found: dict[str, list[str]] = {}
     for zone, outcome in zip(zones, outcomes, strict=True):
-        found.setdefault(outcome.reason, []).append(zone)
+        found.setdefault(_without_name(outcome.reason, zone), []).append(zone)
     return " ".join(f"{'Zone' if len(of) == 1 else 'Zones'} {', '.join(of)}: {reason}" for reason, of in found.items())
 
 
 def _zone_is_missing(target: str) -> str:
     missing = f"--zone is missing: which zone does the server at {target} serve?"
-    if is_address(target):
+    if has_address(target):
         return missing
-    return f"'{target}' is no server of the rig ({', '.join(drivers())}); if it is a host name: {missing}"
+    hint = did_you_mean(target, drivers(), OTHER_NAMES)
+    otherwise = f"{hint} If" if hint else "if"
+    return f"'{target}' is no server of the rig ({', '.join(drivers())}); {otherwise} it is a host name: {missing}"
+
+
+def _without_name(reason: str, zone: str) -> str:
+    """Give a reason that calls the zone of this name nothing but the zone."""
+
+    def named(found: re.Match[str]) -> str:
+        # The name's last dot is also that of the sentence.
+        return found[1] + ("." if found.end() == len(reason) else "")
+
+    return re.sub(rf"\b([Tt]he zone) {re.escape(zone)}(?=$|[\s.,;:)])", named, reason)

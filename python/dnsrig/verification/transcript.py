@@ -37,8 +37,8 @@ def dig_command(server: Endpoint, transport: Transport, query: Query) -> str:
     return shlex.join(words)
 
 
-def transcript(exchange: Exchange) -> str:
-    """Show an exchange: the dig command, and the response or why there was none."""
+def transcript(exchange: Exchange, most: int | None = None) -> str:
+    """Show an exchange: the dig command, and the response, `most` records of each section, or why there was none."""
     lines = [f"$ {dig_command(exchange.server, exchange.transport, exchange.query)}"]
     if exchange.response is None:
         times = "once" if exchange.tries == 1 else f"{exchange.tries} times"
@@ -47,7 +47,7 @@ def transcript(exchange: Exchange) -> str:
         lines.append(f";; the response cannot be parsed: {exchange.malformed}")
         lines += _hexadecimal(exchange.response)
     else:
-        lines += message_lines(exchange.message)
+        lines += message_lines(exchange.message, most)
     lines.append(f";; {exchange.octets} octets in {exchange.elapsed_ms:.1f} ms, try {exchange.tries}")
     if exchange.strays:
         lines.append(f";; messages besides that are no response to it: {len(exchange.strays)}")
@@ -55,8 +55,8 @@ def transcript(exchange: Exchange) -> str:
     return "\n".join(lines)
 
 
-def message_lines(message: dns.message.Message) -> list[str]:
-    """Show a message."""
+def message_lines(message: dns.message.Message, most: int | None = None) -> list[str]:
+    """Show a message, with no more than `most` records of a section."""
     flags = " ".join(word for flag, word in FLAGS if message.flags & flag)
     counts = ", ".join(
         f"{name}: {sum(map(len, section)) if name != 'QUESTION' else len(section)}"
@@ -69,7 +69,10 @@ def message_lines(message: dns.message.Message) -> list[str]:
     for name, section in zip(("QUESTION", "ANSWER", "AUTHORITY", "ADDITIONAL"), message.sections, strict=True):
         if section:
             lines.append(f";; {name} SECTION:")
-            lines += _section_lines(section, is_question=name == "QUESTION")
+            found = list(_section_lines(section, is_question=name == "QUESTION"))
+            lines += found[:most]
+            if most is not None and len(found) > most:
+                lines.append(f";; ... {len(found) - most} more")
     return lines
 
 

@@ -76,7 +76,8 @@ def nothing_larger(subject: AuthoritativeSubject, octets: int, *, do: bool = Tru
     if largest.octets > octets:
         # Records that need not be there, such as addresses, are left out by UDP.
         return not_applicable(
-            f"The largest response of the zone that is known, to {title}, has {largest.octets} octets, but not by UDP.",
+            f"The largest response known of the zone, to {title}, has {largest.octets} octets by TCP; by UDP it "
+            f"does not exceed {octets}, as the server leaves out what need not be there.",
             largest,
         )
     is_known = subject.landmarks.is_whole or subject.landmarks.is_filled

@@ -10,6 +10,7 @@ from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
+from dnsrig.verification.transcript import transcript
 from dnsrig.verification.verdicts import Evidence, Outcome, Severity, failed, passed
 
 ITEM = Item(
@@ -34,12 +35,12 @@ ITEM = Item(
 SOAS_ALONE = 2
 """So many SOA records may be in an answer without being a transfer: A-repeated is about the second."""
 SERIALS = 1 << 32
+RECORDS_SHOWN = 3
 
 
 def _head_of(exchange: Exchange) -> Evidence:
     """Show that there is a transfer, not the zone."""
-    records = 0 if exchange.message is None else sum(len(rrset) for rrset in exchange.message.answer)
-    return Evidence(exchange.title, f"The first message has {records} records in {exchange.octets} octets.")
+    return Evidence(exchange.title, transcript(exchange, RECORDS_SHOWN))
 
 
 def check(subject: AuthoritativeSubject) -> Outcome:

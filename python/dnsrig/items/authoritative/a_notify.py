@@ -38,6 +38,8 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         return failed(f"The response has opcode {dns.opcode.to_text(exchange.message.opcode())}.", exchange)
     if any(rrset.rdtype == RdataType.SOA for rrset in exchange.message.answer) and exchange.rcode == dns.rcode.NOERROR:
         return failed("The response has the SOA record, as if it were to a query.", exchange)
+    if exchange.rcode == dns.rcode.NOERROR and subject.is_primary:
+        return passed("The response is NOERROR; the server has the zone from a file, and no primary to ask.", exchange)
     if exchange.rcode == dns.rcode.NOERROR:
         return inconclusive(
             "The response is NOERROR; a primary gives it and does nothing, a secondary must not.", exchange

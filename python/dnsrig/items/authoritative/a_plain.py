@@ -1,5 +1,9 @@
 """A-plain: plain DNS."""
 
+from dataclasses import replace
+
+import dns.rcode
+
 from dnsrig.items.authoritative._probes import edns_soa_query, soa_query, wrong_soa
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
@@ -23,13 +27,18 @@ ITEM = Item(
     dig=("dig @{server} -p {port} {zone} SOA +norec +noedns +ignore",),
     faults=("lame", "lame-upward", "drops-plain", "answers-from-other-port"),
 )
+UNSERVED = frozenset({dns.rcode.NXDOMAIN, dns.rcode.REFUSED, dns.rcode.NOTAUTH})
+"""What servers say of zones that they do not serve, as when a name is mistyped."""
 
 
 def check(subject: AuthoritativeSubject) -> Outcome:
     """Ask as plainly as can be; where that is not answered, see whether anything else is."""
     exchange = subject.asker.udp(soa_query(subject))
     if exchange.response is not None:
-        return wrong_soa(subject, exchange) or passed("NOERROR with the SOA record.", exchange)
+        wrong = wrong_soa(subject, exchange)
+        if wrong is not None and exchange.rcode in UNSERVED and not subject.is_primary:
+            return replace(wrong, reason=f"{wrong.reason.rstrip('.')}; is {subject.origin} the name of a zone there?")
+        return wrong or passed("NOERROR with the SOA record.", exchange)
     with_edns = subject.asker.udp(edns_soa_query(subject))
     by_tcp = subject.asker.tcp(soa_query(subject))
     if with_edns.response is None and by_tcp.response is None:

@@ -1,6 +1,5 @@
 """The drivers of resolvers and proxies by name."""
 
-import difflib
 from typing import Literal
 
 from dnsrig.errors import InputError
@@ -13,6 +12,7 @@ from dnsrig.servers.resolvers.hickory import HickoryRecursor
 from dnsrig.servers.resolvers.knot_resolver import KnotResolver
 from dnsrig.servers.resolvers.powerdns_recursor import PowerDnsRecursor
 from dnsrig.servers.resolvers.unbound import UnboundForwarder, UnboundResolver
+from dnsrig.wording import did_you_mean
 
 DRIVERS: tuple[type[Resolver], ...] = (
     BindResolver,
@@ -59,7 +59,6 @@ def resolver_driver(name: str) -> type[Resolver]:
     known = resolver_drivers()
     if name in known:
         return known[name]
-    near = difflib.get_close_matches(name.lower(), [*known, *OTHER_NAMES], n=3, cutoff=0.5)
-    meant = list(dict.fromkeys(OTHER_NAMES.get(candidate, candidate) for candidate in near))
-    hint = f"did you mean {' or '.join(meant)}? " if meant else ""
-    raise InputError(f"there is no resolver or proxy named {name!r}: {hint}known are {', '.join(known)}")
+    hint = did_you_mean(name, known, OTHER_NAMES)
+    named = f"{hint and f'{hint} '}known are {', '.join(known)}"
+    raise InputError(f"there is no resolver or proxy named {name!r}: {named}")

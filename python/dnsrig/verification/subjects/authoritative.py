@@ -62,6 +62,8 @@ class AuthoritativeSubject:
     """Signs queries for zone transfers; others go as anybody's."""
     may_resolve_for_us: bool = False
     """Whether this host may be one that the server resolves names for on purpose: it is near, and not the rig's."""
+    is_primary: bool = False
+    """Whether the server is known to have the zone from a file, and so no primary of its own."""
     now_s: float = field(default_factory=time.time)
     """The time by which signatures are judged, in seconds since 1970."""
     _kept: Kept = field(default_factory=Kept, repr=False)

@@ -296,6 +296,8 @@ def _of_all(zones: Sequence[str], outcomes: Sequence[Outcome]) -> str:
     found: dict[str, list[str]] = {}
     for zone, outcome in zip(zones, outcomes, strict=True):
         found.setdefault(_without_name(outcome.reason, zone), []).append(zone)
+    if len(found) == 1:
+        return f"All zones: {next(iter(found))}"
     return " ".join(f"{'Zone' if len(of) == 1 else 'Zones'} {', '.join(of)}: {reason}" for reason, of in found.items())
 
 

@@ -87,7 +87,7 @@ def test_an_interruption_keeps_what_all_have_found(
 
         return run
 
-    real, calls = verify_beside.wait, []
+    real, calls = verify_beside._wait_for, []
 
     def interrupted(*arguments: object) -> object:
         calls.append(arguments)
@@ -95,7 +95,7 @@ def test_an_interruption_keeps_what_all_have_found(
             raise KeyboardInterrupt
         return real(*arguments)
 
-    monkeypatch.setattr(verify_beside, "wait", interrupted)
+    monkeypatch.setattr(verify_beside, "_wait_for", interrupted)
     with pytest.raises(KeyboardInterrupt), Beside(TARGETS, begin, 1) as verify:
         verify_each(TARGETS, verify, WISHES)
     out, err = capsys.readouterr()
@@ -122,7 +122,7 @@ def test_what_was_complete_when_the_interruption_came_is_complete(
 
         return run
 
-    real, calls = verify_beside.wait, []
+    real, calls = verify_beside._wait_for, []
 
     def interrupted(*arguments: object) -> object:
         calls.append(arguments)
@@ -132,7 +132,7 @@ def test_what_was_complete_when_the_interruption_came_is_complete(
             raise KeyboardInterrupt
         return real(*arguments)
 
-    monkeypatch.setattr(verify_beside, "wait", interrupted)
+    monkeypatch.setattr(verify_beside, "_wait_for", interrupted)
     with pytest.raises(KeyboardInterrupt), Beside(TARGETS, begin, 1) as verify:
         verify_each(TARGETS, verify, WISHES)
     found = json.loads(capsys.readouterr().out)

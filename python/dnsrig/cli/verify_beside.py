@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 from contextlib import ExitStack
 from itertools import chain
 from types import TracebackType
@@ -11,6 +11,8 @@ from typing import Self
 from dnsrig.cli.progress import WorkProgress
 from dnsrig.cli.verify_trial import Keep
 from dnsrig.errors import DnsrigError
+from dnsrig.held_signals import held_signals
+from dnsrig.verification.endings import Endings
 from dnsrig.verification.runner import Result
 from dnsrig.verification.stopping import Stop, thread_pool
 from dnsrig.verification.verification import Verification
@@ -61,11 +63,10 @@ class Beside:
         try:
             if place == 0:
                 self._begin_all()
-            while not self._ends[place].done():
-                wait([self._ends[place]], LET_SIGNALS_THROUGH_S)
+            _wait_for([self._ends[place]])
         except BaseException:
             self._stop.set()
-            wait(self._ends)
+            _wait_for(self._ends)
             for verification in chain.from_iterable(self._kept[place:]):
                 keep(verification)
             raise
@@ -84,12 +85,23 @@ class Beside:
                     failed.set_exception(error)
                     self._ends.append(failed)
                     continue
-                self._ends.append(self._pool.submit(_run_and_put_away, run, held.pop_all()))
+                with held_signals():
+                    self._ends.append(self._pool.submit(_run_and_put_away, run, held.pop_all()))
 
     def _tell(self, _: Result) -> None:
         with self._lock:
             self._done += 1
             self._progress.show(self._done, f"{len(self._targets)} targets: {self._done} of {self._runs} items")
+
+
+def _wait_for(ends: Sequence[Future[None]]) -> None:
+    """Wait for all, unless a signal comes."""
+    with held_signals() as let_through:
+        endings, left = Endings(ends), set(ends)
+        while left:
+            ended = endings.next(LET_SIGNALS_THROUGH_S)
+            left -= {ended}
+            let_through()
 
 
 def _run_and_put_away(run: Callable[[], None], held: ExitStack) -> None:

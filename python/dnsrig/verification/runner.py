@@ -4,11 +4,13 @@ import math
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Protocol, Self
 
 from dnsrig.errors import DnsrigError
+from dnsrig.held_signals import held_signals
+from dnsrig.verification.endings import Endings
 from dnsrig.verification.item import Item, KnownItem
 from dnsrig.verification.lateness import MACHINE, Late, Lateness
 from dnsrig.verification.stopping import Stop, StoppedError, check_stopped, pause, thread_pool
@@ -108,17 +110,21 @@ def run_on_each(
 
     """
     run = _Run(items, subjects, tell, limit_s, lateness)
-    with thread_pool(min(AT_ONCE * len(subjects), MOST_AT_ONCE), "item", run.stop) as pool:
-        try:
-            for together in _in_turn(items, len(subjects)):
-                run.take_turn(pool, together)
-            run.run_doubted(pool)
-        except BaseException as error:
-            run.stop.set()
-            pool.shutdown(wait=False, cancel_futures=True)
-            if isinstance(error, KeyboardInterrupt | StoppedError):
-                raise _interrupted(items, run.results, len(subjects)) from None
-            raise
+    try:
+        with (
+            held_signals() as run.let_signals_through,
+            thread_pool(min(AT_ONCE * len(subjects), MOST_AT_ONCE), "item", run.stop) as pool,
+        ):
+            try:
+                for together in _in_turn(items, len(subjects)):
+                    run.take_turn(pool, together)
+                run.run_doubted(pool)
+            except BaseException:
+                run.stop.set()
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+    except (KeyboardInterrupt, StoppedError):
+        raise _interrupted(items, run.results, len(subjects)) from None
     return [[run.results[_key(place, known)] for known in items] for place in range(len(subjects))]
 
 
@@ -139,6 +145,7 @@ class _Run:
         lateness: Lateness | None,
     ) -> None:
         self.stop = Stop()
+        self.let_signals_through: Callable[[], None] = lambda: None
         self.results: dict[Place, Result] = {}
         self._by_id = {known.item.id: known for known in items}
         self._subjects = subjects
@@ -210,18 +217,18 @@ class _Run:
 
     def _ended(self, tasks: Mapping[Future[Result], Place]) -> Iterator[tuple[Place, Result]]:
         """Give results as they come."""
-        waiting = dict(tasks)
+        waiting, endings = dict(tasks), Endings(tasks)
         while waiting:
             asked_s = time.monotonic()
-            # A time-out lets signals through.
-            done, _ = wait(waiting, timeout=BEAT_S, return_when=FIRST_COMPLETED)
+            future = endings.next(BEAT_S)
+            self.let_signals_through()
             if self._lateness is not None:
                 self._lateness.note(MACHINE, time.monotonic() - asked_s - BEAT_S)
             # This thread may itself be one of a run, such as a study's.
             check_stopped()
             if time.monotonic() >= self._ends_s:
                 self.stop.set()
-            for future in done:
+            if future is not None:
                 key = waiting.pop(future)
                 yield key, _result(future, self._by_id[key[1]].item, self._limit_s)
 
@@ -240,6 +247,7 @@ class _Run:
             if self._lateness.since(self._lateness.clock() - CALM_S) is None:
                 return
             pause(BEAT_S)
+            self.let_signals_through()
 
 
 def _is_passed(result: Result) -> bool:

@@ -1,11 +1,13 @@
 """Long waits that pass side by side, while whatever else there is to do goes on."""
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import Future
 from contextlib import ExitStack
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
+from dnsrig.held_signals import held_signals
+from dnsrig.verification.endings import Endings
 from dnsrig.verification.stopping import Stop, thread_pool
 
 Key = TypeVar("Key")
@@ -25,6 +27,9 @@ class SideBySide(Generic[Key, Found]):
         self._stop = Stop()
         self._pool = thread_pool(MOST, "waiting", self._stop)
         self._under_way: dict[Future[Found], Key] = {}
+        self._endings: Endings[Future[Found]] = Endings()
+        self._ended: list[Future[Found]] = []
+        """What has ended, and was not taken yet."""
 
     def __enter__(self) -> Self:
         return self
@@ -48,24 +53,33 @@ class SideBySide(Generic[Key, Found]):
             with stack:
                 return work()
 
-        while sum(not future.done() for future in self._under_way) >= MOST:
-            self._wait()
-        self._under_way[self._pool.submit(work_and_put_away, held.pop_all())] = key
+        while len(self._under_way) - len(self._ended) >= MOST:
+            self._look(LET_SIGNALS_THROUGH_S)
+        with held_signals():
+            future = self._pool.submit(work_and_put_away, held.pop_all())
+            self._under_way[future] = key
+            self._endings.add(future)
 
     def ended(self) -> Iterator[tuple[Key, Future[Found]]]:
         """Give what has ended by now."""
+        while self._look(0.0):
+            pass
         yield from self._taken()
 
     def rest(self) -> Iterator[tuple[Key, Future[Found]]]:
         """Wait for all, and give each as it ends."""
         while self._under_way:
-            self._wait()
+            self._look(LET_SIGNALS_THROUGH_S)
             yield from self._taken()
 
-    def _wait(self) -> None:
-        going_on = [future for future in self._under_way if not future.done()]
-        wait(going_on, LET_SIGNALS_THROUGH_S, FIRST_COMPLETED)
+    def _look(self, timeout_s: float) -> bool:
+        """Say whether another one ends in time, and note it."""
+        ended = self._endings.next(timeout_s)
+        if ended is not None:
+            self._ended.append(ended)
+        return ended is not None
 
     def _taken(self) -> Iterator[tuple[Key, Future[Found]]]:
-        for future in [future for future in self._under_way if future.done()]:
+        while self._ended:
+            future = self._ended.pop(0)
             yield self._under_way.pop(future), future

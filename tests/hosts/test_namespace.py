@@ -145,6 +145,35 @@ def test_many_threads_at_once() -> None:
         assert not wrong
 
 
+def test_threads_that_make_sockets_stay_where_they_are() -> None:
+    with Namespace() as one, Namespace() as other:
+        one.add_addresses(["203.0.113.53"])
+        outside = Path("/proc/thread-self/ns/net").stat().st_ino
+        wrong: list[object] = []
+
+        def act() -> None:
+            for _ in range(20):
+                with (
+                    one.make_socket(socket.AF_INET, socket.SOCK_DGRAM) as inside,
+                    other.make_socket(socket.AF_INET, socket.SOCK_DGRAM) as elsewhere,
+                ):
+                    inside.bind(("203.0.113.53", 0))
+                    with pytest.raises(OSError, match="assign"):
+                        elsewhere.bind(("203.0.113.53", 0))
+            with pytest.raises(OSError, match="not supported"):
+                one.make_socket(socket.AF_INET, socket.SOCK_RDM)
+            wrong.extend({Path("/proc/thread-self/ns/net").stat().st_ino} - {outside})
+            ended.append(True)
+
+        ended: list[bool] = []
+        threads = [threading.Thread(target=act) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert (wrong, len(ended)) == ([], 4)
+
+
 def test_programs_run_inside_and_end_with_it(tmp_path: Path) -> None:
     with Namespace() as namespace:
         process = namespace.spawn(["sleep", "600"], folder=tmp_path, log=tmp_path / "log", cpus=None)

@@ -1,4 +1,7 @@
-"""Items about paths: a router that is right fails none, and each fault of one fails exactly the items that name it."""
+"""Items about paths: a router that is right fails none, and each fault of one fails the items that name it, no others.
+
+Of the others a share is run with each fault (turns.py).
+"""
 
 import contextlib
 import os
@@ -26,6 +29,7 @@ from dnsrig.verification.subjects.path import PathSubject, Way
 from dnsrig.verification.upstream.server import Upstream
 from dnsrig.verification.verdicts import Verdict
 from matrix_record import keep, keep_right, passed_of
+from turns import PATH_SHARES, chosen_with
 
 ETHERNET_MTU = 1500
 ROUTER = "Linux router", ".".join(platform.release().split(".")[:2])
@@ -124,7 +128,7 @@ def test_each_fault_fails_its_items(network: PathNetwork, subject: PathSubject, 
     # What was found out of the path before does not hold with the fault.
     fresh = PathSubject(subject.ways, subject.nowhere)
     with faulty(network, fault):
-        found = failures(run_items(items("path"), fresh))
+        found = failures(run_items(chosen_with(fault.name, items("path"), PATH_SHARES), fresh))
     keep("path", fault.name, ROUTER, found)
     assert set(found) == {known.item.id for known in items("path") if fault.name in known.item.faults}, found
 

@@ -17,15 +17,17 @@ ALL_SERVERS = EVERY_PAIR or NEW_PAIRS
 
 SHARES = 60
 """Of the items that do not name a fault, one in so many is run with it: more take longer than a test may."""
+PATH_SHARES = 6
+"""The same of paths, which have few of both: each item is run with several faults that it does not name."""
 
 
-def chosen_with(fault: str, known: Sequence[KnownItem]) -> Sequence[KnownItem]:
+def chosen_with(fault: str, known: Sequence[KnownItem], shares: int = SHARES) -> Sequence[KnownItem]:
     """Give the items that name a fault, and of the others a share, another with each fault, or all."""
     drawn = zlib.crc32(fault.encode())
     return [
         one
         for place, one in enumerate(known)
-        if EVERY_PAIR or fault in one.item.faults or (place + drawn) % SHARES == 0
+        if EVERY_PAIR or fault in one.item.faults or (place + drawn) % shares == 0
     ]
 
 

@@ -10,6 +10,7 @@ import os
 import re
 import socket
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
@@ -150,7 +151,11 @@ class Namespace:
 
     def make_socket(self, family: socket.AddressFamily, kind: socket.SocketKind) -> socket.socket:
         """Give a socket of the namespace to this process; the socket keeps the namespace alive."""
-        return self.call(lambda: socket.socket(family, kind))
+        if threading.current_thread() is threading.main_thread():
+            return self.call(lambda: socket.socket(family, kind))
+        # Items make a socket for each query: starting a thread for it costs more than all else of a query. No signal
+        # interrupts a thread that is not the main one.
+        return kernel.inside(self.descriptor, lambda: socket.socket(family, kind))
 
     def spawn(
         self,

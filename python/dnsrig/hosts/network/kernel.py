@@ -57,8 +57,29 @@ def enter(namespace: int) -> None:
     _call("setns", namespace, CLONE_NEWNET)
 
 
+def inside(namespace: int, function: Callable[[], Result]) -> Result:
+    """Run a function in the calling thread, which is in the network namespace of a descriptor meanwhile.
+
+    Not in a thread that may be interrupted: it could be left there.
+    """
+    own = _own()
+    try:
+        enter(namespace)
+        try:
+            return function()
+        finally:
+            enter(own)
+    finally:
+        os.close(own)
+
+
 def _unshare() -> int:
     _call("unshare", CLONE_NEWNET)
+    return _own()
+
+
+def _own() -> int:
+    """Give a descriptor of the calling thread's network namespace."""
     return os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
 
 

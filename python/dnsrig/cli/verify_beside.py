@@ -10,9 +10,9 @@ from typing import Self
 
 from dnsrig.cli.progress import WorkProgress
 from dnsrig.cli.verify_trial import Keep
+from dnsrig.endings import Endings
 from dnsrig.errors import DnsrigError
 from dnsrig.held_signals import held_signals
-from dnsrig.verification.endings import Endings
 from dnsrig.verification.runner import Result
 from dnsrig.verification.stopping import Stop, thread_pool
 from dnsrig.verification.verification import Verification

@@ -13,12 +13,14 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
+from dnsrig.endings import Endings
 from dnsrig.errors import EnvironmentLacksError
+from dnsrig.held_signals import held_signals
 from dnsrig.hosts.connections import forget_connections
 from dnsrig.hosts.local import LocalHost, LocalProcess
 from dnsrig.hosts.network import kernel
@@ -140,10 +142,12 @@ class Namespace:
 
         outcome: Future[Result] = Future()
         try:
-            kernel.in_own_thread(inside, outcome)
-            while not wait([outcome], timeout=SIGNALS_S).done:
-                pass
-            return outcome.result()
+            with held_signals() as let_through:
+                kernel.in_own_thread(inside, outcome)
+                endings = Endings([outcome])
+                while endings.next(SIGNALS_S) is None:
+                    let_through()
+                return outcome.result()
         except BaseException:
             if discard is not None and not (outcome.done() and outcome.exception() is not None):
                 outcome.add_done_callback(lambda done: discard(done.result()) if done.exception() is None else None)

@@ -8,9 +8,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Protocol, Self
 
+from dnsrig.endings import Endings
 from dnsrig.errors import DnsrigError
 from dnsrig.held_signals import held_signals
-from dnsrig.verification.endings import Endings
 from dnsrig.verification.item import Item, KnownItem
 from dnsrig.verification.lateness import MACHINE, Late, Lateness
 from dnsrig.verification.stopping import Stop, StoppedError, check_stopped, pause, thread_pool

@@ -6,8 +6,8 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
+from dnsrig.endings import Endings
 from dnsrig.held_signals import held_signals
-from dnsrig.verification.endings import Endings
 from dnsrig.verification.stopping import Stop, thread_pool
 
 Key = TypeVar("Key")

@@ -2,7 +2,7 @@
 
 from concurrent.futures import Future
 
-from dnsrig.verification.endings import Endings
+from dnsrig.endings import Endings
 
 PATIENCE_S = 30.0
 

@@ -59,6 +59,7 @@ ITEM = Item(
         "hides-cname",
         "no-dname",
         "keeps-first-string",
+        "joins-strings-without-do",
         "cuts-tcp",
         "refers-ds-queries",
         "ds-from-child",

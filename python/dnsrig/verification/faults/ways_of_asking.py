@@ -11,8 +11,17 @@ import dns.rrset
 from dns.rdatatype import RdataType
 from dns.rdtypes.ANY.DNSKEY import DNSKEY
 from dns.rdtypes.ANY.RRSIG import RRSIG
+from dns.rdtypes.IN.A import A
 
-from dnsrig.verification.faults.changes import changing, error, is_referral, of_type, replace_rdatas
+from dnsrig.verification.faults.changes import (
+    changing,
+    dropping,
+    error,
+    is_denial,
+    is_referral,
+    of_type,
+    replace_rdatas,
+)
 from dnsrig.verification.faults.dnssec import AUTHORITATIVE, asks_for, has_do
 from dnsrig.verification.faults.fault import Change, Fault, Passage, unchanged_if_unreadable, wire_of
 from dnsrig.verification.queries import Z_BIT
@@ -97,6 +106,26 @@ def _join_strings(message: dns.message.Message) -> None:
 def _nxdomain_at_alias(message: dns.message.Message) -> None:
     if of_type(message.answer, RdataType.CNAME) and asks_for(message, RdataType.AAAA):
         message.set_rcode(dns.rcode.NXDOMAIN)
+
+
+def _nxdomain_for_aaaa(message: dns.message.Message) -> None:
+    if is_denial(message) and asks_for(message, RdataType.AAAA):
+        message.set_rcode(dns.rcode.NXDOMAIN)
+
+
+def _live_longer(message: dns.message.Message) -> None:
+    if of_type(message.answer, RdataType.DNAME):
+        for rrset in of_type(message.answer, RdataType.CNAME):
+            rrset.ttl += 3600
+
+
+def _other_address_beside(message: dns.message.Message) -> None:
+    for rrset in of_type(message.additional, RdataType.A) if message.answer else ():
+        replace_rdatas(rrset, [A(rrset.rdclass, RdataType.A, "192.0.2.251")])  # type: ignore[no-untyped-call]
+
+
+def _has_client_subnet(query: dns.message.Message) -> bool:
+    return any(isinstance(option, dns.edns.ECSOption) and option.srclen > 0 for option in query.options)
 
 
 def _of_another_name(message: dns.message.Message) -> None:
@@ -184,6 +213,28 @@ FAULTS = (
         "gives NXDOMAIN for AAAA at aliases",
         changing(_nxdomain_at_alias),
         "alias",
+    ),
+    _fault(
+        "nxdomain-for-aaaa-with-do",
+        "gives NXDOMAIN to queries for AAAA with DO where only the type is not there",
+        changing(_nxdomain_for_aaaa, has_do),
+    ),
+    _fault(
+        "dname-alias-lives-longer",
+        "gives CNAME records that it makes from DNAME records a longer TTL than these",
+        changing(_live_longer),
+        "dname",
+    ),
+    _fault(
+        "other-address-beside",
+        "gives other addresses than the zone has in the additional section of answers",
+        changing(_other_address_beside),
+    ),
+    Fault(
+        name="drops-client-subnets",
+        does="drops queries with a client subnet that says anything",
+        roles=AUTHORITATIVE,
+        on_query=dropping(_has_client_subnet),
     ),
     _fault("any-of-another-name", "answers queries for ANY with another name's address", changing(_of_another_name)),
     _fault("echoes-nsid", "gives the option NSID back as it came", unchanged_if_unreadable(_echo_nsid)),

@@ -39,6 +39,7 @@ host.target A 192.0.2.9
 a.ent TXT "below an empty non-terminal"
 *.wild TXT "wildcard"
 strings TXT "{"a" * 255}" "{"b" * 255}" "the last one"
+words TXT "four" " strings," " none" " long"
 secure NS ns1.secure
 secure DS 12345 13 2 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 ns1.secure A 192.0.2.5

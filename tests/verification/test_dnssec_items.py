@@ -53,6 +53,7 @@ CHAIN_FAULTS = {
     "one-expired-denial",
     "one-missing-nsec",
     "chain-ends-early",
+    "chain-turns-early",
     "one-bitmap-denies-type",
     "nsec-of-glue",
     "nsec-of-empty",

@@ -165,7 +165,7 @@ def test_where_nothing_comes_through_no_crowd_is_sent(network: PathNetwork, subj
     """A hundred queries, each waited for, took two minutes and showed no more than ten."""
     with ruled(network, Rule("arriving", "meta l4proto { tcp, udp } th dport 53 drop")):
         results = run_items(items("path"), PathSubject(subject.ways, subject.nowhere))
-    crowds = {"N-port", "N-rate", "N-same-port", "N-late"}
+    crowds = {"N-port", "N-rate", "N-same-port", "N-source-ports", "N-late"}
     others = {result.item.id: result.outcome for result in results if result.item.id not in crowds}
     assert {outcome.verdict for outcome in others.values()} <= {"fail", "not_applicable"}, others
     said = {result.outcome.reason for result in results if result.item.id in crowds}

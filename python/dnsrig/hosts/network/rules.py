@@ -56,6 +56,9 @@ REDIRECT_DNS_IPV6 = (Rule("translation", "meta nfproto ipv6 meta l4proto { tcp, 
 FEW_SOURCE_PORTS = (Rule("source", "udp dport 53 masquerade to :20000-21999"),)
 """Queries by UDP come from the router's address and from some ports of it (RFC 4787 section 4.2)."""
 
+DROP_LOW_SOURCE_PORTS = (Rule("arriving", "udp dport 53 udp sport < 10000 drop"),)
+"""Queries by UDP from many of the ports that resolvers use are lost, and none from those that most systems draw."""
+
 
 def limit_dns_to(queries_per_s: int, burst: int) -> tuple[Rule, ...]:
     """Lose queries by UDP beyond a rate."""

@@ -73,11 +73,11 @@ def absent_type(subject: AuthoritativeSubject, name: dns.name.Name) -> tuple[Rda
 
 
 def usual_absences(subject: AuthoritativeSubject, *, do: bool = True) -> list[tuple[RdataType, Exchange]]:
-    """Give the responses to queries for the types in use that a host has not."""
+    """Give the responses to queries for the types in use that a host, and the apex, have not."""
     host = subject.landmarks.host
-    if host is None:
-        return []
-    found = [(rtype, subject.answers.get(host.name, rtype, do=do)) for rtype in (RdataType.A, *USUAL_TYPES)]
+    names = dict.fromkeys([*([] if host is None else [host.name]), subject.origin])
+    asked = [(name, rtype) for name in names for rtype in (RdataType.A, *USUAL_TYPES)]
+    found = [(rtype, subject.answers.get(name, rtype, do=do)) for name, rtype in asked]
     return [
         (rtype, exchange)
         for rtype, exchange in found

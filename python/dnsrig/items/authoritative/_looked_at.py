@@ -60,6 +60,15 @@ def of_usual_types(subject: AuthoritativeSubject) -> Iterator[Exchange]:
             yield exchange
 
 
+def wrong_response(subject: AuthoritativeSubject, trouble: Callable[[Exchange], str]) -> Outcome | None:
+    """Judge the responses as `check_responses` does, for items that look at more; None where all are right."""
+    for exchange in () if subject.lacks("zone") else responses(subject):
+        said = trouble(exchange)
+        if said:
+            return failed(f"The response to {exchange.title} {said}.", exchange)
+    return None
+
+
 def check_responses(
     subject: AuthoritativeSubject, trouble: Callable[[Exchange], str], held: str, further: Iterable[Exchange] = ()
 ) -> Outcome:

@@ -19,7 +19,8 @@ ITEM = Item(
         "Mail servers and other old software that ask for ANY wait, or take the name for one that does not exist."
     ),
     procedure=(
-        "ANY is asked for by UDP without EDNS; the response has an answer, of whatever type, or TC. By TCP there is a "
+        "ANY is asked for by UDP without EDNS; the response has a record of the name, of whatever type, or TC. By TCP "
+        "there is a "
         "response, or the connection is closed."
     ),
     dig=(
@@ -27,7 +28,7 @@ ITEM = Item(
         "dig @{server} -p {port} {host} ANY +norec +noedns +tcp",
     ),
     needs=("zone",),
-    faults=("drops-any", "notimp-to-any", "empty-any", "drops-any-by-tcp"),
+    faults=("drops-any", "notimp-to-any", "empty-any", "drops-any-by-tcp", "any-of-another-name"),
 )
 
 
@@ -49,5 +50,7 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         if by_tcp.message is not None and by_tcp.message.answer:
             return passed_by_tcp("Only the response by TCP has an answer.", exchange, by_tcp)
         return failed("The response has no answer: it says that the name has no records.", exchange)
+    if all(rrset.name != name for rrset in exchange.message.answer):
+        return failed(f"The response has no record of {name}, but of {exchange.message.answer[0].name}.", exchange)
     types = ", ".join(type_text(rrset.rdtype) for rrset in exchange.message.answer)
     return passed(f"The answer has {types}.", exchange)

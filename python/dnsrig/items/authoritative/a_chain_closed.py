@@ -12,7 +12,7 @@ from dns.rdtypes.ANY.NSEC import NSEC
 from dns.rdtypes.ANY.NSEC3 import NSEC3
 
 from dnsrig.items.authoritative._answers import first_shown, nothing_seen
-from dnsrig.items.authoritative._chain import Link, extent, is_made, links
+from dnsrig.items.authoritative._chain import Link, extent, is_made, links, links_beside
 from dnsrig.items.authoritative._unchanged import unless_changed
 from dnsrig.verification.denial import hash_of_owner, is_between
 from dnsrig.verification.exchange import Exchange
@@ -21,6 +21,9 @@ from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
 
 NEXT_ASKED = 20
+CUTS_ASKED = 20
+"""Delegations whose NSEC records are asked for, those at the end of the zone first: no response has those of secure
+ones but denials of what comes behind."""
 ITEM = Item(
     id="A-chain-closed",
     role="authoritative",
@@ -30,10 +33,10 @@ ITEM = Item(
     severity=Severity.CRITICAL,
     consequence="Names that exist can be denied with a valid proof: resolvers that use RFC 8198 lose them.",
     procedure=(
-        "The NSEC or NSEC3 records of the sample's denials are put in order: none lies between the ends of another. "
-        "Next Domain Names that own no record among these, some of them, are asked for NSEC; they exist, and the zone"
-        " does not deny their NSEC records. Where the zone's data are known, every name of it, or 500 of its RRsets,"
-        " is in the sample."
+        "The NSEC or NSEC3 records of the sample's denials, and of those of names behind delegations, are put in order:"
+        " none lies between the ends of another. Next Domain Names that own no record among these, some of them, are "
+        "asked for NSEC; they exist, and the zone does not deny their NSEC records. Where the zone's data are known, "
+        "every name of it, or 500 of its RRsets, is in the sample."
     ),
     dig=("dig @{server} -p {port} {zone} NSEC +norec +dnssec",),
     needs=("signatures",),
@@ -42,6 +45,7 @@ ITEM = Item(
         "nsec3-chain-skips-names",
         "chain-points-nowhere",
         "chain-ends-early",
+        "chain-turns-early",
         "one-missing-nsec",
     ),
 )
@@ -53,6 +57,7 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     seen = links(subject)
     if not seen:
         return nothing_seen("a denial")
+    seen = [*seen, *links_beside(subject, sorted(subject.survey.cuts, reverse=True)[:CUTS_ASKED], ())]
     trouble = _overlap(seen)
     if trouble is not None:
         reason, one, other = trouble

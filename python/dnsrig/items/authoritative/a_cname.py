@@ -1,12 +1,14 @@
 """A-cname: aliases."""
 
+import dns.name
 import dns.rcode
 from dns.rdatatype import RdataType
 
-from dnsrig.items.authoritative._aliases import end_of, known_aliases
+from dnsrig.items.authoritative._aliases import TYPES, end_of, known_aliases
 from dnsrig.items.authoritative._answers import is_served_below
-from dnsrig.items.authoritative._probes import type_text, wrong_rcode
+from dnsrig.items.authoritative._probes import rcode_text, type_text, wrong_rcode
 from dnsrig.items.authoritative._unchanged import unless_changed
+from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject, rrset_of
@@ -25,11 +27,18 @@ ITEM = Item(
     procedure=(
         "A is asked for at an alias and at its target; the first answer has the CNAME record and all that the "
         "second has. At some more aliases A is asked for: there are no addresses in place of the CNAME record, and "
-        "where it leads to another zone no NXDOMAIN, unless the server has that zone, and gives its SOA record."
+        "where it leads to another zone no NXDOMAIN, unless the server has that zone, and gives its SOA record. AAAA "
+        "and MX are asked for there too: whether a name exists does not depend on the type."
     ),
     dig=("dig @{server} -p {port} {alias} A +norec +noedns",),
     needs=("zone", "alias"),
-    faults=("hides-cname", "no-cname-target", "nxdomain-for-targets-elsewhere", "flattens-aliases"),
+    faults=(
+        "hides-cname",
+        "no-cname-target",
+        "nxdomain-for-targets-elsewhere",
+        "flattens-aliases",
+        "nxdomain-for-aaaa-of-aliases",
+    ),
 )
 
 
@@ -48,6 +57,10 @@ def _wrong_alias(subject: AuthoritativeSubject) -> Outcome | None:
         types = {rrset.rdtype for rrset in exchange.message.answer if rrset.name == alias}
         if types & {RdataType.A} and RdataType.CNAME not in types:
             return failed(f"The answer for {alias} has addresses in place of its CNAME record.", exchange)
+        other = next((one for one in _other_types(subject, alias) if _differ(one, exchange)), None)
+        if other is not None:
+            codes = f"{rcode_text(other)}, and to {type_text(exchange.query.rtype)} {rcode_text(exchange)}"
+            return failed(f"The response code to {other.title} is {codes}: the name exists or not.", other, exchange)
         end = end_of(exchange, alias)
         if end is None or end.is_subdomain(subject.origin):
             continue
@@ -56,6 +69,15 @@ def _wrong_alias(subject: AuthoritativeSubject) -> Outcome | None:
             what = f"The response to {exchange.title} is NXDOMAIN, though {end} is in another zone"
             return failed(f"{what}, of which it has no SOA record: clients take it for absent.", exchange)
     return None
+
+
+def _other_types(subject: AuthoritativeSubject, alias: dns.name.Name) -> list[Exchange]:
+    return [subject.answers.get(alias, rtype, do=False) for rtype in TYPES]
+
+
+def _differ(one: Exchange, other: Exchange) -> bool:
+    """Say whether one says that the name which an alias leads to exists, and the other that it does not."""
+    return {one.rcode, other.rcode} == {dns.rcode.NOERROR, dns.rcode.NXDOMAIN}
 
 
 def _judged_target(subject: AuthoritativeSubject) -> Outcome:

@@ -1,5 +1,7 @@
 """A-data: the answers are the zone's data."""
 
+from collections.abc import Mapping, Sequence
+
 import dns.flags
 import dns.name
 import dns.rdata
@@ -41,7 +43,7 @@ ITEM = Item(
         "serves, all RRsets of it are asked for with DO, or 500 of them, and 30 without EDNS; the answers have the same"
         " records. What differs by UDP is asked for by TCP. Where all RRsets are known, a host has no answer for "
         "types in use that it has not in the data. A name with glue is asked for: the addresses in the referral are"
-        " those of the data."
+        " those of the data, as are those in the additional section of answers."
     ),
     dig=("dig @{server} -p {port} {host} {type} +norec +noedns   # and all others; compare with the zone file",),
     needs=("zone",),
@@ -59,11 +61,13 @@ ITEM = Item(
         "hides-cname",
         "no-dname",
         "keeps-first-string",
+        "joins-strings-without-do",
         "cuts-tcp",
         "refers-ds-queries",
         "ds-from-child",
         "wildcard-adds-types",
         "referrals-lack-server",
+        "other-address-beside",
     ),
 )
 
@@ -96,6 +100,7 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     return (
         _wrong_referral(subject)
         or _wrong_glue(subject)
+        or _wrong_beside(subject, exchanges, places)
         or _added(subject)
         or (passed(held, *exchanges[:1]) if exchanges else nothing_seen("data"))
     )
@@ -111,6 +116,23 @@ def _added(subject: AuthoritativeSubject) -> Outcome | None:
         exchange = subject.answers.get(host.name, rtype, do=False)
         if rtype not in there and rrset_of(exchange, "answer", host.name, rtype) is not None:
             return failed(f"There is an answer to {exchange.title}, which the zone's data have not.", exchange)
+    return None
+
+
+def _wrong_beside(
+    subject: AuthoritativeSubject,
+    exchanges: Sequence[Exchange],
+    places: Mapping[tuple[dns.name.Name, RdataType], frozenset[dns.rdata.Rdata]],
+) -> Outcome | None:
+    """Compare addresses that come with answers, such as those of mail servers; None if they agree or there are none."""
+    for exchange in exchanges:
+        for rrset in [] if exchange.message is None or exchange.is_truncated else exchange.message.additional:
+            data = places.get((rrset.name, RdataType.make(rrset.rdtype)), frozenset())
+            # Fewer of them may come, as there may be no room.
+            if data and rrset.rdtype in {RdataType.A, RdataType.AAAA} and set(rrset) - data:
+                title = f"{rrset.name} {type_text(RdataType.make(rrset.rdtype))}"
+                what = f"The response to {exchange.title} has {title} {next(iter(set(rrset) - data))} beside"
+                return failed(f"{what}, which the zone has not.", exchange)
     return None
 
 

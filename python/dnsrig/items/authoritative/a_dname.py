@@ -26,14 +26,15 @@ ITEM = Item(
     procedure=(
         "A random name below the owner of a DNAME record is asked for; the answer has the DNAME record, and a "
         "CNAME record from the name to the same labels below the DNAME record's target. Where that name would be too "
-        "long, the response is YXDOMAIN. A is asked for at the owner: the answer has no CNAME record of it."
+        "long, the response is YXDOMAIN. The CNAME record has no longer TTL than the DNAME record. "
+        "A is asked for at the owner: the answer has no CNAME record of it."
     ),
     dig=(
         "dig @{server} -p {port} random.{dname} A +norec +noedns",
         "dig @{server} -p {port} {dname} A +norec +noedns",
     ),
     needs=("zone", "dname"),
-    faults=("no-dname", "no-dname-cname", "dname-at-owner"),
+    faults=("no-dname", "no-dname-cname", "dname-at-owner", "dname-alias-lives-longer"),
 )
 
 
@@ -56,6 +57,8 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         return failed("The answer has no CNAME record for the name.", exchange)
     if cname[0].target != wanted:
         return failed(f"The CNAME record leads to {cname[0].target}, not to {wanted}.", exchange)
+    if cname.ttl > dname.ttl:
+        return failed(f"The CNAME record has the TTL {cname.ttl}, the DNAME record {dname.ttl}.", exchange)
     itself = subject.asker.ask(Query(name=owner, rtype=RdataType.A, payload=None))
     if rrset_of(itself, "answer", owner, RdataType.CNAME) is not None:
         return failed("The DNAME record's own name is redirected: the answer has a CNAME record of it.", itself)

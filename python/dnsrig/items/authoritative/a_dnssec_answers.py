@@ -1,9 +1,10 @@
 """A-dnssec-answers: queries with DO are answered like others."""
 
+import dns.name
 import dns.rcode
 from dns.rdatatype import RdataType
 
-from dnsrig.items.authoritative._answers import absent_type, denied_name
+from dnsrig.items.authoritative._answers import absent_type, child_of, denied_name, expanded_name
 from dnsrig.items.authoritative._unchanged import unless_changed
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
@@ -18,9 +19,9 @@ ITEM = Item(
     severity=Severity.CRITICAL,
     consequence="Resolvers ask with DO: they get no answer, or must find out to ask again without.",
     procedure=(
-        "The SOA record, a host, a name and a type that are not there are asked for with DO and without EDNS, by UDP"
-        " or TCP; response codes are the same, and there is an answer to both or to none. NOERROR instead of "
-        "NXDOMAIN is compact denial's (RFC 9824)."
+        "The SOA record, a host, an alias, names that a wildcard and a DNAME record stand for, a name and a type that "
+        "are not there are asked for with DO and without EDNS, by UDP or TCP; response codes are the same, and there "
+        "is an answer to both or to none. NOERROR instead of NXDOMAIN is compact denial's (RFC 9824)."
     ),
     dig=("dig @{server} -p {port} {zone} SOA +norec +dnssec", "dig @{server} -p {port} {zone} SOA +norec +noedns"),
     faults=(
@@ -28,6 +29,7 @@ ITEM = Item(
         "drops-edns",
         "formerr-to-edns",
         "servfail-to-denials",
+        "servfail-to-wildcards",
     ),
 )
 
@@ -35,10 +37,7 @@ ITEM = Item(
 @unless_changed
 def check(subject: AuthoritativeSubject) -> Outcome:
     """Ask with and without DO."""
-    host = subject.landmarks.host
-    asked = [(subject.origin, RdataType.SOA), (denied_name(subject), RdataType.A)]
-    if host is not None:
-        asked.append((host.name, host.rtype))
+    asked = _questions(subject)
     compared = 0
     for name, rtype in asked:
         without = subject.answers.get(name, rtype, do=False)
@@ -66,3 +65,17 @@ def check(subject: AuthoritativeSubject) -> Outcome:
                     f"Only without EDNS the query for {rtype.name} at the apex gets NOERROR.", nodata, without
                 )
     return passed(f"{compared} pairs of responses say the same.", subject.answers.get(*asked[0]))
+
+
+def _questions(subject: AuthoritativeSubject) -> list[tuple[dns.name.Name, RdataType]]:
+    marks, expanded = subject.landmarks, expanded_name(subject)
+    asked = [(subject.origin, RdataType.SOA), (denied_name(subject), RdataType.A)]
+    if marks.host is not None:
+        asked.append((marks.host.name, marks.host.rtype))
+    if marks.alias is not None:
+        asked.append((marks.alias, RdataType.A))
+    if expanded is not None and marks.wildcard is not None:
+        asked.append((expanded, marks.wildcard.rtype))
+    if marks.dname is not None:
+        asked.append((child_of(marks.dname, subject.denied_label), RdataType.A))
+    return asked

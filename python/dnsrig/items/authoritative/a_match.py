@@ -1,7 +1,10 @@
-"""A-match: ID and QR."""
+"""A-match: ID, QR and opcode."""
 
+import dns.opcode
+
+from dnsrig.items.authoritative._looked_at import wrong_response
 from dnsrig.items.authoritative._probes import soa_query
-from dnsrig.verification.exchange import HEADER_OCTETS
+from dnsrig.verification.exchange import HEADER_OCTETS, Exchange
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
@@ -10,13 +13,16 @@ ITEM = Item(
     id="A-match",
     role="authoritative",
     group="Header",
-    requirement="A response has the ID of the query, and the QR flag.",
+    requirement="A response has the ID and the opcode of the query, and the QR flag.",
     references=("RFC 1035 section 4.1.1", "RFC 5452 section 9.1"),
     severity=Severity.CRITICAL,
     consequence="Clients drop the responses as forged or as no responses at all: for them the server does not answer.",
-    procedure="The SOA record is asked for; what comes is looked at whatever its ID and flags are.",
+    procedure=(
+        "The SOA record is asked for; what comes is looked at whatever its ID and flags are. The opcode of answers, "
+        "denials and referrals without EDNS and with DO is looked at as well."
+    ),
     dig=("dig @{server} -p {port} {zone} SOA +norec +noedns   # dig says: ID mismatch, or: query response not set",),
-    faults=("wrong-id", "clears-qr"),
+    faults=("wrong-id", "clears-qr", "other-opcode", "other-opcode-with-do"),
 )
 
 
@@ -24,9 +30,22 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     """Ask, and look at what came besides."""
     exchange = subject.asker.udp(soa_query(subject))
     if exchange.response is not None:
-        return passed("The response has the query's ID, and QR.", exchange)
+        said = _other_opcode(exchange)
+        if said:
+            return failed(f"The response to {exchange.title} {said}.", exchange)
+        wrong = wrong_response(subject, _other_opcode)
+        return wrong or passed("The response has the query's ID and opcode, and QR.", exchange)
     for stray in exchange.strays:
         if len(stray) >= HEADER_OCTETS:
             what = "the query's ID, but not QR" if not stray[2] & 0x80 else "another ID"
             return failed(f"The only message that came has {what}.", exchange)
     return subject.unanswered(exchange)
+
+
+def _other_opcode(exchange: Exchange) -> str:
+    """Say which opcode a response has that is not the query's; "" where it is."""
+    octets = exchange.response or b""
+    if len(octets) < HEADER_OCTETS:
+        return ""
+    opcode = dns.opcode.from_flags(int.from_bytes(octets[2:4]))
+    return "" if opcode == exchange.query.opcode else f"has the opcode {dns.opcode.to_text(opcode)}"

@@ -28,8 +28,9 @@ ITEM = Item(
     ),
     procedure=(
         "MINFO is asked for at a name that has other types, and at one that a wildcard covers; the types in use are "
-        "asked for at a host, without EDNS and with DO: those that it has not are denied. AAAA and MX are asked for at "
-        "aliases: where the name that they lead to has not the type, that denial has the SOA record, too."
+        "asked for at a host and at the apex, without EDNS and with DO: those that are not there are denied. AAAA and "
+        "MX are asked for at aliases: where the name that they lead to has not the type, that denial has the SOA "
+        "record, too."
     ),
     dig=("dig @{server} -p {port} {host} MINFO +norec +noedns",),
     needs=("zone",),
@@ -39,6 +40,7 @@ ITEM = Item(
         "nxdomain-for-nodata",
         "nxdomain-for-aaaa",
         "nxdomain-for-text-with-do",
+        "nxdomain-for-aaaa-with-do",
         "nxdomain-for-wildcard-nodata",
         "no-soa-for-mx",
         "servfail-to-mx",

@@ -23,7 +23,7 @@ ITEM = Item(
     ),
     dig=("dig @{server} -p {port} {zone} SOA +norec +noedns +opcode=notify +aaflag",),
     needs=("zone",),
-    faults=("answers-any-opcode", "forgets-opcode"),
+    faults=("answers-any-opcode", "forgets-opcode", "other-opcode"),
 )
 
 

@@ -12,7 +12,7 @@ ITEM = Item(
     id="A-nsid",
     role="authoritative",
     group="Extensions",
-    requirement="The server tells its identifier (NSID) to those who ask for it, and to them only.",
+    requirement="The server tells an identifier (NSID) that is not empty to those who ask for it, and to them only.",
     references=("RFC 5001 section 2.1", "RFC 5001 section 2.2"),
     severity=Severity.NOTICE,
     consequence=(
@@ -21,7 +21,7 @@ ITEM = Item(
     procedure="The SOA record is asked for with an empty NSID option, and with EDNS without it.",
     dig=("dig @{server} -p {port} {zone} SOA +norec +nsid +nocookie",),
     needs=("zone", "edns"),
-    faults=("nsid-unasked",),
+    faults=("nsid-unasked", "echoes-nsid"),
     is_of_server=True,
 )
 
@@ -39,4 +39,6 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         return subject.unanswered(exchange)
     if NSID not in option_types(exchange):
         return not_applicable("The server has no identifier to tell.", exchange)
+    if all(not option.to_wire() for option in exchange.message.options if option.otype == NSID):
+        return failed("The response has NSID without an identifier, as the query has.", exchange)
     return passed("The response has NSID.", exchange)

@@ -48,6 +48,7 @@ ITEM = Item(
         "no-ns-address",
         "ns-alias",
         "two-cnames",
+        "joins-strings-without-do",
     ),
 )
 ANSWERS = {dns.rcode.NOERROR, dns.rcode.NXDOMAIN}

@@ -35,6 +35,7 @@ ITEM = Item(
         "closes-tcp-after-one",
         "drops-question",
         "other-question",
+        "drops-question-by-tcp",
         "needs-whole-queries",
     ),
     is_of_server=True,

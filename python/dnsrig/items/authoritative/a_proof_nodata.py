@@ -86,9 +86,9 @@ def check(subject: AuthoritativeSubject) -> Outcome:
             return outcome
         outcomes.append(outcome)
     for rtype, exchange in usual_absences(subject):
-        if host is not None and exchange.rcode == dns.rcode.NOERROR:
-            what = f"that {host.name} has no {rtype.name}"
-            outcome = judge(subject, exchange, partial(_prove, host.name, rtype), what)
+        if exchange.rcode == dns.rcode.NOERROR:
+            name = exchange.query.name
+            outcome = judge(subject, exchange, partial(_prove, name, rtype), f"that {name} has no {rtype.name}")
             if outcome.verdict == Verdict.FAIL:
                 return outcome
     wrong = _wrong_behind_aliases(subject)

@@ -2,7 +2,9 @@
 
 from dns.rdatatype import RdataType
 
+from dnsrig.items.authoritative._looked_at import wrong_response
 from dnsrig.items.authoritative._probes import soa_query, type_text
+from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
@@ -19,11 +21,12 @@ ITEM = Item(
         "Resolvers drop the responses, as they cannot tell them from forged ones: the zone's names do not resolve."
     ),
     procedure=(
-        "The SOA record is asked for, then a name that does not exist; the questions are compared without regard "
-        "to case."
+        "The SOA record is asked for, by UDP and TCP, and a name that does not exist, then answers, denials and "
+        "referrals without EDNS, and with DO a sample of all names that are known; the questions are compared without "
+        "regard to case."
     ),
     dig=("dig @{server} -p {port} {zone} SOA +norec +noedns", "dig @{server} -p {port} absent.{zone} A +norec +noedns"),
-    faults=("drops-question", "other-question"),
+    faults=("drops-question", "other-question", "drops-question-with-do", "drops-question-by-tcp"),
 )
 
 
@@ -34,9 +37,23 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         exchange = subject.asker.udp(query)
         if exchange.message is None:
             return subject.unanswered(exchange)
-        questions = [(one.name, one.rdtype, one.rdclass) for one in exchange.message.question]
-        if questions != [(query.name, query.rtype, query.rdclass)]:
-            given = ", ".join(f"{name} {type_text(rtype)}" for name, rtype, _ in questions) or "none"
-            return failed(f"Asked was {exchange.title}; the question in the response: {given}.", exchange)
         exchanges.append(exchange)
-    return passed("The responses have the questions that were asked.", *exchanges)
+    # Whether there is a response by TCP is for A-tcp to say.
+    for exchange in (*exchanges, subject.asker.tcp(soa_query(subject))):
+        said = _other_question(exchange)
+        if said:
+            return failed(f"The response to {exchange.title} {said}.", exchange)
+    wrong = wrong_response(subject, _other_question)
+    return wrong or passed("The responses have the questions that were asked.", *exchanges)
+
+
+def _other_question(exchange: Exchange) -> str:
+    """Say what question the response has, where it is not that of the query; "" where it is."""
+    if exchange.message is None:
+        return ""
+    query = exchange.query
+    questions = [(one.name, one.rdtype, one.rdclass) for one in exchange.message.question]
+    if questions == [(query.name, query.rtype, query.rdclass)]:
+        return ""
+    given = ", ".join(f"{name} {type_text(rtype)}" for name, rtype, _ in questions) or "none"
+    return f"has another question than the query: {given}"

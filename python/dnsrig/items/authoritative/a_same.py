@@ -12,6 +12,7 @@ from dnsrig.items.authoritative._probes import rcode_text, type_text
 from dnsrig.items.authoritative._unchanged import unless_changed
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
+from dnsrig.verification.landmarks import Place
 from dnsrig.verification.queries import USUAL_PAYLOAD, Query
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject, rrset_of
 from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed
@@ -20,6 +21,11 @@ TIMES = 10
 """So often each way is taken, in any order with the plainest. Where a server gives one of two answers each time, that
 all of either are alike, and the two not, comes about once in a hundred thousand."""
 PLACES_MAX = 4
+TYPES_MAX = 16
+"""RRsets, each of another type, that are asked for without EDNS and with DO alone."""
+Way = tuple[str, bool, Query]
+"""In words, whether by TCP, and what is asked."""
+Asked = tuple[dns.name.Name, RdataType, Sequence[Way]]
 Said = tuple[dns.rcode.Rcode | None, int, frozenset[dns.rdata.Rdata]]
 ITEM = Item(
     id="A-same",
@@ -30,9 +36,10 @@ ITEM = Item(
     severity=Severity.ERROR,
     consequence="Clients reach one host or another, or none, depending on how their resolver asks.",
     procedure=(
-        "NS records and some RRsets that are known are asked for by UDP without EDNS, and in turn by TCP, with EDNS, "
-        f"with DO, and in upper case. What differs is asked for {TIMES} times each: it fails where each way gives "
-        "the same each time, but another than the first."
+        "NS, SOA and DNSKEY records and some RRsets that are known are asked for by UDP without EDNS, and in turn by "
+        "TCP, with EDNS, with DO, and in upper case; an RRset of each other type that is known with DO. What differs "
+        f"is asked for {TIMES} times each: it fails where each way gives the same each time, but another than the "
+        "first."
     ),
     dig=(
         "dig @{server} -p {port} {host} {type} +norec +noedns",
@@ -51,6 +58,9 @@ ITEM = Item(
         "changes-data",
         "other-address",
         "raised-ttl",
+        "old-serial-by-tcp",
+        "keys-missing-without-do",
+        "joins-strings-without-do",
     ),
 )
 
@@ -59,12 +69,12 @@ ITEM = Item(
 def check(subject: AuthoritativeSubject) -> Outcome:
     """Ask each way for some RRsets."""
     compared = 0
-    for name, rtype in _places(subject):
+    for name, rtype, ways in (*_places(subject), *_one_of_each_type(subject)):
         plainest = Query(name=name, rtype=rtype, payload=None)
         first = subject.asker.ask(plainest)
         if first.message is None:
             continue
-        for words, by_tcp, query in _ways(name, rtype):
+        for words, by_tcp, query in ways:
             other = _ask(subject, query, by_tcp)
             if other.message is None or other.rcode == dns.rcode.FORMERR:
                 # Items about TCP, EDNS, DO and case say so.
@@ -78,20 +88,41 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     return passed(f"{compared} responses are the same as those to the plainest queries.", first)
 
 
-def _places(subject: AuthoritativeSubject) -> list[tuple[dns.name.Name, RdataType]]:
+def _places(subject: AuthoritativeSubject) -> list[Asked]:
+    """Give what is asked for in every way."""
     marks = subject.landmarks
+    apex = [(subject.origin, RdataType.SOA), *([(subject.origin, RdataType.DNSKEY)] if subject.is_signed else [])]
     known = [(place.name, place.rtype) for place in (marks.host, marks.wildcard) if place is not None]
     addresses = [(one.name, one.rtype) for one in subject.survey.places if one.rtype in {RdataType.A, RdataType.AAAA}]
-    return list(dict.fromkeys([(subject.origin, RdataType.NS), *known, *addresses]))[:PLACES_MAX]
+    places = list(dict.fromkeys([(subject.origin, RdataType.NS), *known, *addresses]))[:PLACES_MAX]
+    return [(name, rtype, _ways(name, rtype)) for name, rtype in (*places, *apex)]
 
 
-def _ways(name: dns.name.Name, rtype: RdataType) -> Sequence[tuple[str, bool, Query]]:
+def _one_of_each_type(subject: AuthoritativeSubject) -> list[Asked]:
+    """Give an RRset of each type, the one with most strings in a record, to be asked for with DO as well."""
+    chosen: dict[RdataType, Place] = {}
+    for one in subject.survey.places:
+        if one.rtype not in chosen or _strings(one) > _strings(chosen[one.rtype]):
+            chosen[one.rtype] = one
+    return [(one.name, one.rtype, [_with_do(one.name, one.rtype)]) for one in list(chosen.values())[:TYPES_MAX]]
+
+
+def _strings(place: Place) -> int:
+    """Give how many strings a record of an RRset has at most: servers that join them are seen by those with several."""
+    return max((len(getattr(record, "strings", ())) for record in place.data), default=0)
+
+
+def _with_do(name: dns.name.Name, rtype: RdataType) -> Way:
+    return "with DO", False, Query(name=name, rtype=rtype, do=True, payload=USUAL_PAYLOAD)
+
+
+def _ways(name: dns.name.Name, rtype: RdataType) -> Sequence[Way]:
     """Give how else to ask: in words, whether by TCP, and what."""
     upper = dns.name.Name([label.upper() for label in name.labels])
     return (
         ("by TCP", True, Query(name=name, rtype=rtype, payload=None)),
         ("with EDNS", False, Query(name=name, rtype=rtype)),
-        ("with DO", False, Query(name=name, rtype=rtype, do=True, payload=USUAL_PAYLOAD)),
+        _with_do(name, rtype),
         ("in upper case", False, Query(name=upper, rtype=rtype, payload=None)),
     )
 

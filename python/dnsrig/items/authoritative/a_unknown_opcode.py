@@ -27,7 +27,7 @@ ITEM = Item(
     ),
     dig=("dig @{server} -p {port} {zone} SOA +norec +noedns +opcode=15",),
     needs=("zone",),
-    faults=("drops-opcodes", "answers-any-opcode", "formerr-to-opcodes", "forgets-opcode"),
+    faults=("drops-opcodes", "answers-any-opcode", "formerr-to-opcodes", "forgets-opcode", "other-opcode"),
     is_of_server=True,
 )
 

@@ -54,6 +54,7 @@ ITEM = Item(
         "path-answers-once-a-port",
         "path-lower-cases-queries",
         "path-drops-unusual-names",
+        "path-drops-many-labels",
         "path-drops-cookies",
         "path-drops-updates",
         "path-answers-chaos",

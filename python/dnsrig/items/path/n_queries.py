@@ -25,7 +25,9 @@ OPTIONS = (
     dns.edns.GenericOption(dns.edns.OptionType.PADDING, bytes(64)),
     dns.edns.ECSOption("192.0.2.0", 24),
 )
-UNUSUAL = ((b"_25", b"_tcp"), (b"\xc3\xa9t\xc3\xa9",), (b"x" * 63, b"x" * 63, b"x" * 63))
+OF_REVERSE_NAME = tuple(b"%x" % digit for digit in range(16)) * 2
+"""As names below ip6.arpa have them."""
+UNUSUAL = ((b"_25", b"_tcp"), (b"\xc3\xa9t\xc3\xa9",), (b"x" * 63, b"x" * 63, b"x" * 63), OF_REVERSE_NAME)
 """Labels at the front of names."""
 
 ITEM = Item(
@@ -39,8 +41,8 @@ ITEM = Item(
     procedure=(
         "Queries with DO, AD, CD and EDNS options in use and unknown, of EDNS version 1, of more than 512 octets, "
         "with the header's reserved bit, without RD, of other opcodes, and for names in mixed case, with underscores, "
-        "beyond ASCII and long ones are sent by each version of IP, by UDP and TCP; what the server got is compared "
-        "octet by octet."
+        "beyond ASCII, long ones and such of many labels are sent by each version of IP, by UDP and TCP; what the "
+        "server got is compared octet by octet."
     ),
     dig=("dig @{server} -p {port} x.plain.rig.example A +dnssec +adflag +cdflag +nsid",),
     faults=(
@@ -52,6 +54,7 @@ ITEM = Item(
         "path-drops-long-queries",
         "path-lower-cases-queries",
         "path-drops-unusual-names",
+        "path-drops-many-labels",
         "path-drops-cookies",
         "path-drops-updates",
         "path-sets-rd",
@@ -88,6 +91,6 @@ def _queries() -> list[Query]:
 
 
 def _names() -> list[dns.name.Name]:
-    """Give names in mixed case, with underscores, with octets beyond ASCII, and long ones."""
+    """Give names in mixed case, with underscores, with octets beyond ASCII, long ones, and such of many labels."""
     mixed = dns.name.Name([label.title() for label in names.fresh(names.PLAIN).labels])
     return [mixed, *(dns.name.Name((*labels, *names.fresh(names.PLAIN).labels)) for labels in UNUSUAL)]

@@ -135,6 +135,11 @@ PATH_FAULTS = (
         relay="drops-unusual-names",
     ),
     PathFault(
+        name="path-drops-many-labels",
+        does="takes queries to itself and drops those for names of more than 20 labels",
+        relay="proxy-drops-many-labels",
+    ),
+    PathFault(
         name="path-drops-cookies",
         does="takes queries to itself and drops those with COOKIE",
         relay="drops-cookies-on-path",
@@ -265,6 +270,11 @@ PATH_FAULTS = (
         name="path-translates-to-few-ports",
         does="sends all queries by UDP from 2000 ports of its own",
         rules=rules.FEW_SOURCE_PORTS,
+    ),
+    PathFault(
+        name="path-blocks-low-ports",
+        does="drops queries by UDP from ports below 10000",
+        rules=rules.DROP_LOW_SOURCE_PORTS,
     ),
     PathFault(name="path-blocks-tcp-ipv6", does="drops TCP to port 53 by IPv6", rules=rules.DROP_DNS_BY_TCP_IPV6),
 )

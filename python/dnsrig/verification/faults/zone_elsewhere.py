@@ -56,6 +56,11 @@ def _end_early(zone: ZoneEditor) -> None:
     zone.change_links(lambda fields: fields.update(next=zone.origin), zone.name(MAIL))
 
 
+def _turn_early(zone: ZoneEditor) -> None:
+    """Have the last NSEC record, that of a secure delegation, point to a name behind the apex."""
+    zone.change_links(lambda fields: fields.update(next=zone.name("host")), zone.nodes_with(RdataType.NSEC)[-1])
+
+
 def _deny_type(zone: ZoneEditor) -> None:
     owner, record = zone.link_of(zone.name("ns1"))
     if not isinstance(record, NSEC) or RdataType.AAAA not in types_of(record):
@@ -72,6 +77,11 @@ ZONE_FAULTS = (
     ZoneFault(name="one-missing-nsec", does="lacks one NSEC record", edit=_leave_out_nsec),
     ZoneFault(
         name="chain-ends-early", does="has an NSEC record that passes over the rest of the zone", edit=_end_early
+    ),
+    ZoneFault(
+        name="chain-turns-early",
+        does="has a last NSEC record that points to a name behind the apex",
+        edit=_turn_early,
     ),
     ZoneFault(
         name="one-bitmap-denies-type", does="has one NSEC record that denies a type that is there", edit=_deny_type

@@ -140,9 +140,10 @@ def _cpu_shares(run: RunFolder, case: CaseResult) -> list[Line]:
 def _save(folder: Path, name: str, caption: str, draw: Callable[[], Figure]) -> Picture:
     with style(salt=name):
         figure = draw()
-        # The layout holds for both formats; finding it is most of the work.
+        # The layout holds for both formats; finding it is most of the work. With an engine, even one that does nothing,
+        # each format would be drawn twice.
         figure.draw_without_rendering()
-        figure.set_layout_engine("none")
+        figure.set_layout_engine(None)
         text = io.StringIO()
         figure.savefig(text, format="svg", transparent=True, metadata={"Date": None, "Creator": "dnsrig"})
         svg = text.getvalue()

@@ -58,7 +58,6 @@ _SETTINGS: dict[Any, Any] = {
     "hatch.linewidth": 0.8,
     "legend.frameon": False,
     "svg.fonttype": "path",
-    "figure.constrained_layout.use": True,
 }
 
 

@@ -29,6 +29,7 @@ from dnsrig.verification.doubts import doubts_of
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.given_names import name_of
 from dnsrig.verification.habits import Habits
+from dnsrig.verification.included_files import check_included
 from dnsrig.verification.item import KnownItem
 from dnsrig.verification.landmarks import SEED, Landmarks, find_landmarks
 from dnsrig.verification.lateness import Lateness
@@ -240,6 +241,7 @@ def landmarks_of_file(path: Path, origin: dns.name.Name, told: Told) -> Landmark
 
     """
     require_plain_file("--zone-file", path)
+    check_included("--zone-file", path)
     wanted = f"give the data of {origin} as a zone file (RFC 1035 section 5)"
     try:
         zone = dns.zone.from_file(str(path), origin, relativize=False, check_origin=False)

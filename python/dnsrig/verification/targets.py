@@ -110,7 +110,7 @@ def authoritative_target(
 
     Raises:
         InputError: no such server, address or host; no zone for an address; a file that cannot be read.
-        SubjectFailedError: nobody answers at the address.
+        SubjectFailedError: nobody answers at the address; or, at the end, what was started has ended by itself.
 
     """
     if not is_of_rig(target):
@@ -123,7 +123,7 @@ def authoritative_target(
     settings = settings_of(kind, udp_limit)
     with ExitStack() as running:
         server = running.enter_context(kind(served, settings, folder / "server"))
-        why_alone = ""
+        second, why_alone = None, ""
         if has_secondary and not peers:
             try:
                 second = running.enter_context(secondary_of(server, folder / "secondary"))
@@ -142,6 +142,10 @@ def authoritative_target(
             subject.no_peers = why_alone or subject.no_peers
         known = known_deviations("authoritative", server.name, server.version)
         yield AuthoritativeTarget(f"{server.title} {server.version}", subjects, known)
+        # To items, one that crashed is one that does not answer any more, which may have many reasons.
+        server.check_survived()
+        if second is not None:
+            second.check_survived()
 
 
 def settings_of(kind: type[Server], udp_limit: int | None = None) -> ServerSettings:

@@ -180,12 +180,18 @@ def test_files_may_be_included_more_than_once(tmp_path: Path) -> None:
     assert landmarks_of_file(outer, EXAMPLE, Told()).origin == EXAMPLE
 
 
-def test_an_included_file_is_a_plain_one(tmp_path: Path) -> None:
+def test_an_included_file_is_a_plain_one(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     outer, fifo = tmp_path / "outer.zone", tmp_path / "fifo"
     os.mkfifo(fifo)
     outer.write_text(f"{SOA}$INCLUDE {fifo}\n")
     with pytest.raises(InputError, match=r"\$INCLUDE .*fifo: it is a FIFO, no plain file"):
         landmarks_of_file(outer, EXAMPLE, Told())
+    # The rig's own reader takes it from the file's folder.
+    outer.write_text(f"{SOA}$INCLUDE fifo\n")
+    with pytest.raises(InputError, match="it is a FIFO, no plain file"):
+        landmarks_of_file(outer, EXAMPLE, Told())
+    command = ["verify", "authoritative", "embedded", "--zone-file", str(outer)]
+    assert run_command_line(command) == 2 and "it is a FIFO, no plain file" in capsys.readouterr().err
     outer.write_text(f"{SOA}$INCLUDE {tmp_path}/missing\n")
     with pytest.raises(InputError, match="missing: No such file or directory"):
         landmarks_of_file(outer, EXAMPLE, Told())

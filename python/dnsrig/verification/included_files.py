@@ -1,4 +1,4 @@
-"""The files that a zone file includes, looked at before dnspython reads them: it opens whatever is named."""
+"""The files that a zone file includes, looked at before it is read: readers open whatever is named."""
 
 import os
 import re
@@ -36,17 +36,18 @@ def check_included(option: str, path: Path) -> None:
                 f"{option} {path}: {included} is included while it is being read, which would never end; remove that "
                 "$INCLUDE"
             )
-        if place not in seen and included.exists():
+        if place not in seen and os.path.lexists(place):
             require_plain_file(f"{option} {path}: $INCLUDE", included)
             open_files[place] = _included(included)
 
 
 def _included(path: Path) -> Iterator[Path]:
-    """Give the files that one names, relative to the working folder as dnspython has it."""
+    """Give the files that one names: relative to its folder, as most readers have it, and where dnspython looks."""
     try:
         with path.open("rb") as lines:
             for line in lines:
                 if found := _INCLUDE.match(line):
-                    yield Path(os.fsdecode(found["quoted"] or found["plain"] or b""))
+                    name = os.fsdecode(found["quoted"] or found["plain"] or b"")
+                    yield from dict.fromkeys((path.parent / name, Path(name)))
     except OSError:
         return

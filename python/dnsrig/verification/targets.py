@@ -211,6 +211,7 @@ def _zones(told: Told, folder: Path) -> Sequence[RigZone]:
             one.landmarks.seed = told.seed
         return zones
     require_plain_file("--zone-file", told.zone_file)
+    check_included("--zone-file", told.zone_file)
     origin = name_of(_core.zone_apex(told.zone_file) if told.zone is None else told.zone)
     ds = () if told.ds_file is None else ds_of_file(told.ds_file, origin)
     landmarks = landmarks_of_file(told.zone_file, origin, told)

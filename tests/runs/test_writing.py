@@ -80,6 +80,32 @@ def test_what_fails_leaves_the_file_as_it_was(tmp_path: Path, error: BaseExcepti
     assert not list(tmp_path.glob(f"*{PARTIAL_SUFFIX}"))
 
 
+def test_what_is_beside_a_file_stays_as_it_is(tmp_path: Path) -> None:
+    kept, link = tmp_path / "kept", tmp_path / f"file{PARTIAL_SUFFIX}"
+    kept.write_text("kept")
+    link.symlink_to("kept")
+    write_text(tmp_path / "file", "text")
+    assert (kept.read_text(), link.is_symlink()) == ("kept", True)
+    assert (tmp_path / "file").read_text() == "text" and not (tmp_path / "file").is_symlink()
+
+
+def test_two_may_write_the_same_file_at_once(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+
+    def write_while_another_does(partial: Path) -> None:
+        partial.write_text("first")
+        write_text(file, "second")
+
+    write_whole(file, write_while_another_does)
+    assert file.read_text() == "first" and list(tmp_path.iterdir()) == [file]
+
+
+def test_a_name_may_be_as_long_as_one_can_be(tmp_path: Path) -> None:
+    file = tmp_path / ("\u00fc" * 127)
+    write_text(file, "text")
+    assert [path.name for path in tmp_path.iterdir()] == [file.name]
+
+
 @pytest.mark.parametrize(
     ("path", "expected"),
     [("/dev/stdout", True), ("/dev/fd/1", True), ("/proc/self/fd/1", True), ("/dev/shm/file", False), ("file", False)],

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from xml.etree import ElementTree as ET
 
 import click
+import dns.edns
 import dns.message
 import dns.name
 import jsonschema
@@ -121,6 +122,30 @@ def test_failures_below_the_threshold_do_not_count():
     assert not any(verification.fails_at(other) for other in above)
     for other in above:
         assert ET.fromstring(junit_xml([verification], other))[0].get("failures") == "0"
+
+
+ODD_TARGET = "\x1b[31m\udcff\u202e"
+"""A control character, an octet that is no UTF-8, as names of files may have them, and a reversal of the direction."""
+
+
+def test_what_is_typed_spoils_no_report():
+    odd = replace(some(ODD_TARGET), command=("dnsrig", "--zone-file", "\udcff.zone"), began=BEGAN)
+    not_verified = [(ODD_TARGET, f"'{ODD_TARGET}' is no host name")]
+    suites = ET.fromstring(junit_xml([odd], Severity.NOTICE, not_verified).encode())
+    assert [suite.get("name").split()[-1] for suite in suites] == [r"\x1b[31m\xff\u202e"] * 2
+    assert r"\xff.zone" in [one.get("value") for one in suites.iter("property")][1]
+    text = page([odd], not_verified)
+    text.encode()
+    assert "\x1b" not in text and "\u202e" not in text and r"\x1b[31m\xff\u202e" in text
+
+
+def test_options_of_servers_do_not_turn_text_round():
+    query = Query(name=dns.name.from_text("a.example."), rtype=RdataType.TXT)
+    message = dns.message.make_response(dns.message.from_wire(query.wire(1)))
+    message.use_edns(options=[dns.edns.EDEOption(1, "\u202eevil")])
+    exchange = Exchange(Endpoint("192.0.2.1", 53), "udp", query, b"", message.to_wire(), 1, 1.0)
+    shown = transcript(exchange)
+    assert r"\u202eevil" in shown and "\u202e" not in shown
 
 
 def test_pages_escape_what_servers_say():

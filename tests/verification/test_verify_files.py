@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import click
+import dns.name
 import pytest
 from dnsrig import given_files
 from dnsrig.cli.app import run_command_line
@@ -18,9 +19,11 @@ from dnsrig.errors import EnvironmentLacksError, InputError
 from dnsrig.given_files import read_given_text, require_plain_file
 from dnsrig.items.catalogue import items
 from dnsrig.verification.runner import Result
+from dnsrig.verification.targets import Told, landmarks_of_file
 from dnsrig.verification.verdicts import Severity, passed
 from dnsrig.verification.verification import Verification
 
+EXAMPLE = dns.name.from_text("example.")
 ZERO, FULL = os.makedev(1, 5), os.makedev(1, 7)
 """Devices that give zeros without end, and that take nothing (null(4), full(4))."""
 
@@ -156,6 +159,42 @@ def test_options_whose_file_is_no_text(capsys: pytest.CaptureFixture[str], tmp_p
         pytest.skip(said)
     assert code == 2
     assert f"{command[-1]} {binary}: it is no text; give " in said
+
+
+SOA = "@ 60 SOA ns host 1 3600 900 604800 300\n"
+
+
+def test_a_file_that_includes_itself_is_refused(tmp_path: Path) -> None:
+    outer, inner = tmp_path / "outer.zone", tmp_path / "inner.zone"
+    outer.write_text(f'{SOA}$INCLUDE "{inner}" ; data\n')
+    inner.write_text(f"$include {outer}\n")
+    with pytest.raises(InputError, match=r"outer\.zone is included while it is being read, which would never end"):
+        landmarks_of_file(outer, EXAMPLE, Told())
+
+
+def test_files_may_be_included_more_than_once(tmp_path: Path) -> None:
+    outer, inner, data = tmp_path / "outer.zone", tmp_path / "inner.zone", tmp_path / "data.zone"
+    outer.write_text(f"{SOA}$INCLUDE {inner}\n$INCLUDE {data} sub\n$INCLUDE {data}\n")
+    inner.write_text(f"$INCLUDE {data} inner\n")
+    data.write_text("a 60 A 192.0.2.1\n")
+    assert landmarks_of_file(outer, EXAMPLE, Told()).origin == EXAMPLE
+
+
+def test_an_included_file_is_a_plain_one(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    outer, fifo = tmp_path / "outer.zone", tmp_path / "fifo"
+    os.mkfifo(fifo)
+    outer.write_text(f"{SOA}$INCLUDE {fifo}\n")
+    with pytest.raises(InputError, match=r"\$INCLUDE .*fifo: it is a FIFO, no plain file"):
+        landmarks_of_file(outer, EXAMPLE, Told())
+    # The rig's own reader takes it from the file's folder.
+    outer.write_text(f"{SOA}$INCLUDE fifo\n")
+    with pytest.raises(InputError, match="it is a FIFO, no plain file"):
+        landmarks_of_file(outer, EXAMPLE, Told())
+    command = ["verify", "authoritative", "embedded", "--zone-file", str(outer)]
+    assert run_command_line(command) == 2 and "it is a FIFO, no plain file" in capsys.readouterr().err
+    outer.write_text(f"{SOA}$INCLUDE {tmp_path}/missing\n")
+    with pytest.raises(InputError, match="missing: No such file or directory"):
+        landmarks_of_file(outer, EXAMPLE, Told())
 
 
 def outputs(html: Path | None = None, junit: Path | None = None) -> dict[str, Path | None]:

@@ -4,6 +4,7 @@ import errno
 import hashlib
 import json
 import os
+import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -14,6 +15,8 @@ NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
 _SYSTEM_FOLDERS = {Path("/dev"), Path("/proc")}
 _SHARED_MEMORY = Path("/dev/shm")
 """Below /dev, but a folder of plain files."""
+_BEGIN_OCTETS = 200
+"""Of a file's name so many are in that of the file beside it."""
 _LINKS_MAX = 40
 """As many symbolic links as Linux follows."""
 
@@ -40,7 +43,7 @@ def write_whole(path: Path, write: Callable[[Path], None]) -> None:
     """
     is_replaced = not is_stream(path)
     target = Path(os.path.realpath(path)) if is_replaced else path
-    written_to = target.with_name(target.name + PARTIAL_SUFFIX) if is_replaced else path
+    written_to = _beside(target) if is_replaced else path
     try:
         write(written_to)
         if is_replaced:
@@ -52,6 +55,13 @@ def write_whole(path: Path, write: Callable[[Path], None]) -> None:
         if isinstance(error, OSError) and error.errno in NO_ROOM:
             raise DiskFullError(path) from error
         raise
+
+
+def _beside(target: Path) -> Path:
+    """Name a new file in the same folder: none that the user has there, or that another process writes."""
+    # The name that is wanted may be as long as one can be.
+    begin = os.fsdecode(os.fsencode(target.name)[:_BEGIN_OCTETS])
+    return target.with_name(f".{begin}.{secrets.token_hex(8)}{PARTIAL_SUFFIX}")
 
 
 def is_stream(path: Path) -> bool:

@@ -132,6 +132,16 @@ class DrivenServer(ABC):
                 f"{self._versioned_title()} ended by itself {how}; {self.log} ends:\n{process.log_tail()}"
             )
 
+    def check_survived(self) -> None:
+        """See that the server did not end by itself; does nothing if it does not run because it was stopped.
+
+        Raises:
+            SubjectFailedError: as `check_running` does.
+
+        """
+        if self._process is not None:
+            self.check_running()
+
     def stop(self) -> None:
         """End the server and all its processes; does nothing if it does not run."""
         process, self._process = self._process, None

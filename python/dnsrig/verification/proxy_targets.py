@@ -89,7 +89,7 @@ def proxy_target(target: str, device: Device, folder: Path, udp_limit: int | Non
         InputError: no such proxy, address or host.
         EnvironmentLacksError: namespaces cannot be made, the proxy is not installed, or the upstream's address cannot
             be taken.
-        SubjectFailedError: it does not answer.
+        SubjectFailedError: it does not answer; or, at the end, it has ended by itself.
 
     """
     if target in resolver_drivers("proxy"):
@@ -125,6 +125,7 @@ def _started(name: str, folder: Path, udp_limit: int | None) -> Iterator[ProxyTa
             known = known_deviations("proxy", server.name, server.version)
             direct = Asker(up.endpoint, network.server.make_socket)
             yield ProxyTarget(version, ProxySubject(asker, up, wan, version, direct), known, lateness=up.lateness)
+            server.check_survived()
 
 
 def _why_no_wan(inner: Endpoint, outer: str | None) -> str:

@@ -87,7 +87,7 @@ def resolver_target(
     Raises:
         InputError: no such resolver, address or host; no tree in the folder; a trust anchor of another tree.
         EnvironmentLacksError: namespaces cannot be made, or the resolver is not installed.
-        SubjectFailedError: it does not answer.
+        SubjectFailedError: it does not answer; or, at the end, it has ended by itself.
 
     """
     if target not in resolver_drivers("resolver"):
@@ -134,6 +134,7 @@ def resolver_target(
             )
         known = known_deviations("resolver", server.name, server.version)
         yield ResolverTarget(title, subject, known, lateness=served.lateness)
+        server.check_survived()
 
 
 def no_trials_at_address() -> str:

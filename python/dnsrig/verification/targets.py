@@ -29,6 +29,7 @@ from dnsrig.verification.doubts import doubts_of
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.given_names import name_of
 from dnsrig.verification.habits import Habits
+from dnsrig.verification.included_files import check_included
 from dnsrig.verification.item import KnownItem
 from dnsrig.verification.landmarks import SEED, Landmarks, find_landmarks
 from dnsrig.verification.lateness import Lateness
@@ -109,7 +110,7 @@ def authoritative_target(
 
     Raises:
         InputError: no such server, address or host; no zone for an address; a file that cannot be read.
-        SubjectFailedError: nobody answers at the address.
+        SubjectFailedError: nobody answers at the address; or, at the end, what was started has ended by itself.
 
     """
     if not is_of_rig(target):
@@ -122,7 +123,7 @@ def authoritative_target(
     settings = settings_of(kind, udp_limit)
     with ExitStack() as running:
         server = running.enter_context(kind(served, settings, folder / "server"))
-        why_alone = ""
+        second, why_alone = None, ""
         if has_secondary and not peers:
             try:
                 second = running.enter_context(secondary_of(server, folder / "secondary"))
@@ -141,6 +142,10 @@ def authoritative_target(
             subject.no_peers = why_alone or subject.no_peers
         known = known_deviations("authoritative", server.name, server.version)
         yield AuthoritativeTarget(f"{server.title} {server.version}", subjects, known)
+        # To items, one that crashed is one that does not answer any more, which may have many reasons.
+        server.check_survived()
+        if second is not None:
+            second.check_survived()
 
 
 def settings_of(kind: type[Server], udp_limit: int | None = None) -> ServerSettings:
@@ -206,6 +211,7 @@ def _zones(told: Told, folder: Path) -> Sequence[RigZone]:
             one.landmarks.seed = told.seed
         return zones
     require_plain_file("--zone-file", told.zone_file)
+    check_included("--zone-file", told.zone_file)
     origin = name_of(_core.zone_apex(told.zone_file) if told.zone is None else told.zone)
     ds = () if told.ds_file is None else ds_of_file(told.ds_file, origin)
     landmarks = landmarks_of_file(told.zone_file, origin, told)
@@ -240,6 +246,7 @@ def landmarks_of_file(path: Path, origin: dns.name.Name, told: Told) -> Landmark
 
     """
     require_plain_file("--zone-file", path)
+    check_included("--zone-file", path)
     wanted = f"give the data of {origin} as a zone file (RFC 1035 section 5)"
     try:
         zone = dns.zone.from_file(str(path), origin, relativize=False, check_origin=False)

@@ -12,6 +12,7 @@ import dns.rdataclass
 import dns.rdatatype
 import dns.rrset
 
+from dnsrig.verification.characters import plain
 from dnsrig.verification.exchange import Endpoint, Exchange, Transport
 from dnsrig.verification.queries import Z_BIT, Query
 
@@ -97,7 +98,7 @@ def _edns_lines(message: dns.message.Message) -> Iterable[str]:
 
 
 def _option(option: dns.edns.Option) -> str:
-    return str(option) if not isinstance(option, dns.edns.GenericOption) else option.data.hex()
+    return plain(str(option)) if not isinstance(option, dns.edns.GenericOption) else option.data.hex()
 
 
 def _hexadecimal(octets: bytes) -> list[str]:

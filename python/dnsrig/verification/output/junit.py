@@ -1,18 +1,15 @@
 """A verification as JUnit XML, which build servers show: an item is a test case."""
 
-import re
 import shlex
 from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
 from dnsrig import __version__
+from dnsrig.verification.characters import plain
 from dnsrig.verification.output.comparison import Comparison
 from dnsrig.verification.runner import Result
 from dnsrig.verification.verdicts import Severity, Verdict
 from dnsrig.verification.verification import LABELS, NotVerified, Verification
-
-NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that XML 1.0 cannot hold, even escaped."""
 
 
 def junit_xml(
@@ -31,7 +28,7 @@ def junit_xml(
         suite = ET.SubElement(
             suites,
             "testsuite",
-            name=f"dnsrig verify {verification.role} {name}",
+            name=plain(f"dnsrig verify {verification.role} {name}"),
             tests=str(len(verification.results) + bool(verification.incomplete)),
             failures=str(len(failures)),
             errors=str(int(bool(verification.incomplete))),
@@ -47,9 +44,8 @@ def junit_xml(
         if verification.incomplete:
             _error(suite, classname, verification.incomplete)
     for target, reason in not_verified:
-        suite = ET.SubElement(
-            suites, "testsuite", name=f"dnsrig verify {target}", tests="1", failures="0", errors="1", skipped="0"
-        )
+        title = plain(f"dnsrig verify {target}")
+        suite = ET.SubElement(suites, "testsuite", name=title, tests="1", failures="0", errors="1", skipped="0")
         _error(suite, _classname("verify", target), reason)
     ET.indent(suites)
     return ET.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
@@ -57,7 +53,7 @@ def junit_xml(
 
 def _classname(role: str, target: str) -> str:
     """Name the target's class: readers of JUnit XML take what is before a dot for a package."""
-    return f"dnsrig.{role}.{target.replace('.', '_')}"
+    return plain(f"dnsrig.{role}.{target.replace('.', '_')}")
 
 
 def _properties(suite: ET.Element, verification: Verification) -> None:
@@ -75,12 +71,12 @@ def _properties(suite: ET.Element, verification: Verification) -> None:
     properties = ET.SubElement(suite, "properties")
     for name, value in told.items():
         if value:
-            ET.SubElement(properties, "property", name=name, value=_text(value))
+            ET.SubElement(properties, "property", name=name, value=plain(value))
 
 
 def _error(suite: ET.Element, classname: str, reason: str) -> None:
     case = ET.SubElement(suite, "testcase", classname=classname, name="all items are run to their end", time="0.000")
-    ET.SubElement(case, "error", type="incomplete", message=_text(reason))
+    ET.SubElement(case, "error", type="incomplete", message=plain(reason))
 
 
 def _counts(result: Result, fail_on: Severity) -> bool:
@@ -95,13 +91,9 @@ def _case(suite: ET.Element, classname: str, verification: Verification, result:
     told = f"{item.consequence}\n{', '.join(item.references)}" + ("" if known is None else f"\nknown: {known}")
     evidence = "\n\n".join(one.text for one in outcome.evidence)
     if outcome.verdict == Verdict.FAIL and _counts(result, fail_on):
-        failure = ET.SubElement(case, "failure", type=str(item.severity), message=_text(outcome.reason))
-        failure.text = _text(f"{told}\n\n{evidence}")
+        failure = ET.SubElement(case, "failure", type=str(item.severity), message=plain(outcome.reason))
+        failure.text = plain(f"{told}\n\n{evidence}")
     elif outcome.verdict in {Verdict.NOT_APPLICABLE, Verdict.INCONCLUSIVE}:
-        ET.SubElement(case, "skipped", message=_text(f"{LABELS[outcome.verdict]}: {outcome.reason}"))
+        ET.SubElement(case, "skipped", message=plain(f"{LABELS[outcome.verdict]}: {outcome.reason}"))
     else:
-        ET.SubElement(case, "system-out").text = _text(f"{LABELS[outcome.verdict]}: {outcome.reason}")
-
-
-def _text(text: str) -> str:
-    return NOT_XML.sub("?", text)
+        ET.SubElement(case, "system-out").text = plain(f"{LABELS[outcome.verdict]}: {outcome.reason}")

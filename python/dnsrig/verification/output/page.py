@@ -7,6 +7,7 @@ from importlib import resources
 import jinja2
 
 from dnsrig import __version__
+from dnsrig.verification.characters import plain
 from dnsrig.verification.output.comparison import Comparison
 from dnsrig.verification.output.untried import folded, not_tried
 from dnsrig.verification.verification import LABELS, ORDER, NotVerified, Verification
@@ -22,7 +23,7 @@ def page(verifications: Sequence[Verification], not_verified: NotVerified = ()) 
     targets = ", ".join(
         (*(verification.target for verification in verifications), *(target for target, _ in not_verified))
     )
-    return environment.from_string(template.read_text(encoding="utf-8")).render(
+    text = environment.from_string(template.read_text(encoding="utf-8")).render(
         title=f"Verification of {targets}",
         verifications=verifications,
         not_verified=not_verified,
@@ -34,3 +35,4 @@ def page(verifications: Sequence[Verification], not_verified: NotVerified = ()) 
         labels=LABELS,
         version=__version__,
     )
+    return plain(text)

@@ -1,14 +1,18 @@
 """A-nxdomain: names that do not exist."""
 
+import dataclasses
+
 import dns.name
 import dns.rcode
 from dns.rdatatype import RdataType
 
 from dnsrig.items.authoritative._below import wrong_below
 from dnsrig.items.authoritative._places import wildcard_signs, wrong_denial
-from dnsrig.items.authoritative._probes import type_text
+from dnsrig.items.authoritative._probes import is_limited, type_text, wrong_rcode
 from dnsrig.items.authoritative._unchanged import unless_changed
 from dnsrig.items.authoritative._whole import wrong_expansion
+from dnsrig.items.authoritative._with_do import takes_do
+from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
@@ -29,13 +33,17 @@ ITEM = Item(
         "random name."
     ),
     procedure=(
-        "A name directly below the apex that does not exist is asked for, by A and then AAAA, MX and TXT. Where "
-        "the response is NOERROR, the zone may "
-        "have a wildcard without address: other types are asked for, and a proof of the wildcard. Then "
-        "names below a host, an alias and an empty non-terminal are asked for. An answer is right by a wildcard "
-        "directly below the closest name that exists, and a failure where the zone's data, known as a whole, have none."
+        "A name directly below the apex that does not exist is asked for, by A and then AAAA, MX and TXT, and by these "
+        "three with DO where A is denied so; then NOERROR, as compact denials have, is right too. Where the first "
+        "response is NOERROR, the zone may have a wildcard without address: other types are asked for, and a proof of "
+        "the wildcard. Then names below a host, an alias and an empty non-terminal are asked for. An answer is right "
+        "by a wildcard directly below the closest name that exists, and a failure where the zone's data, known as a "
+        "whole, have none."
     ),
-    dig=("dig @{server} -p {port} absent.{zone} A +norec +noedns",),
+    dig=(
+        "dig @{server} -p {port} absent.{zone} A +norec +noedns",
+        "dig @{server} -p {port} absent.{zone} AAAA +norec +dnssec",
+    ),
     needs=("zone",),
     faults=(
         "no-soa-in-denial",
@@ -44,6 +52,9 @@ ITEM = Item(
         "noerror-below-names",
         "noerror-for-mx",
         "wildcard-below-names",
+        "servfail-to-other-types-of-absent-names",
+        "servfail-to-other-types-of-absent-names-with-do",
+        "drops-other-types-of-absent-names",
     ),
 )
 
@@ -73,6 +84,26 @@ def _wrong_types(subject: AuthoritativeSubject, name: dns.name.Name) -> Outcome 
     """Judge the denials of other types at a name for which A is denied with NXDOMAIN; None if they are right."""
     for rtype in OTHER_TYPES:
         exchange = subject.asker.ask(Query(name=name, rtype=rtype, payload=None))
-        if exchange.rcode == dns.rcode.NOERROR and exchange.message is not None:
+        if exchange.rcode == dns.rcode.NOERROR and exchange.message is not None and not is_limited(exchange):
             return failed(f"{type_text(rtype)} at the same name gets NOERROR.", exchange)
+        wrong = _wrong_here(subject, exchange)
+        if wrong is not None:
+            return wrong
+    for rtype in OTHER_TYPES if takes_do(subject) else ():
+        exchange = subject.asker.udp(Query(name=name, rtype=rtype, do=True))
+        # NOERROR may be a compact denial (RFC 9824); what it proves is the matter of items about DNSSEC.
+        if exchange.is_truncated or exchange.rcode == dns.rcode.NOERROR:
+            continue
+        wrong = _wrong_here(subject, exchange)
+        if wrong is not None:
+            return dataclasses.replace(wrong, reason=f"With DO: {wrong.reason}")
     return None
+
+
+def _wrong_here(subject: AuthoritativeSubject, exchange: Exchange) -> Outcome | None:
+    """Judge a denial by its code; None where it is right, or the type fails at the apex too, as A-types says."""
+    if exchange.rcode == dns.rcode.NXDOMAIN:
+        return None
+    at_apex = subject.asker.udp(dataclasses.replace(exchange.query, name=subject.origin))
+    fails_too = at_apex.message is None or at_apex.rcode != dns.rcode.NOERROR
+    return None if fails_too else wrong_rcode(subject, exchange, dns.rcode.NXDOMAIN)

@@ -4,6 +4,7 @@ import dns.rcode
 from dns.rdatatype import RdataType
 
 from dnsrig.items.authoritative._probes import rcode_text, type_text
+from dnsrig.items.authoritative._with_do import by_tcp, takes_do
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
@@ -20,6 +21,11 @@ TYPES = tuple(
 )
 PROOFS = (RdataType.RRSIG, RdataType.NSEC, RdataType.NSEC3)
 """Servers may refuse to give these alone (RFC 8482 section 7), but not be silent."""
+BY_TCP = tuple(
+    RdataType[text]
+    for text in ("PTR", "NAPTR", "SSHFP", "SMIMEA", "CDS", "CDNSKEY", "OPENPGPKEY", "CSYNC", "URI", "DS", "DNSKEY")
+)
+"""Those of them that are in use most."""
 GAP_S, WAIT_S = 0.01, 1.0
 ITEM = Item(
     id="A-rare-types",
@@ -33,9 +39,15 @@ ITEM = Item(
     ),
     procedure=(
         f"{len(TYPES)} types that are not in wide use are asked for at a host, or at the apex, and RRSIG, NSEC and "
-        "NSEC3, which a server may refuse. What a parent zone on the same server says of DS is left aside."
+        "NSEC3, which a server may refuse: without EDNS, and but for the last three with DO where the SOA record and a "
+        f"denial come so; {len(BY_TCP)} of them with DO by one TCP connection too. What a parent zone on the same "
+        "server says of DS is left aside."
     ),
-    dig=("dig @{server} -p {port} {host} SSHFP +norec +noedns   # and the other types",),
+    dig=(
+        "dig @{server} -p {port} {host} SSHFP +norec +noedns   # and the other types",
+        "dig @{server} -p {port} {host} SSHFP +norec +dnssec",
+        "dig @{server} -p {port} {host} SSHFP +norec +dnssec +tcp",
+    ),
     needs=("zone",),
     faults=(
         "drops-rare-types",
@@ -43,31 +55,52 @@ ITEM = Item(
         "drops-nsec-queries",
         "trailing-octets",
         "forward-pointer",
+        "two-opts",
         "nxdomain-for-nodata",
+        "drops-rare-types-with-do",
+        "drops-rare-types-with-edns-by-tcp",
     ),
 )
 
 
 def check(subject: AuthoritativeSubject) -> Outcome:
-    """Ask for all soon after one another, and again for what was not answered."""
+    """Ask for all soon after one another, and again for what was not answered; then with DO, a few by TCP."""
     host = subject.landmarks.host
     name = subject.origin if host is None else host.name
     queries = [Query(name=name, rtype=rtype, payload=None) for rtype in (*TYPES, *PROOFS)]
+    if takes_do(subject):
+        queries += [Query(name=name, rtype=rtype, do=True) for rtype in TYPES]
     answered: list[Exchange] = []
     for exchange in subject.asker.udp_in_a_row(queries, GAP_S, WAIT_S):
         looked_at = exchange
         if exchange.response is None:
             looked_at = subject.asker.udp(exchange.query)
+        if looked_at.is_truncated and looked_at.query.do:
+            # It is answered; that it comes whole is the matter of others.
+            continue
         if looked_at.is_truncated and looked_at.message is None:
             # What is cut badly is the matter of A-truncated.
             looked_at = subject.asker.tcp(exchange.query)
-        if looked_at.message is None:
-            return subject.unanswered(looked_at)
-        if looked_at.rcode != dns.rcode.NOERROR and not _may_be_otherwise(subject, looked_at):
-            said = f"{type_text(looked_at.query.rtype)} at {name} is {rcode_text(looked_at)}"
-            return failed(f"The response code for {said}, not NOERROR.", looked_at)
+        wrong = _wrong(subject, looked_at)
+        if wrong is not None:
+            return wrong
         answered.append(looked_at)
-    return passed(f"Queries for {len(answered)} types are answered.", *answered[:1])
+    found = by_tcp(subject, [Query(name=name, rtype=rtype, do=True) for rtype in BY_TCP])
+    if isinstance(found, Outcome):
+        return found
+    wrong = next((said for one in found if (said := _wrong(subject, one)) is not None), None)
+    kinds = {exchange.query.rtype for exchange in answered}
+    return wrong or passed(f"Queries for {len(kinds)} types are answered.", *answered[:1])
+
+
+def _wrong(subject: AuthoritativeSubject, exchange: Exchange) -> Outcome | None:
+    """Judge a response; None if it is right."""
+    if exchange.message is None:
+        return subject.unanswered(exchange)
+    if exchange.rcode == dns.rcode.NOERROR or _may_be_otherwise(subject, exchange):
+        return None
+    asked = f"{type_text(exchange.query.rtype)}{' with DO' if exchange.query.do else ''} at {exchange.query.name}"
+    return failed(f"The response code for {asked} is {rcode_text(exchange)}, not NOERROR.", exchange)
 
 
 def _may_be_otherwise(subject: AuthoritativeSubject, exchange: Exchange) -> bool:

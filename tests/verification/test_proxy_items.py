@@ -2,6 +2,7 @@
 
 import ipaddress
 import random
+import secrets
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,10 +19,10 @@ from dnsrig.servers.resolvers.settings import Forwarder, ResolverSettings
 from dnsrig.servers.resolvers.unbound import UnboundForwarder
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.deviations import deviating_items
-from dnsrig.verification.exchange import Endpoint
+from dnsrig.verification.exchange import HEADER_OCTETS, Endpoint
 from dnsrig.verification.faults.catalogue import fault_named, faults_of
 from dnsrig.verification.faults.changes import dropping
-from dnsrig.verification.faults.fault import Change, Fault, Passage
+from dnsrig.verification.faults.fault import Change, Fault, Passage, wire_of
 from dnsrig.verification.faults.relay import NO_FAULT, Relay
 from dnsrig.verification.queries import Query
 from dnsrig.verification.runner import run_items
@@ -281,6 +282,32 @@ def test_without_a_proxy_nothing_is_accused() -> None:
         direct = Asker(upstream.endpoint)
         results = run_items(USUAL, ProxySubject(direct, upstream, direct=direct).without())
     assert {one.item.id: one.outcome for one in results if str(one.outcome.verdict) == "fail"} == {}
+
+
+def mix_case(passage: Passage) -> bytes:
+    """Spell the question's name by chance (0x20), and let nothing of that come back."""
+    octets, at = bytearray(passage.query), HEADER_OCTETS
+    while octets[at]:
+        end = at + 1 + octets[at]
+        octets[at + 1 : end] = bytes(
+            one ^ 0x20 if chr(one).isalpha() and secrets.randbelow(2) else one for one in octets[at + 1 : end]
+        )
+        at = end
+    return bytes(octets)
+
+
+def own_question(passage: Passage) -> bytes:
+    answer = passage.answer
+    answer.question = list(passage.asked.question)
+    return wire_of(answer)
+
+
+def test_a_proxy_that_mixes_case_itself_is_right() -> None:
+    mixing = Fault(name="mixes", does="mixes case", roles=(), on_query=mix_case, on_response=own_question)
+    with Upstream() as upstream, Relay(upstream.endpoint, mixing) as relay:
+        subject = ProxySubject(Asker(relay.endpoint, udp_waits_s=SHORT_WAITS_S, tcp_wait_s=TCP_WAIT_S), upstream)
+        outcome = run_items(chosen("proxy", ["P-case"]), subject)[0].outcome
+    assert outcome.verdict == "pass", outcome.reason
 
 
 class StalesAtOnce(UnboundForwarder):

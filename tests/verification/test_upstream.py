@@ -8,6 +8,7 @@ import dns.rcode
 import pytest
 from dns.rdatatype import RdataType
 from dnsrig.verification import transparency
+from dnsrig.verification.denial import denial_records
 from dnsrig.verification.queries import Query
 from dnsrig.verification.upstream import names
 from dnsrig.verification.upstream.garbling import KINDS, garble
@@ -43,6 +44,19 @@ def test_all_rrsets_validate(what: str) -> None:
     for rrset in signed:
         rrsig = next(one for one in rrsets if one.covers == rrset.rdtype and one.name == rrset.name)
         dns.dnssec.validate(rrset, rrsig, {names.ORIGIN: UPSTREAM.signer.keys})
+
+
+@pytest.mark.parametrize("label", ["dnsrig-0", "www.dnsrig-0", "x" * 63, "*"])
+@pytest.mark.parametrize("what", [names.ABSENT, names.EMPTY])
+def test_denials_are_proven(what: str, label: str) -> None:
+    name = dns.name.from_text(f"{label}.{what}", names.ORIGIN)
+    response = respond(Query(name=name, rtype=RdataType.A, rd=True, do=True))
+    records = denial_records(response.authority, names.ORIGIN)
+    assert records is not None
+    is_absent = what == names.ABSENT
+    assert response.rcode() == (dns.rcode.NXDOMAIN if is_absent else dns.rcode.NOERROR)
+    assert (records.no_name(name).problem == "") is is_absent
+    assert (records.no_data(name, RdataType.A).problem == "") is not is_absent
 
 
 @pytest.mark.parametrize("do", [False, True])

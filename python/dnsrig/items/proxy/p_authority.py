@@ -29,6 +29,7 @@ ITEM = Item(
         "proxy-drops-authority-without-do",
         "proxy-rewrites-nxdomain",
         "proxy-strips-proofs",
+        "proxy-strips-nsec",
     ),
 )
 

@@ -21,7 +21,12 @@ ITEM = Item(
     procedure="A name is asked for to which the upstream responds with SERVFAIL and an extended DNS error.",
     dig=("dig @{server} -p {port} x.explained.rig.example A",),
     needs=("edns",),
-    faults=("proxy-strips-ede", "proxy-strips-options-of-responses", "proxy-drops-servfail"),
+    faults=(
+        "proxy-strips-ede",
+        "proxy-strips-options-of-responses",
+        "proxy-drops-servfail",
+        "proxy-drops-failures-with-edns",
+    ),
 )
 
 

@@ -1,11 +1,14 @@
 """P-errors: SERVFAIL and REFUSED."""
 
+import itertools
+from dataclasses import replace
+
 from dns.rdatatype import RdataType
 
 from dnsrig.items.proxy._through import compare
-from dnsrig.verification.exchange import Exchange
+from dnsrig.verification.exchange import Exchange, Transport
 from dnsrig.verification.item import Item
-from dnsrig.verification.queries import Query
+from dnsrig.verification.queries import USUAL_PAYLOAD, Query
 from dnsrig.verification.subjects.proxy import ProxySubject
 from dnsrig.verification.transparency import rcode_differences
 from dnsrig.verification.upstream import names
@@ -31,7 +34,7 @@ ITEM = Item(
     ),
     procedure=(
         "Names are asked for to which the upstream responds with SERVFAIL, as to bogus ones, and with REFUSED; "
-        "addresses of both versions of IP."
+        "addresses of both versions of IP, without EDNS by UDP and TCP, and with EDNS."
     ),
     dig=("dig @{server} -p {port} x.servfail.rig.example A", "dig @{server} -p {port} x.refused.rig.example A"),
     needs=("upstream",),
@@ -40,6 +43,8 @@ ITEM = Item(
         "proxy-drops-refused",
         "proxy-hides-servfail",
         "proxy-hides-servfail-by-ipv6",
+        "proxy-hides-servfail-by-tcp",
+        "proxy-drops-failures-with-edns",
     ),
 )
 
@@ -47,10 +52,13 @@ ITEM = Item(
 def check(subject: ProxySubject) -> Outcome:
     """Ask, and compare."""
     shown: tuple[Exchange, ...] = ()
-    for what, rtype in QUESTIONS:
-        query = Query(name=names.fresh(what), rtype=rtype, rd=True, payload=None)
-        through = compare(subject, query, of_response=rcode_differences)
+    ways: list[tuple[int | None, Transport]] = [(None, transport) for transport in subject.transports]
+    if subject.lacks("edns") is None:
+        ways.append((USUAL_PAYLOAD, "udp"))
+    for (payload, transport), (what, rtype) in itertools.product(ways, QUESTIONS):
+        query = Query(name=names.fresh(what), rtype=rtype, rd=True, payload=payload)
+        through = compare(subject, query, of_response=rcode_differences, transport=transport)
         if isinstance(through, Outcome):
-            return through
+            return replace(through, reason=f"With{'out' if payload is None else ''} EDNS: {through.reason}")
         shown = (through.client,)
     return passed("SERVFAIL and REFUSED pass.", *shown)

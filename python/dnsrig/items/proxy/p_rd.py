@@ -1,5 +1,7 @@
 """P-rd: queries without RD."""
 
+import itertools
+
 import dns.flags
 import dns.message
 import dns.rcode
@@ -7,7 +9,7 @@ from dns.rdatatype import RdataType
 
 from dnsrig.items.proxy._through import ask_whole, at_upstream
 from dnsrig.verification.item import Item
-from dnsrig.verification.queries import Query
+from dnsrig.verification.queries import USUAL_PAYLOAD, Query
 from dnsrig.verification.subjects.proxy import ProxySubject
 from dnsrig.verification.upstream import names
 from dnsrig.verification.verdicts import Outcome, Severity, Shown, failed, passed
@@ -24,12 +26,12 @@ ITEM = Item(
         "the cache; monitoring says what is not so."
     ),
     procedure=(
-        "An address is asked for without RD, without EDNS and with; the flag is looked at in the query as the upstream "
-        "gets it, and in the response. To refuse such queries is right too."
+        "An address is asked for without RD, without EDNS and with, by UDP and TCP; the flag is looked at in the query "
+        "as the upstream gets it, and in the response. To refuse such queries is right too."
     ),
     dig=("dig @{server} -p {port} x.plain.rig.example A +norec +noedns",),
     needs=("upstream",),
-    faults=("proxy-sets-rd",),
+    faults=("proxy-sets-rd", "proxy-sets-rd-by-tcp"),
 )
 
 
@@ -37,8 +39,10 @@ def check(subject: ProxySubject) -> Outcome:
     """Ask without RD."""
     shown: tuple[Shown, ...] = ()
     said = "The query comes to the upstream without RD"
-    for payload in (None, 1232) if subject.lacks("edns") is None else (None,):
-        through = ask_whole(subject, Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, payload=payload))
+    payloads = (None, USUAL_PAYLOAD) if subject.lacks("edns") is None else (None,)
+    for transport, payload in itertools.product(subject.transports, payloads):
+        query = Query(name=names.fresh(names.PLAIN), rtype=RdataType.A, payload=payload)
+        through = ask_whole(subject, query) if transport == "udp" else subject.ask(query, "tcp")
         message = through.client.message
         if message is None:
             return subject.unanswered(through)

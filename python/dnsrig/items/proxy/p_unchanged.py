@@ -62,6 +62,7 @@ ITEM = Item(
         "proxy-other-question",
         "proxy-strips-rrsig-by-tcp",
         "proxy-strips-proofs",
+        "proxy-strips-nsec",
         "proxy-strips-rrsig-of-ds",
     ),
 )

@@ -2,6 +2,7 @@
 
 import ipaddress
 import itertools
+from collections.abc import Iterator
 
 import dns.edns
 import dns.flags
@@ -15,6 +16,7 @@ import dns.rrset
 import dns.tsig
 from dns.rdatatype import RdataType
 
+from dnsrig.verification.denial import beyond, wildcard_of
 from dnsrig.verification.exchange import Transport
 from dnsrig.verification.upstream import names
 from dnsrig.verification.upstream.names import ORIGIN, TTL_S
@@ -195,9 +197,8 @@ class Answering:
         zone = names.zone_of(name)
         self._add(response.authority, _rrset(zone, RdataType.SOA, (f"{SOA} {ttl_s}",), ttl_s), signed=signed)
         if signed:
-            following = dns.name.Name((b"\x00", *name.labels)).to_text()
-            # As RFC 4470 and its successor do: a denial made for this name alone.
-            self._add(response.authority, _rrset(name, RdataType.NSEC, (f"{following} RRSIG NSEC",)), signed=True)
+            for owner, following in _proof(name, is_absent=response.rcode() == dns.rcode.NXDOMAIN):
+                self._add(response.authority, _rrset(owner, RdataType.NSEC, (f"{following} RRSIG NSEC",)), signed=True)
 
     def _grow(self, response: dns.message.Message, name: dns.name.Name, rtype: RdataType, octets: int) -> None:
         """Fill the answer with TXT records, or one record of another type, to so many octets exactly, if they fit."""
@@ -223,6 +224,18 @@ class Answering:
         section.append(rrset)
         if signed:
             section.append(self._signer.signatures(rrset))
+
+
+def _proof(name: dns.name.Name, *, is_absent: bool) -> Iterator[tuple[dns.name.Name, dns.name.Name]]:
+    """Give owner and next name of the NSEC records that deny a name, or a type of it: made for it alone (RFC 4470)."""
+    if not is_absent:
+        yield name, dns.name.Name((b"\x00", *name.labels))
+        return
+    for denied in (name, wildcard_of(name.parent())):
+        label, *above = denied.labels
+        before = dns.name.Name((label[:-1] + bytes([label[-1] - 1]), *above))
+        # Where there is no room for one octet more, the last one is raised.
+        yield before, beyond(denied) or dns.name.Name((label[:-1] + bytes([label[-1] + 1]), *above))
 
 
 def _is_signed(message: dns.message.Message, name: dns.name.Name) -> bool:

@@ -227,6 +227,17 @@ def _with_successor(trials: AnchorTrials, monkeypatch: pytest.MonkeyPatch) -> An
     return trials
 
 
+def _with_first_alone(trials: AnchorTrials, monkeypatch: pytest.MonkeyPatch) -> AnchorTrials:
+    """Let the resolver trust the first of several keys alone, so none when that is revoked."""
+
+    def anchor(root: RollingRoot) -> str:
+        key = root.anchors[0]
+        return f". 3600 IN DS {ZoneKeys(key, key).ds(dns.name.root)[0]}\n"
+
+    monkeypatch.setattr(RollingRoot, "trust_anchors", property(anchor))
+    return trials
+
+
 def wrong_about_anchors(weakness: str, trials: AnchorTrials) -> str:
     """Say which items did not fail that name the weakness."""
     chosen = [known for known in items("resolver") if weakness in known.item.faults]
@@ -263,3 +274,11 @@ def test_each_weakness_about_anchors_fails_its_items(tmp_path: Path) -> None:
 def test_trust_in_any_new_key_fails_its_items(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trials = _with_successor(anchor_trials(FixedAnchors, tmp_path), monkeypatch)
     assert not (said := wrong_about_anchors("trusts-any-new-key", trials)), said
+
+
+@pytest.mark.usefixtures("unbound")
+def test_the_loss_of_all_trust_by_one_revoked_key_fails_its_items(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trials = _with_first_alone(anchor_trials(FixedAnchors, tmp_path), monkeypatch)
+    assert not (said := wrong_about_anchors("loses-all-with-revoked", trials)), said

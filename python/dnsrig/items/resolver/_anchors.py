@@ -30,6 +30,13 @@ def not_secure_at_first(trial: AnchorTrial) -> Outcome | None:
     return inconclusive("Names are not secure before any key has changed.", trial.ask(), trial.states())
 
 
+def broken_by_revocation(trial: AnchorTrial) -> Outcome | None:
+    """Say that names are not secure while one of two keys is revoked; None if they are, by the other."""
+    if trial.secure() is not None:
+        return None
+    return failed("While one of two keys is revoked, names are not secure by the other.", trial.ask(), trial.states())
+
+
 def secure_or_fail(trial: AnchorTrial, good: str, bad: str) -> Outcome:
     """Judge what is to be secure by the keys that are published now, once older ones are not in the cache any more."""
     pause(TTL_S + 1)

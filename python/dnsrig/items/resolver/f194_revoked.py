@@ -1,6 +1,6 @@
 """F-194: revoked keys."""
 
-from dnsrig.items.resolver._anchors import DIG, LONG_S, not_secure_at_first, secure_by, trial_of
+from dnsrig.items.resolver._anchors import DIG, LONG_S, broken_by_revocation, not_secure_at_first, secure_by, trial_of
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.tree.rolling_root import revoked
@@ -22,7 +22,7 @@ ITEM = Item(
     ),
     dig=DIG,
     needs=("rfc5011",),
-    faults=("keeps-anchors-fixed",),
+    faults=("keeps-anchors-fixed", "loses-all-with-revoked"),
     is_slow=True,
 )
 
@@ -35,8 +35,8 @@ def check(subject: ResolverSubject) -> Outcome:
         stolen, other = trial.root.anchors
         trial.root.publish([revoked(stolen), other])
         trial.let_probe()
-        if trial.secure() is None:
-            return failed("While one of two keys is revoked, names are not secure by the other.", trial.states())
+        if (broken := broken_by_revocation(trial)) is not None:
+            return broken
         trial.root.publish([stolen])
         is_trusted, shown = secure_by(trial)
         if is_trusted:

@@ -98,6 +98,11 @@ def _hide_class(passage: Passage) -> bytes:
     return wire_of(answer)
 
 
+def _tell_of_in(message: dns.message.Message) -> None:
+    """Add a delegation of class IN, as one that looks its data up by name alone does."""
+    message.authority.append(dns.rrset.from_text("unsigned.", 300, "IN", "NS", "ns1.unsigned."))
+
+
 def _repeat(passage: Passage) -> bytes:
     if has_do(passage.asked) or not asks_for(passage.asked, RdataType.NS):
         return passage.response
@@ -156,6 +161,12 @@ FAULTS = (
         roles=(*AUTHORITATIVE, "resolver"),
         on_query=asking(_ask_in),
         on_response=unchanged_if_unreadable(_hide_class),
+    ),
+    Fault(
+        name="tells-other-classes-of-in",
+        does="gives records of class IN in the authority section to queries of other classes",
+        roles=("resolver",),
+        on_response=changing(_tell_of_in, _is_other_class),
     ),
     Fault(
         name="repeats-records",

@@ -70,6 +70,7 @@ WEAKNESSES = (
 BELIEVING = Weakness("believes-denied-names", "takes the denial of an empty non-terminal for one of the names below it")
 """As RFC 8020 says, which is no fault."""
 ANCHOR_WEAKNESSES = (
+    Weakness("loses-all-with-revoked", "trusts no key any more when one of two is revoked"),
     Weakness("keeps-anchors-fixed", "does not follow the keys of its trust anchors' zone"),
     Weakness("trusts-new-keys-early", "trusts a new key after a second"),
     Weakness("drops-missing-keys", "gives up a trust anchor that its zone has not had for a second"),

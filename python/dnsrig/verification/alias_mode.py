@@ -1,7 +1,7 @@
 """SVCB and HTTPS records of alias mode that have parameters: dnspython takes none, but recipients ignore these.
 
-RFC 9460 section 2.4.2: "In AliasMode, recipients MUST ignore any SvcParams that are present." They are kept here, so that
-records can be compared. Importing this module has dnspython read such records.
+RFC 9460 section 2.4.2: "In AliasMode, recipients MUST ignore any SvcParams that are present." They are kept here, so
+that records can be compared. Importing this module has dnspython read such records.
 """
 
 from typing import Any, Self
@@ -44,7 +44,7 @@ class _ReadsAliases(SVCBBase):
         return cls(rdclass, rdtype, ALIAS, target, params)
 
     @classmethod
-    def from_text(
+    def from_text(  # noqa: PLR0917 (as dnspython calls it)
         cls,
         rdclass: dns.rdataclass.RdataClass,
         rdtype: dns.rdatatype.RdataType,

@@ -35,7 +35,7 @@ from dnsrig.verification.landmarks import SEED, Landmarks, find_landmarks
 from dnsrig.verification.lateness import Lateness
 from dnsrig.verification.queries import Query
 from dnsrig.verification.reach import time_limit_s
-from dnsrig.verification.runner import Result
+from dnsrig.verification.runner import Check, Result, trust
 from dnsrig.verification.said_version import SaidVersion, said_version
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.tsig_keys import key_of_settings
@@ -59,6 +59,8 @@ class AuthoritativeTarget:
     """How long its items may take in all, in seconds; None: as long as they do."""
     lateness: Lateness = field(default_factory=Lateness)
     """When the rig's servers were late; see `Target`."""
+    check_survived: Check = trust
+    """See that what the rig started has not ended by itself; see `Target`."""
 
     @property
     def zones(self) -> Sequence[str]:
@@ -141,11 +143,16 @@ def authoritative_target(
         for subject in subjects:
             subject.no_peers = why_alone or subject.no_peers
         known = known_deviations("authoritative", server.name, server.version)
-        yield AuthoritativeTarget(f"{server.title} {server.version}", subjects, known)
+
+        def check_survived() -> None:
+            server.check_survived()
+            if second is not None:
+                second.check_survived()
+
+        title = f"{server.title} {server.version}"
+        yield AuthoritativeTarget(title, subjects, known, check_survived=check_survived)
         # To items, one that crashed is one that does not answer any more, which may have many reasons.
-        server.check_survived()
-        if second is not None:
-            second.check_survived()
+        check_survived()
 
 
 def settings_of(kind: type[Server], udp_limit: int | None = None) -> ServerSettings:

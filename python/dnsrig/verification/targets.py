@@ -29,7 +29,7 @@ from dnsrig.verification.doubts import doubts_of
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.given_names import name_of
 from dnsrig.verification.habits import Habits
-from dnsrig.verification.included_files import check_included
+from dnsrig.verification.included_files import check_generated, check_included
 from dnsrig.verification.item import KnownItem
 from dnsrig.verification.landmarks import SEED, Landmarks, find_landmarks
 from dnsrig.verification.lateness import Lateness
@@ -193,6 +193,12 @@ def _at_address(target: str, port: int, told: Told) -> AuthoritativeTarget:
     if of_file is None:
         # A transfer shows what asking did not find; what was found does not rest on it.
         landmarks.filled_from(subject.known_data)
+    if told.tsig is not None and subject.transfer.refuses_key:
+        why = subject.transfer.refusal.rstrip(".")
+        raise InputError(
+            f"--tsig, --tsig-file: {why} ({told.tsig.name} at {target}); give one that it knows, or leave it out to go "
+            "on without"
+        )
     if told.servers and not peers:
         subject.no_peers = ONLY_ITSELF
     version = told.version or said_version(asker)
@@ -254,6 +260,7 @@ def landmarks_of_file(path: Path, origin: dns.name.Name, told: Told) -> Landmark
     """
     require_plain_file("--zone-file", path)
     check_included("--zone-file", path)
+    check_generated("--zone-file", path)
     wanted = f"give the data of {origin} as a zone file (RFC 1035 section 5)"
     try:
         zone = dns.zone.from_file(str(path), origin, relativize=False, check_origin=False)

@@ -1,5 +1,6 @@
 """Fixtures for all tests: the command line as users call it, and a server to load; in which order files are run."""
 
+import gc
 import json
 import os
 import signal
@@ -57,6 +58,17 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # pass that on to the programs that tests interrupt. Handlers are not passed on.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, lambda *_: None)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Have what stays till the end, such as all modules, looked through for garbage neither now nor later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

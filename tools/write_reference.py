@@ -15,6 +15,7 @@ from dnsrig.verification.by_hand import explained
 from dnsrig.verification.deviations import Deviation, deviations
 from dnsrig.verification.faults.catalogue import faults_of
 from dnsrig.verification.faults.paths import PATH_FAULTS
+from dnsrig.verification.faults.secondaries import SECONDARY_FAULTS
 from dnsrig.verification.faults.weaknesses import all_weaknesses
 from dnsrig.verification.faults.zone_catalogue import zone_faults
 from dnsrig.verification.item import ROLES, Item
@@ -138,6 +139,7 @@ def fault_page(note: str) -> str:
             failing.setdefault((known.item.role, name), []).append(known.item.id)
     tables = [
         ("authoritative", "Servers", "The server", faults_of("authoritative")),
+        ("authoritative", "Other servers of the zone", "Another server of the zone", SECONDARY_FAULTS),
         ("authoritative", "Zones", "The zone", zone_faults()),
         ("resolver", "Resolvers", "The resolver", faults_of("resolver")),
         ("resolver", "Resolvers, towards the servers that they ask", "The resolver", all_weaknesses()),

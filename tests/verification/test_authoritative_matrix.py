@@ -17,6 +17,7 @@ from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.faults import dnssec, dnssec_deep, dnssec_delegations, dnssec_denials
 from dnsrig.verification.faults.catalogue import all_faults, faults_of
 from dnsrig.verification.faults.relay import NO_FAULT
+from dnsrig.verification.faults.secondaries import SECONDARY_FAULTS
 from dnsrig.verification.faults.zone_catalogue import zone_faults
 from dnsrig.verification.landmarks import Landmarks
 from dnsrig.verification.targets import settings_of
@@ -71,14 +72,7 @@ NSD has a denial, PowerDNS the signed NS RRset, in more than the 512 octets that
 SOA record, which then is two. NSD, Knot and the embedded server have responses between 1220 octets and their limit.
 BIND and the embedded server give all RRsets of a name to ANY by TCP.
 """
-OF_SECONDARIES = {
-    "stale-secondary",
-    "dead-secondary",
-    "deaf-secondary",
-    "lame-secondary",
-    "secondary-without-aa",
-    "secondary-without-tcp",
-}
+OF_SECONDARIES = {fault.name for fault in SECONDARY_FAULTS}
 """Faults of a zone's other servers: see test_dnssec_items.py and test_secondaries.py."""
 PASSED = ("pass", "pass_by_tcp")
 

@@ -4,7 +4,6 @@ import socket
 from collections.abc import Iterator
 from contextlib import ExitStack
 
-import dns.flags
 import pytest
 from dnsrig.cli.app import run_command_line
 from dnsrig.errors import InputError
@@ -15,10 +14,8 @@ from dnsrig.servers.registry import driver
 from dnsrig.verification.addresses import endpoint_of, others_of
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.exchange import Endpoint
-from dnsrig.verification.faults.catalogue import fault_named
-from dnsrig.verification.faults.changes import changing
-from dnsrig.verification.faults.fault import Fault
 from dnsrig.verification.faults.relay import NO_FAULT, Relay
+from dnsrig.verification.faults.secondaries import BEHIND_RELAYS
 from dnsrig.verification.runner import run_items
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Verdict
@@ -27,24 +24,7 @@ from matrix_record import SECONDARIES, keep
 
 WAITS_S = (0.3, 0.3)
 ABOUT_PEERS = [known for known in items("authoritative") if "peers" in known.item.needs]
-FAULTS = {
-    "lame-secondary": fault_named("lame"),
-    "deaf-secondary": Fault(
-        name="deaf-secondary",
-        does="answers nothing by UDP",
-        roles=("authoritative",),
-        on_query=lambda passage: None if passage.transport == "udp" else passage.query,
-    ),
-    "secondary-without-aa": Fault(
-        name="secondary-without-aa",
-        does="clears AA",
-        roles=("authoritative",),
-        on_response=changing(lambda answer: setattr(answer, "flags", answer.flags & ~dns.flags.AA)),
-    ),
-    "secondary-without-tcp": Fault(
-        name="secondary-without-tcp", does="does not listen on TCP", roles=("authoritative",), refuses_tcp=True
-    ),
-}
+FAULTS = {fault.name: fault for fault in BEHIND_RELAYS}
 """What is wrong with a secondary; `dead-secondary` is a port where nobody listens."""
 
 

@@ -10,6 +10,7 @@ import dns.message
 import dns.rcode
 
 from dnsrig.servers.interruption import raise_interruption
+from dnsrig.verification import alias_mode  # noqa: F401 (has dnspython read such records)
 from dnsrig.verification.queries import Query
 
 Transport = Literal["udp", "tcp"]

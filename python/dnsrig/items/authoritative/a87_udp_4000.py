@@ -16,7 +16,7 @@ ITEM = Item(
     procedure=(
         "An RRset whose response has more than 4000 octets is asked for by UDP, with DO and a payload size of 65535."
     ),
-    dig=("dig @{server} -p {port} {large} +norec +dnssec +bufsize=4096 +ignore",),
+    dig=("dig @{server} -p {port} {large} +norec +dnssec +bufsize=65535 +ignore",),
     needs=("zone", "edns"),
     faults=("cuts-without-tc", "drops-do", "clears-tc"),
 )

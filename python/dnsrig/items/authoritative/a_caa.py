@@ -29,7 +29,10 @@ ITEM = Item(
     requirement="CAA records name issuers by domain names, URLs to report to, and no critical tag that is unknown.",
     references=("RFC 8659 section 4.1", "RFC 8659 section 4.2", "RFC 8659 section 4.4", "RFC 8659 section 4.5"),
     severity=Severity.WARNING,
-    consequence="No certification authority issues certificates for the names, or another one than was meant may.",
+    consequence=(
+        "No certification authority issues certificates for the names, another one than was meant may, or what was "
+        "meant is ignored."
+    ),
     procedure=(
         "The zone's CAA records, as far as they are known, are looked at: flags but the critical one are 0, values of"
         " issue and issuewild are a domain name or nothing with parameters, those of iodef mailto:, http: or https:"
@@ -56,7 +59,7 @@ def check(subject: AuthoritativeSubject) -> Outcome:
 def _trouble(record: CAA) -> str:
     tag, name = record.tag.lower(), record.tag.decode("ascii", "replace")
     if record.flags & ~CRITICAL:
-        return f"flags {record.flags}, of which some are not defined"
+        return f"flags {record.flags}, of which some are not defined, and are to be 0"
     if record.flags & CRITICAL and tag not in KNOWN:
         return f"the tag {name}, which is not known, as critical: nobody may issue"
     if tag in ISSUERS and not ISSUER.fullmatch(record.value):

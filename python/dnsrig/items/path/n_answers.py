@@ -57,7 +57,7 @@ ITEM = Item(
     requirement="Responses come through the path as the server sent them.",
     references=("RFC 5625 section 3", "JPRS-2010 case 6"),
     severity=Severity.CRITICAL,
-    consequence="Clients are led to other addresses, and validation fails.",
+    consequence="Clients are led to other addresses, get no answer, or cannot validate what they get.",
     procedure=(
         "Addresses, aliases, denials, errors, records of other types, ANY, RRSIG and an unknown one among them, are "
         "asked for without EDNS, with it, and with DO, then a zone's DNSKEY RRset, names of a zone that is not signed, "

@@ -37,7 +37,7 @@ ITEM = Item(
     requirement="Queries come to the server as they were sent, with DO, flags and EDNS options.",
     references=("RFC 5625 section 4.4.2", "RFC 6891 section 6.1.2", "JPRS-2010 case 6"),
     severity=Severity.ERROR,
-    consequence="Resolvers behind the path get no signatures, or not what options are for.",
+    consequence="Resolvers behind the path get no signatures, not what options are for, or no answer.",
     procedure=(
         "Queries with DO, AD, CD and EDNS options in use and unknown, of EDNS version 1, of more than 512 octets, "
         "with the header's reserved bit, without RD, of other opcodes, and for names in mixed case, with underscores, "

@@ -11,7 +11,7 @@ ITEM = Item(
     group="Protection",
     requirement="The source ports of the proxy's queries cannot be guessed.",
     references=("RFC 5625 section 6.1", "RFC 5452 section 9.2"),
-    severity=Severity.ERROR,
+    severity=Severity.CRITICAL,
     consequence=(
         "Forged responses can be put into the proxy's cache, and before its clients, by who cannot see its queries."
     ),

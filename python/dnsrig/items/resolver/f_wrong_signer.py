@@ -11,7 +11,7 @@ ITEM = Item(
     group="Validation: signatures and keys",
     requirement="The resolver does not accept signatures whose signer is not the zone.",
     references=("RFC 4035 section 5.3.1",),
-    severity=Severity.ERROR,
+    severity=Severity.CRITICAL,
     consequence="The holder of another zone's keys can sign for this one.",
     procedure=PROCEDURE_BOGUS
     + "A signature that names the parent zone, a name below the zone, or another zone, whose key made it: SERVFAIL.",

@@ -48,6 +48,7 @@ CROSSED = tuple(
 )
 """Algorithms that are in use, with the digest types that are not the usual one; zones of algorithm 13 have all."""
 SUPPORT: Mapping[str, tuple[int, int]] = {
+    f"www.algorithm-{int(Algorithm.RSAMD5)}.nsec.": (int(Algorithm.RSAMD5), 2),
     **{f"www.algorithm-{number}.nsec.": (int(number), 2) for number, _ in ALGORITHMS},
     **{f"www.digest-{digest}.nsec.": (int(Algorithm.ECDSAP256SHA256), digest) for digest in DIGESTS},
     **{f"www.algorithm-{number}-digest-{digest}.nsec.": (int(number), digest) for number, digest in CROSSED},

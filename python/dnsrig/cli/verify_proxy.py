@@ -69,6 +69,8 @@ def proxy(
 ) -> int:
     """Check DNS proxies, such as those of home routers: the rig's by their names, others by address or host name.
 
+    An address may have its port behind it: 192.168.1.1#5353, fe80::1%eth0#5353.
+
     A proxy that the rig starts stands in network namespaces (which take root, or user namespaces) between a client and
     the rig's upstream, a server that answers each name as the name says. What comes out of the proxy is compared with
     what went in. Tell a device of yours to forward to the rig, at --upstream, and not to validate itself; without that

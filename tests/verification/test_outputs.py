@@ -2,12 +2,14 @@
 
 import io
 import json
+import re
 import sys
 from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from importlib import resources
 from itertools import pairwise
+from pathlib import Path
 from types import MappingProxyType
 from xml.etree import ElementTree as ET
 
@@ -596,3 +598,13 @@ def test_a_narrow_terminal_has_verdicts_whole():
     console.print(_side_by_side(comparison, comparison.rows, 100))
     shown = console.export_text()
     assert shown.count("pass by TCP") == 6 and "requirement" not in shown
+
+
+def test_the_sample_on_the_front_page_has_as_many_items_as_there_are():
+    text = (Path(__file__).parents[2] / "README.md").read_text()
+    usual = sum(not known.item.is_slow for known in items("proxy"))
+    assert f"the {usual} items left out." in text
+    differ, alike = re.search(r"^targets differ \((\d+)\)$.*^targets are alike \((\d+)\)$", text, re.M | re.S).groups()
+    assert int(differ) + int(alike) == usual
+    for line in re.findall(r"^proxy dns.*; [0-9.]+ s$", text, re.M):
+        assert sum(map(int, re.findall(r"(\d+) (?:fail|pass)", line))) == usual, line

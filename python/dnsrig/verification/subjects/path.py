@@ -93,7 +93,8 @@ class PathSubject:
         way, query = self.way(family), plain_query()
         again = ask_again(way.asker, None, query)
         version = VERSIONS[family]
-        said = f"None of {again.controls} simple queries by UDP over {version} is answered through the path."
+        how = "without the path" if way.asker is way.direct else "through the path"
+        said = f"None of {again.controls} simple queries by UDP over {version} is answered {how}."
         return "" if again.controls_heard else said, bool(self.seen(way, query))
 
     def seen(self, way: Way, query: Query) -> list[Forwarded]:

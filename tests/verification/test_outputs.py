@@ -90,6 +90,16 @@ def test_json_is_as_its_schema_says():
     assert [item["verdict"] for item in found["items"]] == ["fail", "pass", "not_applicable", "inconclusive"]
 
 
+def test_what_to_know_of_a_target_stands_in_each_report(capsys):
+    told = replace(some(), remark="It is <asked> from here.")
+    found = verification_as_json(told)
+    fits(found)
+    assert found["remark"] == told.remark and verification_as_json(some())["remark"] is None
+    assert "It is &lt;asked&gt; from here." in page([told], [])
+    print_verification(told)
+    assert told.remark in capsys.readouterr().out.splitlines()
+
+
 def test_junit_can_be_read_whatever_servers_say():
     text = junit_xml([some()], Severity.NOTICE)
     suite = ET.fromstring(text)[0]

@@ -53,7 +53,10 @@ def narrow_route(network: PathNetwork) -> None:
 
 @pytest.mark.parametrize(
     ("prepare", "ending"),
-    [(lambda _: None, " by 192.168.53.1, its default route: does that lead through the path?"), (narrow_route, ".")],
+    [
+        (lambda _: None, " by the gateway 192.168.53.1, its default route: does that lead through the path?"),
+        (narrow_route, "."),
+    ],
     ids=["default", "of its own"],
 )
 def test_by_which_way_the_client_asks_is_told(
@@ -62,7 +65,8 @@ def test_by_which_way_the_client_asks_is_told(
     prepare(network)
     assert run_command_line(command(network)) == 0
     out, err = capsys.readouterr()
-    assert json.loads(out)["items"][0]["verdict"] == "pass"
+    found = json.loads(out)
+    assert found["items"][0]["verdict"] == "pass" and f"dnsrig: {found['remark']}" == err.splitlines()[0]
     said = f"dnsrig: 198.18.53.1 is asked from 192.168.53.2 of {network.client.path}, over inner"
     assert err.startswith(said) and err.splitlines()[0].endswith(ending), err
 
@@ -152,7 +156,7 @@ def test_a_proxy_that_seems_to_validate_is_told(
         subject = ProxySubject(Asker(proxy.endpoint), upstream)
         said = failing_names(subject)
         results = run_items(chosen("proxy", ["P-2", "P-3", "P-4", "P-large", "P-large-tcp", "P-512"]), subject)
-    assert said.startswith(f"it answers the rig's {which} by SERVFAIL") and "Does it validate?" in said
+    assert said.startswith(f"The proxy answers the rig's {which} by SERVFAIL") and "Does it validate?" in said
     assert ("to queries with CD the answer comes" in said) == by_cd
     found = {result.item.id: result.outcome for result in results}
     assert found.pop("P-512").reason.startswith("The response is SERVFAIL, whose size tells nothing")

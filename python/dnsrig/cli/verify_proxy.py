@@ -135,6 +135,7 @@ def _verify(target: str, device: Device, wishes: Wishes, keep: Keep) -> None:
         with scratch_folder() as folder, proxy_target(target, device, folder, udp_limit) as found:
             if found.remark:
                 say(f"dnsrig: {target}: {found.remark}")
+                trial.remark = found.remark
             if wishes.direct and udp_limit is None:
                 trial.left_out_s = verify_direct("proxy", target, found.without(), wishes, keep)
             trial.run(found, items, wishes.limit_of(found.limit_s))

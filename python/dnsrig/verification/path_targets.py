@@ -73,7 +73,7 @@ class PathTarget:
     """When the rig's servers were late; see `Target`."""
     zones: tuple[str, ...] = ()
     """None: a path has no zones."""
-    way: str = ""
+    remark: str = ""
     """By which way the client asks on a path of the user's, as a sentence: whether it is the path, only they know."""
 
     @property
@@ -158,7 +158,7 @@ def _users_path(address: str, server_namespace: str, ends: Ends) -> Iterator[Pat
         nowhere = [] if ends.nowhere is None else [Asker(Endpoint(ends.nowhere, PORT), here)]
         direct = [replace(one, make_socket=beyond) for one in nowhere]
         subject = PathSubject({_family(address): way}, nowhere, nowhere_direct=direct)
-        yield PathTarget(None, subject, lateness=lateness, way=said)
+        yield PathTarget(None, subject, lateness=lateness, remark=said)
 
 
 def _advice(error: OSError, namespace: str) -> str:
@@ -221,7 +221,7 @@ def _say_way(address: str, here: SocketMaker, namespace: str | None) -> str:
     route = route_to(address, namespace)
     if route is None:
         return f"{address} is asked from {source} of {client}; that this is through the path, see by `ip route get`."
-    by = f" by {route.gateway}" if route.gateway else ""
+    by = f" by the gateway {route.gateway}" if route.gateway else ""
     said = f"{address} is asked from {source} of {client}, over {route.device}{by}"
     return f"{said}, its default route: does that lead through the path?" if route.is_default else f"{said}."
 

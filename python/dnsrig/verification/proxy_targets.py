@@ -206,7 +206,7 @@ def failing_names(subject: ProxySubject) -> str:
     query = Query(name=names.fresh(names.PLAIN, names.UNSIGNED), rtype=RdataType.A, rd=True)
     which = "names, signed or not," if _is_failed(subject.ask(query)) else "signed names"
     unchecked = subject.ask(replace(query, name=names.fresh(names.PLAIN), cd=True, do=True))
-    said = f"it answers the rig's {which} by SERVFAIL, and the upstream did not"
+    said = f"The proxy answers the rig's {which} by SERVFAIL, and the upstream did not"
     if unchecked.client.rcode == dns.rcode.NOERROR:
         said += "; to queries with CD the answer comes"
     advice = "no trust anchor leads to the rig's keys, so items fail for that"

@@ -145,7 +145,7 @@ WORDS = {
     "path-strips-proofs": "is missing in the authority section",
     "path-strips-signatures-of-keys": "is missing in the answer section",
     "path-strips-opt-of-unsigned": "OPT is removed",
-    "path-lowers-ttl": "the TTL of ",
+    "path-lowers-ttl": "in the answer section is 60 s, not 300 s",
     "path-lower-cases-responses": "letters of names are upper or lower case that were not",
 }
 """How N-answers says what a path changes in responses, by fault."""

@@ -3,6 +3,7 @@
 import dns.message
 import dns.name
 import dns.opcode
+from dns.rdatatype import RdataType
 
 from dnsrig.verification.transparency import (
     HEADER_FLAGS,
@@ -74,9 +75,10 @@ def _option_differences(went_in: dns.message.Message, came_out: dns.message.Mess
 def _ttl_differences(went_in: dns.message.Message, came_out: dns.message.Message) -> list[str]:
     found = []
     for section in SECTIONS:
-        lives = {(rrset.name, rrset.rdtype, rrset.covers): rrset.ttl for rrset in getattr(went_in, section)}
+        sent = {(rrset.name, rrset.rdtype, rrset.covers): rrset.ttl for rrset in getattr(went_in, section)}
         for rrset in getattr(came_out, section):
-            ttl_s = lives.get((rrset.name, rrset.rdtype, rrset.covers), rrset.ttl)
+            ttl_s = sent.get((rrset.name, rrset.rdtype, rrset.covers), rrset.ttl)
             if rrset.ttl != ttl_s:
-                found.append(f"the TTL of {rrset.name} {rrset.rdtype.name} becomes {rrset.ttl} s instead of {ttl_s}")
+                title = f"{rrset.name} {RdataType.to_text(rrset.rdtype)}"
+                found.append(f"the TTL of {title} in the {section} section is {rrset.ttl} s, not {ttl_s} s")
     return found

@@ -28,7 +28,7 @@ FILLED = {
     "label_63": "x" * 63,
     "secret": "x" * 43 + "=",
 }
-VALUE_FOLLOWS = {"-p", "-c", "-y"}
+VALUE_FOLLOWS = {"-b", "-p", "-c", "-y"}
 AT_ONCE = 3
 SOME = sorted({command for known in all_items() for command in known.item.dig})
 """Every command of the catalogue, once."""

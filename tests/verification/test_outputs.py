@@ -2,12 +2,14 @@
 
 import io
 import json
+import re
 import sys
 from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from importlib import resources
 from itertools import pairwise
+from pathlib import Path
 from types import MappingProxyType
 from xml.etree import ElementTree as ET
 
@@ -86,6 +88,16 @@ def test_json_is_as_its_schema_says():
     fits(found)
     assert found["summary"] == {"pass": 1, "pass_by_tcp": 0, "fail": 1, "not_applicable": 1, "inconclusive": 1}
     assert [item["verdict"] for item in found["items"]] == ["fail", "pass", "not_applicable", "inconclusive"]
+
+
+def test_what_to_know_of_a_target_stands_in_each_report(capsys):
+    told = replace(some(), remark="It is <asked> from here.")
+    found = verification_as_json(told)
+    fits(found)
+    assert found["remark"] == told.remark and verification_as_json(some())["remark"] is None
+    assert "It is &lt;asked&gt; from here." in page([told], [])
+    print_verification(told)
+    assert told.remark in capsys.readouterr().out.splitlines()
 
 
 def test_junit_can_be_read_whatever_servers_say():
@@ -596,3 +608,13 @@ def test_a_narrow_terminal_has_verdicts_whole():
     console.print(_side_by_side(comparison, comparison.rows, 100))
     shown = console.export_text()
     assert shown.count("pass by TCP") == 6 and "requirement" not in shown
+
+
+def test_the_sample_on_the_front_page_has_as_many_items_as_there_are():
+    text = (Path(__file__).parents[2] / "README.md").read_text()
+    usual = sum(not known.item.is_slow for known in items("proxy"))
+    assert f"the {usual} items left out." in text
+    differ, alike = re.search(r"^targets differ \((\d+)\)$.*^targets are alike \((\d+)\)$", text, re.M | re.S).groups()
+    assert int(differ) + int(alike) == usual
+    for line in re.findall(r"^proxy dns.*; [0-9.]+ s$", text, re.M):
+        assert sum(map(int, re.findall(r"(\d+) (?:fail|pass)", line))) == usual, line

@@ -11,12 +11,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import dns.flags
+import dns.message
 import pytest
 from dnsrig.hosts.network import users
 from dnsrig.hosts.network.rules import FEW_SOURCE_PORTS, REDIRECT_DNS, REDIRECT_DNS_IPV6, Rule, ruleset
 from dnsrig.hosts.network.topologies import PathNetwork, path_network
 from dnsrig.items.catalogue import chosen, items
-from dnsrig.items.path import n_answers, n_port, n_same_port
+from dnsrig.items.path import n85_edns, n_answers, n_port, n_queries, n_same_port, n_sizes_4
+from dnsrig.items.path._changes import changes
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.faults.catalogue import fault_named
@@ -37,6 +39,7 @@ UDP_WAITS_S = (0.4, 0.6, 0.8)
 TCP_WAIT_S = 2.0
 LOSS_PERCENT = 8
 KNOWN = {known.item.id for known in items("path")}
+NO_RESPONSES = Rule("arriving", "udp sport 53 drop")
 
 
 @pytest.fixture(scope="module")
@@ -143,16 +146,51 @@ WORDS = {
     "path-strips-signatures-of-keys": "is missing in the answer section",
     "path-strips-opt-of-unsigned": "OPT is removed",
     "path-lowers-ttl": "in the answer section is 60 s, not 300 s",
+    "path-lower-cases-responses": "letters of names are upper or lower case that were not",
 }
 """How N-answers says what a path changes in responses, by fault."""
+WORDS_OF_QUERIES = {
+    "path-clears-do": "DO is cleared",
+    "path-strips-options": "the EDNS option 65001 is removed",
+    "path-lower-cases-queries": "letters of names are upper or lower case that were not",
+    "path-sets-rd": "RD is set",
+}
+"""How N-queries says what it changes in queries."""
 
 
-@pytest.mark.parametrize("name", WORDS)
-def test_what_is_changed_in_a_response_is_told(network: PathNetwork, subject: PathSubject, name: str) -> None:
+@pytest.mark.parametrize("name", [*WORDS, *WORDS_OF_QUERIES])
+def test_what_is_changed_is_told(network: PathNetwork, subject: PathSubject, name: str) -> None:
     fault = next(fault for fault in PATH_FAULTS if fault.name == name)
+    check, words = (n_answers.check, WORDS[name]) if name in WORDS else (n_queries.check, WORDS_OF_QUERIES[name])
     with faulty(network, fault):
-        outcome = n_answers.check(PathSubject(subject.ways, subject.nowhere))
-    assert outcome.verdict is Verdict.FAIL and WORDS[name] in outcome.reason, outcome
+        outcome = check(PathSubject(subject.ways, subject.nowhere))
+    assert outcome.verdict is Verdict.FAIL and words in outcome.reason, outcome
+
+
+def test_where_only_the_form_is_changed_that_is_told() -> None:
+    message = dns.message.make_query("x.example.", "A")
+    assert changes(message, message).startswith("its form, not what it says")
+
+
+def test_the_largest_size_that_passes_is_told(network: PathNetwork, subject: PathSubject) -> None:
+    ipv4 = PathSubject({"ipv4": subject.way("ipv4")})
+    assert "up to 1452 octets" in n_sizes_4.check(ipv4).reason
+    fault = next(fault for fault in PATH_FAULTS if fault.name == "path-drops-over-512")
+    with faulty(network, fault):
+        outcome = n_sizes_4.check(ipv4)
+    assert outcome.verdict is Verdict.FAIL
+    assert outcome.reason.startswith("Responses of up to 512 octets come by UDP. With 800, the next size "), outcome
+    with ruled(network, NO_RESPONSES):
+        outcome = n_sizes_4.check(ipv4)
+    assert outcome.reason.startswith("With 512, the smallest size that was tried: no response "), outcome
+    assert "The query reaches the server; sent without the path, it is answered." in outcome.reason
+
+
+def test_queries_of_the_same_name_by_udp_are_not_those_by_tcp(network: PathNetwork, subject: PathSubject) -> None:
+    fault = next(fault for fault in PATH_FAULTS if fault.name == "path-blocks-tcp")
+    with faulty(network, fault):
+        outcome = n85_edns.check(PathSubject(subject.ways, subject.nowhere))
+    assert " by TCP " in outcome.reason and "The query does not reach the server; " in outcome.reason, outcome
 
 
 def test_lost_packets_accuse_nobody(network: PathNetwork, subject: PathSubject) -> None:
@@ -174,7 +212,6 @@ def test_where_nothing_comes_through_no_crowd_is_sent(network: PathNetwork, subj
     assert {str(result.outcome.verdict) for result in results if result.item.id in crowds} == {"inconclusive"}
 
 
-NO_RESPONSES = Rule("arriving", "udp sport 53 drop")
 NO_IPV4 = Rule("arriving", "meta nfproto ipv4 udp dport 53 drop")
 
 

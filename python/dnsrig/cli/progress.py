@@ -15,6 +15,8 @@ class WorkProgress:
 
     def __init__(self, what: str, total: int | None, unit: Literal["octets", "names"]) -> None:
         self._next_line_s = time.monotonic() + SECONDS_BETWEEN_LINES
+        self._has_shown_line = False
+        self._unshown_line = ""
         self._bar = _Bar(what, total, unit) if sys.stderr.isatty() else None
 
     def __enter__(self) -> Self:
@@ -27,6 +29,9 @@ class WorkProgress:
     ) -> None:
         if self._bar:
             self._bar.stop()
+        elif error is None and self._has_shown_line and self._unshown_line:
+            # Else the last line would look like that of work which was given up.
+            click.echo(self._unshown_line, err=True)
 
     def show(self, done: int, line: str) -> None:
         """Show that `done` of the total is done; `line` says it where there is no bar."""
@@ -34,7 +39,10 @@ class WorkProgress:
             self._bar.update(done)
         elif time.monotonic() >= self._next_line_s:
             self._next_line_s = time.monotonic() + SECONDS_BETWEEN_LINES
+            self._has_shown_line, self._unshown_line = True, ""
             click.echo(line, err=True)
+        else:
+            self._unshown_line = line
 
 
 class _Bar:

@@ -55,13 +55,15 @@ def path(
     The same server, of the rig, is asked through the path and without it. A TARGET is `router` or `bridge`, which this
     machine's kernel is in network namespaces (which take root, or user namespaces), with the rules of --rules; or, for
     a router or firewall of yours, the address of the rig's server beyond it. The network card with that address is put
-    into a network namespace, so that packets do not stay within this machine; the rig answers there.
+    into a network namespace, so that packets do not stay within this machine; the rig answers there, on port 53. Its lo
+    is to be up, and this machine's route to the address to lead through the path.
 
     \b
     Examples:
       dnsrig verify path router --rules firewall.nft      try nftables rules (devices: inner, outer)
       dnsrig verify path router --mtu 1280 --direct       with the router and without it, side by side
       ip netns add beyond; ip link set eth1 netns beyond  a device between eth0 and eth1 of this machine
+      ip -n beyond link set lo up                         and give eth1 there its address and routes
       dnsrig verify path 198.18.53.1 --server-namespace beyond --nowhere 198.18.53.99
     """
     wishes = wishes_of("path", options)
@@ -89,6 +91,10 @@ def path(
 def _verify(target: str, own: OwnPath, ends: Ends, wishes: Wishes, keep: Keep) -> None:
     trial = Trial("path", target, keep)
     with path_target(target, own, ends) as found:
+        if found.remark:
+            # Told before any query leaves: it may be the wrong way.
+            say(f"dnsrig: {found.remark}")
+            trial.remark = found.remark
         if wishes.direct:
             trial.left_out_s = verify_direct("path", target, found.without(), wishes, keep)
         trial.run(found, wishes.items(), wishes.limit_of(found.limit_s))

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from dnsrig.cli.streams import say
 from dnsrig.cli.verify_beside import Beside, Tell
 from dnsrig.cli.verify_options import (
     Wishes,
@@ -67,6 +68,8 @@ def proxy(
     **options: Any,  # noqa: ANN401 (click passes what the shared options name)
 ) -> int:
     """Check DNS proxies, such as those of home routers: the rig's by their names, others by address or host name.
+
+    An address may have its port behind it: 192.168.1.1#5353, fe80::1%eth0#5353.
 
     A proxy that the rig starts stands in network namespaces (which take root, or user namespaces) between a client and
     the rig's upstream, a server that answers each name as the name says. What comes out of the proxy is compared with
@@ -130,6 +133,9 @@ def _verify(target: str, device: Device, wishes: Wishes, keep: Keep) -> None:
     def verify(items: Sequence[KnownItem], udp_limit: int | None = None) -> None:
         trial = Trial("proxy", titled(target, udp_limit), keep)
         with scratch_folder() as folder, proxy_target(target, device, folder, udp_limit) as found:
+            if found.remark:
+                say(f"dnsrig: {target}: {found.remark}")
+                trial.remark = found.remark
             if wishes.direct and udp_limit is None:
                 trial.left_out_s = verify_direct("proxy", target, found.without(), wishes, keep)
             trial.run(found, items, wishes.limit_of(found.limit_s))

@@ -79,6 +79,8 @@ def resolver(
 ) -> int:
     """Check resolvers: those of the rig by their names, others by address or host name.
 
+    An address may have its port behind it: 192.0.2.53#5300, 2001:db8::53#5300.
+
     A resolver that the rig starts runs in a network namespace (which takes root, or user namespaces) and resolves from
     the rig's private tree of signed zones, good and broken ones. Another one is pointed at the tree by you: see `dnsrig
     verify serve-tree`. Where it resolves from another tree, the Internet's or one of your own, name the tree's trust

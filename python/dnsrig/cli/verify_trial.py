@@ -33,6 +33,8 @@ class Trial:
         self._began_s = time.monotonic()
         self.left_out_s = 0.0
         """How long something else took meanwhile, in seconds."""
+        self.remark = ""
+        """What the reader should know of how the target is set up; it stands in the report too."""
 
     def run(
         self,
@@ -70,7 +72,7 @@ class Trial:
         found = verification_of(
             self._role, self._name, target, items, by_subject, began=self._began, elapsed_s=elapsed_s
         )
-        return replace(found, command=typed_command())
+        return replace(found, command=typed_command(), remark=self.remark)
 
     def nothing(self, why: str) -> Verification:
         """Give what is said of a target that no item could be run against."""

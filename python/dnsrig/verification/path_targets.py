@@ -1,5 +1,6 @@
 """What a TARGET of `dnsrig verify path` means: a router or bridge of the rig, or a server's address beyond a path."""
 
+import errno
 import ipaddress
 import platform
 import socket
@@ -12,8 +13,10 @@ from typing import Literal
 from dnsrig.errors import EnvironmentLacksError, InputError
 from dnsrig.given_files import read_given_text
 from dnsrig.hosts.namespace import ProgramFailedError
-from dnsrig.hosts.network.existing import sockets_in
+from dnsrig.hosts.network.existing import ip_command, is_loopback_up, sockets_in
+from dnsrig.hosts.network.routes import route_to, source_towards
 from dnsrig.hosts.network.topologies import PathNetwork, path_network
+from dnsrig.verification.addresses import has_address
 from dnsrig.verification.asker import Asker, SocketMaker
 from dnsrig.verification.deviations import KnownFailures
 from dnsrig.verification.exchange import Endpoint
@@ -21,6 +24,7 @@ from dnsrig.verification.habits import Habits
 from dnsrig.verification.lateness import Lateness
 from dnsrig.verification.runner import Check, trust
 from dnsrig.verification.subjects.path import Family, PathSubject, Way
+from dnsrig.verification.upstream.questions import plain_query
 from dnsrig.verification.upstream.server import Upstream
 
 PORT = 53
@@ -72,6 +76,8 @@ class PathTarget:
     """See that what the rig started has not ended by itself; see `Target`."""
     zones: tuple[str, ...] = ()
     """None: a path has no zones."""
+    remark: str = ""
+    """By which way the client asks on a path of the user's, as a sentence: whether it is the path, only they know."""
 
     @property
     def subjects(self) -> Sequence[PathSubject]:
@@ -94,7 +100,8 @@ def path_target(target: str, own: OwnPath, ends: Ends) -> Iterator[PathTarget]:
 
     Raises:
         InputError: `target` is neither; a namespace or a file with rules that is not there, rules that are none.
-        EnvironmentLacksError: namespaces cannot be made or entered, or the address of the server cannot be taken.
+        EnvironmentLacksError: namespaces cannot be made or entered, the address of the server cannot be taken, or it is
+            not reached without the path, or by no route from the client.
 
     """
     if target in OWN_PATHS:
@@ -104,6 +111,9 @@ def path_target(target: str, own: OwnPath, ends: Ends) -> Iterator[PathTarget]:
     try:
         address = str(ipaddress.ip_address(target))
     except ValueError:
+        if has_address(target):
+            advice = f"name the address without a port: the rig's server there has port {PORT}"
+            raise InputError(f"'{target}': {advice}") from None
         known = " or ".join(OWN_PATHS)
         raise InputError(f"'{target}' is neither {known} nor the address of the server beyond the path") from None
     if ends.server is None:
@@ -140,14 +150,83 @@ def _users_path(address: str, server_namespace: str, ends: Ends) -> Iterator[Pat
     with ExitStack() as stack:
         beyond = stack.enter_context(sockets_in(server_namespace))
         here = socket.socket if ends.client is None else stack.enter_context(sockets_in(ends.client))
+        _check_loopback(address, server_namespace, beyond)
+        said = _say_way(address, here, ends.client)
         try:
             way = stack.enter_context(_way(address, here, beyond, lateness))
         except OSError as error:
             reason = f"{address}: port {PORT} cannot be taken in {server_namespace}: {error.strerror}"
-            raise EnvironmentLacksError(f"{reason}; is it an address of that namespace?") from error
+            raise EnvironmentLacksError(f"{reason}; {_advice(error, server_namespace)}") from error
+        _check_server(way, server_namespace)
         nowhere = [] if ends.nowhere is None else [Asker(Endpoint(ends.nowhere, PORT), here)]
         direct = [replace(one, make_socket=beyond) for one in nowhere]
-        yield PathTarget(None, PathSubject({_family(address): way}, nowhere, nowhere_direct=direct), lateness=lateness)
+        subject = PathSubject({_family(address): way}, nowhere, nowhere_direct=direct)
+        yield PathTarget(None, subject, lateness=lateness, remark=said)
+
+
+def _advice(error: OSError, namespace: str) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return "something else listens there: end it"
+    if error.errno == errno.EACCES:
+        return "run dnsrig as root"
+    return f"is it an address of that namespace? See `{ip_command(namespace, 'address')}`"
+
+
+def _check_loopback(address: str, namespace: str, beyond: SocketMaker) -> None:
+    """See that lo is up, by which the server's own address is asked without the path.
+
+    Raises:
+        EnvironmentLacksError: it is down.
+
+    """
+    try:
+        is_up = is_loopback_up(beyond)
+    except OSError:
+        # Whether the server is reached is tried all the same.
+        return
+    if not is_up:
+        command = ip_command(namespace, "link", "set", "lo", "up")
+        reason = f"{address}: without the path it is asked over lo of {namespace}, which is down"
+        raise EnvironmentLacksError(f"{reason}: `{command}`")
+
+
+def _check_server(way: Way, namespace: str) -> None:
+    """See that the server is reached without the path: else all that fails would be left open.
+
+    Raises:
+        EnvironmentLacksError: it is not, by UDP or by TCP.
+
+    """
+    query = plain_query()
+    for exchange in (way.direct.udp(query), way.direct.tcp(query)):
+        if trouble := exchange.trouble:
+            reason = f"{way.server.address}: in {namespace} itself, without the path, there is {trouble}"
+            raise EnvironmentLacksError(f"{reason}; do rules of that namespace drop what goes over its lo?")
+
+
+def _say_way(address: str, here: SocketMaker, namespace: str | None) -> str:
+    """Say by which way the client asks.
+
+    Raises:
+        EnvironmentLacksError: there is no way, or none that leaves the client.
+
+    """
+    client = "this machine" if namespace is None else namespace
+    source = source_towards(address, here)
+    if source is None:
+        command = ip_command(namespace, "route", "add", address, "via", "ROUTER")
+        raise EnvironmentLacksError(
+            f"{address}: {client} has no route to it; let it go by the path, such as `{command}`"
+        )
+    if source == address:
+        reason = f"{address}: it is an address of {client} too, which packets to it do not leave"
+        raise EnvironmentLacksError(f"{reason}; let it be one of --server-namespace alone")
+    route = route_to(address, namespace)
+    if route is None:
+        return f"{address} is asked from {source} of {client}; that this is through the path, see by `ip route get`."
+    by = f" by the gateway {route.gateway}" if route.gateway else ""
+    said = f"{address} is asked from {source} of {client}, over {route.device}{by}"
+    return f"{said}, its default route: does that lead through the path?" if route.is_default else f"{said}."
 
 
 @contextmanager

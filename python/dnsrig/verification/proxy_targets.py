@@ -1,14 +1,16 @@
 """What a TARGET of `dnsrig verify proxy` means: a proxy that the rig starts, or a device at an address."""
 
-import json
-import socket
-import subprocess
+import errno
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import dns.rcode
+from dns.rdatatype import RdataType
+
 from dnsrig.errors import EnvironmentLacksError, SubjectFailedError
+from dnsrig.hosts.network.routes import route_to, source_towards
 from dnsrig.hosts.network.topologies import INNER, OUTER, path_network
 from dnsrig.servers.resolvers.registry import OTHER_NAMES, resolver_driver, resolver_drivers
 from dnsrig.servers.resolvers.settings import Forwarder, ResolverSettings
@@ -17,17 +19,17 @@ from dnsrig.verification.asker import Asker
 from dnsrig.verification.deviations import KnownFailures, known_deviations
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.lateness import Lateness
+from dnsrig.verification.queries import Query
 from dnsrig.verification.reach import limit_of
 from dnsrig.verification.runner import Check, trust
 from dnsrig.verification.said_version import SaidVersion, said_version
-from dnsrig.verification.subjects.proxy import NO_OUTER, ProxySubject
+from dnsrig.verification.subjects.proxy import NO_OUTER, ProxySubject, Through
+from dnsrig.verification.upstream import names
 from dnsrig.verification.upstream.server import Upstream
 
 PORT = 53
 OUTER_WAITS_S = (0.5, 0.5)
 """How long each try at the outer address waits: there, silence is right."""
-IP_WAIT_S = 10.0
-"""How long the program ip may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,8 @@ class ProxyTarget:
     """See that what the rig started has not ended by itself; see `Target`."""
     zones: tuple[str, ...] = ()
     """None: it has no zones of its own."""
+    remark: str = ""
+    """What the user should know of how it is set up, as a sentence."""
 
     @property
     def subjects(self) -> Sequence[ProxySubject]:
@@ -136,7 +140,7 @@ def _why_no_wan(inner: Endpoint, outer: str | None) -> str:
     """Say why the outer address cannot be asked from the outer side; "" where it can."""
     if outer is None:
         return NO_OUTER
-    from_inner, from_outer = _source_towards(inner.address), _source_towards(outer)
+    from_inner, from_outer = source_towards(inner.address), source_towards(outer)
     if from_outer is None:
         return f"The outer address {outer} cannot be reached from this machine."
     advice = "run dnsrig where it has an address on the outer link"
@@ -157,23 +161,8 @@ def _link_towards(address: str) -> str:
     unscoped, _, zone = address.partition("%")
     if zone:
         return zone
-    command = ["ip", "-j", "route", "get", unscoped]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=IP_WAIT_S, check=True)
-        return str(json.loads(done.stdout)[0]["dev"])
-    except (OSError, subprocess.SubprocessError, ValueError, LookupError):
-        return ""
-
-
-def _source_towards(address: str) -> str | None:
-    """Give the address of this machine that packets to another have; None if there is no route. Nothing is sent."""
-    family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    try:
-        with socket.socket(family, socket.SOCK_DGRAM) as channel:
-            channel.connect((address, PORT))
-            return str(channel.getsockname()[0])
-    except OSError:
-        return None
+    route = route_to(unscoped)
+    return "" if route is None else route.device
 
 
 @contextmanager
@@ -183,9 +172,22 @@ def _upstream(endpoint: Endpoint) -> Iterator[Upstream]:
             upstream = stack.enter_context(Upstream(endpoint.address, endpoint.port))
         except OSError as error:
             reason = f"--upstream {endpoint.address}: port {endpoint.port} cannot be taken: {error.strerror}"
-            advice = "name an address of this machine, and run dnsrig as root for a port below 1024"
-            raise EnvironmentLacksError(f"{reason}; {advice}") from error
+            raise EnvironmentLacksError(f"{reason}; {_port_advice(error)}") from error
         yield upstream
+
+
+def _port_advice(error: OSError) -> str:
+    match error.errno:
+        case errno.EADDRINUSE:
+            return (
+                "something else listens there: end it, or take another port by --upstream-port, which the proxy is told"
+            )
+        case errno.EACCES:
+            return (
+                "run dnsrig as root for a port below 1024, or take another by --upstream-port, which the proxy is told"
+            )
+        case _:
+            return "name an address of this machine"
 
 
 def _answering(target: str, subject: ProxySubject, version: SaidVersion | None) -> ProxyTarget:
@@ -195,9 +197,30 @@ def _answering(target: str, subject: ProxySubject, version: SaidVersion | None) 
         raise SubjectFailedError(f"{error}{_upstreams_side(subject.upstream)}") from error
     lateness = Lateness() if subject.upstream is None else subject.upstream.lateness
     said = version or said_version(subject.asker, "proxy")
+    remark = failing_names(subject)
     if said is None:
-        return ProxyTarget(None, subject, limit_s=limit_s, lateness=lateness)
-    return ProxyTarget(said.title, subject, said.known, limit_s, lateness)
+        return ProxyTarget(None, subject, limit_s=limit_s, lateness=lateness, remark=remark)
+    return ProxyTarget(said.title, subject, said.known, limit_s, lateness, remark=remark)
+
+
+def failing_names(subject: ProxySubject) -> str:
+    """Say that the proxy makes SERVFAIL of what the upstream answers, as one does that validates; "" if it does not."""
+    if subject.upstream is None or not any(map(_is_failed, (subject.plain, subject.with_do))):
+        return ""
+    query = Query(name=names.fresh(names.PLAIN, names.UNSIGNED), rtype=RdataType.A, rd=True)
+    which = "names, signed or not," if _is_failed(subject.ask(query)) else "signed names"
+    unchecked = subject.ask(replace(query, name=names.fresh(names.PLAIN), cd=True, do=True))
+    said = f"The proxy answers the rig's {which} by SERVFAIL, and the upstream did not"
+    if unchecked.client.rcode == dns.rcode.NOERROR:
+        said += "; to queries with CD the answer comes"
+    advice = "no trust anchor leads to the rig's keys, so items fail for that"
+    return f"{said}. Does it validate? Turn that off: {advice}."
+
+
+def _is_failed(through: Through) -> bool:
+    """Say whether the client got SERVFAIL, and the upstream answered without."""
+    sent = [one.answer.rcode() for one in through.forwarded]
+    return through.client.rcode == dns.rcode.SERVFAIL and dns.rcode.NOERROR in sent
 
 
 def _upstreams_side(upstream: Upstream | None) -> str:

@@ -47,6 +47,8 @@ class Verification:
     """The command line as typed, without secrets; empty where it was none for this target alone."""
     incomplete: str = field(default="", kw_only=True)
     """Why not all items were run to their end, as a clause; "" where they were."""
+    remark: str = field(default="", kw_only=True)
+    """What the reader should know of how the target is set up, as a sentence."""
     raised: "Verification | None" = field(default=None, kw_only=True)
     """The items about size with a raised limit of octets by UDP, where they were tried beside the others."""
 

@@ -1,6 +1,7 @@
 """What items about size share: responses of certain sizes by UDP."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 
 import dns.name
@@ -43,12 +44,16 @@ def check_size(subject: PathSubject, octets: int) -> Outcome:
 
 
 def check_ladder(subject: PathSubject, family: Family, sizes: Sequence[int]) -> Outcome:
-    """Ask for responses of rising sizes, until one does not come."""
+    """Ask for responses of rising sizes, until one does not come; say which is the largest that does."""
+    largest = 0
     for octets in sizes:
         found = _ask(subject, family, octets, names.ORIGIN, rd=False, do=False)
         if isinstance(found, Outcome):
-            return found
-    return passed(f"Responses of {sizes[0]} to {sizes[-1]} octets come by UDP.")
+            passes = f"Responses of up to {largest} octets come by UDP. " if largest else ""
+            rest = f"With {octets}, the {'next' if largest else 'smallest'} size that was tried: "
+            return replace(found, reason=f"{passes}{rest}{found.reason[:1].lower()}{found.reason[1:]}")
+        largest = octets
+    return passed(f"Responses of up to {largest} octets, the largest size that was tried, come by UDP.")
 
 
 def wrong_signatures(exchange: Exchange) -> Outcome | None:

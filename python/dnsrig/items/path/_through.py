@@ -2,18 +2,12 @@
 
 from collections.abc import Iterator
 
-import dns.message
-from dns.rdatatype import RdataType
-
-from dnsrig.verification import transparency
+from dnsrig.items.path._changes import changes
 from dnsrig.verification.exchange import Exchange, Transport
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.path import Family, PathSubject, Way
 from dnsrig.verification.upstream.server import Forwarded
 from dnsrig.verification.verdicts import Evidence, Outcome, failed
-
-SHOWN = 2
-"""So many of the differences are told."""
 
 
 def compare(
@@ -31,46 +25,14 @@ def compare(
     # asked for often have had the ID before: the last one is meant.
     came = next((one for one in reversed(seen) if one.query[:2] == exchange.sent[:2]), seen[-1])
     if of_query and came.query != exchange.sent:
-        return failed("The query is changed on the way to the server.", exchange, *_shown(came))
-    if not of_query and came.response != exchange.response:
-        said = f"The response is changed on the way from the server{_changes(came, exchange)}."
+        said = f"The query is changed on the way to the server: {changes(exchange.asked, came.asked)}."
         return failed(said, exchange, *_shown(came))
+    if not of_query and came.response != exchange.response:
+        what = f"it cannot be parsed: {exchange.malformed}"
+        if exchange.message is not None:
+            what = changes(came.answer, exchange.message)
+        return failed(f"The response is changed on the way from the server: {what}.", exchange, *_shown(came))
     return None
-
-
-def _changes(came: Forwarded, exchange: Exchange) -> str:
-    """Say what is another in a response, as words behind a sentence; "" where its form alone is."""
-    if exchange.message is None:
-        return ""
-    went_in, came_out = came.answer, exchange.message
-    found = [
-        *transparency.rcode_differences(went_in, came_out),
-        *transparency.flag_differences(went_in, came_out, transparency.HEADER_FLAGS),
-        *transparency.edns_differences(went_in, came_out),
-        *_options(went_in, came_out),
-        *(one for part in transparency.SECTIONS for one in transparency.section_differences(went_in, came_out, part)),
-        *_ttls(went_in, came_out),
-    ]
-    more = f", and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
-    return f": {'; '.join(found[:SHOWN])}{more}" if found else ""
-
-
-def _options(went_in: dns.message.Message, came_out: dns.message.Message) -> list[str]:
-    """Say which options are another, where there is OPT still."""
-    return transparency.option_differences(went_in, came_out) if came_out.edns >= 0 else []
-
-
-def _ttls(went_in: dns.message.Message, came_out: dns.message.Message) -> list[str]:
-    """Say which TTLs are others."""
-    found = []
-    for part in transparency.SECTIONS:
-        sent = {(rrset.name, rrset.rdtype, rrset.covers): rrset.ttl for rrset in getattr(went_in, part)}
-        for rrset in getattr(came_out, part):
-            ttl_s = sent.get((rrset.name, rrset.rdtype, rrset.covers), rrset.ttl)
-            if rrset.ttl != ttl_s:
-                title = f"{rrset.name} {RdataType.make(rrset.rdtype).name}"
-                found.append(f"the TTL of {title} in the {part} section is {rrset.ttl} s, not {ttl_s} s")
-    return found
 
 
 def ways(subject: PathSubject) -> Iterator[tuple[Family, Transport]]:

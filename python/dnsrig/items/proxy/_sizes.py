@@ -2,7 +2,7 @@
 
 from dns.rdatatype import RdataType
 
-from dnsrig.items.proxy._through import at_upstream, is_whole
+from dnsrig.items.proxy._through import at_upstream, is_whole, wrong_rcode
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.proxy import ProxySubject
 from dnsrig.verification.upstream import names
@@ -23,6 +23,8 @@ def _check(subject: ProxySubject, octets: int, payload: int, *, do: bool) -> Out
     by_udp = subject.ask(query)
     if by_udp.client.response is None:
         return subject.unanswered(by_udp)
+    if wrong := wrong_rcode(by_udp):
+        return wrong
     if not by_udp.client.is_truncated:
         if is_whole(subject, by_udp):
             return passed(f"A response of {by_udp.client.octets} octets comes by UDP.", by_udp.client)
@@ -36,6 +38,8 @@ def _check(subject: ProxySubject, octets: int, payload: int, *, do: bool) -> Out
         return inconclusive(
             f"The response of {octets} octets is truncated by UDP, and there is none by TCP (see P-4).", by_udp.client
         )
+    if wrong := wrong_rcode(by_tcp):
+        return wrong
     if not is_whole(subject, by_tcp):
         return failed(
             f"The response of {octets} octets is truncated by UDP, and has {by_tcp.client.octets} by TCP.",

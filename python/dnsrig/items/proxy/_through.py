@@ -42,6 +42,23 @@ def lost(subject: ProxySubject, through: Through) -> Outcome | None:
     return None
 
 
+def wrong_rcode(through: Through) -> Outcome | None:
+    """Judge the response code to a name that has data: where it is an error, its size tells nothing."""
+    rcode = through.client.rcode
+    if rcode is None or rcode == dns.rcode.NOERROR:
+        return None
+    by = "" if through.client.transport == "udp" else " by TCP"
+    said = f"The response{by} is {dns.rcode.to_text(rcode)}"
+    sent = (
+        "the upstream was not asked" if through.upstream is None else f"the upstream's is {_rcode_of(through.upstream)}"
+    )
+    return failed(f"{said}, and {sent}.", through.client, *at_upstream(through.upstream))
+
+
+def _rcode_of(forwarded: Forwarded) -> str:
+    return dns.rcode.to_text(forwarded.answer.rcode())
+
+
 def by_tcp_alone(forwarded: Sequence[Forwarded]) -> Outcome | None:
     """Say that items about datagrams have none to look at: some proxies ask their upstream by TCP, as they are told."""
     if {one.transport for one in forwarded} != {"tcp"}:

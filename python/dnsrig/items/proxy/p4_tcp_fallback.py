@@ -2,7 +2,7 @@
 
 from dns.rdatatype import RdataType
 
-from dnsrig.items.proxy._through import is_whole, octets_by_tcp
+from dnsrig.items.proxy._through import is_whole, octets_by_tcp, wrong_rcode
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.proxy import ProxySubject
@@ -35,11 +35,15 @@ def check(subject: ProxySubject) -> Outcome:
     by_udp = subject.ask(query)
     if by_udp.client.response is None:
         return subject.unanswered(by_udp)
+    if wrong := wrong_rcode(by_udp):
+        return wrong
     if not by_udp.client.is_truncated and not is_whole(subject, by_udp):
         return failed(f"{by_udp.client.octets} octets of {OCTETS} come by UDP, and TC does not say so.", by_udp.client)
     by_tcp = subject.ask(query, "tcp")
     if by_tcp.client.message is None:
         return failed(f"The response is truncated, and there is {by_tcp.client.trouble}.", by_udp.client, by_tcp.client)
+    if wrong := wrong_rcode(by_tcp):
+        return wrong
     if not is_whole(subject, by_tcp):
         return failed(f"By TCP, the response has {octets_by_tcp(by_tcp, OCTETS)}.", by_tcp.client)
     return passed(f"TC by UDP, and {by_tcp.client.octets} octets by TCP.", by_udp.client)

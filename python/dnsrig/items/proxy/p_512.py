@@ -1,5 +1,6 @@
 """P-512: clients without EDNS."""
 
+import dns.rcode
 from dns.rdatatype import RdataType
 
 from dnsrig.items.proxy._through import at_upstream
@@ -51,6 +52,9 @@ def _judge(subject: ProxySubject, through: Through) -> Outcome | None:
     if client.octets > LIMIT:
         reason = f"{client.octets} octets come by UDP to a client without EDNS, which takes {LIMIT}."
         return failed(reason, client, *at_upstream(through.upstream))
+    if not client.is_truncated and client.rcode not in {None, dns.rcode.NOERROR}:
+        rcode = dns.rcode.to_text(client.rcode or dns.rcode.NOERROR)
+        return inconclusive(f"The response is {rcode}, whose size tells nothing; P-unchanged is about that.", client)
     if not client.is_truncated:
         return inconclusive("The response is short, and not for truncation; P-tc is about TC.", client)
     return None

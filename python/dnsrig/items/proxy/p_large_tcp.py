@@ -2,7 +2,7 @@
 
 from dns.rdatatype import RdataType
 
-from dnsrig.items.proxy._through import is_whole, octets_by_tcp
+from dnsrig.items.proxy._through import is_whole, octets_by_tcp, wrong_rcode
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.proxy import ProxySubject
@@ -38,6 +38,8 @@ def check(subject: ProxySubject) -> Outcome:
     through = subject.ask(Query(name=names.fresh(names.sized(OCTETS)), rtype=RdataType.TXT, rd=True), "tcp")
     if through.client.message is None:
         return subject.unanswered(through)
+    if wrong := wrong_rcode(through):
+        return wrong
     if not is_whole(subject, through):
         return failed(f"By TCP, the response has {octets_by_tcp(through, OCTETS)}.", through.client)
     return passed(f"A response of {through.client.octets} octets comes by TCP.")

@@ -31,6 +31,7 @@ def verification_as_json(verification: Verification) -> dict[str, Any]:
         "seed": verification.seed,
         "command": list(verification.command),
         "incomplete": verification.incomplete or None,
+        "remark": verification.remark or None,
         "items": [_result(verification, result) for result in verification.results],
         "summary": {str(verdict): count for verdict, count in verification.summary.items()},
     }

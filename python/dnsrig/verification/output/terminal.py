@@ -65,6 +65,8 @@ def print_verification(
 
 def _print_summary(console: Console, verification: Verification) -> None:
     console.print(Text(summary_line(verification)))
+    if verification.remark:
+        console.print(Text(verification.remark))
     if wanting := not_tried(verification):
         console.print(Text(wanting, style="dim"))
 

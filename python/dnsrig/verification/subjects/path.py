@@ -93,7 +93,8 @@ class PathSubject:
         way, query = self.way(family), plain_query()
         again = ask_again(way.asker, None, query)
         version = VERSIONS[family]
-        said = f"None of {again.controls} simple queries by UDP over {version} is answered through the path."
+        how = "without the path" if way.asker is way.direct else "through the path"
+        said = f"None of {again.controls} simple queries by UDP over {version} is answered {how}."
         return "" if again.controls_heard else said, bool(self.seen(way, query))
 
     def seen(self, way: Way, query: Query) -> list[Forwarded]:
@@ -116,6 +117,7 @@ class PathSubject:
     def lost(self, way: Way, exchange: Exchange, transport: Transport = "udp") -> Outcome:
         """Judge a query without usable response: the path's failure if the server answers the same one directly."""
         query = exchange.query
+        came = [one for one in self.seen(way, query) if one.transport == transport]
         directly = way.direct.tcp(query) if transport == "tcp" else way.direct.udp(query)
         said = exchange.trouble[:1].upper() + exchange.trouble[1:].rstrip(".")
         if directly.message is None:
@@ -123,6 +125,7 @@ class PathSubject:
         by_chance = "" if exchange.malformed else lost_by_chance(way.asker, exchange, plain_query)
         if by_chance:
             return inconclusive(f"{said}; {by_chance}.", exchange)
-        # One of them is the query that was asked without the path.
-        way_in = "reaches" if len(self.seen(way, query)) > 1 else "does not reach"
-        return failed(f"{said}; the query {way_in} the server, which answers it without the path.", exchange, directly)
+        # By its ID: the same name may have been asked for otherwise, and is asked for without the path.
+        has_come = any(one.query[:2] == exchange.sent[:2] for one in came)
+        way_in = "The query reaches the server" if has_come else "The query does not reach the server"
+        return failed(f"{said}. {way_in}; sent without the path, it is answered.", exchange, directly)

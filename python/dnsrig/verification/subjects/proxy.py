@@ -129,10 +129,16 @@ class ProxySubject:
     def _lacks_upstream(self) -> str | None:
         if self.upstream is None:
             return f"What the proxy's upstream gets and sends cannot be seen; {POINT_AT_UPSTREAM}."
-        answered = self.plain.client.rcode is not None
-        if answered and not self.plain.forwarded and not self.with_do.forwarded:
-            return f"Queries to the proxy do not come to the rig's upstream; {POINT_AT_UPSTREAM}."
-        return None
+        client = self.plain.client
+        if client.message is None or self.plain.forwarded or self.with_do.forwarded:
+            return None
+        addresses = [record.to_text() for rrset in client.message.answer for record in rrset]
+        given = addresses[0] if addresses else dns.rcode.to_text(client.message.rcode())
+        came = "nothing has come" if not self.upstream.everything() else "these queries have not come"
+        return (
+            f"The proxy answers the rig's names by {given}, and {came} to the rig at {self.upstream.endpoint}: let the "
+            "proxy forward to there."
+        )
 
     @kept_property
     def _lacks_edns(self) -> str | None:

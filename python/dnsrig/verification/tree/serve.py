@@ -379,5 +379,5 @@ def serve_tree(server: TreeServer, folder: Path, stop: threading.Event, tell: Ca
         while not stop.wait(LATENESS_TOLD_S):
             now_s = server.lateness.clock()
             if late := server.lateness.since(told_s):
-                tell(f"{late.sentence} What fails meanwhile may fail for that.")
+                tell(f"{late.sentence} What failed just now may not be the resolver's fault: run it again.")
             told_s = now_s

@@ -61,6 +61,7 @@ ALWAYS = {
     "F-secure-data",
     "F-secure-nsec",
     "F-steady",
+    "F-tcp",
     "F-tcp-kept",
     "F-tcp-stalled",
     "F-two-opts",

@@ -141,6 +141,16 @@ class ResolverSubject:
         question = self.bogus_question()
         return None if question is None else self.asker.ask(question.with_do)
 
+    @kept_property
+    def tcp_control(self) -> Exchange:
+        """The response by TCP to a query without EDNS for a name that resolves."""
+        return self.asker.tcp(self.plain_control.query)
+
+    @property
+    def has_tcp(self) -> bool:
+        """Whether it answers by TCP at all."""
+        return self.tcp_control.response is not None
+
     @property
     def sets_ad(self) -> bool:
         """Whether it sets AD with a secure name."""

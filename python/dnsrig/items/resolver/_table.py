@@ -104,7 +104,7 @@ def check_table(subject: ResolverSubject, item_id: str) -> Outcome:
             right.append(exchange)
             continue
         if exchange.message is None:
-            return _unanswered(subject, exchange)
+            return subject.unanswered(exchange)
         if complaint(subject, row, exchange):
             wrong.append((row, exchange))
         else:
@@ -123,15 +123,6 @@ def check_table(subject: ResolverSubject, item_id: str) -> Outcome:
         evidence = [exchange for _, exchange in wrong[:SHOWN]]
         return failed(f"Of {len(rows)} questions, {len(wrong)}: {said}{more}.", *evidence)
     return passed(f"{_counted(right)}, as is right.", *right[:1])
-
-
-def _unanswered(subject: ResolverSubject, exchange: Exchange) -> Outcome:
-    """Judge silence: where there is no TCP, what does not fit by UDP cannot be had, and tells nothing of validation."""
-    if exchange.response is not None or subject.has_tcp:
-        return subject.unanswered(exchange)
-    return inconclusive(
-        f"There is {exchange.trouble}; the resolver does not answer by TCP at all (see F-tcp).", exchange
-    )
 
 
 def check_with_statuses(subject: ResolverSubject, item_id: str) -> Outcome:

@@ -11,7 +11,7 @@ import pytest
 from dns.rcode import NOERROR, NXDOMAIN, SERVFAIL, Rcode
 from dns.rdatatype import RdataType
 from dnsrig.errors import SubjectFailedError
-from dnsrig.items.resolver import f_do, f_steady
+from dnsrig.items.resolver import f_do, f_negative, f_steady, f_validates
 from dnsrig.verification.exchange import Endpoint, Exchange
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.known_names import KnownNames, Question
@@ -47,7 +47,7 @@ class Resolver:
                 response.answer.append(dns.rrset.from_text(ZONE, 300, "IN", "RRSIG", SIGNATURE))
         return Exchange(self.server, "udp", query, query.wire(1), response.to_wire(), 1, 1.0)
 
-    udp = ask
+    udp = tcp = ask
 
 
 def subject_of(resolver: Resolver) -> ResolverSubject:
@@ -103,3 +103,14 @@ def test_servfail_is_not_called_a_lack_of_signatures(
     assert (outcome.verdict, outcome.reason) == (verdict, said)
     lacking = subject_of(Resolver(rcode)).lacks("validates")
     assert lacking == "The resolver answers firm.test. SOA, which is to be secure, with SERVFAIL (see F-do)."
+
+
+def test_responses_of_another_kind_are_counted() -> None:
+    outcome = f_negative.check(subject_of(Resolver(lambda _: SERVFAIL)))
+    assert outcome.verdict == Verdict.INCONCLUSIVE
+    assert outcome.reason.startswith("Of 12 responses none is of the kind that this is about: 12 with SERVFAIL")
+
+
+def test_what_does_not_validate_may_lack_the_trust_anchor() -> None:
+    outcome = f_validates.check(subject_of(Resolver(has_ad=lambda _: False)))
+    assert outcome.verdict == Verdict.FAIL and "has not this trust anchor" in outcome.reason, outcome.reason

@@ -138,6 +138,8 @@ def test_who_is_often_silent_is_waited_for_less_long() -> None:
     waited = []
     for _ in range(SILENCES_BORNE + 1):
         waited.append(habits.udp_waits_s(query, waits_s))
-        habits.note(silent)
+        habits.note(silent, sum(waits_s))
+        # What is not waited for for long need not be answered.
+        habits.note(silent, 3.0)
     assert waited == [*[waits_s] * SILENCES_BORNE, HASTY_WAITS_S]
     assert habits.udp_waits_s(query, (0.1,)) == (0.1,)

@@ -51,8 +51,9 @@ class Asker:
         """Ask by UDP, again until there is a response; for less long if much stays without."""
         if self.habits is None:
             return self._udp(query, self.udp_waits_s)
-        exchange = self._udp(query, self.habits.udp_waits_s(query, self.udp_waits_s))
-        self.habits.note(exchange)
+        waits_s = self.habits.udp_waits_s(query, self.udp_waits_s)
+        exchange = self._udp(query, waits_s)
+        self.habits.note(exchange, sum(waits_s))
         return exchange
 
     def _udp(self, query: Query, waits_s: Sequence[float]) -> Exchange:

@@ -23,11 +23,11 @@ class Habits:
     _silent: set[tuple[Transport, bool]] = field(default_factory=set)
     _silences: int = 0
 
-    def note(self, exchange: Exchange) -> None:
-        """Keep in mind what became of a query."""
+    def note(self, exchange: Exchange, waited_s: float = 0.0) -> None:
+        """Keep in mind what became of a query, and whether it was waited for in vain for long."""
         kind = exchange.transport, exchange.query.payload is not None
         (self._silent if exchange.response is None else self._answered).add(kind)
-        self._silences += exchange.timed_out and exchange.transport == "udp"
+        self._silences += exchange.timed_out and waited_s > sum(HASTY_WAITS_S)
 
     def expects_silence(self, transport: Transport, query: Query) -> bool:
         """Say whether queries like it, with EDNS or without, were never answered, and one was waited for in full."""

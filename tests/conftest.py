@@ -1,5 +1,6 @@
 """Fixtures for all tests: the command line as users call it, and a server to load; in which order files are run."""
 
+import gc
 import json
 import os
 import signal
@@ -26,9 +27,8 @@ TESTS = Path(__file__).parent
 LONGEST_FIRST = (
     "studies/test_resolver_studies.py",
     "verification/test_tree_resolvers.py",
-    "verification/test_path_items.py",
-    "verification/test_authoritative_matrix.py",
     "studies/test_runs.py",
+    "verification/test_path_items.py",
     "verification/test_authoritative_zones.py",
     "verification/test_proxy_items.py",
     "verification/test_weak_resolvers.py",
@@ -40,6 +40,7 @@ LONGEST_FIRST = (
     "studies/test_validation_cost.py",
     "studies/test_encrypted_cost.py",
     "servers/test_resolvers.py",
+    "verification/test_authoritative_matrix.py",
 )
 """Files that begin first: they take longest, and one process is not to be left with one of them at the end.
 
@@ -49,10 +50,25 @@ SLOW_FILES_SHOWN = 25
 CPU_S = "cpu_s"
 """Property of a test: CPU time of its process till its end, in s."""
 
+# Commands that tests start would compile all of dnsrig each time, and each process that runs tests all of these.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # A test run that was started in the background of a shell, or by nohup, inherits SIGINT or SIGHUP as ignored, and would
 # pass that on to the programs that tests interrupt. Handlers are not passed on.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, lambda *_: None)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Have what stays till the end, such as all modules, looked through for garbage neither now nor later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -4,6 +4,9 @@ import difflib
 from collections.abc import Collection, Mapping
 
 NO_OTHER_NAMES: Mapping[str, str] = {}
+HOUR_S, DAY_S = 3600, 86_400
+SHORT_S = 2 * HOUR_S
+"""Below that seconds are told."""
 
 
 def counted(number: int, noun: str) -> str:
@@ -21,3 +24,10 @@ def did_you_mean(name: str, known: Collection[str], other_names: Mapping[str, st
     near = [called] if called in names else difflib.get_close_matches(called, names, n=3, cutoff=0.5)
     meant = dict.fromkeys(names[candidate] for candidate in near)
     return f"did you mean {' or '.join(meant)}?" if meant else ""
+
+
+def lasting(seconds: int) -> str:
+    """Give a time as people say it: `90 s`, `5.5 h`, `26.9 days`."""
+    if seconds < SHORT_S:
+        return f"{seconds:,} s"
+    return f"{seconds / HOUR_S:.1f} h" if seconds < 2 * DAY_S else f"{seconds / DAY_S:.1f} days"

@@ -16,6 +16,7 @@ from dns.rdatatype import RdataType
 from dnsrig.verification import asker
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.exchange import Endpoint
+from dnsrig.verification.faults.relay import is_to
 from dnsrig.verification.queries import CraftedMessage, Query
 
 NAME = dns.name.from_text("example.")
@@ -187,3 +188,16 @@ def test_queries_can_have_flags_of_responses() -> None:
     assert message.flags & dns.flags.QR and message.flags & dns.flags.AA
     assert "+aaflag" in sent.dig_options()
     assert "+opcode=notify" in sent.dig_options()
+
+
+@pytest.mark.parametrize(
+    "name", [dns.name.root, dns.name.Name([b"a\0b", b"Www", b"example", b""])], ids=["root", "odd"]
+)
+def test_a_relay_tells_responses_to_other_questions(name: dns.name.Name) -> None:
+    query = dns.message.make_query(name, "A", want_dnssec=True)
+    of_others = [dns.message.make_query(name, "AAAA"), dns.message.make_query(dns.name.from_text("other.", name), "A")]
+    sent, right = query.to_wire(), dns.message.make_response(query).to_wire()
+    lower = dns.message.make_response(dns.message.make_query(name.canonicalize(), "A")).to_wire()
+    without = right[:4] + bytes(2) + right[6:12]
+    assert [is_to(sent, came) for came in (right, lower, without, right[:20])] == [True] * 4
+    assert [is_to(sent, other.to_wire()) for other in of_others] == [False, False]

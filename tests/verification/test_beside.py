@@ -15,7 +15,7 @@ from dnsrig.errors import EnvironmentLacksError
 from dnsrig.items.catalogue import items
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.lateness import Lateness
-from dnsrig.verification.runner import Result
+from dnsrig.verification.runner import Result, trust
 from dnsrig.verification.stopping import StoppedError, pause
 from dnsrig.verification.verdicts import Severity, passed
 from dnsrig.verification.verification import Verification
@@ -148,7 +148,13 @@ def test_an_interruption_that_was_lost_is_told_where_it_came_before_the_end(
     monkeypatch: pytest.MonkeyPatch, has_come: bool, incomplete: str
 ) -> None:
     target = SimpleNamespace(
-        version=None, zones=(), known={}, subjects=(None,), endpoint=Endpoint("127.0.0.1"), lateness=Lateness()
+        version=None,
+        zones=(),
+        known={},
+        subjects=(None,),
+        endpoint=Endpoint("127.0.0.1"),
+        lateness=Lateness(),
+        check_survived=trust,
     )
     monkeypatch.setattr(signals._interrupt, "has_come", has_come)
     kept: list[Verification] = []

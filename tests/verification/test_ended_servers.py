@@ -4,6 +4,7 @@ import json
 import signal
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,14 +12,19 @@ from dnsrig.cli import verify_trial
 from dnsrig.cli.app import run_command_line
 from dnsrig.errors import SubjectFailedError
 from dnsrig.hosts.network import users
+from dnsrig.items.catalogue import items
 from dnsrig.servers.driven import DrivenServer
 from dnsrig.servers.embedded import Embedded
 from dnsrig.servers.resolvers.registry import resolver_driver
 from dnsrig.verification.proxy_targets import Device, proxy_target
 from dnsrig.verification.resolver_targets import resolver_target
+from dnsrig.verification.runner import Subject, run_on_each
+from dnsrig.verification.stopping import pause
 from dnsrig.verification.targets import Told, authoritative_target
+from dnsrig.verification.verdicts import Outcome, Verdict, passed
 
 WITHIN_S = 30.0
+PATIENCE_S = 200.0
 
 
 @pytest.fixture
@@ -78,11 +84,27 @@ def test_a_resolver_or_a_proxy(tmp_path: Path, started: Sequence[DrivenServer], 
         crash(started[0])
 
 
+def test_nothing_is_waited_for_any_more(tmp_path: Path, started: Sequence[DrivenServer]) -> None:
+    def wait_for_it(_: Subject) -> Outcome:
+        crash(started[0])
+        pause(PATIENCE_S)
+        return passed("It was waited for.")
+
+    needs_nothing = next(known for known in items("authoritative") if not known.item.needs)
+    with (
+        pytest.raises(SubjectFailedError, match="ended by itself by signal 9"),
+        authoritative_target("embedded", 53, Told(), tmp_path) as target,
+    ):
+        ((result,),) = run_on_each(
+            [replace(needs_nothing, check=wait_for_it)], target.subjects[:1], check=target.check_survived
+        )
+        assert result.outcome.verdict == Verdict.INCONCLUSIVE
+        assert result.outcome.reason == "It had not ended when the server ended by itself."
+
+
 def test_what_was_found_before_is_reported(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, started: Sequence[DrivenServer]
 ) -> None:
-    run_on_each = verify_trial.run_on_each
-
     def run_and_crash(*arguments: object, **more: object) -> object:
         found = run_on_each(*arguments, **more)  # type: ignore[arg-type]
         crash(started[0])

@@ -142,6 +142,7 @@ WORDS = {
     "path-strips-proofs": "is missing in the authority section",
     "path-strips-signatures-of-keys": "is missing in the answer section",
     "path-strips-opt-of-unsigned": "OPT is removed",
+    "path-lowers-ttl": "in the answer section is 60 s, not 300 s",
 }
 """How N-answers says what a path changes in responses, by fault."""
 

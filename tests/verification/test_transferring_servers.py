@@ -74,6 +74,24 @@ def test_transfers_are_not_accused_but_for_what_is_known(kind: type[Server], tmp
     assert is_known == (server.name == "knot")
 
 
+@pytest.mark.parametrize("name", ["bind", "nsd", "knot"])
+def test_a_key_that_the_server_does_not_take_is_told(
+    capsys: pytest.CaptureFixture[str], name: str, tmp_path: Path
+) -> None:
+    kind = driver(name)
+    if kind.find() is None:
+        pytest.skip(f"{kind.title} is not installed: install the Debian package {kind.package}")
+    zone = make_zone(tmp_path, VARIANTS["unsigned"])
+    with kind([ServedZone(zone.name, zone.path)], settings_of(kind), tmp_path / "server") as server:
+        command = ["verify", "authoritative", str(Endpoint(*server.address)), "--zone", str(zone.name)]
+        chosen = ["--item", "A-axfr-complete", "--json"]
+        assert run_command_line([*command, *chosen, "--tsig", "hmac-sha256:other.:c2VjcmV0"]) == 2
+        assert "does not take the TSIG key: The peer didn't know the key we used (other. at " in capsys.readouterr().err
+        assert run_command_line([*command, *chosen]) == 2
+    reason = json.loads(capsys.readouterr().out)["items"][0]["reason"]
+    assert reason.endswith("; --tsig-file names a key that it may want.")
+
+
 def about_transfers() -> list[KnownItem]:
     """Give the items about zone transfers, and those that compare the servers of a zone."""
     wanted = {"transfer", "peers"}

@@ -103,6 +103,25 @@ def test_zones_that_are_broken_do_not_verify(tree: Tree, name: str) -> None:
     assert _core.verify_zone(zone.path, Reading(name, None, 1), now_s=tree.made_s)["fault_count"] > 0
 
 
+def test_two_may_make_the_tree_in_the_same_folder(tmp_path: Path) -> None:
+    has_begun = threading.Event()
+
+    def make_it_meanwhile() -> None:
+        if not has_begun.is_set():
+            has_begun.set()
+            make_tree(tmp_path, now_s=1_700_000_000)
+
+    assert make_tree(tmp_path, now_s=1_700_000_001, step=make_it_meanwhile).made_s == 1_700_000_000
+    assert [path.name.partition("-")[0] for path in tmp_path.iterdir()] == ["tree"]
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to("nowhere")
+    with pytest.raises(EnvironmentLacksError, match="link: no folder can be made: File exists; name another one"):
+        make_tree(link)
+
+
 def test_keys_of_the_trap_have_one_tag(server: TreeServer) -> None:
     keys = ask(server, "keytrap.nsec.", RdataType.DNSKEY).answer[0]
     tags = [dns.dnssec.key_id(key) for key in keys if key.flags == 256]

@@ -100,6 +100,7 @@ def test_input_files_of_verify_that_are_fifos_or_devices(
             "it is no zone file: line 1: unknown rdatatype 'this'; give the data",
         ),
         ("--zone-file", "$INCLUDE /no/such\n", "/no/such: No such file or directory; give the data of example. as a"),
+        ("--zone-file", "$GENERATE 1-4000000000 h$ A 192.0.2.1\n", "$GENERATE makes 4,000,000,000 records in it"),
         ("--zone-file", "", "no SOA record of example. is in it; give the data of example. as a zone file"),
         ("--zone-file", "other. 60 IN SOA a. b. 1 2 3 4 5\n", "no SOA record of example. is in it"),
     ],

@@ -147,7 +147,7 @@ def test_what_is_right_is_not_accused(item: ModuleType, lines: list[str]) -> Non
         ("CAA", b"\x00\x05iss-eca.test"),
         ("CAA", b"\x00\x09issue"),
         # Alias mode with parameters; keys out of order; a mandatory key that is not there.
-        ("HTTPS", b"\x00\x00\x00\x00\x03\x00\x02\x01\xbb"),
+        ("HTTPS", b"\x00\x00\x00\x00\x03\x00\x03\x01\xbb"),
         ("HTTPS", b"\x00\x01\x00\x00\x03\x00\x02\x01\xbb\x00\x01\x00\x03\x02h2"),
         ("HTTPS", b"\x00\x01\x00\x00\x00\x00\x02\x00\x03"),
     ],

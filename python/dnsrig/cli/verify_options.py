@@ -252,6 +252,8 @@ def verify_each(targets: Sequence[str], verify: Callable[[str, Keep], None], wis
         KeyboardInterrupt: it was interrupted.
 
     """
+    if not all(target.strip() for target in targets):
+        raise click.UsageError("a TARGET is empty: give an address, a host name, or a name of `dnsrig servers`")
     if wishes.compare and len(targets) < 2 and not (wishes.direct or wishes.raised_limits):
         raise click.UsageError("--compare: name two TARGETs or more")
     found: list[Verification] = []

@@ -36,7 +36,16 @@ from dnsrig.verification.told_tree import ToldTree
 from dnsrig.verification.tree.making import PREFIX
 from dnsrig.verification.tree.serve import STEPS, prepare_tree, serve_tree
 
-FOLDER = click.Path(file_okay=False, path_type=Path)
+
+class _Folder(click.Path):
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 (as click has it)
+        # An unset variable; Path("") would be the folder that the user is in.
+        if not str(value).strip():
+            self.fail("the name is empty; name a folder", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+FOLDER = _Folder(file_okay=False, path_type=Path)
 
 
 QUESTION = "NAME[/TYPE]"

@@ -50,7 +50,9 @@ class Trial:
         runs = count_runs(items, len(target.subjects))
         try:
             with progress_of(self._name, runs) if tell is None else nullcontext(tell) as told:
-                by_subject = run_on_each(items, target.subjects, told, limit_s, target.lateness)
+                by_subject = run_on_each(
+                    items, target.subjects, told, limit_s, target.lateness, check=target.check_survived
+                )
         except RunInterruptedError as interruption:
             found = self._found(target, items, interruption.results)
             ended = f"interrupted when {runs - interruption.unended} of {runs} items had ended"

@@ -37,7 +37,7 @@ def chosen(role: Role, ids: Iterable[str], option: str = "--item") -> tuple[Know
         InputError: there is no such item, or it is of another role.
 
     """
-    wanted = {id_.lower(): id_ for id_ in ids}
+    wanted = {id_.lower(): id_ or "''" for id_ in ids}
     found = tuple(known for known in items(role) if known.item.id.lower() in wanted)
     missing = wanted.keys() - {known.item.id.lower() for known in found}
     if missing:

@@ -124,23 +124,30 @@ class DrivenServer(ABC):
         """
         process = self._running()
         if not process.alive():
-            code = process.returncode
-            how = f"by signal {-code}" if code is not None and code < 0 else f"with exit code {code}"
-            if code == -signal.SIGKILL and out_of_memory_kills() > self._kills_before:
-                how += ", while the kernel killed for want of memory (oom_kill in /proc/vmstat)"
-            raise SubjectFailedError(
-                f"{self._versioned_title()} ended by itself {how}; {self.log} ends:\n{process.log_tail()}"
-            )
+            raise self._ended(process)
 
     def check_survived(self) -> None:
         """See that the server did not end by itself; does nothing if it does not run because it was stopped.
+
+        It may be called while another thread stops the server, or starts it again.
 
         Raises:
             SubjectFailedError: as `check_running` does.
 
         """
-        if self._process is not None:
-            self.check_running()
+        process = self._process
+        # What is stopped is no longer the server's process before it ends.
+        if process is not None and not process.alive() and process is self._process:
+            raise self._ended(process)
+
+    def _ended(self, process: LocalProcess) -> SubjectFailedError:
+        code = process.returncode
+        how = f"by signal {-code}" if code is not None and code < 0 else f"with exit code {code}"
+        if code == -signal.SIGKILL and out_of_memory_kills() > self._kills_before:
+            how += ", while the kernel killed for want of memory (oom_kill in /proc/vmstat)"
+        return SubjectFailedError(
+            f"{self._versioned_title()} ended by itself {how}; {self.log} ends:\n{process.log_tail()}"
+        )
 
     def stop(self) -> None:
         """End the server and all its processes; does nothing if it does not run."""

@@ -65,7 +65,7 @@ class Asker:
             with self._socket(socket.SOCK_DGRAM) as channel:
                 for wait_s in waits_s:
                     message_id = _new_id(sent)
-                    message = query.wire(message_id)
+                    message = _with_id(message, message_id)
                     sent[message_id] = (message, time.monotonic())
                     response, refusal = _try_datagram(channel, message, sent, strays, wait_s)
                     silence = refusal or silence
@@ -231,7 +231,7 @@ class Asker:
             with self.make_socket(self._family, socket.SOCK_DGRAM) as channel:
                 for wait_s in self.udp_waits_s:
                     message_id = _new_id(sent)
-                    message = query.wire(message_id)
+                    message = _with_id(message, message_id)
                     sent[message_id] = (message, time.monotonic())
                     channel.sendto(message, (self.server.address, self.server.port))
                     response, sender = _receive_from(channel, sent, time.monotonic() + wait_s)
@@ -384,6 +384,11 @@ def _new_id(taken: dict[int, tuple[bytes, float]]) -> int:
     while (message_id := secrets.randbelow(65_536)) in taken:
         pass
     return message_id
+
+
+def _with_id(message: bytes, message_id: int) -> bytes:
+    """Give a message with another ID: writing it anew would take longer than sending it."""
+    return message_id.to_bytes(2) + message[2:]
 
 
 def _is_response(message: bytes, sent: dict[int, tuple[bytes, float]]) -> bool:

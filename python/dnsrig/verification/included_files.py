@@ -10,6 +10,33 @@ from dnsrig.given_files import require_plain_file
 
 _INCLUDE = re.compile(rb'\$INCLUDE[ \t]+(?:"(?P<quoted>[^"]*)"|(?P<plain>[^\s;"]+))', re.IGNORECASE)
 
+_GENERATE = re.compile(rb"\$GENERATE[ \t]+(?P<first>\d+)-(?P<last>\d+)(?:/(?P<step>\d+))?", re.IGNORECASE)
+MOST_GENERATED = 1_000_000
+"""Records of $GENERATE, which is BIND's: more would be held in memory before anything is asked."""
+
+
+def check_generated(option: str, path: Path) -> None:
+    """Refuse a zone file that generates so many records that reading it does not end.
+
+    Raises:
+        InputError: it does.
+
+    """
+    count = 0
+    try:
+        with path.open("rb") as lines:
+            for line in lines:
+                if found := _GENERATE.match(line):
+                    first, last, step = int(found["first"]), int(found["last"]), int(found["step"] or 1)
+                    count += max(last - first, 0) // max(step, 1) + 1
+    except OSError:
+        return
+    if count > MOST_GENERATED:
+        raise InputError(
+            f"{option} {path}: $GENERATE makes {count:,} records in it, and no more than {MOST_GENERATED:,} are taken; "
+            "give a part of the zone"
+        )
+
 
 def check_included(option: str, path: Path) -> None:
     """Look at what a zone file includes (RFC 1035 section 5.1), and at what that does.

@@ -19,6 +19,7 @@ from dnsrig.verification.deviations import KnownFailures
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.habits import Habits
 from dnsrig.verification.lateness import Lateness
+from dnsrig.verification.runner import Check, trust
 from dnsrig.verification.subjects.path import Family, PathSubject, Way
 from dnsrig.verification.upstream.server import Upstream
 
@@ -67,6 +68,8 @@ class PathTarget:
     """None: its items take as long as they do."""
     lateness: Lateness = field(default_factory=Lateness)
     """When the rig's servers were late; see `Target`."""
+    check_survived: Check = trust
+    """See that what the rig started has not ended by itself; see `Target`."""
     zones: tuple[str, ...] = ()
     """None: a path has no zones."""
 

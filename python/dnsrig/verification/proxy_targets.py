@@ -18,6 +18,7 @@ from dnsrig.verification.deviations import KnownFailures, known_deviations
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.lateness import Lateness
 from dnsrig.verification.reach import limit_of
+from dnsrig.verification.runner import Check, trust
 from dnsrig.verification.said_version import SaidVersion, said_version
 from dnsrig.verification.subjects.proxy import NO_OUTER, ProxySubject
 from dnsrig.verification.upstream.server import Upstream
@@ -41,6 +42,8 @@ class ProxyTarget:
     """How long its items may take in all, in seconds; None: as long as they do."""
     lateness: Lateness = field(default_factory=Lateness)
     """When the rig's servers were late; see `Target`."""
+    check_survived: Check = trust
+    """See that what the rig started has not ended by itself; see `Target`."""
     zones: tuple[str, ...] = ()
     """None: it has no zones of its own."""
 
@@ -124,7 +127,8 @@ def _started(name: str, folder: Path, udp_limit: int | None) -> Iterator[ProxyTa
             version = f"{server.title} {server.version}"
             known = known_deviations("proxy", server.name, server.version)
             direct = Asker(up.endpoint, network.server.make_socket)
-            yield ProxyTarget(version, ProxySubject(asker, up, wan, version, direct), known, lateness=up.lateness)
+            subject = ProxySubject(asker, up, wan, version, direct)
+            yield ProxyTarget(version, subject, known, None, up.lateness, server.check_survived)
             server.check_survived()
 
 

@@ -21,6 +21,7 @@ from dnsrig.verification.habits import Habits
 from dnsrig.verification.lateness import Lateness
 from dnsrig.verification.queries import Query
 from dnsrig.verification.reach import time_limit_s
+from dnsrig.verification.runner import Check, trust
 from dnsrig.verification.said_version import SaidVersion, said_version
 from dnsrig.verification.subjects.resolver import ResolverSubject, simplest_query
 from dnsrig.verification.told_tree import ToldTree, find_names
@@ -53,6 +54,8 @@ class ResolverTarget:
     """How long its items may take in all, in seconds; None: as long as they do."""
     lateness: Lateness = field(default_factory=Lateness)
     """When the rig's servers were late; see `Target`."""
+    check_survived: Check = trust
+    """See that what the rig started has not ended by itself; see `Target`."""
     zones: tuple[str, ...] = ()
     """None: what it resolves from are no zones of its own."""
 
@@ -135,7 +138,7 @@ def resolver_target(
                 "and somebody has to change them when the root's keys do."
             )
         known = known_deviations("resolver", server.name, server.version)
-        yield ResolverTarget(title, subject, known, lateness=served.lateness)
+        yield ResolverTarget(title, subject, known, None, served.lateness, server.check_survived)
         server.check_survived()
 
 

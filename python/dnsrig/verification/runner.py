@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, Self
 
 from dnsrig.endings import Endings
-from dnsrig.errors import DnsrigError
+from dnsrig.errors import DnsrigError, SubjectFailedError
 from dnsrig.held_signals import held_signals
 from dnsrig.verification.item import Item, KnownItem
 from dnsrig.verification.lateness import MACHINE, Late, Lateness
@@ -72,6 +72,12 @@ class RunInterruptedError(KeyboardInterrupt):
 Place = tuple[int, str]
 """The place of a subject, and an item's id."""
 Tell = Callable[[Result], None]
+Check = Callable[[], None]
+"""Raises SubjectFailedError when what the rig started has ended by itself."""
+
+
+def trust() -> None:
+    """See nothing: what is at an address is not the rig's to watch."""
 
 
 def run_items(
@@ -97,11 +103,15 @@ def run_on_each(
     tell: Tell = lambda _: None,
     limit_s: float | None = None,
     lateness: Lateness | None = None,
+    *,
+    check: Check = trust,
 ) -> list[list[Result]]:
     """Run the items on subjects of one target, such as its zones, at the same time; give the results of each.
 
     What failed while the rig was late, as `lateness` says, is run again when the others have ended; it is inconclusive
     if the rig is late each time. None: nobody looks for that.
+
+    Where `check` raises SubjectFailedError, there is nothing left to ask: what has not ended is given up, inconclusive.
 
     Where it is interrupted, what items wait for is given up, and they put away what they had started.
 
@@ -109,7 +119,7 @@ def run_on_each(
         RunInterruptedError: it was interrupted, or the run that this thread belongs to was stopped.
 
     """
-    run = _Run(items, subjects, tell, limit_s, lateness)
+    run = _Run(items, subjects, tell, limit_s, lateness, check=check)
     try:
         with (
             held_signals() as run.let_signals_through,
@@ -143,6 +153,8 @@ class _Run:
         tell: Tell,
         limit_s: float | None,
         lateness: Lateness | None,
+        *,
+        check: Check,
     ) -> None:
         self.stop = Stop()
         self.let_signals_through: Callable[[], None] = lambda: None
@@ -150,7 +162,10 @@ class _Run:
         self._by_id = {known.item.id: known for known in items}
         self._subjects = subjects
         self._tell = tell
-        self._limit_s = limit_s
+        self._check = check
+        self._given_up = (
+            None if limit_s is None else f"when all items together had taken {limit_s:g} s; --limit gives more"
+        )
         self._ends_s = math.inf if limit_s is None else time.monotonic() + limit_s
         self._lateness = lateness
         # What an early item found when the rig was late is kept, and later ones rest on it.
@@ -228,9 +243,19 @@ class _Run:
             check_stopped()
             if time.monotonic() >= self._ends_s:
                 self.stop.set()
+            self._see_whether_there()
             if future is not None:
                 key = waiting.pop(future)
-                yield key, _result(future, self._by_id[key[1]].item, self._limit_s)
+                yield key, _result(future, self._by_id[key[1]].item, self._given_up)
+
+    def _see_whether_there(self) -> None:
+        if self.stop.is_set():
+            return
+        try:
+            self._check()
+        except SubjectFailedError:
+            self._given_up = "when the server ended by itself"
+            self.stop.set()
 
     def _settle(self, key: Place, result: Result) -> None:
         self.results[key] = result
@@ -284,16 +309,14 @@ def _interrupted(items: Sequence[KnownItem], results: Mapping[Place, Result], su
     return RunInterruptedError(found, count_runs(items, subjects) - len(results))
 
 
-def _result(future: Future[Result], item: Item, limit_s: float | None) -> Result:
-    """Give what an item found, or that it was given up."""
+def _result(future: Future[Result], item: Item, given_up: str | None) -> Result:
+    """Give what an item found, or that it was given up, with when that was; None: it never is."""
     try:
         return future.result()
     except StoppedError:
-        if limit_s is None:
+        if given_up is None:
             raise
-        return Result(
-            item, inconclusive(f"It had not ended when all items together had taken {limit_s:g} s; --limit gives more.")
-        )
+        return Result(item, inconclusive(f"It had not ended {given_up}."))
 
 
 def _pairs(items: Sequence[KnownItem], subjects: int) -> list[tuple[int, KnownItem]]:

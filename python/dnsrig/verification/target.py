@@ -8,7 +8,7 @@ from dnsrig.verification.deviations import KnownFailures
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.item import KnownItem, Role
 from dnsrig.verification.lateness import Lateness
-from dnsrig.verification.runner import Result, Subject
+from dnsrig.verification.runner import Check, Result, Subject
 from dnsrig.verification.targets import merged
 from dnsrig.verification.verification import Verification
 
@@ -44,6 +44,11 @@ class Target(Protocol):
     @property
     def lateness(self) -> Lateness:
         """When the rig's servers were late that the target depends on; the runner adds what it sees itself."""
+        ...
+
+    @property
+    def check_survived(self) -> Check:
+        """See that what the rig started has not ended by itself; raises SubjectFailedError where it has."""
         ...
 
     @property

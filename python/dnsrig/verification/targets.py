@@ -29,13 +29,13 @@ from dnsrig.verification.doubts import doubts_of
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.given_names import name_of
 from dnsrig.verification.habits import Habits
-from dnsrig.verification.included_files import check_included
+from dnsrig.verification.included_files import check_generated, check_included
 from dnsrig.verification.item import KnownItem
 from dnsrig.verification.landmarks import SEED, Landmarks, find_landmarks
 from dnsrig.verification.lateness import Lateness
 from dnsrig.verification.queries import Query
 from dnsrig.verification.reach import time_limit_s
-from dnsrig.verification.runner import Result
+from dnsrig.verification.runner import Check, Result, trust
 from dnsrig.verification.said_version import SaidVersion, said_version
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.tsig_keys import key_of_settings
@@ -59,6 +59,8 @@ class AuthoritativeTarget:
     """How long its items may take in all, in seconds; None: as long as they do."""
     lateness: Lateness = field(default_factory=Lateness)
     """When the rig's servers were late; see `Target`."""
+    check_survived: Check = trust
+    """See that what the rig started has not ended by itself; see `Target`."""
 
     @property
     def zones(self) -> Sequence[str]:
@@ -141,11 +143,16 @@ def authoritative_target(
         for subject in subjects:
             subject.no_peers = why_alone or subject.no_peers
         known = known_deviations("authoritative", server.name, server.version)
-        yield AuthoritativeTarget(f"{server.title} {server.version}", subjects, known)
+
+        def check_survived() -> None:
+            server.check_survived()
+            if second is not None:
+                second.check_survived()
+
+        title = f"{server.title} {server.version}"
+        yield AuthoritativeTarget(title, subjects, known, check_survived=check_survived)
         # To items, one that crashed is one that does not answer any more, which may have many reasons.
-        server.check_survived()
-        if second is not None:
-            second.check_survived()
+        check_survived()
 
 
 def settings_of(kind: type[Server], udp_limit: int | None = None) -> ServerSettings:
@@ -186,6 +193,12 @@ def _at_address(target: str, port: int, told: Told) -> AuthoritativeTarget:
     if of_file is None:
         # A transfer shows what asking did not find; what was found does not rest on it.
         landmarks.filled_from(subject.known_data)
+    if told.tsig is not None and subject.transfer.refuses_key:
+        why = subject.transfer.refusal.rstrip(".")
+        raise InputError(
+            f"--tsig, --tsig-file: {why} ({told.tsig.name} at {target}); give one that it knows, or leave it out to go "
+            "on without"
+        )
     if told.servers and not peers:
         subject.no_peers = ONLY_ITSELF
     version = told.version or said_version(asker)
@@ -247,6 +260,7 @@ def landmarks_of_file(path: Path, origin: dns.name.Name, told: Told) -> Landmark
     """
     require_plain_file("--zone-file", path)
     check_included("--zone-file", path)
+    check_generated("--zone-file", path)
     wanted = f"give the data of {origin} as a zone file (RFC 1035 section 5)"
     try:
         zone = dns.zone.from_file(str(path), origin, relativize=False, check_origin=False)

@@ -38,6 +38,8 @@ class Transfer:
 
     refusal: str = ""
     """Why there is no transfer, as a clause; "" if there is one."""
+    refuses_key: bool = False
+    """Whether that is for the key by which the query was signed (RFC 8945 section 5.2)."""
     trouble: str = ""
     """Why a transfer that began did not come to its end, as a clause."""
     given_up: bool = False
@@ -94,7 +96,7 @@ def transfer(
     except (OSError, EOFError, dns.exception.DNSException, ValueError) as error:
         why = str(error) or type(error).__name__
         if not rrsets and not why.startswith(WRONG):
-            return Transfer(refusal=why, octets=octets)
+            return Transfer(refusal=why, octets=octets, refuses_key=isinstance(error.__cause__, dns.tsig.PeerError))
         # Not a server that stops, but more than comes in that time.
         given_up = octets > MUCH and time.monotonic() >= deadline
         trouble = "" if given_up else why

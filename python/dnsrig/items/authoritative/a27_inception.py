@@ -6,6 +6,7 @@ from dnsrig.verification.item import Item
 from dnsrig.verification.signatures import is_in_time, seconds_between
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Outcome, Severity
+from dnsrig.wording import lasting
 
 ITEM = Item(
     id="A-27",
@@ -33,6 +34,6 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         if any(is_in_time(one, now_s) for one in seen.signed.signatures):
             return ""
         ahead_s = max(seconds_between(now_s, one.inception) for one in seen.signed.signatures)
-        return "" if ahead_s <= 0 else f"The signature of {seen.title} is valid only in {ahead_s} s from now on."
+        return "" if ahead_s <= 0 else f"The signature of {seen.title} is valid only in {lasting(ahead_s)} from now on."
 
     return check_seen(subject, trouble, "The signatures of {count} RRsets are valid already.")

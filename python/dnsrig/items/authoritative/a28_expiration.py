@@ -6,6 +6,7 @@ from dnsrig.verification.item import Item
 from dnsrig.verification.signatures import is_in_time, seconds_between
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Outcome, Severity
+from dnsrig.wording import lasting
 
 ITEM = Item(
     id="A-28",
@@ -38,6 +39,6 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         if any(is_in_time(one, now_s) for one in seen.signed.signatures):
             return ""
         left_s = min(seconds_between(now_s, one.expiration) for one in seen.signed.signatures)
-        return "" if left_s >= 0 else f"The signature of {seen.title} expired {-left_s} s ago."
+        return "" if left_s >= 0 else f"The signature of {seen.title} expired {lasting(-left_s)} ago."
 
     return check_seen(subject, trouble, "The signatures of {count} RRsets have not expired.")

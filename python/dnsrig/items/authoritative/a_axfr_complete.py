@@ -100,8 +100,8 @@ def check(subject: AuthoritativeSubject) -> Outcome:
                 return failed(f"{title} {lack}.", exchange, Evidence(f"{title} in the transfer", text))
             compared += 1
     invalid = _invalid_signature(subject, moved.zone)
-    if invalid:
-        return failed(invalid)
+    if invalid is not None:
+        return invalid
     if not compared:
         return nothing_seen("RRsets of the zone")
     return passed(
@@ -133,20 +133,23 @@ def _lost_glue(subject: AuthoritativeSubject, zone: dns.zone.Zone) -> Outcome | 
     return None
 
 
-def _invalid_signature(subject: AuthoritativeSubject, zone: dns.zone.Zone) -> str:
-    """Verify the signatures of the transfer, as many as are verified in answers; say which is not valid."""
+def _invalid_signature(subject: AuthoritativeSubject, zone: dns.zone.Zone) -> Outcome | None:
+    """Verify the signatures of the transfer, as many as are verified in answers; judge the first that is not valid."""
     keys = zone_keys(subject)
     for name, signatures in _chosen_signatures(subject, zone):
         covered = zone.get_rrset(name, signatures.covers)
         kind = RdataType.make(signatures.covers).name
         if covered is None:
-            return f"{name} RRSIG over {kind} is in the transfer without what it signs."
+            text = "\n".join(str(signature) for signature in signatures)
+            alone = f"{name} RRSIG over {kind} is in the transfer without what it signs."
+            return failed(alone, Evidence(f"{name} RRSIG in the transfer", text))
         for signature in signatures:
             if isinstance(signature, RRSIG) and signature.signer == subject.origin:
                 said = signature_trouble(covered, signature, keys)
                 if said:
-                    return f"The signature of {name} {kind} in the transfer is not valid: {said}."
-    return ""
+                    shown = Evidence(f"{name} {kind} in the transfer", f"{covered}\n{name} RRSIG {signature}")
+                    return failed(f"The signature of {name} {kind} in the transfer is not valid: {said}.", shown)
+    return None
 
 
 def _chosen_signatures(

@@ -79,7 +79,8 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     if not known.is_whole:
         return not_applicable("The zone's data are not known; --zone-file gives them.")
     if soa is None or soa[0].serial != known.serial:
-        return inconclusive("The server serves another version of the zone than the data that are known.", subject.soa)
+        served = "a serial that is not told" if soa is None else f"serial {soa[0].serial}"
+        return inconclusive(f"The server serves {served}, the data that are known have {known.serial}.", subject.soa)
     places = {
         (place.name, place.rtype): place.data
         for place in known.places

@@ -6,6 +6,7 @@ from dnsrig.verification.item import Item
 from dnsrig.verification.signatures import seconds_between
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Outcome, Severity
+from dnsrig.wording import lasting
 
 ITEM = Item(
     id="A-expiry-secondaries",
@@ -21,7 +22,7 @@ ITEM = Item(
     ),
     dig=("dig @{server} -p {port} {zone} SOA +norec +dnssec",),
     needs=("signatures",),
-    faults=("expires-soon", "expires-within-soa-expire"),
+    faults=("expires-soon", "expires-within-hours", "expires-within-soa-expire"),
 )
 
 
@@ -38,6 +39,7 @@ def check(subject: AuthoritativeSubject) -> Outcome:
             return None
         if left_s >= expire_s:
             return ""
-        return f"The signature of {seen.title} expires in {left_s} s; the SOA record's EXPIRE field is {expire_s} s."
+        left = f"The signature of {seen.title} expires in {lasting(left_s)}"
+        return f"{left}; the SOA record's EXPIRE field is {expire_s} s, {lasting(expire_s)}."
 
     return check_seen(subject, trouble, "The signatures of {count} RRsets outlast the SOA record's EXPIRE field.")

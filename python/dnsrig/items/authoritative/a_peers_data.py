@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import dns.name
 import dns.rcode
 import dns.rdata
+import dns.rrset
 from dns.rdatatype import RdataType
 
 from dnsrig.items.authoritative._answers import zone_soa
@@ -60,7 +61,9 @@ def check(subject: AuthoritativeSubject) -> Outcome:
     asked = list(_questions(subject))
     peers = [place for place in range(len(subject.peers)) if _has_serial(subject, place)]
     if not peers:
-        return inconclusive("No other server has the same serial; A-peers-serial is about that.", subject.soa)
+        are_there = any(_soa_at(subject, place) is not None for place in range(len(subject.peers)))
+        said = "has the same serial; A-peers-serial is" if are_there else "answers for the zone; A-peers-answer is"
+        return inconclusive(f"No other server {said} about that.", subject.soa)
     compared = 0
     for name, rtype in asked:
         here = subject.answers.get(name, rtype, do=False)
@@ -89,10 +92,13 @@ def _questions(subject: AuthoritativeSubject) -> Iterator[tuple[dns.name.Name, R
     yield from ((place.name, place.rtype) for place in known[:MOST])
 
 
-def _has_serial(subject: AuthoritativeSubject, place: int) -> bool:
-    soa = zone_soa(subject)
+def _soa_at(subject: AuthoritativeSubject, place: int) -> dns.rrset.RRset | None:
     exchange = subject.peer_answers[place].get(subject.origin, RdataType.SOA, do=False)
-    found = rrset_of(exchange, "answer", subject.origin, RdataType.SOA)
+    return rrset_of(exchange, "answer", subject.origin, RdataType.SOA)
+
+
+def _has_serial(subject: AuthoritativeSubject, place: int) -> bool:
+    soa, found = zone_soa(subject), _soa_at(subject, place)
     return soa is not None and found is not None and found[0].serial == soa[0].serial
 
 

@@ -86,9 +86,10 @@ def check(subject: AuthoritativeSubject) -> Outcome:
             return outcome
         outcomes.append(outcome)
     for rtype, exchange in usual_absences(subject):
-        if exchange.rcode == dns.rcode.NOERROR:
-            name = exchange.query.name
-            outcome = judge(subject, exchange, partial(_prove, name, rtype), f"that {name} has no {rtype.name}")
+        # Of the apex, A-bitmap-honest compares the bitmap with what is answered.
+        if host is not None and exchange.query.name == host.name and exchange.rcode == dns.rcode.NOERROR:
+            what = f"that {host.name} has no {rtype.name}"
+            outcome = judge(subject, exchange, partial(_prove, host.name, rtype), what)
             if outcome.verdict == Verdict.FAIL:
                 return outcome
     wrong = _wrong_behind_aliases(subject)

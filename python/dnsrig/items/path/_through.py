@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import dns.message
+from dns.rdatatype import RdataType
 
 from dnsrig.verification import transparency
 from dnsrig.verification.exchange import Exchange, Transport
@@ -48,6 +49,7 @@ def _changes(came: Forwarded, exchange: Exchange) -> str:
         *transparency.edns_differences(went_in, came_out),
         *_options(went_in, came_out),
         *(one for part in transparency.SECTIONS for one in transparency.section_differences(went_in, came_out, part)),
+        *_ttls(went_in, came_out),
     ]
     more = f", and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
     return f": {'; '.join(found[:SHOWN])}{more}" if found else ""
@@ -56,6 +58,19 @@ def _changes(came: Forwarded, exchange: Exchange) -> str:
 def _options(went_in: dns.message.Message, came_out: dns.message.Message) -> list[str]:
     """Say which options are another, where there is OPT still."""
     return transparency.option_differences(went_in, came_out) if came_out.edns >= 0 else []
+
+
+def _ttls(went_in: dns.message.Message, came_out: dns.message.Message) -> list[str]:
+    """Say which TTLs are others."""
+    found = []
+    for part in transparency.SECTIONS:
+        sent = {(rrset.name, rrset.rdtype, rrset.covers): rrset.ttl for rrset in getattr(went_in, part)}
+        for rrset in getattr(came_out, part):
+            ttl_s = sent.get((rrset.name, rrset.rdtype, rrset.covers), rrset.ttl)
+            if rrset.ttl != ttl_s:
+                title = f"{rrset.name} {RdataType.make(rrset.rdtype).name}"
+                found.append(f"the TTL of {title} in the {part} section is {rrset.ttl} s, not {ttl_s} s")
+    return found
 
 
 def ways(subject: PathSubject) -> Iterator[tuple[Family, Transport]]:

@@ -41,7 +41,7 @@ ITEM = Item(
         f"answered from {PORTS - 1} others. Where none of these is, and those of other ranges are, they are sent "
         "without the path as well."
     ),
-    dig=("dig @{server} -p {port} -b 0.0.0.0#1053 x.plain.rig.example A +noedns   # and other ports",),
+    dig=("dig @{server} -p {port} x.plain.rig.example A +noedns   # with -b 0.0.0.0#1053, and with other ports",),
     faults=("path-blocks-low-ports",),
 )
 

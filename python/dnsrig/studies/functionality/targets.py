@@ -64,7 +64,7 @@ def _raised(case: Case, items: Sequence[KnownItem], folder: Path) -> Verificatio
 
 
 def _run(items: Sequence[KnownItem], target: Target, subjects: Sequence[Subject]) -> list[list[Result]]:
-    return run_on_each(items, subjects, lateness=target.lateness)
+    return run_on_each(items, subjects, lateness=target.lateness, check=target.check_survived)
 
 
 def _in_order(items: Sequence[KnownItem], results: Sequence[Result]) -> list[Result]:

@@ -141,6 +141,11 @@ ZONE_FAULTS = (
         variant=_lasting("expires-soon", -DAY_S, 240),
     ),
     ZoneFault(
+        name="expires-within-hours",
+        does="has signatures that expire in six hours",
+        variant=_lasting("expires-within-hours", -DAY_S, DAY_S // 4),
+    ),
+    ZoneFault(
         name="expires-within-soa-expire",
         does="has signatures that expire before secondaries let go of the zone",
         variant=_lasting("expires-within-soa-expire", -DAY_S, 2 * DAY_S),

@@ -23,11 +23,16 @@ def page(verifications: Sequence[Verification], not_verified: NotVerified = ()) 
     targets = ", ".join(
         (*(verification.target for verification in verifications), *(target for target, _ in not_verified))
     )
+    zones = {verification.zone for verification in verifications}
+    # A server of the rig has several, which are of no interest to readers.
+    zone = next(iter(zones)) if len(zones) == 1 else None
+    comparison = Comparison(verifications)
     text = environment.from_string(template.read_text(encoding="utf-8")).render(
-        title=f"Verification of {targets}",
+        title=f"Verification of {targets}" + ("" if zone is None else f" for {zone}"),
         verifications=verifications,
         not_verified=not_verified,
-        comparison=Comparison(verifications),
+        comparison=comparison,
+        by_name=dict(zip(comparison.columns, verifications, strict=True)),
         folded=folded,
         not_tried=not_tried,
         command_of=lambda verification: shlex.join(verification.command),

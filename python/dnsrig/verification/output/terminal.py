@@ -111,6 +111,8 @@ def _table(verification: Verification, results: Sequence[Result], verdict: Verdi
             table.add_row(f"  {item.id}", str(item.severity), f"{item.requirement}\n{outcome.reason}")
         elif verdict == Verdict.NOT_APPLICABLE:
             table.add_row(f"  {item.id}", outcome.reason)
+        elif verdict == Verdict.PASS_BY_TCP:
+            table.add_row(f"  {item.id}", f"{item.requirement}\n{outcome.reason}")
         else:
             table.add_row(f"  {item.id}", item.requirement)
     return table

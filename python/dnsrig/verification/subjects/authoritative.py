@@ -217,7 +217,8 @@ class AuthoritativeSubject:
                 return None if self.ds else f"No DS records for {self.origin} are known; --ds gives them."
             case "transfer":
                 why = self.transfer.refusal
-                return f"The server does not transfer the zone to this address: {why}." if why else None
+                signed = "" if self.tsig else "; --tsig-file names a key that it may want"
+                return f"The server does not transfer the zone to this address: {why}{signed}." if why else None
         return self.unknown(LANDMARKS[need]) if getattr(self.landmarks, need) is None else None
 
     def unknown(self, what: str, *, is_whole: bool = False) -> str:

@@ -1,5 +1,6 @@
 """Making the tree in a folder: zone files, root hints, trust anchors."""
 
+import errno
 import hashlib
 import json
 import shutil
@@ -17,6 +18,7 @@ import dns.zone
 from dns.dnssectypes import Algorithm
 
 from dnsrig import _core
+from dnsrig.errors import EnvironmentLacksError
 from dnsrig.signing import Signing
 from dnsrig.verification.tree.cases import TableRow, ZonePlan
 from dnsrig.verification.tree.edits import ZoneEdit, sign_by_hand
@@ -112,6 +114,10 @@ def make_tree(folder: Path, prefix: str = PREFIX, now_s: int | None = None, step
     """Make the tree below `folder`, or find it there if it was made within a day by the same description.
 
     It is made in STEPS_TO_MAKE steps, and found in none.
+
+    Raises:
+        EnvironmentLacksError: there can be no such folder.
+
     """
     now_s = int(time.time()) if now_s is None else now_s
     target = folder / f"tree-{_digest(prefix)}"
@@ -122,12 +128,20 @@ def make_tree(folder: Path, prefix: str = PREFIX, now_s: int | None = None, step
         shutil.rmtree(target)
     except (FileNotFoundError, ValueError, KeyError):
         shutil.rmtree(target, ignore_errors=True)
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise EnvironmentLacksError(f"{folder}: no folder can be made: {error.strerror}; name another one") from error
     with tempfile.TemporaryDirectory(prefix="tree-making-", dir=folder) as scratch:
         made = Path(scratch) / "tree"
         made.mkdir()
         _Making(made, Path(scratch), prefix, now_s, step).make_all()
-        made.rename(target)
+        try:
+            made.rename(target)
+        except OSError as error:
+            # Another process made the same at the same time.
+            if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
+                raise
     return Tree.opened(target)
 
 

@@ -69,7 +69,7 @@ def refuse_wrong_names(
     anchor = _Look(asker, Question(apexes[0], RdataType.SOA), apexes)
     for option, questions in given:
         for question in questions:
-            look = _Look(asker, question, apexes)
+            look = _Look(asker, question, apexes, anchor.has_ad)
             if wrong := _absent(look, anchor, option) or check[option](look, anchor):
                 raise InputError(f"{option} {question.name}: {wrong}")
 
@@ -81,6 +81,8 @@ class _Look:
     asker: Asker
     question: Question
     anchors: Sequence[dns.name.Name]
+    wants_ad: bool = False
+    """Whether denials that validate come with AD, as what is in the trust anchor's zone does."""
 
     @cached_property
     def validated(self) -> Exchange:
@@ -129,9 +131,9 @@ class _Look:
             zone = _zone_of(self.asker, name)
             if zone is None or zone == dns.name.root or any(zone == one for one in self.anchors):
                 return None
-            exchange = self.asker.ask(_with_cd(Question(zone, RdataType.DS)))
-            message = exchange.message
-            if message is not None and exchange.rcode == dns.rcode.NOERROR and not message.answer:
+            exchange = self.asker.ask(Question(zone, RdataType.DS).with_do)
+            is_believed = exchange.has_flag(dns.flags.AD) or _has_opt_out(exchange) or not self.wants_ad
+            if _is_denial(exchange) and exchange.rcode == dns.rcode.NOERROR and is_believed:
                 return zone
             name = zone.parent()
         return None
@@ -161,13 +163,6 @@ class _Look:
             one.rrset, signature, [key for each in rrsets for key in each if isinstance(key, DNSKEY)]
         )
 
-    @property
-    def has_opt_out(self) -> bool:
-        """Whether a denial is of a span with opt-out, where a missing name is not secure (RFC 5155 section 9.2)."""
-        message = self.checked_by_client.message
-        proofs = [] if message is None else message.authority
-        return any(isinstance(one, NSEC3) and one.flags & OPT_OUT for each in proofs for one in each)
-
 
 def _absent(look: _Look, anchor: _Look, option: str) -> str:
     """Say what is not there, with DO and without."""
@@ -177,7 +172,7 @@ def _absent(look: _Look, anchor: _Look, option: str) -> str:
     # What is kept back is not asked for with CD here: whether it leaks after that is the matter of F-cd-cache.
     if option == "--bogus" and not _is_denial(look.checked_by_client):
         return ""
-    is_believed = look.has_ad or not anchor.has_ad or look.zone_without_ds is not None or look.has_opt_out
+    is_believed = look.has_ad or not anchor.has_ad or look.zone_without_ds is not None or _has_opt_out(look.validated)
     if option == "--bogus" and not is_believed:
         # Others come with AD, and so would a denial that validates.
         return ""
@@ -185,6 +180,12 @@ def _absent(look: _Look, anchor: _Look, option: str) -> str:
     what = "name" if codes == {dns.rcode.NXDOMAIN} else f"{look.question.rtype.name} record of this name"
     said = f"the resolver says that there is no such {what} ({' and '.join(sorted(map(dns.rcode.to_text, codes)))})"
     return f"{said}; name what is there"
+
+
+def _has_opt_out(exchange: Exchange) -> bool:
+    """Say whether a denial is of a span with opt-out, where what is missing is not secure (RFC 5155 section 9.2)."""
+    proofs = [] if exchange.message is None else exchange.message.authority
+    return any(isinstance(one, NSEC3) and one.flags & OPT_OUT for each in proofs for one in each)
 
 
 def _is_denial(exchange: Exchange) -> bool:

@@ -103,6 +103,12 @@ SERVERS_FAIL = "Of 3 zones with a server that is right, "
         ),
         (
             "F-special-names",
+            "bind",
+            "Names below localhost., invalid., onion. are asked for at servers.",
+            "Names below localhost., 10.in-addr.arpa. are asked for at servers.",
+        ),
+        (
+            "F-special-names",
             "powerdns-recursor",
             "Names below onion. are asked for at servers.",
             "Names below 10.in-addr.arpa. are asked for at servers.",

@@ -12,6 +12,7 @@ from functools import partial
 import dns.message
 import dns.name
 import pytest
+from dns.flags import Flag
 from dns.rdatatype import RdataType
 from dnsrig.cli.app import run_command_line
 from dnsrig.errors import SubjectFailedError
@@ -20,9 +21,9 @@ from dnsrig.verification import proxy_targets, resolver_targets, targets
 from dnsrig.verification.asker import MOST_STRAYS, Asker
 from dnsrig.verification.exchange import Endpoint, Exchange
 from dnsrig.verification.habits import Habits
-from dnsrig.verification.item import KnownItem
+from dnsrig.verification.item import KnownItem, Role
 from dnsrig.verification.queries import Query
-from dnsrig.verification.reach import LIMIT_S, SLOW_LIMIT_S, SLOW_MS, limit_of
+from dnsrig.verification.reach import LIMIT_S, SLOW_LIMIT_S, SLOW_MS, limit_of, other_role
 from dnsrig.verification.runner import run_items
 from dnsrig.verification.stopping import pause
 from dnsrig.verification.transfer import transfer
@@ -111,6 +112,23 @@ def test_slow_servers_get_less_time(elapsed_ms: tuple[float, ...], expected: flo
     answers = iter([exchange(one) for one in elapsed_ms])
     assert limit_of(lambda: next(answers), "192.0.2.1", "is it there?") == expected
     assert list(answers) == []
+
+
+@pytest.mark.parametrize(
+    ("flags", "role", "said"),
+    [
+        (Flag.RA, "authoritative", "192.0.2.1#53 looks like a resolver (it sets RA, and not AA)"),
+        (Flag.AA | Flag.RA, "authoritative", ""),
+        (Flag.AA, "authoritative", ""),
+        (Flag.AA, "resolver", "192.0.2.1#53 looks like an authoritative server (it does not set RA)"),
+        (Flag.RA, "resolver", ""),
+    ],
+)
+def test_servers_of_another_role_are_known_by_their_flags(flags: Flag, role: Role, said: str) -> None:
+    response = dns.message.make_response(dns.message.make_query("example.", "SOA"))
+    response.flags |= flags
+    found = other_role(Exchange(Endpoint("192.0.2.1"), "udp", QUERY, b"", response.to_wire(), 1, 1.0), role)
+    assert found.startswith(said) and bool(found) == bool(said)
 
 
 def test_silence_is_an_error() -> None:

@@ -37,6 +37,7 @@ from dnsrig.verification.output.comparison import Comparison
 from dnsrig.verification.output.junit import junit_xml
 from dnsrig.verification.output.page import page
 from dnsrig.verification.output.terminal import SHORT, _same_reason, _side_by_side, print_comparison, print_verification
+from dnsrig.verification.output.untried import not_tried
 from dnsrig.verification.queries import Query
 from dnsrig.verification.runner import Result
 from dnsrig.verification.subjects.authoritative import LANDMARKS, AuthoritativeSubject
@@ -342,6 +343,11 @@ def several_alike():
         *[inconclusive("It was cut.")] * 2,
         passed("Yes."),
     )
+
+
+def test_the_item_that_was_named_is_not_what_is_wanting():
+    verification = verified("unbound", not_applicable("Run dnsrig verify resolver NAME --item ID for a verdict."))
+    assert not_tried(verification) == ""
 
 
 def test_the_same_reason_is_told_once(capsys):

@@ -61,6 +61,7 @@ ALWAYS = {
     "F-secure-data",
     "F-secure-nsec",
     "F-steady",
+    "F-tcp",
     "F-tcp-kept",
     "F-tcp-stalled",
     "F-two-opts",
@@ -185,22 +186,32 @@ def test_a_trust_anchor_of_another_tree_is_refused(place: Place) -> None:
         find_names(asker, told)
 
 
+NOT_THERE = r"the resolver says that there is no such name \(NXDOMAIN\)"
+
+
 @pytest.mark.parametrize(
-    ("option", "told", "said"),
+    ("option", "name", "said"),
     [
-        ("--secure", {"secure": ("absent.control.nsec.", RdataType.A)}, r"no such name \(NXDOMAIN\)"),
-        ("--insecure", {"unsigned": ("www.control.unsigned.", RdataType.LOC)}, r"no such LOC record of this name"),
+        ("--secure", "absent.control.nsec./A", NOT_THERE),
+        ("--secure", "www.plain.nsec./A", r"its zone plain\.nsec\. has no DS records"),
+        ("--secure", "www.expired.nsec./A", r"SERVFAIL, and its signatures, .* it is bogus"),
+        ("--insecure", "www.control.unsigned./LOC", r"no such LOC record of this name"),
+        ("--insecure", "www.control.nsec./A", r"the resolver gives it with AD, with RRSIG records, .* it is signed"),
+        ("--insecure", "www.expired.nsec./A", r"the resolver gives it with SERVFAIL, .* it is signed"),
+        ("--bogus", "absent.control.nsec./A", NOT_THERE),
+        ("--bogus", "absent.control.unsigned./A", NOT_THERE),
+        ("--bogus", "www.control.nsec./A", r"with AD, and their signatures verify"),
+        ("--bogus", "www.plain.nsec./A", r"it is not bogus but insecure"),
     ],
 )
-def test_names_that_are_not_there_are_refused(
-    place: Place, option: str, told: dict[str, tuple[str, RdataType]], said: str
-) -> None:
+def test_names_that_are_not_what_they_are_given_as_are_refused(place: Place, option: str, name: str, said: str) -> None:
     """They would look like failures of the resolver."""
-    asker = Asker(RESOLVER, place.host.make_socket, WAITS_S)
-    questions = {which: (question(*one),) for which, one in told.items()}
-    absent = ToldTree(Path("root.ds"), read_anchors(place.tree.trust_anchor_dnskey), **questions)
-    with pytest.raises(InputError, match=rf"{option} \S+ the resolver says that there is {said}"):
-        find_names(asker, absent)
+    given: dict[str, tuple[Question, ...]] = dict.fromkeys(("--secure", "--insecure", "--bogus"), ())
+    owner, _, rtype = name.partition("/")
+    given[option] = (question(owner, RdataType.from_text(rtype)),)
+    told = ToldTree(Path("root.ds"), read_anchors(place.tree.trust_anchor_dnskey), *given.values())
+    with pytest.raises(InputError, match=rf"{option} {owner}: .*{said}"):
+        find_names(Asker(RESOLVER, place.host.make_socket, WAITS_S), told)
 
 
 def test_a_zone_with_nsec3_is_known_by_its_anchor(place: Place) -> None:

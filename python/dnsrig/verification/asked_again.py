@@ -55,7 +55,8 @@ def lost_by_chance(asker: Asker, exchange: Exchange, make_control: Callable[[], 
     by_tcp = exchange.transport == "tcp"
     again = ask_again(asker, None if by_tcp else exchange.query, make_control())
     if again.answered:
-        return f"asked {again.tries} times more, it is answered {again.answered}"
+        times = "once" if again.answered == 1 else f"{again.answered} times"
+        return f"asked {again.tries} times more, it is answered {times}"
     if again.is_decided or not again.is_doubtful or not again.controls_answered:
         return ""
     lost = f"{again.controls - again.controls_answered} of {again.controls} simple questions are unanswered as well"

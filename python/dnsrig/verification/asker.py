@@ -48,12 +48,12 @@ class Asker:
     """Shared by what asks the same server; None: each query is waited for in full."""
 
     def udp(self, query: Query) -> Exchange:
-        """Ask by UDP, again until there is a response; once if nothing like it was ever answered."""
+        """Ask by UDP, again until there is a response; for less long if much stays without."""
         if self.habits is None:
             return self._udp(query, self.udp_waits_s)
-        expects_silence = self.habits.expects_silence("udp", query)
-        exchange = self._udp(query, self.udp_waits_s[:1] if expects_silence else self.udp_waits_s)
-        self.habits.note(exchange)
+        waits_s = self.habits.udp_waits_s(query, self.udp_waits_s)
+        exchange = self._udp(query, waits_s)
+        self.habits.note(exchange, sum(waits_s))
         return exchange
 
     def _udp(self, query: Query, waits_s: Sequence[float]) -> Exchange:

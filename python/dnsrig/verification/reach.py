@@ -2,9 +2,12 @@
 
 from collections.abc import Callable
 
+import dns.flags
+
 from dnsrig.errors import SubjectFailedError
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.exchange import Exchange
+from dnsrig.verification.item import Role
 from dnsrig.verification.queries import Query
 
 SLOW_MS = 1000.0
@@ -32,6 +35,22 @@ def limit_of(ask: Callable[[], Exchange], target: str, advice: str) -> float:
         raise SubjectFailedError(f"{target}: {trouble}{_besides(exchange)}; {advice}")
     is_slow = _is_slow(exchange) and _is_slow(ask())
     return SLOW_LIMIT_S if is_slow else LIMIT_S
+
+
+def other_role(exchange: Exchange, role: Role) -> str:
+    """Say, as a sentence, that what answered looks like a server of another role; "" if it does not.
+
+    The exchange is of a query for a zone's SOA record, to an authoritative server without RD, to a resolver with it.
+    """
+    has_ra, has_aa = exchange.has_flag(dns.flags.RA), exchange.has_flag(dns.flags.AA)
+    if exchange.message is None:
+        return ""
+    if role == "authoritative" and has_ra and not has_aa:
+        return f"{exchange.server} looks like a resolver (it sets RA, and not AA): dnsrig verify resolver is for those"
+    if role == "resolver" and not has_ra:
+        said = "looks like an authoritative server (it does not set RA)"
+        return f"{exchange.server} {said}: dnsrig verify authoritative is for those"
+    return ""
 
 
 def _is_slow(exchange: Exchange) -> bool:

@@ -17,6 +17,7 @@ from dnsrig.verification.anchor_trials import anchor_trials
 from dnsrig.verification.asker import Asker
 from dnsrig.verification.deviations import KnownFailures, known_deviations
 from dnsrig.verification.exchange import Endpoint
+from dnsrig.verification.habits import Habits
 from dnsrig.verification.lateness import Lateness
 from dnsrig.verification.queries import Query
 from dnsrig.verification.reach import time_limit_s
@@ -95,7 +96,8 @@ def resolver_target(
     """
     if target not in resolver_drivers("resolver"):
         tree = None if tree_folder is None else _opened(tree_folder)
-        asker = Asker(endpoint_of(target, port, resolver_drivers("resolver"), OTHER_NAMES), udp_waits_s=WAITS_S)
+        endpoint = endpoint_of(target, port, resolver_drivers("resolver"), OTHER_NAMES)
+        asker = Asker(endpoint, udp_waits_s=WAITS_S, habits=Habits())
         subject = ResolverSubject(asker, tree, no_trials=no_trials_at_address())
         advice = "is a resolver there, and may this host ask it?"
         limit_s = time_limit_s(replace(asker, udp_waits_s=FIRST_WAITS_S), simplest_query(), target, advice)

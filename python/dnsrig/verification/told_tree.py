@@ -20,13 +20,12 @@ from dnsrig.verification.asker import Asker, random_label
 from dnsrig.verification.given_names import name_of
 from dnsrig.verification.landmarks import UNUSED_TYPE
 from dnsrig.verification.subjects.known_names import KnownNames, Question
+from dnsrig.verification.told_checks import refuse_unresolved, refuse_wrong_names
 from dnsrig.verification.tree.cases import BOGUS, INSECURE, SECURE, SECURE_OR_INSECURE, Case, TableRow, ZonePlan
 
 SIZES = (512, 1220, 4000)
 PAYLOAD = 4096
 OPT_OUT = 0x01
-DENIED = {dns.rcode.NOERROR, dns.rcode.NXDOMAIN}
-"""What a resolver says of data that are not there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,37 +68,28 @@ def _question(text: str, option: str) -> Question:
         raise InputError(wrong) from error
 
 
-def _refuse_absent(asker: Asker, option: str, question: Question) -> None:
-    """Refuse a question that the resolver denies with DO and without: items would take that for failures of its own."""
-    codes = set()
-    for query in (question.plain, question.with_do):
-        exchange = asker.ask(query)
-        if exchange.message is None or exchange.message.answer or exchange.rcode not in DENIED:
-            return
-        codes.add(exchange.rcode)
-    what = "name" if codes == {dns.rcode.NXDOMAIN} else f"{question.rtype.name} record of this name"
-    said = f"the resolver says that there is no such {what} ({' and '.join(sorted(map(dns.rcode.to_text, codes)))})"
-    raise InputError(f"{option} {question.name}: {said}; name what is there")
-
-
 def find_names(asker: Asker, told: ToldTree) -> KnownNames:
     """Ask the resolver for what the items need to know of the tree.
 
     Raises:
-        InputError: the resolver gives keys for the zone of the trust anchors, and none of these is among them; it says
-            that a name which the user named is not there.
+        InputError: the resolver gives keys for the zone of the trust anchors, and none of these is among them; a name
+            that the user named is not there, or is not what it was given as.
+        SubjectFailedError: the resolver answers the keys of the first trust anchor's zone with SERVFAIL.
 
     """
     zones = {dns.name.from_text(zone): anchors for zone, anchors in by_zone(told.anchors).items()}
+    # The others are judged by items; on the first all rests.
+    refuse_unresolved(asker, next(iter(zones)))
     apexes = [_Apex.asked(asker, zone) for zone in zones]
     for apex in apexes:
         _refuse_other_anchor(told.path, apex, zones[apex.zone])
-    for option, questions in (("--secure", told.secure), ("--insecure", told.unsigned)):
-        for question in questions:
-            _refuse_absent(asker, option, question)
+    refuse_wrong_names(
+        asker, list(zones), (("--secure", told.secure), ("--insecure", told.unsigned), ("--bogus", told.bogus))
+    )
     first = apexes[0]
     keys = [Question(apex.zone, RdataType.DNSKEY) for apex in apexes]
     return KnownNames(
+        zone=first.zone,
         secure=told.secure[0] if told.secure else Question(first.zone, RdataType.SOA),
         denied=(first.denied,),
         typed=(*keys, *first.chain_questions),

@@ -36,7 +36,7 @@ def check_size(subject: ResolverSubject, octets: int) -> Outcome:
     by_tcp = subject.asker.tcp(query)
     if by_tcp.message is None:
         return inconclusive(
-            "By TCP, which would show how large the response is, there is none (see F-85).", by_udp, by_tcp
+            "By TCP, which would show how large the response is, there is none (see F-tcp).", by_udp, by_tcp
         )
     if by_tcp.octets <= octets:
         return inconclusive(f"By TCP the response has {by_tcp.octets} octets (see F-secure-large).", by_udp, by_tcp)

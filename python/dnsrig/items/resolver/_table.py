@@ -99,7 +99,7 @@ def check_table(subject: ResolverSubject, item_id: str) -> Outcome:
     if not rows:
         return _nothing_to_ask(subject)
     for row, exchange in zip(rows, ask_rows(subject, rows), strict=True):
-        if exchange.response is None and row.case.right == BOGUS and not subject.silence():
+        if exchange.response is None and Status.BOGUS in row.case.right and not subject.silence():
             # Some, such as BIND with an unsigned alias, take longer than clients wait: nothing was accepted.
             right.append(exchange)
             continue
@@ -146,7 +146,7 @@ def check_bogus(subject: ResolverSubject, item_id: str) -> Outcome:
     rows = [row for row in _strict_rows(subject, item_id) if row.case.right == BOGUS]
     with thread_pool(max(min(len(rows), ROWS_AT_ONCE), 1), "rows by TCP") as pool:
         by_tcp = list(zip(rows, pool.map(lambda row: subject.asker.tcp(_query(row)), rows), strict=True))
-    # No response may be for want of TCP, which is the matter of F-85.
+    # No response may be for want of TCP, which is the matter of F-tcp.
     given = [(row, one) for row, one in by_tcp if one.message is not None and status_of(one) != Status.BOGUS]
     if not given:
         return outcome

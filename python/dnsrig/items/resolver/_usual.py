@@ -1,5 +1,6 @@
 """What items about the form of responses share: responses of every usual kind, by UDP and TCP, with DO and without."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 import dns.rcode
@@ -10,7 +11,7 @@ from dnsrig.verification.queries import Query
 from dnsrig.verification.stopping import thread_pool
 from dnsrig.verification.subjects.known_names import Question
 from dnsrig.verification.subjects.resolver import ResolverSubject
-from dnsrig.verification.verdicts import Outcome, failed, passed
+from dnsrig.verification.verdicts import Outcome, failed, inconclusive, passed
 
 PROCEDURE = (
     "A secure name, an unsigned one, names and a type that do not exist, and a bogus name are asked for with RD, by "
@@ -57,8 +58,18 @@ def check_usual(
     """Judge each usual response `of` some kind by what a complaint says of it as a clause, "" if nothing is wrong."""
     exchanges = [exchange for exchange in usual_responses(subject) if of(exchange)]
     if not exchanges:
-        return subject.unanswered(subject.plain_control)
+        return _none(subject)
     return judged([(exchange, complaint(exchange)) for exchange in exchanges], good)
+
+
+def _none(subject: ResolverSubject) -> Outcome:
+    """Say why there is no response to look at."""
+    exchanges = usual_responses(subject)
+    if not exchanges:
+        return subject.unanswered(subject.plain_control)
+    codes = Counter(dns.rcode.to_text(exchange.message.rcode()) for exchange in exchanges if exchange.message)
+    said = ", ".join(f"{count} with {code}" for code, count in codes.most_common())
+    return inconclusive(f"Of {len(exchanges)} responses none is of the kind that this is about: {said}.", exchanges[0])
 
 
 def judged(found: Sequence[tuple[Exchange, str]], good: str) -> Outcome:

@@ -1,14 +1,18 @@
 """F-85: UDP messages beyond 512 octets by EDNS."""
 
+import dns.rcode
 from dns.rdatatype import RdataType
 
+from dnsrig.items.resolver._probes import rcode_text
 from dnsrig.items.resolver._sizes import large_query, none_so_large
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.resolver import ResolverSubject
-from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
+from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, not_applicable, passed
 
 OLD_LIMIT = 512
+LEAST_LIMIT = 1220
+"""Octets by UDP that a resolver of signed zones gives at least (RFC 4035 section 3); beyond it may have a limit."""
 ITEM = Item(
     id="F-85",
     role="resolver",
@@ -23,7 +27,9 @@ ITEM = Item(
     procedure=(
         "A signed RRset whose response has about 800 octets is asked for by UDP with DO and a payload size of 4096, "
         "then with 512: it comes whole, then with TC, and whole by TCP. A name of an unsigned zone is asked for with "
-        "DO: the response has OPT and no signatures."
+        "DO: the response has OPT and no signatures. In a tree of yours the RRset is the smallest beyond 512 octets of "
+        "the trust anchor's keys and the names of --secure: beyond 1220 octets a resolver may have a limit of its own, "
+        "so that TC tells nothing."
     ),
     dig=(
         "dig @{server} -p {port} large700.secure.nsec. TXT +dnssec +bufsize=4096 +ignore",
@@ -39,7 +45,6 @@ ITEM = Item(
         "ignores-payload-size",
         "cuts-without-tc",
         "clears-tc",
-        "no-tcp",
     ),
 )
 
@@ -63,6 +68,8 @@ def check(subject: ResolverSubject) -> Outcome:
         return failed(f"A response of {small.octets} octets comes to a client that takes 512.", small)
     if not small.is_truncated:
         return failed(f"The response is cut to {small.octets} octets without TC.", small, by_udp)
+    if not subject.has_tcp:
+        return inconclusive("By UDP all is right; there is no TCP, by which the rest would come (see F-tcp).", small)
     by_tcp = subject.asker.tcp(large_query(question, OLD_LIMIT))
     if by_tcp.message is None:
         return failed("The response is truncated by UDP, and there is none by TCP.", small, by_tcp)
@@ -75,11 +82,28 @@ def check(subject: ResolverSubject) -> Outcome:
 
 def _too_small(subject: ResolverSubject, by_udp: Exchange) -> Outcome:
     """Say what came in place of a response that the client had room for."""
+    if by_udp.rcode == dns.rcode.SERVFAIL:
+        return inconclusive(f"The name is answered with {rcode_text(by_udp)} (see F-secure-large).", by_udp)
     if not by_udp.is_truncated:
-        return failed(f"By UDP with a payload size of 4096 a response of {by_udp.octets} octets comes.", by_udp)
+        code = "" if by_udp.rcode == dns.rcode.NOERROR else f" and response code {rcode_text(by_udp)}"
+        said = f"By UDP with a payload size of 4096 a response of {by_udp.octets} octets{code} comes."
+        return failed(said, by_udp)
+    if not subject.has_tcp:
+        return inconclusive(
+            "By UDP with a payload size of 4096 TC comes; by TCP, which would show how large the response is, there is "
+            "none (see F-tcp).",
+            by_udp,
+        )
     by_tcp = subject.asker.tcp(by_udp.query)
     if by_tcp.message is None:
         return failed("By UDP with a payload size of 4096 TC comes, and by TCP no response.", by_udp, by_tcp)
+    if by_tcp.octets > LEAST_LIMIT:
+        return not_applicable(
+            f"The response has {by_tcp.octets} octets, for which the resolver may have a limit of its own, and comes "
+            f"by TCP; name one of {OLD_LIMIT + 1} to {LEAST_LIMIT} octets by --secure NAME/TYPE.",
+            by_udp,
+            by_tcp,
+        )
     reason = (
         f"By UDP with a payload size of 4096 TC comes, though the response has {by_tcp.octets} octets by TCP: the "
         f"resolver gives no more than {OLD_LIMIT} by UDP, or less."

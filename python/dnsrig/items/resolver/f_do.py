@@ -1,11 +1,15 @@
 """F-do: DNSSEC records to those who ask for them."""
 
+from dataclasses import replace
+
 import dns.flags
+import dns.rcode
 from dns.rdatatype import RdataType
 
+from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.resolver import ResolverSubject
-from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
+from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed
 
 DENIALS = {RdataType.NSEC, RdataType.NSEC3}
 ITEM = Item(
@@ -39,6 +43,8 @@ def check(subject: ResolverSubject) -> Outcome:
             return subject.unanswered(exchange)
         if message.edns < 0:
             return failed("The response has no OPT record, though the query had one.", exchange)
+        if exchange.rcode == dns.rcode.SERVFAIL:
+            return _servfail(subject, exchange)
         types = {rrset.rdtype for rrset in getattr(message, section)}
         lacking = [] if RdataType.RRSIG in types else ["RRSIG"]
         if section == "authority" and not types & DENIALS:
@@ -48,3 +54,12 @@ def check(subject: ResolverSubject) -> Outcome:
         if not message.ednsflags & dns.flags.DO:
             return failed("The response has the records, but not the DO flag of the query.", exchange)
     return passed("The responses have OPT with DO, signatures and proofs.", there, absent)
+
+
+def _servfail(subject: ResolverSubject, exchange: Exchange) -> Outcome:
+    """Judge SERVFAIL, which tells something of DO only where it does not come without."""
+    name, rtype = exchange.query.name, exchange.query.rtype.name
+    plain = subject.asker.ask(replace(exchange.query, do=False, payload=None))
+    if plain.rcode == dns.rcode.SERVFAIL:
+        return inconclusive(f"{name} {rtype} is answered with SERVFAIL, also without DO.", exchange, plain)
+    return failed(f"{name} {rtype} is answered with SERVFAIL where the query has DO.", exchange, plain)

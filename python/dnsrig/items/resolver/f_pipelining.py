@@ -35,7 +35,7 @@ def check(subject: ResolverSubject) -> Outcome:
     alone = [subject.asker.tcp(question.plain) for question in questions]
     queries = [exchange.query for exchange in alone if exchange.message is not None]
     if len(queries) < LEAST:
-        return inconclusive("Queries alone get no response by TCP either (see F-85).", *alone)
+        return inconclusive("Queries alone get no response by TCP either (see F-tcp).", *alone)
     rounds = 0
     for _ in range(TRIES):
         exchanges = subject.asker.tcp_pipelined(queries)

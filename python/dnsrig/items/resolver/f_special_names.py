@@ -1,9 +1,11 @@
 """F-special-names: names that stay with the resolver."""
 
 import dns.name
+from dns.rdatatype import RdataType
 
 from dnsrig.items.resolver._failures import list_of
 from dnsrig.items.resolver._forged import ask_plainly
+from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
 from dnsrig.verification.stopping import thread_pool
 from dnsrig.verification.subjects.resolver import ResolverSubject
@@ -25,7 +27,9 @@ ITEM = Item(
     procedure=(
         "A fresh name below each of localhost, invalid, onion, home.arpa, and the reverse zones of private, link-local "
         "and loopback addresses is asked for. No query for a name at or below these comes to the tree's servers. A "
-        "resolver that minimises names may show less of what it asks for."
+        "resolver that minimises names may show less of what it asks for. Who has asked before may have kept denials "
+        "of the zones above, such as the root's: what comes with the SOA record of one tells nothing until the "
+        "resolver has been restarted, unless the rig has just started it."
     ),
     dig=(
         "dig @{server} -p {port} any.onion. A +noedns   # and look at what comes to the tree's servers",
@@ -52,6 +56,11 @@ def check(subject: ResolverSubject) -> Outcome:
         return failed(f"Names below {', '.join(names)} are asked for at servers.", exchanges[0], shown)
     if len(answered) < len(exchanges):
         return inconclusive(f"{len(exchanges) - len(answered)} of {len(exchanges)} names are not answered.", *answered)
+    kept = [one for one in answered if _is_denial_of_servers(one)]
+    if kept and not subject.is_seen_from_start:
+        names = dict.fromkeys(_special(one.query.name).to_text() for one in kept)
+        said = f"Names below {', '.join(names)} are denied by what servers said before"
+        return inconclusive(f"{said}; restart the resolver, and run this item again.", kept[0])
     return passed(f"For {len(exchanges)} names of special use no server is asked.", answered[0])
 
 
@@ -61,3 +70,11 @@ def _came(subject: ResolverSubject, name: dns.name.Name, began: int) -> list[See
 
 def _special(name: dns.name.Name) -> dns.name.Name:
     return next(above for above in SPECIAL_NAMES if name.is_subdomain(above))
+
+
+def _is_denial_of_servers(exchange: Exchange) -> bool:
+    """Say whether a denial is of a zone above the names of special use: who denies these himself has a zone for it."""
+    message = exchange.message
+    section = [] if message is None or message.answer else message.authority
+    above = _special(exchange.query.name)
+    return any(rrset.rdtype == RdataType.SOA and len(rrset.name) < len(above) for rrset in section)

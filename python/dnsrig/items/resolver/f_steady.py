@@ -1,6 +1,5 @@
 """F-steady: the same question, the same answer."""
 
-import dns.name
 import dns.rcode
 from dns.rdatatype import RdataType
 
@@ -23,8 +22,8 @@ ITEM = Item(
         "the client's port which ones."
     ),
     procedure=(
-        f"An SOA record, in a tree of yours the root's, is asked for {TIMES} times without EDNS, each time from "
-        "another port; two responses without the record fail. Lost and truncated responses do not count."
+        f"An SOA record, in a tree of yours that of the trust anchor's zone, is asked for {TIMES} times without EDNS, "
+        "each time from another port; two responses without the record fail. Lost and truncated responses do not count."
     ),
     dig=("for i in $(seq 24); do dig @{server} -p {port} control.unsigned. SOA +noedns +short; done",),
     needs=("names",),
@@ -35,7 +34,7 @@ ITEM = Item(
 
 def check(subject: ResolverSubject) -> Outcome:
     """Ask many times."""
-    name = dns.name.root if subject.tree is None else UNSIGNED.parent()
+    name = subject.names.zone if subject.tree is None else UNSIGNED.parent()
     query = Question(name, RdataType.SOA).plain
     exchanges = [subject.asker.udp(query) for _ in range(TIMES)]
     counted = [one for one in exchanges if one.message is not None and not one.is_truncated]

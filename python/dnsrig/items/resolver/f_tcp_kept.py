@@ -38,7 +38,7 @@ def check(subject: ResolverSubject) -> Outcome:
     query = plain_query(subject)
     whole = subject.asker.tcp(query)
     if whole.response is None:
-        return inconclusive("Queries by TCP are not answered at all (see F-85).", whole)
+        return inconclusive("Queries by TCP are not answered at all (see F-tcp).", whole)
     for again in range(TRIES):
         # Resolvers close idle connections sooner while many others are open.
         pause(LATER_S if again else 0.0)

@@ -32,6 +32,6 @@ def check(subject: ResolverSubject) -> Outcome:
     query = plain_query(subject)
     before = subject.asker.tcp(query)
     if before.message is None:
-        return inconclusive("Queries by TCP are not answered at all (see F-85).", before)
+        return inconclusive("Queries by TCP are not answered at all (see F-tcp).", before)
     asker = subject.asker
     return check_stalled(asker, query, lambda transport: (asker.tcp if transport == "tcp" else asker.udp)(query))

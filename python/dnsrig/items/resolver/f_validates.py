@@ -14,7 +14,10 @@ ITEM = Item(
     requirement="The resolver validates: it tells secure data by AD, or keeps bogus data back.",
     references=("RFC 4035 section 4.2", "RFC 9364 section 1"),
     severity=Severity.ERROR,
-    consequence="DNSSEC protects none of its users. The other items about validation do not apply.",
+    consequence=(
+        "DNSSEC protects none of its users, or it has not this trust anchor. The other items about validation do not "
+        "apply."
+    ),
     procedure=(
         "A secure name, and a name with a wrong signature if one is known, are asked for with RD and DO: the first "
         "comes with AD, or the second is answered with SERVFAIL."
@@ -42,6 +45,7 @@ def check(subject: ResolverSubject) -> Outcome:
         return subject.unanswered(silent)
     if not told:
         known = "no bogus one is known" if bogus is None else "a bogus one as if nothing were wrong"
-        return failed(f"A secure name comes without AD, and {known}.", *shown)
+        anchor = "" if subject.told is None else ": it does not validate, or has not this trust anchor"
+        return failed(f"A secure name comes without AD, and {known}{anchor}.", *shown)
     said = ", and ".join(told)
     return passed(f"{said[:1].upper()}{said[1:]}.", *shown)

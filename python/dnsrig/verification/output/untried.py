@@ -9,7 +9,7 @@ from dnsrig.verification.runner import Result
 from dnsrig.verification.verdicts import Verdict
 from dnsrig.verification.verification import Verification
 
-REMEDY = re.compile(r"--[a-z][a-z-]*[a-z]|serve-tree")
+REMEDY = re.compile(r"--(?!item\b)[a-z][a-z-]*[a-z]|serve-tree")
 """What a reason names that would make an item applicable: an option, or the command that serves the rig's tree."""
 ADVICE: dict[Role, tuple[str, str]] = {
     "resolver": (

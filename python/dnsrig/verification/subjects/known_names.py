@@ -47,6 +47,8 @@ class KnownNames:
     """RRsets of the types of DNSSEC."""
     unsigned: Question | None = None
     """Is not signed, and provably so."""
+    zone: dns.name.Name = dns.name.root
+    """That of the trust anchor."""
     bogus: Sequence[Question] = ()
     """Do not validate."""
     large: Mapping[int, Question] = field(default_factory=dict)

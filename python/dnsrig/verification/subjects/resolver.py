@@ -141,6 +141,16 @@ class ResolverSubject:
         question = self.bogus_question()
         return None if question is None else self.asker.ask(question.with_do)
 
+    @kept_property
+    def tcp_control(self) -> Exchange:
+        """The response by TCP to a query without EDNS for a name that resolves."""
+        return self.asker.tcp(self.plain_control.query)
+
+    @property
+    def has_tcp(self) -> bool:
+        """Whether it answers by TCP at all."""
+        return self.tcp_control.response is not None
+
     @property
     def sets_ad(self) -> bool:
         """Whether it sets AD with a secure name."""
@@ -201,6 +211,8 @@ class ResolverSubject:
         # A malfunction of DO is one item's matter; a resolver that does not answer at all is every item's.
         if rrsigs or (message is None and self.plain_control.message is None):
             return None
+        if self.control.rcode == dns.rcode.SERVFAIL:
+            return f"The resolver answers {self.names.secure}, which is to be secure, with SERVFAIL (see F-do)."
         return "The resolver gives no signatures to queries with DO (see F-do)."
 
     def silence(self) -> str:
@@ -213,9 +225,15 @@ class ResolverSubject:
         said = exchange.trouble[:1].upper() + exchange.trouble[1:].rstrip(".")
         if exchange.malformed:
             return failed(f"{said}.", exchange)
+        if exchange.message is not None:
+            code = dns.rcode.to_text(exchange.message.rcode())
+            return inconclusive(f"{exchange.title} gives {code}, and nothing that this item is about.", exchange)
         silence = self.silence()
         if silence:
             return inconclusive(f"The resolver does not answer the simplest question either: {silence}.", exchange)
+        if exchange is not self.tcp_control and not self.has_tcp and self.control.message is not None:
+            # Many of these ask nobody by TCP either, and try for long: silence tells nothing of what items are about.
+            return inconclusive(f"{said}; the resolver does not answer by TCP at all (see F-tcp).", exchange)
         if lost := lost_by_chance(self.asker, exchange, simplest_query):
             return inconclusive(f"{said}; {lost}.", exchange)
         return failed(f"{said}, while others are answered.", exchange)

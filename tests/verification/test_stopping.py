@@ -30,8 +30,9 @@ PATIENCE_S = 60.0
 """So long everything would wait."""
 PROMPT_S = 20.0
 """Far less, and more than any machine needs to stop."""
-ASKED_FIRST = 4
-"""Questions before the items: whether anybody is there, the keys, a name that does not exist, and the version."""
+ASKED_FIRST = 6
+"""Questions before the items: whether anybody is there, the keys, with CD too, a name that does not exist, the version,
+and whether it looks like a resolver."""
 QUERY = Query(name=dns.name.from_text("example."), rtype=RdataType.SOA, payload=None)
 SOME = items("authoritative")[0]
 

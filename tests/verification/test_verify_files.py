@@ -11,6 +11,7 @@ import click
 import dns.name
 import pytest
 from dnsrig import given_files
+from dnsrig.cli import verify_authoritative
 from dnsrig.cli.app import run_command_line
 from dnsrig.cli.verify_files import check_outputs, write_outputs
 from dnsrig.cli.verify_options import Wishes, verify_each
@@ -115,6 +116,16 @@ def test_files_of_records_that_are_none(
     err = capsys.readouterr().err
     assert err.startswith(f"dnsrig: {option} {path}: {said}")
     assert err.count(str(path)) == 1
+
+
+def test_a_large_zone_file_is_said_to_take_its_time(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(verify_authoritative, "LARGE_OCTETS", 1 << 20)
+    path = tmp_path / "zone"
+    path.write_text("; a comment of 32 octets, no more\n" * (1 << 16))
+    assert run_command_line(["verify", "authoritative", "192.0.2.1", "--zone", "x", "--zone-file", str(path)]) == 2
+    assert capsys.readouterr().err.startswith(f"dnsrig: {path} has 2 MB: reading it")
 
 
 def test_a_fifo_is_no_network_namespace(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import dns.tsig
 from dns.rdatatype import RdataType
 
 from dnsrig.cli.common import EXISTING_FILE
+from dnsrig.cli.streams import say
 from dnsrig.cli.verify_options import (
     Wishes,
     check_raised_limits,
@@ -39,6 +40,8 @@ from dnsrig.verification.targets import Told, authoritative_target, is_of_rig
 from dnsrig.verification.tsig_keys import key_of_file, key_of_words
 from dnsrig.verification.verification import Verification
 
+LARGE_OCTETS = 4 << 20
+"""A zone file of more takes half a minute or longer to be read."""
 CUTS = "delegations"
 OF_ADDRESSES = {
     CUTS: "--delegation",
@@ -150,6 +153,7 @@ def authoritative(
     version = None if server_version is None else told_version(server_version)
     told_names = ToldNames(tuple(map(name_of, delegations)), tuple(map(_named, names)), tuple(map(name_of, empties)))
     key = _key(tsig, tsig_file)
+    _warn_of_size(_path(zone_file))
     told = Told(zone, _path(zone_file), _path(ds), servers, told_names, key, version, seed)
     return verify_each(targets, lambda target, keep: _verify(target, port, told, wishes, keep), wishes)
 
@@ -170,6 +174,15 @@ def _key(tsig: str | None, tsig_file: str | None) -> dns.tsig.Key | None:
     if tsig_file is not None:
         return key_of_file(Path(tsig_file))
     return None if tsig is None else key_of_words(tsig)
+
+
+def _warn_of_size(zone_file: Path | None) -> None:
+    """Say that a large zone file takes its time: nothing is asked before it has been read."""
+    octets = zone_file.stat().st_size if zone_file is not None and zone_file.is_file() else 0
+    if octets > LARGE_OCTETS:
+        say(
+            f"dnsrig: {zone_file} has {octets >> 20} MB: reading it, and looking at its signatures, comes before all else"
+        )
 
 
 def _path(given: str | None) -> Path | None:

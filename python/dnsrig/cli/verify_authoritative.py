@@ -180,9 +180,7 @@ def _warn_of_size(zone_file: Path | None) -> None:
     """Say that a large zone file takes its time: nothing is asked before it has been read."""
     octets = zone_file.stat().st_size if zone_file is not None and zone_file.is_file() else 0
     if octets > LARGE_OCTETS:
-        say(
-            f"dnsrig: {zone_file} has {octets >> 20} MB: reading it, and looking at its signatures, comes before all else"
-        )
+        say(f"dnsrig: {zone_file} has {octets >> 20} MB: reading it, and its signatures, comes before all else")
 
 
 def _path(given: str | None) -> Path | None:

@@ -179,8 +179,9 @@ def serving_process(run, folder):
     if not any("ready" in log.read_text() for log in folder.glob("*/servers/*/embedded.log")):
         return None
     servers = [pid for pid in descendants(run.pid) if b"\0dnsrig.servers.embedded_main\0" in command_line(pid)]
-    (server,) = [pid for pid in servers if b"guard.py" not in command_line(pid)]
-    return server
+    # What is read of /proc is of no one moment: a process may be missed once.
+    found = [pid for pid in servers if b"guard.py" not in command_line(pid)]
+    return found[0] if len(found) == 1 else None
 
 
 def still_running(run):

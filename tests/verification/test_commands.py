@@ -1,8 +1,6 @@
 """`dnsrig verify` as it is typed."""
 
 import json
-import os
-import shutil
 import socket
 import threading
 from dataclasses import replace
@@ -12,7 +10,6 @@ from dnsrig.cli import verify_resolver
 from dnsrig.cli.app import run_command_line
 from dnsrig.cli.verify_options import Wishes
 from dnsrig.errors import EnvironmentLacksError
-from dnsrig.hosts.network import users
 from dnsrig.items.proxy.p_failure_cache import LONGEST_S
 from dnsrig.servers.registry import driver
 from dnsrig.servers.resolvers.registry import resolver_drivers
@@ -28,6 +25,7 @@ from dnsrig.verification.tree.making import make_tree
 from dnsrig.verification.tree.serve import TreeServer
 from dnsrig.verification.verdicts import Severity
 from dnsrig.verification.zones.making import VARIANTS, make_zone
+from network_needs import skip_without_networks
 
 NO_TCP = """\
 table inet test {
@@ -51,11 +49,7 @@ def free_port():
 
 @pytest.fixture
 def namespaces():
-    if why := users.why_no_namespaces():
-        pytest.skip(why)
-    for program, package in (("ip", "iproute2"), ("nft", "nftables")):
-        if shutil.which(program, path=f"{os.environ['PATH']}:/usr/sbin:/sbin") is None:
-            pytest.skip(f"needs {program}: install the Debian package {package}")
+    skip_without_networks()
 
 
 def test_what_the_user_says_of_the_zone(capsys, tmp_path):

@@ -28,6 +28,7 @@ from dnsrig.verification.runner import run_items
 from dnsrig.verification.stopping import pause
 from dnsrig.verification.transfer import transfer
 from dnsrig.verification.verdicts import Outcome, Verdict, passed
+from willing_subject import Subject
 
 WAITS_S = (0.2, 0.2)
 PATIENCE_S = 60.0
@@ -135,19 +136,6 @@ def test_silence_is_an_error() -> None:
     silent = Exchange(Endpoint("192.0.2.1"), "udp", QUERY, b"", None, 1, 0.0, "none in 1 s")
     with pytest.raises(SubjectFailedError, match=r"none in 1 s; is it there\?"):
         limit_of(lambda: silent, "192.0.2.1", "is it there?")
-
-
-class Subject:
-    """Lacks nothing, and answers."""
-
-    def lacks(self, need: str) -> str | None:
-        return None
-
-    def silence(self) -> str:
-        return ""
-
-    def renewed(self) -> "Subject":
-        return self
 
 
 def test_what_has_not_ended_in_time_is_inconclusive() -> None:

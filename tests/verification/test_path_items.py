@@ -4,16 +4,13 @@ Of the others a share is run with each fault (turns.py).
 """
 
 import contextlib
-import os
 import platform
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 
 import dns.flags
 import dns.message
 import pytest
-from dnsrig.hosts.network import users
 from dnsrig.hosts.network.rules import FEW_SOURCE_PORTS, REDIRECT_DNS, REDIRECT_DNS_IPV6, Rule, ruleset
 from dnsrig.hosts.network.topologies import PathNetwork, path_network
 from dnsrig.items.catalogue import chosen, items
@@ -31,6 +28,7 @@ from dnsrig.verification.subjects.path import PathSubject, Way
 from dnsrig.verification.upstream.server import Upstream
 from dnsrig.verification.verdicts import Verdict
 from matrix_record import keep, keep_right, passed_of
+from network_needs import skip_without_networks
 from turns import PATH_SHARES, chosen_with
 
 ETHERNET_MTU = 1500
@@ -44,11 +42,7 @@ NO_RESPONSES = Rule("arriving", "udp sport 53 drop")
 
 @pytest.fixture(scope="module")
 def network() -> Iterator[PathNetwork]:
-    if why := users.why_no_namespaces():
-        pytest.skip(why)
-    for program, package in (("ip", "iproute2"), ("nft", "nftables")):
-        if shutil.which(program, path=f"{os.environ['PATH']}:/usr/sbin:/sbin") is None:
-            pytest.skip(f"needs {program}: install the Debian package {package}")
+    skip_without_networks()
     with path_network("router", NOWHERE) as made:
         yield made
 

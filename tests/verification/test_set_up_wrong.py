@@ -1,8 +1,6 @@
 """Paths and proxies of the user's that are not set up as the rig needs them: what is to be done is said."""
 
 import json
-import os
-import shutil
 import socket
 from collections.abc import Callable, Iterator
 
@@ -10,7 +8,6 @@ import dns.flags
 import dns.rcode
 import pytest
 from dnsrig.cli.app import run_command_line
-from dnsrig.hosts.network import users
 from dnsrig.hosts.network.topologies import PathNetwork, path_network
 from dnsrig.items.catalogue import chosen
 from dnsrig.verification.asker import Asker
@@ -22,6 +19,7 @@ from dnsrig.verification.runner import run_items
 from dnsrig.verification.subjects.proxy import ProxySubject
 from dnsrig.verification.upstream import names
 from dnsrig.verification.upstream.server import Upstream
+from network_needs import skip_without_networks
 
 NO_TCP_ON_LO = (
     "table inet test {\n chain input {\n type filter hook input priority 0\n iif lo tcp dport 53 drop\n }\n}\n"
@@ -31,11 +29,7 @@ Prepare = Callable[[PathNetwork], object]
 
 @pytest.fixture
 def network() -> Iterator[PathNetwork]:
-    if why := users.why_no_namespaces():
-        pytest.skip(why)
-    for program, package in (("ip", "iproute2"), ("nft", "nftables")):
-        if shutil.which(program, path=f"{os.environ['PATH']}:/usr/sbin:/sbin") is None:
-            pytest.skip(f"needs {program}: install the Debian package {package}")
+    skip_without_networks()
     with path_network("router") as made:
         yield made
 

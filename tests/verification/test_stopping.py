@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -11,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import FrameType
 from xml.etree import ElementTree as ET
 
 import dns.name
@@ -25,29 +27,22 @@ from dnsrig.verification.queries import Query
 from dnsrig.verification.runner import Result, RunInterruptedError, run_items
 from dnsrig.verification.stopping import StoppedError, pause, thread_pool
 from dnsrig.verification.verdicts import Outcome, passed
+from willing_subject import Subject
 
 PATIENCE_S = 60.0
 """So long everything would wait."""
 PROMPT_S = 20.0
 """Far less, and more than any machine needs to stop."""
-ASKED_FIRST = 6
-"""Questions before the items: whether anybody is there, the keys, with CD too, a name that does not exist, the version,
-and whether it looks like a resolver."""
+ASKED_FIRST = 5
+"""Questions before the items: whether anybody is there, the keys, with CD too, a name that does not exist, and the
+version."""
 QUERY = Query(name=dns.name.from_text("example."), rtype=RdataType.SOA, payload=None)
 SOME = items("authoritative")[0]
-
-
-class Subject:
-    """Lacks nothing, and answers."""
-
-    def lacks(self, need: str) -> str | None:
-        return None
-
-    def silence(self) -> str:
-        return ""
-
-    def renewed(self) -> "Subject":
-        return self
+MANY = 1000
+ROUNDS = 40
+"""A run that may leave locks taken does so in some of them, and never ends."""
+LEAST_S, MOST_S = 1e-3, 0.03
+"""After so much CPU time of a round, in seconds, it is interrupted."""
 
 
 @pytest.fixture
@@ -222,3 +217,30 @@ def test_the_command_ends_at_once_and_leaves_nothing(tmp_path: Path, number: sig
 def _question(query: bytes) -> int:
     """Give the length of the question section."""
     return query.index(b"\0", 12) - 12 + 5
+
+
+def test_a_run_of_items_ends_whenever_it_is_interrupted() -> None:
+    """The signal is sent when so much CPU time was used: at any place in the code of the main thread."""
+    drawn = random.Random(1)
+    interrupted = 0
+
+    def send(_number: int, _frame: FrameType | None) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    def check(_: object) -> Outcome:
+        return passed("Yes.")
+
+    known = [KnownItem(one.item, check, "") for one in items("authoritative")[:100]] * (MANY // 100)
+    before = signal.signal(signal.SIGVTALRM, send)
+    try:
+        for _ in range(ROUNDS):
+            signal.setitimer(signal.ITIMER_VIRTUAL, drawn.uniform(LEAST_S, MOST_S))
+            try:
+                run_items(known, Subject())
+                signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
+            except KeyboardInterrupt:
+                interrupted += 1
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
+        signal.signal(signal.SIGVTALRM, before)
+    assert interrupted > ROUNDS // 4

@@ -18,7 +18,6 @@ from dnsrig.cli.verify_options import (
     check_raised_limits,
     raised_limits_option,
     refuse_unused,
-    say_other_role,
     scratch_folder,
     server_version_option,
     titled,
@@ -34,7 +33,6 @@ from dnsrig.verification.discovery import ToldNames
 from dnsrig.verification.given_names import name_of
 from dnsrig.verification.item import KnownItem
 from dnsrig.verification.landmarks import SEED
-from dnsrig.verification.queries import Query
 from dnsrig.verification.said_version import told_version
 from dnsrig.verification.targets import Told, authoritative_target, is_of_rig
 from dnsrig.verification.tsig_keys import key_of_file, key_of_words
@@ -199,9 +197,8 @@ def _verify(target: str, port: int, told: Told, wishes: Wishes, keep: Keep) -> N
             scratch_folder() as folder,
             authoritative_target(target, port, told, folder, udp_limit, has_secondary=has_secondary) as found,
         ):
-            if not is_of_rig(target):
-                asked = Query(name=found.subjects[0].origin, rtype=RdataType.SOA, payload=None)
-                say_other_role(found.subjects[0].asker.ask(asked), "authoritative")
+            if found.seems_other:
+                say(f"dnsrig: {found.seems_other}")
             trial.run(found, items, wishes.limit_of(found.limit_s))
 
     verify(wishes.items())

@@ -97,10 +97,9 @@ class Beside:
 def _wait_for(ends: Sequence[Future[None]]) -> None:
     """Wait for all, unless a signal comes."""
     with held_signals() as let_through:
-        endings, left = Endings(ends), set(ends)
+        endings, left = Endings(ends), len(ends)
         while left:
-            ended = endings.next(LET_SIGNALS_THROUGH_S)
-            left -= {ended}
+            left -= endings.next(LET_SIGNALS_THROUGH_S) is not None
             let_through()
 
 

@@ -22,7 +22,6 @@ from dnsrig.items.catalogue import chosen, items
 from dnsrig.runs.writing import NO_ROOM
 from dnsrig.servers.base import Server
 from dnsrig.servers.resolvers.base import Resolver
-from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import KnownItem, Role
 from dnsrig.verification.output.as_json import comparison_as_json, item_as_json, items_as_json, verification_as_json
 from dnsrig.verification.output.comparison import Comparison
@@ -31,7 +30,7 @@ from dnsrig.verification.output.page import page
 from dnsrig.verification.output.terminal import print_comparison, print_item, print_items, print_verification
 from dnsrig.verification.output.untried import most_usual_reason, nothing_found
 from dnsrig.verification.raised_limits import RAISED_UDP_LIMIT, SIZE_ITEMS, about_size
-from dnsrig.verification.reach import LIMIT_S, SLOW_LIMIT_S, SLOW_MS, other_role
+from dnsrig.verification.reach import LIMIT_S, SLOW_LIMIT_S, SLOW_MS
 from dnsrig.verification.runner import Result
 from dnsrig.verification.target import Target
 from dnsrig.verification.verdicts import Severity, Verdict
@@ -375,12 +374,6 @@ def scratch_folder() -> Iterator[Path]:
             where = Path(folder).parent
             reason = f"{where}: {error.strerror}; make room, or choose another folder for temporary files (TMPDIR)"
             raise EnvironmentLacksError(reason) from error
-
-
-def say_other_role(exchange: Exchange, role: Role) -> None:
-    """Say on standard error if the target looks like a server of another role; see `other_role`."""
-    if said := other_role(exchange, role):
-        say(f"dnsrig: {said}")
 
 
 def refuse_unused(names: Mapping[str, str], why: str) -> None:

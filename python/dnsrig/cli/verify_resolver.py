@@ -15,7 +15,6 @@ from dnsrig.cli.verify_options import (
     check_raised_limits,
     raised_limits_option,
     refuse_unused,
-    say_other_role,
     scratch_folder,
     server_version_option,
     titled,
@@ -31,7 +30,6 @@ from dnsrig.servers.resolvers.registry import found_resolvers, resolver_drivers
 from dnsrig.verification.item import KnownItem
 from dnsrig.verification.resolver_targets import resolver_target
 from dnsrig.verification.said_version import told_version
-from dnsrig.verification.subjects.resolver import simplest_query
 from dnsrig.verification.told_tree import ToldTree
 from dnsrig.verification.tree.making import PREFIX
 from dnsrig.verification.tree.serve import STEPS, prepare_tree, serve_tree
@@ -115,8 +113,8 @@ def resolver(
                 scratch_folder() as folder,
                 resolver_target(target, port, tree, folder, told, udp_limit=udp_limit, version=version) as found,
             ):
-                if target not in resolver_drivers("resolver"):
-                    say_other_role(found.subject.asker.ask(simplest_query()), "resolver")
+                if found.seems_other:
+                    say(f"dnsrig: {found.seems_other}")
                 trial.run(found, items, wishes.limit_of(found.limit_s))
 
         of_items(wishes.items())

@@ -10,7 +10,6 @@ import os
 import re
 import socket
 import subprocess
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
@@ -18,9 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
-from dnsrig.endings import Endings
 from dnsrig.errors import EnvironmentLacksError
-from dnsrig.held_signals import held_signals
 from dnsrig.hosts.connections import forget_connections
 from dnsrig.hosts.local import LocalHost, LocalProcess
 from dnsrig.hosts.network import kernel
@@ -41,9 +38,6 @@ NO_SOURCE_CHECK = {"rp_filter": "0"}
 ADDRESS_S = 5.0
 """How long the kernel may take until an address is usable; IPv6 addresses get their route a moment later."""
 ADDRESS_POLL_S = 0.001
-SIGNALS_S = 0.1
-"""How often the main thread looks for signals while it waits for another one: one that comes just before it begins to
-wait does not wake it."""
 
 Result = TypeVar("Result")
 _numbers = itertools.count(1)
@@ -135,19 +129,9 @@ class Namespace:
     def call(self, function: Callable[[], Result], discard: Callable[[Result], object] | None = None) -> Result:
         """Run a function in a thread that is in the namespace (see `Host.call`)."""
         descriptor = self.descriptor
-
-        def inside() -> Result:
-            kernel.enter(descriptor)
-            return function()
-
         outcome: Future[Result] = Future()
         try:
-            with held_signals() as let_through:
-                kernel.in_own_thread(inside, outcome)
-                endings = Endings([outcome])
-                while endings.next(SIGNALS_S) is None:
-                    let_through()
-                return outcome.result()
+            return kernel.call(descriptor, function, outcome)
         except BaseException:
             if discard is not None and not (outcome.done() and outcome.exception() is not None):
                 outcome.add_done_callback(lambda done: discard(done.result()) if done.exception() is None else None)
@@ -155,10 +139,7 @@ class Namespace:
 
     def make_socket(self, family: socket.AddressFamily, kind: socket.SocketKind) -> socket.socket:
         """Give a socket of the namespace to this process; the socket keeps the namespace alive."""
-        if threading.current_thread() is threading.main_thread():
-            return self.call(lambda: socket.socket(family, kind))
-        # Items make a socket for each query: starting a thread for it costs more than all else of a query. No signal
-        # interrupts a thread that is not the main one.
+        # Items make a socket for each query: starting a thread for it costs more than all else of a query.
         return kernel.inside(self.descriptor, lambda: socket.socket(family, kind))
 
     def spawn(

@@ -43,6 +43,11 @@ class Proof:
         return not self.problem
 
 
+def has_opt_out(section: Iterable[dns.rrset.RRset]) -> bool:
+    """Say whether a denial is of a span with opt-out, where what is missing is not secure (RFC 5155 section 9.2)."""
+    return any(isinstance(one, NSEC3) and one.flags & OPT_OUT for rrset in section for one in rrset)
+
+
 class DenialRecords(Protocol):
     """The NSEC or the NSEC3 records of a response."""
 

@@ -18,23 +18,24 @@ SLOW_LIMIT_S = 8.0
 """The same for one that takes longer than SLOW_MS for the simplest question, twice."""
 
 
-def time_limit_s(asker: Asker, simplest: Query, target: str, advice: str) -> float:
-    """Ask the simplest question; give how long the items of the target may take.
+def reach(asker: Asker, simplest: Query, target: str, advice: str) -> tuple[Exchange, float]:
+    """Ask the simplest question; give its exchange, and how long the items of the target may take, in seconds.
 
     Raises:
         SubjectFailedError: there is no response that can be read; `advice` is a question that helps the user.
 
     """
-    return limit_of(lambda: asker.ask(simplest), target, advice)
+
+    def ask() -> Exchange:
+        return asker.ask(simplest)
+
+    first = _first_response(ask, target, advice)
+    return first, _limit_after(first, ask)
 
 
 def limit_of(ask: Callable[[], Exchange], target: str, advice: str) -> float:
-    """Do the same by whatever asks."""
-    exchange = ask()
-    if trouble := exchange.trouble:
-        raise SubjectFailedError(f"{target}: {trouble}{_besides(exchange)}; {advice}")
-    is_slow = _is_slow(exchange) and _is_slow(ask())
-    return SLOW_LIMIT_S if is_slow else LIMIT_S
+    """Give how long the items of a target may take, by whatever asks; what it raises is that of `reach`."""
+    return _limit_after(_first_response(ask, target, advice), ask)
 
 
 def other_role(exchange: Exchange, role: Role) -> str:
@@ -51,6 +52,18 @@ def other_role(exchange: Exchange, role: Role) -> str:
         said = "looks like an authoritative server (it does not set RA)"
         return f"{exchange.server} {said}: dnsrig verify authoritative is for those"
     return ""
+
+
+def _first_response(ask: Callable[[], Exchange], target: str, advice: str) -> Exchange:
+    exchange = ask()
+    if trouble := exchange.trouble:
+        raise SubjectFailedError(f"{target}: {trouble}{_besides(exchange)}; {advice}")
+    return exchange
+
+
+def _limit_after(first: Exchange, ask: Callable[[], Exchange]) -> float:
+    is_slow = _is_slow(first) and _is_slow(ask())
+    return SLOW_LIMIT_S if is_slow else LIMIT_S
 
 
 def _is_slow(exchange: Exchange) -> bool:

@@ -20,7 +20,7 @@ from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.habits import Habits
 from dnsrig.verification.lateness import Lateness
 from dnsrig.verification.queries import Query
-from dnsrig.verification.reach import time_limit_s
+from dnsrig.verification.reach import other_role, reach
 from dnsrig.verification.runner import Check, trust
 from dnsrig.verification.said_version import SaidVersion, said_version
 from dnsrig.verification.subjects.resolver import ResolverSubject, simplest_query
@@ -56,6 +56,8 @@ class ResolverTarget:
     """When the rig's servers were late; see `Target`."""
     check_survived: Check = trust
     """See that what the rig started has not ended by itself; see `Target`."""
+    seems_other: str = ""
+    """That what answers looks like a server of another role, as a sentence; "" if it does not."""
     zones: tuple[str, ...] = ()
     """None: what it resolves from are no zones of its own."""
 
@@ -100,7 +102,7 @@ def resolver_target(
         asker = Asker(endpoint, udp_waits_s=WAITS_S, habits=Habits())
         subject = ResolverSubject(asker, tree, no_trials=no_trials_at_address())
         advice = "is a resolver there, and may this host ask it?"
-        limit_s = time_limit_s(replace(asker, udp_waits_s=FIRST_WAITS_S), simplest_query(), target, advice)
+        first, limit_s = reach(replace(asker, udp_waits_s=FIRST_WAITS_S), simplest_query(), target, advice)
         if told is not None:
             subject.told = find_names(asker, told)
         said = version or said_version(asker, "resolver")
@@ -110,7 +112,7 @@ def resolver_target(
                 subject.seen, subject.is_seen_from_start = watched.queries, False
                 watched.queries.keep_to(_sources(subject, watched.queries))
             lateness = Lateness() if watched is None else watched.lateness
-            yield ResolverTarget(title, subject, known, limit_s, lateness)
+            yield ResolverTarget(title, subject, known, limit_s, lateness, seems_other=other_role(first, "resolver"))
         return
     tree = make_tree(folder, TREE_PREFIX)
     kind = resolver_driver(target)

@@ -16,7 +16,7 @@ from dns.rdtypes.ANY.DS import DS
 
 from dnsrig import _core
 from dnsrig.errors import DnsrigError, InputError
-from dnsrig.given_files import read_given_text, require_plain_file, said_of_text
+from dnsrig.given_files import read_given_text, said_of_text
 from dnsrig.servers.base import ServedZone, Server
 from dnsrig.servers.interruption import raise_interruption
 from dnsrig.servers.registry import OTHER_NAMES, driver, drivers
@@ -29,12 +29,12 @@ from dnsrig.verification.doubts import doubts_of
 from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.given_names import name_of
 from dnsrig.verification.habits import Habits
-from dnsrig.verification.included_files import check_generated, check_included
+from dnsrig.verification.included_files import check_zone_file
 from dnsrig.verification.item import KnownItem
 from dnsrig.verification.landmarks import SEED, Landmarks, find_landmarks
 from dnsrig.verification.lateness import Lateness
 from dnsrig.verification.queries import Query
-from dnsrig.verification.reach import time_limit_s
+from dnsrig.verification.reach import other_role, reach
 from dnsrig.verification.runner import Check, Result, trust
 from dnsrig.verification.said_version import SaidVersion, said_version
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
@@ -61,6 +61,8 @@ class AuthoritativeTarget:
     """When the rig's servers were late; see `Target`."""
     check_survived: Check = trust
     """See that what the rig started has not ended by itself; see `Target`."""
+    seems_other: str = ""
+    """That what answers looks like a server of another role, as a sentence; "" if it does not."""
 
     @property
     def zones(self) -> Sequence[str]:
@@ -185,7 +187,7 @@ def _at_address(target: str, port: int, told: Told) -> AuthoritativeTarget:
     given_ds = None if told.ds_file is None else ds_of_file(told.ds_file, origin)
     simplest = Query(name=origin, rtype=RdataType.SOA, payload=None)
     # Before anything else: what is not there would be waited for again with each question.
-    limit_s = time_limit_s(asker, simplest, target, f"is a server there, and does it serve {origin}?")
+    first, limit_s = reach(asker, simplest, target, f"is a server there, and does it serve {origin}?")
     landmarks = discover(asker, origin, told.names, told.seed) if of_file is None else of_file
     subject = AuthoritativeSubject(
         asker, landmarks, peers, given_ds=given_ds, tsig=told.tsig, may_resolve_for_us=is_near(endpoint)
@@ -201,10 +203,11 @@ def _at_address(target: str, port: int, told: Told) -> AuthoritativeTarget:
         )
     if told.servers and not peers:
         subject.no_peers = ONLY_ITSELF
+    seems_other = other_role(first, "authoritative")
     version = told.version or said_version(asker)
     if version is None:
-        return AuthoritativeTarget(None, [subject], limit_s=limit_s)
-    return AuthoritativeTarget(version.title, [subject], version.known, limit_s)
+        return AuthoritativeTarget(None, [subject], limit_s=limit_s, seems_other=seems_other)
+    return AuthoritativeTarget(version.title, [subject], version.known, limit_s, seems_other=seems_other)
 
 
 def _peers(told: Told, port: int, target: Endpoint | None) -> tuple[Asker, ...]:
@@ -223,11 +226,10 @@ def _zones(told: Told, folder: Path) -> Sequence[RigZone]:
         for one in zones:
             one.landmarks.seed = told.seed
         return zones
-    require_plain_file("--zone-file", told.zone_file)
-    check_included("--zone-file", told.zone_file)
+    check_zone_file("--zone-file", told.zone_file)
     origin = name_of(_core.zone_apex(told.zone_file) if told.zone is None else told.zone)
     ds = () if told.ds_file is None else ds_of_file(told.ds_file, origin)
-    landmarks = landmarks_of_file(told.zone_file, origin, told)
+    landmarks = _landmarks_in(told.zone_file, origin, told)
     return [RigZone(origin, told.zone_file, landmarks, ds)]
 
 
@@ -258,9 +260,12 @@ def landmarks_of_file(path: Path, origin: dns.name.Name, told: Told) -> Landmark
         InputError: it cannot be read, or has not the delegations.
 
     """
-    require_plain_file("--zone-file", path)
-    check_included("--zone-file", path)
-    check_generated("--zone-file", path)
+    check_zone_file("--zone-file", path)
+    return _landmarks_in(path, origin, told)
+
+
+def _landmarks_in(path: Path, origin: dns.name.Name, told: Told) -> Landmarks:
+    """Find landmarks in a zone file that may be read."""
     wanted = f"give the data of {origin} as a zone file (RFC 1035 section 5)"
     try:
         zone = dns.zone.from_file(str(path), origin, relativize=False, check_origin=False)

@@ -15,11 +15,11 @@ import dns.name
 import dns.rcode
 from dns.rdatatype import RdataType
 from dns.rdtypes.ANY.DNSKEY import DNSKEY
-from dns.rdtypes.ANY.NSEC3 import NSEC3
 from dns.rdtypes.ANY.RRSIG import RRSIG
 
 from dnsrig.errors import InputError, SubjectFailedError
 from dnsrig.verification.asker import Asker
+from dnsrig.verification.denial import has_opt_out
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.queries import Query
 from dnsrig.verification.signatures import SignedRrset, is_in_time, signature_trouble, signed_rrsets
@@ -27,7 +27,6 @@ from dnsrig.verification.subjects.known_names import Question
 
 DENIED = {dns.rcode.NOERROR, dns.rcode.NXDOMAIN}
 """What a resolver says of data that are not there."""
-OPT_OUT = 0x01
 MOST_ZONES = 16
 """Zones between a name and the trust anchor that are looked at."""
 TRIES = 3
@@ -183,9 +182,7 @@ def _absent(look: _Look, anchor: _Look, option: str) -> str:
 
 
 def _has_opt_out(exchange: Exchange) -> bool:
-    """Say whether a denial is of a span with opt-out, where what is missing is not secure (RFC 5155 section 9.2)."""
-    proofs = [] if exchange.message is None else exchange.message.authority
-    return any(isinstance(one, NSEC3) and one.flags & OPT_OUT for each in proofs for one in each)
+    return exchange.message is not None and has_opt_out(exchange.message.authority)
 
 
 def _is_denial(exchange: Exchange) -> bool:

@@ -17,6 +17,7 @@ from dnsrig.servers.interruption import raise_interruption
 from dnsrig.servers.resolvers.anchors import Anchor, by_zone
 from dnsrig.verification.anchor_files import read_anchor_file
 from dnsrig.verification.asker import Asker, random_label
+from dnsrig.verification.denial import has_opt_out
 from dnsrig.verification.given_names import name_of
 from dnsrig.verification.landmarks import UNUSED_TYPE
 from dnsrig.verification.subjects.known_names import KnownNames, Question
@@ -25,7 +26,6 @@ from dnsrig.verification.tree.cases import BOGUS, INSECURE, SECURE, SECURE_OR_IN
 
 SIZES = (512, 1220, 4000)
 PAYLOAD = 4096
-OPT_OUT = 0x01
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +123,7 @@ class _Apex:
             denied = Question(zone, UNUSED_TYPE)
             message = _asked(asker, denied)
         proofs = [] if message is None else [one for one in message.authority if one.rdtype in _CHAIN_ITEMS]
-        opt_out = any(one.rdtype == RdataType.NSEC3 and one[0].flags & OPT_OUT for one in proofs)
-        return cls(zone, keys, denied, proofs[0].rdtype if proofs else None, opt_out)
+        return cls(zone, keys, denied, proofs[0].rdtype if proofs else None, has_opt_out(proofs))
 
     @property
     def chain_questions(self) -> Sequence[Question]:

@@ -36,7 +36,7 @@ def sockets_in(name: str) -> Iterator[MakeSocket]:
     with _opened(name) as descriptor:
 
         def make_socket(family: socket.AddressFamily, kind: socket.SocketKind) -> socket.socket:
-            return _called(descriptor, lambda: socket.socket(family, kind))
+            return kernel.inside(descriptor, lambda: socket.socket(family, kind))
 
         try:
             make_socket(socket.AF_INET, socket.SOCK_DGRAM).close()
@@ -57,7 +57,7 @@ def call_in(name: str, function: Callable[[], Result]) -> Result:
 
     """
     with _opened(name) as descriptor:
-        return _called(descriptor, function)
+        return kernel.call(descriptor, function, Future())
 
 
 def is_loopback_up(make_socket: MakeSocket) -> bool:
@@ -95,13 +95,3 @@ def _opened(name: str) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
-
-
-def _called(descriptor: int, function: Callable[[], Result]) -> Result:
-    def inside() -> Result:
-        kernel.enter(descriptor)
-        return function()
-
-    outcome: Future[Result] = Future()
-    kernel.in_own_thread(inside, outcome)
-    return outcome.result()

@@ -10,8 +10,12 @@ from concurrent.futures import Future
 from functools import cache
 from typing import TypeVar
 
+from dnsrig.endings import Endings
 from dnsrig.errors import EnvironmentLacksError
+from dnsrig.held_signals import held_signals
 
+SIGNALS_S = 0.1
+"""How often signals are let through while another thread is waited for."""
 CLONE_NEWNET = 0x40000000
 """Flag of unshare(2) and setns(2) for network namespaces (linux/sched.h)."""
 
@@ -58,19 +62,49 @@ def enter(namespace: int) -> None:
 
 
 def inside(namespace: int, function: Callable[[], Result]) -> Result:
-    """Run a function in the calling thread, which is in the network namespace of a descriptor meanwhile.
+    """Run a short function in the network namespace of a descriptor: in the calling thread, where that may go back.
 
-    Not in a thread that may be interrupted: it could be left there.
+    Signals are held back, as an interrupted thread could be left there.
     """
     own = _own()
     try:
-        enter(namespace)
-        try:
-            return function()
-        finally:
-            enter(own)
+        if not _may_go_back(own):
+            return call(namespace, function, Future())
+        with held_signals():
+            enter(namespace)
+            try:
+                return function()
+            finally:
+                enter(own)
     finally:
         os.close(own)
+
+
+def _may_go_back(own: int) -> bool:
+    """Say whether the thread may enter the namespace that it is in.
+
+    In a user namespace it may not: the machine's network belongs to the user namespace that the machine began with.
+    """
+    try:
+        enter(own)
+    except PermissionError:
+        return False
+    return True
+
+
+def call(namespace: int, function: Callable[[], Result], outcome: "Future[Result]") -> Result:
+    """Run a function, which may take its time, in a thread that is in a namespace; see `in_own_thread`."""
+
+    def work() -> Result:
+        enter(namespace)
+        return function()
+
+    with held_signals() as let_through:
+        in_own_thread(work, outcome)
+        endings = Endings([outcome])
+        while endings.next(SIGNALS_S) is None:
+            let_through()
+        return outcome.result()
 
 
 def _unshare() -> int:

@@ -62,7 +62,11 @@ def of_usual_types(subject: AuthoritativeSubject) -> Iterator[Exchange]:
 
 def wrong_response(subject: AuthoritativeSubject, trouble: Callable[[Exchange], str]) -> Outcome | None:
     """Judge the responses as `check_responses` does, for items that look at more; None where all are right."""
-    for exchange in () if subject.lacks("zone") else responses(subject):
+    return _first_wrong(() if subject.lacks("zone") else responses(subject), trouble)
+
+
+def _first_wrong(exchanges: Iterable[Exchange], trouble: Callable[[Exchange], str]) -> Outcome | None:
+    for exchange in exchanges:
         said = trouble(exchange)
         if said:
             return failed(f"The response to {exchange.title} {said}.", exchange)
@@ -77,10 +81,9 @@ def check_responses(
     `held` is the reason of a pass, with {count} for the number of responses; `further` are judged after the usual ones.
     """
     looked_at = [*responses(subject), *further]
-    for exchange in looked_at:
-        said = trouble(exchange)
-        if said:
-            return failed(f"The response to {exchange.title} {said}.", exchange)
+    wrong = _first_wrong(looked_at, trouble)
+    if wrong is not None:
+        return wrong
     if not looked_at:
         return nothing_seen("anything to look at")
     return passed(held.format(count=len(looked_at)), looked_at[0])

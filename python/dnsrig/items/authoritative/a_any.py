@@ -20,8 +20,7 @@ ITEM = Item(
     ),
     procedure=(
         "ANY is asked for by UDP without EDNS; the response has a record of the name, of whatever type, or TC. By TCP "
-        "there is a "
-        "response, or the connection is closed."
+        "there is a response, or the connection is closed."
     ),
     dig=(
         "dig @{server} -p {port} {host} ANY +norec +noedns +notcp +ignore",

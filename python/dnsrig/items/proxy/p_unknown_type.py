@@ -4,18 +4,17 @@ import itertools
 from dataclasses import replace
 
 import dns.message
-from dns.rdatatype import RdataType
 
 from dnsrig.items.proxy._through import compare
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
+from dnsrig.verification.landmarks import UNUSED_TYPE
 from dnsrig.verification.queries import USUAL_PAYLOAD, Query
 from dnsrig.verification.subjects.proxy import ProxySubject
 from dnsrig.verification.transparency import section_differences
 from dnsrig.verification.upstream import names
 from dnsrig.verification.verdicts import Outcome, Severity, passed
 
-UNKNOWN = RdataType.make(65_280)
 ITEM = Item(
     id="P-unknown-type",
     role="proxy",
@@ -47,7 +46,7 @@ def check(subject: ProxySubject) -> Outcome:
     """Ask, and compare."""
     shown: tuple[Exchange, ...] = ()
     for transport, (way, payload, do) in itertools.product(subject.transports, _ways(subject)):
-        query = Query(name=names.fresh(names.PLAIN), rtype=UNKNOWN, rd=True, payload=payload, do=do)
+        query = Query(name=names.fresh(names.PLAIN), rtype=UNUSED_TYPE, rd=True, payload=payload, do=do)
         through = compare(subject, query, of_response=_answer_differences, transport=transport)
         if isinstance(through, Outcome):
             return replace(through, reason=f"{way}, by {transport.upper()}: {through.reason}")

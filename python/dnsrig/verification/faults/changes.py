@@ -52,6 +52,12 @@ def changing(change_message: Callable[[dns.message.Message], None], is_meant: Te
     return unchanged_if_unreadable(change)
 
 
+def changing_by_tcp(change_message: Callable[[dns.message.Message], None], is_meant: Test = lambda _: True) -> Change:
+    """Change responses by TCP to such queries in place."""
+    change = changing(change_message, is_meant)
+    return lambda passage: change(passage) if passage.transport == "tcp" else passage.response
+
+
 def changing_denials(change_message: Callable[[dns.message.Message], None]) -> Change:
     """Change responses in place that deny a name or a type."""
 
@@ -81,6 +87,17 @@ def asking(change_message: Callable[[dns.message.Message], None], is_meant: Test
         return wire_of(query)
 
     return unchanged_if_unreadable(change)
+
+
+def asking_by_tcp(change_message: Callable[[dns.message.Message], None]) -> Change:
+    """Change queries by TCP in place."""
+    change = asking(change_message)
+    return lambda passage: change(passage) if passage.transport == "tcp" else passage.query
+
+
+def has_edns(message: dns.message.Message) -> bool:
+    """Whether a message has an OPT record."""
+    return message.edns >= 0
 
 
 def error(query: dns.message.Message, rcode: dns.rcode.Rcode) -> bytes:

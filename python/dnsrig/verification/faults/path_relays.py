@@ -11,9 +11,16 @@ import dns.rdataclass
 import dns.rrset
 from dns.rdatatype import RdataType
 
-from dnsrig.verification.faults.changes import Test, asking, changing, dropping, refusing, without_types
+from dnsrig.verification.faults.changes import (
+    Test,
+    asking,
+    changing,
+    changing_by_tcp,
+    dropping,
+    refusing,
+    without_types,
+)
 from dnsrig.verification.faults.fault import Fault, Passage, unchanged_if_unreadable, wire_of
-from dnsrig.verification.faults.proxy_queries import by_tcp
 from dnsrig.verification.item import Role
 
 PATH: tuple[Role, ...] = ("path",)
@@ -119,7 +126,7 @@ FAULTS = (
         name="rewrites-addresses-by-tcp",
         does="changes IPv4 addresses in responses by TCP",
         roles=PATH,
-        on_response=by_tcp(lambda message: _rewrite(message, RdataType.A)),
+        on_response=changing_by_tcp(lambda message: _rewrite(message, RdataType.A)),
     ),
     Fault(
         name="rewrites-mail-servers",

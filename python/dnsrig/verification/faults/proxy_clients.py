@@ -14,9 +14,17 @@ import dns.rdataclass
 import dns.rrset
 from dns.rdatatype import RdataType
 
-from dnsrig.verification.faults.changes import changing, changing_denials, dropping, of_type, refusing, replace_rdatas
+from dnsrig.verification.faults.changes import (
+    changing,
+    changing_by_tcp,
+    changing_denials,
+    dropping,
+    has_edns,
+    of_type,
+    refusing,
+    replace_rdatas,
+)
 from dnsrig.verification.faults.fault import Change, Fault, Passage, unchanged_if_unreadable, wire_of
-from dnsrig.verification.faults.proxy_queries import by_tcp
 from dnsrig.verification.item import Role
 
 PROXY: tuple[Role, ...] = ("proxy",)
@@ -81,10 +89,6 @@ def _set_ad(message: dns.message.Message) -> None:
 
 def _clear_tc(message: dns.message.Message) -> None:
     message.flags &= ~dns.flags.TC
-
-
-def _has_edns(query: dns.message.Message) -> bool:
-    return query.edns >= 0
 
 
 def _cut_to_signed(message: dns.message.Message) -> None:
@@ -184,8 +188,8 @@ FAULTS = (
     _fault("drops-binary-names", "drops queries for names with unusual octets", dropping(_is_binary)),
     _fault("sets-ad", "sets AD in responses", None, changing(_set_ad)),
     _fault("sets-ad-in-denials", "sets AD in denials", None, changing_denials(_set_ad)),
-    _fault("clears-tc-with-edns", "clears TC for clients with EDNS", None, changing(_clear_tc, _has_edns)),
-    _fault("cuts-tcp-at-32767", "cuts responses by TCP to 32767 octets", None, by_tcp(_cut_to_signed)),
+    _fault("clears-tc-with-edns", "clears TC for clients with EDNS", None, changing(_clear_tc, has_edns)),
+    _fault("cuts-tcp-at-32767", "cuts responses by TCP to 32767 octets", None, changing_by_tcp(_cut_to_signed)),
     _fault("strips-svcb-parameters", "takes ECH and hints out of SVCB and HTTPS", None, changing(_strip_parameters)),
     _fault("keeps-first-strings", "gives the first string of TXT records alone", None, changing(_keep_first_string)),
     _fault("keeps-eight-records", "gives eight addresses at most", None, changing(_keep_eight)),

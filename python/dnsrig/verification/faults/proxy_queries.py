@@ -10,8 +10,17 @@ import dns.rdataclass
 import dns.rrset
 from dns.rdatatype import RdataType
 
-from dnsrig.verification.faults.changes import asking, changing, changing_denials, clear_do, dropping, without_types
-from dnsrig.verification.faults.fault import Change, Fault, Passage, unchanged_if_unreadable, wire_of
+from dnsrig.verification.faults.changes import (
+    asking,
+    asking_by_tcp,
+    changing,
+    changing_by_tcp,
+    changing_denials,
+    clear_do,
+    dropping,
+    without_types,
+)
+from dnsrig.verification.faults.fault import Change, Fault, Passage
 from dnsrig.verification.item import Role
 
 PROXY: tuple[Role, ...] = ("proxy",)
@@ -30,25 +39,6 @@ SMALL_PAYLOAD, LARGE_PAYLOAD = 512, 65_535
 LONG_NAME = 100
 CROWD = 20
 OTHER_NAME = dns.name.from_text("other.example.")
-
-
-def by_tcp(change_message: Callable[[dns.message.Message], None]) -> Change:
-    """Change responses by TCP in place."""
-
-    def change(passage: Passage) -> bytes:
-        if passage.transport != "tcp":
-            return passage.response
-        answer = passage.answer
-        change_message(answer)
-        return wire_of(answer)
-
-    return unchanged_if_unreadable(change)
-
-
-def asking_by_tcp(change_message: Callable[[dns.message.Message], None]) -> Change:
-    """Change queries by TCP in place."""
-    change = asking(change_message)
-    return unchanged_if_unreadable(lambda passage: change(passage) if passage.transport == "tcp" else passage.query)
 
 
 def _has_no_do(query: dns.message.Message) -> bool:
@@ -135,8 +125,8 @@ def _fault(name: str, does: str, on_query: Change | None = None, on_response: Ch
 
 FAULTS = (
     _fault("sets-aa", "sets AA in responses", None, changing(_set_aa)),
-    _fault("strips-opt-by-tcp", "takes OPT out of responses by TCP", None, by_tcp(_without_opt)),
-    _fault("strips-rrsig-by-tcp", "takes signatures out of responses by TCP", None, by_tcp(_without_rrsig)),
+    _fault("strips-opt-by-tcp", "takes OPT out of responses by TCP", None, changing_by_tcp(_without_opt)),
+    _fault("strips-rrsig-by-tcp", "takes signatures out of responses by TCP", None, changing_by_tcp(_without_rrsig)),
     _fault("clears-do-by-tcp", "clears DO in queries by TCP", asking_by_tcp(clear_do)),
     _fault("clears-do-in-denials", "clears DO in denials", None, changing_denials(clear_do)),
     _fault("strips-opt-of-denials", "takes OPT out of denials", None, changing_denials(_without_opt)),

@@ -9,25 +9,27 @@ import dns.message
 import dns.rcode
 from dns.rdatatype import RdataType
 
-from dnsrig.verification.faults.changes import Test, changing_denials, dropping, dropping_by_tcp
+from dnsrig.verification.asker import LARGEST_MESSAGE
+from dnsrig.verification.exchange import HEADER_OCTETS
+from dnsrig.verification.faults.changes import (
+    Test,
+    asking_by_tcp,
+    changing_by_tcp,
+    changing_denials,
+    dropping,
+    dropping_by_tcp,
+    has_edns,
+)
+from dnsrig.verification.faults.dnssec import has_do
 from dnsrig.verification.faults.fault import Change, Fault, Passage, unchanged_if_unreadable, wire_of
-from dnsrig.verification.faults.proxy_queries import PROXY, asking_by_tcp, by_tcp
+from dnsrig.verification.faults.proxy_queries import PROXY
+from dnsrig.verification.landmarks import UNUSED_TYPE
 
-FIRST_UNKNOWN = 65_280
 FAILURES = {dns.rcode.SERVFAIL, dns.rcode.REFUSED}
-HEADER_OCTETS, LARGEST_MESSAGE = 12, 65_535
 
 
 def _of_unknown_type(is_meant: Test) -> Test:
-    return lambda query: bool(query.question) and query.question[0].rdtype >= FIRST_UNKNOWN and is_meant(query)
-
-
-def _has_edns(query: dns.message.Message) -> bool:
-    return query.edns >= 0
-
-
-def _has_do(query: dns.message.Message) -> bool:
-    return query.edns >= 0 and bool(query.ednsflags & dns.flags.DO)
+    return lambda query: bool(query.question) and query.question[0].rdtype >= UNUSED_TYPE and is_meant(query)
 
 
 def _without_options(message: dns.message.Message) -> None:
@@ -108,12 +110,12 @@ FAULTS = (
     _fault(
         "drops-unknown-types-with-edns",
         "drops queries with EDNS and without DO for types from 65280 on",
-        dropping(_of_unknown_type(lambda query: _has_edns(query) and not _has_do(query))),
+        dropping(_of_unknown_type(lambda query: has_edns(query) and not has_do(query))),
     ),
     _fault(
         "drops-unknown-types-with-do",
         "drops queries with DO for types from 65280 on",
-        dropping(_of_unknown_type(_has_do)),
+        dropping(_of_unknown_type(has_do)),
     ),
     _fault(
         "drops-unknown-types-by-tcp",
@@ -125,9 +127,9 @@ FAULTS = (
         "strips-options-of-responses-by-tcp",
         "takes EDNS options out of responses by TCP",
         None,
-        by_tcp(_without_options),
+        changing_by_tcp(_without_options),
     ),
-    _fault("hides-servfail-by-tcp", "turns SERVFAIL into NXDOMAIN by TCP", None, by_tcp(_hide_servfail)),
+    _fault("hides-servfail-by-tcp", "turns SERVFAIL into NXDOMAIN by TCP", None, changing_by_tcp(_hide_servfail)),
     _fault("sets-rd-by-tcp", "sets RD in queries by TCP", asking_by_tcp(_set_rd)),
     _fault(
         "drops-failures-with-edns",

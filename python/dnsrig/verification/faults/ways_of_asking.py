@@ -15,6 +15,7 @@ from dns.rdtypes.IN.A import A
 
 from dnsrig.verification.faults.changes import (
     changing,
+    changing_by_tcp,
     dropping,
     error,
     is_denial,
@@ -35,15 +36,7 @@ LONGEST_STRING = 255
 
 def _by_tcp(change_message: Callable[[dns.message.Message], None]) -> Change:
     """Change responses by TCP, and no zone transfers."""
-
-    def change(passage: Passage) -> bytes:
-        if passage.transport != "tcp" or asks_for(passage.asked, RdataType.AXFR, RdataType.IXFR):
-            return passage.response
-        answer = passage.answer
-        change_message(answer)
-        return wire_of(answer)
-
-    return unchanged_if_unreadable(change)
+    return changing_by_tcp(change_message, lambda query: not asks_for(query, RdataType.AXFR, RdataType.IXFR))
 
 
 def _drop_question(message: dns.message.Message) -> None:

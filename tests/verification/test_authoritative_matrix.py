@@ -27,7 +27,9 @@ from dnsrig.verification.zones.making import make_zone as make_rig_zone
 from matrix_record import keep, keep_right, keep_unable
 from matrix_runs import Cell, Task, processes, run_task
 from protocol_zone import make_zone
-from turns import NEW_PAIRS, in_turn
+from turns import NEW_PAIRS, TIMEOUT_S, in_turn
+
+pytestmark = pytest.mark.timeout(TIMEOUT_S)
 
 SERVERS = ("embedded", "bind", "nsd", "knot", "powerdns")
 ITEMS = {known.item.id: known.item for known in items("authoritative")}

@@ -1,7 +1,7 @@
 """The items about DNSSEC and the zone's data: servers that are right fail none, each fault of data those that name it.
 
 Faults of servers are tried by test_authoritative_matrix.py. The other items, about messages and transport, meet a share
-of the faults of zones, and all of them where DNSRIG_EVERY_PAIR is set (turns.py).
+of the faults of zones, and all of them where DNSRIG_EVERY_ITEM is set (turns.py).
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,11 +28,12 @@ from dnsrig.verification.tsig_keys import key_of_settings
 from dnsrig.verification.verdicts import Verdict
 from dnsrig.verification.zones.making import VARIANTS, RigZone, Variant, make_zone
 from matrix_record import SECONDARIES, WITH_FAULTS, keep, keep_right, keep_unable, passed_of
-from turns import EVERY_PAIR, NEW_PAIRS, chosen_with, in_turn
+from turns import NEW_PAIRS, TIMEOUT_S, chosen_with, in_turn
+
+pytestmark = pytest.mark.timeout(TIMEOUT_S)
 
 SERVERS = ("embedded", "bind", "nsd", "knot", "powerdns")
 ZONES_AT_ONCE = 2
-TIMEOUT_S = 3600 if EVERY_PAIR else 300
 LASTS_S = 600
 """What expires sooner is made just before it is served, and looked at first."""
 
@@ -252,7 +253,6 @@ def wrong_with(started: Started, fault: ZoneFault) -> object:
     return (expected, reasons(results)) if set(reasons(results)) - known != expected - known else None
 
 
-@pytest.mark.timeout(TIMEOUT_S)
 def test_each_fault_of_a_zone_fails_its_items(started: Started) -> None:
     with ThreadPoolExecutor(ZONES_AT_ONCE) as pool:
         found = dict(

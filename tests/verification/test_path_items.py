@@ -29,7 +29,9 @@ from dnsrig.verification.upstream.server import Upstream
 from dnsrig.verification.verdicts import Verdict
 from matrix_record import keep, keep_right, passed_of
 from network_needs import skip_without_networks
-from turns import PATH_SHARES, chosen_with
+from turns import PATH_SHARES, TIMEOUT_S, chosen_with
+
+pytestmark = pytest.mark.timeout(TIMEOUT_S)
 
 ETHERNET_MTU = 1500
 ROUTER = "Linux router", ".".join(platform.release().split(".")[:2])

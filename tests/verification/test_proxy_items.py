@@ -33,7 +33,9 @@ from dnsrig.verification.upstream.server import Upstream
 from dnsrig.verification.verdicts import Outcome, passed
 from matrix_record import keep, keep_right, keep_unable
 from rate_limits import BY_THE_CLOCK, FROM_A_BUCKET
-from turns import chosen_with, in_turn
+from turns import TIMEOUT_S, chosen_with, in_turn
+
+pytestmark = pytest.mark.timeout(TIMEOUT_S)
 
 WAN = ("127.0.0.2", "::1")
 """Addresses that a proxy on 127.0.0.1 has no reason to listen on."""

@@ -36,7 +36,9 @@ from dnsrig.verification.tree.zones_costly import LONG_SALT
 from dnsrig.verification.verdicts import Verdict
 from matrix_record import keep, keep_right, keep_unable, passed_of
 from rate_limits import BY_THE_CLOCK
-from turns import ALL_SERVERS, chosen_with, in_turn
+from turns import ALL_SERVERS, TIMEOUT_S, chosen_with, in_turn
+
+pytestmark = pytest.mark.timeout(TIMEOUT_S)
 
 RESOLVER = Endpoint("127.0.0.1")
 FAULTY_PREFIX = "127.0.1."

@@ -1,7 +1,7 @@
 """Resolvers that leave one care out fail the items about it, and no others.
 
 Each weakness is put before the items that name it, which nothing else proves, and the resolver without weakness before
-all of them. That a weakness fails no others takes minutes, and is tried where DNSRIG_EVERY_PAIR is set (turns.py).
+all of them. That a weakness fails no others takes minutes, and is tried where DNSRIG_EVERY_ITEM is set (turns.py).
 """
 
 import math
@@ -37,7 +37,9 @@ from dnsrig.verification.tree.rolling_root import RollingRoot
 from dnsrig.verification.tree.serve import TreeServer
 from dnsrig.verification.verdicts import Evidence, Verdict
 from matrix_record import WEAK, WEAK_ANCHORS, keep, keep_right, passed_of
-from turns import EVERY_PAIR
+from turns import EVERY_ITEM, TIMEOUT_S
+
+pytestmark = pytest.mark.timeout(TIMEOUT_S)
 
 WAITS_S = (8.0, 8.0)
 RESOLVER = "127.0.2.1"
@@ -100,7 +102,7 @@ def test_each_weakness_fails_the_items_that_name_it(place: Place, weakness: Weak
     naming = [known for known in chosen if weakness.name in known.item.faults]
     assert naming or weakness is WITHOUT
     # One after the other: the tree's servers are in this process, and are to answer in time.
-    said = place.wrong_with(weakness, chosen if EVERY_PAIR or weakness is WITHOUT else naming)
+    said = place.wrong_with(weakness, chosen if EVERY_ITEM or weakness is WITHOUT else naming)
     if said and weakness is WITHOUT:
         # Its CPU time is Python's, which a busy machine doubles for once.
         said = place.wrong_with(weakness, chosen)

@@ -9,6 +9,10 @@ from matrix_record import recorded
 
 EVERY_PAIR = bool(os.environ.get("DNSRIG_EVERY_PAIR"))
 """Whether every fault is put before every server and every item, as is to be done before a release."""
+EVERY_ITEM = EVERY_PAIR or bool(os.environ.get("DNSRIG_EVERY_ITEM"))
+"""Whether every fault is put before every item, and before the server whose turn it is."""
+TIMEOUT_S = 7200 if EVERY_ITEM else 300
+"""How long a test may take, with the fixtures that it is the first to need."""
 NEW_PAIRS = bool(os.environ.get("DNSRIG_NEW_PAIRS"))
 """Whether faults are put before those servers that the record has not, in the version that is installed."""
 ALL_SERVERS = EVERY_PAIR or NEW_PAIRS
@@ -27,7 +31,7 @@ def chosen_with(fault: str, known: Sequence[KnownItem], shares: int = SHARES) ->
     return [
         one
         for place, one in enumerate(known)
-        if EVERY_PAIR or fault in one.item.faults or (place + drawn) % shares == 0
+        if EVERY_ITEM or fault in one.item.faults or (place + drawn) % shares == 0
     ]
 
 

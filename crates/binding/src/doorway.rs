@@ -2,13 +2,16 @@
 
 use crate::errors::{Kind, exception};
 use pyo3::prelude::*;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How often the calling thread looks for signals while the work goes on.
 const SIGNAL_CHECK: Duration = Duration::from_millis(100);
+/// How often the calling thread is told how far the work is: each time it has to be woken, and on one processor takes it from the work.
+const PROGRESS: Duration = Duration::from_millis(50);
 /// Events that wait for the calling thread; more are dropped, as the next ones replace them.
 const WAITING_EVENTS: usize = 64;
 
@@ -62,6 +65,82 @@ where
         })?;
         Ok((result, raised))
     })
+}
+
+/// Runs `work` as [`detached`] does, whose events say how far it is: now and then `on_progress` gets the latest, and at the end the
+/// last.
+pub fn with_progress<T, Event, Work>(
+    py: Python<'_>,
+    work: Work,
+    mut on_progress: impl FnMut(Event) -> PyResult<()>,
+) -> PyResult<(T, PyResult<()>)>
+where
+    T: Send,
+    Event: Send,
+    Work: FnOnce(&AtomicBool, &(dyn Fn(Event) + Sync)) -> T + Send,
+{
+    let (latest, pace) = (Latest::default(), Pace::new());
+    let mut tell = |()| latest.take().map_or(Ok(()), &mut on_progress);
+    let (result, raised) = detached(
+        py,
+        |cancel, wake: &(dyn Fn(()) + Sync)| {
+            work(cancel, &|event| {
+                latest.put(event);
+                if pace.is_due() {
+                    wake(());
+                }
+            })
+        },
+        &mut tell,
+    )?;
+    Ok((result, raised.and_then(tell)))
+}
+
+/// The latest event that was not told yet.
+struct Latest<Event>(Mutex<Option<Event>>);
+
+impl<Event> Default for Latest<Event> {
+    fn default() -> Self {
+        Self(Mutex::new(None))
+    }
+}
+
+impl<Event> Latest<Event> {
+    fn put(&self, event: Event) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(event);
+    }
+
+    fn take(&self) -> Option<Event> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// Says once in [`PROGRESS`] that it is time, whichever thread asks.
+struct Pace {
+    began: Instant,
+    next_ms: AtomicU64,
+}
+
+impl Pace {
+    fn new() -> Self {
+        Self {
+            began: Instant::now(),
+            next_ms: AtomicU64::new(0),
+        }
+    }
+
+    fn is_due(&self) -> bool {
+        let (now_ms, next_ms) = (
+            self.began.elapsed().as_millis() as u64,
+            self.next_ms.load(Ordering::Relaxed),
+        );
+        let later_ms = now_ms + PROGRESS.as_millis() as u64;
+        now_ms >= next_ms
+            && self
+                .next_ms
+                .compare_exchange(next_ms, later_ms, Ordering::Relaxed, Ordering::Relaxed)
+                .is_ok()
+    }
 }
 
 /// Runs `work`, which can neither be cancelled nor leaves anything behind, on a thread of its own without the interpreter's

@@ -1,7 +1,7 @@
 //! `_core.generate_zone`.
 
 use crate::arguments::parse_name;
-use crate::doorway::detached;
+use crate::doorway::with_progress;
 use crate::errors::{Kind, OrRaise, exception, system_error};
 use crate::zone::statistics_dict;
 use dnsrig_zone::ZoneError;
@@ -43,7 +43,7 @@ pub fn generate_zone<'py>(
             false => RecordOrder::Canonical,
         },
     };
-    let (written, raised) = detached(
+    let (written, raised) = with_progress(
         py,
         |cancel, pass_on| {
             let watch = Watch {

@@ -1,7 +1,7 @@
 //! How zone files are read: limits, progress and interruption.
 
 use crate::arguments::parse_name;
-use crate::doorway::detached;
+use crate::doorway::with_progress;
 use crate::errors::{IntoPython, exception};
 use dnsrig_zone::flow::Opening;
 use dnsrig_zone::memory::default_memory;
@@ -41,7 +41,7 @@ impl Reading<'_> {
             .threads
             .or_else(|| available_parallelism().ok())
             .unwrap_or(NonZeroUsize::MIN);
-        let (result, raised) = detached(
+        let (result, raised) = with_progress(
             py,
             |cancel, pass_on| {
                 let pool = Pool::new(threads)?;

@@ -1,6 +1,6 @@
 //! `_core.traffic_stats`, `_core.traffic_merge` and what they give. Options, reports and stored statistics cross as JSON.
 
-use crate::doorway::detached;
+use crate::doorway::with_progress;
 use crate::errors::{Kind, OrRaise, exception};
 use dnsrig_traffic::TrafficError;
 use dnsrig_traffic::read::{Ports, Reading};
@@ -45,7 +45,7 @@ pub fn reading<T: Send>(
     on_progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&Reading<'_>) -> Result<T, TrafficError> + Send,
 ) -> PyResult<T> {
-    let (result, raised) = detached(
+    let (result, raised) = with_progress(
         py,
         |cancel: &AtomicBool, pass_on| work(&options.reading(files, cancel, &pass_on)),
         |octets: u64| match on_progress {

@@ -1,7 +1,7 @@
 //! `_core.traffic_synthesise`, `_core.traffic_fit`, `_core.traffic_profiles` and `_core.traffic_profile`. Plans and results cross
 //! as JSON.
 
-use crate::doorway::detached;
+use crate::doorway::with_progress;
 use crate::errors::OrRaise;
 use crate::traffic::{ReadOptions, from_json, reading, to_json};
 use dnsrig_traffic::fit::fit;
@@ -26,7 +26,7 @@ pub fn traffic_synthesise(
 ) -> PyResult<String> {
     let profile = Profile::open(profile).or_raise()?;
     let plan: Plan = from_json("the plan of traffic", plan)?;
-    let (made, raised) = detached(
+    let (made, raised) = with_progress(
         py,
         |cancel, pass_on| {
             let watch = Watch {

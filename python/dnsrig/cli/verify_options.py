@@ -1,7 +1,6 @@
 """What the commands of `dnsrig verify` share: which items, and where the outcome goes."""
 
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ from dnsrig.cli.verify_trial import INTERRUPTED, Keep, Trial
 from dnsrig.errors import DnsrigError, EnvironmentLacksError, InputError
 from dnsrig.items.catalogue import chosen, items
 from dnsrig.runs.writing import NO_ROOM
+from dnsrig.scratch import scratch_folder as make_scratch
 from dnsrig.servers.base import Server
 from dnsrig.servers.resolvers.base import Resolver
 from dnsrig.verification.item import KnownItem, Role
@@ -365,13 +365,13 @@ def scratch_folder() -> Iterator[Path]:
         EnvironmentLacksError: there is no room for it.
 
     """
-    with tempfile.TemporaryDirectory(prefix="dnsrig-verify-") as folder:
+    with make_scratch("verify-") as folder:
         try:
-            yield Path(folder)
+            yield folder
         except OSError as error:
             if error.errno not in NO_ROOM:
                 raise
-            where = Path(folder).parent
+            where = folder.parent
             reason = f"{where}: {error.strerror}; make room, or choose another folder for temporary files (TMPDIR)"
             raise EnvironmentLacksError(reason) from error
 

@@ -4,7 +4,6 @@ import errno
 import hashlib
 import json
 import shutil
-import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,6 +18,7 @@ from dns.dnssectypes import Algorithm
 
 from dnsrig import _core
 from dnsrig.errors import EnvironmentLacksError
+from dnsrig.scratch import scratch_folder
 from dnsrig.signing import Signing
 from dnsrig.verification.tree.cases import TableRow, ZonePlan
 from dnsrig.verification.tree.edits import ZoneEdit, sign_by_hand
@@ -132,10 +132,10 @@ def make_tree(folder: Path, prefix: str = PREFIX, now_s: int | None = None, step
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise EnvironmentLacksError(f"{folder}: no folder can be made: {error.strerror}; name another one") from error
-    with tempfile.TemporaryDirectory(prefix="tree-making-", dir=folder) as scratch:
-        made = Path(scratch) / "tree"
+    with scratch_folder("tree-", folder) as scratch:
+        made = scratch / "tree"
         made.mkdir()
-        _Making(made, Path(scratch), prefix, now_s, step).make_all()
+        _Making(made, scratch, prefix, now_s, step).make_all()
         try:
             made.rename(target)
         except OSError as error:

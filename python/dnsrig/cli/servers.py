@@ -8,8 +8,8 @@ import click
 
 from dnsrig import _core
 from dnsrig.cli.common import EXISTING_FILE, WholeNumber, comma_list, json_option, print_json, print_table
+from dnsrig.cli.scratch_room import scratch_folder
 from dnsrig.errors import InputError
-from dnsrig.scratch import scratch_folder
 from dnsrig.servers.base import Installation, ServedZone, Server, ServerSettings
 from dnsrig.servers.certificates import CertificateKey, make_certificate
 from dnsrig.servers.dnsdist import Dnsdist, find_dnsdist

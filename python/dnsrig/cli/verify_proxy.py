@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from dnsrig.cli.scratch_room import scratch_folder
 from dnsrig.cli.streams import say
 from dnsrig.cli.verify_beside import Beside, Tell
 from dnsrig.cli.verify_options import (
@@ -16,7 +17,6 @@ from dnsrig.cli.verify_options import (
     direct_option,
     raised_limits_option,
     refuse_unused,
-    scratch_folder,
     server_version_option,
     titled,
     verify_direct,

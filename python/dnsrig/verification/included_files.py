@@ -59,14 +59,14 @@ def check_zone_file(option: str, path: Path) -> None:
 def _directives(path: Path) -> Iterator[Path | int]:
     """Give the files that one includes, and how many records each $GENERATE makes.
 
-    Files are looked for relative to its folder, as most readers have it, and where dnspython looks.
+    Files are looked for relative to its folder, as `zone_reading` and the rig's own reader have it.
     """
     try:
         with path.open("rb") as lines:
             for line in lines:
                 if found := _INCLUDE.match(line):
                     name = os.fsdecode(found["quoted"] or found["plain"] or b"")
-                    yield from dict.fromkeys((path.parent / name, Path(name)))
+                    yield path.parent / name
                 elif found := _GENERATE.match(line):
                     first, last, step = int(found["first"]), int(found["last"]), int(found["step"] or 1)
                     yield max(last - first, 0) // max(step, 1) + 1

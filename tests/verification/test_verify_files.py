@@ -210,6 +210,39 @@ def test_an_included_file_is_a_plain_one(capsys: pytest.CaptureFixture[str], tmp
         landmarks_of_file(outer, EXAMPLE, Told())
 
 
+@pytest.mark.parametrize(
+    ("line", "column"),
+    [
+        (b"a\0b 60 A 192.0.2.1", 2),
+        (b'a 60 TXT "x;\0y"', 13),
+        (b'a 60 TXT "x\\"\x7f;"', 14),
+        (b'a 60 TXT x\\" ; "\0', None),
+        (b"\x1b", 1),
+        (b"a 60 A 192.0.2.1 ; \0", None),
+        (b'a 60 TXT "x" x\\;x\t;\0', None),
+    ],
+)
+def test_control_octets_are_refused_as_the_rigs_own_reader_does(
+    tmp_path: Path, line: bytes, column: int | None
+) -> None:
+    outer, inner = tmp_path / "outer.zone", tmp_path / "inner.zone"
+    outer.write_text(f"{SOA}@ 60 NS ns\r\nns 60 A 192.0.2.1\n$INCLUDE inner.zone\n")
+    inner.write_bytes(b"; first\n" + line + b"\n")
+    if column is None:
+        assert landmarks_of_file(outer, EXAMPLE, Told()).origin == EXAMPLE
+        _core.Zone.read(outer, "example.")
+        return
+    with pytest.raises(InputError) as found:
+        landmarks_of_file(outer, EXAMPLE, Told())
+    with pytest.raises(InputError) as own:
+        _core.Zone.read(outer, "example.")
+    assert f"{inner}:2:{column}: control octet " in str(own.value)
+    assert str(found.value) == f"--zone-file {outer}: {own.value}"
+    with pytest.raises(InputError) as alone:
+        landmarks_of_file(inner, EXAMPLE, Told())
+    assert str(alone.value) == f"--zone-file {own.value}"
+
+
 def test_included_files_are_those_of_the_rigs_own_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Relative names are taken from the folder of the file that has them, wherever the command is called."""
     outer, elsewhere = tmp_path / "zones" / "outer.zone", tmp_path / "elsewhere"

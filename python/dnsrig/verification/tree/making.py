@@ -17,6 +17,7 @@ import dns.zone
 from dns.dnssectypes import Algorithm
 
 from dnsrig import _core
+from dnsrig.dates import DAY_S
 from dnsrig.errors import EnvironmentLacksError
 from dnsrig.scratch import scratch_folder
 from dnsrig.signing import Signing
@@ -29,7 +30,7 @@ from dnsrig.verification.tree.plan import PLANS
 PREFIX = "127.53.0"
 """The tree's addresses begin so: the root's is 127.53.0.1."""
 ADDRESSES = 8
-FRESH_S = 86_400
+FRESH_S = DAY_S
 """A tree in a folder is made anew when it is older: signatures are to be about right for days yet."""
 DESCRIPTION = "tree.json"
 SOA = "hostmaster 1 3600 600 1209600"

@@ -4,7 +4,8 @@ import re
 import time
 from datetime import UTC, datetime
 
-UNIT_S = {"": 1, "mi": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400, "mo": 30 * 86_400, "y": 365 * 86_400}
+HOUR_S, DAY_S = 3600, 86_400
+UNIT_S = {"": 1, "mi": 60, "h": HOUR_S, "d": DAY_S, "w": 7 * DAY_S, "mo": 30 * DAY_S, "y": 365 * DAY_S}
 """Seconds of the units of offsets; months and years are as long as BIND has them."""
 
 _TIME = re.compile(

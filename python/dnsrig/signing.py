@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dnsrig import _core
+from dnsrig.dates import DAY_S
 from dnsrig.errors import InputError
 from dnsrig.key_files import located
 from dnsrig.key_life import doubts_of_named, is_revoked
@@ -14,7 +15,7 @@ from dnsrig.keys import add_new_keys
 
 INCEPTION_OFFSET_S = 3600
 """Signatures are valid from this long before now, for validators whose clocks are behind, as dnssec-signzone has it."""
-VALIDITY_S = 30 * 86_400
+VALIDITY_S = 30 * DAY_S
 """How long signatures are valid, as dnssec-signzone has it."""
 REFRESH_SHARE = 4
 """Signatures are renewed in the last quarter of their validity, as dnssec-signzone has it."""

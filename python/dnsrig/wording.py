@@ -3,8 +3,9 @@
 import difflib
 from collections.abc import Collection, Mapping
 
+from dnsrig.dates import DAY_S, HOUR_S
+
 NO_OTHER_NAMES: Mapping[str, str] = {}
-HOUR_S, DAY_S = 3600, 86_400
 SHORT_S = 2 * HOUR_S
 """Below that seconds are told."""
 

@@ -25,6 +25,7 @@ def test_control_characters_of_a_file_are_said_as_text(dnsrig, tmp_path):
         ["traffic", "filter", "type \x1b]0;pwn\x07", "IN"],
         ["traffic", "stats", "no\x1b]0;pwn\x07.pcap"],
         ["zone", "check", "no\x1b]0;pwn\x07.zone"],
+        ["zone", "sort", "no\u202eturned\u2066.zone"],
         ["traffic", "no\x1b]0;pwn\x07"],
     ],
     ids=lambda arguments: "-".join(arguments[:2]),

@@ -14,6 +14,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 from dnsrig import _core
+from dnsrig.dates import DAY_S
 from dnsrig.errors import EnvironmentLacksError, InputError, SubjectFailedError
 from dnsrig.hosts.processes import descendants
 from dnsrig.studies.signing import inputs
@@ -150,7 +151,7 @@ def test_a_refresh_interval_lies_between_the_expirations_of_two_pieces(share):
     renewed = [end for end in ends if end < inputs.refresh_interval_s(share)]
     assert len(renewed) * 100 == share * PIECES
     assert inputs.refresh_interval_s(share) < inputs.VALIDITY_S
-    assert min(abs(end - inputs.refresh_interval_s(share)) for end in ends) > inputs.DAY_S
+    assert min(abs(end - inputs.refresh_interval_s(share)) for end in ends) > DAY_S
 
 
 def test_shares_are_those_of_whole_pieces():

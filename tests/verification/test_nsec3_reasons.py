@@ -1,4 +1,4 @@
-"""What items say of a zone with NSEC3 beyond their verdict: which parameters do not fit, and how little was seen."""
+"""What items say of a chain beyond their verdict: which parameters do not fit, all gaps, and how little was seen."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -116,3 +116,29 @@ def test_how_much_of_a_chain_is_seen(records: list[str], said: str) -> None:
         record = dns.rdata.from_text("IN", kind, text.replace(".@", ""), origin=origin, relativize=False)
         links.append(Link(dns.name.from_text(owner, origin), record, 300, None))  # type: ignore[arg-type]
     assert extent(links) == said
+
+
+def test_all_gaps_of_a_chain_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The chain is gone on with at the next name that is known."""
+    hosts = "".join(f"h{number} A 192.0.2.2\n" for number in range(10, 50))
+    records = f"$TTL 3600\n@ SOA ns1 hostmaster 1 7200 900 604800 300\n@ NS ns1\nns1 A 192.0.2.1\n{hosts}"
+    editor = ZoneEditor(make_zone(tmp_path, VARIANTS["nsec"], "gaps.dnsrig.test.", records=records))
+    # Canonical order: h15 to h18, h20 to h25, and two that point to names which are not there.
+    for owner, following in (("h15", "h18"), ("h20", "h25"), ("h30", "h300"), ("h40", "h400")):
+        editor.change_links(lambda fields, to=following: fields.update(next=editor.name(to)), editor.name(owner))
+    zone = editor.finish()
+    gaps = [
+        "h15.gaps.dnsrig.test. NSEC covers h16.gaps.dnsrig.test., which has such a record itself",
+        "h20.gaps.dnsrig.test. NSEC covers h21.gaps.dnsrig.test., which has such a record itself",
+        "h30.gaps.dnsrig.test. NSEC points to h300.gaps.dnsrig.test., which does not exist",
+        "h40.gaps.dnsrig.test. NSEC points to h400.gaps.dnsrig.test., which does not exist",
+    ]
+    with serving(zone, tmp_path) as asker:
+        outcome = a_chain_closed.check(AuthoritativeSubject(asker, zone.landmarks))
+        assert outcome.verdict is Verdict.FAIL
+        assert outcome.reason == f"{gaps[0]}, and 3 more records do not fit either."
+        assert sorted(outcome.evidence[0].text.splitlines()) == gaps
+        monkeypatch.setattr(a_chain_closed, "NEXT_ASKED", 1)
+        outcome = a_chain_closed.check(AuthoritativeSubject(asker, zone.landmarks))
+        end = "; not asked for: 1 further name that records point to."
+        assert outcome.reason == f"{gaps[0]}, and 2 more records do not fit either{end}"

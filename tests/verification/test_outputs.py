@@ -369,9 +369,34 @@ def test_the_same_reason_is_told_once(capsys):
     assert text.count("No DNAME record") == 1 and all(f"<code>{id_}</code>" in text for id_ in ids)
 
 
+def test_a_comparison_says_why_what_is_not_applicable_is_not(capsys):
+    unserved, alone, both = "The server does not serve example.", "There is no DNAME record.", "None is known."
+    one = verified(
+        "nsd", passed("Yes."), *[not_applicable(unserved)] * 2, not_applicable(both), not_applicable("No X.")
+    )
+    other = verified(
+        "bind", *[passed("Yes.")] * 2, not_applicable(alone), not_applicable(both), not_applicable("No Y.")
+    )
+    ids = [result.item.id for result in one.results]
+    comparison = Comparison([one, other])
+    print_comparison(comparison)
+    lines = capsys.readouterr().out.splitlines()
+    place = lines.index("what is not applicable")
+    assert lines[place + 1 : place + 4] == [
+        f"  2 items, nsd: {unserved}",
+        f"    {ids[1]}, {ids[2]}",
+        "  3 more items, applicable to no target: why is in --html and --json",
+    ]
+    print_comparison(comparison, only_failures=True)
+    assert unserved not in capsys.readouterr().out
+    text = page([one, other])
+    assert f"<td>nsd</td><td>{unserved}</td><td>{ids[1]}, {ids[2]}</td>" in text
+    assert f"<td>nsd, bind</td><td>{both}</td><td>{ids[3]}</td>" in text
+
+
 def test_what_ends_alike_is_not_filled_up_with_blanks():
     console = Console(width=UNBOUNDED, file=io.StringIO())
-    console.print(_same_reason("None is known.", several_alike().results))
+    console.print(_same_reason("None is known.", [result.item for result in several_alike().results]))
     ids = ", ".join(result.item.id for result in several_alike().results)
     assert [line.rstrip() for line in console.file.getvalue().splitlines()] == [
         "  7 items: None is known.",

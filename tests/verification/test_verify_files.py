@@ -9,8 +9,9 @@ from pathlib import Path
 
 import click
 import dns.name
+import dns.zone
 import pytest
-from dnsrig import given_files
+from dnsrig import _core, given_files
 from dnsrig.cli import verify_authoritative
 from dnsrig.cli.app import run_command_line
 from dnsrig.cli.verify_files import check_outputs, write_outputs
@@ -23,6 +24,7 @@ from dnsrig.verification.runner import Result
 from dnsrig.verification.targets import Told, landmarks_of_file
 from dnsrig.verification.verdicts import Severity, passed
 from dnsrig.verification.verification import Verification
+from dnsrig.verification.zone_reading import read_zone
 
 EXAMPLE = dns.name.from_text("example.")
 ZERO, FULL = os.makedev(1, 5), os.makedev(1, 7)
@@ -198,15 +200,66 @@ def test_an_included_file_is_a_plain_one(capsys: pytest.CaptureFixture[str], tmp
     outer.write_text(f"{SOA}$INCLUDE {fifo}\n")
     with pytest.raises(InputError, match=r"\$INCLUDE .*fifo: it is a FIFO, no plain file"):
         landmarks_of_file(outer, EXAMPLE, Told())
-    # The rig's own reader takes it from the file's folder.
     outer.write_text(f"{SOA}$INCLUDE fifo\n")
     with pytest.raises(InputError, match="it is a FIFO, no plain file"):
         landmarks_of_file(outer, EXAMPLE, Told())
     command = ["verify", "authoritative", "embedded", "--zone-file", str(outer)]
     assert run_command_line(command) == 2 and "it is a FIFO, no plain file" in capsys.readouterr().err
     outer.write_text(f"{SOA}$INCLUDE {tmp_path}/missing\n")
-    with pytest.raises(InputError, match="missing: No such file or directory"):
+    with pytest.raises(InputError, match=r"missing: No such file or directory; files of \$INCLUDE are looked for from"):
         landmarks_of_file(outer, EXAMPLE, Told())
+
+
+@pytest.mark.parametrize(
+    ("line", "column"),
+    [
+        (b"a\0b 60 A 192.0.2.1", 2),
+        (b'a 60 TXT "x;\0y"', 13),
+        (b'a 60 TXT "x\\"\x7f;"', 14),
+        (b'a 60 TXT x\\" ; "\0', None),
+        (b"\x1b", 1),
+        (b"a 60 A 192.0.2.1 ; \0", None),
+        (b'a 60 TXT "x" x\\;x\t;\0', None),
+    ],
+)
+def test_control_octets_are_refused_as_the_rigs_own_reader_does(
+    tmp_path: Path, line: bytes, column: int | None
+) -> None:
+    outer, inner = tmp_path / "outer.zone", tmp_path / "inner.zone"
+    outer.write_text(f"{SOA}@ 60 NS ns\r\nns 60 A 192.0.2.1\n$INCLUDE inner.zone\n")
+    inner.write_bytes(b"; first\n" + line + b"\n")
+    if column is None:
+        assert landmarks_of_file(outer, EXAMPLE, Told()).origin == EXAMPLE
+        _core.Zone.read(outer, "example.")
+        return
+    with pytest.raises(InputError) as found:
+        landmarks_of_file(outer, EXAMPLE, Told())
+    with pytest.raises(InputError) as own:
+        _core.Zone.read(outer, "example.")
+    assert f"{inner}:2:{column}: control octet " in str(own.value)
+    assert str(found.value) == f"--zone-file {outer}: {own.value}"
+    with pytest.raises(InputError) as alone:
+        landmarks_of_file(inner, EXAMPLE, Told())
+    assert str(alone.value) == f"--zone-file {own.value}"
+
+
+def test_included_files_are_those_of_the_rigs_own_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Relative names are taken from the folder of the file that has them, wherever the command is called."""
+    outer, elsewhere = tmp_path / "zones" / "outer.zone", tmp_path / "elsewhere"
+    for folder in (outer.parent, elsewhere):
+        (folder / "sub").mkdir(parents=True)
+        (folder / "sub" / "inner.zone").write_text(
+            f'{folder.name}-inner 60 A 192.0.2.1\n  60 TXT $INCLUDE data\n$INCLUDE "data" d\nlast 60 A 192.0.2.3\n'
+        )
+        for place in (folder, folder / "sub"):
+            (place / "data").write_text(f"{folder.name}-{place.name} 60 A 192.0.2.2\n")
+    outer.write_text(f"{SOA}@ 60 NS ns\nns 60 A 192.0.2.1\n$include sub/inner.zone i\n$INCLUDE {elsewhere}/data\n")
+    monkeypatch.chdir(elsewhere)
+    zone = read_zone(outer, EXAMPLE)
+    begins = {name.labels[0].decode() for name in zone.nodes}
+    assert begins == {"example", "ns", "zones-inner", "zones-sub", "last", "elsewhere-elsewhere"}
+    _core.Zone.read(outer, "example.").write(tmp_path / "written")
+    assert dns.zone.from_file(str(tmp_path / "written"), EXAMPLE, relativize=False).nodes == zone.nodes
 
 
 def outputs(html: Path | None = None, junit: Path | None = None) -> dict[str, Path | None]:

@@ -1,5 +1,7 @@
 """Numbers as people read them on a terminal."""
 
+from dnsrig.dates import DAY_S
+
 _NS_UNITS = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us"), (1, "ns"))
 
 
@@ -25,7 +27,7 @@ def duration(ns: int | None) -> str:
 
 def span(seconds: float) -> str:
     """Give the length of a stream: 12.345 s, and long ones in days, too."""
-    days = seconds / 86_400
+    days = seconds / DAY_S
     return f"{seconds:,.3f} s" + (f" ({days:,.1f} days)" if days >= 1 else "")
 
 

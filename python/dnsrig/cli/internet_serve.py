@@ -15,6 +15,7 @@ from dnsrig import _core
 from dnsrig.cli.common import WholeNumber, chosen_seed, json_option, print_json, print_table, seed_option
 from dnsrig.cli.internet_options import DOMAINS_MAX, MIB, domains_option, memory_option, profile_option
 from dnsrig.cli.verify_files import check_outputs
+from dnsrig.dates import DAY_S
 from dnsrig.errors import EnvironmentLacksError, InputError
 from dnsrig.hosts.namespace import Namespace
 from dnsrig.hosts.network.users import enter_user_namespace
@@ -31,7 +32,6 @@ from dnsrig.internet import (
 
 WATCH_INTERVAL_S = 0.2
 """How often it is looked whether the server still runs."""
-DAY_S = 86_400
 DOMAIN_OCTETS = 27_000
 """About what a signed domain takes with what delegates it, in the Internet `internet-2022`."""
 OF_PROFILES = ("profile", "domains", "loopback", "presign", "presign_file", "vantage", "no_distances")

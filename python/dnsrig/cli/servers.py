@@ -1,6 +1,5 @@
 """`dnsrig servers` and `dnsrig serve`: which name servers there are, and one of them started by hand."""
 
-import tempfile
 import time
 from pathlib import Path
 from typing import Any, Literal
@@ -9,6 +8,7 @@ import click
 
 from dnsrig import _core
 from dnsrig.cli.common import EXISTING_FILE, WholeNumber, comma_list, json_option, print_json, print_table
+from dnsrig.cli.scratch_room import scratch_folder
 from dnsrig.errors import InputError
 from dnsrig.servers.base import Installation, ServedZone, Server, ServerSettings
 from dnsrig.servers.certificates import CertificateKey, make_certificate
@@ -125,7 +125,7 @@ def serve(
       dnsrig serve dnsdist+nsd example.db.signed --encrypted dot,doh
     """
     zone = _core.Zone.read(zonefile, origin)
-    with tempfile.TemporaryDirectory(prefix="dnsrig-serve-") as folder:
+    with scratch_folder("serve-") as folder:
         transports = _known(encrypted)
         settings = ServerSettings(
             address=address,
@@ -133,9 +133,9 @@ def serve(
             threads=threads,
             answers=answers,
             encrypted=transports,
-            certificate=make_certificate(Path(folder), certificate_key, [address]) if transports else None,
+            certificate=make_certificate(folder, certificate_key, [address]) if transports else None,
         )
-        subject = driver(server)([ServedZone(zone.origin, Path(zonefile).resolve())], settings, Path(folder) / "server")
+        subject = driver(server)([ServedZone(zone.origin, Path(zonefile).resolve())], settings, folder / "server")
         with subject:
             host, chosen = subject.address
             click.echo(f"{server} {subject.version} serves {zone.origin} on {host} port {chosen} (Ctrl-C stops it)")

@@ -5,10 +5,11 @@ import io
 import os
 import sys
 from collections.abc import Iterator
-from typing import Final, TextIO
+from typing import TextIO
 
 import click
 
+from dnsrig.characters import plain
 from dnsrig.errors import EnvironmentLacksError
 
 
@@ -35,15 +36,13 @@ class PlainErrors(io.TextIOWrapper):
     said. What draws on a terminal itself (rich) does so on the stream behind this one.
     """
 
-    _SHOWN: Final = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n"}
-
     def __init__(self, stream: TextIO) -> None:
         super().__init__(stream.buffer, stream.encoding, "backslashreplace", line_buffering=True)
         self.behind = stream
 
     def write(self, text: str) -> int:
         """Write text with control characters as `\\x1b` and the like; lines and tabulators stay."""
-        super().write(text.translate(self._SHOWN))
+        super().write(plain(text))
         return len(text)
 
     def close(self) -> None:

@@ -12,13 +12,13 @@ import dns.tsig
 from dns.rdatatype import RdataType
 
 from dnsrig.cli.common import EXISTING_FILE
+from dnsrig.cli.scratch_room import scratch_folder
 from dnsrig.cli.streams import say
 from dnsrig.cli.verify_options import (
     Wishes,
     check_raised_limits,
     raised_limits_option,
     refuse_unused,
-    scratch_folder,
     server_version_option,
     titled,
     verify_each,

@@ -1,10 +1,8 @@
 """What the commands of `dnsrig verify` share: which items, and where the outcome goes."""
 
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +17,6 @@ from dnsrig.cli.verify_files import check_outputs, write_outputs
 from dnsrig.cli.verify_trial import INTERRUPTED, Keep, Trial
 from dnsrig.errors import DnsrigError, EnvironmentLacksError, InputError
 from dnsrig.items.catalogue import chosen, items
-from dnsrig.runs.writing import NO_ROOM
 from dnsrig.servers.base import Server
 from dnsrig.servers.resolvers.base import Resolver
 from dnsrig.verification.item import KnownItem, Role
@@ -355,25 +352,6 @@ def _print(verifications: Sequence[Verification], not_verified: NotVerified, wis
         print_verification(verifications[0], shows_evidence=wishes.evidence, only_failures=wishes.only_failures)
     else:
         print_comparison(Comparison(verifications), shows_evidence=wishes.evidence, only_failures=wishes.only_failures)
-
-
-@contextmanager
-def scratch_folder() -> Iterator[Path]:
-    """Make a folder for what servers of the rig need, and remove it.
-
-    Raises:
-        EnvironmentLacksError: there is no room for it.
-
-    """
-    with tempfile.TemporaryDirectory(prefix="dnsrig-verify-") as folder:
-        try:
-            yield Path(folder)
-        except OSError as error:
-            if error.errno not in NO_ROOM:
-                raise
-            where = Path(folder).parent
-            reason = f"{where}: {error.strerror}; make room, or choose another folder for temporary files (TMPDIR)"
-            raise EnvironmentLacksError(reason) from error
 
 
 def refuse_unused(names: Mapping[str, str], why: str) -> None:

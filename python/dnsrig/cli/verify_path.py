@@ -91,10 +91,7 @@ def path(
 def _verify(target: str, own: OwnPath, ends: Ends, wishes: Wishes, keep: Keep) -> None:
     trial = Trial("path", target, keep)
     with path_target(target, own, ends) as found:
-        if found.remark:
-            # Told before any query leaves: it may be the wrong way.
-            say(f"dnsrig: {found.remark}")
-            trial.remark = found.remark
+        trial.remark(found.remark)
         if wishes.direct:
             trial.left_out_s = verify_direct("path", target, found.without(), wishes, keep)
         trial.run(found, wishes.items(), wishes.limit_of(found.limit_s))

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from dnsrig.cli.streams import say
+from dnsrig.cli.scratch_room import scratch_folder
 from dnsrig.cli.verify_beside import Beside, Tell
 from dnsrig.cli.verify_options import (
     Wishes,
@@ -16,7 +16,6 @@ from dnsrig.cli.verify_options import (
     direct_option,
     raised_limits_option,
     refuse_unused,
-    scratch_folder,
     server_version_option,
     titled,
     verify_direct,
@@ -133,9 +132,7 @@ def _verify(target: str, device: Device, wishes: Wishes, keep: Keep) -> None:
     def verify(items: Sequence[KnownItem], udp_limit: int | None = None) -> None:
         trial = Trial("proxy", titled(target, udp_limit), keep)
         with scratch_folder() as folder, proxy_target(target, device, folder, udp_limit) as found:
-            if found.remark:
-                say(f"dnsrig: {target}: {found.remark}")
-                trial.remark = found.remark
+            trial.remark(found.remark, target)
             if wishes.direct and udp_limit is None:
                 trial.left_out_s = verify_direct("proxy", target, found.without(), wishes, keep)
             trial.run(found, items, wishes.limit_of(found.limit_s))

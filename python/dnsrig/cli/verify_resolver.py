@@ -10,12 +10,12 @@ import click
 
 from dnsrig.cli.common import EXISTING_FILE
 from dnsrig.cli.progress import WorkProgress
+from dnsrig.cli.scratch_room import scratch_folder
 from dnsrig.cli.streams import say
 from dnsrig.cli.verify_options import (
     check_raised_limits,
     raised_limits_option,
     refuse_unused,
-    scratch_folder,
     server_version_option,
     titled,
     verify_each,

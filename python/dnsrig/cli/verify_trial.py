@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from dnsrig.cli.progress import WorkProgress
 from dnsrig.cli.signals import has_interruption_come
+from dnsrig.cli.streams import say
 from dnsrig.verification.item import KnownItem, Role
 from dnsrig.verification.runner import Result, RunInterruptedError, count_runs, run_on_each
 from dnsrig.verification.target import Target, verification_of
@@ -33,8 +34,16 @@ class Trial:
         self._began_s = time.monotonic()
         self.left_out_s = 0.0
         """How long something else took meanwhile, in seconds."""
-        self.remark = ""
-        """What the reader should know of how the target is set up; it stands in the report too."""
+        self._remark = ""
+
+    def remark(self, remark: str, of: str = "") -> None:
+        """Say what the reader should know of how the target is set up, if anything; it stands in the report too.
+
+        It is said before any query leaves, which may be the wrong way; `of` names the target where it does not.
+        """
+        if remark:
+            say(f"dnsrig: {of}{': ' if of else ''}{remark}")
+            self._remark = remark
 
     def run(
         self,
@@ -72,7 +81,7 @@ class Trial:
         found = verification_of(
             self._role, self._name, target, items, by_subject, began=self._began, elapsed_s=elapsed_s
         )
-        return replace(found, command=typed_command(), remark=self.remark)
+        return replace(found, command=typed_command(), remark=self._remark)
 
     def nothing(self, why: str) -> Verification:
         """Give what is said of a target that no item could be run against."""

@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import dns.dnssec
 import dns.exception
@@ -22,6 +21,7 @@ from dns.rdtypes.ANY.RRSIG import RRSIG
 
 from dnsrig import _core
 from dnsrig.errors import DnsrigError
+from dnsrig.scratch import scratch_folder
 from dnsrig.verification.denial import SHA1_DIGEST, ancestors, hash_of_owner, nsec3_hash
 from dnsrig.verification.signatures import is_in_time, labels_of
 
@@ -112,8 +112,8 @@ def _found_by_verifying(zone: dns.zone.Zone, path: Path | None, now_s: int) -> s
     try:
         if path is not None:
             return _wrong_in(path, reading, now_s)
-        with TemporaryDirectory(prefix="dnsrig-") as folder:
-            written = Path(folder) / "zone"
+        with scratch_folder() as folder:
+            written = folder / "zone"
             zone.to_file(str(written), relativize=False, want_origin=False)
             return _wrong_in(written, reading, now_s)
     except (_OutOfTimeError, DnsrigError, OSError, dns.exception.DNSException, ValueError):

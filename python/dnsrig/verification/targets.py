@@ -9,7 +9,6 @@ from pathlib import Path
 import dns.exception
 import dns.name
 import dns.tsig
-import dns.zone
 import dns.zonefile
 from dns.rdatatype import RdataType
 from dns.rdtypes.ANY.DS import DS
@@ -41,6 +40,7 @@ from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.tsig_keys import key_of_settings
 from dnsrig.verification.verdicts import Outcome, Verdict
 from dnsrig.verification.verification import ORDER
+from dnsrig.verification.zone_reading import INCLUDED_FROM, read_zone
 from dnsrig.verification.zones.making import RigZone, make_zones
 from dnsrig.wording import did_you_mean
 
@@ -268,11 +268,13 @@ def _landmarks_in(path: Path, origin: dns.name.Name, told: Told) -> Landmarks:
     """Find landmarks in a zone file that may be read."""
     wanted = f"give the data of {origin} as a zone file (RFC 1035 section 5)"
     try:
-        zone = dns.zone.from_file(str(path), origin, relativize=False, check_origin=False)
+        zone = read_zone(path, origin)
     except UnicodeDecodeError as error:
         raise InputError(f"--zone-file {path}: it is no text; {wanted}") from error
     except OSError as error:
-        raise InputError(f"--zone-file {path}: {error.filename}: {error.strerror}; {wanted}") from error
+        is_below = isinstance(error, FileNotFoundError) and Path(error.filename).is_relative_to(path.parent)
+        hint = f"{INCLUDED_FROM}; " if is_below else ""
+        raise InputError(f"--zone-file {path}: {error.filename}: {error.strerror}; {hint}{wanted}") from error
     except (dns.exception.DNSException, ValueError) as error:
         raise_interruption(error)
         raise InputError(f"--zone-file {path}: it is no zone file: {said_of_text(error)}; {wanted}") from error

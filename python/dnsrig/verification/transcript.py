@@ -12,7 +12,7 @@ import dns.rdataclass
 import dns.rdatatype
 import dns.rrset
 
-from dnsrig.verification.characters import plain
+from dnsrig.characters import plain
 from dnsrig.verification.exchange import Endpoint, Exchange, Transport
 from dnsrig.verification.queries import Z_BIT, Query
 

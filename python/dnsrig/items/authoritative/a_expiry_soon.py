@@ -1,12 +1,13 @@
 """A-expiry-soon: signatures that are about to expire."""
 
+from dnsrig.dates import HOUR_S
 from dnsrig.items.authoritative._answers import Seen
 from dnsrig.items.authoritative._seen import check_seen
 from dnsrig.verification.item import Item
 from dnsrig.verification.signatures import seconds_between
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Outcome, Severity
-from dnsrig.wording import HOUR_S, lasting
+from dnsrig.wording import lasting
 
 LEAST_S = 12 * HOUR_S
 """Time for somebody to notice that a zone is not signed again, and to mend it; Zonemaster's DNSSEC04 has it too."""

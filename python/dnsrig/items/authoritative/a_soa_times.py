@@ -2,15 +2,16 @@
 
 from dns.rdtypes.ANY.SOA import SOA
 
+from dnsrig.dates import DAY_S
 from dnsrig.items.authoritative._answers import zone_soa
 from dnsrig.verification.item import Item
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Outcome, Severity, failed, inconclusive, passed
 
 SHORTEST_REFRESH_S = 60
-SHORTEST_EXPIRE_S = 86_400
-LONGEST_S = 366 * 86_400
-LONGEST_NEGATIVE_S = 86_400
+SHORTEST_EXPIRE_S = DAY_S
+LONGEST_S = 366 * DAY_S
+LONGEST_NEGATIVE_S = DAY_S
 ITEM = Item(
     id="A-soa-times",
     role="authoritative",

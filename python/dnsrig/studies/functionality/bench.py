@@ -2,7 +2,6 @@
 
 import platform
 import shutil
-import tempfile
 import time
 from collections.abc import Callable, Collection
 from contextlib import ExitStack
@@ -15,6 +14,7 @@ import dns.exception
 
 from dnsrig.errors import DnsrigError
 from dnsrig.runs.folder import RunFolder
+from dnsrig.scratch import scratch_folder
 from dnsrig.servers.interruption import raise_interruption
 from dnsrig.studies.functionality.beside import SideBySide
 from dnsrig.studies.functionality.cases import (
@@ -119,7 +119,7 @@ class FunctionalityBench:
         self._order += 1
         self._began[repetition, case] = began
         with ExitStack() as held:
-            folder = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="dnsrig-verify-")))
+            folder = held.enter_context(scratch_folder("verify-"))
             held.callback(_keep_files, folder / "server", self._run.path / "servers" / case.case_id)
             try:
                 finish = begun(case, items, folder, held)

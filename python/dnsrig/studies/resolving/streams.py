@@ -2,7 +2,6 @@
 
 import json
 import random
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from dnsrig import _core
 from dnsrig.errors import InputError
 from dnsrig.runs.folder import RunFolder
 from dnsrig.runs.writing import write_whole
+from dnsrig.scratch import scratch_folder
 
 EDNS_SIZE = 1232
 """What stub resolvers and forwarders offer since DNS flag day 2020."""
@@ -242,8 +242,8 @@ def synthetic(profile: str, rate_qps: float, span_s: float, seed: int) -> list[A
         "format": "text",
         "packets": "queries",
     }
-    with tempfile.TemporaryDirectory(prefix="dnsrig-") as folder:
-        path = Path(folder) / "traffic.txt"
+    with scratch_folder() as folder:
+        path = folder / "traffic.txt"
         _core.traffic_synthesise(profile, json.dumps(plan), path)
         with path.open(encoding="ascii") as file:
             return [_read(line) for line in file if not line.startswith((";", "#"))]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dnsrig import _core
+from dnsrig.dates import DAY_S
 from dnsrig.errors import InputError
 from dnsrig.runs.folder import RunFolder
 from dnsrig.runs.writing import write_text
@@ -17,7 +18,6 @@ from dnsrig.studies.resolving.cases import TREE
 from dnsrig.studies.resolving.memory import LEAST_MIB
 from dnsrig.studies.resolving.settings import MIB, ResolverStudySettings
 
-DAY_S = 86_400
 _FEW = 0.001
 """Share of signed zones below the top-level domains in 2010, the year in which the root was signed: our estimate. Of
 com, net and org 0.022 % were (The Measurement Factory, DNS Survey: October 2010); registries that promoted it had more.

@@ -1,12 +1,11 @@
 """Which rate of queries this machine carries: a short trial of every resolver that a study is to measure."""
 
-import tempfile
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from dnsrig.errors import DnsrigError
 from dnsrig.runs.folder import RunFolder
+from dnsrig.scratch import scratch_folder
 from dnsrig.studies.placement import place
 from dnsrig.studies.progress import Step, Watcher
 from dnsrig.studies.resolving.settings import ResolverStudySettings
@@ -41,8 +40,8 @@ class _InTrial:
 
 def measured_once(study: ResolverStudy[Any], settings: ResolverStudySettings, watcher: Watcher) -> list[dict[str, Any]]:
     """Run a study once into a folder that is deleted; give its measurements, none if nothing could be measured."""
-    with tempfile.TemporaryDirectory(prefix="dnsrig-trial-") as folder:
-        run = RunFolder.create(Path(folder), study.name, argv=[], settings=settings.to_manifest(), seed=settings.seed)
+    with scratch_folder("trial-") as folder:
+        run = RunFolder.create(folder, study.name, argv=[], settings=settings.to_manifest(), seed=settings.seed)
         try:
             study.run(settings, run, _InTrial(watcher))
         except DnsrigError as error:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dnsrig import _core
+from dnsrig.dates import DAY_S
 from dnsrig.errors import SubjectFailedError
 from dnsrig.keys import KSK_BITS
 from dnsrig.runs.folder import RunFolder
@@ -19,7 +20,6 @@ from dnsrig.studies.signing.signers.dnsrig import Dnsrig
 ZONE_FILE = "zone.db"
 UNSORTED_FILE = "unsorted.db"
 SCRATCH = "scratch"
-DAY_S = 86_400
 APART_S = 5 * DAY_S
 """What lies between the expirations of the pieces."""
 VALIDITY_S = 30 * DAY_S

@@ -8,13 +8,14 @@ from dns.rdtypes.ANY.NSEC import NSEC
 from dns.rdtypes.ANY.NSEC3 import NSEC3
 from dns.rdtypes.util import Bitmap
 
+from dnsrig.dates import DAY_S
 from dnsrig.verification.denial import types_of
 from dnsrig.verification.faults.zone_fault import ZoneFault
 from dnsrig.verification.zones.editing import SignedBy, ZoneEditor
 from dnsrig.verification.zones.making import VARIANTS, Variant
 
 UNKNOWN_FLAG = 0x02
-LONG_TTL_S = 7 * 86_400
+LONG_TTL_S = 7 * DAY_S
 SOME_KEY = bytes.fromhex(
     "6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296"
     "4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5"

@@ -8,6 +8,7 @@ import dns.rdata
 import dns.rrset
 from dns.rdatatype import RdataType
 
+from dnsrig.dates import DAY_S
 from dnsrig.verification.faults.changes import changing, is_denial, is_referral, of_type, replace_rdatas, without_types
 from dnsrig.verification.faults.dnssec import asks_for, has_do
 from dnsrig.verification.faults.fault import Change, Fault, Passage, unchanged_if_unreadable, wire_of
@@ -16,7 +17,7 @@ from dnsrig.verification.item import Role
 AUTHORITATIVE: tuple[Role, ...] = ("authoritative",)
 TTL_S = 3600
 HALF_AN_ADDRESS = bytes(range(8))
-LONG_TTL_S = 86_400
+LONG_TTL_S = DAY_S
 EMPTY_LABELS = (b"ent", b"empty")
 """How empty non-terminals are called in the rig's zones: that they are empty cannot be seen in a response."""
 SERVER_LABELS = (b"ns1", b"ns2")

@@ -8,12 +8,12 @@ from dns.rdtypes.ANY.DS import DS
 from dns.rdtypes.ANY.RRSIG import RRSIG
 from dns.rdtypes.ANY.ZONEMD import ZONEMD
 
+from dnsrig.dates import DAY_S
 from dnsrig.verification.faults.zone_chains import change_types
 from dnsrig.verification.faults.zone_fault import ZoneFault
 from dnsrig.verification.zones.editing import ZoneEditor
 from dnsrig.verification.zones.making import VARIANTS, RigZone, Variant
 
-DAY_S = 86_400
 OTHER_DIGEST = bytes(range(32))
 OTHER_KEY = bytes(range(64))
 ED25519 = 15

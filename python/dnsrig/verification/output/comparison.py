@@ -29,6 +29,15 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class NotApplicable:
+    """Why some items are not applicable, and to which targets."""
+
+    reason: str
+    targets: tuple[str, ...]
+    items: Sequence[Item]
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """Verifications of the same role, by the same items."""
 
@@ -71,6 +80,19 @@ class Comparison:
             for name, result in zip(self.columns, row.results, strict=True)
             if result is not None and result.outcome.verdict in {Verdict.FAIL, Verdict.INCONCLUSIVE}
         ]
+
+    def not_applicable(self) -> list[NotApplicable]:
+        """Give why items are not applicable, each reason once for the targets that give it, most items first."""
+        alike: dict[tuple[str, tuple[str, ...]], list[Item]] = {}
+        for row in self.rows:
+            by_reason: dict[str, list[str]] = {}
+            for name, result in zip(self.columns, row.results, strict=True):
+                if result is not None and result.outcome.verdict == Verdict.NOT_APPLICABLE:
+                    by_reason.setdefault(result.outcome.reason, []).append(name)
+            for reason, names in by_reason.items():
+                alike.setdefault((reason, tuple(names)), []).append(row.item)
+        found = [NotApplicable(reason, names, items) for (reason, names), items in alike.items()]
+        return sorted(found, key=lambda one: -len(one.items))
 
 
 def _place(row: Row) -> tuple[bool, int, int]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
 from dnsrig import __version__
-from dnsrig.verification.characters import plain
+from dnsrig.characters import plain
 from dnsrig.verification.output.comparison import Comparison
 from dnsrig.verification.runner import Result
 from dnsrig.verification.verdicts import Severity, Verdict

@@ -7,7 +7,7 @@ from importlib import resources
 import jinja2
 
 from dnsrig import __version__
-from dnsrig.verification.characters import plain
+from dnsrig.characters import plain
 from dnsrig.verification.output.comparison import Comparison
 from dnsrig.verification.output.untried import folded, not_tried
 from dnsrig.verification.verification import LABELS, ORDER, NotVerified, Verification

@@ -56,7 +56,7 @@ def print_verification(
         if alone:
             console.print(_table(verification, alone, verdict))
         for reason, same in alike:
-            console.print(_same_reason(reason, same))
+            console.print(_same_reason(reason, [result.item for result in same]))
         if shows_evidence and verdict in FAILURES:
             for result in results:
                 _print_evidence(console, result, result.item.id)
@@ -71,10 +71,11 @@ def _print_summary(console: Console, verification: Verification) -> None:
         console.print(Text(wanting, style="dim"))
 
 
-def _same_reason(reason: str, results: Sequence[Result]) -> Padding:
-    """Show a reason once, with the items that end for it."""
-    ids = ", ".join(result.item.id for result in results)
-    said = Text.assemble((f"{len(results)} items: ", "bold"), reason)
+def _same_reason(reason: str, items: Sequence[Item], targets: str = "") -> Padding:
+    """Show a reason once, with the items that end for it, and for which targets."""
+    ids = ", ".join(item.id for item in items)
+    count = f"{len(items)} item{'s' if len(items) > 1 else ''}{targets and f', {targets}'}: "
+    said = Text.assemble((count, "bold"), reason)
     # Not filled up with blanks to the width, which is very large where no terminal is.
     below = Padding(Text(ids, style="dim"), (0, 0, 0, 2), expand=False)
     return Padding(Group(said, below), (0, 0, 0, 2), expand=False)
@@ -150,8 +151,25 @@ def print_comparison(comparison: Comparison, *, shows_evidence: bool = False, on
         console.print(_reasons(comparison))
         for name, result in reasons if shows_evidence else ():
             _print_evidence(console, result, f"{result.item.id}, {name}")
+    if not only_failures:
+        _print_not_applicable(console, comparison)
     for verification in comparison.verifications:
         _print_summary(console, verification)
+
+
+def _print_not_applicable(console: Console, comparison: Comparison) -> None:
+    """Say why what is not applicable is not: where targets differ, and what holds for several items."""
+    left = comparison.not_applicable()
+    differing = {row.item.id for row in comparison.differing}
+    shown = [one for one in left if len(one.items) > 1 or one.items[0].id in differing]
+    if not left:
+        return
+    console.print(Text("what is not applicable", style="bold"))
+    for one in shown:
+        console.print(_same_reason(one.reason, one.items, ", ".join(one.targets)))
+    if others := len({one.items[0].id for one in left if one not in shown}):
+        count = f"{others} {'more ' if shown else ''}item{'s' if others > 1 else ''}"
+        console.print(Text(f"  {count}, applicable to no target: why is in --html and --json", style="dim"))
 
 
 def _reasons(comparison: Comparison) -> Table:

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Literal
 import dns.name
 from dns.rdatatype import RdataType
 
+from dnsrig.dates import DAY_S
 from dnsrig.verification.tree.misbehaviour import Bound
 
 if TYPE_CHECKING:
     from dnsrig.verification.tree.edits import ZoneEdit
     from dnsrig.verification.tree.keys import ZoneKeys
 
-VALIDITY_S = (-3600, 14 * 86_400)
+VALIDITY_S = (-3600, 14 * DAY_S)
 """Inception and expiration of signatures that are right, from now."""
 
 

@@ -4,7 +4,6 @@ import errno
 import hashlib
 import json
 import shutil
-import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,7 +17,9 @@ import dns.zone
 from dns.dnssectypes import Algorithm
 
 from dnsrig import _core
+from dnsrig.dates import DAY_S
 from dnsrig.errors import EnvironmentLacksError
+from dnsrig.scratch import scratch_folder
 from dnsrig.signing import Signing
 from dnsrig.verification.tree.cases import TableRow, ZonePlan
 from dnsrig.verification.tree.edits import ZoneEdit, sign_by_hand
@@ -29,7 +30,7 @@ from dnsrig.verification.tree.plan import PLANS
 PREFIX = "127.53.0"
 """The tree's addresses begin so: the root's is 127.53.0.1."""
 ADDRESSES = 8
-FRESH_S = 86_400
+FRESH_S = DAY_S
 """A tree in a folder is made anew when it is older: signatures are to be about right for days yet."""
 DESCRIPTION = "tree.json"
 SOA = "hostmaster 1 3600 600 1209600"
@@ -132,10 +133,10 @@ def make_tree(folder: Path, prefix: str = PREFIX, now_s: int | None = None, step
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise EnvironmentLacksError(f"{folder}: no folder can be made: {error.strerror}; name another one") from error
-    with tempfile.TemporaryDirectory(prefix="tree-making-", dir=folder) as scratch:
-        made = Path(scratch) / "tree"
+    with scratch_folder("tree-", folder) as scratch:
+        made = scratch / "tree"
         made.mkdir()
-        _Making(made, Path(scratch), prefix, now_s, step).make_all()
+        _Making(made, scratch, prefix, now_s, step).make_all()
         try:
             made.rename(target)
         except OSError as error:

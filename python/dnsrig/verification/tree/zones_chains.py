@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import dns.name
 from dns.rdatatype import RdataType
 
+from dnsrig.dates import DAY_S
 from dnsrig.verification.tree.cases import BOGUS, INSECURE, Case, ZonePlan
 from dnsrig.verification.tree.edits import ZoneEdit
 from dnsrig.verification.tree.keys import ZoneKeys
@@ -68,7 +69,7 @@ PLANS = (
         what="signed and expired, below an unsigned zone: nobody may look at its signatures",
         records=USUAL,
         servers=(3,),
-        validity_s=(-9 * 86_400, -2 * 86_400),
+        validity_s=(-9 * DAY_S, -2 * DAY_S),
         cases=(Case(name="www", right=INSECURE, what="expired signatures below an unsigned zone", item=ITEM),),
     ),
     ZonePlan(

@@ -6,11 +6,10 @@ import dns.dnssec
 import dns.name
 from dns.rdatatype import RdataType
 
+from dnsrig.dates import DAY_S
 from dnsrig.verification.tree.cases import BOGUS, BOGUS_OR_INSECURE, Case, ZonePlan
 from dnsrig.verification.tree.edits import CHAIN_TYPES, ZoneEdit
 from dnsrig.verification.tree.zones_good import USUAL
-
-DAY_S = 86_400
 
 
 def _remove_chain(edit: ZoneEdit) -> None:

@@ -3,12 +3,12 @@
 import dns.name
 from dns.rdatatype import RdataType
 
+from dnsrig.dates import DAY_S
 from dnsrig.verification.tree.cases import BOGUS, INSECURE, Case, ZonePlan
 from dnsrig.verification.tree.edits import ZoneEdit
 from dnsrig.verification.tree.keys import SEP_FLAG, ZONE_FLAG, ZoneKey, ZoneKeys, new_key, replaced
 from dnsrig.verification.tree.zones_good import USUAL
 
-DAY_S = 86_400
 DECADES_S = 2_000_000_000
 """As far as serial numbers of 32 bits allow, nearly."""
 RSASHA256 = 8

@@ -3,10 +3,10 @@
 import dns.message
 from dns.rdatatype import RdataType
 
+from dnsrig.dates import DAY_S
 from dnsrig.verification.tree.cases import ZonePlan
 from dnsrig.verification.tree.misbehaviour import Bound, Misbehaviour, Scene
 
-DAY_S = 86_400
 RAISED_TTL_S = DAY_S
 RAISED = "raised-ttl.nsec."
 """Its server gives longer TTLs than were signed."""

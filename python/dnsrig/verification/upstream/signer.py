@@ -13,9 +13,10 @@ from dns.dnssectypes import Algorithm
 from dns.rdatatype import RdataType
 from dns.rdtypes.ANY.DNSKEY import DNSKEY
 
+from dnsrig.dates import DAY_S
 from dnsrig.verification.upstream.names import ORIGIN, TTL_S
 
-VALIDITY_S = (3600, 7 * 86_400)
+VALIDITY_S = (3600, 7 * DAY_S)
 """Signatures are valid from so long ago, for so long to come."""
 KEY_FLAGS = 257
 

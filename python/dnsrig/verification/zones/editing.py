@@ -21,11 +21,11 @@ from dns.rdtypes.ANY.NSEC import NSEC
 from dns.rdtypes.ANY.NSEC3 import NSEC3
 from dns.rdtypes.ANY.ZONEMD import ZONEMD
 
+from dnsrig.dates import DAY_S
 from dnsrig.verification.denial import hash_of_owner, nsec3_hash
 from dnsrig.verification.zones.making import RigZone, landmarks_of
 
 SEP = 0x0001
-DAY_S = 86_400
 SignedBy = tuple[DNSKEY, ec.EllipticCurvePrivateKey]
 
 

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
+from dnsrig.dates import DAY_S
 from dnsrig.studies.signing.child import run_to_end
 from dnsrig.studies.signing.signers.base import Signer, Task
 
-SMALLEST_REFRESH_S = 86_400
+SMALLEST_REFRESH_S = DAY_S
 
 
 class Knot(Signer):

@@ -1,4 +1,4 @@
-"""Characters that no report holds as they are: they command a terminal, turn text round, or are in no file at all.
+"""Characters that no report or message holds as they are: they command a terminal, turn text round, or are in no file.
 
 Names of files and what is typed may have them, and servers put text into EDNS options (RFC 8914 section 2).
 """

@@ -11,7 +11,7 @@ from dnsrig.cli.app import cli
 from dnsrig.items.catalogue import all_items
 from dnsrig.servers.registry import drivers
 from dnsrig.servers.resolvers.registry import resolver_drivers
-from dnsrig.verification.by_hand import explained
+from dnsrig.verification.by_hand import explained, served_by
 from dnsrig.verification.deviations import Deviation, deviations
 from dnsrig.verification.faults.catalogue import faults_of
 from dnsrig.verification.faults.paths import PATH_FAULTS
@@ -104,9 +104,10 @@ def item_page(item: Item, passed: Sequence[str], note: str) -> str:
 
 
 def _placeholders(item: Item) -> str:
-    """Say what stands in braces in an item's commands."""
+    """Say what stands in braces in an item's commands, and where names of the rig's are served."""
     told = "\n".join(f"- `{{{name}}}`: {meaning}" for name, meaning in explained(item.dig))
-    return f"\n\n{told}" if told else ""
+    parts = (told, served_by(item.role, item.dig))
+    return "".join(f"\n\n{part}" for part in parts if part)
 
 
 def item_pages(note: str) -> dict[str, str]:

@@ -3,6 +3,7 @@
 import json
 from datetime import UTC, datetime
 from importlib import resources
+from itertools import product
 
 import jsonschema
 import pytest
@@ -270,6 +271,11 @@ def test_who_takes_wrong_signatures_has_not_validated_the_right_ones():
 def test_names_of_support_are_in_the_table():
     asked = {f"{row.name}" for plan in PLANS for row in (TableRow(plan, case) for case in plan.cases)}
     assert {*SUPPORT, *UNSUPPORT, *UNSUPPORT.values()} <= asked
+
+
+def test_every_algorithm_is_tried_with_every_digest_type():
+    algorithms = (1, 3, 5, 7, 8, 10, 13, 14, 15, 16)
+    assert sorted({*SUPPORT.values()}) == list(product(algorithms, (1, 2, 4)))
 
 
 def test_reports_escape_what_servers_say(tmp_path, capsys, monkeypatch, all_installed):

@@ -12,7 +12,7 @@ import dns.name
 import dns.rdatatype
 import pytest
 from dnsrig.items.catalogue import all_items
-from dnsrig.verification.by_hand import IN_BRACES, PLACEHOLDERS, REMARK
+from dnsrig.verification.by_hand import IN_BRACES, PLACEHOLDERS, REMARK, served_by
 from dnsrig.verification.item import Item
 from dnsrig.verification.tree.making import make_tree
 from dnsrig.verification.tree.serve import TreeServer
@@ -46,6 +46,15 @@ def test_placeholders_are_those_that_are_explained(item: Item) -> None:
             for word in words:
                 if re.fullmatch(r"[A-Z][A-Z0-9-]+", word) and words[words.index(word) - 1] != "-c":
                     dns.rdatatype.from_text(word)
+
+
+def test_it_is_said_who_serves_names_of_the_rig() -> None:
+    assert "serve-tree" in served_by("resolver", ["dig @{server} -p {port} www.expired.nsec. A +dnssec"])
+    assert "serve-upstream" in served_by("proxy", ["dig @{server} -p {port} X.cAsE.Rig.exAmple A"])
+    assert "serve-upstream" in served_by("path", ["dig @{server} x.size-1220.unsigned.example TXT   # remark"])
+    assert not served_by("authoritative", ["dig @{server} absent.{zone} A"])
+    assert not served_by("resolver", ["dig @{server} -p {port} . DNSKEY +dnssec   # and www.expired.nsec. too"])
+    assert not served_by("proxy", ["# dig sends no such messages"])
 
 
 def test_every_placeholder_is_used() -> None:

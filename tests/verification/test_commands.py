@@ -1,10 +1,15 @@
 """`dnsrig verify` as it is typed."""
 
 import json
+import signal
 import socket
+import subprocess
+import sys
 import threading
 from dataclasses import replace
 
+import dns.message
+import dns.query
 import pytest
 from dnsrig.cli import verify_resolver
 from dnsrig.cli.app import run_command_line
@@ -50,6 +55,20 @@ def free_port():
 @pytest.fixture
 def namespaces():
     skip_without_networks()
+
+
+def test_serve_upstream_answers_what_pages_of_items_ask_for():
+    command = [sys.executable, "-m", "dnsrig", "verify", "serve-upstream", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as serving:
+        told = [serving.stdout.readline() for _ in range(3)]
+        port = int(told[0].rstrip(":\n").rsplit("#")[-1])
+        query = dns.message.make_query("x.size-1220.rig.example", "TXT", want_dnssec=True, payload=4096)
+        response = dns.query.udp(query, "127.0.0.1", timeout=30, port=port)
+        serving.send_signal(signal.SIGINT)
+        _, said = serving.communicate(timeout=60)
+    assert len(response.to_wire()) == 1220 and "Ctrl-C" in said
+    assert f"dig @127.0.0.1 -p {port} x.size-1220.rig.example. TXT" in told[2]
+    assert serving.returncode == 0
 
 
 def test_what_the_user_says_of_the_zone(capsys, tmp_path):
@@ -284,6 +303,7 @@ def test_without_any_resolver_the_packages_are_named(capsys, monkeypatch):
         (["resolver", " "], "a TARGET is empty: give an address"),
         (["proxy", "dnsmasq", ""], "a TARGET is empty: give an address"),
         (["serve-tree", ""], "the name is empty; name a folder"),
+        (["serve-upstream", "here"], "here: it is no IPv4 or IPv6 address"),
         (["authoritative", "nsd", "--item", ""], "--item '': no such item"),
         (["authoritative", "bnid"], "unbound); did you mean bind or nsd? If it is a host name: --zone is missing"),
         (["authoritative", "pdns"], "did you mean powerdns? If"),

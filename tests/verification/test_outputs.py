@@ -109,6 +109,14 @@ def test_junit_can_be_read_whatever_servers_say():
     assert "<no> &" in failure.get("message") and "dig <script>" in failure.text
 
 
+def test_junit_has_errors_where_inconclusive_items_are_to_fail():
+    suite = ET.fromstring(junit_xml([some()], Severity.NOTICE, fails_on_inconclusive=True))[0]
+    counts = tuple(suite.get(name) for name in ("tests", "failures", "errors", "skipped"))
+    assert counts == ("4", "1", "1", "1")
+    assert suite.find("testcase/error").get("type") == "inconclusive"
+    assert len(suite.findall("testcase/skipped")) == 1
+
+
 def test_known_deviations_stand_beside_failures_and_nowhere_else(capsys):
     verification = some_known()
     print_verification(verification)

@@ -317,5 +317,8 @@ def test_what_is_told_of_other_zones(server: TreeServer) -> None:
     victim = dns.name.from_text("x.victim.unsigned.")
     assert [rrset.name for rrset in told["answer"].answer][1:] == [victim]
     assert [rrset.name for rrset in told["additional"].additional] == [victim]
+    # The zone keeps its servers.
+    (ns,) = told["additional"].authority
+    assert str(ns.name) == "x.additional.bailiwick.unsigned." and ns[0].target == victim
     assert [rrset.rdtype for rrset in told["alias"].answer] == [RdataType.CNAME, RdataType.A]
     assert str(told["servers"].authority[0].name) == "hijacked.unsigned."

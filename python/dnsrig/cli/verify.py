@@ -7,6 +7,7 @@ from dnsrig.cli.verify_authoritative import authoritative
 from dnsrig.cli.verify_path import path
 from dnsrig.cli.verify_proxy import proxy
 from dnsrig.cli.verify_resolver import resolver, serve_tree_command
+from dnsrig.cli.verify_serve_upstream import serve_upstream_command
 from dnsrig.items.catalogue import all_items, item_of_any_role
 from dnsrig.verification.output.as_json import item_as_json, items_as_json
 from dnsrig.verification.output.terminal import print_item, print_items_of_roles
@@ -54,3 +55,4 @@ verify.add_command(resolver)
 verify.add_command(proxy)
 verify.add_command(path)
 verify.add_command(serve_tree_command)
+verify.add_command(serve_upstream_command)

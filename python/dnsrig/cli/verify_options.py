@@ -320,7 +320,10 @@ def report(verifications: Sequence[Verification], not_verified: NotVerified, wis
     """
     texts: dict[Path, Callable[[], str]] = {}
     if wishes.junit is not None:
-        texts[wishes.junit] = lambda: junit_xml(verifications, wishes.fail_on, not_verified)
+        left_open = wishes.fails_on_inconclusive
+        texts[wishes.junit] = lambda: junit_xml(
+            verifications, wishes.fail_on, not_verified, fails_on_inconclusive=left_open
+        )
     if wishes.html is not None:
         texts[wishes.html] = lambda: page(verifications, not_verified)
     unwritten = write_outputs(texts)

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
+from dnsrig.verification.item import Role
+
 PLACEHOLDERS: Mapping[str, str] = MappingProxyType(
     {
         "server": "the address that is verified",
@@ -32,6 +34,25 @@ PLACEHOLDERS: Mapping[str, str] = MappingProxyType(
 IN_BRACES = re.compile(r"\{(\w+)\}")
 REMARK = "   # "
 """What follows it is told to the reader. A line that begins with # is no command."""
+
+
+TREE = "Names of the rig's tree, from which the resolver is to resolve, are served by `dnsrig verify serve-tree`."
+UPSTREAM = "Names below rig.example and unsigned.example are served by `dnsrig verify serve-upstream`"
+SERVED_BY: Mapping[Role, str] = MappingProxyType(
+    {
+        "resolver": TREE,
+        "proxy": f"{UPSTREAM}, to which the proxy is to forward.",
+        "path": f"{UPSTREAM}, beyond the path.",
+    }
+)
+"""Where the names are answered that a role's commands ask for, unless they are the user's."""
+NAME = re.compile(r" [\w*]\S*\.(example\b|\s)", re.IGNORECASE)
+"""A name in a command that is neither in braces nor the root."""
+
+
+def served_by(role: Role, commands: Iterable[str]) -> str:
+    """Say where names in some commands are answered; "" where there are none that are the rig's."""
+    return SERVED_BY.get(role, "") if any(NAME.search(command.split(REMARK)[0] + " ") for command in commands) else ""
 
 
 def explained(commands: Iterable[str]) -> list[tuple[str, str]]:

@@ -14,7 +14,10 @@ ITEM = Item(
     severity=Severity.ERROR,
     consequence="Zones with such DS records do not resolve or are not protected.",
     procedure=PROCEDURE
-    + "DS records by digest types 1, 2 and 4, and by 2 beside an unknown one: the records; AD with 2.",
+    + (
+        "DS records by digest types 1, 2 and 4, of zones of every algorithm in the table, and by 2 beside an unknown "
+        "one: the records; AD with 2."
+    ),
     dig=("dig @{server} -p {port} www.digest-2.nsec. A +dnssec",),
     needs=("validates",),
     faults=("fails-digests",),

@@ -16,23 +16,29 @@ def junit_xml(
     verifications: Sequence[Verification],
     fail_on: Severity,
     not_verified: NotVerified = (),
+    *,
+    fails_on_inconclusive: bool = False,
 ) -> str:
     """Write the XML. Items that failed below `fail_on` are not failures here, and say so.
 
-    What could not be verified, or not to the end, has an error; `not_verified` are targets with the reason.
+    What could not be verified, or not to the end, has an error; `not_verified` are targets with the reason. With
+    `fails_on_inconclusive` inconclusive items have errors too, as build servers may look at the XML alone; else they
+    are skipped.
     """
     suites = ET.Element("testsuites")
     for name, verification in zip(Comparison(verifications).columns, verifications, strict=True):
         failures = [result for result in verification.of(Verdict.FAIL) if _counts(result, fail_on)]
-        skipped = verification.of(Verdict.NOT_APPLICABLE) + verification.of(Verdict.INCONCLUSIVE)
+        left_open = verification.of(Verdict.INCONCLUSIVE)
+        errors = bool(verification.incomplete) + (len(left_open) if fails_on_inconclusive else 0)
+        skipped = len(verification.of(Verdict.NOT_APPLICABLE)) + (0 if fails_on_inconclusive else len(left_open))
         suite = ET.SubElement(
             suites,
             "testsuite",
             name=plain(f"dnsrig verify {verification.role} {name}"),
             tests=str(len(verification.results) + bool(verification.incomplete)),
             failures=str(len(failures)),
-            errors=str(int(bool(verification.incomplete))),
-            skipped=str(len(skipped)),
+            errors=str(errors),
+            skipped=str(skipped),
             time=f"{verification.elapsed_s:.3f}",
             # UTC, but unsaid: the schema that readers check by has no time zone.
             timestamp=verification.began_utc.removesuffix("Z"),
@@ -40,7 +46,11 @@ def junit_xml(
         _properties(suite, verification)
         classname = _classname(verification.role, name)
         for result in verification.results:
-            _case(suite, classname, verification, result, fail_on)
+            case = _case(suite, classname, result)
+            if fails_on_inconclusive and result.outcome.verdict == Verdict.INCONCLUSIVE:
+                ET.SubElement(case, "error", type="inconclusive", message=plain(result.outcome.reason))
+            else:
+                _verdict(case, verification, result, fail_on)
         if verification.incomplete:
             _error(suite, classname, verification.incomplete)
     for target, reason in not_verified:
@@ -83,10 +93,13 @@ def _counts(result: Result, fail_on: Severity) -> bool:
     return result.item.severity.rank >= fail_on.rank
 
 
-def _case(suite: ET.Element, classname: str, verification: Verification, result: Result, fail_on: Severity) -> None:
+def _case(suite: ET.Element, classname: str, result: Result) -> ET.Element:
+    name = f"{result.item.id} {result.item.requirement}"
+    return ET.SubElement(suite, "testcase", classname=classname, name=name, time=f"{result.elapsed_s:.3f}")
+
+
+def _verdict(case: ET.Element, verification: Verification, result: Result, fail_on: Severity) -> None:
     item, outcome = result.item, result.outcome
-    case = ET.SubElement(suite, "testcase", classname=classname, name=f"{item.id} {item.requirement}")
-    case.set("time", f"{result.elapsed_s:.3f}")
     known = verification.known_deviation(result)
     told = f"{item.consequence}\n{', '.join(item.references)}" + ("" if known is None else f"\nknown: {known}")
     evidence = "\n\n".join(one.text for one in outcome.evidence)

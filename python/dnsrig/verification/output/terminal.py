@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dnsrig.console import PlainConsole
-from dnsrig.verification.by_hand import explained
+from dnsrig.verification.by_hand import explained, served_by
 from dnsrig.verification.item import Item
 from dnsrig.verification.output.comparison import Comparison, Row
 from dnsrig.verification.output.untried import FOLDED, folded, not_tried
@@ -263,6 +263,7 @@ def print_item(item: Item) -> None:
         ("what breaks", item.consequence),
         ("how it is found out", item.procedure),
         ("by hand", "\n".join([*item.dig, *(f"  {{{name}}}: {what}" for name, what in explained(item.dig))])),
+        ("names", served_by(item.role, item.dig)),
         ("source", "; ".join(item.references)),
         ("needs", ", ".join(item.needs).replace("_", " ")),
         ("proven by the faults", ", ".join(item.faults)),

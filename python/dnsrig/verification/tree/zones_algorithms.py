@@ -1,6 +1,7 @@
 """The tables of algorithms, digests and NSEC3 iterations."""
 
 from collections.abc import Callable, Mapping
+from typing import Literal
 
 import dns.name
 from dns.dnssectypes import Algorithm
@@ -41,17 +42,17 @@ ALGORITHMS: tuple[tuple[int, tuple[Status, ...]], ...] = (
 )
 DIGESTS = {1: "SHA-1", 2: "SHA-256", 4: "SHA-384"}
 CROSSED = tuple(
-    (number, digest)
-    for number, _ in ALGORITHMS
-    if number not in {Algorithm.DSA, Algorithm.RSASHA1, Algorithm.RSASHA1NSEC3SHA1, Algorithm.ECDSAP256SHA256}
+    (int(number), digest)
+    for number in (Algorithm.RSAMD5, *(number for number, _ in ALGORITHMS))
+    if number != Algorithm.ECDSAP256SHA256
     for digest in (1, 4)
 )
-"""Algorithms that are in use, with the digest types that are not the usual one; zones of algorithm 13 have all."""
+"""Algorithms with the digest types that are not the usual one; of algorithm 13 there are zones of their own."""
 SUPPORT: Mapping[str, tuple[int, int]] = {
     f"www.algorithm-{int(Algorithm.RSAMD5)}.nsec.": (int(Algorithm.RSAMD5), 2),
     **{f"www.algorithm-{number}.nsec.": (int(number), 2) for number, _ in ALGORITHMS},
     **{f"www.digest-{digest}.nsec.": (int(Algorithm.ECDSAP256SHA256), digest) for digest in DIGESTS},
-    **{f"www.algorithm-{number}-digest-{digest}.nsec.": (int(number), digest) for number, digest in CROSSED},
+    **{f"www.algorithm-{number}-digest-{digest}.nsec.": (number, digest) for number, digest in CROSSED},
 }
 """Names of the table that tell which algorithm and digest type a resolver has."""
 UNSUPPORT: Mapping[str, str] = {
@@ -67,6 +68,11 @@ LONG_SALT = "0123456789abcdef" * 4
 
 def _item_of(right: tuple[Status, ...]) -> str:
     return "F-algorithms-required" if right == SECURE else "F-algorithms-optional"
+
+
+def _chain(number: int) -> Literal["nsec", "nsec3"]:
+    """Give algorithm 7 the chain that its name is of."""
+    return "nsec3" if number == Algorithm.RSASHA1NSEC3SHA1 else "nsec"
 
 
 def _change(edit: ZoneEdit) -> None:
@@ -87,7 +93,7 @@ def _algorithm(number: int, right: tuple[Status, ...]) -> ZonePlan:
         name=f"algorithm-{number}.nsec.",
         what=what,
         algorithm=number,
-        chain="nsec3" if number == Algorithm.RSASHA1NSEC3SHA1 else "nsec",
+        chain=_chain(number),
         records=(*USUAL, "changed IN A 198.18.2.85"),
         edit=_change,
         cases=(Case(name="www", right=right, what=what, item=_item_of(right)), changed),
@@ -149,14 +155,18 @@ def _wrong_digest(number: int) -> ZonePlan:
 
 def _crossed(number: int, digest: int) -> ZonePlan:
     what = f"signed by algorithm {number} ({Algorithm(number).name}), with a DS record by {DIGESTS[digest]}"
-    case = Case(name="www", right=SECURE_OR_INSECURE, what=what, item="F-digests")
+    # RFC 8624 section 3.1: RSAMD5 must not be validated.
+    right, item = (
+        (INSECURE, "F-algorithms-unknown") if number == Algorithm.RSAMD5 else (SECURE_OR_INSECURE, "F-digests")
+    )
     return ZonePlan(
         name=f"algorithm-{number}-digest-{digest}.nsec.",
         what=what,
         algorithm=number,
+        chain=_chain(number),
         records=USUAL,
         ds=_digest_only(digest),
-        cases=(case,),
+        cases=(Case(name="www", right=right, what=what, item=item),),
     )
 
 

@@ -146,8 +146,9 @@ def _leave_bailiwick(scene: Scene) -> dns.message.Message:
         case b"answer":
             scene.response.answer.append(told)
         case b"additional":
-            mine = dns.name.from_text(BAILIWICK)
-            scene.response.authority = [dns.rrset.from_text(mine, 3600, "IN", "NS", str(victim))]
+            # The name server of the name alone: who takes NS records of the zone from its responses, and rightly asks
+            # elsewhere for the server's address, would not find the zone again.
+            scene.response.authority = [dns.rrset.from_text(scene.name, 60, "IN", "NS", str(victim))]
             scene.response.additional.append(told)
         case b"alias":
             alias = dns.rrset.from_text(scene.name, 60, "IN", "CNAME", str(victim))

@@ -351,7 +351,7 @@ def _print(verifications: Sequence[Verification], not_verified: NotVerified, wis
         print_json(
             verification_as_json(verifications[0]) if is_one else comparison_as_json(verifications, not_verified)
         )
-    elif is_one:
+    elif len(verifications) == 1:
         print_verification(verifications[0], shows_evidence=wishes.evidence, only_failures=wishes.only_failures)
     else:
         print_comparison(Comparison(verifications), shows_evidence=wishes.evidence, only_failures=wishes.only_failures)

@@ -10,8 +10,9 @@ from datetime import UTC, datetime
 from dnsrig.cli.progress import WorkProgress
 from dnsrig.cli.signals import has_interruption_come
 from dnsrig.cli.streams import say
+from dnsrig.errors import SubjectFailedError
 from dnsrig.verification.item import KnownItem, Role
-from dnsrig.verification.runner import Result, RunInterruptedError, count_runs, run_on_each
+from dnsrig.verification.runner import Result, RunInterruptedError, RunSilencedError, count_runs, run_on_each
 from dnsrig.verification.target import Target, verification_of
 from dnsrig.verification.verification import Verification
 
@@ -56,19 +57,35 @@ class Trial:
 
         Raises:
             RunInterruptedError: it was interrupted; what was found till then is kept.
+            SubjectFailedError: the target answered when the run began, and does not any more; likewise.
 
         """
         runs = count_runs(items, len(target.subjects))
         try:
             with progress_of(self._name, runs) if tell is None else nullcontext(tell) as told:
                 by_subject = run_on_each(
-                    items, target.subjects, told, limit_s, target.lateness, check=target.check_survived
+                    items,
+                    target.subjects,
+                    told,
+                    limit_s,
+                    target.lateness,
+                    check=target.check_survived,
+                    is_heard=True,
                 )
         except RunInterruptedError as interruption:
             found = self._found(target, items, interruption.results)
             ended = f"interrupted when {runs - interruption.unended} of {runs} items had ended"
             self._keep(replace(found, incomplete=ended))
             raise
+        except RunSilencedError as silenced:
+            found = self._found(target, items, silenced.results)
+            ended = f"the target answered no more when {runs - silenced.unended} of {runs} items had ended"
+            self._keep(replace(found, incomplete=ended))
+            raise SubjectFailedError(
+                f"it answered when its verification began, and does not answer any more: {silenced}. "
+                "What an item sent may have ended it, or something on the way shuts this host out; start it anew, and "
+                "find the item by --item, which takes one at a time"
+            ) from silenced
         whole = self._found(target, items, by_subject)
         # Of an interruption that a library lost there is nothing else to be seen. It is looked for now: what has ended
         # when one comes is whole, however late it is reported.

@@ -40,6 +40,9 @@ class Item:
     runs_alone: bool = False
     """Burdens the target so that other items could not be judged meanwhile, or looks at what passed for these; runs
     after them."""
+    is_rough: bool = False
+    """Sends what cannot be parsed, which may end a target that is not robust; runs when all others have told what they
+    found, first the items of these that run alone."""
     is_of_server: bool = False
     """Shows the same with each of a server's zones, so it is run with the first alone, and before others, as what it
     sends may be met with silence."""

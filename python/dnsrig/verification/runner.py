@@ -11,6 +11,7 @@ from typing import Protocol, Self
 from dnsrig.endings import Endings
 from dnsrig.errors import DnsrigError, SubjectFailedError
 from dnsrig.held_signals import held_signals
+from dnsrig.verification.hearing import Hearing
 from dnsrig.verification.item import Item, KnownItem
 from dnsrig.verification.lateness import MACHINE, Late, Lateness
 from dnsrig.verification.stopping import Stop, StoppedError, check_stopped, pause, thread_pool
@@ -69,6 +70,15 @@ class RunInterruptedError(KeyboardInterrupt):
         self.unended = unended
 
 
+class RunSilencedError(SubjectFailedError):
+    """The target answered, and then no more; `results` and `unended` are as those of RunInterruptedError."""
+
+    def __init__(self, silence: str, results: list[list[Result]], unended: int) -> None:
+        super().__init__(silence)
+        self.results = results
+        self.unended = unended
+
+
 Place = tuple[int, str]
 """The place of a subject, and an item's id."""
 Tell = Callable[[Result], None]
@@ -105,6 +115,7 @@ def run_on_each(
     lateness: Lateness | None = None,
     *,
     check: Check = trust,
+    is_heard: bool = False,
 ) -> list[list[Result]]:
     """Run the items on subjects of one target, such as its zones, at the same time; give the results of each.
 
@@ -113,13 +124,16 @@ def run_on_each(
 
     Where `check` raises SubjectFailedError, there is nothing left to ask: what has not ended is given up, inconclusive.
 
+    `is_heard`: the target answers the simplest question. Where it ceases to, while the rig is in time, the run ends.
+
     Where it is interrupted, what items wait for is given up, and they put away what they had started.
 
     Raises:
         RunInterruptedError: it was interrupted, or the run that this thread belongs to was stopped.
+        RunSilencedError: the target, which was heard, answers no more.
 
     """
-    run = _Run(items, subjects, tell, limit_s, lateness, check=check)
+    run = _Run(items, subjects, tell, limit_s, lateness, check=check, hearing=Hearing() if is_heard else None)
     try:
         with (
             held_signals() as run.let_signals_through,
@@ -129,12 +143,15 @@ def run_on_each(
                 for together in _in_turn(items, len(subjects)):
                     run.take_turn(pool, together)
                 run.run_doubted(pool)
+                run.listen_at_last(pool)
             except BaseException:
                 run.stop.set()
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
     except (KeyboardInterrupt, StoppedError):
-        raise _interrupted(items, run.results, len(subjects)) from None
+        raise RunInterruptedError(*_unended(items, run.results, len(subjects))) from None
+    if run.silence:
+        raise RunSilencedError(run.silence, *_unended(items, run.results, len(subjects)))
     return [[run.results[_key(place, known)] for known in items] for place in range(len(subjects))]
 
 
@@ -155,14 +172,17 @@ class _Run:
         lateness: Lateness | None,
         *,
         check: Check,
+        hearing: Hearing | None,
     ) -> None:
         self.stop = Stop()
+        self.silence = ""
         self.let_signals_through: Callable[[], None] = lambda: None
         self.results: dict[Place, Result] = {}
         self._by_id = {known.item.id: known for known in items}
         self._subjects = subjects
         self._tell = tell
         self._check = check
+        self._hearing = hearing
         self._given_up = (
             None if limit_s is None else f"when all items together had taken {limit_s:g} s; --limit gives more"
         )
@@ -178,7 +198,8 @@ class _Run:
     def take_turn(self, pool: ThreadPoolExecutor, together: Sequence[tuple[int, KnownItem]]) -> None:
         """Run what may run at the same time, for the first time."""
         tasks = {
-            pool.submit(run_item, known, self._subjects[place]): (place, known.item.id) for place, known in together
+            pool.submit(self._run_item, known, self._subjects[place]): (place, known.item.id)
+            for place, known in together
         }
         for key, result in self._ended(tasks):
             late = self._late_since(self._began_s)
@@ -189,6 +210,31 @@ class _Run:
                 self._settle(key, _doubtful(result, late))
             else:
                 self._doubt(key, result, late)
+
+    def _run_item(self, known: KnownItem, subject: Subject) -> Result:
+        """Run an item; where that shows that the target is silent, the run ends."""
+        result = run_item(known, subject)
+        if self._hearing is not None and result.outcome.verdict == Verdict.INCONCLUSIVE:
+            self._listen(lambda hearing: hearing.is_lost_after(subject))
+        return result
+
+    def listen_at_last(self, pool: ThreadPoolExecutor) -> None:
+        """See whether the target is still there, where an item has no verdict."""
+        if self.stop.is_set():
+            return
+        asking = pool.submit(self._listen, lambda hearing: hearing.is_lost_at_last(self._subjects[0]))
+        endings = Endings([asking])
+        while endings.next(BEAT_S) is None:
+            self.let_signals_through()
+            check_stopped()
+
+    def _listen(self, is_lost: Callable[[Hearing], bool]) -> None:
+        """End the run if the target is silent for good; a rig that is late may itself be why."""
+        began_s = 0.0 if self._lateness is None else self._lateness.clock()
+        if self._hearing is not None and is_lost(self._hearing) and self._late_since(began_s) is None:
+            self.silence = self._hearing.silence
+            self._given_up = "when the target answered no more"
+            self.stop.set()
 
     def run_doubted(self, pool: ThreadPoolExecutor) -> None:
         """Run again what did not pass while the rig was late, few at a time, until it was in time."""
@@ -300,13 +346,15 @@ def _few(keys: Sequence[Place], by_id: Mapping[str, KnownItem]) -> Iterator[Sequ
     yield from ([key] for key in alone)
 
 
-def _interrupted(items: Sequence[KnownItem], results: Mapping[Place, Result], subjects: int) -> RunInterruptedError:
-    """Give what was found until a run was interrupted."""
+def _unended(
+    items: Sequence[KnownItem], results: Mapping[Place, Result], subjects: int
+) -> tuple[list[list[Result]], int]:
+    """Give what was found until a run was interrupted, and how many items had not ended on a subject."""
     rest = inconclusive("It had not ended when the run was interrupted.")
     found = [
         [results.get(_key(place, known)) or Result(known.item, rest) for known in items] for place in range(subjects)
     ]
-    return RunInterruptedError(found, count_runs(items, subjects) - len(results))
+    return found, count_runs(items, subjects) - len(results)
 
 
 def _result(future: Future[Result], item: Item, given_up: str | None) -> Result:
@@ -331,15 +379,19 @@ def _key(place: int, known: KnownItem) -> Place:
 
 
 def _in_turn(items: Sequence[KnownItem], subjects: int) -> Sequence[Sequence[tuple[int, KnownItem]]]:
-    """Give what may run at the same time, by the subject's place, then each item that runs alone, then slow ones.
+    """Give what may run at the same time, by the subject's place, then each that runs alone, slow ones, and rough ones.
 
     An item is run on all subjects before the next, so that a run that is interrupted has items that ended on all.
     """
-    pairs = _pairs(items, subjects)
+    all_pairs = _pairs(items, subjects)
+    rough = [(place, known) for place, known in all_pairs if known.item.is_rough]
+    pairs = [(place, known) for place, known in all_pairs if not known.item.is_rough]
     alone = [(place, known) for place, known in pairs if known.item.runs_alone]
     together = [(place, known) for place, known in pairs if not known.item.runs_alone and not known.item.is_slow]
     slow = [(place, known) for place, known in pairs if not known.item.runs_alone and known.item.is_slow]
-    return [together, *([one] for one in alone), slow]
+    rough_alone = [pair for pair in rough if pair[1].item.runs_alone]
+    rough_together = [pair for pair in rough if not pair[1].item.runs_alone]
+    return [together, *([one] for one in alone), slow, *([one] for one in rough_alone), rough_together]
 
 
 def run_item(known: KnownItem, subject: Subject) -> Result:

@@ -20,6 +20,7 @@ ITEM = Item(
     ),
     dig=("# dig sends no such messages",),
     faults=("silenced-by-garbage",),
+    is_rough=True,
     runs_alone=True,
     is_of_server=True,
 )

@@ -29,6 +29,7 @@ ITEM = Item(
     dig=("# dig sends no such messages",),
     needs=("zone", "edns"),
     faults=("takes-first-opt",),
+    is_rough=True,
     is_of_server=True,
 )
 

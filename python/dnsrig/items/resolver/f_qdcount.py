@@ -26,6 +26,7 @@ ITEM = Item(
     dig=("# dig sends no such messages",),
     needs=("names",),
     faults=("answers-first-question",),
+    is_rough=True,
 )
 
 

@@ -23,6 +23,7 @@ ITEM = Item(
     dig=("# dig sends no such messages",),
     needs=("names",),
     faults=("takes-first-opt",),
+    is_rough=True,
 )
 
 

@@ -22,7 +22,7 @@ ITEM = Item(
         "dig @{server} -p {port} {glue} A +norec +noedns",
     ),
     needs=("zone",),
-    faults=("referral-in-answer", "referral-with-aa", "no-referral", "answers-below-cut"),
+    faults=("referral-in-answer", "referral-with-aa", "no-referral", "upward-for-delegations", "answers-below-cut"),
 )
 
 

@@ -50,6 +50,11 @@ ZONE_FAULTS = (
         does="has a secure delegation of an algorithm that nobody knows",
         adds=f"zz-cut NS ns1\nzz-cut DS 12345 200 2 {'01' * 32}\n",
     ),
+    ZoneFault(
+        name="sha-1-ds-of-delegation",
+        does="has a delegation with a DS record of digest type 1 (SHA-1) only",
+        adds=f"zz-cut NS ns1\nzz-cut DS 12345 13 1 {'01' * 20}\n",
+    ),
     ZoneFault(name="mx-to-address", does="has an MX record with an address for a name", adds="post MX 10 192.0.2.3.\n"),
     ZoneFault(
         name="null-mx-beside-others",

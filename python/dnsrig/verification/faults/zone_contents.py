@@ -10,6 +10,11 @@ SOA_TIMES = "7200 900 604800 300"
 SERVER = "ns1 hostmaster"
 
 
+def _sign_glue(zone: ZoneEditor) -> None:
+    """Sign the addresses of a delegation's server, as a signer does that takes them for the zone's own."""
+    zone.sign(zone.name("ns.insecure"), RdataType.A)
+
+
 def _add_ds_to_host(zone: ZoneEditor) -> None:
     """Make what signers refuse to sign."""
     host, ds = zone.name("host"), zone.rdataset(zone.name("secure"), RdataType.DS)
@@ -74,6 +79,7 @@ ZONE_FAULTS = (
     ZoneFault(name="data-at-delegation", does="has MX records at a delegation", adds="insecure MX 10 mail\n"),
     ZoneFault(name="wildcard-ns", does="has a wildcard with NS records", adds="*.zz NS ns1\n"),
     ZoneFault(name="wildcard-dname", does="has a wildcard with a DNAME record", adds="*.zz DNAME target\n"),
+    ZoneFault(name="signs-glue", does="has signatures of glue", edit=_sign_glue),
     ZoneFault(name="ds-without-ns", does="has DS records at a host", edit=_add_ds_to_host),
     ZoneFault(
         name="expires-before-refresh",

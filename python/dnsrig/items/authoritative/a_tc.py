@@ -61,8 +61,13 @@ def _of_sample(subject: AuthoritativeSubject) -> Outcome | None:
     seen = sample(subject)
     # A limit of the server's own lets nothing larger through.
     limit = max((one.octets for one in seen if one.transport == "udp"), default=0)
+    large = {(place.name, place.rtype): place.octets for place in subject.landmarks.large}
     for whole in seen:
         if whole.transport == "udp" or whole.octets > max(limit, SMALLEST_LIMIT):
+            continue
+        # What comes by TCP in part is the matter of A-truncated.
+        message, question = whole.message, (whole.query.name, whole.query.rtype)
+        if message is None or not (message.answer or message.authority) or large.get(question, 0) > whole.octets:
             continue
         by_udp = subject.asker.udp(whole.query)
         if not by_udp.is_truncated:

@@ -3,6 +3,7 @@
 import dns.flags
 import dns.message
 import dns.name
+import dns.rcode
 import dns.rrset
 from dns.rdatatype import RdataType
 
@@ -70,6 +71,24 @@ def _drop_question_of_cut(message: dns.message.Message) -> None:
         message.question = []
 
 
+def _asks_for_ds(query: dns.message.Message) -> bool:
+    return bool(query.question) and query.question[0].rdtype == RdataType.DS
+
+
+def _deny_name(message: dns.message.Message) -> None:
+    if not message.answer and message.rcode() == dns.rcode.NOERROR and not is_referral(message):
+        message.set_rcode(dns.rcode.NXDOMAIN)
+
+
+def _give_another_id(passage: Passage) -> bytes:
+    octets = passage.response
+    return bytes([octets[0] ^ 0x55, *octets[1:]]) if passage.transport == "tcp" and octets else octets
+
+
+def _clear_rd(message: dns.message.Message) -> None:
+    message.flags &= ~dns.flags.RD
+
+
 def _fault(name: str, does: str, on_response: Change) -> Fault:
     return Fault(name=name, does=does, roles=AUTHORITATIVE, on_response=unchanged_if_unreadable(on_response))
 
@@ -88,6 +107,13 @@ FAULTS = (
         "leaves the question out of truncated responses",
         changing(_drop_question_of_cut),
     ),
+    _fault(
+        "nxdomain-for-ds",
+        "denies names without DS records when asked for these",
+        changing(_deny_name, _asks_for_ds),
+    ),
+    _fault("wrong-id-by-tcp", "gives responses by TCP another ID", _give_another_id),
+    _fault("clears-rd-with-edns", "clears RD in responses to queries with EDNS", changing(_clear_rd, has_edns)),
     Fault(
         name="ignores-payload-size-above-512",
         does="takes every payload size between 512 and 1232 for 1232",

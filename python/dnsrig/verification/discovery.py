@@ -150,7 +150,8 @@ class _Search:
             return [_found(rrset) for rrset in wanted if rrset.rdtype in {rtype, RdataType.CNAME}]
         found: list[Found] = []
         for cut in (rrset for rrset in message.authority if rrset.rdtype == RdataType.NS):
-            if name.is_subdomain(cut.name):
+            # A referral upward is no delegation of the zone's.
+            if name.is_subdomain(cut.name) and cut.name.is_subdomain(self.origin):
                 below = (rrset for rrset in message.additional if rrset.name.is_subdomain(cut.name))
                 glue = [_found(rrset) for rrset in below if rrset.rdtype in {RdataType.A, RdataType.AAAA}]
                 found += [_found(cut), *glue]

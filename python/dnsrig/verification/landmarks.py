@@ -152,7 +152,7 @@ def find_landmarks(
         records = list(rdatas)
         data.setdefault((name, rtype), []).extend(records)
         sizes[name, rtype] = sizes.get((name, rtype), 0) + sum(len(rdata.to_wire() or b"") for rdata in records)
-    cuts = {name for name, rtype in sizes if rtype == RdataType.NS and name != origin}
+    cuts = {name for name, rtype in sizes if rtype == RdataType.NS and name != origin and name.is_subdomain(origin)}
     # What is delegated below a delegation is none of the zone's.
     cuts = {name for name in cuts if _cut_of(name.parent(), origin, cuts) is None}
     secure = {name for name, rtype in sizes if rtype == RdataType.DS}

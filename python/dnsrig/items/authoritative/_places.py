@@ -1,6 +1,7 @@
 """What items for authoritative servers share: referrals, denials, and the names of the zone's servers."""
 
 from collections.abc import Sequence
+from itertools import product
 
 import dns.flags
 import dns.name
@@ -32,15 +33,21 @@ def delegations(subject: AuthoritativeSubject) -> list[dns.name.Name]:
     return [name for name in known if name is not None]
 
 
-def check_referrals(subject: AuthoritativeSubject, names: Sequence[dns.name.Name], *, do: bool = False) -> Outcome:
-    """Ask for A at each name; each should get a referral to a zone at or above it, below this zone."""
+def check_referrals(
+    subject: AuthoritativeSubject,
+    names: Sequence[dns.name.Name],
+    rtypes: Sequence[RdataType] = (RdataType.A,),
+    *,
+    do: bool = False,
+) -> Outcome:
+    """Ask for each type at each name; each should get a referral to a zone at or above it, below this zone."""
     payload = USUAL_PAYLOAD if do else None
     exchanges = []
-    for name in names:
-        exchange = subject.asker.ask(Query(name=name, rtype=RdataType.A, do=do, payload=payload))
-        wrong = _wrong_referral(subject, exchange)
+    for name, rtype in product(names, rtypes):
+        exchange = subject.asker.ask(Query(name=name, rtype=rtype, do=do, payload=payload))
+        wrong = wrong_referral(subject, exchange)
         if wrong is not None:
-            if exchange.message is not None and _serves_below(subject, name):
+            if exchange.message is not None and serves_below(subject, name):
                 continue
             return wrong
         exchanges.append(exchange)
@@ -51,7 +58,8 @@ def check_referrals(subject: AuthoritativeSubject, names: Sequence[dns.name.Name
     return passed("Each gets a referral.", *exchanges)
 
 
-def _wrong_referral(subject: AuthoritativeSubject, exchange: Exchange) -> Outcome | None:
+def wrong_referral(subject: AuthoritativeSubject, exchange: Exchange) -> Outcome | None:
+    """Judge a response that should be a referral; None if it is one."""
     if exchange.message is None:
         return subject.unanswered(exchange)
     if exchange.rcode != dns.rcode.NOERROR:
@@ -59,7 +67,10 @@ def _wrong_referral(subject: AuthoritativeSubject, exchange: Exchange) -> Outcom
     if exchange.message.answer:
         return failed(f"The response to {exchange.title} has an answer, though the name is delegated.", exchange)
     cuts = [rrset.name for rrset in exchange.message.authority if rrset.rdtype == RdataType.NS]
-    below = [cut for cut in cuts if cut != subject.origin and exchange.query.name.is_subdomain(cut)]
+    name, origin = exchange.query.name, subject.origin
+    below = [cut for cut in cuts if cut != origin and cut.is_subdomain(origin) and name.is_subdomain(cut)]
+    if not below and any(origin.is_subdomain(cut) for cut in cuts):
+        return failed(f"The response to {exchange.title} is a referral upward, not to the delegated zone.", exchange)
     if not below:
         return failed(f"The response to {exchange.title} has no NS records of the delegation.", exchange)
     if exchange.has_flag(dns.flags.AA):
@@ -67,7 +78,7 @@ def _wrong_referral(subject: AuthoritativeSubject, exchange: Exchange) -> Outcom
     return None
 
 
-def _serves_below(subject: AuthoritativeSubject, name: dns.name.Name) -> bool:
+def serves_below(subject: AuthoritativeSubject, name: dns.name.Name) -> bool:
     """Whether the server also serves a zone that is delegated at the name or above it."""
     while name != subject.origin and name.is_subdomain(subject.origin):
         exchange = subject.asker.ask(Query(name=name, rtype=RdataType.SOA, payload=None))

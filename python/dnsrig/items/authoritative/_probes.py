@@ -12,6 +12,7 @@ import dns.rdatatype
 import dns.rrset
 from dns.rdatatype import RdataType
 
+from dnsrig.verification.asker import random_label
 from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.queries import USUAL_PAYLOAD, CraftedMessage, Query
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject, rrset_of
@@ -127,10 +128,17 @@ def type_text(rtype: RdataType) -> str:
 
 def resolves_names(subject: AuthoritativeSubject, exchange: Exchange, reason: str) -> Outcome:
     """Judge a sign of recursion: a failure, but not with RA from a server near this host, which it may serve."""
-    if subject.may_resolve_for_us and exchange.has_flag(dns.flags.RA):
+    if subject.may_resolve_for_us and exchange.has_flag(dns.flags.RA) and not refuses_us(subject):
         why = "this host may be one that the server resolves names for; ask from another network."
         return inconclusive(f"{reason.removesuffix('.')}, but {why}", exchange)
     return failed(reason, exchange)
+
+
+def refuses_us(subject: AuthoritativeSubject) -> bool:
+    """Say whether the server refuses to resolve names for this host: RA then promises what it does not do."""
+    names = [dns.name.from_text(f"www.{random_label()}.") for _ in range(2)]
+    queries = [Query(name=name, rtype=RdataType.A, rd=True, payload=None) for name in names]
+    return all(subject.asker.udp(query).rcode == dns.rcode.REFUSED for query in queries)
 
 
 def serves_zone(subject: AuthoritativeSubject, origin: dns.name.Name) -> bool:

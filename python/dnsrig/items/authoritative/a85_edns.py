@@ -58,6 +58,7 @@ ITEM = Item(
         "drops-do",
         "drops-large-by-tcp",
         "drops-tcp",
+        "wrong-id-by-tcp",
         "no-tcp",
         "ignores-payload-size",
         "sets-tc",

@@ -8,9 +8,11 @@ import dns.rdataset
 import dns.rrset
 import dns.zone
 from dns.rdatatype import RdataType
+from dns.rdtypes.ANY.NSEC import NSEC
 from dns.rdtypes.ANY.RRSIG import RRSIG
 
 from dnsrig.items.authoritative._answers import child_of, is_synthesised, nothing_seen, sample, zone_keys
+from dnsrig.items.authoritative._chain import is_made
 from dnsrig.items.authoritative._unchanged import unless_changed
 from dnsrig.verification.item import Item
 from dnsrig.verification.signatures import signature_trouble
@@ -43,6 +45,7 @@ ITEM = Item(
         "two-cnames",
         "axfr-leaves-out",
         "axfr-strips-rrsig",
+        "axfr-strips-nsec",
         "axfr-ends-early",
         "axfr-spoils-signatures",
         "allows-axfr",
@@ -87,7 +90,12 @@ def check(subject: AuthoritativeSubject) -> Outcome:
             name = _source(moved.zone, origin, rrset.name)
             there = moved.zone.get_rdataset(name, rrset.rdtype, rrset.covers)
             kind = rrset.covers or rrset.rdtype
-            if there is None and kind in DENIALS and not _has_type(moved.zone, kind):
+            if (
+                there is None
+                and kind in DENIALS
+                and not _has_type(moved.zone, kind)
+                and not _is_lost(moved.zone, rrset)
+            ):
                 # Made on the fly: no part of what is transferred.
                 continue
             # Servers that sign on the fly sign the same data differently each time.
@@ -168,6 +176,12 @@ def _chosen_signatures(
     first = [one for one in signed if one[0] in doubtful]
     others = [one for one in signed if one[0] not in doubtful]
     return [*first, *Random(subject.landmarks.seed).sample(others, min(len(others), VERIFIED_MAX))]
+
+
+def _is_lost(zone: dns.zone.Zone, rrset: dns.rrset.RRset) -> bool:
+    """Say whether an NSEC RRset is of a chain that the zone must have: it is signed beforehand, and so is the rest."""
+    is_kept = any(isinstance(record, NSEC) and not is_made(record) for record in rrset)
+    return is_kept and _has_type(zone, RdataType.RRSIG)
 
 
 def _has_type(zone: dns.zone.Zone, rtype: int) -> bool:

@@ -1,10 +1,13 @@
 """A-bitmap-honest: bitmaps and answers say the same."""
 
+import time
+
 import dns.name
 from dns.rdatatype import RdataType
+from dns.rdtypes.ANY.NSEC import NSEC
 
 from dnsrig.items.authoritative._answers import expanded_name, nothing_seen
-from dnsrig.items.authoritative._chain import Link, known_names, links, links_by_name, types_at
+from dnsrig.items.authoritative._chain import Link, is_made, known_names, links, links_by_name, links_in, types_at
 from dnsrig.items.authoritative._unchanged import unless_changed
 from dnsrig.verification.denial import types_of
 from dnsrig.verification.item import Item
@@ -16,6 +19,12 @@ NOT_ASKED = {RdataType.RRSIG, RdataType.NSEC, RdataType.NSEC3, *range(128, 256)}
 """Types of DNSSEC's own, and those of the range for queries and meta data (RFC 6895 section 3.1)."""
 USUAL = (RdataType.A, RdataType.AAAA, RdataType.MX, RdataType.TXT, RdataType.NS, RdataType.CAA, RdataType.DNSKEY)
 """Asked for where the bitmap denies them."""
+EVERYDAY = (RdataType.A, RdataType.AAAA, RdataType.MX, RdataType.TXT)
+"""Of these, asked for at other names where the bitmap denies them: a type is known only if something told of it."""
+MOST_NAMES = 32
+"""Of the names where they are asked for, and of those that NSEC records point to."""
+LONGEST_S = 4.0
+"""For asking there, which takes no time but far from the server."""
 ITEM = Item(
     id="A-bitmap-honest",
     role="authoritative",
@@ -26,7 +35,8 @@ ITEM = Item(
     consequence="Data that exist can be denied with a valid proof: resolvers that use RFC 8198 lose them.",
     procedure=(
         "For the apex, a host and a wildcard the types in the bitmap of the record are asked for, as are usual types"
-        " that are not in it; for other names that are known, the types that are known."
+        " that are not in it; for other names that are known, or that NSEC records point to, the types that are known"
+        " or listed, and at some of them A, AAAA, MX and TXT."
         " Records made on the fly for one query are left out."
     ),
     dig=("dig @{server} -p {port} {zone} LOC +norec +dnssec   # and each type in the bitmap",),
@@ -70,7 +80,7 @@ def check(subject: AuthoritativeSubject) -> Outcome:
             if wrong is not None:
                 return wrong
         compared.append(link)
-    wrong = _lie_elsewhere(subject, seen)
+    wrong = _lie_elsewhere(subject, [*seen, *_pointed_to(subject, seen)])
     if wrong is not None:
         return wrong
     if not compared:
@@ -87,17 +97,51 @@ def _lie_elsewhere(subject: AuthoritativeSubject, seen: list[Link]) -> Outcome |
             types = there.setdefault(name, set())
             if rtype not in NOT_ASKED and rrset_of(exchange, "answer", name, rtype) is not None:
                 types.add(rtype)
+    for name in _owners(subject, seen):
+        there.setdefault(name, set())
+    compared, until = 0, time.monotonic() + LONGEST_S
     for name, answered in there.items():
         link = link_of(name)
         if link is None:
             continue
+        compared += 1
         listed = types_of(link.record) - NOT_ASKED
         doubtful = sorted(answered - listed) + sorted(listed - answered)[:MOST_ASKED]
+        if compared <= MOST_NAMES and time.monotonic() < until:
+            doubtful += [rtype for rtype in EVERYDAY if rtype not in listed | answered]
         for number in doubtful:
             wrong = _lie(subject, link, name, name, RdataType.make(number))
             if wrong is not None:
                 return wrong
     return None
+
+
+def _owners(subject: AuthoritativeSubject, seen: list[Link]) -> list[dns.name.Name]:
+    """List the owners of NSEC records that are kept, and not those of delegations, where the child answers."""
+    kept = [one for one in seen if isinstance(one.record, NSEC) and not is_made(one.record)]
+    return [one.owner for one in kept if RdataType.NS not in types_of(one.record) and _is_own(subject, one.owner)]
+
+
+def _is_own(subject: AuthoritativeSubject, name: dns.name.Name) -> bool:
+    return not any(name.is_subdomain(cut) for cut in subject.survey.cuts)
+
+
+def _pointed_to(subject: AuthoritativeSubject, seen: list[Link]) -> list[Link]:
+    """Ask for the NSEC records that others point to: of a name whose data are gone, nothing else may tell."""
+    found: list[Link] = []
+    owners = {link.owner for link in seen}
+    waiting = [link.record.next for link in seen if isinstance(link.record, NSEC) and not is_made(link.record)]
+    for _ in range(MOST_NAMES):
+        name = next((one for one in waiting if one not in owners and one.is_subdomain(subject.origin)), None)
+        if name is None:
+            break
+        owners.add(name)
+        if not _is_own(subject, name):
+            continue
+        own = links_in(subject.answers.get(name, RdataType.NSEC), subject.origin)
+        found += own
+        waiting += [link.record.next for link in own if isinstance(link.record, NSEC) and not is_made(link.record)]
+    return found
 
 
 def _lie(

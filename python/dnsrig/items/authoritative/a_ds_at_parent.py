@@ -1,6 +1,7 @@
 """A-ds-at-parent: DS records are the parent's to answer."""
 
 import dns.flags
+import dns.rcode
 from dns.rdatatype import RdataType
 
 from dnsrig.items.authoritative._denials import unusable
@@ -28,6 +29,8 @@ ITEM = Item(
         "ds-from-child",
         "refers-ds-queries",
         "clears-aa",
+        "nxdomain-for-nodata",
+        "nxdomain-for-ds",
     ),
 )
 
@@ -44,6 +47,8 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         if outcome is not None or exchange.message is None:
             return outcome or inconclusive("There is no response.", exchange)
         asked.append(exchange)
+        if exchange.rcode == dns.rcode.NXDOMAIN:
+            return failed(f"The response to the query for DS at {name} is NXDOMAIN, of a name that exists.", exchange)
         if rrset_of(exchange, "authority", name, RdataType.NS) is not None and not exchange.message.answer:
             return failed(f"The query for DS at {name} is answered with a referral.", exchange)
         soa = next((rrset.name for rrset in exchange.message.authority if rrset.rdtype == RdataType.SOA), origin)

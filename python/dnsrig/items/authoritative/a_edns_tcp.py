@@ -18,7 +18,7 @@ ITEM = Item(
     ),
     dig=("dig @{server} -p {port} {zone} SOA +norec +edns=0 +nocookie +tcp",),
     needs=("zone", "edns"),
-    faults=("no-tcp", "drops-tcp", "strips-opt-by-tcp"),
+    faults=("no-tcp", "drops-tcp", "wrong-id-by-tcp", "strips-opt-by-tcp"),
     is_of_server=True,
 )
 

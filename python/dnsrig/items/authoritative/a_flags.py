@@ -3,6 +3,7 @@
 import dns.flags
 from dns.rdatatype import RdataType
 
+from dnsrig.items.authoritative._probes import edns_soa_query
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
@@ -21,14 +22,14 @@ ITEM = Item(
     ),
     procedure=(
         "The SOA record and a name that does not exist are asked for without EDNS, with RD=0 and RD=1; the responses "
-        "have the same RD, and AD=0. A-ad-asked is about queries with AD or DO."
+        "have the same RD, and AD=0; RD=1 is tried with EDNS, too. A-ad-asked is about queries with AD or DO."
     ),
     dig=(
         "dig @{server} -p {port} {zone} SOA +norec +noad +noedns",
         "dig @{server} -p {port} {zone} SOA +rec +noad +noedns",
     ),
     needs=("zone",),
-    faults=("sets-ad", "clears-rd", "sets-rd"),
+    faults=("sets-ad", "clears-rd", "clears-rd-with-edns", "sets-rd"),
 )
 
 
@@ -46,4 +47,7 @@ def check(subject: AuthoritativeSubject) -> Outcome:
             if exchange.has_flag(dns.flags.AD):
                 return failed(f"The response to {exchange.title} has AD, which was not asked for.", exchange)
             exchanges.append(exchange)
+    with_edns = subject.asker.udp(edns_soa_query(subject, rd=True))
+    if with_edns.message is not None and not with_edns.has_flag(dns.flags.RD):
+        return failed(f"The query has RD=1 and EDNS, the response to {with_edns.title} has RD=0.", with_edns)
     return passed("The responses have the RD flag of their queries, and AD=0.", *exchanges[:2])

@@ -22,7 +22,15 @@ ITEM = Item(
     ),
     dig=("dig @{server} -p {port} {large} +norec +noedns +tcp",),
     needs=("zone",),
-    faults=("cuts-huge-by-tcp", "drops-huge-by-tcp", "cuts-tcp", "drops-large-by-tcp", "no-tcp", "drops-tcp"),
+    faults=(
+        "cuts-huge-by-tcp",
+        "drops-huge-by-tcp",
+        "cuts-tcp",
+        "drops-large-by-tcp",
+        "no-tcp",
+        "drops-tcp",
+        "wrong-id-by-tcp",
+    ),
 )
 
 

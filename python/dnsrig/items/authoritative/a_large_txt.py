@@ -32,6 +32,7 @@ ITEM = Item(
         "drops-large-by-tcp",
         "no-tcp",
         "drops-tcp",
+        "wrong-id-by-tcp",
     ),
 )
 

@@ -31,6 +31,7 @@ ITEM = Item(
     faults=(
         "no-tcp",
         "drops-tcp",
+        "wrong-id-by-tcp",
         "discards-pipelined",
         "closes-tcp-after-one",
         "drops-question",

@@ -22,11 +22,17 @@ ITEM = Item(
     ),
     procedure=(
         "The SOA record is asked for, by UDP and TCP, and a name that does not exist, then answers, denials and "
-        "referrals without EDNS, and with DO a sample of all names that are known; the questions are compared without "
-        "regard to case."
+        "referrals without EDNS, and with DO a sample of all names that are known, and what is truncated by UDP; the "
+        "questions are compared without regard to case."
     ),
     dig=("dig @{server} -p {port} {zone} SOA +norec +noedns", "dig @{server} -p {port} absent.{zone} A +norec +noedns"),
-    faults=("drops-question", "other-question", "drops-question-with-do", "drops-question-by-tcp"),
+    faults=(
+        "drops-question",
+        "other-question",
+        "drops-question-with-do",
+        "drops-question-by-tcp",
+        "drops-question-of-truncated",
+    ),
 )
 
 
@@ -43,6 +49,12 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         said = _other_question(exchange)
         if said:
             return failed(f"The response to {exchange.title} {said}.", exchange)
+    # What asks again by TCP, or looks at the sample, does not see the responses that are cut.
+    for place in subject.landmarks.large[:1]:
+        cut = subject.asker.udp(Query(name=place.name, rtype=place.rtype, payload=None))
+        said = _other_question(cut)
+        if said:
+            return failed(f"The response to {cut.title} {said}.", cut)
     wrong = wrong_response(subject, _other_question)
     return wrong or passed("The responses have the questions that were asked.", *exchanges)
 

@@ -22,7 +22,8 @@ ITEM = Item(
     procedure=(
         "The SOA record is asked for with RD=1, then with RD=0, then with RD=1 and DO; the response is NOERROR with "
         "the record, and RA=0. So are the responses to a sample of all names that are known, with DO. Where the server "
-        "is at an address of this host, or a private one, RA tells nothing: it may resolve names for this host alone."
+        "is at an address of this host, or a private one, and does not refuse to resolve names of others, RA tells "
+        "nothing: it may resolve names for this host alone."
     ),
     dig=("dig @{server} -p {port} {zone} SOA +rec +noedns",),
     needs=("zone",),

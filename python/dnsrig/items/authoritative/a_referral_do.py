@@ -31,6 +31,7 @@ ITEM = Item(
         "drops-do",
         "referral-with-aa",
         "no-referral",
+        "upward-for-delegations",
     ),
 )
 

@@ -2,12 +2,16 @@
 
 from dns.rdatatype import RdataType
 
+from dnsrig.items.authoritative._answers import sample
+from dnsrig.items.authoritative._sizes import limits_rate
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.stopping import pause
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
 
+SMALLEST_LIMIT = 512
+"""Octets that any client takes by UDP."""
 PAUSES_S = (0.0, 1.0, 1.0)
 """Waits before each try: limits are so many responses a second."""
 ITEM = Item(
@@ -23,11 +27,12 @@ ITEM = Item(
     procedure=(
         "The SOA and NS records and a host's address are asked for by UDP without EDNS; a response has no TC. Servers "
         "that limit their rate of responses (RRL) set TC when asked for one thing too often, so they are asked "
-        "three times."
+        "three times. Responses to all that is known, with DO, that come by TCP, and have no more octets than others "
+        "by UDP, are asked for by UDP again, too."
     ),
     dig=("dig @{server} -p {port} {zone} SOA +norec +noedns +ignore",),
     needs=("zone",),
-    faults=("sets-tc",),
+    faults=("sets-tc", "sets-tc-in-referrals", "sets-tc-in-denials-with-do"),
 )
 
 
@@ -44,8 +49,31 @@ def check(subject: AuthoritativeSubject) -> Outcome:
             if exchange.response is None:
                 return subject.unanswered(exchange)
             if not exchange.is_truncated:
-                return passed("The response has no TC.", exchange)
+                return _of_sample(subject) or passed("The response has no TC.", exchange)
             exchanges.append(exchange)
     return failed(
         f"All {len(exchanges)} responses have TC, with {exchanges[0].octets} octets and so on.", *exchanges[:3]
     )
+
+
+def _of_sample(subject: AuthoritativeSubject) -> Outcome | None:
+    """Look for what came by TCP alone though it is small; None where there is nothing of the kind."""
+    seen = sample(subject)
+    # A limit of the server's own lets nothing larger through.
+    limit = max((one.octets for one in seen if one.transport == "udp"), default=0)
+    large = {(place.name, place.rtype): place.octets for place in subject.landmarks.large}
+    for whole in seen:
+        if whole.transport == "udp" or whole.octets > max(limit, SMALLEST_LIMIT):
+            continue
+        # What comes by TCP in part is the matter of A-truncated.
+        message, question = whole.message, (whole.query.name, whole.query.rtype)
+        if message is None or not (message.answer or message.authority) or large.get(question, 0) > whole.octets:
+            continue
+        by_udp = subject.asker.udp(whole.query)
+        if not by_udp.is_truncated:
+            continue
+        limited = limits_rate(subject, by_udp)
+        if limited is not None:
+            return limited
+        return failed(f"The response to {by_udp.title} has TC, and {whole.octets} octets by TCP.", by_udp, whole)
+    return None

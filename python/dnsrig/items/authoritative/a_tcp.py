@@ -16,7 +16,7 @@ ITEM = Item(
     procedure="The SOA record is asked for by TCP without EDNS; the response is NOERROR with the record.",
     dig=("dig @{server} -p {port} {zone} SOA +norec +noedns +tcp",),
     needs=("zone",),
-    faults=("no-tcp", "drops-tcp"),
+    faults=("no-tcp", "drops-tcp", "wrong-id-by-tcp"),
     is_of_server=True,
 )
 

@@ -18,7 +18,7 @@ ITEM = Item(
     procedure="The SOA record is asked for by TCP, and half a second later once more over the same connection.",
     dig=("dig @{server} -p {port} {zone} SOA +norec +noedns +tcp +keepopen {zone} SOA +norec +noedns +tcp",),
     needs=("zone",),
-    faults=("no-tcp", "drops-tcp", "closes-tcp-after-one"),
+    faults=("no-tcp", "drops-tcp", "wrong-id-by-tcp", "closes-tcp-after-one"),
     is_of_server=True,
 )
 

@@ -5,6 +5,7 @@ import dns.rcode
 from dns.rdatatype import RdataType
 
 from dnsrig.items.authoritative._answers import USUAL_TYPES
+from dnsrig.items.authoritative._places import serves_below, wrong_referral
 from dnsrig.items.authoritative._probes import rcode_text, type_text
 from dnsrig.items.authoritative._with_do import by_tcp, takes_do
 from dnsrig.verification.exchange import Exchange
@@ -45,9 +46,11 @@ ITEM = Item(
         "servfail-to-mx",
         "cname-for-a-only",
         "servfail-to-ns-of-delegations",
+        "answers-ns-of-delegations",
         "nxdomain-for-nodata",
         "hides-cname",
         "no-referral",
+        "upward-for-delegations",
         "drops-aaaa-with-do",
         "nxdomain-for-aaaa-with-do",
         "nxdomain-for-text-with-do",
@@ -104,6 +107,9 @@ def _wrong(subject: AuthoritativeSubject, exchange: Exchange) -> Outcome | None:
     if exchange.message is None:
         return subject.unanswered(exchange)
     query, alias = exchange.query, subject.landmarks.alias
+    if query.name == subject.landmarks.delegation:
+        wrong = wrong_referral(subject, exchange)
+        return None if wrong is None or serves_below(subject, query.name) else wrong
     with_do = " with DO" if query.do else ""
     if alias is not None and query.name == alias:
         if rrset_of(exchange, "answer", alias, RdataType.CNAME) is not None:

@@ -9,6 +9,7 @@ from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
 from dnsrig.verification.verdicts import Outcome, Severity, failed, passed
 
 PAYLOADS = (512, 1232)
+LARGEST_TRIED = 4096
 ITEM = Item(
     id="A-udp-payload",
     role="authoritative",
@@ -19,13 +20,16 @@ ITEM = Item(
     consequence=(
         "The response is dropped on its way or by the client, which chose the size for its path: it waits for nothing."
     ),
-    procedure="The largest RRset is asked for with DO and payload sizes of 512 and 1232; the responses are not longer.",
+    procedure=(
+        "The largest RRset is asked for with DO and payload sizes of 512 and 1232, others of more than 512 octets with "
+        "one less than their data have; the responses are not longer."
+    ),
     dig=(
         "dig @{server} -p {port} {large} +norec +dnssec +bufsize=512 +nocookie +ignore",
         "dig @{server} -p {port} {large} +norec +dnssec +bufsize=1232 +nocookie +ignore",
     ),
     needs=("zone", "edns"),
-    faults=("ignores-payload-size", "drops-do"),
+    faults=("ignores-payload-size", "ignores-payload-size-above-512", "drops-do"),
 )
 
 
@@ -47,6 +51,17 @@ def check(subject: AuthoritativeSubject) -> Outcome:
             if exchange.octets > payload:
                 return failed(f"The response has {exchange.octets} octets, where {payload} were offered.", exchange)
             exchanges.append(exchange)
+    for place in subject.landmarks.large:
+        # What fits into the server's own limit, and not into the client's, shows whose it keeps to.
+        payload = place.octets - 1
+        if not PAYLOADS[0] <= payload <= LARGEST_TRIED:
+            continue
+        exchange = subject.asker.udp(Query(name=place.name, rtype=place.rtype, do=True, payload=payload))
+        if exchange.response is None:
+            return subject.unanswered(exchange)
+        if exchange.octets > payload:
+            return failed(f"The response has {exchange.octets} octets, where {payload} were offered.", exchange)
+        exchanges.append(exchange)
     if not any(exchange.is_truncated for exchange in exchanges):
         return nothing_larger(subject, PAYLOADS[0])
     return passed("No response is longer than was offered.", *exchanges[:2])

@@ -28,7 +28,7 @@ ITEM = Item(
     procedure="The zone is asked for by AXFR, where the server allows it, and its digest is computed.",
     dig=("dig @{server} -p {port} {zone} ZONEMD +norec", "dig @{server} -p {port} {zone} AXFR"),
     needs=("transfer",),
-    faults=("wrong-zonemd", "axfr-leaves-out", "axfr-strips-rrsig"),
+    faults=("wrong-zonemd", "axfr-leaves-out", "axfr-strips-rrsig", "axfr-strips-nsec"),
 )
 
 

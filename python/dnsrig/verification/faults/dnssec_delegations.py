@@ -87,6 +87,10 @@ def _leave_out_addresses(answer: dns.message.Message) -> None:
     answer.answer[:] = without_signatures_of(without_types(answer.answer, RdataType.A), RdataType.A)
 
 
+def _leave_out_nsec(answer: dns.message.Message) -> None:
+    answer.answer[:] = without_signatures_of(without_types(answer.answer, RdataType.NSEC), RdataType.NSEC)
+
+
 def _leave_out_signatures(answer: dns.message.Message) -> None:
     answer.answer[:] = without_types(answer.answer, RdataType.RRSIG)
 
@@ -158,6 +162,14 @@ FAULTS = (
         changes_transfers=True,
         needs=("transfer", "signed"),
         on_response=_changing_transfer(_leave_out_signatures),
+    ),
+    Fault(
+        name="axfr-strips-nsec",
+        does="leaves NSEC records out of zone transfers",
+        roles=AUTHORITATIVE,
+        changes_transfers=True,
+        needs=("transfer", "nsec"),
+        on_response=_changing_transfer(_leave_out_nsec),
     ),
     Fault(
         name="axfr-ends-early",

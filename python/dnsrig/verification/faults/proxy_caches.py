@@ -38,6 +38,10 @@ def _without_do(query: dns.message.Message) -> Key:
     return (question.name, question.rdtype, question.rdclass, int(query.flags) & dns.flags.CD)
 
 
+def _with_edns_only(query: dns.message.Message) -> Key:
+    return (*_usual_key(query)[:4], query.edns)
+
+
 def _without_cd(query: dns.message.Message) -> Key:
     question = query.question[0]
     return (question.name, question.rdtype, question.rdclass, query.edns, _do_of(query))
@@ -217,6 +221,7 @@ FAULTS = (
     _fault("caches-without-flags", "sets AA and clears RA in what comes from its cache", _Cache(spoil=_own_flags)),
     _fault("caches-without-opt", "keeps no OPT in its cache", _Cache(spoil=_without_opt)),
     _fault("cache-ignores-do", "does not mind DO in its cache", _Cache(key=_without_do)),
+    _fault("cache-minds-edns-only", "minds EDNS in its cache, and not DO", _Cache(key=_with_edns_only)),
     _fault("denials-ignore-do", "minds no DO in its cache of denials", _Cache(key=_without_do, is_kept=_is_denial)),
     _fault("cache-ignores-cd", "does not mind CD in its cache", _Cache(key=_without_cd)),
     _fault("cache-keeps-ttl", "does not count TTLs down in its cache", _Cache(ages=False)),

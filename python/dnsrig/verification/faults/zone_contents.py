@@ -10,6 +10,11 @@ SOA_TIMES = "7200 900 604800 300"
 SERVER = "ns1 hostmaster"
 
 
+def _sign_glue(zone: ZoneEditor) -> None:
+    """Sign the addresses of a delegation's server, as a signer does that takes them for the zone's own."""
+    zone.sign(zone.name("ns.insecure"), RdataType.A)
+
+
 def _add_ds_to_host(zone: ZoneEditor) -> None:
     """Make what signers refuse to sign."""
     host, ds = zone.name("host"), zone.rdataset(zone.name("secure"), RdataType.DS)
@@ -50,6 +55,11 @@ ZONE_FAULTS = (
         does="has a secure delegation of an algorithm that nobody knows",
         adds=f"zz-cut NS ns1\nzz-cut DS 12345 200 2 {'01' * 32}\n",
     ),
+    ZoneFault(
+        name="sha-1-ds-of-delegation",
+        does="has a delegation with a DS record of digest type 1 (SHA-1) only",
+        adds=f"zz-cut NS ns1\nzz-cut DS 12345 13 1 {'01' * 20}\n",
+    ),
     ZoneFault(name="mx-to-address", does="has an MX record with an address for a name", adds="post MX 10 192.0.2.3.\n"),
     ZoneFault(
         name="null-mx-beside-others",
@@ -69,6 +79,7 @@ ZONE_FAULTS = (
     ZoneFault(name="data-at-delegation", does="has MX records at a delegation", adds="insecure MX 10 mail\n"),
     ZoneFault(name="wildcard-ns", does="has a wildcard with NS records", adds="*.zz NS ns1\n"),
     ZoneFault(name="wildcard-dname", does="has a wildcard with a DNAME record", adds="*.zz DNAME target\n"),
+    ZoneFault(name="signs-glue", does="has signatures of glue", edit=_sign_glue),
     ZoneFault(name="ds-without-ns", does="has DS records at a host", edit=_add_ds_to_host),
     ZoneFault(
         name="expires-before-refresh",

@@ -81,9 +81,17 @@ BESIDE = {
     "noerror-below-names": {"A-dnssec-answers"},
     "ecs-unasked": {"A-edns-options"},
     "keeps-first-string": {"A-peers-data"},
+    "referral-in-answer": {"A-types"},
+    "referral-in-answer-with-do": {"A-types"},
+    "referral-with-aa": {"A-types"},
+    "referral-with-aa-with-do": {"A-types"},
+    "servfail-to-mx": {"A-referral"},
+    "servfail-to-ns-of-delegations": {"A-referral"},
+    "nxdomain-for-ds": {"A-ds-at-apex", "A-rare-types"},
 }
 """What a fault may break besides, before whichever server: keys or NSEC3PARAM records differ by how they are asked for,
-a name exists with DO alone, another client subnet comes than was sent, or other data than the secondary has."""
+a name exists with DO alone, another client subnet comes than was sent, or other data than the secondary has; referrals
+are wrong for some types, too."""
 OF_SECONDARIES = {fault.name for fault in SECONDARY_FAULTS}
 """Faults of a zone's other servers: see test_dnssec_items.py and test_secondaries.py."""
 PASSED = ("pass", "pass_by_tcp")

@@ -42,11 +42,13 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         # From the delegated zone, where the server has that too; else A-below-cut fails.
         return not_applicable("The response is no referral.", exchange)
     for rrset in exchange.message.authority:
-        if rrset.rdtype == RdataType.NS and rrset.name != subject.origin:
+        # Whether the referral is one to below the zone is A-referral's to tell.
+        is_below = rrset.name.is_subdomain(subject.origin) and rrset.name != subject.origin
+        if rrset.rdtype == RdataType.NS and is_below:
             below = [rdata.target for rdata in rrset if rdata.target.is_subdomain(rrset.name)]
             lacking = [name for name in below if not _has_address(exchange, name)]
             if lacking:
-                return failed(f"The referral to {rrset.name} has no address of {lacking[0]}.", exchange)
+                return failed(f"Of {lacking[0]} the referral to {rrset.name} has no address.", exchange)
             if below:
                 return passed(f"The referral has addresses of {', '.join(map(str, below))}.", exchange)
     return not_applicable("The response is no referral to servers below the delegation.", exchange)

@@ -285,6 +285,10 @@ def test_commands_are_chained_by_pipes(capture, tmp_path):
         (["convert", "TEXT", "-f", "out.bin"], "line 1"),
         (["convert", "TEXT", "--from", "parquet", "-f", "out.bin"], "cannot be read as Parquet"),
         (["convert", "CAPTURE", "--to", "parquet"], "Parquet cannot be written to standard output"),
+        (
+            ["convert", "--from", "parquet", "-", "-f", "out.pcap"],
+            "standard input is no regular file, which Parquet needs",
+        ),
     ],
 )
 def test_mistakes_are_said_and_leave_nothing(dnsrig, capture, tmp_path, arguments, expected):

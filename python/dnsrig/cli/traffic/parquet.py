@@ -80,6 +80,11 @@ def read(files: Sequence[Path], output: Path, form: str) -> dict[str, Any]:
     """Write the queries of Parquet files that `write` made as a capture, a query file or binary messages."""
     if form == "parquet":
         raise InputError("from Parquet to Parquet there is nothing to convert: say by --to what is to be written")
+    for file in files:
+        # Where its columns are stands at its end.
+        if not file.is_file():
+            name = "standard input" if str(file) == "-" else file
+            raise InputError(f"{name} is no regular file, which Parquet needs: write it to a file first")
     writer = _core.TransactionWriter(output, form)
     for file in files:
         first_row = 0

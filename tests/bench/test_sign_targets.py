@@ -114,7 +114,11 @@ def test_a_signal_takes_signers_and_folder_along(tmp_path: Path, number: signal.
     process.send_signal(number)
     _, errors = process.communicate(timeout=PATIENCE_S)
     assert signing and process.returncode == 128 + number, errors
-    assert not any(b"kzonesign\0" in command_line(pid) for pid in signing)
+    # The kernel ends them with their parent, and takes its time on a busy machine.
+    ends_by = time.monotonic() + PATIENCE_S
+    while any(b"kzonesign\0" in command_line(pid) for pid in signing):
+        assert time.monotonic() < ends_by, "signers go on"
+        time.sleep(0.01)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -152,6 +152,7 @@ def test_a_zone_without_rrsets_of_several_records(tmp_path: Path) -> None:
 
 
 BELOW_OPT_OUT = f"{WITH_NS}x.ent NS ns.elsewhere.\n"
+TRIES = 12
 TWO_TO_ONE = f"{WITH_NS}two MX 10 ns1\ntwo MX 20 ns1\n"
 
 
@@ -176,10 +177,12 @@ def test_what_servers_do_otherwise_in_such_zones_is_known(  # noqa: PLR0917 (tho
         pytest.skip(f"{kind.title} is not installed: install the Debian package {kind.package}")
     zone = make_zone(tmp_path, VARIANTS["opt-out"], records=records)
     with kind([ServedZone(zone.name, zone.path)], ServerSettings(), tmp_path / "server") as server:
-        outcome = check(AuthoritativeSubject(Asker(Endpoint(*server.address)), zone.landmarks))
+        # The names that are asked for are chance; not each shows what the server does otherwise.
+        subjects = (AuthoritativeSubject(Asker(Endpoint(*server.address)), zone.landmarks) for _ in range(TRIES))
+        failures = [said for subject in subjects if (said := check(subject)).verdict is Verdict.FAIL]
         known = known_deviations("authoritative", name, server.version, is_of_rig=False)
-    assert (outcome.verdict is Verdict.FAIL) == (name in deviating), outcome.reason
-    assert outcome.verdict is not Verdict.FAIL or why_known(known, item, outcome.reason), outcome.reason
+    assert bool(failures) == (name in deviating), [said.reason for said in failures]
+    assert all(why_known(known, item, said.reason) for said in failures), [said.reason for said in failures]
 
 
 @pytest.mark.parametrize(("is_other_signer", "verdict"), [(True, Verdict.INCONCLUSIVE), (False, Verdict.FAIL)])

@@ -1,10 +1,12 @@
 """Waiting for work in other threads."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 from concurrent.futures import Future
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
 
+LOOK_S = 0.1
+"""How often who waits is to look for signals: one that comes just before it begins to wait does not wake it."""
 Found = TypeVar("Found", bound="Future[Any]")
 
 
@@ -30,3 +32,11 @@ class Endings(Generic[Found]):
             return self._ended.get(timeout=timeout_s)
         except Empty:
             return None
+
+
+def wait_for(futures: "Collection[Future[Any]]", look: Callable[[], object]) -> None:
+    """Wait until all have ended; `look`, which may raise, is called each LOOK_S, and when one has."""
+    endings, left = Endings(futures), len(futures)
+    while left:
+        left -= endings.next(LOOK_S) is not None
+        look()

@@ -59,6 +59,7 @@ def test_a_run_ends_when_the_target_is_silent_for_good() -> None:
     ((first, *_),) = ended.value.results
     assert (first.outcome.verdict, first.item.id) == (Verdict.INCONCLUSIVE, "A-waits")
     assert "answered no more" in first.outcome.reason
+    assert ended.value.unended == 1
 
 
 @pytest.mark.parametrize("silent", [(), (1,)])

@@ -7,6 +7,7 @@ import math
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -34,6 +35,14 @@ def raise_on_signals() -> None:
     for number in _ENDING:
         if signal.getsignal(number) == _quit:
             signal.signal(number, _interrupt)
+
+
+def stopped_by_signals() -> threading.Event:
+    """Have SIGINT and SIGTERM set an event from now on, for commands that serve until then."""
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    return stop
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import Self
 
 from dnsrig.cli.progress import WorkProgress
 from dnsrig.cli.verify_trial import Keep
-from dnsrig.endings import Endings
+from dnsrig.endings import wait_for
 from dnsrig.errors import DnsrigError
 from dnsrig.held_signals import held_signals
 from dnsrig.verification.runner import Result
@@ -19,7 +19,6 @@ from dnsrig.verification.verification import Verification
 
 MOST = 16
 """Targets at a time: each has servers and namespaces."""
-LET_SIGNALS_THROUGH_S = 0.1
 Tell = Callable[[Result], None]
 Begin = Callable[[str, Keep, Tell, ExitStack], Callable[[], None]]
 """Starts a target, with what it needs put on a stack, and gives what runs its items; that is called in a thread."""
@@ -97,10 +96,7 @@ class Beside:
 def _wait_for(ends: Sequence[Future[None]]) -> None:
     """Wait for all, unless a signal comes."""
     with held_signals() as let_through:
-        endings, left = Endings(ends), len(ends)
-        while left:
-            left -= endings.next(LET_SIGNALS_THROUGH_S) is not None
-            let_through()
+        wait_for(ends, let_through)
 
 
 def _run_and_put_away(run: Callable[[], None], held: ExitStack) -> None:

@@ -1,7 +1,5 @@
 """`dnsrig verify resolver` and `dnsrig verify serve-tree`."""
 
-import signal
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +9,7 @@ import click
 from dnsrig.cli.common import EXISTING_FILE
 from dnsrig.cli.progress import WorkProgress
 from dnsrig.cli.scratch_room import scratch_folder
+from dnsrig.cli.signals import stopped_by_signals
 from dnsrig.cli.streams import say
 from dnsrig.cli.verify_options import (
     check_raised_limits,
@@ -179,9 +178,7 @@ def serve_tree_command(folder: Path, prefix: str) -> None:
       ip address add 198.18.54.1/24 dev lo                for resolvers that ask nobody in 127.0.0.0/8
       dnsrig verify serve-tree tree --prefix 198.18.54
     """
-    stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
+    stop = stopped_by_signals()
     say("dnsrig: making the tree, or finding it, and reading its zones, which takes some seconds")
     with WorkProgress("preparing the tree", STEPS, "names") as progress:
         server = prepare_tree(

@@ -1,12 +1,11 @@
 """`dnsrig verify serve-upstream`."""
 
 import ipaddress
-import signal
-import threading
 from contextlib import ExitStack
 
 import click
 
+from dnsrig.cli.signals import stopped_by_signals
 from dnsrig.cli.streams import say
 from dnsrig.errors import EnvironmentLacksError, InputError
 from dnsrig.verification.upstream import names
@@ -31,13 +30,11 @@ def serve_upstream_command(address: str, port: int) -> None:
       dnsrig verify serve-upstream -p 5300                on 127.0.0.1
       ip netns exec beyond dnsrig verify serve-upstream 198.18.53.1
     """
-    stop = threading.Event()
     try:
         listening = Upstream(str(ipaddress.ip_address(address)), port)
     except ValueError as error:
         raise InputError(f"{address}: it is no IPv4 or IPv6 address") from error
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
+    stop = stopped_by_signals()
     with ExitStack() as stack:
         try:
             told = stack.enter_context(listening).endpoint

@@ -8,10 +8,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Protocol, Self
 
-from dnsrig.endings import Endings
+from dnsrig.endings import LOOK_S, Endings, wait_for
 from dnsrig.errors import DnsrigError, SubjectFailedError
 from dnsrig.held_signals import held_signals
-from dnsrig.verification.hearing import Hearing
+from dnsrig.verification.hearing import Asked, Hearing
 from dnsrig.verification.item import Item, KnownItem
 from dnsrig.verification.lateness import MACHINE, Late, Lateness
 from dnsrig.verification.stopping import Stop, StoppedError, check_stopped, pause, thread_pool
@@ -21,8 +21,6 @@ AT_ONCE = 8
 """Items that run at a time: most of their time is spent waiting."""
 MOST_AT_ONCE = 16
 """The same on several subjects: each thread waits for the interpreter behind all others, and the rig would be late."""
-BEAT_S = 0.1
-"""How often signals are let through, and the run looks whether it is late itself."""
 RETRIES = 2
 """So often an item is run again that failed while the rig was late."""
 RETRIED_AT_ONCE = 2
@@ -30,15 +28,11 @@ CALM_S, CALM_WAIT_S = 1.0, 10.0
 """Before that the rig is to have been in time for so long, which is waited for so long at most."""
 
 
-class Subject(Protocol):
+class Subject(Asked, Protocol):
     """What items are run against."""
 
     def lacks(self, need: str) -> str | None:
         """Say, as a sentence, why the subject has not what an item needs; None if it has."""
-        ...
-
-    def silence(self) -> str:
-        """Say, as a sentence, that the target does not answer even the simplest question any more; "" if it does."""
         ...
 
     def renewed(self) -> Self:
@@ -71,7 +65,10 @@ class RunInterruptedError(KeyboardInterrupt):
 
 
 class RunSilencedError(SubjectFailedError):
-    """The target answered, and then no more; `results` and `unended` are as those of RunInterruptedError."""
+    """The target answered, and then no more; `results` and `unended` are as those of RunInterruptedError.
+
+    What had not ended says so in its result.
+    """
 
     def __init__(self, silence: str, results: list[list[Result]], unended: int) -> None:
         super().__init__(silence)
@@ -149,10 +146,11 @@ def run_on_each(
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
     except (KeyboardInterrupt, StoppedError):
-        raise RunInterruptedError(*_unended(items, run.results, len(subjects))) from None
+        raise _interrupted(items, run.results, len(subjects)) from None
+    results = [[run.results[_key(place, known)] for known in items] for place in range(len(subjects))]
     if run.silence:
-        raise RunSilencedError(run.silence, *_unended(items, run.results, len(subjects)))
-    return [[run.results[_key(place, known)] for known in items] for place in range(len(subjects))]
+        raise RunSilencedError(run.silence, results, run.unended)
+    return results
 
 
 def count_runs(items: Sequence[KnownItem], subjects: int) -> int:
@@ -176,6 +174,8 @@ class _Run:
     ) -> None:
         self.stop = Stop()
         self.silence = ""
+        self.unended = 0
+        """How often an item was given up on a subject."""
         self.let_signals_through: Callable[[], None] = lambda: None
         self.results: dict[Place, Result] = {}
         self._by_id = {known.item.id: known for known in items}
@@ -223,10 +223,12 @@ class _Run:
         if self.stop.is_set():
             return
         asking = pool.submit(self._listen, lambda hearing: hearing.is_lost_at_last(self._subjects[0]))
-        endings = Endings([asking])
-        while endings.next(BEAT_S) is None:
-            self.let_signals_through()
-            check_stopped()
+        wait_for([asking], self._look)
+
+    def _look(self) -> None:
+        self.let_signals_through()
+        # This thread may itself be one of a run, such as a study's.
+        check_stopped()
 
     def _listen(self, is_lost: Callable[[Hearing], bool]) -> None:
         """End the run if the target is silent for good; a rig that is late may itself be why."""
@@ -281,17 +283,16 @@ class _Run:
         waiting, endings = dict(tasks), Endings(tasks)
         while waiting:
             asked_s = time.monotonic()
-            future = endings.next(BEAT_S)
-            self.let_signals_through()
+            future = endings.next(LOOK_S)
             if self._lateness is not None:
-                self._lateness.note(MACHINE, time.monotonic() - asked_s - BEAT_S)
-            # This thread may itself be one of a run, such as a study's.
-            check_stopped()
+                self._lateness.note(MACHINE, time.monotonic() - asked_s - LOOK_S)
+            self._look()
             if time.monotonic() >= self._ends_s:
                 self.stop.set()
             self._see_whether_there()
             if future is not None:
                 key = waiting.pop(future)
+                self.unended += isinstance(future.exception(), StoppedError)
                 yield key, _result(future, self._by_id[key[1]].item, self._given_up)
 
     def _see_whether_there(self) -> None:
@@ -317,7 +318,7 @@ class _Run:
         while time.monotonic() < min(deadline, self._ends_s):
             if self._lateness.since(self._lateness.clock() - CALM_S) is None:
                 return
-            pause(BEAT_S)
+            pause(LOOK_S)
             self.let_signals_through()
 
 
@@ -346,15 +347,13 @@ def _few(keys: Sequence[Place], by_id: Mapping[str, KnownItem]) -> Iterator[Sequ
     yield from ([key] for key in alone)
 
 
-def _unended(
-    items: Sequence[KnownItem], results: Mapping[Place, Result], subjects: int
-) -> tuple[list[list[Result]], int]:
-    """Give what was found until a run was interrupted, and how many items had not ended on a subject."""
+def _interrupted(items: Sequence[KnownItem], results: Mapping[Place, Result], subjects: int) -> RunInterruptedError:
+    """Give what was found until a run was interrupted."""
     rest = inconclusive("It had not ended when the run was interrupted.")
     found = [
         [results.get(_key(place, known)) or Result(known.item, rest) for known in items] for place in range(subjects)
     ]
-    return found, count_runs(items, subjects) - len(results)
+    return RunInterruptedError(found, count_runs(items, subjects) - len(results))
 
 
 def _result(future: Future[Result], item: Item, given_up: str | None) -> Result:

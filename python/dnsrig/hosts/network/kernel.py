@@ -10,12 +10,10 @@ from concurrent.futures import Future
 from functools import cache
 from typing import TypeVar
 
-from dnsrig.endings import Endings
+from dnsrig.endings import wait_for
 from dnsrig.errors import EnvironmentLacksError
 from dnsrig.held_signals import held_signals
 
-SIGNALS_S = 0.1
-"""How often signals are let through while another thread is waited for."""
 CLONE_NEWNET = 0x40000000
 """Flag of unshare(2) and setns(2) for network namespaces (linux/sched.h)."""
 
@@ -101,9 +99,7 @@ def call(namespace: int, function: Callable[[], Result], outcome: "Future[Result
 
     with held_signals() as let_through:
         in_own_thread(work, outcome)
-        endings = Endings([outcome])
-        while endings.next(SIGNALS_S) is None:
-            let_through()
+        wait_for([outcome], let_through)
         return outcome.result()
 
 

@@ -3,6 +3,7 @@
 from dns.rdatatype import RdataType
 
 from dnsrig.items.authoritative._sizes import largest_known, nothing_larger
+from dnsrig.verification.exchange import Exchange
 from dnsrig.verification.item import Item
 from dnsrig.verification.queries import Query
 from dnsrig.verification.subjects.authoritative import AuthoritativeSubject
@@ -46,10 +47,9 @@ def check(subject: AuthoritativeSubject) -> Outcome:
                 questions.append((largest.query.name, RdataType.make(largest.query.rtype)))
         for name, rtype in dict.fromkeys(questions):
             exchange = subject.asker.udp(Query(name=name, rtype=rtype, do=True, payload=payload))
-            if exchange.response is None:
-                return subject.unanswered(exchange)
-            if exchange.octets > payload:
-                return failed(f"The response has {exchange.octets} octets, where {payload} were offered.", exchange)
+            wrong = _too_large(subject, exchange, payload)
+            if wrong is not None:
+                return wrong
             exchanges.append(exchange)
     for place in subject.landmarks.large:
         # What fits into the server's own limit, and not into the client's, shows whose it keeps to.
@@ -57,11 +57,19 @@ def check(subject: AuthoritativeSubject) -> Outcome:
         if not PAYLOADS[0] <= payload <= LARGEST_TRIED:
             continue
         exchange = subject.asker.udp(Query(name=place.name, rtype=place.rtype, do=True, payload=payload))
-        if exchange.response is None:
-            return subject.unanswered(exchange)
-        if exchange.octets > payload:
-            return failed(f"The response has {exchange.octets} octets, where {payload} were offered.", exchange)
+        wrong = _too_large(subject, exchange, payload)
+        if wrong is not None:
+            return wrong
         exchanges.append(exchange)
     if not any(exchange.is_truncated for exchange in exchanges):
         return nothing_larger(subject, PAYLOADS[0])
     return passed("No response is longer than was offered.", *exchanges[:2])
+
+
+def _too_large(subject: AuthoritativeSubject, exchange: Exchange, payload: int) -> Outcome | None:
+    """Judge a response; None if it has no more octets than were offered."""
+    if exchange.response is None:
+        return subject.unanswered(exchange)
+    if exchange.octets > payload:
+        return failed(f"The response has {exchange.octets} octets, where {payload} were offered.", exchange)
+    return None

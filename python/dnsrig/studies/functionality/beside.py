@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
-from dnsrig.endings import Endings
+from dnsrig.endings import LOOK_S, Endings
 from dnsrig.held_signals import held_signals
 from dnsrig.verification.stopping import Stop, thread_pool
 
@@ -14,7 +14,6 @@ Key = TypeVar("Key")
 Found = TypeVar("Found")
 MOST = 8
 """Waits at a time: each has servers and namespaces."""
-LET_SIGNALS_THROUGH_S = 0.1
 
 
 class SideBySide(Generic[Key, Found]):
@@ -54,7 +53,7 @@ class SideBySide(Generic[Key, Found]):
                 return work()
 
         while len(self._under_way) - len(self._ended) >= MOST:
-            self._look(LET_SIGNALS_THROUGH_S)
+            self._look(LOOK_S)
         with held_signals():
             future = self._pool.submit(work_and_put_away, held.pop_all())
             self._under_way[future] = key
@@ -69,7 +68,7 @@ class SideBySide(Generic[Key, Found]):
     def rest(self) -> Iterator[tuple[Key, Future[Found]]]:
         """Wait for all, and give each as it ends."""
         while self._under_way:
-            self._look(LET_SIGNALS_THROUGH_S)
+            self._look(LOOK_S)
             yield from self._taken()
 
     def _look(self, timeout_s: float) -> bool:

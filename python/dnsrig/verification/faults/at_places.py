@@ -16,18 +16,18 @@ from dnsrig.verification.faults.changes import (
     of_type,
     without_types,
 )
-from dnsrig.verification.faults.fault import Change, Fault, Passage, unchanged_if_unreadable, wire_of
+from dnsrig.verification.faults.dnssec import asks_for, has_do
+from dnsrig.verification.faults.fault import Change, Fault, Passage, unchanged_if_unreadable
+from dnsrig.verification.faults.headers import wrong_id
 from dnsrig.verification.faults.messages import OLD_LIMIT
+from dnsrig.verification.faults.some_headers import clear_rd
+from dnsrig.verification.faults.transport import set_tc
 from dnsrig.verification.item import Role
 
 AUTHORITATIVE: tuple[Role, ...] = ("authoritative",)
 TTL_S = 3600
 OWN_LIMIT = 1232
 """Octets that the faulty server takes for right, whatever the client offers."""
-
-
-def _asks_for_ns(query: dns.message.Message) -> bool:
-    return bool(query.question) and query.question[0].rdtype == RdataType.NS
 
 
 def _answer_ns(message: dns.message.Message) -> None:
@@ -51,28 +51,16 @@ def _raise_payload(query: dns.message.Message) -> None:
 
 
 def _set_tc_of_referrals(passage: Passage) -> bytes:
-    answer = passage.answer
-    if passage.transport != "udp" or not is_referral(answer):
-        return passage.response
-    answer.flags |= dns.flags.TC
-    return wire_of(answer)
+    return set_tc(passage) if is_referral(passage.answer) else passage.response
 
 
 def _set_tc_of_denials(passage: Passage) -> bytes:
-    answer, query = passage.answer, passage.asked
-    if passage.transport != "udp" or not is_denial(answer) or not query.ednsflags & dns.flags.DO:
-        return passage.response
-    answer.flags |= dns.flags.TC
-    return wire_of(answer)
+    return set_tc(passage) if is_denial(passage.answer) and has_do(passage.asked) else passage.response
 
 
 def _drop_question_of_cut(message: dns.message.Message) -> None:
     if message.flags & dns.flags.TC:
         message.question = []
-
-
-def _asks_for_ds(query: dns.message.Message) -> bool:
-    return bool(query.question) and query.question[0].rdtype == RdataType.DS
 
 
 def _deny_name(message: dns.message.Message) -> None:
@@ -81,12 +69,7 @@ def _deny_name(message: dns.message.Message) -> None:
 
 
 def _give_another_id(passage: Passage) -> bytes:
-    octets = passage.response
-    return bytes([octets[0] ^ 0x55, *octets[1:]]) if passage.transport == "tcp" and octets else octets
-
-
-def _clear_rd(message: dns.message.Message) -> None:
-    message.flags &= ~dns.flags.RD
+    return wrong_id(passage) if passage.transport == "tcp" else passage.response
 
 
 def _fault(name: str, does: str, on_response: Change) -> Fault:
@@ -97,7 +80,7 @@ FAULTS = (
     _fault(
         "answers-ns-of-delegations",
         "answers queries for the NS records of a delegation from the parent zone",
-        changing(_answer_ns, _asks_for_ns),
+        changing(_answer_ns, lambda query: asks_for(query, RdataType.NS)),
     ),
     _fault("upward-for-delegations", "answers for delegated names by a referral to the root", changing(_refer_upward)),
     _fault("sets-tc-in-referrals", "sets TC in referrals by UDP that fit", _set_tc_of_referrals),
@@ -110,10 +93,10 @@ FAULTS = (
     _fault(
         "nxdomain-for-ds",
         "denies names without DS records when asked for these",
-        changing(_deny_name, _asks_for_ds),
+        changing(_deny_name, lambda query: asks_for(query, RdataType.DS)),
     ),
     _fault("wrong-id-by-tcp", "gives responses by TCP another ID", _give_another_id),
-    _fault("clears-rd-with-edns", "clears RD in responses to queries with EDNS", changing(_clear_rd, has_edns)),
+    _fault("clears-rd-with-edns", "clears RD in responses to queries with EDNS", changing(clear_rd, has_edns)),
     Fault(
         name="ignores-payload-size-above-512",
         does="takes every payload size between 512 and 1232 for 1232",

@@ -83,16 +83,13 @@ def _servfail_at_apex(answer: dns.message.Message) -> None:
         answer.authority.clear()
 
 
-def _leave_out_addresses(answer: dns.message.Message) -> None:
-    answer.answer[:] = without_signatures_of(without_types(answer.answer, RdataType.A), RdataType.A)
+def _leaving_out(rtype: RdataType) -> Callable[[dns.message.Message], None]:
+    """Leave out records of a type, and the signatures over them."""
 
+    def leave_out(answer: dns.message.Message) -> None:
+        answer.answer[:] = without_signatures_of(without_types(answer.answer, rtype), rtype)
 
-def _leave_out_nsec(answer: dns.message.Message) -> None:
-    answer.answer[:] = without_signatures_of(without_types(answer.answer, RdataType.NSEC), RdataType.NSEC)
-
-
-def _leave_out_signatures(answer: dns.message.Message) -> None:
-    answer.answer[:] = without_types(answer.answer, RdataType.RRSIG)
+    return leave_out
 
 
 def _leave_out_end(passage: Passage) -> bytes:
@@ -153,7 +150,7 @@ FAULTS = (
         roles=AUTHORITATIVE,
         changes_transfers=True,
         needs=("transfer",),
-        on_response=_changing_transfer(_leave_out_addresses),
+        on_response=_changing_transfer(_leaving_out(RdataType.A)),
     ),
     Fault(
         name="axfr-strips-rrsig",
@@ -161,7 +158,7 @@ FAULTS = (
         roles=AUTHORITATIVE,
         changes_transfers=True,
         needs=("transfer", "signed"),
-        on_response=_changing_transfer(_leave_out_signatures),
+        on_response=_changing_transfer(_leaving_out(RdataType.RRSIG)),
     ),
     Fault(
         name="axfr-strips-nsec",
@@ -169,7 +166,7 @@ FAULTS = (
         roles=AUTHORITATIVE,
         changes_transfers=True,
         needs=("transfer", "nsec"),
-        on_response=_changing_transfer(_leave_out_nsec),
+        on_response=_changing_transfer(_leaving_out(RdataType.NSEC)),
     ),
     Fault(
         name="axfr-ends-early",

@@ -29,7 +29,8 @@ def _copy_z(passage: Passage) -> bytes:
     return wire_of(answer)
 
 
-def _wrong_id(passage: Passage) -> bytes:
+def wrong_id(passage: Passage) -> bytes:
+    """Give a response another ID."""
     return (int.from_bytes(passage.response[:2]) ^ 0x0100).to_bytes(2) + passage.response[2:]
 
 
@@ -110,7 +111,7 @@ FAULTS = (
         roles=(*AUTHORITATIVE, "resolver"),
         on_response=unchanged_if_unreadable(_copy_z),
     ),
-    Fault(name="wrong-id", does="gives responses another ID", roles=AUTHORITATIVE, on_response=_wrong_id),
+    Fault(name="wrong-id", does="gives responses another ID", roles=AUTHORITATIVE, on_response=wrong_id),
     Fault(
         name="clears-qr",
         does="leaves the QR flag out of responses",

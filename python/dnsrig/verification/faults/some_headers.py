@@ -26,7 +26,8 @@ def _set(flag: dns.flags.Flag) -> Change:
     return changing(change)
 
 
-def _clear_rd(message: dns.message.Message) -> None:
+def clear_rd(message: dns.message.Message) -> None:
+    """Clear RD."""
     message.flags &= ~int(dns.flags.RD)
 
 
@@ -115,7 +116,7 @@ FAULTS = (
     _fault("clears-aa-of-answers", "clears AA in answers for other types than SOA and DS", changing(_clear_aa)),
     _fault("sets-ad", "sets the AD flag of all its responses", _set(dns.flags.AD)),
     _fault("sets-rd", "sets the RD flag of all its responses", _set(dns.flags.RD)),
-    _fault("clears-rd", "does not copy the RD flag into its responses", changing(_clear_rd)),
+    _fault("clears-rd", "does not copy the RD flag into its responses", changing(clear_rd)),
     _fault(
         "sets-ra-without-rd",
         "sets the RA flag where the query has not RD",

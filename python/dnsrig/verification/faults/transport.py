@@ -49,7 +49,8 @@ def _cut_raggedly(passage: Passage) -> bytes:
     return bytes(octets)
 
 
-def _set_tc(passage: Passage) -> bytes:
+def set_tc(passage: Passage) -> bytes:
+    """Set TC in a response by UDP."""
     octets = bytearray(passage.response)
     octets[2] |= 0x02 if passage.transport == "udp" else 0
     return bytes(octets)
@@ -126,7 +127,7 @@ FAULTS = (
         roles=AUTHORITATIVE,
         on_response=_cut_raggedly,
     ),
-    Fault(name="sets-tc", does="sets TC in every response by UDP", roles=AUTHORITATIVE, on_response=_set_tc),
+    Fault(name="sets-tc", does="sets TC in every response by UDP", roles=AUTHORITATIVE, on_response=set_tc),
     Fault(
         name="cuts-tcp",
         does="cuts responses by TCP to 512 octets",

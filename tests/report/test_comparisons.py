@@ -9,10 +9,13 @@ import pytest
 from dnsrig.report.cases import group_cases
 from dnsrig.report.compare import compare, comparison_text
 from dnsrig.report.identical import identical_pairs
+from dnsrig.report.statistics import paired_ratio
 from dnsrig.report.summary import summarise
+from dnsrig.report.verdicts import no_difference
 from example_studies import DENIAL_COST
 from synthetic import Model, make_run
 
+UNTOLD = "cannot be told"
 SMALL = {"servers": ("nsd",), "seconds": 1, "tainted": False}
 
 
@@ -75,6 +78,19 @@ def test_equal_runs_say_what_they_could_have_seen(tmp_path):
     assert re.search(r"Server CPU per query: no difference above \d+\.\d %", text)
     cpu = next(item for item in found["overall"] if item["figure"] == "server_cpu_us_per_query")
     assert 0 < cpu["smallest_visible"] < 0.05
+
+
+@pytest.mark.parametrize(
+    ("second", "text"),
+    [
+        ([1.00, 1.01, 0.99], "no difference above 2.5 %"),
+        ([1.0, 1.9, 0.8], f"{UNTOLD}: 0.38 to 3.51 times are possible"),
+        ([1.0, 40.0], f"{UNTOLD}: less than 0.01 to more than 1,000 times are possible"),
+    ],
+)
+def test_what_so_wide_an_interval_leaves_open_is_no_percentage(second, text):
+    ratio = paired_ratio(dict(enumerate(second)), dict(enumerate([1.0] * len(second))))
+    assert no_difference(ratio) == text
 
 
 def test_single_repetitions_claim_nothing(tmp_path):

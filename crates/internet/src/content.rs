@@ -63,13 +63,30 @@ impl Filling<'_> {
         }
     }
 
-    fn host(&self, list: &mut RecordList, draws: &mut Draws, owner: &Name, ttl: u32) {
+    fn host(
+        &self,
+        list: &mut RecordList,
+        draws: &mut Draws,
+        owner: &Name,
+        ttl: u32,
+    ) -> (Ipv4Addr, Option<Ipv6Addr>) {
         let ipv4 = self.servers.host_address(draws.next());
         let bits = draws.next();
         let ipv6 = draws
             .chance(self.zones.aaaa_share)
             .then(|| self.servers.host_address_v6(bits));
         list.addresses(owner, ttl, ipv4, ipv6);
+        (ipv4, ipv6)
+    }
+
+    /// A host of the web, whose HTTPS record has its addresses where the domain has such records.
+    fn web_host(&self, list: &mut RecordList, draws: &mut Draws, owner: &Name, ttl: u32) {
+        let (ipv4, ipv6) = self.host(list, draws, owner, ttl);
+        // Drawn apart, so that a domain's other data do not depend on it.
+        let mut drawn = Draws::new(self.seed, Purpose::Https, self.part, self.index);
+        if drawn.chance(self.zones.https_share) {
+            list.https(owner, ttl, ipv4, ipv6);
+        }
     }
 
     /// The data of a customer's domain.
@@ -80,7 +97,7 @@ impl Filling<'_> {
         let ttl = pick_ttl(&mut draws, &zones.other_ttl_s);
         let address_ttl = pick_ttl(&mut draws, &zones.address_ttl_s);
         self.soa_and_ns(&mut list, ttl);
-        self.host(&mut list, &mut draws, self.apex, address_ttl);
+        self.web_host(&mut list, &mut draws, self.apex, address_ttl);
         self.services(&mut list, &mut draws, ttl);
         let www = child(b"www", self.apex);
         if draws.chance(zones.content_network_share) {
@@ -90,7 +107,7 @@ impl Filling<'_> {
         } else if draws.chance(zones.cname_share) {
             list.name(&www, Rtype::CNAME, address_ttl, self.apex);
         } else {
-            self.host(&mut list, &mut draws, &www, address_ttl);
+            self.web_host(&mut list, &mut draws, &www, address_ttl);
         }
         self.further_hosts(&mut list, &mut draws, address_ttl);
         if draws.chance(zones.dname_share) {
@@ -140,7 +157,9 @@ impl Filling<'_> {
             let owner = child(label.as_bytes(), self.apex);
             match draws.chance(self.zones.cname_share) {
                 true => list.name(&owner, Rtype::CNAME, ttl, self.apex),
-                false => self.host(list, draws, &owner, ttl),
+                false => {
+                    self.host(list, draws, &owner, ttl);
+                }
             }
         }
     }

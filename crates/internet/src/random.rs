@@ -42,6 +42,8 @@ pub(crate) enum Purpose {
     Serial,
     /// Which networks and addresses have names.
     Reverse,
+    /// Which domains have HTTPS records.
+    Https,
 }
 
 /// What the numbers of `part` follow from.

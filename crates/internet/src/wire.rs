@@ -5,6 +5,11 @@ use dnsrig_zone::{Name, Record};
 use domain::base::iana::{Class, Rtype};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
+/// Keys of SVCB parameters (RFC 9460 section 14.3.2).
+const SVC_ALPN: u16 = 1;
+const SVC_IPV4_HINT: u16 = 4;
+const SVC_IPV6_HINT: u16 = 6;
+
 /// `label` in front of `parent`; the labels made here are short, so that no name is too long.
 pub(crate) fn child(label: &[u8], parent: &Name) -> Name {
     let mut octets = Vec::with_capacity(1 + label.len() + parent.len());
@@ -73,6 +78,26 @@ impl RecordList {
     pub fn caa(&mut self, owner: &Name, ttl: u32, issuer: &str) {
         let rdata = [&[0, 5], &b"issue"[..], issuer.as_bytes()].concat();
         self.add(owner, Rtype::CAA, ttl, rdata);
+    }
+
+    /// An HTTPS record for `owner` itself with priority 1 (RFC 9460 section 2.2): alpn, and its addresses as hints, in the order of
+    /// their keys.
+    pub fn https(&mut self, owner: &Name, ttl: u32, ipv4: Ipv4Addr, ipv6: Option<Ipv6Addr>) {
+        let mut rdata = vec![0, 1, 0];
+        let ipv6 = ipv6.map(|ipv6| ipv6.octets());
+        let parameters = [
+            (SVC_ALPN, Some(&b"\x02h3\x02h2"[..])),
+            (SVC_IPV4_HINT, Some(&ipv4.octets()[..])),
+            (SVC_IPV6_HINT, ipv6.as_ref().map(|octets| &octets[..])),
+        ];
+        for (key, value) in parameters {
+            if let Some(value) = value {
+                rdata.extend_from_slice(&key.to_be_bytes());
+                rdata.extend_from_slice(&(value.len() as u16).to_be_bytes());
+                rdata.extend_from_slice(value);
+            }
+        }
+        self.add(owner, Rtype::HTTPS, ttl, rdata);
     }
 
     pub fn srv(&mut self, owner: &Name, ttl: u32, port: u16, target: &Name) {

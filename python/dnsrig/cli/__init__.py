@@ -1,7 +1,6 @@
 """The command line: one module a command group. These parse and print; they decide nothing."""
 
-import importlib
-
+from dnsrig.cli.imported import imported
 from dnsrig.cli.signals import quit_on_signals
 
 
@@ -9,4 +8,4 @@ def main() -> None:
     """Run the command line and exit with its code."""
     # First of all: the imports take a moment, in which Ctrl-C should not show where they stand.
     quit_on_signals()
-    importlib.import_module("dnsrig.cli.app").main()
+    imported("dnsrig.cli.app").main()

@@ -98,8 +98,8 @@ OPTIONS = {
     "--server",
     "servers",
     callback=comma_list,
-    help="Servers, such as bind,dnsdist+nsd [default: all authoritative ones that are found; for encrypted-cost also "
-    "unbound and dnsdist; for functionality all of any role].",
+    help="Servers, such as bind,dnsdist+nsd [default: all authoritative ones that are found, or for the studies of "
+    "resolvers all resolvers; for encrypted-cost also unbound and dnsdist; for functionality all of any role].",
 )
 @click.option("--signer", "signers", callback=comma_list, help="For signing: dnsrig,bind,ldns,knot,dnst [those found].")
 @click.option(

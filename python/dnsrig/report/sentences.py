@@ -10,7 +10,7 @@ from dnsrig.report.figures import FIGURES, ratio_text
 from dnsrig.report.identical import paired_in_run
 from dnsrig.report.layout import RatioQuestion, StudyText
 from dnsrig.report.statistics import SIGNIFICANCE, RatioEstimate
-from dnsrig.report.verdicts import percent
+from dnsrig.report.verdicts import no_difference
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def _sentence(question: RatioQuestion, title: str, ratio: RatioEstimate) -> tupl
         return claim, "one repetition, so no interval"
     if ratio.p > SIGNIFICANCE:
         claim = question.no_difference.format(server=title)
-        return claim, f"no difference above {percent(ratio.largest_compatible or 0)} %, n = {ratio.n}"
+        return claim, f"{no_difference(ratio)}, n = {ratio.n}"
     low, high = ratio_text(ratio.low), ratio_text(ratio.high)
     return claim, f"95 % interval {low} to {high}, n = {ratio.n}"
 

@@ -18,6 +18,7 @@ from dnsrig.report.figures import (
     THREADS,
     WALL,
     Figure,
+    ratio_text,
 )
 from dnsrig.report.statistics import RatioEstimate, holm, overall_ratio
 
@@ -29,6 +30,12 @@ COMPARED: tuple[Figure, ...] = (
 
 FALSE_ALARMS = 0.05
 """Chance that a comparison of two equal runs reports any difference at all."""
+
+TOO_WIDE = (0.5, 2.0)
+"""Where an interval reaches either end, that no difference was found says next to nothing."""
+
+SHOWN = (0.01, 1000.0)
+"""Ends of such an interval that are printed as they are."""
 
 RatioOf = Callable[[CaseResult, CaseResult, Figure], RatioEstimate | None]
 """Compares a figure of two cases: the ratio first to second."""
@@ -66,7 +73,7 @@ class Verdict:
         if direction == NO_DIFFERENCE:
             if ratio.exact:
                 return "the same in every repetition"
-            return f"no difference above {percent(ratio.largest_compatible or 0)} %"
+            return no_difference(ratio)
         change = percent(abs(ratio.ratio - 1))
         if ratio.exact:
             return f"{direction} by {change} % (exact)"
@@ -146,9 +153,27 @@ def percent(share: float) -> str:
     return f"{value:.1f}" if value >= 0.1 else f"{value:.1g}"
 
 
+def no_difference(ratio: RatioEstimate) -> str:
+    """Say how large a difference may be that was not seen.
+
+    An interval that reaches a half or twice as much, as of two repetitions, shows next to nothing: no percentage should
+    hide that.
+    """
+    low, high = ratio.low, ratio.high
+    if low is None or high is None or (low > TOO_WIDE[0] and high < TOO_WIDE[1]):
+        return f"no difference above {percent(ratio.largest_compatible or 0)} %"
+    return f"cannot be told: {_end(low)} to {_end(high)} times are possible"
+
+
 def signed_percent(ratio: float) -> str:
     """Print a ratio as a change with its sign: `+3.1 %`."""
     return f"{'+' if ratio >= 1 else '-'}{percent(abs(ratio - 1))} %"
+
+
+def _end(ratio: float) -> str:
+    if ratio < SHOWN[0]:
+        return f"less than {SHOWN[0]}"
+    return ratio_text(ratio) if ratio <= SHOWN[1] else f"more than {SHOWN[1]:,.0f}"
 
 
 def _adjust(verdicts: Sequence[Verdict]) -> list[Verdict]:

@@ -264,6 +264,7 @@ impl Profile {
             ("mx_share", zones.mx_share),
             ("txt_share", zones.txt_share),
             ("caa_share", zones.caa_share),
+            ("https_share", zones.https_share),
             ("srv_share", zones.srv_share),
             ("wildcard_share", zones.wildcard_share),
             ("cname_share", zones.cname_share),

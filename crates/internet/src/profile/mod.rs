@@ -238,6 +238,9 @@ pub struct Zones {
     pub caa_share: f64,
     /// The share of domains with SRV records, below an empty non-terminal.
     pub srv_share: f64,
+    /// The share of domains with HTTPS records at the apex and at www (RFC 9460), unless that is an alias.
+    #[serde(default)]
+    pub https_share: f64,
     /// The share of domains with a wildcard.
     pub wildcard_share: f64,
     /// The share of hosts that are an alias of the apex.

@@ -12,6 +12,7 @@ use dnsrig_internet::{
 };
 use dnsrig_zone::Name;
 use domain::base::iana::Rtype;
+use domain::base::name::ToName;
 use proptest::prelude::*;
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
@@ -110,6 +111,40 @@ fn aliases_into_content_networks_end_in_addresses() {
         }
     }
     panic!("there are only {aliases} aliases");
+}
+
+#[test]
+fn websites_have_https_records_with_their_addresses_as_hints() {
+    let internet = small(8);
+    let mut walker = Walker::new(&internet);
+    let (mut with, mut without) = (0, 0);
+    for asked in QueryNames::new(&internet, 8, 0.0).take(200) {
+        let mut above = asked.name.iter_suffixes();
+        let domain = above.find(|name| name.label_count() == 3).unwrap();
+        let domain: Name = domain.to_name();
+        let Found::Data(https) = walker.resolve(&domain, Rtype::HTTPS) else {
+            without += 1;
+            continue;
+        };
+        with += 1;
+        let www = Name::from_octets([b"\x03www", domain.as_slice()].concat().into()).unwrap();
+        let is_alias = matches!(walker.resolve(&www, Rtype::CNAME), Found::Data(_));
+        let of_www = walker.resolve(&www, Rtype::HTTPS);
+        assert!(is_alias || matches!(of_www, Found::Data(_)), "{www}");
+        // Priority 1, no other target, alpn of six octets; then the hints (RFC 9460 section 2.2).
+        let rest = https[0].strip_prefix(b"\x00\x01\x00\x00\x01\x00\x06\x02h3\x02h2");
+        let rest = rest.unwrap_or_else(|| panic!("{domain}: {https:?}"));
+        let [ipv4, ipv6] = [Rtype::A, Rtype::AAAA].map(|rtype| walker.resolve(&domain, rtype));
+        let Found::Data(ipv4) = ipv4 else {
+            panic!("{domain} has no address");
+        };
+        let mut expected = [b"\x00\x04\x00\x04", &ipv4[0][..]].concat();
+        if let Found::Data(ipv6) = ipv6 {
+            expected.extend([b"\x00\x06\x00\x10", &ipv6[0][..]].concat());
+        }
+        assert_eq!(rest, expected);
+    }
+    assert!(with > 20 && without > 60, "{with} with, {without} without");
 }
 
 #[test]

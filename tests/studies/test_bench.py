@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import time
 from collections import Counter
 from dataclasses import dataclass, field
@@ -263,3 +264,31 @@ def test_a_run_that_has_nothing_to_measure_fails_with_what_was_lacking(tmp_path,
     (folder,) = tmp_path.iterdir()
     manifest = RunFolder.open(folder).manifest()
     assert manifest["status"] == "failed" and said in manifest["reason"]
+
+
+class Interrupted(Lacking):
+    """Within a library that makes an error of its own of KeyboardInterrupt."""
+
+    def run(self, settings, run, watcher):
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+        except KeyboardInterrupt as error:
+            raise SubjectFailedError("it has ended") from error
+
+
+def test_an_interruption_that_a_library_makes_an_error_of_is_one(tmp_path, monkeypatch):
+    def interrupt(_number, _frame):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        monkeypatch.setattr(conduct, "find_study", lambda _: Interrupted())
+        watcher = Silent()
+        with pytest.raises(KeyboardInterrupt):
+            conduct.start("fake", StudySettings(servers=("knot",), seed=1), tmp_path, ["dnsrig"], watcher)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    (folder,) = tmp_path.iterdir()
+    manifest = RunFolder.open(folder).manifest()
+    assert (manifest["status"], manifest["reason"]) == ("interrupted", "SIGTERM")
+    assert watcher.problems == [f"interrupted; go on with: dnsrig run --resume {folder}"]

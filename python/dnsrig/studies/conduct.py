@@ -82,12 +82,15 @@ def _conduct(
             study.run(settings, run, watcher)
         _require_measurements(run)
     except KeyboardInterrupt:
-        run.finish("interrupted", signals.first or CTRL_C)
-        _report_what_there_is(study, settings, run)
-        watcher.problem(f"interrupted; go on with: dnsrig run --resume {run.path}")
+        _interrupted(study, settings, run, watcher, signals)
         raise
-    except DnsrigError as error:
-        run.finish("failed", str(error))
+    except Exception as error:
+        if signals.first is not None:
+            # A library made an error of its own of the KeyboardInterrupt.
+            _interrupted(study, settings, run, watcher, signals)
+            raise KeyboardInterrupt from error
+        if isinstance(error, DnsrigError):
+            run.finish("failed", str(error))
         raise
     failed = run.failed_measurements
     if failed:
@@ -101,6 +104,14 @@ def _conduct(
         watcher.problem(f"interrupted; all is measured, for the report: dnsrig report {run.path}")
         raise
     return run.path, study.summarise(run, settings)
+
+
+def _interrupted(
+    study: Study[Any], settings: StudySettings, run: RunFolder, watcher: Watcher, signals: NotedSignals
+) -> None:
+    run.finish("interrupted", signals.first or CTRL_C)
+    _report_what_there_is(study, settings, run)
+    watcher.problem(f"interrupted; go on with: dnsrig run --resume {run.path}")
 
 
 def _require_measurements(run: RunFolder) -> None:

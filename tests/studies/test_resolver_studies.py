@@ -106,6 +106,16 @@ def test_probes_are_other_questions_than_the_loads(made):
     assert asked.isdisjoint(questions_of(found["p-256-do0"]))
 
 
+def test_a_plan_of_the_matrix_counts_the_waits_of_cells_that_do_not_resolve():
+    matrix = study("resolver-matrix")
+    by_path = {
+        path: matrix.plan(settings("resolver-matrix", conditions=(path,), keys=("unsigned",))).seconds
+        for path in ("ethernet", "tcp-only")
+    }
+    # Two questions of five seconds each in each of four cells, before the load.
+    assert by_path["tcp-only"] - by_path["ethernet"] == pytest.approx(4 * 10 * settings("resolver-matrix").repetitions)
+
+
 @pytest.mark.parametrize("do_bit", [False, True])
 def test_clients_without_do_ask_for_ad(do_bit):
     query = dns.message.from_wire(probes.probe("a. A", do_bit=do_bit).to_wire())

@@ -31,10 +31,18 @@ from dnsrig.studies.bench import Observation, Outcome, observe
 from dnsrig.studies.resolving import asked, jprs_2010, sections, words
 from dnsrig.studies.resolving.bench import GIVEN, ResolverBench
 from dnsrig.studies.resolving.cases import ResolverCase, Traffic
-from dnsrig.studies.resolving.conditions import CONDITIONS, NO_FRAGMENTS, OPEN, SMALL_MTU, needs_nft, path_counts
+from dnsrig.studies.resolving.conditions import (
+    CONDITIONS,
+    NO_FRAGMENTS,
+    NO_UDP,
+    OPEN,
+    SMALL_MTU,
+    needs_nft,
+    path_counts,
+)
 from dnsrig.studies.resolving.front import Measured
 from dnsrig.studies.resolving.place import Place
-from dnsrig.studies.resolving.probes import PROBES, ask_probes
+from dnsrig.studies.resolving.probes import PROBE_ATTEMPTS, PROBE_S, PROBES, ask_probes
 from dnsrig.studies.resolving.settings import ResolverStudySettings
 from dnsrig.studies.resolving.streams import distinct, questions_of, refuse_too_many, write_stream
 from dnsrig.studies.resolving.study import ResolverStudy
@@ -269,6 +277,11 @@ class ResolverMatrix(ResolverStudy[MatrixSettings]):
                 name = _stream(key, column)
                 found[name] = write_stream(run, name, lines, do_bit=column.do_bit)
         return found
+
+    def around_s(self, case: ResolverCase) -> float:
+        """Give about how long a cell takes beside its load: no resolver is known that resolves without UDP."""
+        unanswered_s = PROBE_S * PROBE_ATTEMPTS if case.condition == NO_UDP else 0.0
+        return super().around_s(case) + unanswered_s
 
     def bench(self, *arguments: Any) -> ResolverBench:  # noqa: ANN401 (those of ResolverBench)
         """Make what measures the cells."""

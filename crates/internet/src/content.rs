@@ -79,14 +79,10 @@ impl Filling<'_> {
         (ipv4, ipv6)
     }
 
-    /// A host of the web, whose HTTPS record has its addresses where the domain has such records.
-    fn web_host(&self, list: &mut RecordList, draws: &mut Draws, owner: &Name, ttl: u32) {
-        let (ipv4, ipv6) = self.host(list, draws, owner, ttl);
-        // Drawn apart, so that a domain's other data do not depend on it.
+    /// Whether the domain has HTTPS records: drawn apart, so that its other data do not depend on it.
+    fn has_https(&self) -> bool {
         let mut drawn = Draws::new(self.seed, Purpose::Https, self.part, self.index);
-        if drawn.chance(self.zones.https_share) {
-            list.https(owner, ttl, ipv4, ipv6);
-        }
+        drawn.chance(self.zones.https_share)
     }
 
     /// The data of a customer's domain.
@@ -97,7 +93,11 @@ impl Filling<'_> {
         let ttl = pick_ttl(&mut draws, &zones.other_ttl_s);
         let address_ttl = pick_ttl(&mut draws, &zones.address_ttl_s);
         self.soa_and_ns(&mut list, ttl);
-        self.web_host(&mut list, &mut draws, self.apex, address_ttl);
+        let has_https = self.has_https();
+        let (ipv4, ipv6) = self.host(&mut list, &mut draws, self.apex, address_ttl);
+        if has_https {
+            list.https(self.apex, address_ttl, ipv4, ipv6);
+        }
         self.services(&mut list, &mut draws, ttl);
         let www = child(b"www", self.apex);
         if draws.chance(zones.content_network_share) {
@@ -107,7 +107,10 @@ impl Filling<'_> {
         } else if draws.chance(zones.cname_share) {
             list.name(&www, Rtype::CNAME, address_ttl, self.apex);
         } else {
-            self.web_host(&mut list, &mut draws, &www, address_ttl);
+            let (ipv4, ipv6) = self.host(&mut list, &mut draws, &www, address_ttl);
+            if has_https {
+                list.https(&www, address_ttl, ipv4, ipv6);
+            }
         }
         self.further_hosts(&mut list, &mut draws, address_ttl);
         if draws.chance(zones.dname_share) {

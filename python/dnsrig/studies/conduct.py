@@ -81,13 +81,12 @@ def _conduct(
         with signals:
             study.run(settings, run, watcher)
         _require_measurements(run)
-    except KeyboardInterrupt:
-        _interrupted(study, settings, run, watcher, signals)
-        raise
-    except Exception as error:
-        if signals.first is not None:
-            # A library made an error of its own of the KeyboardInterrupt.
-            _interrupted(study, settings, run, watcher, signals)
+    except (KeyboardInterrupt, Exception) as error:
+        # A library may have made an error of its own of the KeyboardInterrupt.
+        if isinstance(error, KeyboardInterrupt) or signals.first is not None:
+            run.finish("interrupted", signals.first or CTRL_C)
+            _report_what_there_is(study, settings, run)
+            watcher.problem(f"interrupted; go on with: dnsrig run --resume {run.path}")
             raise KeyboardInterrupt from error
         if isinstance(error, DnsrigError):
             run.finish("failed", str(error))
@@ -104,14 +103,6 @@ def _conduct(
         watcher.problem(f"interrupted; all is measured, for the report: dnsrig report {run.path}")
         raise
     return run.path, study.summarise(run, settings)
-
-
-def _interrupted(
-    study: Study[Any], settings: StudySettings, run: RunFolder, watcher: Watcher, signals: NotedSignals
-) -> None:
-    run.finish("interrupted", signals.first or CTRL_C)
-    _report_what_there_is(study, settings, run)
-    watcher.problem(f"interrupted; go on with: dnsrig run --resume {run.path}")
 
 
 def _require_measurements(run: RunFolder) -> None:

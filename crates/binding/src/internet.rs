@@ -133,7 +133,7 @@ impl Internet {
         hosts.map(|one| one.host.clone()).collect()
     }
 
-    /// Octets by what they hold, about: `zones`, `keys`, `to_sign`, `signatures`, and `chains`, which memory does not bound.
+    /// Octets by what they hold, about: `zones`, `keys`, `to_sign`, `signatures`, `answers`, and `chains`, which memory does not bound.
     fn memory<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let memory = py.detach(|| self.internet.memory());
         let by_kind = PyDict::new(py);
@@ -142,6 +142,7 @@ impl Internet {
             ("keys", memory.keys),
             ("to_sign", memory.to_sign),
             ("signatures", memory.signatures),
+            ("answers", memory.answers),
             ("chains", memory.chains),
         ] {
             by_kind.set_item(kind, octets)?;

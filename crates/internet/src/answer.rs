@@ -6,9 +6,10 @@ use crate::internet::Internet;
 use crate::limits::Limited;
 use crate::query::{Opt, find_opt, question_end};
 use crate::random::{Purpose, at, unit};
+use crate::ready::Demand;
 use crate::registry::{Delegation, Registry};
 use crate::reverse::ReverseZone;
-use crate::servers::{EdnsHabit, ServerId};
+use crate::servers::{EdnsHabit, Habits, ServerId};
 use crate::zones::ExcerptKey;
 use dnsrig_answer::{Scratch as AnswerScratch, Transport};
 use dnsrig_zone::lookup::LookupName;
@@ -100,11 +101,7 @@ impl Internet {
         let Some(server) = answer.server.filter(|_| message.len() <= QUERY_LEN_MAX) else {
             return answer;
         };
-        let has_name = message
-            .get(HEADER..)
-            .and_then(|rest| scratch.name.set(rest))
-            .is_some();
-        let question = has_name.then(|| question_end(message)).flatten();
+        let question = question_end(message);
         if let Some(end) = question {
             answer.rtype = u16::from_be_bytes([message[end - 4], message[end - 3]]);
         }
@@ -129,8 +126,32 @@ impl Internet {
                 }
             }
         }
-        answer.len = self.respond(arrived, server, question, scratch, out);
+        answer.len = self.respond_again(arrived, server, question, scratch, out);
         answer
+    }
+
+    /// Responds as before, if it has, over UDP.
+    fn respond_again(
+        &self,
+        arrived: &Arrived<'_>,
+        server: ServerId,
+        question: Option<usize>,
+        scratch: &mut Scratch,
+        out: &mut [u8],
+    ) -> Option<usize> {
+        let habits = self.servers.habits(server, &self.profile.faults);
+        let is_udp = arrived.transport == Transport::Udp;
+        let alike = self.servers.alike(server, habits);
+        let asked = is_udp.then(|| Demand::of(alike, arrived.message)).flatten();
+        let Some(asked) = asked else {
+            return self.respond(arrived, (server, habits), question, scratch, out);
+        };
+        if let Some(len) = self.ready.get(&asked, arrived.message, out) {
+            return Some(len);
+        }
+        let len = self.respond(arrived, (server, habits), question, scratch, out)?;
+        self.ready.put(&asked, &out[..len]);
+        Some(len)
     }
 
     fn is_out(&self, server: ServerId, now: Duration) -> bool {
@@ -149,18 +170,18 @@ impl Internet {
     fn respond(
         &self,
         arrived: &Arrived<'_>,
-        server: ServerId,
+        (server, habits): (ServerId, Habits),
         question: Option<usize>,
         scratch: &mut Scratch,
         out: &mut [u8],
     ) -> Option<usize> {
-        let habits = self.servers.habits(server, &self.profile.faults);
         let Scratch {
             name,
             answering,
             query,
         } = scratch;
         let mut message = arrived.message;
+        let question = question.filter(|_| name.set(&message[HEADER..]).is_some());
         let opt = question.and_then(|end| find_opt(message, end));
         let copy = &mut query[..message.len()];
         match (habits.edns, opt) {

@@ -9,6 +9,7 @@ use crate::hosting::HostingTable;
 use crate::keys::{KeyMaker, ZoneNumber, ds_of};
 use crate::limits::RateLimits;
 use crate::profile::{Addresses, Profile};
+use crate::ready::ReadyAnswers;
 use crate::registry::{Registry, RegistrySigning};
 use crate::reverse::ReverseTree;
 use crate::serve::{Responding, ServedBy};
@@ -25,8 +26,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 const DAY_S: u64 = 86_400;
-/// The share of memory that is for signatures, of 4 parts.
-const SIGNATURES_OF_4: usize = 1;
+/// The shares of memory that are for signatures and for answers, of 8 parts; the rest is for zones.
+const SIGNATURES_OF_8: usize = 2;
+const ANSWERS_OF_8: usize = 1;
 /// TTL of the root's hints, in seconds.
 const HINTS_TTL_S: u32 = 3_600_000;
 
@@ -38,7 +40,7 @@ pub struct InternetOptions {
     /// When signatures have to be valid, in seconds since 1970; they are from the day before on. The same time gives the
     /// same signatures.
     pub signed_at_s: u64,
-    /// Octets that zones and signatures may take together, about.
+    /// Octets that zones, signatures and answers may take together, about.
     pub memory_octets: usize,
     /// Whether answers are delayed and lost as the profile says.
     pub has_distances: bool,
@@ -98,6 +100,7 @@ pub struct Internet {
     pub(crate) keys: KeyMaker,
     pub(crate) signatures: Signatures,
     pub(crate) excerpts: Cache<ExcerptKey, Arc<Excerpt>>,
+    pub(crate) ready: ReadyAnswers,
     pub(crate) zones_made: AtomicU64,
     pub(crate) refusing: Excerpt,
     pub(crate) rate_limits: RateLimits,
@@ -207,7 +210,8 @@ impl Internet {
         });
         let day = options.signed_at_s / DAY_S * DAY_S;
         let validity_s = u64::from(profile.signing.validity_days) * DAY_S;
-        let for_signatures = options.memory_octets / 4 * SIGNATURES_OF_4;
+        let for_signatures = options.memory_octets / 8 * SIGNATURES_OF_8;
+        let for_answers = options.memory_octets / 8 * ANSWERS_OF_8;
         Ok(Self {
             validity: Validity {
                 inception: day.saturating_sub(DAY_S) as u32,
@@ -215,7 +219,8 @@ impl Internet {
             },
             keys: KeyMaker::new(options.seed, profile.signing.rsa_zsk_bits),
             signatures: Signatures::new(for_signatures),
-            excerpts: Cache::new(options.memory_octets - for_signatures),
+            excerpts: Cache::new(options.memory_octets - for_signatures - for_answers),
+            ready: ReadyAnswers::new(for_answers),
             zones_made: AtomicU64::new(0),
             refusing: Excerpt::refusing()?,
             rate_limits,
@@ -319,6 +324,6 @@ impl Responding for Internet {
     }
 
     fn octets(&self) -> usize {
-        self.excerpts.octets() + self.signatures.octets()
+        self.excerpts.octets() + self.signatures.octets() + self.ready.octets()
     }
 }

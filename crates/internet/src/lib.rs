@@ -22,6 +22,7 @@ mod presign;
 mod profile;
 mod query;
 mod random;
+mod ready;
 mod rebuild;
 mod registry;
 mod registry_zone;

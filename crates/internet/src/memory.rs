@@ -13,6 +13,8 @@ pub struct Memory {
     pub to_sign: usize,
     /// Signatures that were made.
     pub signatures: usize,
+    /// Answers that were given, to be given again.
+    pub answers: usize,
     /// The hashes of registries' NSEC3 chains, which `InternetOptions::memory_octets` does not bound.
     pub chains: usize,
 }
@@ -22,6 +24,7 @@ impl Internet {
     pub fn memory(&self) -> Memory {
         let mut memory = Memory {
             signatures: self.signatures.octets(),
+            answers: self.ready.octets(),
             chains: self.registries.iter().map(|one| one.ring_octets()).sum(),
             ..Memory::default()
         };
@@ -56,7 +59,8 @@ mod tests {
             .unwrap();
         let memory = internet.memory();
         let parts = [memory.zones, memory.keys, memory.to_sign, memory.signatures];
-        assert_eq!(parts.iter().sum::<usize>(), internet.octets());
+        let all = parts.iter().sum::<usize>() + memory.answers;
+        assert_eq!(all, internet.octets());
         assert!(parts.iter().all(|octets| *octets > 1000), "{memory:?}");
         assert_eq!(memory.chains, chains);
     }

@@ -9,7 +9,10 @@ pub(crate) const OPT_LEN: usize = 11;
 /// Where in an OPT record the size of UDP answers stands.
 const PAYLOAD_AT: usize = 3;
 
-/// Where the question of a message with exactly one ends; its name is not compressed.
+/// Octets of the longest name (RFC 1035 section 2.3.4).
+const NAME_MAX: usize = 255;
+
+/// Where the question of a message with exactly one ends; its name is whole, and not compressed.
 pub(crate) fn question_end(message: &[u8]) -> Option<usize> {
     if message.get(4..6)? != [0, 1] {
         return None;
@@ -23,7 +26,8 @@ pub(crate) fn question_end(message: &[u8]) -> Option<usize> {
         }
     }
     let end = at + 5;
-    (end <= message.len()).then_some(end)
+    let is_name = at + 1 - HEADER <= NAME_MAX;
+    (is_name && end <= message.len()).then_some(end)
 }
 
 /// The OPT record of a query that has no other record, as resolvers send it.
@@ -42,6 +46,21 @@ pub(crate) fn find_opt(message: &[u8], question_end: usize) -> Option<Opt> {
 }
 
 impl Opt {
+    /// What it says but options: UDP payload, extended code, version and flags; none if it does not end the query, or options
+    /// are cut.
+    pub fn says(self, message: &[u8]) -> Option<&[u8]> {
+        let opt = &message[self.at..];
+        let len = usize::from(u16::from_be_bytes([opt[OPT_LEN - 2], opt[OPT_LEN - 1]]));
+        let mut options = &opt[OPT_LEN..];
+        if options.len() != len {
+            return None;
+        }
+        while let [_, _, high, low, rest @ ..] = options {
+            options = rest.get(usize::from(u16::from_be_bytes([*high, *low]))..)?;
+        }
+        options.is_empty().then_some(&opt[PAYLOAD_AT..OPT_LEN - 2])
+    }
+
     /// The query without it, in `copy`, which is as long.
     pub fn removed<'a>(self, message: &[u8], copy: &'a mut [u8]) -> &'a [u8] {
         copy.copy_from_slice(message);

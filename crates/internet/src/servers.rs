@@ -67,6 +67,16 @@ pub(crate) struct Habits {
     pub udp_payload: u16,
 }
 
+/// Servers that have the same in it answer every query alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Alike([u8; 8]);
+
+impl Alike {
+    pub fn octets(self) -> [u8; 8] {
+        self.0
+    }
+}
+
 /// What a server does with EDNS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EdnsHabit {
@@ -249,6 +259,23 @@ impl ServerTable {
             && unit(at(self.seed, Purpose::Loss, number, occasion)) < latency.loss_share;
         // Beyond that every resolver has given up.
         (Duration::from_secs_f64(ms.min(30_000.0) / 1e3), is_lost)
+    }
+
+    /// What a server has in common with those that answer alike: its set, its habits, and whether it is the set's last, which
+    /// lacks some of the set's zones; domains' own servers have nothing in common.
+    pub(crate) fn alike(&self, server: ServerId, habits: Habits) -> Alike {
+        let (kind, number) = match server {
+            ServerId::Listed(number) => {
+                let set = self.servers[number as usize].set;
+                let is_last = self.sets[set.0 as usize].servers.end == number + 1;
+                (u8::from(is_last), set.0)
+            }
+            ServerId::Own(number) => (2, number),
+        };
+        let [n0, n1, n2, n3] = number.to_be_bytes();
+        let [payload_high, payload_low] = habits.udp_payload.to_be_bytes();
+        let edns = habits.edns as u8;
+        Alike([kind, n0, n1, n2, n3, edns, payload_high, payload_low])
     }
 
     pub(crate) fn habits(&self, server: ServerId, faults: &Faults) -> Habits {

@@ -16,10 +16,10 @@ const QUERY_LEN: usize = crate::answer::QUERY_LEN_MAX;
 /// Octets for the control messages with addresses and with the time, aligned as the system wants it.
 type Control = [u64; 10];
 
-/// A peer's address as the system has it.
+/// A peer's address as the system has it; that of IPv4 is shorter.
 #[derive(Clone, Copy)]
 pub(super) struct Peer {
-    storage: libc::sockaddr_storage,
+    storage: libc::sockaddr_in6,
     len: libc::socklen_t,
 }
 
@@ -30,6 +30,8 @@ pub(super) struct Received {
     controls: Vec<Control>,
     iovecs: Vec<libc::iovec>,
     headers: Vec<libc::mmsghdr>,
+    /// How many headers the system may have written to.
+    written: usize,
 }
 
 fn zeroed<T>() -> T {
@@ -60,25 +62,29 @@ impl Received {
             controls: vec![Control::default(); BATCH],
             iovecs: vec![zeroed(); BATCH],
             headers: vec![zeroed(); BATCH],
+            written: BATCH,
         }
     }
 
     /// Takes what has arrived, up to a batch, without waiting; returns how many.
     pub fn receive(&mut self, socket: &UdpSocket) -> io::Result<usize> {
-        for place in 0..BATCH {
+        // The system has written to no others since.
+        for place in 0..self.written {
             self.iovecs[place] = libc::iovec {
                 iov_base: self.queries[place].as_mut_ptr().cast(),
                 iov_len: QUERY_LEN,
             };
             let header = &mut self.headers[place].msg_hdr;
             header.msg_name = (&raw mut self.peers[place].storage).cast();
-            header.msg_namelen = size_of::<libc::sockaddr_storage>() as libc::socklen_t;
+            header.msg_namelen = size_of::<libc::sockaddr_in6>() as libc::socklen_t;
             header.msg_iov = &mut self.iovecs[place];
             header.msg_iovlen = 1;
             header.msg_control = self.controls[place].as_mut_ptr().cast();
             header.msg_controllen = size_of::<Control>();
             header.msg_flags = 0;
         }
+        // One more may have been begun with when the system found an error or nothing more.
+        self.written = 1;
         // SAFETY: each header points to a peer, an iovec with a buffer of QUERY_LEN octets, and control memory of its own;
         // all of them belong to `self` and outlive the call.
         let received = unsafe {
@@ -93,6 +99,7 @@ impl Received {
         if received < 0 {
             return Err(io::Error::last_os_error());
         }
+        self.written = BATCH.min(received as usize + 1);
         Ok(received as usize)
     }
 

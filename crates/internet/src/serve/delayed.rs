@@ -2,13 +2,31 @@
 
 use std::time::Duration;
 
-/// Slots of the wheel; what waits longer than a turn, 3 s with the shortest ticks, goes round more than once.
-const SLOTS: usize = 1 << 14;
+/// Slots of the wheel; what waits longer than a turn, 0.8 s with the shortest ticks, goes round more than once.
+const SLOTS: usize = 1 << 12;
+/// Longer pauses between answers that leave together save little more: 16 ticks.
+const GRAIN_MAX: u32 = 4;
+/// No place.
+const NONE: u32 = u32::MAX;
+
+/// A place for something that waits. Places are used again, the last one that became free first: it is in the caches still,
+/// and the wheel takes no more memory than the most that waited at once.
+struct Place<T> {
+    /// Nothing in a free place.
+    thing: Option<T>,
+    tick: u64,
+    /// The next place of the same slot, of the last one the first; of a free place the next free one.
+    next: u32,
+}
 
 /// Things that wait for their time, in virtual time.
 pub(super) struct Delayed<T> {
     tick_ns: u64,
-    slots: Vec<Vec<(u64, T)>>,
+    places: Vec<Place<T>>,
+    /// The free place that is used next.
+    free: u32,
+    /// The last place of each slot.
+    slots: Vec<u32>,
     /// A bit for each slot that has something.
     filled: Vec<u64>,
     waiting: usize,
@@ -21,7 +39,9 @@ impl<T> Delayed<T> {
     pub fn new(tick: Duration) -> Self {
         Self {
             tick_ns: tick.as_nanos() as u64,
-            slots: (0..SLOTS).map(|_| Vec::new()).collect(),
+            places: Vec::new(),
+            free: NONE,
+            slots: vec![NONE; SLOTS],
             filled: vec![0; SLOTS / 64],
             waiting: 0,
             tick: 0,
@@ -37,15 +57,52 @@ impl<T> Delayed<T> {
         self.waiting
     }
 
-    /// Lets `thing` wait until `due`.
-    pub fn put(&mut self, due: Duration, thing: T) {
+    /// Lets `thing` wait until `due`, to `exact` at least: it comes at the tick that is nearest to `due` of those whose number can be
+    /// divided by the highest power of two that this allows, so that many come together. Fewer than 2^32 - 1 may wait at once.
+    pub fn put(&mut self, due: Duration, exact: Duration, thing: T) {
         // The nearest, not the next: times shall be right in the mean.
-        let half = Duration::from_nanos(self.tick_ns / 2);
-        let tick = self.tick_of(due + half).max(self.tick);
-        let slot = tick as usize % SLOTS;
-        self.slots[slot].push((tick, thing));
-        self.filled[slot / 64] |= 1 << (slot % 64);
+        let grain = self.grain(exact);
+        let half = Duration::from_nanos(self.tick_ns * grain / 2);
+        let tick = (self.tick_of(due + half) / grain * grain).max(self.tick);
+        let place = self.take_place(thing, tick);
+        self.append(tick as usize % SLOTS, place);
         self.waiting += 1;
+    }
+
+    /// How many ticks apart those are that are near enough to every time.
+    fn grain(&self, exact: Duration) -> u64 {
+        let between = 2 * exact.as_nanos() as u64 / self.tick_ns;
+        between
+            .checked_ilog2()
+            .map_or(1, |power| 1 << power.min(GRAIN_MAX))
+    }
+
+    fn take_place(&mut self, thing: T, tick: u64) -> u32 {
+        let filled = Place {
+            thing: Some(thing),
+            tick,
+            next: NONE,
+        };
+        let place = self.free;
+        if let Some(free) = self.places.get_mut(place as usize) {
+            self.free = free.next;
+            *free = filled;
+            return place;
+        }
+        self.places.push(filled);
+        (self.places.len() - 1) as u32
+    }
+
+    /// Puts a place behind all others of a slot.
+    fn append(&mut self, slot: usize, place: u32) {
+        let last = self.slots[slot];
+        let first = match self.places.get_mut(last as usize) {
+            Some(last) => std::mem::replace(&mut last.next, place),
+            None => place,
+        };
+        self.places[place as usize].next = first;
+        self.slots[slot] = place;
+        self.filled[slot / 64] |= 1 << (slot % 64);
     }
 
     /// Hands what is due at `now` to `give`, in order of time.
@@ -65,18 +122,27 @@ impl<T> Delayed<T> {
     }
 
     fn take_slot(&mut self, slot: usize, give: &mut impl FnMut(T)) {
-        let tick = self.tick;
-        let mut all = std::mem::take(&mut self.slots[slot]);
-        let before = all.len();
-        for (_, thing) in all.extract_if(.., |(due, _)| *due <= tick) {
-            give(thing);
+        let last = std::mem::replace(&mut self.slots[slot], NONE);
+        self.filled[slot / 64] &= !(1 << (slot % 64));
+        let mut next = self.places[last as usize].next;
+        loop {
+            let one = next;
+            let place = &mut self.places[one as usize];
+            next = place.next;
+            if place.tick <= self.tick {
+                place.next = self.free;
+                self.free = one;
+                self.waiting -= 1;
+                if let Some(thing) = place.thing.take() {
+                    give(thing);
+                }
+            } else {
+                self.append(slot, one);
+            }
+            if one == last {
+                return;
+            }
         }
-        self.waiting -= before - all.len();
-        if all.is_empty() {
-            self.filled[slot / 64] &= !(1 << (slot % 64));
-        }
-        // Its memory is used again.
-        self.slots[slot] = all;
     }
 
     /// How long from `now` until something may be due; none if nothing waits.
@@ -110,10 +176,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn everything_comes_once_in_time(delays in proptest::collection::vec(0..9_000_000u64, 1..50), step_us in 100..70_000u64, tick_us in 200..1001u64) {
+        fn everything_comes_once_in_time(delays in proptest::collection::vec((0..9_000_000u64, 0..50_000u64), 1..50), step_us in 100..70_000u64, tick_us in 200..1001u64) {
             let mut wheel = Delayed::new(Duration::from_micros(tick_us));
-            for (number, delay_us) in delays.iter().enumerate() {
-                wheel.put(Duration::from_micros(*delay_us), number);
+            for (number, (delay_us, exact_us)) in delays.iter().enumerate() {
+                wheel.put(Duration::from_micros(*delay_us), Duration::from_micros(*exact_us), number);
             }
             let mut now = Duration::ZERO;
             let mut taken = Vec::new();
@@ -123,11 +189,43 @@ mod tests {
             }
             prop_assert_eq!(taken.len(), delays.len());
             for (number, at) in &taken {
-                let due = Duration::from_micros(delays[*number]);
-                prop_assert!(*at + Duration::from_micros(tick_us / 2 + 1) >= due);
-                prop_assert!(*at <= due + Duration::from_micros(step_us + 2 * tick_us));
+                let (due, exact) = delays[*number];
+                let (due, exact) = (Duration::from_micros(due), Duration::from_micros(exact.max(tick_us / 2 + 1)));
+                prop_assert!(*at + exact >= due);
+                prop_assert!(*at <= due + exact + Duration::from_micros(step_us + 2 * tick_us));
             }
             prop_assert!(wheel.next(now).is_none());
         }
+    }
+
+    const MS: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn what_is_due_at_about_the_same_time_comes_together() {
+        let mut wheel = Delayed::new(MS);
+        // 4 ms either way: at multiples of 8 ms.
+        for due in [37, 38, 40, 43] {
+            wheel.put(due * MS, 4 * MS, due);
+        }
+        wheel.put(37 * MS, Duration::ZERO, 1);
+        let mut taken = Vec::new();
+        wheel.take_due(39 * MS, |number| taken.push(number));
+        assert_eq!(taken, [1]);
+        wheel.take_due(40 * MS, |number| taken.push(number));
+        assert_eq!(taken, [1, 37, 38, 40, 43]);
+    }
+
+    #[test]
+    fn takes_no_more_places_than_wait_at_once() {
+        let mut wheel = Delayed::new(MS);
+        let mut taken = 0;
+        for now in 0..1000 {
+            // A turn of the wheel and more.
+            wheel.put((now + 5000) * MS, MS, ());
+            wheel.put((now + 1) * MS, MS, ());
+            wheel.take_due(now * MS, |()| taken += 1);
+        }
+        assert!((900..1100).contains(&taken), "{taken}");
+        assert!(wheel.places.len() <= 1102, "{}", wheel.places.len());
     }
 }

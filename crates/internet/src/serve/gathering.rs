@@ -8,7 +8,7 @@ const MANY: usize = super::datagrams::BATCH / 4;
 
 /// Has a thread look for queries at most once in a while, so that one waking answers all that came meanwhile: a resolver's come
 /// one by one, and to wake for each costs as much as to answer it. It looks when answers are due, at the same beats. A query that
-/// comes after a longer pause is seen at once.
+/// comes when the last look found none is seen at once.
 #[derive(Debug)]
 pub(super) struct Gathering {
     every: Duration,
@@ -27,7 +27,7 @@ impl Gathering {
 
     /// How long to sleep from `now` on before looking; `due` is how long from `now` the next answer has to leave.
     pub fn pause(&self, now: Duration, due: Option<Duration>) -> Duration {
-        let Some((looked, _)) = self.looked.filter(|(_, came)| *came < MANY) else {
+        let Some((looked, _)) = self.looked.filter(|(_, came)| (1..MANY).contains(came)) else {
             return Duration::ZERO;
         };
         let Some(beats) = looked.as_nanos().checked_div(self.every.as_nanos()) else {
@@ -63,6 +63,8 @@ mod tests {
         gathering.looked(us(1290), 1);
         assert_eq!(gathering.pause(us(1300), None), us(100), "at the next beat");
         assert_eq!(gathering.pause(us(5000), None), us(0));
+        gathering.looked(us(5000), 0);
+        assert_eq!(gathering.pause(us(5001), None), us(0), "nothing came");
         gathering.looked(us(5000), MANY);
         assert_eq!(
             gathering.pause(us(5001), None),

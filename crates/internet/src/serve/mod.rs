@@ -24,10 +24,15 @@ pub use accounts::{Account, AccountKey, ServedBy};
 
 /// How often a thread without traffic looks whether it should stop, and hands on its account.
 const STOP_CHECK: Duration = Duration::from_millis(50);
-/// Shorter ones save no CPU time.
+/// Shorter ones make nothing more exact that matters.
 const SHORTEST_BEAT: Duration = Duration::from_micros(200);
-/// Longer ones save no more than a tenth of it.
+/// Single servers are nearer than the median of the nearest ones.
 const LONGEST_BEAT: Duration = Duration::from_millis(1);
+/// Beats between two looks for queries over UDP.
+const LOOK_BEATS: u32 = 4;
+/// An answer may be early or late by this part of its way, so that those leave together that are due at about the same time:
+/// the jitter of ways on the Internet is of that order, and those that come together cost less.
+const EXACTNESS: u32 = 5;
 
 /// What can be served: it turns queries to addresses into answers.
 pub trait Responding: Send + Sync {
@@ -107,10 +112,10 @@ impl Service {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// The time between two looks for queries over UDP, and for answers that are due; none: each is answered as it comes.
+    /// What all times are multiples of; none: each query is answered as it comes.
     ///
-    /// The longer the less CPU time; half of it is how exact times are: a tenth of the way to the nearest servers in the median,
-    /// if that is not shorter than a millisecond. Single servers may be nearer.
+    /// Half of it is how exact times can be: a tenth of the way to the nearest servers in the median, if that is not shorter
+    /// than a millisecond. Queries over UDP are looked for at every [`LOOK_BEATS`]th.
     fn beat(&self) -> Option<Duration> {
         let nearest = self.internet.nearest()?;
         Some((nearest / 5).clamp(SHORTEST_BEAT, LONGEST_BEAT))

@@ -2,7 +2,7 @@
 
 use super::accounts::Accounts;
 use super::delayed::Delayed;
-use super::{STOP_CHECK, Service};
+use super::{EXACTNESS, STOP_CHECK, Service};
 use crate::InternetError;
 use crate::answer::{Arrived, Scratch};
 use dnsrig_answer::Transport;
@@ -229,8 +229,11 @@ impl Worker<'_> {
         // The system makes connections at once; from that far away, the query could not have left before its client had heard
         // that there is one, a way there and back later.
         let came = now.max(connection.made + answer.delay);
-        self.delayed
-            .put(came + answer.delay, Waiting { token, octets });
+        self.delayed.put(
+            came + answer.delay,
+            answer.delay / EXACTNESS,
+            Waiting { token, octets },
+        );
     }
 
     fn send_due(&mut self, now: Instant) {

@@ -6,7 +6,7 @@ use super::datagrams::{Datagram, Outgoing, Peer, Received};
 use super::delayed::Delayed;
 use super::gathering::Gathering;
 use super::spare::Spare;
-use super::{STOP_CHECK, Service};
+use super::{EXACTNESS, LOOK_BEATS, STOP_CHECK, Service};
 use crate::InternetError;
 use crate::answer::{Arrived, Scratch};
 use dnsrig_answer::Transport;
@@ -72,15 +72,20 @@ pub(super) fn run(service: &Service, sockets: &[UdpSocket]) -> Result<(), Intern
     let mut received = Received::new();
     let mut polled: Vec<libc::pollfd> = sockets.iter().map(poll_of).collect();
     let mut handed_on = Instant::now();
-    let mut gathering = Gathering::new(service.beat().unwrap_or_default());
+    let mut gathering = Gathering::new(service.beat().unwrap_or_default() * LOOK_BEATS);
     wake_precisely();
     while !service.should_stop() {
         let now = service.began.elapsed();
         let pause = gathering.pause(now, worker.delayed.next(now));
-        if !pause.is_zero() {
+        if pause.is_zero() {
+            worker.wait(&mut polled).map_err(failed)?;
+        } else {
             thread::sleep(pause);
+            // Something has come between two beats mostly, so to ask first whether it has would be a call more.
+            polled
+                .iter_mut()
+                .for_each(|poll| poll.revents = libc::POLLIN);
         }
-        worker.wait(&mut polled).map_err(failed)?;
         let looked = service.began.elapsed();
         let mut came = 0;
         for (poll, socket) in polled.iter().zip(sockets) {
@@ -167,8 +172,8 @@ impl Worker<'_> {
             peer,
             source: server,
         };
-        self.delayed
-            .put(now + answer.delay.saturating_sub(waited), waiting);
+        let due = now + answer.delay.saturating_sub(waited);
+        self.delayed.put(due, answer.delay / EXACTNESS, waiting);
         Ok(())
     }
 
@@ -347,7 +352,7 @@ mod tests {
         // time, counted from when the query was read, can only come by the stamp.
         let is_by_stamp = |_| {
             let (sent, began, came) = unread_for_a_while();
-            let least = DISTANCE - super::super::LONGEST_BEAT / 2 - SLEWED;
+            let least = DISTANCE - DISTANCE / EXACTNESS - SLEWED;
             assert!(came >= sent + least, "an answer came too early");
             came < began + DISTANCE - UNREAD / 2
         };

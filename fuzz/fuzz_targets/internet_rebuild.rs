@@ -1,7 +1,9 @@
-//! Rebuilding an Internet: any messages are sorted and rebuilt without a panic, and what comes out can be served.
+//! Rebuilding an Internet: any messages are sorted and rebuilt without a panic, and what comes out can be written,
+//! read and served.
 #![no_main]
 
 use dnsrig_internet::{Collector, Rebuilt, RebuiltOptions};
+use dnsrig_zone::Zone;
 use libfuzzer_sys::fuzz_target;
 use std::net::Ipv4Addr;
 use std::sync::atomic::AtomicBool;
@@ -19,6 +21,11 @@ fuzz_target!(|messages: Vec<(u8, &[u8])>| {
     }
     let go_on = AtomicBool::new(false);
     let made = collector.rebuild(&go_on).expect("nobody cancels");
+    for one in &made.zones {
+        let mut text = Vec::new();
+        one.zone.write_to(&mut text).expect("there is memory");
+        Zone::parse(&text, Some(one.zone.origin())).expect("a zone that can be read");
+    }
     // RSA keys take a second each to find, and iterations of NSEC3 as long as they are many.
     let is_quick = |zone: &dnsrig_internet::RebuiltZone| {
         zone.algorithm.is_none_or(|algorithm| !algorithm.is_rsa())

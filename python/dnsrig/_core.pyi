@@ -174,7 +174,7 @@ def rebuild_internet(
     read: str = "{}",
     on_progress: Callable[[int], None] | None = None,
 ) -> str:
-    """Rebuild zones of the responses in captures, write them into `folder` and return their index.
+    """Rebuild zones of the responses in captures, write them into `folder` and return JSON: `index` and `files`.
 
     What the captures show may take `memory_octets`, and making zones of it as many again.
     """

@@ -1,5 +1,6 @@
 """The simulated Internet as a place: a network namespace in which one process answers for every server address."""
 
+import errno
 import ipaddress
 import json
 import os
@@ -11,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from dnsrig import _core
-from dnsrig.errors import InputError
+from dnsrig.errors import DnsrigError, EnvironmentLacksError, InputError
 from dnsrig.hosts.namespace import Namespace
-from dnsrig.runs.writing import DiskFullError, write_text
+from dnsrig.runs.writing import DiskFullError, write_text, write_texts
 
 DNS_PORT = 53
 ROOT_HINTS = "root.hints"
@@ -22,6 +23,16 @@ BIND_KEYS = "bind.keys"
 INDEX = "index.json"
 DEFAULT_MEMORY_OCTETS = 1 << 30
 """What zones and signatures may take if nobody says otherwise."""
+WRONG_PLACE = {
+    errno.EEXIST,
+    errno.EINVAL,
+    errno.EISDIR,
+    errno.ELOOP,
+    errno.ENAMETOOLONG,
+    errno.ENOENT,
+    errno.ENOTDIR,
+}
+"""What the system says of names that no file or folder can have; anything else is this machine's doing."""
 REBUILT_PREFIXES = ("198.18.0.0/24", "2001:2::/64")
 """Where resolvers are that ask a rebuilt Internet, and its root server if the capture has none."""
 
@@ -39,16 +50,31 @@ class InternetFiles:
 
 
 def write_files(internet: _core.Internet | _core.RebuiltInternet, folder: Path) -> InternetFiles:
-    """Write root hints and trust anchors into a folder, which is made if need be."""
+    """Write root hints and trust anchors into a folder, which is made if need be: all of them, or none.
+
+    Raises:
+        InputError: there can be no such folder.
+        EnvironmentLacksError: it cannot be written to.
+
+    """
     files = InternetFiles(folder / ROOT_HINTS, folder / TRUST_ANCHOR, folder / BIND_KEYS)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        files.root_hints.write_text(internet.root_hints)
-        files.trust_anchor.write_text(internet.trust_anchor)
-        files.bind_keys.write_text(bind_keys(internet.trust_anchor))
-    except OSError as error:
-        raise InputError(f"{folder} cannot be written to: {error.strerror}; choose another folder with -o") from error
+        anchor = internet.trust_anchor
+        # Hints and anchors of different Internets would not fit together.
+        texts = {files.root_hints: internet.root_hints, files.trust_anchor: anchor, files.bind_keys: bind_keys(anchor)}
+        write_texts(texts)
+    except (DiskFullError, OSError) as error:
+        raise unwritable(folder, error, "choose another folder with -o") from error
     return files
+
+
+def unwritable(path: Path, error: DiskFullError | OSError, advice: str) -> DnsrigError:
+    """Give the error that a file or folder cannot be written: of the input where there can be none of that name."""
+    if isinstance(error, DiskFullError):
+        return EnvironmentLacksError(f"{path} cannot be written: no room left on the disk; make some, or {advice}")
+    kind = InputError if error.errno in WRONG_PLACE else EnvironmentLacksError
+    return kind(f"{path} cannot be written: {os.strerror(error.errno or 0)}; {advice}")
 
 
 def bind_keys(trust_anchor: str) -> str:
@@ -103,13 +129,18 @@ def internet_namespace(prefixes: Sequence[str], servers: Sequence[str] = ()) -> 
         ]
         namespace.add_addresses([source for _, source in sources])
         for prefix, source in sources:
-            family = "-6" if ":" in prefix else "-4"
-            namespace.run_ip(family, "route", "add", "local", prefix, "dev", "lo", "src", source)
-            networks = ipaddress.ip_network(prefix)
-            for server in map(ipaddress.ip_address, servers):
-                if server.version == networks.version and server not in networks:
-                    namespace.run_ip(family, "route", "add", "local", str(server), "dev", "lo", "src", source)
+            destinations = [prefix, *_without_route(servers, prefix)]
+            commands = [f"route add local {destination} dev lo src {source}" for destination in destinations]
+            namespace.run_ip_batch("-6" if ":" in prefix else "-4", commands)
         yield namespace
+
+
+def _without_route(servers: Sequence[str], prefix: str) -> Iterator[ipaddress.IPv4Address | ipaddress.IPv6Address]:
+    """Give the servers of the family of a prefix that are not in it, nor at the loopback device since that is up."""
+    network = ipaddress.ip_network(prefix)
+    for server in map(ipaddress.ip_address, servers):
+        if server.version == network.version and server not in network and not server.is_loopback:
+            yield server
 
 
 def write_accounts(path: Path, accounts: Sequence[Mapping[str, Any]], state: Mapping[str, Any]) -> None:
@@ -118,13 +149,11 @@ def write_accounts(path: Path, accounts: Sequence[Mapping[str, Any]], state: Map
 
 
 def write_object(path: Path, value: Mapping[str, Any]) -> None:
-    """Write a JSON object, whole or not at all; raises InputError where that is not possible."""
+    """Write a JSON object, whole or not at all; raises as `write_files` does."""
     try:
         write_text(path, json.dumps(value, indent=1) + "\n")
-    except DiskFullError as error:
-        raise InputError(f"{path} cannot be written: no room left on the disk; make some, or choose another") from error
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {os.strerror(error.errno or 0)}; choose another file") from error
+    except (DiskFullError, OSError) as error:
+        raise unwritable(path, error, "choose another") from error
 
 
 def totals(accounts: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, int, int, int, int]]:

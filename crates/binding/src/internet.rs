@@ -1,6 +1,6 @@
 //! `_core.Internet` and `_core.InternetServer`.
 
-use crate::doorway::detached;
+use crate::doorway::{abandonable, detached};
 use crate::errors::{Kind, OrRaise, exception};
 use crate::internet_rebuilt::RebuiltInternet;
 use crate::stream::QueryStream;
@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::fmt::Write;
 use std::num::NonZeroUsize;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// A simulated Internet.
@@ -68,10 +68,9 @@ impl Internet {
 
     /// Makes what every resolver needs: the root zone with its signatures and the NSEC3 chains of the top-level domains.
     fn prepare(&self, py: Python<'_>) -> PyResult<()> {
-        let prepare = |_: &AtomicBool, _: &(dyn Fn(()) + Sync)| self.internet.prepare();
-        let (prepared, raised) = detached(py, prepare, |(): ()| Ok(()))?;
-        raised?;
-        prepared.or_raise()
+        // A chain of a hundred million hashes, or a key, is made in one piece; none of it is left anywhere but in memory.
+        let internet = Arc::clone(&self.internet);
+        abandonable(py, move || internet.prepare())?.or_raise()
     }
 
     /// Makes the zones of the most popular domains, with all signatures, as far as memory reaches.
@@ -151,15 +150,25 @@ impl Internet {
     }
 
     /// `count` questions that clients would ask, a line `name type` for each; `missing_share` of the names do not exist.
-    fn questions(&self, py: Python<'_>, count: usize, seed: u64, missing_share: f64) -> String {
-        py.detach(|| {
+    fn questions(
+        &self,
+        py: Python<'_>,
+        count: usize,
+        seed: u64,
+        missing_share: f64,
+    ) -> PyResult<String> {
+        let make = |cancel: &AtomicBool, _: &(dyn Fn(()) + Sync)| {
             let mut text = String::with_capacity(count * 32);
-            for asked in QueryNames::new(&self.internet, seed, missing_share).take(count) {
+            let all = QueryNames::new(&self.internet, seed, missing_share).take(count);
+            for asked in all.take_while(|_| !cancel.load(Ordering::Relaxed)) {
                 // Writing to a String cannot fail.
                 let _ = writeln!(text, "{} {}", asked.name.fmt_with_dot(), asked.rtype);
             }
             text
-        })
+        };
+        let (text, raised) = detached(py, make, |(): ()| Ok(()))?;
+        raised?;
+        Ok(text)
     }
 }
 

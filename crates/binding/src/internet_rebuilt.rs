@@ -9,7 +9,7 @@ use dnsrig_internet::{
 };
 use dnsrig_sign::Algorithm;
 use dnsrig_traffic::TrafficError;
-use dnsrig_traffic::read::Reading;
+use dnsrig_traffic::read::{FileSummary, ReadSummary, Reading};
 use dnsrig_zone::{Name, Zone};
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -46,11 +46,28 @@ struct Index {
     malformed: u64,
     failed: u64,
     astray: u64,
+    cut: u64,
+    unfit: u64,
     conflicts: u64,
     left_out: u64,
     soa_made: u64,
     ns_made: u64,
     without_server: u64,
+}
+
+/// An index, and what it was made of: the files are for messages, and stand in no index.
+#[derive(Serialize)]
+struct Made {
+    index: Index,
+    files: Vec<FileSummary>,
+}
+
+/// What captures show.
+struct Collected {
+    collector: Collector,
+    /// Messages that were left out, as only their beginnings are there.
+    cut: u64,
+    read: ReadSummary,
 }
 
 /// What serving needs of an index.
@@ -86,7 +103,7 @@ fn write_zones(
     Ok(written)
 }
 
-fn index(made: Reconstruction, counts: Counts, zones: Vec<IndexedZone>) -> Index {
+fn index(made: Reconstruction, counts: Counts, cut: u64, zones: Vec<IndexedZone>) -> Index {
     Index {
         schema: SCHEMA,
         zones,
@@ -97,6 +114,8 @@ fn index(made: Reconstruction, counts: Counts, zones: Vec<IndexedZone>) -> Index
         malformed: counts.malformed,
         failed: counts.failed,
         astray: counts.astray,
+        cut,
+        unfit: counts.unfit,
         conflicts: made.conflicts,
         left_out: made.left_out,
         soa_made: made.soa_made,
@@ -106,11 +125,13 @@ fn index(made: Reconstruction, counts: Counts, zones: Vec<IndexedZone>) -> Index
 }
 
 /// Collects what captures show, as far as `memory_octets` reach.
-fn collect(reading: &Reading<'_>, memory_octets: usize) -> Result<Collector, TrafficError> {
+fn collect(reading: &Reading<'_>, memory_octets: usize) -> Result<Collected, TrafficError> {
     let mut collector = Collector::new();
-    dnsrig_traffic::read::messages(reading, |message| {
-        if !message.is_cut {
-            collector.add(message.source.address, message.octets);
+    let mut cut = 0;
+    let read = dnsrig_traffic::read::messages(reading, |message| {
+        match message.is_cut {
+            true => cut += 1,
+            false => collector.add(message.source.address, message.octets),
         }
         match collector.octets() <= memory_octets {
             true => ControlFlow::Continue(()),
@@ -118,7 +139,11 @@ fn collect(reading: &Reading<'_>, memory_octets: usize) -> Result<Collector, Tra
         }
     })?;
     match collector.octets() <= memory_octets {
-        true => Ok(collector),
+        true => Ok(Collected {
+            collector,
+            cut,
+            read,
+        }),
         false => Err(TrafficError::Setting {
             why: format!(
                 "what the captures show takes more than {} MiB: allow more memory (dnsrig internet from-capture --memory), or take a part of them (dnsrig traffic filter)",
@@ -129,7 +154,8 @@ fn collect(reading: &Reading<'_>, memory_octets: usize) -> Result<Collector, Tra
 }
 
 /// Rebuilds zones of the responses in the captures `paths`, and writes them into `folder`; gives the index of them. What the
-/// captures show may take `memory_octets`, and making zones of it as many again.
+/// captures show may take `memory_octets`, and making zones of it as many again. The JSON object has the `index`, and of each of the
+/// `files` how whole it is.
 #[pyfunction]
 #[pyo3(signature = (paths, folder, *, memory_octets, read="{}", on_progress=None))]
 pub fn rebuild_internet(
@@ -141,16 +167,31 @@ pub fn rebuild_internet(
     on_progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<String> {
     let read: ReadOptions = from_json("the options of reading", read)?;
-    let index = reading(py, &paths, &read, on_progress, |reading| {
-        let collector = collect(reading, memory_octets)?;
+    let made = reading(py, &paths, &read, on_progress, |reading| {
+        let Collected {
+            collector,
+            cut,
+            read,
+        } = collect(reading, memory_octets)?;
         let made = collector.rebuild(reading.cancel);
         let mut made = made.ok_or(TrafficError::Interrupted)?;
         let zones = std::mem::take(&mut made.zones);
         let zones = write_zones(zones, &folder, reading.cancel)?;
-        Ok(index(made, collector.counts(), zones))
+        Ok(Made {
+            index: index(made, collector.counts(), cut, zones),
+            files: read.files,
+        })
     })?;
-    if index.zones.is_empty() {
-        let why = "no response of a name server in it; capture what a resolver or an authoritative server sees on port 53";
+    if made.index.zones.is_empty() {
+        let cut = match made.index.cut {
+            0 => String::new(),
+            cut => format!(
+                " that is whole ({cut} messages are cut: capture whole packets, tcpdump -s 0)"
+            ),
+        };
+        let why = format!(
+            "no response of a name server in it{cut}; capture what a resolver or an authoritative server sees on port 53"
+        );
         let files: Vec<String> = paths
             .iter()
             .map(|path| path.display().to_string())
@@ -160,7 +201,7 @@ pub fn rebuild_internet(
             format!("{}: {why}", files.join(", ")),
         ));
     }
-    to_json(&index)
+    to_json(&made)
 }
 
 /// An Internet that was rebuilt from captures.

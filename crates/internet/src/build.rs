@@ -15,9 +15,27 @@ use dnsrig_zone::Name;
 use std::collections::HashMap;
 
 /// The label of the domain that a named top-level domain's servers are in.
-pub(crate) const REGISTRY_LABEL: &str = "nic";
+const REGISTRY_LABEL: &str = "nic";
 /// The domain that the root's servers are in, below the top-level domain of infrastructure.
 const ROOT_LABEL: &str = "root-servers";
+/// The domain that the servers of arpa are in.
+const ARPA_LABEL: &str = "arpa-servers";
+/// The domain that the servers of in-addr.arpa and ip6.arpa are in.
+const TREE_LABEL: &str = "in-addr-servers";
+/// What the labels begin with of the domains of other operators, and of what else there are several of; numbers follow.
+const OTHER_OPERATOR: &str = "dns-h";
+const CONTENT_NETWORK: &str = "content-";
+const SHARED_REGISTRY: &str = "registry-";
+const ADDRESS_REGISTRY: &str = "address-registry-";
+/// Labels of the Internet's own domains.
+pub(crate) const OWN_LABELS: [&str; 4] = [REGISTRY_LABEL, ROOT_LABEL, ARPA_LABEL, TREE_LABEL];
+/// What further ones begin with; numbers follow.
+pub(crate) const NUMBERED_LABELS: [&str; 4] = [
+    OTHER_OPERATOR,
+    CONTENT_NETWORK,
+    SHARED_REGISTRY,
+    ADDRESS_REGISTRY,
+];
 /// The top-level domain for infrastructure, if the profile has it.
 const INFRASTRUCTURE: &str = "net";
 
@@ -92,7 +110,7 @@ pub(crate) fn build(seed: u64, profile: &Profile) -> Result<Parts, String> {
     let other = &profile.other_tlds;
     let mut shared_sets = Vec::new();
     for number in 1..=other.operators.min(other.count) {
-        let label = format!("registry-{number}");
+        let label = format!("{SHARED_REGISTRY}{number}");
         let names = letters(other.registry.servers);
         shared_sets.push(builder.operator(
             &label,
@@ -110,7 +128,7 @@ pub(crate) fn build(seed: u64, profile: &Profile) -> Result<Parts, String> {
     let room = builder.servers.listed_max();
     if listed > room as usize {
         return Err(format!(
-            "its operators have {listed} name servers, but addresses.ipv4_length leaves room for {room}; choose a shorter prefix or fewer operators"
+            "hosting: its operators have {listed} name servers, but addresses.ipv4_length leaves room for {room}; choose a shorter prefix or fewer operators"
         ));
     }
     let registries = builder.registries(&sets, &shared_sets);
@@ -233,7 +251,7 @@ impl Builder<'_> {
             let mut draws = Draws::new(self.seed, Purpose::Hosting, 1 << 41, number.into());
             let registry = draws.below(self.profile.tld.len() as u64) as u32;
             let latency = draws.pick(&hosting.other_latency).clone();
-            let label = format!("dns-h{}", number + 1);
+            let label = format!("{OTHER_OPERATOR}{}", number + 1);
             let names = numbered(1, hosting.other_servers);
             others.push(self.operator(&label, &label, registry, names, &latency, false));
         }
@@ -248,7 +266,7 @@ impl Builder<'_> {
         for number in 0..count {
             let registry = number % self.profile.tld.len() as u32;
             let latency = &hosting.other_latency[number as usize % hosting.other_latency.len()];
-            let label = format!("content-{}", number + 1);
+            let label = format!("{CONTENT_NETWORK}{}", number + 1);
             self.operator(&label, &label, registry, numbered(1, 4), latency, false);
         }
         for number in 0..count {
@@ -271,10 +289,10 @@ impl Builder<'_> {
             self.operator(label, label, infrastructure, names, latency, true)
         };
         Some(ReverseSets {
-            arpa: add("arpa-servers"),
-            tree: add("in-addr-servers"),
+            arpa: add(ARPA_LABEL),
+            tree: add(TREE_LABEL),
             registries: (1..=reverse.registries)
-                .map(|number| add(&format!("address-registry-{number}")))
+                .map(|number| add(&format!("{ADDRESS_REGISTRY}{number}")))
                 .collect(),
         })
     }
@@ -307,7 +325,7 @@ impl Builder<'_> {
         let labels = Labels::new(seed, 1 << 32, other.count.into());
         for place in 0..other.count {
             let mut label = labels.stem(place.into());
-            if profile.tld.iter().any(|tld| tld.name == label) {
+            while profile.tld.iter().any(|tld| tld.name == label) {
                 label.push('x');
             }
             let mut draws = Draws::new(seed, Purpose::TopLevel, place.into(), 0);

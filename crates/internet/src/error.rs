@@ -29,9 +29,9 @@ pub enum InternetError {
     /// A profile says something that cannot be.
     #[error("the profile {profile}: {what}")]
     Profile {
-        /// Its name.
+        /// The file or the name.
         profile: String,
-        /// What is wrong, and what to do.
+        /// What is wrong with which field, and what to do.
         what: String,
     },
     /// There is no such named profile.

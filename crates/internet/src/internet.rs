@@ -156,15 +156,13 @@ impl Internet {
     /// # Errors
     /// [`InternetError::Profile`] if there can be no such one.
     pub fn new(profile: &Profile, options: InternetOptions) -> Result<Self, InternetError> {
+        profile.check()?;
         let mut profile = profile.clone();
         if options.on_loopback {
+            // Checked before, as elsewhere no profile may have these.
             profile.addresses = loopback(profile.addresses);
         }
-        profile.check()?;
-        let refuse = |what| InternetError::Profile {
-            profile: profile.name.clone(),
-            what,
-        };
+        let refuse = |what| profile.refuse(what);
         let Parts {
             servers,
             root_set,

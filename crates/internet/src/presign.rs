@@ -11,7 +11,7 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
-/// Zones after which it is looked whether the work was cancelled.
+/// Zones that a thread takes at a time.
 const STEP: u64 = 64;
 
 impl Internet {
@@ -45,7 +45,7 @@ impl Internet {
         threads: NonZeroUsize,
         cancel: &AtomicBool,
     ) -> Result<(), InternetError> {
-        self.presign_operators()?;
+        self.presign_operators(cancel)?;
         let popularity = self.popularity();
         in_steps(domains.min(self.domains()), threads, cancel, |rank| {
             let (registry, index) = self.domain_of(popularity.at(rank));
@@ -67,15 +67,16 @@ impl Internet {
         threads: NonZeroUsize,
         cancel: &AtomicBool,
     ) -> Result<(), InternetError> {
-        self.presign_operators()?;
+        self.presign_operators(cancel)?;
         in_steps(count as u64, threads, cancel, |place| {
             let question = message(place as usize).get(HEADER..);
             question.map_or(Ok(()), |octets| self.presign_name(octets))
         })
     }
 
-    fn presign_operators(&self) -> Result<(), InternetError> {
-        let mut operators = self.operators.iter();
+    fn presign_operators(&self, cancel: &AtomicBool) -> Result<(), InternetError> {
+        let operators = self.operators.iter();
+        let mut operators = operators.take_while(|_| !cancel.load(Ordering::Relaxed));
         operators.try_for_each(|operator| self.presign_name(operator.name.as_slice()))
     }
 
@@ -124,11 +125,13 @@ fn in_steps(
     let run = || -> Result<(), InternetError> {
         loop {
             let from = next.fetch_add(STEP, Ordering::Relaxed);
-            let is_over = cancel.load(Ordering::Relaxed) || has_failed.load(Ordering::Relaxed);
-            if from >= count || is_over {
+            if from >= count {
                 return Ok(());
             }
             for number in from..(from + STEP).min(count) {
+                if cancel.load(Ordering::Relaxed) || has_failed.load(Ordering::Relaxed) {
+                    return Ok(());
+                }
                 work(number).inspect_err(|_| has_failed.store(true, Ordering::Relaxed))?;
             }
         }

@@ -1,5 +1,7 @@
 """`dnsrig internet from-capture`: the zones that a capture shows."""
 
+import ipaddress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +10,9 @@ import click
 from dnsrig import _core
 from dnsrig.cli.common import json_option, print_json
 from dnsrig.cli.internet_options import MIB, memory_option
-from dnsrig.cli.traffic.reading import CAPTURE_FILE, CaptureReading, reading_options, work
+from dnsrig.cli.traffic.reading import CAPTURE_FILE, CaptureReading, reading_options, warn, warn_of_files, work
 from dnsrig.errors import InputError
-from dnsrig.internet import INDEX, write_object
+from dnsrig.internet import INDEX, unwritable, write_object
 
 
 @click.command("from-capture")
@@ -49,22 +51,28 @@ def from_capture(
       dnsrig internet from-capture upstream.pcap -o rebuilt
       dnsrig internet serve --from rebuilt
     """
-    _make_folder(folder)
+    made = _make_folder(folder)
     read = CaptureReading(ports, threads).to_json()
     try:
-        index = work(
+        done = work(
             "capture",
             files,
             lambda progress: _core.rebuild_internet(
                 files, folder, memory_octets=memory_mib * MIB, read=read, on_progress=progress
             ),
         )
+        index = done["index"]
         write_object(folder / INDEX, index)
     except BaseException:
         # Zones without an index are of no use, and would be in the way the next time.
         for file in folder.glob("*.zone"):
             file.unlink(missing_ok=True)
+        for empty in made:
+            with suppress(OSError):
+                empty.rmdir()
         raise
+    warn_of_files(done["files"])
+    _warn_of_zones(index)
     counts = {name: value for name, value in index.items() if name != "schema"}
     facts = {**counts, "zones": len(index["zones"]), "folder": str(folder)}
     if as_json:
@@ -73,14 +81,38 @@ def from_capture(
     _tell(index, facts)
 
 
-def _make_folder(folder: Path) -> None:
+def _make_folder(folder: Path) -> list[Path]:
+    """Make a folder, and those above it; give those that were not there, the innermost first."""
     try:
+        missing = [one for one in (folder, *folder.parents) if not one.exists()]
         folder.mkdir(parents=True, exist_ok=True)
         is_empty = not any(folder.iterdir())
     except OSError as error:
-        raise InputError(f"{folder} cannot be made: {error.strerror}; choose another folder with -o") from error
+        raise unwritable(folder, error, "choose another folder with -o") from error
     if not is_empty:
         raise InputError(f"{folder} is not empty; choose another folder with -o")
+    return missing
+
+
+def _warn_of_zones(index: dict[str, Any]) -> None:
+    """Say what the zones lack of what the captures have, and which servers resolvers may not ask."""
+    if index["cut"]:
+        warn(
+            f"{index['cut']:,} messages are left out, as only their beginnings were captured: capture whole packets, "
+            "such as by tcpdump -s 0"
+        )
+    if index["unfit"]:
+        warn(
+            f"{index['unfit']:,} records are left out that cannot stand in a zone: their data do not fit their type, "
+            "it is no type of records, or there was another one of a type of which a name has one"
+        )
+    servers = {server for zone in index["zones"] for server in zone["servers"]}
+    local = sorted(server for server in servers if ipaddress.ip_address(server).is_loopback)
+    if local:
+        warn(
+            f"servers are at {', '.join(local)}: resolvers ask these only if told so (Unbound: "
+            "do-not-query-localhost: no), and cannot listen there themselves"
+        )
 
 
 def _tell(index: dict[str, Any], facts: dict[str, Any]) -> None:
@@ -88,11 +120,11 @@ def _tell(index: dict[str, Any], facts: dict[str, Any]) -> None:
     signed = sum(zone["algorithm"] is not None for zone in zones)
     servers = {server for zone in zones for server in zone["servers"]}
     click.echo(f"{len(zones):,} zones, {signed:,} of them signed, on {len(servers):,} servers: {facts['folder']}")
-    left_out = sum(index[field] for field in ("truncated", "of_resolvers", "malformed", "failed", "astray"))
+    left_out = sum(index[field] for field in ("truncated", "of_resolvers", "malformed", "failed", "astray", "cut"))
     click.echo(
         f"  from {index['used']:,} responses; left out: {index['truncated']:,} truncated, {index['of_resolvers']:,} of "
         f"resolvers, {index['malformed']:,} malformed, {index['failed']:,} failures, {index['astray']:,} referrals "
-        f"astray ({left_out:,} together)"
+        f"astray, {index['cut']:,} cut ({left_out:,} together)"
     )
     click.echo(
         f"  {index['conflicts']:,} RRsets had different data; made up: {index['soa_made']:,} SOA records, "

@@ -7,7 +7,8 @@ import click
 from dnsrig import _core
 from dnsrig.cli.common import FiniteRange, WholeNumber, chosen_seed, seed_option
 from dnsrig.cli.internet_options import domains_option, profile_option
-from dnsrig.errors import InputError
+from dnsrig.internet import unwritable
+from dnsrig.runs.writing import DiskFullError, write_text
 
 MOST_QUESTIONS = 20_000_000
 
@@ -67,6 +68,6 @@ def questions(
         click.echo(text, nl=False)
         return
     try:
-        file.write_text(text)
-    except OSError as error:
-        raise InputError(f"{file} cannot be written: {error.strerror}") from error
+        write_text(file, text)
+    except (DiskFullError, OSError) as error:
+        raise unwritable(file, error, "choose another") from error

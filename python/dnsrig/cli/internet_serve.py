@@ -3,7 +3,7 @@
 import math
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -303,10 +303,16 @@ def _tell(plan: Plan, serving: Serving, files: InternetFiles, as_json: bool) -> 
 
 def _account(server: _core.InternetServer, file: Path | None, as_json: bool) -> None:
     accounts, state = server.accounts(), server.state()
-    if file is not None:
-        write_accounts(file, accounts, state)
-    if as_json:
-        return
+    try:
+        if file is not None:
+            write_accounts(file, accounts, state)
+    finally:
+        # What cannot be written can be read here at least.
+        if not as_json:
+            _print_account(accounts, state)
+
+
+def _print_account(accounts: Sequence[Mapping[str, Any]], state: Mapping[str, Any]) -> None:
     rows = [(*map(str, row[:2]), *(f"{number:,}" for number in row[2:])) for row in totals(accounts)]
     print_table(
         ("operator", "transport", "queries", "answers", "octets in", "octets out"), rows[:20], right=(2, 3, 4, 5)

@@ -1,5 +1,6 @@
 """The files that `dnsrig verify` writes: looked at before anything is verified, written when all is."""
 
+import errno
 import os
 import stat
 from collections.abc import Callable, Mapping
@@ -10,6 +11,7 @@ import click
 from dnsrig.errors import EnvironmentLacksError, InputError
 from dnsrig.runs.writing import DiskFullError, is_stream, write_text
 
+FORBIDDEN = {errno.EACCES, errno.EPERM}
 STANDARD_OUTPUT = 1
 
 
@@ -17,8 +19,9 @@ def check_outputs(outputs: Mapping[str, Path | None]) -> None:
     """Refuse files that cannot be written, by the options that name them.
 
     Raises:
+        InputError: it is no name that there can be.
         click.UsageError: two are the same, one is no file's name, is what standard output goes to, or in no folder.
-        EnvironmentLacksError: its folder cannot be written to.
+        EnvironmentLacksError: its folder cannot be written to, or looked into.
 
     """
     places: dict[str, str] = {}
@@ -34,7 +37,8 @@ def check_outputs(outputs: Mapping[str, Path | None]) -> None:
         try:
             _check(option, path, Path(place))
         except OSError as error:
-            raise InputError(f"{option} {path}: {error.strerror}; name another file") from error
+            kind = EnvironmentLacksError if error.errno in FORBIDDEN else InputError
+            raise kind(f"{option} {path}: {error.strerror}; name another file") from error
 
 
 def _check(option: str, path: Path, place: Path) -> None:

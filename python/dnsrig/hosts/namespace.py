@@ -203,6 +203,15 @@ class Namespace:
         """Run iproute2's program ip in the namespace; give what it wrote."""
         return self.run(["ip", *arguments], handed_down=handed_down)
 
+    def run_ip_batch(self, family: str, commands: Sequence[str]) -> None:
+        """Run many commands of `ip`, without its name, in one process; `family` is -4 or -6.
+
+        Raises:
+            ProgramFailedError: one failed; those before it have been done.
+
+        """
+        self.run(["ip", family, "-batch", "-"], given="".join(f"{command}\n" for command in commands))
+
     def set_kernel(self, name: str, value: str) -> None:
         """Set one of the namespace's sysctl(8) values, given as its path below /proc/sys."""
         path = Path("/proc/sys") / name

@@ -5,7 +5,7 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from dnsrig.errors import EnvironmentLacksError
@@ -88,6 +88,28 @@ def _links(path: Path) -> Iterator[Path]:
 def write_text(path: Path, text: str) -> None:
     """Write a UTF-8 text file, whole or not at all."""
     write_whole(path, lambda partial: _write_bytes(partial, text.encode()))
+
+
+def write_texts(texts: Mapping[Path, str]) -> None:
+    """Write UTF-8 text files, each whole, and none if one cannot be written: what there was before stays then.
+
+    Raises as `write_whole` does.
+    """
+    remaining = list(texts.items())
+
+    def write_rest(place: int) -> None:
+        if place == len(remaining):
+            return
+        path, text = remaining[place]
+
+        def write(partial: Path) -> None:
+            _write_bytes(partial, text.encode())
+            # All are there beside their names before the first gets its own.
+            write_rest(place + 1)
+
+        write_whole(path, write)
+
+    write_rest(0)
 
 
 def write_json(path: Path, value: object) -> None:

@@ -1,8 +1,8 @@
 //! Whether a profile can be.
 
+use super::check_names::{check_label, check_own};
 use super::{Latency, Operator, Outage, Profile, Registry, Tld};
 use crate::InternetError;
-use crate::build::REGISTRY_LABEL;
 use dnsrig_sign::Algorithm;
 
 /// Domains at most: with more, numbers of labels would exceed 64 bits.
@@ -17,15 +17,12 @@ pub(super) type Checked = Result<(), String>;
 impl Profile {
     /// Fails unless every value is possible and every name known.
     pub fn check(&self) -> Result<(), InternetError> {
-        self.check_all().map_err(|what| InternetError::Profile {
-            profile: self.name.clone(),
-            what,
-        })
+        self.check_all().map_err(|what| self.refuse(what))
     }
 
     fn check_all(&self) -> Checked {
         between("domains", self.domains, 1, DOMAINS_MAX)?;
-        self.check_addresses()?;
+        self.addresses.check()?;
         self.check_registries()?;
         self.check_hosting()?;
         self.check_reverse()?;
@@ -56,32 +53,6 @@ impl Profile {
                     limit.operator
                 ));
             }
-        }
-        Ok(())
-    }
-
-    fn check_addresses(&self) -> Checked {
-        let Self { addresses, .. } = self;
-        between("addresses.ipv4_length", addresses.ipv4_length.into(), 8, 20)?;
-        between(
-            "addresses.ipv6_length",
-            addresses.ipv6_length.into(),
-            16,
-            64,
-        )?;
-        share("addresses.ipv6_share", addresses.ipv6_share)?;
-        let host_bits = u32::MAX >> addresses.ipv4_length;
-        if addresses.ipv4.to_bits() & host_bits != 0 {
-            return Err(format!(
-                "addresses.ipv4 {} has bits beyond its {} bits of prefix; set these to 0",
-                addresses.ipv4, addresses.ipv4_length
-            ));
-        }
-        if addresses.ipv6.to_bits() & (u128::MAX >> addresses.ipv6_length) != 0 {
-            return Err(format!(
-                "addresses.ipv6 {} has bits beyond its {} bits of prefix; set these to 0",
-                addresses.ipv6, addresses.ipv6_length
-            ));
         }
         Ok(())
     }
@@ -134,7 +105,8 @@ impl Profile {
             share(&format!("{what}: share"), second.share)?;
             let is_operator =
                 |operator: &Operator| (&operator.tld, &operator.name) == (&tld.name, &second.label);
-            if second.label == REGISTRY_LABEL || self.hosting.operator.iter().any(is_operator) {
+            check_own(&what, &second.label)?;
+            if self.hosting.operator.iter().any(is_operator) {
                 return Err(format!(
                     "{what} is an operator's domain; choose another label"
                 ));
@@ -200,8 +172,9 @@ impl Profile {
         let mut sum = hosting.own_servers_share;
         share("hosting.own_servers_share", sum)?;
         for (place, operator) in hosting.operator.iter().enumerate() {
-            let what = format!("operator {}", operator.name);
+            let what = format!("hosting.operator {}", operator.name);
             check_label(&what, &operator.name)?;
+            check_own(&what, &operator.name)?;
             share(&format!("{what}: share"), operator.share)?;
             between(&format!("{what}: sets"), operator.sets.into(), 1, 1000)?;
             between(
@@ -384,18 +357,7 @@ fn check_algorithm(what: &str, name: &str) -> Checked {
     }
 }
 
-fn check_label(what: &str, label: &str) -> Checked {
-    let is_plain =
-        |octet: u8| octet.is_ascii_lowercase() || octet.is_ascii_digit() || octet == b'-';
-    match (1..=40).contains(&label.len()) && label.bytes().all(is_plain) {
-        true => Ok(()),
-        false => Err(format!(
-            "{what}: the name has to be one label of 1 to 40 letters a to z, digits and hyphens"
-        )),
-    }
-}
-
-fn between(what: &str, value: u64, least: u64, most: u64) -> Checked {
+pub(super) fn between(what: &str, value: u64, least: u64, most: u64) -> Checked {
     match (least..=most).contains(&value) {
         true => Ok(()),
         false => Err(format!(
@@ -404,7 +366,7 @@ fn between(what: &str, value: u64, least: u64, most: u64) -> Checked {
     }
 }
 
-fn share(what: &str, value: f64) -> Checked {
+pub(super) fn share(what: &str, value: f64) -> Checked {
     match (0.0..=1.0).contains(&value) {
         true => Ok(()),
         false => Err(format!("{what} is {value}; a share is from 0 to 1")),

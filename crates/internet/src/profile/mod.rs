@@ -1,6 +1,8 @@
 //! Profiles: what a simulated Internet consists of, in TOML, each figure with its source.
 
 mod check;
+mod check_addresses;
+mod check_names;
 mod clients;
 mod named;
 
@@ -19,6 +21,9 @@ pub use named::{NAMED_PROFILES, named_profile_text};
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
+    /// The file or the named profile that it was read from, for messages; empty if it was neither.
+    #[serde(skip)]
+    pub(crate) read_from: String,
     /// A name for reports.
     pub name: String,
     /// What it is like, in a sentence.
@@ -210,7 +215,7 @@ pub struct Hosting {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Operator {
-    /// Its name: the first label of its domain.
+    /// Its name: the first label of its domain, and none that the Internet has for domains of its own, such as `nic` or `dns-h1`.
     pub name: String,
     /// The top-level domain of its domain, which `tld` has.
     pub tld: String,
@@ -396,6 +401,16 @@ impl Profile {
         all
     }
 
+    /// The error that it says something that cannot be.
+    pub(crate) fn refuse(&self, what: String) -> InternetError {
+        let read_from = [&self.read_from, &self.name];
+        let named = read_from.into_iter().find(|name| !name.is_empty());
+        InternetError::Profile {
+            profile: named.cloned().unwrap_or_default(),
+            what,
+        }
+    }
+
     /// Puts the resolver elsewhere: distances are as seen from `vantage`.
     ///
     /// # Errors
@@ -403,18 +418,15 @@ impl Profile {
     pub fn see_from(&mut self, vantage: &str) -> Result<(), InternetError> {
         let Some(seen) = self.vantage.get(vantage) else {
             let known: Vec<&str> = self.vantage.keys().map(String::as_str).collect();
-            return Err(InternetError::Profile {
-                profile: self.name.clone(),
-                what: match known[..] {
-                    [] => format!(
-                        "there is no vantage {vantage}, nor any other; add [vantage.{vantage}]"
-                    ),
-                    _ => format!(
-                        "there is no vantage {vantage}; choose {}",
-                        known.join(" or ")
-                    ),
-                },
-            });
+            return Err(self.refuse(match known[..] {
+                [] => {
+                    format!("there is no vantage {vantage}, nor any other; add [vantage.{vantage}]")
+                }
+                _ => format!(
+                    "there is no vantage {vantage}; choose {}",
+                    known.join(" or ")
+                ),
+            }));
         };
         self.latency.extend(seen.clone());
         Ok(())
@@ -439,10 +451,12 @@ impl Profile {
 
     /// The profile that `text` is; `name` is for messages.
     pub fn parse(name: &str, text: &str) -> Result<Self, InternetError> {
-        let profile: Self = toml::from_str(text).map_err(|source| InternetError::ParseProfile {
-            profile: name.to_owned(),
-            source: Box::new(source),
-        })?;
+        let mut profile: Self =
+            toml::from_str(text).map_err(|source| InternetError::ParseProfile {
+                profile: name.to_owned(),
+                source: Box::new(source),
+            })?;
+        profile.read_from = name.to_owned();
         profile.check()?;
         Ok(profile)
     }

@@ -3,8 +3,11 @@
 use super::message::{Response, Rrset, Signed, Unused};
 use bytes::Bytes;
 use dnsrig_zone::Name;
+use domain::base::ParsedName;
 use domain::base::iana::Rtype;
 use domain::base::name::ToName;
+use domain::dep::octseq::Parser;
+use domain::rdata::Nsec;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
@@ -14,6 +17,8 @@ const REFUSED: u8 = 5;
 
 /// Different data of one RRset that are kept. Some servers give other addresses each time, from pools without end.
 const VARIANTS_MAX: usize = 64;
+/// Types of an NSEC record whose owner need not exist.
+const MADE_UP: [Rtype; 3] = [Rtype::RRSIG, Rtype::NSEC, Rtype::from_int(128)];
 /// Octets that an entry takes in a tree beside its names and data.
 const ENTRY: usize = 128;
 
@@ -86,6 +91,9 @@ pub struct Counts {
     pub failed: u64,
     /// Referrals that do not lead towards the name asked for, as lame servers give them.
     pub astray: u64,
+    /// Records of used responses that were left out, as they cannot stand in a zone: data that do not fit their type, types
+    /// of queries and messages, second records of types of which a name has one.
+    pub unfit: u64,
 }
 
 /// Takes responses of name servers.
@@ -144,7 +152,10 @@ impl Collector {
                 self.counts.astray += 1;
                 return;
             }
-            NOERROR | NXDOMAIN => self.counts.used += 1,
+            NOERROR | NXDOMAIN => {
+                self.counts.used += 1;
+                self.counts.unfit += response.unfit;
+            }
             REFUSED => {
                 self.counts.used += 1;
                 // These are refused of zones that a server has, too (RFC 5936 section 5, RFC 8482 section 4).
@@ -223,11 +234,8 @@ impl Collector {
     fn take_own(&mut self, rrset: &Rrset) {
         match rrset.rtype {
             // Chains are made anew, as names are known that they would deny.
-            Rtype::NSEC | Rtype::NSEC3PARAM | Rtype::DNSKEY => {
-                if rrset.rtype != Rtype::NSEC {
-                    self.apexes.insert(rrset.owner.clone());
-                }
-            }
+            Rtype::NSEC3PARAM | Rtype::DNSKEY => drop(self.apexes.insert(rrset.owner.clone())),
+            Rtype::NSEC => self.take_nsec(rrset),
             Rtype::NSEC3 => self.take_nsec3(rrset),
             _ => {
                 if matches!(rrset.rtype, Rtype::SOA | Rtype::NS) {
@@ -235,6 +243,18 @@ impl Collector {
                 }
                 self.octets += add(&mut self.authoritative, rrset);
             }
+        }
+    }
+
+    /// Keeps the owner of an NSEC record existing, unless it is one that was made up for a denial: such have no types but those that
+    /// come with signing (RFC 4470 section 2), and NXNAME (RFC 9824 section 3.4).
+    fn take_nsec(&mut self, rrset: &Rrset) {
+        let has_data = rrset.rdata.iter().any(|rdata| {
+            let data = Nsec::<_, ParsedName<_>>::parse(&mut Parser::from_ref(&rdata[..]));
+            data.is_ok_and(|nsec| nsec.types().iter().any(|rtype| !MADE_UP.contains(&rtype)))
+        });
+        if has_data && self.existing.insert(rrset.owner.clone()) {
+            self.octets += of_name(&rrset.owner);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::collect::{Collector, RrsetKey, Variants};
 use super::owners::Owners;
+use super::served::can_serve;
 use crate::excerpt::octets_of;
 use crate::wire::{RecordList, child};
 use dnsrig_sign::Algorithm;
@@ -149,6 +150,7 @@ impl Builder<'_> {
             .collect()
     }
 
+    /// Addresses of a server, but for those that nobody can be asked at.
     pub fn addresses_of(&self, server: &Name) -> Vec<IpAddr> {
         let types = [Rtype::A, Rtype::AAAA];
         let known = types.map(|rtype| (rtype, self.best(&(server.clone(), rtype))));
@@ -161,6 +163,7 @@ impl Builder<'_> {
                     .iter()
                     .filter_map(move |data| address(rtype, data))
             })
+            .filter(can_serve)
             .collect()
     }
 
@@ -225,6 +228,8 @@ impl Builder<'_> {
             match *rtype {
                 // Delegations are made of the zones below; DS records are those of the keys made anew.
                 Rtype::NS | Rtype::DS | Rtype::NSEC3PARAM if is_cut => {}
+                // That of a zone that nobody serves, whose data are taken for the zone's above.
+                Rtype::SOA if *owner != apex => {}
                 _ if self.servers.contains_key(&apex) => self.put(&apex, key),
                 _ => {}
             }

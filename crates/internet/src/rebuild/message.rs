@@ -8,6 +8,10 @@ use domain::base::name::ToName;
 use domain::base::rdata::ComposeRecordData;
 use domain::base::{Message, ParsedName};
 use domain::rdata::AllRecordData;
+use std::fmt::Write;
+
+/// The longest TTL; a longer one is taken for 0 (RFC 2181 section 8).
+const TTL_MAX_S: u32 = i32::MAX as u32;
 
 /// An RRset of a response; RRSIG records are not among its data.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,12 +47,21 @@ pub(super) struct Response {
     pub authority: Vec<Rrset>,
     pub additional: Vec<Rrset>,
     pub signed: Vec<Signed>,
+    /// Records of class IN that were left out, as they cannot stand in a zone.
+    pub unfit: u64,
+}
+
+/// What is taken out of the records of a response beside RRsets.
+#[derive(Default)]
+struct Aside {
+    signed: Vec<Signed>,
+    unfit: u64,
 }
 
 /// Why a message is not used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unused {
-    /// A query, another opcode than QUERY, or another class than IN.
+    /// A query, another opcode than QUERY, another class than IN, or differences between versions of a zone (IXFR).
     NoResponse,
     /// It is truncated; the whole answer came by TCP, if at all.
     Truncated,
@@ -95,24 +108,45 @@ impl Response {
         if question.qclass() != Class::IN || questions.next().is_some() {
             return Err(Unused::NoResponse);
         }
-        let mut signed = Vec::new();
+        if question.qtype() == Rtype::IXFR {
+            return Err(Unused::NoResponse);
+        }
+        let mut aside = Aside::default();
         Ok(Self {
             name: lower(question.qname()),
             rtype: question.qtype(),
             rcode: header.rcode().to_int(),
             is_authoritative: header.aa(),
-            answer: rrsets(sections.1, &mut signed)?,
-            authority: rrsets(sections.2, &mut signed)?,
-            additional: rrsets(sections.3, &mut signed)?,
-            signed,
+            answer: rrsets(sections.1, &mut aside)?,
+            authority: rrsets(sections.2, &mut aside)?,
+            additional: rrsets(sections.3, &mut aside)?,
+            signed: aside.signed,
+            unfit: aside.unfit,
         })
     }
 }
 
-fn rrsets(
-    section: RecordSection<'_, &[u8]>,
-    signed: &mut Vec<Signed>,
-) -> Result<Vec<Rrset>, Unused> {
+/// Whether records of a type never stand in a zone: those without a type, query types and meta types (RFC 6895 section 3.1).
+fn is_meta(rtype: Rtype) -> bool {
+    matches!(rtype.to_int(), 0 | 128..=255)
+}
+
+/// Whether a name can have one record of the type at most (RFC 1035 section 5.2, RFC 2181 section 10.1, RFC 6672 section 2.4).
+fn is_single(rtype: Rtype) -> bool {
+    matches!(rtype, Rtype::SOA | Rtype::CNAME | Rtype::DNAME)
+}
+
+/// Whether data of a type that `domain` does not know fit it, as who reads the zone's file will find.
+fn fits(rtype: Rtype, rdata: &[u8]) -> bool {
+    let mut text = format!("\\# {} ", rdata.len());
+    for octet in rdata {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{octet:02X}");
+    }
+    dnsrig_zone::read_rdata(rtype, &text, None).is_ok()
+}
+
+fn rrsets(section: RecordSection<'_, &[u8]>, aside: &mut Aside) -> Result<Vec<Rrset>, Unused> {
     let mut found: Vec<Rrset> = Vec::new();
     for record in section {
         let record = record.map_err(|_| Unused::Malformed)?;
@@ -120,12 +154,13 @@ fn rrsets(
             continue;
         }
         let typed = record.to_record::<AllRecordData<_, ParsedName<_>>>();
-        let Ok(Some(record)) = typed else {
-            return Err(Unused::Malformed);
+        let (Ok(Some(record)), false) = (typed, is_meta(record.rtype())) else {
+            aside.unfit += 1;
+            continue;
         };
         let owner = lower(record.owner());
         if let AllRecordData::Rrsig(rrsig) = record.data() {
-            signed.push(Signed {
+            aside.signed.push(Signed {
                 owner,
                 covered: rrsig.type_covered(),
                 labels: rrsig.labels().into(),
@@ -138,6 +173,11 @@ fn rrsets(
         // Compressed names have the question's letters, which resolvers write as they like (0x20). Writing to a Vec cannot fail.
         let _ = record.data().compose_canonical_rdata(&mut rdata);
         let (rtype, ttl) = (record.rtype(), record.ttl().as_secs());
+        if matches!(record.data(), AllRecordData::Unknown(_)) && !fits(rtype, &rdata) {
+            aside.unfit += 1;
+            continue;
+        }
+        let ttl = if ttl > TTL_MAX_S { 0 } else { ttl };
         let rdata = Bytes::from(rdata);
         let mut known = found.iter_mut();
         match known.find(|rrset| rrset.rtype == rtype && rrset.owner == owner) {
@@ -153,6 +193,10 @@ fn rrsets(
     for rrset in &mut found {
         rrset.rdata.sort_unstable();
         rrset.rdata.dedup();
+        if is_single(rrset.rtype) {
+            aside.unfit += rrset.rdata.len() as u64 - 1;
+            rrset.rdata.truncate(1);
+        }
     }
     Ok(found)
 }

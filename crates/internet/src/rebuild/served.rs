@@ -21,6 +21,20 @@ fn contains(zones: &ZonesByServer, server: IpAddr, apex: &Name) -> bool {
     zones.get(&server).is_some_and(|zones| zones.contains(apex))
 }
 
+/// Whether a server can be asked at an address from anywhere: capture files have others too, and so have zones.
+///
+/// Those of the loopback device can be served, if a resolver asks them.
+pub(super) fn can_serve(address: &IpAddr) -> bool {
+    match address {
+        // 240.0.0.0/4 is reserved and has the broadcast address (RFC 1112 section 4).
+        IpAddr::V4(ipv4) => ipv4.octets()[0] != 0 && ipv4.octets()[0] < 224,
+        IpAddr::V6(ipv6) => {
+            let is_of_ipv4 = ipv6.to_ipv4().is_some() && !ipv6.is_loopback();
+            !(ipv6.is_multicast() || ipv6.is_unicast_link_local() || is_of_ipv4)
+        }
+    }
+}
+
 impl Builder<'_> {
     /// A server serves what it answered for and the zone whose delegations it gave, unless it answered or refused for the zone
     /// that it referred to or one below: then it is a lame server that referred upwards. Of zones that some server was seen to
@@ -28,7 +42,8 @@ impl Builder<'_> {
     /// answered for any other zone: resolvers content with glue do not ask the zone that name servers' names are in.
     pub fn find_servers(&mut self) {
         let mut answered = ZonesByServer::new();
-        for (server, name, is_of_parent) in &self.seen.answered {
+        let answers = self.seen.answered.iter();
+        for (server, name, is_of_parent) in answers.filter(|(server, ..)| can_serve(server)) {
             let is_apex = self.cuts.contains(name) && *name != Name::root_bytes();
             let zone = match *is_of_parent && is_apex {
                 true => self.parent_of(name),
@@ -41,7 +56,8 @@ impl Builder<'_> {
             let zone = self.zone_of(name);
             refused.entry(*server).or_default().insert(zone);
         }
-        for (server, child) in &self.seen.referred {
+        let referrals = self.seen.referred.iter();
+        for (server, child) in referrals.filter(|(server, _)| can_serve(server)) {
             let is_lame = [&answered, &refused]
                 .into_iter()
                 .any(|zones| is_within(zones, *server, child));

@@ -3,6 +3,7 @@
 mod denial;
 mod faults;
 mod message;
+mod odd_records;
 mod rebuilt;
 mod walk;
 

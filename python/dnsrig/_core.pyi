@@ -128,7 +128,8 @@ class Internet:
         """Return octets by what they hold, about.
 
         `zones` are records as they are answered from, `keys` theirs, `to_sign` the RRsets that may have to be signed,
-        `signatures` those that were made, `answers` those that were given; `chains` are the hashes of registries' NSEC3 chains, beyond `memory_octets`.
+        `signatures` those that were made, `answers` those that were given; `chains` are the hashes of registries' NSEC3
+        chains, beyond `memory_octets`.
         """
 
     def questions(self, count: int, seed: int, missing_share: float) -> str:

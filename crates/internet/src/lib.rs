@@ -29,6 +29,7 @@ mod reverse;
 mod serve;
 mod servers;
 mod signatures;
+mod stand_ins;
 mod wire;
 mod zones;
 
@@ -45,3 +46,4 @@ pub use profile::{
 pub use rebuild::{Collector, Counts, Rebuilt, RebuiltOptions, RebuiltZone, Reconstruction};
 pub use serve::{Account, AccountKey, InternetServer, Responding, ServeOptions, ServedBy};
 pub use servers::{NameServer, ServerId, ServerTable, SetId};
+pub use stand_ins::{Draw, StandIn, StandIns};

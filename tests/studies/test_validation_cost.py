@@ -11,11 +11,12 @@ import pytest
 from dnsrig import _core
 from dnsrig.errors import EnvironmentLacksError, InputError
 from dnsrig.hosts.network import users
+from dnsrig.loads import run_load
 from dnsrig.runs.folder import RunFolder
 from dnsrig.servers.resolvers.unbound import UnboundResolver
 from dnsrig.studies import conduct
 from dnsrig.studies.registry import study
-from dnsrig.studies.resolving import room, sockets
+from dnsrig.studies.resolving import bench, room, sockets
 from dnsrig.studies.resolving.cases import TREE
 from resolver_runs import Quiet, by_case, run_study, settings, skip_without, write_capture
 
@@ -181,6 +182,28 @@ def test_a_run_measures_both_sides_of_the_resolver(tmp_path):
     assert "this run has no 135,000 queries per second (--rate 135000)" in text
     assert "What validation costs" in text
     assert "Queries left late by, 99th percentile" in text
+
+
+def test_clients_that_need_several_addresses_have_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(sockets, "PORTS", 40)
+    monkeypatch.setattr("dnsrig.studies.resolving.study.TOLD_OCTETS", 1)
+    used: list[tuple[int, tuple[str, ...]]] = []
+    notes: list[str] = []
+    monkeypatch.setattr(Quiet, "note", lambda _, text: notes.append(text))
+
+    def noted(stream, chosen, each_second):
+        used.append((stream.client_count, chosen.sources))
+        return run_load(stream, chosen, each_second)
+
+    monkeypatch.setattr(bench, "run_load", noted)
+    run, summary = run_study(NAME, tmp_path, repetitions=1, **SHORT)
+    assert summary["status"] == "complete"
+    assert all(item["load"]["answered"] == item["load"]["sent"] for item in by_case(run).values())
+    replays = [(clients, sources) for clients, sources in used if sources]
+    assert {len(sources) for _, sources in replays} == {-(-clients // 40) for clients, _ in replays}
+    assert min(len(sources) for _, sources in replays) > 1
+    assert all(sources[:2] == ("192.168.53.2", "192.168.53.3") for _, sources in replays)
+    assert any(text.startswith("the streams take about 0.0 GB of disk, in ") for text in notes)
 
 
 def test_a_resolver_that_dies_costs_its_case_only(tmp_path, monkeypatch):

@@ -304,7 +304,8 @@ def _refuse_too_many(settings: ValidationSettings, clients: float) -> None:
     rates = ",".join(str(rate) for rate in settings.rates)
     signed = f", --signed {','.join(settings.signed)}" if len(settings.signed) > 1 else ""
     what = f"--rate {rates} {how_long}{signed}"
-    refuse_too_many(_all_queries(settings), what, HELD_OCTETS, clients * CLIENT_OCTETS)
+    open_at_once = min(clients, most_clients()[0]) if settings.shared_sockets else clients
+    refuse_too_many(_all_queries(settings), what, HELD_OCTETS, open_at_once * CLIENT_OCTETS)
 
 
 def _traffic(settings: ValidationSettings, run: RunFolder) -> tuple[_core.AskedQueries, float]:

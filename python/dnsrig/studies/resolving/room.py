@@ -12,8 +12,8 @@ MADE_OCTETS = 50
 """The same where it is made in columns (`clients`): 20, and a share of its name's."""
 HELD_OCTETS = 85
 """About what a query takes while its stream is there to be sent: its message, its time and its client."""
-CLIENT_OCTETS = 5000
-"""About what a client of a replay takes: its socket in the kernel, and its place in the load."""
+CLIENT_OCTETS = 6500
+"""About what a socket of a replay takes: 3,000 in the kernel, the others in the load."""
 LINE_OCTETS = 75
 """About what a query takes among a run's inputs."""
 MOST_OF_A_STREAM = 100_000_000

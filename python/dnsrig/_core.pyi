@@ -7,12 +7,14 @@ from typing import Any, Literal, Protocol, final
 from dnsrig.signing import Signing
 
 __all__ = [
+    "AskedQueries",
     "Internet",
     "InternetServer",
     "KeySet",
     "QueryLog",
     "QueryStream",
     "RebuiltInternet",
+    "StandIns",
     "TrafficStatistics",
     "TransactionReader",
     "TransactionWriter",
@@ -134,6 +136,72 @@ class Internet:
 
     def questions(self, count: int, seed: int, missing_share: float) -> str:
         """Return questions that clients would ask, a line `name type` for each."""
+
+@final
+class AskedQueries:
+    """Queries of clients, in columns: when, by whom, for what. A query takes 20 octets, and a share of its name's."""
+
+    def __init__(self) -> None:
+        """Hold none yet."""
+
+    @staticmethod
+    def synthesise(profile: str, plan: str) -> AskedQueries:
+        """Make traffic as a profile, by name or path, describes it; `plan` is as `traffic_synthesise` takes it."""
+
+    def push(
+        self, time_ns: int, client: int, name: str, rtype: int, edns_size: int | None = None, do_bit: bool = False
+    ) -> None:
+        """Append a query of a client, by any number; one that is earlier than the last is as late."""
+
+    def __len__(self) -> int: ...
+    @property
+    def client_count(self) -> int:
+        """How many clients ask; they are numbered in the order of their first queries."""
+
+    @property
+    def name_count(self) -> int:
+        """How many different names are asked for; they are numbered in the order in which they are first asked for."""
+
+    @property
+    def span_ns(self) -> int:
+        """The time from the first query to the last in ns."""
+
+    def addresses(self) -> bytes:
+        """Return an octet for each name: 1 if it is that of an address, else 0."""
+
+    def count_before(self, end_ns: int) -> int:
+        """Count the queries that come less than `end_ns` after the first."""
+
+    def write_text(
+        self,
+        path: str | PathLike[str],
+        stand_ins: StandIns,
+        *,
+        start_ns: int,
+        end_ns: int,
+        kept: bytes | None = None,
+    ) -> int:
+        """Write queries as a query file with `stand_ins` for names; return how many there are.
+
+        They are those from `start_ns` to before `end_ns` after the first, of clients for which `kept` has an octet
+        that is not 0 (None: of all). Times count from `start_ns`. What is at `path` is overwritten.
+        """
+
+@final
+class StandIns:
+    """Questions of an Internet that stand in the place of the names of other traffic: one of its own for each."""
+
+    @staticmethod
+    def draw(internet: Internet, kinds: bytes, *, batch: int, seed: int, missing_seed: int) -> StandIns:
+        """Draw a question for each name; raise InputError if the Internet has too few.
+
+        `kinds` has an octet for each: 0 for a name that exists, 1 for an address, 2 for a missing name. `batch`
+        questions are drawn by `seed`, or by `missing_seed` for missing names; the next ones by the next seed.
+        """
+
+    def __len__(self) -> int: ...
+    def question(self, number: int) -> str:
+        """Return the question that stands in the place of name `number`: `name type`."""
 
 @final
 class RebuiltInternet:
@@ -441,8 +509,12 @@ class QueryStream:
         """
 
     @staticmethod
-    def from_text(path: str | PathLike[str], *, message: str = "{}", skip_bad: bool = False) -> tuple[QueryStream, str]:
+    def from_text(
+        path: str | PathLike[str], *, message: str = "{}", skip_bad: bool = False, most_clients: int | None = None
+    ) -> tuple[QueryStream, str]:
         """Read a query file whose lines are `name type [class] [key=value ...]`; return it with a summary as JSON.
+
+        With `most_clients`, what further ones ask is asked by those, in turn; the summary has all of them.
 
         `message`, here and below, is a JSON object of what every message has: `edns_size`, `do_bit`,
         `recursion_desired` (true), `checking_disabled`, `authentic_data`, `nsid`, `client_subnet` (a prefix),

@@ -1,10 +1,8 @@
 """Queries of clients for names of a simulated Internet, and Internets that differ in who signs."""
 
-import struct
 import time
 import tomllib
 
-import dns.exception
 import dns.message
 import dns.query
 import dns.rdatatype
@@ -15,28 +13,18 @@ from dnsrig.runs.folder import RunFolder
 from dnsrig.servers.resolvers.counts import read_bind, read_knot, read_powerdns, read_unbound
 from dnsrig.studies.resolving import streams
 from dnsrig.studies.resolving.streams import (
-    MISSING_SHARE,
-    MOST_QUERIES,
     OTHER_SEED_STEP,
     PTR,
-    Asked,
-    captured,
     distinct,
     misses,
     missing_below,
-    names_on,
-    on_internet,
     questions,
     questions_of,
-    refuse_too_many,
-    sampled,
-    split,
-    synthetic,
     with_hits,
     write_stream,
 )
 from dnsrig.studies.resolving.trees import CHANGES, SIGNED_TLDS_2010, changed_text, make_internet, profile_text
-from resolver_runs import settings, write_capture
+from resolver_runs import settings
 
 
 @pytest.fixture(scope="module")
@@ -47,57 +35,6 @@ def internet():
 @pytest.fixture
 def run(tmp_path):
     return RunFolder.create(tmp_path, "fake", argv=[], settings={}, seed=1)
-
-
-def clients_queries(count=400, clients=20):
-    return [Asked(100 + index / 10, f"10.0.0.{index % clients}", f"n{index % 50}.", "A") for index in range(count)]
-
-
-def test_a_client_is_in_with_all_its_queries_or_out():
-    kept = sampled(clients_queries(), 0.5, 3)
-    counts = {client: sum(query.client == client for query in kept) for client in {query.client for query in kept}}
-    assert set(counts.values()) == {20}
-    assert 3 < len(counts) < 17
-    assert sampled(clients_queries(), 0.5, 3) == kept
-    assert sampled(clients_queries(), 1.0, 3) == clients_queries()
-
-
-def test_a_name_of_a_capture_becomes_one_name_of_the_internet(internet):
-    mapping = names_on(internet, clients_queries(), 5)
-    lines = list(on_internet(clients_queries(), mapping, 100.0))
-    names = [line.split()[0] for line in lines]
-    assert len(set(names)) == 50
-    assert names[:50] == names[50:100]
-    known = {line.split()[0] for line in distinct(internet, 5, 5000)}
-    # Of the others some do not exist, and of some it is not certain.
-    assert 0.5 < len(set(names) & known) / 50 < 1
-    assert [line.split()[-2] for line in lines[:2]] == ["time=0.000000000", "time=0.100000000"]
-
-
-def test_parts_of_a_stream_begin_at_time_zero_and_lose_nothing(internet, run):
-    lines = list(on_internet(clients_queries(), names_on(internet, clients_queries(), 5), 100.0))
-    parts = split(lines, 10.0, 4)
-    assert [len(part) for part in parts] == [100] * 4
-    assert all(part[0].split()[-2] == "time=0.000000000" for part in parts)
-    stream = write_stream(run, "part", parts[1], edns=False)
-    assert (len(stream), stream.is_timed, stream.client_count) == (100, True, 20)
-    assert [entry["path"] for entry in run.manifest()["inputs"]] == ["inputs/part.txt"]
-
-
-def test_missing_names_and_addresses_keep_their_shares(internet):
-    asked = [Asked(0, "c", f"n{index}.", "A") for index in range(3000)]
-    asked += [Asked(0, "c", f"{index}.0.0.10.in-addr.arpa.", PTR) for index in range(200)]
-    names = names_on(internet, asked, 5)
-    assert len({line.split()[0] for line in names.values()}) == 3200
-    of_addresses = {line for line in names.values() if line.endswith(f" {PTR}")}
-    assert of_addresses == {names[query.name] for query in asked[3000:]}
-    made_up = [line for line in names.values() if line.split(".")[0].startswith("x") and line not in of_addresses]
-    known = {line.split()[0] for seed in range(10) for line in internet.questions(50_000, seed, 0.0).splitlines()}
-    missing = [line for line in made_up if line.split()[0] not in known]
-    assert MISSING_SHARE - 0.03 < len(missing) / 3000 < MISSING_SHARE + 0.03
-    # Whatever rate or part of the traffic is taken, a name is the same.
-    lines = list(on_internet(asked[100:110], names, 0.0))
-    assert [line.split()[0] for line in lines] == [names[query.name].split()[0] for query in asked[100:110]]
 
 
 def test_a_stream_that_was_broken_off_is_made_whole(run, monkeypatch):
@@ -131,37 +68,6 @@ def test_other_draws_have_other_questions(internet):
 def test_names_that_exist_are_not_those_of_any_addresses(internet):
     assert not any(line.endswith(f" {PTR}") for line in distinct(internet, 1, 2000))
     assert any(line.endswith(f" {PTR}") for line in distinct(internet, 1, 2000, 0.1))
-
-
-def test_too_many_queries_are_refused_with_what_they_would_take():
-    refuse_too_many(MOST_QUERIES, "--rate 1")
-    with pytest.raises(InputError, match=r"--rate 9 make 100,000,000 queries, for which about 50 GB"):
-        refuse_too_many(5 * MOST_QUERIES, "--rate 9")
-
-
-def test_messages_of_a_capture_that_cannot_be_read_are_left_out(tmp_path):
-    query = dns.message.make_query("www.example.com", "A", use_edns=True).to_wire()
-    opt = query[-11:]
-    two = query[:11] + b"\2" + query[12:] + opt
-    tsig = b"\3key\0" + struct.pack(">HHIH", 250, 255, 0, 0)
-    signed = query[:11] + b"\2" + query[12:] + tsig
-    with pytest.raises(dns.exception.DNSException):
-        dns.message.from_wire(two)
-    with pytest.raises(dns.exception.DNSException):
-        dns.message.from_wire(signed)
-    asked, left_out = captured(write_capture(tmp_path / "some.pcap", query, two, signed, query), 5.0)
-    assert [(one.name, one.rtype) for one in asked] == [("www.example.com.", "A")] * 2
-    assert left_out == 2
-    assert asked[0].options == "edns=1232 "
-    with pytest.raises(InputError, match="holds no query"):
-        captured(write_capture(tmp_path / "none.pcap", two, signed), 5.0)
-
-
-def test_synthetic_traffic_has_times_and_clients():
-    made = synthetic("resolver-2022", 200, 3.0, 1)
-    assert len(made) == 600
-    assert 0 <= made[-1].time_s - made[0].time_s <= 3.0
-    assert len({query.client for query in made}) > 20
 
 
 def test_hits_and_fresh_names_are_as_asked_for(internet):

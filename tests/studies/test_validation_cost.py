@@ -11,11 +11,12 @@ import pytest
 from dnsrig import _core
 from dnsrig.errors import EnvironmentLacksError, InputError
 from dnsrig.hosts.network import users
+from dnsrig.loads import run_load
 from dnsrig.runs.folder import RunFolder
 from dnsrig.servers.resolvers.unbound import UnboundResolver
 from dnsrig.studies import conduct
 from dnsrig.studies.registry import study
-from dnsrig.studies.resolving import sockets
+from dnsrig.studies.resolving import bench, room, sockets
 from dnsrig.studies.resolving.cases import TREE
 from resolver_runs import Quiet, by_case, run_study, settings, skip_without, write_capture
 
@@ -43,9 +44,27 @@ def test_the_published_column_is_the_highest_rate_of_the_plain_internet_over_udp
     assert text.sections.args == ("900-profile-udp-4",)
 
 
-def test_more_queries_than_fit_into_memory_are_refused():
-    with pytest.raises(InputError, match=r"--rate 200,000 for 180 s .* make 36,000,000 queries"):
-        study(NAME).check(settings(NAME, rates=(200_000,), load_s=60.0, periods=3))
+def test_more_queries_than_fit_into_memory_are_refused(monkeypatch):
+    monkeypatch.setattr(sockets, "_most_files", lambda wanted: wanted)
+    published = settings(NAME, rates=(9000, 135_000), load_s=60.0, periods=10)
+    monkeypatch.setattr(room, "free_octets", lambda: 24e9)
+    study(NAME).check(published)
+    monkeypatch.setattr(room, "free_octets", lambda: 12e9)
+    with pytest.raises(InputError, match=r"--rate 9000,135000 for 600 s .* make 86,400,000 queries, .* GB of memory"):
+        study(NAME).check(published)
+    monkeypatch.setattr(room, "free_octets", lambda: 8e9)
+    with pytest.raises(InputError, match=r"--rate 135,000 for 600 s .* make 81,000,000 queries, .* 4\.0 GB of memory"):
+        study(NAME).check(published)
+
+
+def test_a_part_with_more_queries_than_a_stream_has_is_refused():
+    with pytest.raises(InputError, match=r"--rate 135,000 for a part of 800 s: .* shorter parts"):
+        study(NAME).check(settings(NAME, rates=(135_000,), load_s=800.0, periods=1))
+
+
+def test_what_the_streams_take_of_the_disk_is_known():
+    assert study(NAME).input_octets(settings(NAME, rates=(9000, 135_000), load_s=60.0, periods=10)) == 86.4e6 * 75
+    assert study("full-cache").input_octets(settings("full-cache")) == 0
 
 
 def test_more_clients_than_can_have_sockets_are_refused_with_the_rate_that_fits(monkeypatch):
@@ -74,11 +93,27 @@ def test_the_clients_of_each_part_are_counted(capture, tmp_path, monkeypatch):
         study(NAME).streams(settings(NAME, **chosen), run, {TREE: internet})
 
 
+def test_clients_share_sockets_if_they_may(capture, tmp_path, monkeypatch):
+    monkeypatch.setattr(sockets, "_most_files", lambda wanted: sockets.OTHER_FILES + 1)
+    run = RunFolder.create(tmp_path / "runs", NAME, argv=[], settings={}, seed=1)
+    chosen = settings(NAME, capture=capture, load_s=1.0, periods=4, rates=(9,), shared_sockets=True)
+    study(NAME).check(chosen)
+    internet = _core.Internet("small", seed=1, signed_at_s=int(time.time()), domains=2000, distances=False)
+    found = study(NAME).streams(chosen, run, {TREE: internet})
+    assert {stream.client_count for stream in found.values()} == {1}
+    assert run.manifest()["facts"]["shared_sockets"] == 1
+    assert "as far as so many may be open" in " ".join(study(NAME).text(chosen).method)
+    assert settings(NAME, shared_sockets=True, load_s=60.0).rates == (3000, 9000)
+    with pytest.raises(InputError, match="--shared-sockets with --transport udp=50"):
+        study(NAME).check(settings(NAME, rates=(9,), shared_sockets=True, transports=("udp=50+tcp=50",)))
+
+
 def test_the_file_limit_is_what_it_may_become():
     most, why = sockets.most_clients()
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     assert most <= hard - sockets.OTHER_FILES
-    assert ("open files" in why) == (most < 64_512)
+    assert ("open files" in why) == (most < 16 * 64_512)
+    assert [sockets.addresses_for(clients) for clients in (0, 1, 64_512, 64_513, 562_047)] == [1, 1, 1, 2, 9]
 
 
 @pytest.fixture
@@ -147,6 +182,28 @@ def test_a_run_measures_both_sides_of_the_resolver(tmp_path):
     assert "this run has no 135,000 queries per second (--rate 135000)" in text
     assert "What validation costs" in text
     assert "Queries left late by, 99th percentile" in text
+
+
+def test_clients_that_need_several_addresses_have_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(sockets, "PORTS", 40)
+    monkeypatch.setattr("dnsrig.studies.resolving.study.TOLD_OCTETS", 1)
+    used: list[tuple[int, tuple[str, ...]]] = []
+    notes: list[str] = []
+    monkeypatch.setattr(Quiet, "note", lambda _, text: notes.append(text))
+
+    def noted(stream, chosen, each_second):
+        used.append((stream.client_count, chosen.sources))
+        return run_load(stream, chosen, each_second)
+
+    monkeypatch.setattr(bench, "run_load", noted)
+    run, summary = run_study(NAME, tmp_path, repetitions=1, **SHORT)
+    assert summary["status"] == "complete"
+    assert all(item["load"]["answered"] == item["load"]["sent"] for item in by_case(run).values())
+    replays = [(clients, sources) for clients, sources in used if sources]
+    assert {len(sources) for _, sources in replays} == {-(-clients // 40) for clients, _ in replays}
+    assert min(len(sources) for _, sources in replays) > 1
+    assert all(sources[:2] == ("192.168.53.2", "192.168.53.3") for _, sources in replays)
+    assert any(text.startswith("the streams take about 0.0 GB of disk, in ") for text in notes)
 
 
 def test_a_resolver_that_dies_costs_its_case_only(tmp_path, monkeypatch):

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 /// A simulated Internet.
 #[pyclass(frozen, module = "dnsrig._core")]
 pub struct Internet {
-    internet: Arc<dnsrig_internet::Internet>,
+    pub(crate) internet: Arc<dnsrig_internet::Internet>,
 }
 
 #[pymethods]
@@ -294,7 +294,7 @@ impl crate::errors::IntoPython for InternetError {
         match self {
             Self::Sign(error) => error.kind(),
             Self::Answer(error) => error.kind(),
-            Self::Listen { .. } | Self::Socket { .. } | Self::Thread { .. } => {
+            Self::Listen { .. } | Self::Socket { .. } | Self::Thread { .. } | Self::NoMemory => {
                 Kind::EnvironmentLacks
             }
             _ => Kind::Input,

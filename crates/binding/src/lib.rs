@@ -1,6 +1,7 @@
 //! The Python module `dnsrig._core`: conversions, errors, interruption and progress, and nothing else.
 
 mod arguments;
+mod asked;
 mod crypto_rates;
 mod doorway;
 mod errors;
@@ -28,6 +29,8 @@ use pyo3::prelude::*;
 mod _core {
     use super::*;
 
+    #[pymodule_export]
+    use super::asked::{AskedQueries, StandIns};
     #[pymodule_export]
     use super::crypto_rates::signing_rate;
     #[pymodule_export]

@@ -176,18 +176,24 @@ impl QueryStream {
         stream_by(py, |cancel| capture::read(&path, &options, cancel))
     }
 
-    /// Reads a query file whose lines may have a class and options; returns its queries with a summary as JSON.
+    /// Reads a query file whose lines may have a class and options; returns its queries with a summary as JSON. With
+    /// `most_clients`, what further ones ask is asked by those, in turn.
     #[staticmethod]
-    #[pyo3(signature = (path, *, message="{}", skip_bad=false))]
+    #[pyo3(signature = (path, *, message="{}", skip_bad=false, most_clients=None))]
     fn from_text(
         py: Python<'_>,
         path: PathBuf,
         message: &str,
         skip_bad: bool,
+        most_clients: Option<u32>,
     ) -> PyResult<(Self, String)> {
         let options = message_options(message)?;
         stream_by(py, |cancel| {
-            text::queries::read(&path, &options, skip_bad, cancel)
+            let (mut stream, summary) = text::queries::read(&path, &options, skip_bad, cancel)?;
+            if let Some(most) = most_clients {
+                stream.share_clients(most);
+            }
+            Ok((stream, summary))
         })
     }
 

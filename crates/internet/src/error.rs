@@ -53,6 +53,22 @@ pub enum InternetError {
     /// The caller asked to stop.
     #[error("stopped before all zones were made")]
     Interrupted,
+    /// It has fewer names than other traffic needs stand-ins.
+    #[error(
+        "the Internet has too few {what} for the {wanted} of the traffic: take more --domains, or shorter loads, or lower rates"
+    )]
+    TooFewNames {
+        /// Names, or addresses with names.
+        what: &'static str,
+        /// How many are needed.
+        wanted: usize,
+    },
+    /// Memory does not suffice for the names of traffic.
+    #[error("not enough memory for the names of the traffic: take shorter loads, or lower rates")]
+    NoMemory,
+    /// The caller asked to stop.
+    #[error("stopped before all names were drawn")]
+    Stopped,
     /// A key cannot be made or used.
     #[error(transparent)]
     Sign(#[from] SignError),

@@ -30,6 +30,7 @@ mod reverse;
 mod serve;
 mod servers;
 mod signatures;
+mod stand_ins;
 mod wire;
 mod zones;
 
@@ -46,3 +47,4 @@ pub use profile::{
 pub use rebuild::{Collector, Counts, Rebuilt, RebuiltOptions, RebuiltZone, Reconstruction};
 pub use serve::{Account, AccountKey, InternetServer, Responding, ServeOptions, ServedBy};
 pub use servers::{NameServer, ServerId, ServerTable, SetId};
+pub use stand_ins::{Draw, StandIn, StandIns};

@@ -2,9 +2,10 @@
 //!
 //! [`capture`] takes the queries out of pcap and pcapng files, [`text`] reads and writes dnsperf's query files and reads its
 //! dynamic updates, [`binary`] reads messages as they are, [`generate`] makes names from patterns, [`synthesis`] makes
-//! streams by JPRS-2010's method. [`message`] turns questions into the wire messages of a [`QueryStream`], which is what a
+//! streams by JPRS-2010's method, [`asked`] keeps who asked when for what, and writes it with other names. [`message`] turns questions into the wire messages of a [`QueryStream`], which is what a
 //! load sends.
 
+pub mod asked;
 pub mod binary;
 pub mod capture;
 mod edns;

@@ -111,6 +111,15 @@ impl QueryStream {
         }
     }
 
+    /// Leaves at most `most` clients (at least 1): what further ones ask is asked by the others, in turn.
+    pub fn share_clients(&mut self, most: u32) {
+        let most = most.max(1);
+        if self.client_count > most {
+            self.clients.iter_mut().for_each(|client| *client %= most);
+            self.client_count = most;
+        }
+    }
+
     /// Notes which line of a file the longest message is from.
     pub(crate) fn set_longest_line(&mut self, line: Option<u64>) {
         self.longest_line = line;
@@ -217,6 +226,29 @@ mod tests {
             stream.iter().collect::<Vec<_>>(),
             [&b"a"[..], b"bb", b"", b"c"]
         );
+    }
+
+    #[test]
+    fn clients_that_are_too_many_share_with_others() {
+        let mut stream = QueryStream::default();
+        for (time_ns, client) in [0, 1, 2, 3, 1, 4].into_iter().enumerate() {
+            stream.push_timed(b"q", time_ns as u64, client).unwrap();
+        }
+        let clients = |stream: &QueryStream| -> Vec<_> {
+            (0..6).map(|index| stream.client(index).unwrap()).collect()
+        };
+        let before = stream.clone();
+        stream.share_clients(5);
+        assert_eq!(stream, before);
+        stream.share_clients(2);
+        assert_eq!(clients(&stream), [0, 1, 0, 1, 1, 0]);
+        assert_eq!(stream.client_count(), 2);
+        stream.share_clients(0);
+        assert_eq!((clients(&stream), stream.client_count()), (vec![0; 6], 1));
+        let mut plain = QueryStream::default();
+        plain.push(b"q");
+        plain.share_clients(1);
+        assert!(!plain.is_timed());
     }
 
     #[test]

@@ -34,7 +34,8 @@ use crate::profile::Profile;
 use crate::write::OutputFile;
 use answer::{Answering, Asked};
 use clients::Population;
-use output::{AbandonedSession, Lines, PacketFile, Sink, Transaction};
+use dnsrig_stream::asked::AskedQueries;
+use output::{AbandonedSession, Columns, Lines, PacketFile, Sink, Transaction};
 use plan::Size;
 use query::Dress;
 use questions::Questions;
@@ -79,6 +80,23 @@ pub fn synthesise(
     synthesis.run(&mut *sink, watch)?;
     let written = sink.finish()?;
     Ok(synthesis.summary(&written))
+}
+
+/// Makes traffic as `profile` describes it and keeps who asks when for what: what [`Format::Text`] would write, whatever the
+/// plan's format is.
+///
+/// # Errors
+/// [`TrafficError::Plan`] if there is no such traffic, [`TrafficError::Stream`] if memory does not suffice, or
+/// [`TrafficError::Interrupted`].
+pub fn synthesise_asked(
+    profile: &Profile,
+    plan: &Plan,
+    watch: &Watch<'_>,
+) -> Result<AskedQueries, TrafficError> {
+    let mut synthesis = Synthesis::new(profile, plan)?;
+    let mut columns = Columns::default();
+    synthesis.run(&mut columns, watch)?;
+    Ok(columns.into_asked())
 }
 
 /// Traffic that is being made.

@@ -22,6 +22,7 @@ mod record;
 pub mod splitmix;
 mod statistics;
 pub mod text;
+mod texts;
 pub mod tools;
 mod types;
 mod unsigned;
@@ -41,6 +42,7 @@ pub use rdata::{canonical_rdata, compare_rdata, embedded_names, push_canonical_r
 pub use read::{ReadZone, read_rdata, read_records};
 pub use record::{Name, Record};
 pub use statistics::Statistics;
+pub use texts::{NumberedTexts, Texts};
 pub use types::{bitmap_types, is_bitmap, push_type_bitmap};
 pub use whole_file::{CompleteFile, NamedFile, WholeFile, write_whole};
 pub use zone::Zone;

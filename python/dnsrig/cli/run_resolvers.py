@@ -81,6 +81,12 @@ _OPTIONS = (
         "--periods", type=WholeNumber(1, 1000), help="In validation-cost, from the cold cache to the hot one [3]."
     ),
     click.option(
+        "--shared-sockets",
+        is_flag=True,
+        default=None,
+        help="In validation-cost, clients share sockets where more ask than sockets may be open; over UDP only.",
+    ),
+    click.option(
         "--signed", callback=comma_list, help="In validation-cost, who signs, of profile,unsigned,2010,all [profile]."
     ),
 )

@@ -26,8 +26,9 @@ from dnsrig.runs.folder import RunFolder
 from dnsrig.studies.resolving import asked, jprs_2010, pictures, sections, words
 from dnsrig.studies.resolving.bench import ResolverBench
 from dnsrig.studies.resolving.cases import TREE, ResolverCase, Traffic
+from dnsrig.studies.resolving.room import refuse_too_many
 from dnsrig.studies.resolving.settings import ResolverStudySettings
-from dnsrig.studies.resolving.streams import OTHER_SEED_STEP, questions, refuse_too_many, write_stream
+from dnsrig.studies.resolving.streams import OTHER_SEED_STEP, questions, write_stream
 from dnsrig.studies.resolving.study import ResolverStudy
 from dnsrig.studies.resolving.timeline import Timeline, is_second
 from dnsrig.studies.resolving.warming import warming_section

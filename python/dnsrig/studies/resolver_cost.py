@@ -14,8 +14,9 @@ from dnsrig.report.sections import Findings, Section
 from dnsrig.runs.folder import RunFolder
 from dnsrig.studies.resolving import asked, jprs_2010, pictures, sections, words
 from dnsrig.studies.resolving.cases import TREE, ResolverCase, Traffic
+from dnsrig.studies.resolving.room import refuse_too_many
 from dnsrig.studies.resolving.settings import ResolverStudySettings
-from dnsrig.studies.resolving.streams import distinct, misses, missing_below, refuse_too_many, with_hits, write_stream
+from dnsrig.studies.resolving.streams import distinct, misses, missing_below, with_hits, write_stream
 from dnsrig.studies.resolving.study import ResolverStudy
 from dnsrig.studies.resolving.trees import profile_path, profile_text
 from dnsrig.studies.settings import StudySettings

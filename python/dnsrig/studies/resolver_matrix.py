@@ -43,8 +43,9 @@ from dnsrig.studies.resolving.conditions import (
 from dnsrig.studies.resolving.front import Measured
 from dnsrig.studies.resolving.place import Place
 from dnsrig.studies.resolving.probes import PROBE_ATTEMPTS, PROBE_S, PROBES, ask_probes
+from dnsrig.studies.resolving.room import refuse_too_many
 from dnsrig.studies.resolving.settings import ResolverStudySettings
-from dnsrig.studies.resolving.streams import distinct, questions_of, refuse_too_many, write_stream
+from dnsrig.studies.resolving.streams import distinct, questions_of, write_stream
 from dnsrig.studies.resolving.study import ResolverStudy
 from dnsrig.studies.resolving.trees import UNSIGNED
 from dnsrig.studies.settings import StudySettings

@@ -3,35 +3,45 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from typing import Any, ClassVar
 
 from dnsrig import _core
 from dnsrig.errors import InputError
 from dnsrig.report.claim_tables import published_section
-from dnsrig.report.figures import CACHE_OCTETS, CPU, INTERNET_IN, LATENCY_P50, LATENCY_P99, MEMORY, UDP_SOCKETS
+from dnsrig.report.figures import CPU, INTERNET_IN, LATENCY_P50, LATENCY_P99, MEMORY, UDP_SOCKETS
 from dnsrig.report.layout import Axis, RatioQuestion, StudyText
 from dnsrig.report.sections import Findings, Section
-from dnsrig.report.tables import Cell, Table
 from dnsrig.runs.folder import RunFolder
 from dnsrig.studies.progress import Watcher
 from dnsrig.studies.resolving import asked, isc_2022, pictures, sections, words
 from dnsrig.studies.resolving.cases import TREE, ResolverCase, Traffic
-from dnsrig.studies.resolving.published import read_published
-from dnsrig.studies.resolving.settings import ResolverStudySettings
-from dnsrig.studies.resolving.sockets import clients_of_a_rate, fitting_rate, require_sockets, whole_hundreds
-from dnsrig.studies.resolving.streams import (
-    Asked,
+from dnsrig.studies.resolving.clients import (
+    Part,
     captured,
     lasting_s,
     names_on,
-    on_internet,
     rate_of_capture,
-    refuse_too_many,
     sampled,
-    split,
     synthetic,
-    write_stream,
 )
+from dnsrig.studies.resolving.room import (
+    CLIENT_OCTETS,
+    HELD_OCTETS,
+    LINE_OCTETS,
+    MADE_OCTETS,
+    MOST_OF_A_STREAM,
+    refuse_too_many,
+)
+from dnsrig.studies.resolving.settings import ResolverStudySettings
+from dnsrig.studies.resolving.sockets import (
+    clients_of_a_rate,
+    fitting_rate,
+    most_clients,
+    require_sockets,
+    whole_hundreds,
+)
+from dnsrig.studies.resolving.streams import keep_queries, read_stream
 from dnsrig.studies.resolving.study import ResolverStudy
 from dnsrig.studies.resolving.transports import IDLE_S, TCP_CLIENTS, read_mix, refuse_lacking
 from dnsrig.studies.resolving.trees import ALL, IN_2010, UNSIGNED
@@ -73,6 +83,8 @@ class ValidationSettings(ResolverStudySettings):
     """Who signs: `profile`, `unsigned`, `2010`, `all`."""
     transports: tuple[str, ...] = ("udp",)
     """How clients ask: `udp`, `tcp`, `dot`, `doh`, or by shares such as `udp=80+dot=20`; published is UDP."""
+    shared_sockets: bool = False
+    """Whether clients share sockets where more ask in a part than sockets may be open."""
 
     @property
     def span_s(self) -> float:
@@ -109,6 +121,8 @@ class ValidationCost(ResolverStudy[ValidationSettings]):
             return settings
         if settings.capture is not None:
             return replace(settings, rates=_levels(min(HIGHEST, rate_of_capture(settings.capture, settings.span_s))))
+        if settings.shared_sockets:
+            return replace(settings, rates=_levels(HIGHEST))
         each = clients_of_a_rate(TRAFFIC, settings.load_s, settings.seed) / CARRIED_SHARE
         return replace(settings, rates=_levels(min(HIGHEST, fitting_rate(each))))
 
@@ -135,13 +149,28 @@ class ValidationCost(ResolverStudy[ValidationSettings]):
 
     def check(self, settings: ValidationSettings) -> None:
         """Refuse settings with which nothing can be measured."""
-        highest, span_s = max(settings.rates), settings.span_s
-        refuse_lacking(settings.servers, [read_mix(text) for text in settings.transports])
-        refuse_too_many(highest * span_s, f"--rate {highest:,} for {span_s:g} s (--load-seconds by --periods)")
+        highest = max(settings.rates)
+        mixes = [read_mix(text) for text in settings.transports]
+        refuse_lacking(settings.servers, mixes)
+        if settings.shared_sockets and any(mix.has_sessions for mix in mixes):
+            raise InputError(
+                f"--shared-sockets with --transport {','.join(settings.transports)}: clients that share a connection "
+                "are not what is to be measured; leave one of both out"
+            )
+        if highest * settings.load_s > MOST_OF_A_STREAM:
+            raise InputError(
+                f"--rate {highest:,} for a part of {settings.load_s:g} s: a part has {MOST_OF_A_STREAM:,} queries at "
+                "most; take shorter parts (--load-seconds), and more of them (--periods)"
+            )
+        clients = clients_of_a_rate(TRAFFIC, settings.load_s, settings.seed) * highest
+        _refuse_too_many(settings, clients)
         super().check(settings)
-        if settings.capture is None:
-            clients = clients_of_a_rate(TRAFFIC, settings.load_s, settings.seed) * highest
+        if settings.capture is None and not settings.shared_sockets:
             require_sockets(clients, highest, settings.load_s, ESTIMATE_TOLERATED)
+
+    def input_octets(self, settings: ValidationSettings) -> float:
+        """Give about how much room on the disk the streams take, in octets."""
+        return _all_queries(settings) * LINE_OCTETS
 
     def cases(self, settings: ValidationSettings) -> Sequence[Sequence[ResolverCase]]:
         """List, for each rate, Internet and transport, validation off and on, each with its parts."""
@@ -184,23 +213,30 @@ class ValidationCost(ResolverStudy[ValidationSettings]):
         self, settings: ValidationSettings, run: RunFolder, internets: Mapping[str, _core.Internet]
     ) -> dict[str, _core.QueryStream]:
         """Make the parts of the traffic at each rate, with names of each Internet."""
-        asked, highest = _traffic(settings, run)
-        first_s = asked[0].time_s
-        names = {tree: names_on(internet, asked, settings.seed) for tree, internet in internets.items()}
+        self._keep_parts(settings, run, internets)
         found = {}
-        for rate in settings.rates:
-            some = sampled(asked, rate / highest, settings.seed) if rate < highest else asked
-            for tree in internets:
-                lines = split(on_internet(some, names[tree], first_s), settings.load_s, settings.periods)
-                for number, part in enumerate(lines):
-                    if not part:
-                        raise InputError(
-                            f"part {number + 1} of the traffic at {rate} qps is empty: take fewer --periods"
-                        )
-                    name = _stream(SIGNED[tree], rate, number)
-                    found[name] = write_stream(run, name, part, edns=False)
-                    require_sockets(found[name].client_count, rate, settings.load_s)
+        for tree, rate, number in product(internets, settings.rates, range(settings.periods)):
+            name = _stream(SIGNED[tree], rate, number)
+            most = most_clients()[0] if settings.shared_sockets else None
+            found[name] = read_stream(run, name, edns=False, most_clients=most)
+            if most is None:
+                require_sockets(found[name].client_count, rate, settings.load_s)
+            elif found[name].client_count == most:
+                run.note(shared_sockets=most)
         return found
+
+    def _keep_parts(
+        self, settings: ValidationSettings, run: RunFolder, internets: Mapping[str, _core.Internet]
+    ) -> None:
+        """Write the parts; what they are made of is let go before they are read, as each takes much memory."""
+        asked, highest = _traffic(settings, run)
+        for tree, internet in internets.items():
+            names = names_on(internet, asked, settings.seed)
+            for rate in settings.rates:
+                kept = sampled(asked, rate / highest, settings.seed) if rate < highest else None
+                for number in range(settings.periods):
+                    part = Part(asked, names, number * settings.load_s, (number + 1) * settings.load_s, kept)
+                    keep_queries(run, _stream(SIGNED[tree], rate, number), part.write)
 
     def text(self, settings: ValidationSettings) -> StudyText:
         """Give the words and the layout of the report."""
@@ -255,8 +291,25 @@ def _said(found: Mapping[str, int]) -> str:
     return ", ".join(f"{label} carries {rate:,}" for label, rate in found.items())
 
 
-def _traffic(settings: ValidationSettings, run: RunFolder) -> tuple[list[Asked], float]:
-    """Give the clients' queries as long as the load is, and how many there are a second.
+def _all_queries(settings: ValidationSettings) -> float:
+    """Give about how many queries all streams have together."""
+    return sum(settings.rates) * settings.span_s * len(settings.signed)
+
+
+def _refuse_too_many(settings: ValidationSettings, clients: float) -> None:
+    """Raise InputError if there is no memory for the traffic while streams are made of it, or for all streams later."""
+    highest, span_s = max(settings.rates), settings.span_s
+    how_long = f"for {span_s:g} s (--load-seconds by --periods)"
+    refuse_too_many(highest * span_s, f"--rate {highest:,} {how_long}", MADE_OCTETS)
+    rates = ",".join(str(rate) for rate in settings.rates)
+    signed = f", --signed {','.join(settings.signed)}" if len(settings.signed) > 1 else ""
+    what = f"--rate {rates} {how_long}{signed}"
+    open_at_once = min(clients, most_clients()[0]) if settings.shared_sockets else clients
+    refuse_too_many(_all_queries(settings), what, HELD_OCTETS, open_at_once * CLIENT_OCTETS)
+
+
+def _traffic(settings: ValidationSettings, run: RunFolder) -> tuple[_core.AskedQueries, float]:
+    """Give the clients' queries as long as the load is or longer, and how many there are a second.
 
     Raises:
         InputError: the capture is shorter, or has fewer.
@@ -267,8 +320,7 @@ def _traffic(settings: ValidationSettings, run: RunFolder) -> tuple[list[Asked],
         return synthetic(TRAFFIC, rate, settings.span_s, settings.seed), rate
     asked, left_out = captured(settings.capture, settings.span_s)
     run.note(capture={"queries": len(asked), "left_out": left_out})
-    first_s = asked[0].time_s
-    span_s = lasting_s(asked[-1].time_s - first_s, len(asked))
+    span_s = lasting_s(asked.span_ns / 1e9, len(asked))
     fitting = int(span_s / settings.load_s + LACKING_OF_A_PART)
     if fitting < settings.periods:
         fit = f"--periods {fitting}" if fitting else f"--load-seconds of at most {span_s / settings.periods:.3g}"
@@ -276,8 +328,7 @@ def _traffic(settings: ValidationSettings, run: RunFolder) -> tuple[list[Asked],
             f"{settings.capture}: the capture has {span_s:.3f} s, in which {fitting} parts of {settings.load_s:g} s "
             f"fit, not {settings.periods}; take {fit}, or a longer capture"
         )
-    asked = [query for query in asked if query.time_s - first_s < settings.span_s]
-    highest = len(asked) / min(span_s, settings.span_s)
+    highest = asked.count_before(round(settings.span_s * 1e9)) / min(span_s, settings.span_s)
     if max(settings.rates) > MORE_THAN_THERE_IS * highest:
         raise InputError(
             f"--rate {max(settings.rates)}: the capture {settings.capture} has {highest:,.1f} queries per second in "
@@ -351,7 +402,7 @@ def _method(settings: ValidationSettings) -> tuple[str, ...]:
         f"The traffic is {source}. Its rates are {rates} queries per second in the mean: for a lower one, clients are "
         "left out at random with all their queries, so that the share of cache hits and bursts stay real, as "
         "published. "
-        f"Every client asks from a socket of its own at its own times.{_sessions(settings)}",
+        f"Every client asks from a socket of its own{_sharing(settings)} at its own times.{_sessions(settings)}",
         f"The load lasts {settings.span_s:g} s, in {settings.periods} parts of {settings.load_s:g} s that follow one "
         "another without the resolver being started again: the first one meets an empty cache, the last one a hot "
         "cache. Each part is reported apart, as the published study reports minutes.",
@@ -359,6 +410,10 @@ def _method(settings: ValidationSettings) -> tuple[str, ...]:
         words.resolver(settings, "nothing; each further part finds what the parts before it have left there"),
         words.order(settings),
     )
+
+
+def _sharing(settings: ValidationSettings) -> str:
+    return ", as far as so many may be open," if settings.shared_sockets else ""
 
 
 def _sessions(settings: ValidationSettings) -> str:
@@ -387,8 +442,9 @@ def _limits(settings: ValidationSettings) -> tuple[str, ...]:
 def _sections(hottest: str, findings: Findings) -> Sequence[Section]:
     return (
         *_capture_sections(findings),
+        *_socket_sections(findings),
         sections.verdict_section(findings, "What validation costs"),
-        published_section(findings, (_NOTE,), (_beside(findings, hottest),)),
+        published_section(findings, (isc_2022.NOTE,), (isc_2022.beside(findings, hottest, OFF, ON),)),
         pictures.picture_section(findings, pictures.RESOURCES),
         sections.figure_section(findings, "From outside", sections.OUTSIDE),
         sections.figure_section(findings, "Cache and upstream", sections.INSIDE),
@@ -409,61 +465,14 @@ def _capture_sections(findings: Findings) -> list[Section]:
     return [Section("The capture", (text,))]
 
 
-_NOTE = (
-    "Published: negligible in latency, bandwidth, CPU and sockets, about 10 % more memory, for BIND 9.18 against the "
-    "Internet of 2022. Bytes received are those of all interfaces there, of the link to the Internet here; they grow "
-    "with the rate, so compare off with on."
-)
-
-
-def _beside(findings: Findings, column: str) -> Table:
-    """Print what was published beside what was measured in a column: the last part at the highest rate."""
-    table = read_published(isc_2022.FILE)
-    grid = findings.grid
-    minute = table["last_minute_mean"]
-    sockets = minute["9k udp_sockets"]
-    inwards = minute["9k received_mib_per_second"]
-    rows: list[tuple[Cell, ...]] = [
-        (
-            Cell("ISC-2022 (published), 9,000 qps"),
-            Cell(str(sockets["non_validating"])),
-            Cell(str(sockets["validating"])),
-            Cell(str(inwards["non_validating"])),
-            Cell(str(inwards["validating"])),
-            Cell(f"+{table['memory_increase_percent']} %"),
-        )
-    ]
-    for server in grid.servers:
-        by_row = {str(row.value): grid.cell(server, row, column) for row in grid.rows}
-        off, on = by_row.get(OFF), by_row.get(ON)
-        if off is None or on is None:
-            continue
-        medians = [
-            None if found is None else found.median
-            for figure in (UDP_SOCKETS, INTERNET_IN)
-            for found in (off.estimate(figure.key, grid.seed), on.estimate(figure.key, grid.seed))
-        ]
-        ratio = grid.ratio_to_baseline(server, _row(findings, ON), column, MEMORY.key)
-        cache = grid.ratio_to_baseline(server, _row(findings, ON), column, CACHE_OCTETS.key)
-        rows.append(
-            (
-                Cell(f"{grid.titles[server]}, {grid.column_label(column)}"),
-                *(sections.MISSING if value is None else Cell(f"{value:.1f}") for value in medians[:2]),
-                *(sections.MISSING if value is None else Cell(f"{value / 2**20:.3f}") for value in medians[2:]),
-                sections.MISSING
-                if ratio is None
-                else Cell(
-                    f"{(ratio.ratio - 1) * 100:+.0f} %",
-                    "" if cache is None else f"its cache {(cache.ratio - 1) * 100:+.0f} %",
-                ),
-            )
-        )
-    return Table(
-        "Means of the last part: published and measured",
-        ("", "UDP sockets, off", "on", "MiB/s received, off", "on", "memory"),
-        tuple(rows),
+def _socket_sections(findings: Findings) -> list[Section]:
+    """Say that clients shared sockets, if they did."""
+    most = findings.facts.get("shared_sockets")
+    if not most:
+        return []
+    text = (
+        f"More clients ask in a part than sockets could be open, which were {most:,}. There so many clients have a "
+        "socket each, and every further one asks from that of one of these, at its own times: the resolver sees fewer "
+        "ports of clients, but all of their queries."
     )
-
-
-def _row(findings: Findings, value: str) -> Any:  # noqa: ANN401 (a row of the grid)
-    return next(row for row in findings.grid.rows if str(row.value) == value)
+    return [Section("Clients that share sockets", (text,))]

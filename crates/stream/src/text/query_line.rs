@@ -4,6 +4,7 @@ use super::lines;
 use crate::message::{MessageOptions, compose_query};
 use dnsrig_zone::Name;
 use domain::base::iana::{Class, Rtype};
+use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
@@ -28,6 +29,15 @@ pub enum Client {
     Number(u32),
     /// By its address.
     Address(IpAddr),
+}
+
+impl fmt::Display for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(f),
+            Self::Address(address) => address.fmt(f),
+        }
+    }
 }
 
 /// Reads a line; `None` if it is empty or a comment.

@@ -1,9 +1,11 @@
 //! Where synthesised traffic goes.
 
+mod columns;
 mod lines;
 mod packets;
 mod session;
 
+pub(super) use columns::Columns;
 pub(super) use lines::Lines;
 pub(super) use packets::PacketFile;
 

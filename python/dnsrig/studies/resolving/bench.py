@@ -30,6 +30,7 @@ from dnsrig.studies.resolving.memory import MADE_AT_LEAST, MADE_TOLERATED
 from dnsrig.studies.resolving.place import CLIENTS_DEVICE, INTERNET_DEVICE, Place
 from dnsrig.studies.resolving.settings import ResolverStudySettings
 from dnsrig.studies.resolving.silence import Silence
+from dnsrig.studies.resolving.sockets import addresses_for
 from dnsrig.studies.resolving.timeline import Timeline
 from dnsrig.studies.resolving.transports import TCP_CLIENTS, read_mix
 
@@ -290,6 +291,11 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
             raise KeyboardInterrupt
         return report
 
+    def _sources(self, where: Place, traffic: Traffic) -> tuple[str, ...]:
+        """Give the addresses of a replay's clients, if they need several; else the kernel takes the one there is."""
+        count = addresses_for(self._streams[traffic.stream].client_count) if traffic.replays else 1
+        return where.client_addresses[:count] if count > 1 else ()
+
     def _load_settings(self, where: Place, traffic: Traffic, port: int) -> LoadSettings:
         own = self._settings
         schedule = closed_loop(own.outstanding) if traffic.rate_qps is None else fixed_rate(traffic.rate_qps)
@@ -301,6 +307,7 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
             passes=1 if traffic.is_once else None,
             timeout_s=ANSWER_S,
             cpus=tuple(sorted(self._where.generator)[:1]),
+            sources=self._sources(where, traffic),
             keep_clients=traffic.replays,
             tcp_fallback=any(transport == "udp" for transport, _ in mix.shares),
             seed=own.seed,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,8 @@ class Place:
     clients: Namespace
     resolver: Namespace
     outside: Namespace
+    client_addresses: tuple[str, ...] = (CLIENT.ipv4,)
+    """Of IPv4, on the clients' end of their link."""
 
     @property
     def address(self) -> str:
@@ -109,10 +112,10 @@ class Place:
 
 
 @contextmanager
-def place_of(internet: _core.Internet, threads: int = 1) -> Iterator[Place]:
+def place_of(internet: _core.Internet, threads: int = 1, client_addresses: int = 1) -> Iterator[Place]:
     """Serve an Internet in a namespace of its own, linked to one for a resolver, and that to one for clients.
 
-    The threads that answer run where the calling thread may run.
+    The threads that answer run where the calling thread may run. Clients have so many addresses of IPv4.
 
     Raises:
         EnvironmentLacksError: namespaces cannot be made, or `ip` is not installed.
@@ -131,6 +134,8 @@ def place_of(internet: _core.Internet, threads: int = 1) -> Iterator[Place]:
             End(clients, "resolver", CLIENT.with_prefix(ipv6=ipv6)),
             End(resolver, CLIENTS_DEVICE, INNER.with_prefix(ipv6=ipv6)),
         )
+        more = more_clients(client_addresses - 1)
+        clients.add_addresses([f"{address}/{CLIENT.ipv4_prefix}" for address in more], "resolver")
         # More clients than the usual ports suffice for have a socket each; where that may not be set, loads say so.
         with suppress(EnvironmentLacksError):
             clients.set_kernel("net/ipv4/ip_local_port_range", " ".join(map(str, CLIENT_PORTS)))
@@ -142,7 +147,13 @@ def place_of(internet: _core.Internet, threads: int = 1) -> Iterator[Place]:
         )
         server = outside.call(start, discard=_core.InternetServer.stop)
         stack.callback(server.stop)
-        yield Place(internet, server, clients, resolver, outside)
+        yield Place(internet, server, clients, resolver, outside, (CLIENT.ipv4, *more))
+
+
+def more_clients(count: int) -> list[str]:
+    """List so many addresses of IPv4 that follow the clients' first one; their link has room for 253 in all."""
+    first = ip_address(CLIENT.ipv4)
+    return [str(first + number) for number in range(1, count + 1)]
 
 
 def internet_cpu_ns() -> int:

@@ -4,12 +4,15 @@ import resource
 from pathlib import Path
 
 from dnsrig.errors import EnvironmentLacksError
-from dnsrig.studies.resolving.streams import synthetic
+from dnsrig.studies.resolving.clients import synthetic
 
 OTHER_FILES = 256
 """Open files that a load needs beside those of its clients."""
 CLIENT_PORTS = (1024, 65_535)
 """Local ports that clients may have: they are alone in their namespace."""
+PORTS = CLIENT_PORTS[1] - CLIENT_PORTS[0] + 1
+MOST_ADDRESSES = 16
+"""Addresses that clients may have: they have about as many ports as a process may have open files (fs.nr_open)."""
 SAMPLE_QUERIES = 20_000
 """Of synthetic traffic, to see how many clients ask."""
 STEP_QPS = 100
@@ -17,11 +20,16 @@ STEP_QPS = 100
 
 def most_clients() -> tuple[int, str]:
     """Give how many clients can have a socket at a time, and what limits them."""
-    ports = CLIENT_PORTS[1] - CLIENT_PORTS[0] + 1
+    ports = PORTS * MOST_ADDRESSES
     files = _most_files(ports + OTHER_FILES) - OTHER_FILES
     if files < ports:
-        return files, f"this process may have {files + OTHER_FILES:,} open files (ulimit -Hn)"
-    return ports, f"clients have one address, with {ports:,} ports"
+        return files, f"this process may have {files + OTHER_FILES:,} open files (ulimit -Hn, fs.nr_open)"
+    return ports, f"clients have {MOST_ADDRESSES} addresses, with {PORTS:,} ports each"
+
+
+def addresses_for(clients: int) -> int:
+    """Give how many addresses so many clients need, each of which has a port of its own."""
+    return max(1, -(-clients // PORTS))
 
 
 def _most_files(wanted: int) -> int:
@@ -40,7 +48,7 @@ def _most_files(wanted: int) -> int:
 def clients_of_a_rate(profile: str, part_s: float, seed: int) -> float:
     """Estimate, from a little traffic, how many clients ask in a part of synthetic traffic for each query a second."""
     rate_qps = SAMPLE_QUERIES / part_s
-    return len({query.client for query in synthetic(profile, rate_qps, part_s, seed)}) / rate_qps
+    return synthetic(profile, rate_qps, part_s, seed).client_count / rate_qps
 
 
 def fitting_rate(clients_per_qps: float) -> int:
@@ -68,5 +76,5 @@ def require_sockets(clients: float, rate: int, part_s: float, tolerance: float =
         raise EnvironmentLacksError(
             f"--rate {rate:,}: about {clients:,.0f} clients ask within a part of {part_s:g} s, each from a socket of "
             f"its own, and {why}: take --rate {fitting_rate(clients / rate):,}, or shorter parts (--load-seconds), or "
-            "raise the limit"
+            "raise the limit, or let clients share sockets (--shared-sockets)"
         )

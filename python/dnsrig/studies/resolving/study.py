@@ -21,7 +21,9 @@ from dnsrig.studies.resolving.bench import ResolverBench, Setup, check_blocks
 from dnsrig.studies.resolving.cases import ResolverBlock, ResolverCase
 from dnsrig.studies.resolving.memory import share_of_free_mib
 from dnsrig.studies.resolving.place import place_of
+from dnsrig.studies.resolving.room import GB, require_disk
 from dnsrig.studies.resolving.settings import ResolverStudySettings
+from dnsrig.studies.resolving.sockets import addresses_for
 from dnsrig.studies.resolving.trees import make_internet
 from dnsrig.studies.settings import StudySettings
 
@@ -33,6 +35,8 @@ WITHOUT_NAMESPACES = (
     "What works without: `dnsrig internet serve --loopback` serves the same Internet on 127.0.0.0/8 to a BIND that "
     "you start yourself (docs/guide/internet.md), and `dnsrig load` asks that"
 )
+TOLD_OCTETS = 100e6
+"""Streams that take so much room on the disk are worth a word before they are made."""
 AROUND_A_CASE_S = 2.0
 """About what starting a resolver and asking for its counts takes."""
 
@@ -103,6 +107,10 @@ class ResolverStudy(Study[Settings]):
             for label, program in server_labels(settings.servers)
         ]
 
+    def input_octets(self, settings: Settings) -> float:
+        """Give about how much room on the disk the streams take, in octets; 0 if it is little."""
+        return 0.0
+
     def around_s(self, case: ResolverCase) -> float:
         """Give about how long measuring a case takes beside its load, in seconds."""
         return AROUND_A_CASE_S
@@ -127,6 +135,11 @@ class ResolverStudy(Study[Settings]):
     def run(self, settings: Settings, run: RunFolder, watcher: Watcher) -> None:
         """Measure every case that `run` does not hold yet."""
         watcher.note(self.plan(settings).sentence)
+        octets = self.input_octets(settings)
+        # A run that is resumed has them already, or most of them.
+        if octets >= TOLD_OCTETS and not any((run.path / "inputs").glob("*.txt")):
+            require_disk(octets, run.path)
+            watcher.note(f"the streams take about {octets / GB:,.1f} GB of disk, in {run.path / 'inputs'}")
         watcher.phase("making the simulated Internet and the streams")
         blocks = self.blocks(settings)
         trees = list(dict.fromkeys(case.tree for block in blocks for case in block.cases))
@@ -141,7 +154,11 @@ class ResolverStudy(Study[Settings]):
         with ExitStack() as stack:
             # The Internet's threads inherit this, and keep off the resolver's processors.
             stack.enter_context(kept_to(where.generator))
-            places = {tree: stack.enter_context(place_of(internet)) for tree, internet in internets.items()}
+            addresses = addresses_for(max((stream.client_count for stream in streams.values()), default=0))
+            places = {
+                tree: stack.enter_context(place_of(internet, client_addresses=addresses))
+                for tree, internet in internets.items()
+            }
             bench = self.bench(settings, run, Setup(blocks, streams, places, where), watcher)
             bench.rehearse(run.path / "servers")
             bench.measure()

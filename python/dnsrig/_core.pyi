@@ -269,7 +269,7 @@ class InternetServer:
         """Return what was asked and answered: a dictionary for each server, type and transport."""
 
     def state(self) -> dict[str, Any]:
-        """Return `signatures` and `zones` made, `memory_octets` of zones and signatures, answers `dropped`."""
+        """Return `signatures` and `zones` made, `memory_octets` in use by these and by answers, answers `dropped`."""
 
     def stop(self) -> None:
         """Stop it; raise what it broke off with, if it had."""

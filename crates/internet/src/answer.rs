@@ -9,7 +9,7 @@ use crate::random::{Purpose, at, unit};
 use crate::ready::Demand;
 use crate::registry::{Delegation, Registry};
 use crate::reverse::ReverseZone;
-use crate::servers::{EdnsHabit, Habits, ServerId};
+use crate::servers::{EdnsHabit, Habits, Manner, ServerId};
 use crate::zones::ExcerptKey;
 use dnsrig_answer::{Scratch as AnswerScratch, Transport};
 use dnsrig_zone::lookup::LookupName;
@@ -109,8 +109,9 @@ impl Internet {
             return answer;
         }
         let is_udp = arrived.transport == Transport::Udp;
+        let manner = self.servers.manner(server);
         if self.options.has_distances {
-            let (delay, is_lost) = self.servers.distance(server, occasion(message));
+            let (delay, is_lost) = self.servers.distance(server, &manner, occasion(message));
             answer.delay = delay;
             if is_udp && is_lost {
                 return answer;
@@ -126,7 +127,7 @@ impl Internet {
                 }
             }
         }
-        answer.len = self.respond_again(arrived, server, question, scratch, out);
+        answer.len = self.respond_again(arrived, (server, &manner), question, scratch, out);
         answer
     }
 
@@ -134,15 +135,17 @@ impl Internet {
     fn respond_again(
         &self,
         arrived: &Arrived<'_>,
-        server: ServerId,
+        (server, manner): (ServerId, &Manner),
         question: Option<usize>,
         scratch: &mut Scratch,
         out: &mut [u8],
     ) -> Option<usize> {
-        let habits = self.servers.habits(server, &self.profile.faults);
+        let habits = manner.habits;
         let is_udp = arrived.transport == Transport::Udp;
-        let alike = self.servers.alike(server, habits);
-        let asked = is_udp.then(|| Demand::of(alike, arrived.message)).flatten();
+        let asked = match is_udp {
+            true => Demand::of(manner.alike, arrived.message),
+            false => None,
+        };
         let Some(asked) = asked else {
             return self.respond(arrived, (server, habits), question, scratch, out);
         };

@@ -75,7 +75,7 @@ pub(crate) fn build(seed: u64, profile: &Profile) -> Result<Parts, String> {
     let mut builder = Builder {
         seed,
         profile,
-        servers: ServerTable::new(seed, profile.addresses, own_latency),
+        servers: ServerTable::new(seed, profile.addresses, own_latency, profile.faults.clone()),
         operators: Vec::new(),
         delegations: Vec::new(),
         sets_by_operator: HashMap::new(),

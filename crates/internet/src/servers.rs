@@ -38,9 +38,6 @@ pub enum ServerId {
 pub(crate) struct SetTraits {
     /// The operator's name, for accounts: `.`, `.com`, or as in the profile.
     pub operator: String,
-    pub latency: Latency,
-    /// Whether its servers may have faults: the root's and registries' have none.
-    pub may_fail: bool,
     servers: Range<u32>,
 }
 
@@ -57,6 +54,8 @@ pub struct ServerTable {
     servers: Vec<NameServer>,
     sets: Vec<SetTraits>,
     own_latency: Vec<Latency>,
+    faults: Faults,
+    manners: Vec<Manner>,
 }
 
 /// What a server does with EDNS and sizes, all the time.
@@ -67,11 +66,19 @@ pub(crate) struct Habits {
     pub udp_payload: u16,
 }
 
-/// Servers that have the same in it answer every query alike.
+/// What servers have in common that answer every query alike: their set, whether they are its last, which lacks some of the set's
+/// zones, and habits. Domains' own servers have nothing in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Alike([u8; 8]);
 
 impl Alike {
+    fn new(kind: u8, group: u32, habits: Habits) -> Self {
+        let [g0, g1, g2, g3] = group.to_be_bytes();
+        let [payload_high, payload_low] = habits.udp_payload.to_be_bytes();
+        let edns = habits.edns as u8;
+        Self([kind, g0, g1, g2, g3, edns, payload_high, payload_low])
+    }
+
     pub fn octets(self) -> [u8; 8] {
         self.0
     }
@@ -88,19 +95,37 @@ pub(crate) enum EdnsHabit {
     Ignored,
 }
 
+/// How a server is. Those of listed servers are beside each other, one to a line of the cache, as every query needs one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Manner {
+    /// How long an answer takes at least.
+    base_ms: f64,
+    jitter_ms: f64,
+    loss_share: f64,
+    pub habits: Habits,
+    pub alike: Alike,
+}
+
 const SOUND: Habits = Habits {
     edns: EdnsHabit::Sound,
     udp_payload: 1232,
 };
 
 impl ServerTable {
-    pub(crate) fn new(seed: u64, addresses: Addresses, own_latency: Vec<Latency>) -> Self {
+    pub(crate) fn new(
+        seed: u64,
+        addresses: Addresses,
+        own_latency: Vec<Latency>,
+        faults: Faults,
+    ) -> Self {
         Self {
             seed,
             addresses,
             servers: Vec::new(),
             sets: Vec::new(),
             own_latency,
+            faults,
+            manners: Vec::new(),
         }
     }
 
@@ -128,10 +153,15 @@ impl ServerTable {
         }
         self.sets.push(SetTraits {
             operator: operator.to_owned(),
-            latency,
-            may_fail: !is_registry,
             servers: first..self.servers.len() as u32,
         });
+        for number in first..self.servers.len() as u32 {
+            let is_last = number + 1 == self.servers.len() as u32;
+            let group = (u8::from(is_last), set.0);
+            // The root's and registries' have no faults.
+            let manner = self.drawn(ServerId::Listed(number), latency, !is_registry, group);
+            self.manners.push(manner);
+        }
         set
     }
 
@@ -236,55 +266,61 @@ impl ServerTable {
         }
     }
 
-    fn latency(&self, server: ServerId) -> Latency {
+    /// How a server is, all the time.
+    pub(crate) fn manner(&self, server: ServerId) -> Manner {
         match server {
-            ServerId::Listed(number) => self.traits(number).latency,
+            ServerId::Listed(number) => self.manners[number as usize],
             ServerId::Own(number) => {
                 let bits = at(self.seed, Purpose::Distance, 1, number.into());
                 let place = random::scale(bits, self.own_latency.len() as u64);
-                self.own_latency[place as usize]
+                self.drawn(server, self.own_latency[place as usize], true, (2, number))
             }
+        }
+    }
+
+    /// The manner of a server of a latency; `group` tells those apart that do not answer alike.
+    fn drawn(
+        &self,
+        server: ServerId,
+        latency: Latency,
+        may_fail: bool,
+        (kind, group): (u8, u32),
+    ) -> Manner {
+        let number = Self::number(server);
+        let [first, second] = [2, 3].map(|part| at(self.seed, Purpose::Distance, part, number));
+        let habits = match may_fail {
+            true => self.habits(number),
+            false => SOUND,
+        };
+        Manner {
+            base_ms: latency.median_ms * (latency.sigma * random::normal(first, second)).exp(),
+            jitter_ms: latency.jitter_ms,
+            loss_share: latency.loss_share,
+            habits,
+            alike: Alike::new(kind, group, habits),
         }
     }
 
     /// How long an answer of a server takes, and whether it is lost on its way; `occasion` tells queries apart.
-    pub(crate) fn distance(&self, server: ServerId, occasion: u64) -> (Duration, bool) {
+    pub(crate) fn distance(
+        &self,
+        server: ServerId,
+        manner: &Manner,
+        occasion: u64,
+    ) -> (Duration, bool) {
         let number = Self::number(server);
-        let latency = self.latency(server);
-        let [first, second] = [2, 3].map(|part| at(self.seed, Purpose::Distance, part, number));
-        let base = latency.median_ms * (latency.sigma * random::normal(first, second)).exp();
         let more = -(1.0 - unit(at(self.seed, Purpose::Jitter, number, occasion))).ln();
-        let ms = base + latency.jitter_ms * more;
-        let is_lost = latency.loss_share > 0.0
-            && unit(at(self.seed, Purpose::Loss, number, occasion)) < latency.loss_share;
+        let ms = manner.base_ms + manner.jitter_ms * more;
+        let is_lost = manner.loss_share > 0.0
+            && unit(at(self.seed, Purpose::Loss, number, occasion)) < manner.loss_share;
         // Beyond that every resolver has given up.
         (Duration::from_secs_f64(ms.min(30_000.0) / 1e3), is_lost)
     }
 
-    /// What a server has in common with those that answer alike: its set, its habits, and whether it is the set's last, which
-    /// lacks some of the set's zones; domains' own servers have nothing in common.
-    pub(crate) fn alike(&self, server: ServerId, habits: Habits) -> Alike {
-        let (kind, number) = match server {
-            ServerId::Listed(number) => {
-                let set = self.servers[number as usize].set;
-                let is_last = self.sets[set.0 as usize].servers.end == number + 1;
-                (u8::from(is_last), set.0)
-            }
-            ServerId::Own(number) => (2, number),
-        };
-        let [n0, n1, n2, n3] = number.to_be_bytes();
-        let [payload_high, payload_low] = habits.udp_payload.to_be_bytes();
-        let edns = habits.edns as u8;
-        Alike([kind, n0, n1, n2, n3, edns, payload_high, payload_low])
-    }
-
-    pub(crate) fn habits(&self, server: ServerId, faults: &Faults) -> Habits {
-        if let ServerId::Listed(number) = server
-            && !self.traits(number).may_fail
-        {
-            return SOUND;
-        }
-        let draw = |part| unit(at(self.seed, Purpose::Edns, part, Self::number(server)));
+    /// What a server that may fail does with EDNS and sizes.
+    fn habits(&self, number: u64) -> Habits {
+        let faults = &self.faults;
+        let draw = |part| unit(at(self.seed, Purpose::Edns, part, number));
         let (edns, size) = (draw(0), draw(1));
         Habits {
             edns: match edns {

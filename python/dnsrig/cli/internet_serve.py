@@ -94,7 +94,7 @@ class Serving:
 @click.option(
     "--threads", type=WholeNumber(1, 256), default=None, help="Threads for UDP.  [default: one for each processor]"
 )
-@memory_option("zones and signatures")
+@memory_option("zones, signatures and answers")
 @click.option(
     "--presign",
     type=WholeNumber(0, DOMAINS_MAX),
@@ -318,5 +318,6 @@ def _print_account(accounts: Sequence[Mapping[str, Any]], state: Mapping[str, An
         ("operator", "transport", "queries", "answers", "octets in", "octets out"), rows[:20], right=(2, 3, 4, 5)
     )
     click.echo(
-        f"{state['signatures']:,} signatures made, {state['memory_octets'] // MIB:,} MiB of zones and signatures"
+        f"{state['signatures']:,} signatures made, {state['memory_octets'] // MIB:,} MiB of zones, signatures and "
+        "answers"
     )

@@ -25,7 +25,7 @@ _OPTIONS = (
         "--internet-memory",
         "internet_memory_mib",
         type=WholeNumber(16, 1 << 20),
-        help="MiB that its zones and signatures may take [half of what is free].",
+        help="MiB that its zones, signatures and answers may take [half of what is free].",
     ),
     click.option("--cache-mib", type=WholeNumber(2, 1 << 20), help="Cache of resolvers, in MiB [as they ship]."),
     click.option(

@@ -1,6 +1,7 @@
 //! Receiving and sending datagrams in batches, each with the address of this side.
 
 use super::arrivals::since_1970;
+use super::spare::Spare;
 use dnsrig_answer::send_all;
 use std::io;
 use std::mem;
@@ -156,9 +157,8 @@ fn circumstances(header: &libc::msghdr) -> (Option<IpAddr>, Option<Duration>) {
 
 /// Datagrams to be sent together.
 pub(super) struct Outgoing {
-    octets: Vec<u8>,
-    /// Where each begins and ends, its peer, and the address it is from.
-    datagrams: Vec<(usize, usize, Peer, IpAddr)>,
+    /// Octets of each, its peer, and the address it is from.
+    datagrams: Vec<(Vec<u8>, Peer, IpAddr)>,
     controls: Vec<Control>,
     iovecs: Vec<libc::iovec>,
     headers: Vec<libc::mmsghdr>,
@@ -167,7 +167,6 @@ pub(super) struct Outgoing {
 impl Outgoing {
     pub fn new() -> Self {
         Self {
-            octets: Vec::with_capacity(BATCH * 512),
             datagrams: Vec::with_capacity(BATCH),
             controls: vec![Control::default(); BATCH],
             iovecs: vec![zeroed(); BATCH],
@@ -180,20 +179,17 @@ impl Outgoing {
     }
 
     /// Adds a datagram from `source` to `peer`; [`Outgoing::is_full`] must be false.
-    pub fn push(&mut self, octets: &[u8], peer: Peer, source: IpAddr) {
-        let start = self.octets.len();
-        self.octets.extend_from_slice(octets);
-        self.datagrams
-            .push((start, self.octets.len(), peer, source));
+    pub fn push(&mut self, octets: Vec<u8>, peer: Peer, source: IpAddr) {
+        self.datagrams.push((octets, peer, source));
     }
 
-    /// Sends all; returns how many the system refused.
-    pub fn send(&mut self, socket: &UdpSocket) -> io::Result<usize> {
+    /// Sends all; returns how many the system refused. Buffers go back to `spare`.
+    pub fn send(&mut self, socket: &UdpSocket, spare: &mut Spare) -> io::Result<usize> {
         let count = self.datagrams.len();
-        for (place, (start, end, peer, source)) in self.datagrams.iter_mut().enumerate() {
+        for (place, (octets, peer, source)) in self.datagrams.iter_mut().enumerate() {
             self.iovecs[place] = libc::iovec {
-                iov_base: self.octets[*start..*end].as_mut_ptr().cast(),
-                iov_len: *end - *start,
+                iov_base: octets.as_mut_ptr().cast(),
+                iov_len: octets.len(),
             };
             let header = &mut self.headers[place].msg_hdr;
             header.msg_name = (&raw mut peer.storage).cast();
@@ -205,8 +201,8 @@ impl Outgoing {
         }
         // SAFETY: the first `count` headers point to peers, iovecs, control memory and octets that belong to `self`.
         let result = unsafe { send_all(socket, &mut self.headers[..count]) };
-        self.datagrams.clear();
-        self.octets.clear();
+        let sent = self.datagrams.drain(..);
+        sent.for_each(|(octets, ..)| spare.keep(octets));
         result
     }
 }

@@ -54,7 +54,7 @@ pub trait Responding: Send + Sync {
     /// Zones made so far, or parts of those that are made in parts; one that was dropped and made again counts twice.
     fn zones_made(&self) -> u64;
 
-    /// Octets that zones and signatures take now, about.
+    /// Octets that zones, signatures and answers take now, about.
     fn octets(&self) -> usize;
 }
 

@@ -159,19 +159,19 @@ impl Worker<'_> {
         let Some(len) = answer.len else {
             return Ok(());
         };
-        let octets = &self.out[..len];
-        if answer.delay.is_zero() {
-            return push(&mut self.sending, self.service, octets, peer, server);
-        }
-        if self.delayed.len() >= self.service.options.delayed_max {
+        let waits = !answer.delay.is_zero();
+        if waits && self.delayed.len() >= self.service.options.delayed_max {
             self.service.dropped.fetch_add(1, Ordering::Relaxed);
             return Ok(());
         }
         let waiting = Waiting {
-            octets: self.spare.holding(octets),
+            octets: self.spare.holding(&self.out[..len]),
             peer,
             source: server,
         };
+        if !waits {
+            return self.push(waiting);
+        }
         let due = now + answer.delay.saturating_sub(waited);
         self.delayed.put(due, answer.delay / EXACTNESS, waiting);
         Ok(())
@@ -179,21 +179,27 @@ impl Worker<'_> {
 
     /// Sends what is due, and what need not wait.
     fn send_due(&mut self) -> Result<(), InternetError> {
-        let due = &mut self.due;
+        let mut due = std::mem::take(&mut self.due);
         self.delayed
             .take_due(self.service.began.elapsed(), |waiting| due.push(waiting));
-        for waiting in self.due.drain(..) {
-            push(
-                &mut self.sending,
-                self.service,
-                &waiting.octets,
-                waiting.peer,
-                waiting.source,
-            )?;
-            self.spare.keep(waiting.octets);
+        for waiting in due.drain(..) {
+            self.push(waiting)?;
         }
+        // Its memory is used again.
+        self.due = due;
         let mut sending = self.sending.iter_mut();
-        sending.try_for_each(|one| one.send(self.service))
+        sending.try_for_each(|one| one.send(self.service, &mut self.spare))
+    }
+
+    /// Has an answer sent with the next ones.
+    fn push(&mut self, answer: Waiting) -> Result<(), InternetError> {
+        // IPv4's socket is the first; who was asked over IPv6 has both.
+        let one = &mut self.sending[usize::from(answer.source.is_ipv6())];
+        if one.outgoing.is_full() {
+            one.send(self.service, &mut self.spare)?;
+        }
+        one.outgoing.push(answer.octets, answer.peer, answer.source);
+        Ok(())
     }
 
     /// Waits until a datagram comes, or until an answer is due.
@@ -225,26 +231,9 @@ fn wake_precisely() {
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong) };
 }
 
-/// Has a datagram sent with the next ones from `source`.
-fn push(
-    sending: &mut [Sending<'_>],
-    service: &Service,
-    octets: &[u8],
-    peer: Peer,
-    source: IpAddr,
-) -> Result<(), InternetError> {
-    // IPv4's socket is the first; who was asked over IPv6 has both.
-    let one = &mut sending[usize::from(source.is_ipv6())];
-    if one.outgoing.is_full() {
-        one.send(service)?;
-    }
-    one.outgoing.push(octets, peer, source);
-    Ok(())
-}
-
 impl Sending<'_> {
-    fn send(&mut self, service: &Service) -> Result<(), InternetError> {
-        let refused = self.outgoing.send(self.socket).map_err(failed)?;
+    fn send(&mut self, service: &Service, spare: &mut Spare) -> Result<(), InternetError> {
+        let refused = self.outgoing.send(self.socket, spare).map_err(failed)?;
         if refused > 0 {
             service.dropped.fetch_add(refused as u64, Ordering::Relaxed);
         }

@@ -20,7 +20,7 @@ class ResolverStudySettings(StudySettings):
     distances: bool = False
     """Whether the Internet's servers are as far away as the profile says; else answers leave at once."""
     internet_memory_mib: int | None = None
-    """Memory in MiB that zones and signatures of each Internet may take; None: a share of what is free."""
+    """Memory in MiB that zones, signatures and answers of each Internet may take; None: a share of what is free."""
     load_s: float = 5.0
     outstanding: int = 100
     clients: int = 50

@@ -189,7 +189,7 @@ def make_internet(
 ) -> _core.Internet:
     """Make one of the Internets of a run; the profile that it is made of is kept among the run's inputs.
 
-    Its zones and signatures may take `memory_mib`.
+    Its zones, signatures and answers may take `memory_mib`.
 
     Raises:
         InputError: the profile cannot be read, or is none.

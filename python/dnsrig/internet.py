@@ -22,7 +22,7 @@ TRUST_ANCHOR = "root.ds"
 BIND_KEYS = "bind.keys"
 INDEX = "index.json"
 DEFAULT_MEMORY_OCTETS = 1 << 30
-"""What zones and signatures may take if nobody says otherwise."""
+"""What zones, signatures and answers may take if nobody says otherwise."""
 WRONG_PLACE = {
     errno.EEXIST,
     errno.EINVAL,

@@ -276,19 +276,43 @@ class Interrupted(Lacking):
             raise SubjectFailedError("it has ended") from error
 
 
-def test_an_interruption_that_a_library_makes_an_error_of_is_one(tmp_path, monkeypatch):
+class InterruptedAtItsEnd(Interrupted):
+    """While it writes the report of what was measured."""
+
+    def run(self, settings, run, watcher):
+        pass
+
+    def build_report(self, run, settings):
+        super().run(settings, run, None)
+
+
+def interrupted(study, folder, monkeypatch):
+    """Run a study that interrupts itself; give its folder and what was said."""
+
     def interrupt(_number, _frame):
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGTERM, interrupt)
     try:
-        monkeypatch.setattr(conduct, "find_study", lambda _: Interrupted())
+        monkeypatch.setattr(conduct, "find_study", lambda _: study)
         watcher = Silent()
         with pytest.raises(KeyboardInterrupt):
-            conduct.start("fake", StudySettings(servers=("knot",), seed=1), tmp_path, ["dnsrig"], watcher)
+            conduct.start("fake", StudySettings(servers=("knot",), seed=1), folder, ["dnsrig"], watcher)
     finally:
         signal.signal(signal.SIGTERM, before)
-    (folder,) = tmp_path.iterdir()
+    (run,) = folder.iterdir()
+    return run, watcher.problems
+
+
+def test_an_interruption_that_a_library_makes_an_error_of_is_one(tmp_path, monkeypatch):
+    folder, problems = interrupted(Interrupted(), tmp_path, monkeypatch)
     manifest = RunFolder.open(folder).manifest()
     assert (manifest["status"], manifest["reason"]) == ("interrupted", "SIGTERM")
-    assert watcher.problems == [f"interrupted; go on with: dnsrig run --resume {folder}"]
+    assert problems == [f"interrupted; go on with: dnsrig run --resume {folder}"]
+
+
+def test_an_interruption_while_the_report_is_written_says_how_to_get_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(conduct, "_require_measurements", lambda _: None)
+    folder, problems = interrupted(InterruptedAtItsEnd(), tmp_path, monkeypatch)
+    assert RunFolder.open(folder).manifest()["status"] == "complete"
+    assert problems == [f"interrupted; all is measured, for the report: dnsrig report {folder}"]

@@ -255,7 +255,7 @@ impl InternetServer {
             .collect()
     }
 
-    /// How it goes: `signatures` and `zones` made, `memory_octets` of zones and signatures, answers `dropped`.
+    /// How it goes: `signatures` and `zones` made, `memory_octets` in use by these and by answers, answers `dropped`.
     fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (signatures, zones, octets, dropped) = py.detach(|| {
             let server = self.lock();

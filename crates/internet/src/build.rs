@@ -75,7 +75,7 @@ pub(crate) fn build(seed: u64, profile: &Profile) -> Result<Parts, String> {
     let mut builder = Builder {
         seed,
         profile,
-        servers: ServerTable::new(seed, profile.addresses, own_latency, profile.faults.clone()),
+        servers: ServerTable::new(seed, profile.addresses, own_latency, profile.faults),
         operators: Vec::new(),
         delegations: Vec::new(),
         sets_by_operator: HashMap::new(),

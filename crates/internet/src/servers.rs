@@ -95,8 +95,9 @@ pub(crate) enum EdnsHabit {
     Ignored,
 }
 
-/// How a server is. Those of listed servers are beside each other, one to a line of the cache, as every query needs one.
+/// How a server is: what every query needs, in one line of the cache.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub(crate) struct Manner {
     /// How long an answer takes at least.
     base_ms: f64,

@@ -93,6 +93,8 @@ def write_text(path: Path, text: str) -> None:
 def write_texts(texts: Mapping[Path, str]) -> None:
     """Write UTF-8 text files, each whole, and none if one cannot be written: what there was before stays then.
 
+    They get their names one after the other, when all of them are on the disk.
+
     Raises as `write_whole` does.
     """
     remaining = list(texts.items())
@@ -104,7 +106,9 @@ def write_texts(texts: Mapping[Path, str]) -> None:
 
         def write(partial: Path) -> None:
             _write_bytes(partial, text.encode())
-            # All are there beside their names before the first gets its own.
+            if not is_stream(path):
+                # All are whole beside their names before the first gets its own.
+                _sync(partial)
             write_rest(place + 1)
 
         write_whole(path, write)

@@ -98,9 +98,13 @@ def _conduct(
         run.finish("complete")
     watcher.phase("writing the report")
     try:
-        study.build_report(run, settings)
-    except KeyboardInterrupt:
-        watcher.problem(f"interrupted; all is measured, for the report: dnsrig report {run.path}")
+        with signals:
+            study.build_report(run, settings)
+    except (KeyboardInterrupt, Exception) as error:
+        # As above.
+        if isinstance(error, KeyboardInterrupt) or signals.first is not None:
+            watcher.problem(f"interrupted; all is measured, for the report: dnsrig report {run.path}")
+            raise KeyboardInterrupt from error
         raise
     return run.path, study.summarise(run, settings)
 

@@ -190,9 +190,19 @@ impl Collector {
 
     fn take_signatures(&mut self, signed: &[Signed]) {
         for one in signed {
-            self.apexes.insert(one.signer.clone());
+            self.take_apex(&one.signer);
+            if !self.algorithms.contains_key(&one.signer) {
+                self.octets += of_name(&one.signer);
+            }
             let algorithms = self.algorithms.entry(one.signer.clone()).or_default();
             *algorithms.entry(one.algorithm).or_default() += 1;
+        }
+    }
+
+    /// Takes down that a zone begins at a name.
+    fn take_apex(&mut self, apex: &Name) {
+        if self.apexes.insert(apex.clone()) {
+            self.octets += of_name(apex);
         }
     }
 
@@ -218,7 +228,7 @@ impl Collector {
             match rrset.rtype {
                 Rtype::SOA | Rtype::NSEC | Rtype::NSEC3 => self.take_own(rrset),
                 Rtype::NS => {
-                    self.apexes.insert(rrset.owner.clone());
+                    self.take_apex(&rrset.owner);
                     self.octets += add(&mut self.hearsay, rrset);
                 }
                 _ => {}
@@ -234,12 +244,12 @@ impl Collector {
     fn take_own(&mut self, rrset: &Rrset) {
         match rrset.rtype {
             // Chains are made anew, as names are known that they would deny.
-            Rtype::NSEC3PARAM | Rtype::DNSKEY => drop(self.apexes.insert(rrset.owner.clone())),
+            Rtype::NSEC3PARAM | Rtype::DNSKEY => self.take_apex(&rrset.owner),
             Rtype::NSEC => self.take_nsec(rrset),
             Rtype::NSEC3 => self.take_nsec3(rrset),
             _ => {
                 if matches!(rrset.rtype, Rtype::SOA | Rtype::NS) {
-                    self.apexes.insert(rrset.owner.clone());
+                    self.take_apex(&rrset.owner);
                 }
                 self.octets += add(&mut self.authoritative, rrset);
             }
@@ -266,6 +276,9 @@ impl Collector {
             if let [_, flags, high, low, ..] = rdata[..] {
                 let iterations = u16::from_be_bytes([high, low]);
                 let zone: Name = zone.to_name();
+                if !self.nsec3.contains_key(&zone) {
+                    self.octets += of_name(&zone);
+                }
                 let known = self.nsec3.entry(zone).or_insert((iterations, false));
                 known.1 |= flags & 1 == 1;
             }
@@ -276,7 +289,7 @@ impl Collector {
         for rrset in &response.authority {
             match rrset.rtype {
                 Rtype::NS => {
-                    self.apexes.insert(rrset.owner.clone());
+                    self.take_apex(&rrset.owner);
                     if self.referred.insert((server, rrset.owner.clone())) {
                         self.octets += of_name(&rrset.owner);
                     }

@@ -57,7 +57,7 @@ impl<T> Delayed<T> {
         self.waiting
     }
 
-    /// Lets `thing` wait until `due`, to `exact` at least: it comes at the tick that is nearest to `due` of those whose number can be
+    /// Lets `thing` wait until `due`, to `exact` or half a tick: it comes at the tick that is nearest to `due` of those whose number can be
     /// divided by the highest power of two that this allows, so that many come together. Fewer than 2^32 - 1 may wait at once.
     pub fn put(&mut self, due: Duration, exact: Duration, thing: T) {
         // The nearest, not the next: times shall be right in the mean.

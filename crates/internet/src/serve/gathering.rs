@@ -7,8 +7,7 @@ use std::time::Duration;
 const MANY: usize = super::datagrams::BATCH / 4;
 
 /// Has a thread look for queries at most once in a while, so that one waking answers all that came meanwhile: a resolver's come
-/// one by one, and to wake for each costs as much as to answer it. It looks when answers are due, at the same beats. A query that
-/// comes when the last look found none is seen at once.
+/// one by one, and to wake for each costs as much as to answer it. A query that comes when the last look found none is seen at once.
 #[derive(Debug)]
 pub(super) struct Gathering {
     every: Duration,
@@ -25,18 +24,27 @@ impl Gathering {
         }
     }
 
-    /// How long to sleep from `now` on before looking; `due` is how long from `now` the next answer has to leave.
+    /// Whether it looks at `now`, when it may be awake to let an answer leave.
+    pub fn is_time(&self, now: Duration) -> bool {
+        self.next() <= now
+    }
+
+    /// How long to sleep from `now` on; `due` is how long from `now` the next answer has to leave. Zero: it looks, or that is now.
     pub fn pause(&self, now: Duration, due: Option<Duration>) -> Duration {
+        // No answer waits for queries, nor does the end of serving.
+        let most = due.unwrap_or(STOP_CHECK).min(STOP_CHECK);
+        self.next().saturating_sub(now).min(most)
+    }
+
+    /// When it looks next; zero: as soon as there is something.
+    fn next(&self) -> Duration {
         let Some((looked, _)) = self.looked.filter(|(_, came)| (1..MANY).contains(came)) else {
             return Duration::ZERO;
         };
-        let Some(beats) = looked.as_nanos().checked_div(self.every.as_nanos()) else {
-            return Duration::ZERO;
-        };
-        let next = Duration::from_nanos((beats + 1) as u64 * self.every.as_nanos() as u64);
-        // No answer waits for queries, nor does the end of serving.
-        let most = due.unwrap_or(STOP_CHECK).min(STOP_CHECK);
-        next.saturating_sub(now).min(most)
+        let beats = looked.as_nanos().checked_div(self.every.as_nanos());
+        beats.map_or(Duration::ZERO, |beats| {
+            Duration::from_nanos((beats + 1) as u64 * self.every.as_nanos() as u64)
+        })
     }
 
     /// Takes down that it looked at `now`, and how many queries there were.
@@ -80,6 +88,10 @@ mod tests {
         assert_eq!(gathering.pause(us(1010), Some(us(30))), us(30));
         assert_eq!(gathering.pause(us(1010), Some(us(0))), us(0));
         assert_eq!(gathering.pause(us(1010), Some(us(900))), us(190));
+        assert!(!gathering.is_time(us(1040)), "awake for an answer alone");
+        assert!(gathering.is_time(us(1200)));
+        gathering.looked(us(1200), 0);
+        assert!(gathering.is_time(us(1200)));
     }
 
     #[test]

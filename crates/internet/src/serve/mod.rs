@@ -30,8 +30,8 @@ const SHORTEST_BEAT: Duration = Duration::from_micros(200);
 const LONGEST_BEAT: Duration = Duration::from_millis(1);
 /// Beats between two looks for queries over UDP.
 const LOOK_BEATS: u32 = 4;
-/// An answer may be early or late by this part of its way, so that those leave together that are due at about the same time:
-/// the jitter of ways on the Internet is of that order, and those that come together cost less.
+/// An answer may be early or late by this part of its way, or by half a beat, so that those leave together that are due at about
+/// the same time: the jitter of ways on the Internet is of that order, and those that come together cost less.
 const EXACTNESS: u32 = 5;
 
 /// What can be served: it turns queries to addresses into answers.
@@ -114,8 +114,8 @@ impl Service {
 
     /// What all times are multiples of; none: each query is answered as it comes.
     ///
-    /// Half of it is how exact times can be: a tenth of the way to the nearest servers in the median, if that is not shorter
-    /// than a millisecond. Queries over UDP are looked for at every [`LOOK_BEATS`]th.
+    /// Half of it is how exact times can be: a tenth of the way to the nearest servers in the median, 0.5 ms at most. Queries over
+    /// UDP are looked for at every [`LOOK_BEATS`]th.
     fn beat(&self) -> Option<Duration> {
         let nearest = self.internet.nearest()?;
         Some((nearest / 5).clamp(SHORTEST_BEAT, LONGEST_BEAT))

@@ -11,6 +11,7 @@ use mio::{Events, Interest, Poll, Registry, Token};
 use std::collections::HashMap;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::IpAddr;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// Events taken from the system at once.
@@ -220,6 +221,10 @@ impl Worker<'_> {
         let Some(len) = answer.len else {
             return;
         };
+        if !answer.delay.is_zero() && self.delayed.len() >= self.service.options.delayed_max {
+            self.service.dropped.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
         let octets = [&(len as u16).to_be_bytes(), &self.out[..len]].concat();
         if answer.delay.is_zero() {
             connection.outgoing.extend_from_slice(&octets);

@@ -76,24 +76,25 @@ pub(super) fn run(service: &Service, sockets: &[UdpSocket]) -> Result<(), Intern
     wake_precisely();
     while !service.should_stop() {
         let now = service.began.elapsed();
-        let pause = gathering.pause(now, worker.delayed.next(now));
-        if pause.is_zero() {
+        if gathering.is_time(now) {
             worker.wait(&mut polled).map_err(failed)?;
         } else {
-            thread::sleep(pause);
-            // Something has come between two beats mostly, so to ask first whether it has would be a call more.
+            thread::sleep(gathering.pause(now, worker.delayed.next(now)));
+            // Something has come between two looks mostly, so to ask first whether it has would be a call more.
             polled
                 .iter_mut()
                 .for_each(|poll| poll.revents = libc::POLLIN);
         }
         let looked = service.began.elapsed();
-        let mut came = 0;
-        for (poll, socket) in polled.iter().zip(sockets) {
-            if poll.revents != 0 {
-                came += worker.answer_all(socket, &mut received)?;
+        if gathering.is_time(looked) {
+            let mut came = 0;
+            for (poll, socket) in polled.iter().zip(sockets) {
+                if poll.revents != 0 {
+                    came += worker.answer_all(socket, &mut received)?;
+                }
             }
+            gathering.looked(looked, came);
         }
-        gathering.looked(looked, came);
         worker.send_due()?;
         if handed_on.elapsed() >= STOP_CHECK {
             handed_on = Instant::now();

@@ -85,11 +85,11 @@ def test_more_clients_than_can_have_sockets_are_refused_with_the_rate_that_fits(
 
 
 def test_the_clients_of_each_part_are_counted(capture, tmp_path, monkeypatch):
-    monkeypatch.setattr(sockets, "_most_files", lambda wanted: sockets.OTHER_FILES)
+    monkeypatch.setattr(sockets, "_most_files", lambda wanted: sockets.OTHER_FILES + 1)
     run = RunFolder.create(tmp_path / "runs", NAME, argv=[], settings={}, seed=1)
     chosen = {"capture": capture, "load_s": 1.0, "periods": 4, "rates": (9,)}
     internet = _core.Internet("small", seed=1, signed_at_s=int(time.time()), domains=2000, distances=False)
-    with pytest.raises(EnvironmentLacksError, match="--rate 9: about 1 clients ask within a part of 1 s"):
+    with pytest.raises(EnvironmentLacksError, match="--rate 9: about 2 clients ask within a part of 1 s"):
         study(NAME).streams(settings(NAME, **chosen), run, {TREE: internet})
 
 
@@ -102,6 +102,12 @@ def test_clients_share_sockets_if_they_may(capture, tmp_path, monkeypatch):
     found = study(NAME).streams(chosen, run, {TREE: internet})
     assert {stream.client_count for stream in found.values()} == {1}
     assert run.manifest()["facts"]["shared_sockets"] == 1
+    # As many as there are clients is enough for all.
+    monkeypatch.setattr(sockets, "_most_files", lambda wanted: sockets.OTHER_FILES + 2)
+    run = RunFolder.create(tmp_path / "runs", NAME, argv=[], settings={}, seed=1)
+    found = study(NAME).streams(chosen, run, {TREE: internet})
+    assert {stream.client_count for stream in found.values()} == {2}
+    assert "shared_sockets" not in run.manifest()["facts"]
     assert "as far as so many may be open" in " ".join(study(NAME).text(chosen).method)
     assert settings(NAME, shared_sockets=True, load_s=60.0).rates == (3000, 9000)
     with pytest.raises(InputError, match="--shared-sockets with --transport udp=50"):
@@ -116,13 +122,21 @@ def test_the_file_limit_is_what_it_may_become():
     assert [sockets.addresses_for(clients) for clients in (0, 1, 64_512, 64_513, 562_047)] == [1, 1, 1, 2, 9]
 
 
+@pytest.mark.parametrize("files", [sockets.OTHER_FILES, sockets.OTHER_FILES - 1, 0])
+@pytest.mark.parametrize("shared", [False, True])
+def test_where_no_client_can_have_a_socket_the_limit_is_what_is_lacking(files, shared, monkeypatch):
+    monkeypatch.setattr(sockets, "_most_files", lambda wanted: files)
+    with pytest.raises(EnvironmentLacksError, match=rf"may have {files:,} open files .* needs 256 beside .* raise"):
+        study(NAME).check(settings(NAME, rates=(9,), load_s=60.0, shared_sockets=shared))
+
+
 @pytest.fixture
 def capture(tmp_path):
-    """Give a capture of 4 s with 10 queries a second, and a message that cannot be read."""
+    """Give a capture of 4 s with 10 queries a second of two clients, and a message that cannot be read."""
     queries = [dns.message.make_query(f"n{number}.example", "A").to_wire() for number in range(40)]
     query = dns.message.make_query("n.example", "A", use_edns=True).to_wire()
     of_two_opts = query[:11] + b"\2" + query[12:] + query[-11:]
-    return write_capture(tmp_path / "clients.pcap", *queries[:20], of_two_opts, *queries[20:])
+    return write_capture(tmp_path / "clients.pcap", *queries[:20], of_two_opts, *queries[20:], clients=2)
 
 
 @pytest.mark.parametrize(

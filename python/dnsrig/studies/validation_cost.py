@@ -41,7 +41,7 @@ from dnsrig.studies.resolving.sockets import (
     require_sockets,
     whole_hundreds,
 )
-from dnsrig.studies.resolving.streams import keep_queries, read_stream
+from dnsrig.studies.resolving.streams import keep_queries, read_shared_stream, read_stream
 from dnsrig.studies.resolving.study import ResolverStudy
 from dnsrig.studies.resolving.transports import IDLE_S, TCP_CLIENTS, read_mix, refuse_lacking
 from dnsrig.studies.resolving.trees import ALL, IN_2010, UNSIGNED
@@ -217,12 +217,14 @@ class ValidationCost(ResolverStudy[ValidationSettings]):
         found = {}
         for tree, rate, number in product(internets, settings.rates, range(settings.periods)):
             name = _stream(SIGNED[tree], rate, number)
-            most = most_clients()[0] if settings.shared_sockets else None
-            found[name] = read_stream(run, name, edns=False, most_clients=most)
-            if most is None:
+            if settings.shared_sockets:
+                most = most_clients()[0]
+                found[name], is_shared = read_shared_stream(run, name, most)
+                if is_shared:
+                    run.note(shared_sockets=most)
+            else:
+                found[name] = read_stream(run, name, edns=False)
                 require_sockets(found[name].client_count, rate, settings.load_s)
-            elif found[name].client_count == most:
-                run.note(shared_sockets=most)
         return found
 
     def _keep_parts(

@@ -19,11 +19,22 @@ STEP_QPS = 100
 
 
 def most_clients() -> tuple[int, str]:
-    """Give how many clients can have a socket at a time, and what limits them."""
+    """Give how many clients can have a socket at a time, at least 1, and what limits them.
+
+    Raises:
+        EnvironmentLacksError: none can, as so few files may be open.
+
+    """
     ports = PORTS * MOST_ADDRESSES
     files = _most_files(ports + OTHER_FILES) - OTHER_FILES
+    said = f"this process may have {files + OTHER_FILES:,} open files (ulimit -Hn, fs.nr_open)"
+    if files < 1:
+        raise EnvironmentLacksError(
+            f"{said}, and a load needs {OTHER_FILES:,} beside a socket for each client: raise the limit, for example "
+            "with ulimit -Hn 65536 as root"
+        )
     if files < ports:
-        return files, f"this process may have {files + OTHER_FILES:,} open files (ulimit -Hn, fs.nr_open)"
+        return files, said
     return ports, f"clients have {MOST_ADDRESSES} addresses, with {PORTS:,} ports each"
 
 

@@ -14,9 +14,9 @@ from dnsrig.hosts.network import users
 from dnsrig.loads import run_load
 from dnsrig.runs.folder import RunFolder
 from dnsrig.servers.resolvers.unbound import UnboundResolver
-from dnsrig.studies import conduct
+from dnsrig.studies import conduct, validation_cost
 from dnsrig.studies.registry import study
-from dnsrig.studies.resolving import bench, room, sockets
+from dnsrig.studies.resolving import bench, replays, room, sockets
 from dnsrig.studies.resolving.cases import TREE
 from resolver_runs import Quiet, by_case, run_study, settings, skip_without, write_capture
 
@@ -57,6 +57,35 @@ def test_more_queries_than_fit_into_memory_are_refused(monkeypatch):
         study(NAME).check(published)
 
 
+def test_a_capture_is_not_charged_the_sockets_of_synthetic_clients(capture, tmp_path, monkeypatch):
+    monkeypatch.setattr(sockets, "_most_files", lambda wanted: wanted)
+    monkeypatch.setattr(validation_cost, "clients_of_a_rate", None)
+    # Of 9,000 queries a second for a minute synthetic clients take more.
+    monkeypatch.setattr(room, "free_octets", lambda: 0.3e9)
+    study(NAME).check(settings(NAME, capture=capture, rates=(9000,), load_s=1.0, periods=60))
+    run = RunFolder.create(tmp_path / "runs", NAME, argv=[], settings={}, seed=1)
+    chosen = settings(NAME, capture=capture, rates=(9,), load_s=1.0, periods=2)
+    internet = _core.Internet("small", seed=1, signed_at_s=int(time.time()), domains=2000, distances=False)
+    study(NAME).streams(chosen, run, {TREE: internet})
+    monkeypatch.setattr(replays, "CLIENT_OCTETS", 0.1e9)
+    with pytest.raises(InputError, match=r"clients\.pcap: clients ask from 2 sockets .* 0\.2 GB .* 0\.1 are left"):
+        study(NAME).streams(chosen, run, {TREE: internet})
+
+
+@pytest.mark.parametrize("more", [{}, {"shared_sockets": True}, {"signed": ("profile", "all")}, {"load_s": 10.0}])
+def test_rates_that_are_not_chosen_fit_into_memory(more, monkeypatch):
+    monkeypatch.setattr(sockets, "_most_files", lambda wanted: min(wanted, 10_000 + sockets.OTHER_FILES))
+    found = {}
+    for free in (0.2e9, 1e9, 8e9):
+        monkeypatch.setattr(room, "free_octets", lambda free=free: free)
+        chosen = settings(NAME, **{"load_s": 60.0, "periods": 10, **more})
+        study(NAME).check(chosen)
+        found[free] = max(chosen.rates)
+    assert 100 <= found[0.2e9] < found[1e9] <= found[8e9] <= 9000
+    if "shared_sockets" in more:
+        assert found[8e9] == 9000
+
+
 def test_a_part_with_more_queries_than_a_stream_has_is_refused():
     with pytest.raises(InputError, match=r"--rate 135,000 for a part of 800 s: .* shorter parts"):
         study(NAME).check(settings(NAME, rates=(135_000,), load_s=800.0, periods=1))
@@ -69,6 +98,7 @@ def test_what_the_streams_take_of_the_disk_is_known():
 
 def test_more_clients_than_can_have_sockets_are_refused_with_the_rate_that_fits(monkeypatch):
     monkeypatch.setattr(sockets, "_most_files", lambda wanted: 1000)
+    monkeypatch.setattr(room, "free_octets", lambda: 8e9)
     chosen = {"load_s": 60.0, "periods": 3}
     with pytest.raises(
         EnvironmentLacksError, match=r"--rate 300: about 1,[12]\d\d clients .* 1,000 open files"
@@ -94,6 +124,7 @@ def test_the_clients_of_each_part_are_counted(capture, tmp_path, monkeypatch):
 
 
 def test_clients_share_sockets_if_they_may(capture, tmp_path, monkeypatch):
+    monkeypatch.setattr(room, "free_octets", lambda: 8e9)
     monkeypatch.setattr(sockets, "_most_files", lambda wanted: sockets.OTHER_FILES + 1)
     run = RunFolder.create(tmp_path / "runs", NAME, argv=[], settings={}, seed=1)
     chosen = settings(NAME, capture=capture, load_s=1.0, periods=4, rates=(9,), shared_sockets=True)

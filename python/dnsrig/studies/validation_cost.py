@@ -1,5 +1,6 @@
 """validation-cost: what DNSSEC validation costs a resolver under real clients' traffic (ISC-2022)."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,14 +26,8 @@ from dnsrig.studies.resolving.clients import (
     sampled,
     synthetic,
 )
-from dnsrig.studies.resolving.room import (
-    CLIENT_OCTETS,
-    HELD_OCTETS,
-    LINE_OCTETS,
-    MADE_OCTETS,
-    MOST_OF_A_STREAM,
-    refuse_too_many,
-)
+from dnsrig.studies.resolving.replays import rate_with_room, refuse_replays, refuse_sockets
+from dnsrig.studies.resolving.room import LINE_OCTETS, MOST_OF_A_STREAM
 from dnsrig.studies.resolving.settings import ResolverStudySettings
 from dnsrig.studies.resolving.sockets import (
     clients_of_a_rate,
@@ -61,6 +56,8 @@ ESTIMATE_TOLERATED = 1.1
 SIGNED = {TREE: "profile", UNSIGNED: "unsigned", IN_2010: "2010", ALL: "all"}
 """Words for who signs, by the Internet's name."""
 OFF, ON = "off", "on"
+BETWEEN_LEVELS = 3
+"""How many times as high as the lower one the higher rate is, where none are chosen."""
 MORE_THAN_THERE_IS = 1.02
 """How many times a capture's rate may be asked for: rates of captures are no round numbers."""
 LACKING_OF_A_PART = 0.02
@@ -116,15 +113,22 @@ class ValidationCost(ResolverStudy[ValidationSettings]):
     }
 
     def fitted(self, settings: ValidationSettings) -> ValidationSettings:
-        """Choose rates that this machine carries, where none are chosen: their clients have a socket each."""
+        """Choose rates that this machine carries, where none are chosen: their clients have a socket each, if they may.
+
+        There is memory for their streams and sockets; of a capture it is not known yet how many clients it has.
+        """
         if settings.rates:
             return settings
+        highest, each = float(HIGHEST), 0.0
         if settings.capture is not None:
-            return replace(settings, rates=_levels(min(HIGHEST, rate_of_capture(settings.capture, settings.span_s))))
-        if settings.shared_sockets:
-            return replace(settings, rates=_levels(HIGHEST))
-        each = clients_of_a_rate(TRAFFIC, settings.load_s, settings.seed) / CARRIED_SHARE
-        return replace(settings, rates=_levels(min(HIGHEST, fitting_rate(each))))
+            highest = min(highest, rate_of_capture(settings.capture, settings.span_s))
+        else:
+            each = clients_of_a_rate(TRAFFIC, settings.load_s, settings.seed) / CARRIED_SHARE
+            if not settings.shared_sockets:
+                highest = min(highest, fitting_rate(each))
+        most = most_clients()[0] if settings.shared_sockets else math.inf
+        streams = (1 + 1 / BETWEEN_LEVELS) * len(settings.signed)
+        return replace(settings, rates=_levels(min(highest, rate_with_room(settings.span_s, streams, each, most))))
 
     def tried(
         self, settings: ValidationSettings, chosen: ValidationSettings, watcher: Watcher
@@ -162,15 +166,19 @@ class ValidationCost(ResolverStudy[ValidationSettings]):
                 f"--rate {highest:,} for a part of {settings.load_s:g} s: a part has {MOST_OF_A_STREAM:,} queries at "
                 "most; take shorter parts (--load-seconds), and more of them (--periods)"
             )
-        clients = clients_of_a_rate(TRAFFIC, settings.load_s, settings.seed) * highest
-        _refuse_too_many(settings, clients)
+        most = most_clients()[0]
+        # Who asks in a capture is known when it is read (`streams`).
+        is_synthetic = settings.capture is None
+        clients = clients_of_a_rate(TRAFFIC, settings.load_s, settings.seed) * highest if is_synthetic else 0.0
+        sockets = min(clients, most) if settings.shared_sockets else clients
+        refuse_replays(settings.rates, settings.span_s, settings.signed, sockets)
         super().check(settings)
-        if settings.capture is None and not settings.shared_sockets:
+        if is_synthetic and not settings.shared_sockets:
             require_sockets(clients, highest, settings.load_s, ESTIMATE_TOLERATED)
 
     def input_octets(self, settings: ValidationSettings) -> float:
         """Give about how much room on the disk the streams take, in octets."""
-        return _all_queries(settings) * LINE_OCTETS
+        return sum(settings.rates) * settings.span_s * len(settings.signed) * LINE_OCTETS
 
     def cases(self, settings: ValidationSettings) -> Sequence[Sequence[ResolverCase]]:
         """List, for each rate, Internet and transport, validation off and on, each with its parts."""
@@ -225,6 +233,8 @@ class ValidationCost(ResolverStudy[ValidationSettings]):
             else:
                 found[name] = read_stream(run, name, edns=False)
                 require_sockets(found[name].client_count, rate, settings.load_s)
+        if settings.capture is not None and found:
+            refuse_sockets(max(stream.client_count for stream in found.values()), settings.capture)
         return found
 
     def _keep_parts(
@@ -282,32 +292,15 @@ class _Trial(ValidationCost):
         return [parts for parts in super().cases(settings) if parts[0].validates]
 
 
-def _levels(highest: int) -> tuple[int, ...]:
+def _levels(highest: float) -> tuple[int, ...]:
     """Give the rates to measure where `highest` is the highest one."""
     highest = whole_hundreds(highest)
-    return tuple(dict.fromkeys((whole_hundreds(highest / 3), highest)))
+    return tuple(dict.fromkeys((whole_hundreds(highest / BETWEEN_LEVELS), highest)))
 
 
 def _said(found: Mapping[str, int]) -> str:
     """Say what each resolver carries."""
     return ", ".join(f"{label} carries {rate:,}" for label, rate in found.items())
-
-
-def _all_queries(settings: ValidationSettings) -> float:
-    """Give about how many queries all streams have together."""
-    return sum(settings.rates) * settings.span_s * len(settings.signed)
-
-
-def _refuse_too_many(settings: ValidationSettings, clients: float) -> None:
-    """Raise InputError if there is no memory for the traffic while streams are made of it, or for all streams later."""
-    highest, span_s = max(settings.rates), settings.span_s
-    how_long = f"for {span_s:g} s (--load-seconds by --periods)"
-    refuse_too_many(highest * span_s, f"--rate {highest:,} {how_long}", MADE_OCTETS)
-    rates = ",".join(str(rate) for rate in settings.rates)
-    signed = f", --signed {','.join(settings.signed)}" if len(settings.signed) > 1 else ""
-    what = f"--rate {rates} {how_long}{signed}"
-    open_at_once = min(clients, most_clients()[0]) if settings.shared_sockets else clients
-    refuse_too_many(_all_queries(settings), what, HELD_OCTETS, open_at_once * CLIENT_OCTETS)
 
 
 def _traffic(settings: ValidationSettings, run: RunFolder) -> tuple[_core.AskedQueries, float]:

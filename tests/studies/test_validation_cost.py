@@ -5,6 +5,7 @@ import re
 import resource
 import signal
 import time
+from pathlib import Path
 
 import dns.message
 import pytest
@@ -179,12 +180,40 @@ def capture(tmp_path):
     ],
 )
 def test_a_capture_is_not_made_longer_or_faster(capture, tmp_path, more, said):
-    run = RunFolder.create(tmp_path / "runs", NAME, argv=[], settings={}, seed=1)
     chosen = {"capture": capture, "load_s": 1.0, "periods": 4, "rates": (5,)}
-    assert study(NAME).streams(settings(NAME, **chosen), run, {}) == {}
+    internets = {TREE: _core.Internet("small", seed=1, signed_at_s=int(time.time()), domains=2000, distances=False)}
+    run = RunFolder.create(tmp_path / "runs", NAME, argv=[], settings={}, seed=1)
+    assert len(study(NAME).streams(settings(NAME, **chosen), run, internets)) == 4
     assert run.manifest()["facts"] == {"capture": {"queries": 40, "left_out": 1}}
+    run = RunFolder.create(tmp_path / "runs", NAME, argv=[], settings={}, seed=1)
     with pytest.raises(InputError, match=said):
-        study(NAME).streams(settings(NAME, **{**chosen, **more}), run, {})
+        study(NAME).streams(settings(NAME, **{**chosen, **more}), run, internets)
+
+
+def test_a_resumed_run_shares_sockets_as_before_and_needs_its_capture_only_for_parts_that_it_lacks(
+    capture, tmp_path, monkeypatch
+):
+    chosen = settings(NAME, capture=capture, load_s=1.0, periods=4, rates=(9,), shared_sockets=True)
+    internets = {TREE: _core.Internet("small", seed=1, signed_at_s=int(time.time()), domains=2000, distances=False)}
+    run = RunFolder.create(tmp_path / "runs", NAME, argv=[], settings={}, seed=1)
+
+    def clients(most):
+        monkeypatch.setattr(sockets, "_most_files", lambda wanted: sockets.OTHER_FILES + most)
+        return {stream.client_count for stream in study(NAME).streams(chosen, run, internets).values()}
+
+    assert clients(1) == {1}
+    manifest = run.manifest()
+    Path(capture).unlink()
+    assert clients(2) == {1}
+    assert {key: run.manifest()[key] for key in ("facts", "inputs")} == {
+        key: manifest[key] for key in ("facts", "inputs")
+    }
+    run.note(most_sockets=2)
+    with pytest.raises(EnvironmentLacksError, match=r"began with 2 sockets of clients, and .* 257 open files"):
+        clients(1)
+    (run.path / "inputs" / "clients-9-profile-part2.txt").unlink()
+    with pytest.raises(InputError, match=r"clients\.pcap"):
+        clients(2)
 
 
 def test_a_run_measures_both_sides_of_the_resolver(tmp_path):

@@ -33,10 +33,12 @@ from dnsrig.studies.resolving.sockets import (
     clients_of_a_rate,
     fitting_rate,
     most_clients,
+    require_as_before,
     require_sockets,
+    shared_by_clients,
     whole_hundreds,
 )
-from dnsrig.studies.resolving.streams import keep_queries, read_shared_stream, read_stream
+from dnsrig.studies.resolving.streams import has_queries, keep_queries, note_queries, read_shared_stream, read_stream
 from dnsrig.studies.resolving.study import ResolverStudy
 from dnsrig.studies.resolving.transports import IDLE_S, TCP_CLIENTS, read_mix, refuse_lacking
 from dnsrig.studies.resolving.trees import ALL, IN_2010, UNSIGNED
@@ -223,11 +225,12 @@ class ValidationCost(ResolverStudy[ValidationSettings]):
         """Make the parts of the traffic at each rate, with names of each Internet."""
         self._keep_parts(settings, run, internets)
         found = {}
+        most = shared_by_clients(run) if settings.shared_sockets else None
         for tree, rate, number in product(internets, settings.rates, range(settings.periods)):
             name = _stream(SIGNED[tree], rate, number)
-            if settings.shared_sockets:
-                most = most_clients()[0]
+            if most is not None:
                 found[name], is_shared = read_shared_stream(run, name, most)
+                require_as_before(found[name].client_count)
                 if is_shared:
                     run.note(shared_sockets=most)
             else:
@@ -240,15 +243,19 @@ class ValidationCost(ResolverStudy[ValidationSettings]):
     def _keep_parts(
         self, settings: ValidationSettings, run: RunFolder, internets: Mapping[str, _core.Internet]
     ) -> None:
-        """Write the parts; what they are made of is let go before they are read, as each takes much memory."""
-        asked, highest = _traffic(settings, run)
+        """Write the parts; what they are made of is let go before they are read, as each takes much memory.
+
+        A run that is resumed and has all of them needs neither time nor the capture.
+        """
+        traffic: tuple[_core.AskedQueries, float] | None = None
         for tree, internet in internets.items():
-            names = names_on(internet, asked, settings.seed)
-            for rate in settings.rates:
-                kept = sampled(asked, rate / highest, settings.seed) if rate < highest else None
-                for number in range(settings.periods):
-                    part = Part(asked, names, number * settings.load_s, (number + 1) * settings.load_s, kept)
-                    keep_queries(run, _stream(SIGNED[tree], rate, number), part.write)
+            streams = [_stream(SIGNED[tree], *part) for part in product(settings.rates, range(settings.periods))]
+            if all(has_queries(run, stream) for stream in streams):
+                for stream in streams:
+                    note_queries(run, stream)
+                continue
+            traffic = traffic or _traffic(settings, run)
+            _write_parts(settings, run, tree, internet, traffic)
 
     def text(self, settings: ValidationSettings) -> StudyText:
         """Give the words and the layout of the report."""
@@ -301,6 +308,23 @@ def _levels(highest: float) -> tuple[int, ...]:
 def _said(found: Mapping[str, int]) -> str:
     """Say what each resolver carries."""
     return ", ".join(f"{label} carries {rate:,}" for label, rate in found.items())
+
+
+def _write_parts(
+    settings: ValidationSettings,
+    run: RunFolder,
+    tree: str,
+    internet: _core.Internet,
+    traffic: tuple[_core.AskedQueries, float],
+) -> None:
+    """Write the parts with an Internet's names; `traffic` is what `_traffic` gives."""
+    asked, highest = traffic
+    names = names_on(internet, asked, settings.seed)
+    for rate in settings.rates:
+        kept = sampled(asked, rate / highest, settings.seed) if rate < highest else None
+        for number in range(settings.periods):
+            part = Part(asked, names, number * settings.load_s, (number + 1) * settings.load_s, kept)
+            keep_queries(run, _stream(SIGNED[tree], rate, number), part.write)
 
 
 def _traffic(settings: ValidationSettings, run: RunFolder) -> tuple[_core.AskedQueries, float]:

@@ -4,6 +4,7 @@ import resource
 from pathlib import Path
 
 from dnsrig.errors import EnvironmentLacksError
+from dnsrig.runs.folder import RunFolder
 from dnsrig.studies.resolving.clients import synthetic
 
 OTHER_FILES = 256
@@ -36,6 +37,23 @@ def most_clients() -> tuple[int, str]:
     if files < ports:
         return files, said
     return ports, f"clients have {MOST_ADDRESSES} addresses, with {PORTS:,} ports each"
+
+
+def shared_by_clients(run: RunFolder) -> int:
+    """Give how many sockets clients of a run may share, and note it: of one that is resumed as many as before."""
+    most = run.manifest()["facts"].get("most_sockets") or most_clients()[0]
+    run.note(most_sockets=most)
+    return int(most)
+
+
+def require_as_before(sockets: int) -> None:
+    """Raise EnvironmentLacksError if a run that is resumed needs more sockets than may be open now."""
+    most, why = most_clients()
+    if sockets > most:
+        raise EnvironmentLacksError(
+            f"the run began with {sockets:,} sockets of clients, and {why}: raise the limit to what it was, or begin a "
+            "new run, in which more clients share them"
+        )
 
 
 def addresses_for(clients: int) -> int:

@@ -50,8 +50,17 @@ def keep_queries(run: RunFolder, name: str, write: Callable[[Path], None]) -> No
     if not path.exists():
         path.parent.mkdir(exist_ok=True)
         write_whole(path, write)
-    # Also one that was there: the run may have been broken off in between.
-    run.add_input(path)
+    note_queries(run, name)
+
+
+def has_queries(run: RunFolder, name: str) -> bool:
+    """Say whether a stream's queries are among the run's inputs already."""
+    return _path(run, name).exists()
+
+
+def note_queries(run: RunFolder, name: str) -> None:
+    """Note a stream's queries in the manifest, also old ones: the run may have been broken off in between."""
+    run.add_input(_path(run, name))
 
 
 def read_stream(run: RunFolder, name: str, *, do_bit: bool = False, edns: bool = True) -> _core.QueryStream:

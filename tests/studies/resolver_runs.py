@@ -84,13 +84,14 @@ def by_case(run: RunFolder) -> dict[str, dict[str, Any]]:
     return {item["case_id"]: item for item in run.measurements() if item["repetition"] == 0}
 
 
-def write_capture(path: Path, *messages: bytes, times_s: Sequence[float] | None = None) -> str:
-    """Write a capture of DNS messages over UDP, 0.1 s apart or at the times given (pcap, Ethernet)."""
+def write_capture(path: Path, *messages: bytes, times_s: Sequence[float] | None = None, clients: int = 1) -> str:
+    """Write a capture (pcap, Ethernet) of DNS over UDP, 0.1 s apart or at the times given, of clients in turn."""
     packets = []
     for number, message in enumerate(messages):
         time_us = 100_000 * number if times_s is None else round(1e6 * times_s[number])
         udp = struct.pack(">HHHH", 4000 + number, 53, 8 + len(message), 0) + message
-        header = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + len(udp), 1, 0, 64, 17, 0, b"\x0a\0\0\1", b"\x0a\0\0\2")
+        client = b"\x0a\0\1" + bytes([number % clients])
+        header = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + len(udp), 1, 0, 64, 17, 0, client, b"\x0a\0\0\2")
         frame = bytes(12) + b"\x08\0" + header + udp
         packets.append(struct.pack("<IIII", 1000, time_us, len(frame), len(frame)) + frame)
     path.write_bytes(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1) + b"".join(packets))

@@ -12,7 +12,15 @@ from dnsrig import _core
 from dnsrig.errors import EnvironmentLacksError, InputError
 from dnsrig.runs.folder import RunFolder
 from dnsrig.studies.resolving import room
-from dnsrig.studies.resolving.clients import Part, captured, names_on, sampled, synthetic
+from dnsrig.studies.resolving.clients import (
+    CAPTURED_OCTETS,
+    Part,
+    captured,
+    names_on,
+    rate_of_capture,
+    sampled,
+    synthetic,
+)
 from dnsrig.studies.resolving.room import refuse_too_many, require_disk
 from dnsrig.studies.resolving.streams import MISSING_SHARE, PTR, distinct, keep_queries, read_stream
 from resolver_runs import write_capture
@@ -149,6 +157,17 @@ def test_messages_of_a_capture_that_cannot_be_read_are_left_out(internet, tmp_pa
     assert lines[2].split()[:4] == [name, rtype, "edns=4096", "do=1"]
     with pytest.raises(InputError, match="holds no query"):
         captured(write_capture(tmp_path / "none.pcap", two, signed), 5.0)
+
+
+def test_of_a_capture_no_more_is_read_than_there_is_memory_for(tmp_path, monkeypatch):
+    query = dns.message.make_query("www.example.com", "A").to_wire()
+    path = write_capture(tmp_path / "some.pcap", *[query] * 10)
+    monkeypatch.setattr(room, "free_octets", lambda: 2 * 10 * CAPTURED_OCTETS)
+    assert (len(captured(path, 5.0)[0]), rate_of_capture(path, 5.0)) == (10, 9)
+    monkeypatch.setattr(room, "free_octets", lambda: 2 * 9 * CAPTURED_OCTETS)
+    for read in (captured, rate_of_capture):
+        with pytest.raises(InputError, match=r"some\.pcap: the first \d s .* more than 9 messages, .* --periods"):
+            read(path, 5.0)
 
 
 def test_what_there_is_no_room_for_is_refused_with_what_it_would_take(tmp_path, monkeypatch):

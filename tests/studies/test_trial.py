@@ -1,12 +1,16 @@
 """The trial before a run that has no rates: what it finds, and that a run measures at what it found."""
 
+import time
+
 import dns.message
 import pytest
+from dnsrig import _core
 from dnsrig.errors import InputError
 from dnsrig.runs.folder import RunFolder
 from dnsrig.studies import validation_cost
 from dnsrig.studies.placement import place
 from dnsrig.studies.registry import study
+from dnsrig.studies.resolving.cases import TREE
 from dnsrig.studies.resolving.trial import CARRIED, carried
 from resolver_runs import Quiet, as_chosen, by_case, run_study, settings, write_capture
 from test_validation_cost import NAME, capture  # noqa: F401 (a fixture)
@@ -58,7 +62,8 @@ def test_the_trial_of_a_capture_asks_no_faster_than_its_beginning_does(tmp_path,
     assert 10 <= short.rates[0] <= (220 if at_s == 0.0 else 20)
     # It does not refuse what it was given.
     run = RunFolder.create(tmp_path / "runs", NAME, argv=[], settings={}, seed=1)
-    study(NAME).streams(short, run, {})
+    internet = _core.Internet("small", seed=1, signed_at_s=int(time.time()), domains=2000, distances=False)
+    study(NAME).streams(short, run, {TREE: internet})
 
 
 def test_a_capture_without_length_is_refused(tmp_path):

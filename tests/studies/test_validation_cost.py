@@ -5,6 +5,7 @@ import re
 import resource
 import signal
 import time
+from pathlib import Path
 
 import dns.message
 import pytest
@@ -14,9 +15,9 @@ from dnsrig.hosts.network import users
 from dnsrig.loads import run_load
 from dnsrig.runs.folder import RunFolder
 from dnsrig.servers.resolvers.unbound import UnboundResolver
-from dnsrig.studies import conduct
+from dnsrig.studies import conduct, validation_cost
 from dnsrig.studies.registry import study
-from dnsrig.studies.resolving import bench, room, sockets
+from dnsrig.studies.resolving import bench, replays, room, sockets
 from dnsrig.studies.resolving.cases import TREE
 from resolver_runs import Quiet, by_case, run_study, settings, skip_without, write_capture
 
@@ -57,6 +58,35 @@ def test_more_queries_than_fit_into_memory_are_refused(monkeypatch):
         study(NAME).check(published)
 
 
+def test_a_capture_is_not_charged_the_sockets_of_synthetic_clients(capture, tmp_path, monkeypatch):
+    monkeypatch.setattr(sockets, "_most_files", lambda wanted: wanted)
+    monkeypatch.setattr(validation_cost, "clients_of_a_rate", None)
+    # Of 9,000 queries a second for a minute synthetic clients take more.
+    monkeypatch.setattr(room, "free_octets", lambda: 0.3e9)
+    study(NAME).check(settings(NAME, capture=capture, rates=(9000,), load_s=1.0, periods=60))
+    run = RunFolder.create(tmp_path / "runs", NAME, argv=[], settings={}, seed=1)
+    chosen = settings(NAME, capture=capture, rates=(9,), load_s=1.0, periods=2)
+    internet = _core.Internet("small", seed=1, signed_at_s=int(time.time()), domains=2000, distances=False)
+    study(NAME).streams(chosen, run, {TREE: internet})
+    monkeypatch.setattr(replays, "CLIENT_OCTETS", 0.1e9)
+    with pytest.raises(InputError, match=r"clients\.pcap: clients ask from 2 sockets .* 0\.2 GB .* 0\.1 are left"):
+        study(NAME).streams(chosen, run, {TREE: internet})
+
+
+@pytest.mark.parametrize("more", [{}, {"shared_sockets": True}, {"signed": ("profile", "all")}, {"load_s": 10.0}])
+def test_rates_that_are_not_chosen_fit_into_memory(more, monkeypatch):
+    monkeypatch.setattr(sockets, "_most_files", lambda wanted: min(wanted, 10_000 + sockets.OTHER_FILES))
+    found = {}
+    for free in (0.2e9, 1e9, 8e9):
+        monkeypatch.setattr(room, "free_octets", lambda free=free: free)
+        chosen = settings(NAME, **{"load_s": 60.0, "periods": 10, **more})
+        study(NAME).check(chosen)
+        found[free] = max(chosen.rates)
+    assert 100 <= found[0.2e9] < found[1e9] <= found[8e9] <= 9000
+    if "shared_sockets" in more:
+        assert found[8e9] == 9000
+
+
 def test_a_part_with_more_queries_than_a_stream_has_is_refused():
     with pytest.raises(InputError, match=r"--rate 135,000 for a part of 800 s: .* shorter parts"):
         study(NAME).check(settings(NAME, rates=(135_000,), load_s=800.0, periods=1))
@@ -69,6 +99,7 @@ def test_what_the_streams_take_of_the_disk_is_known():
 
 def test_more_clients_than_can_have_sockets_are_refused_with_the_rate_that_fits(monkeypatch):
     monkeypatch.setattr(sockets, "_most_files", lambda wanted: 1000)
+    monkeypatch.setattr(room, "free_octets", lambda: 8e9)
     chosen = {"load_s": 60.0, "periods": 3}
     with pytest.raises(
         EnvironmentLacksError, match=r"--rate 300: about 1,[12]\d\d clients .* 1,000 open files"
@@ -85,15 +116,16 @@ def test_more_clients_than_can_have_sockets_are_refused_with_the_rate_that_fits(
 
 
 def test_the_clients_of_each_part_are_counted(capture, tmp_path, monkeypatch):
-    monkeypatch.setattr(sockets, "_most_files", lambda wanted: sockets.OTHER_FILES)
+    monkeypatch.setattr(sockets, "_most_files", lambda wanted: sockets.OTHER_FILES + 1)
     run = RunFolder.create(tmp_path / "runs", NAME, argv=[], settings={}, seed=1)
     chosen = {"capture": capture, "load_s": 1.0, "periods": 4, "rates": (9,)}
     internet = _core.Internet("small", seed=1, signed_at_s=int(time.time()), domains=2000, distances=False)
-    with pytest.raises(EnvironmentLacksError, match="--rate 9: about 1 clients ask within a part of 1 s"):
+    with pytest.raises(EnvironmentLacksError, match="--rate 9: about 2 clients ask within a part of 1 s"):
         study(NAME).streams(settings(NAME, **chosen), run, {TREE: internet})
 
 
 def test_clients_share_sockets_if_they_may(capture, tmp_path, monkeypatch):
+    monkeypatch.setattr(room, "free_octets", lambda: 8e9)
     monkeypatch.setattr(sockets, "_most_files", lambda wanted: sockets.OTHER_FILES + 1)
     run = RunFolder.create(tmp_path / "runs", NAME, argv=[], settings={}, seed=1)
     chosen = settings(NAME, capture=capture, load_s=1.0, periods=4, rates=(9,), shared_sockets=True)
@@ -102,6 +134,12 @@ def test_clients_share_sockets_if_they_may(capture, tmp_path, monkeypatch):
     found = study(NAME).streams(chosen, run, {TREE: internet})
     assert {stream.client_count for stream in found.values()} == {1}
     assert run.manifest()["facts"]["shared_sockets"] == 1
+    # As many as there are clients is enough for all.
+    monkeypatch.setattr(sockets, "_most_files", lambda wanted: sockets.OTHER_FILES + 2)
+    run = RunFolder.create(tmp_path / "runs", NAME, argv=[], settings={}, seed=1)
+    found = study(NAME).streams(chosen, run, {TREE: internet})
+    assert {stream.client_count for stream in found.values()} == {2}
+    assert "shared_sockets" not in run.manifest()["facts"]
     assert "as far as so many may be open" in " ".join(study(NAME).text(chosen).method)
     assert settings(NAME, shared_sockets=True, load_s=60.0).rates == (3000, 9000)
     with pytest.raises(InputError, match="--shared-sockets with --transport udp=50"):
@@ -116,13 +154,21 @@ def test_the_file_limit_is_what_it_may_become():
     assert [sockets.addresses_for(clients) for clients in (0, 1, 64_512, 64_513, 562_047)] == [1, 1, 1, 2, 9]
 
 
+@pytest.mark.parametrize("files", [sockets.OTHER_FILES, sockets.OTHER_FILES - 1, 0])
+@pytest.mark.parametrize("shared", [False, True])
+def test_where_no_client_can_have_a_socket_the_limit_is_what_is_lacking(files, shared, monkeypatch):
+    monkeypatch.setattr(sockets, "_most_files", lambda wanted: files)
+    with pytest.raises(EnvironmentLacksError, match=rf"may have {files:,} open files .* needs 256 beside .* raise"):
+        study(NAME).check(settings(NAME, rates=(9,), load_s=60.0, shared_sockets=shared))
+
+
 @pytest.fixture
 def capture(tmp_path):
-    """Give a capture of 4 s with 10 queries a second, and a message that cannot be read."""
+    """Give a capture of 4 s with 10 queries a second of two clients, and a message that cannot be read."""
     queries = [dns.message.make_query(f"n{number}.example", "A").to_wire() for number in range(40)]
     query = dns.message.make_query("n.example", "A", use_edns=True).to_wire()
     of_two_opts = query[:11] + b"\2" + query[12:] + query[-11:]
-    return write_capture(tmp_path / "clients.pcap", *queries[:20], of_two_opts, *queries[20:])
+    return write_capture(tmp_path / "clients.pcap", *queries[:20], of_two_opts, *queries[20:], clients=2)
 
 
 @pytest.mark.parametrize(
@@ -134,12 +180,40 @@ def capture(tmp_path):
     ],
 )
 def test_a_capture_is_not_made_longer_or_faster(capture, tmp_path, more, said):
-    run = RunFolder.create(tmp_path / "runs", NAME, argv=[], settings={}, seed=1)
     chosen = {"capture": capture, "load_s": 1.0, "periods": 4, "rates": (5,)}
-    assert study(NAME).streams(settings(NAME, **chosen), run, {}) == {}
+    internets = {TREE: _core.Internet("small", seed=1, signed_at_s=int(time.time()), domains=2000, distances=False)}
+    run = RunFolder.create(tmp_path / "runs", NAME, argv=[], settings={}, seed=1)
+    assert len(study(NAME).streams(settings(NAME, **chosen), run, internets)) == 4
     assert run.manifest()["facts"] == {"capture": {"queries": 40, "left_out": 1}}
+    run = RunFolder.create(tmp_path / "runs", NAME, argv=[], settings={}, seed=1)
     with pytest.raises(InputError, match=said):
-        study(NAME).streams(settings(NAME, **{**chosen, **more}), run, {})
+        study(NAME).streams(settings(NAME, **{**chosen, **more}), run, internets)
+
+
+def test_a_resumed_run_shares_sockets_as_before_and_needs_its_capture_only_for_parts_that_it_lacks(
+    capture, tmp_path, monkeypatch
+):
+    chosen = settings(NAME, capture=capture, load_s=1.0, periods=4, rates=(9,), shared_sockets=True)
+    internets = {TREE: _core.Internet("small", seed=1, signed_at_s=int(time.time()), domains=2000, distances=False)}
+    run = RunFolder.create(tmp_path / "runs", NAME, argv=[], settings={}, seed=1)
+
+    def clients(most):
+        monkeypatch.setattr(sockets, "_most_files", lambda wanted: sockets.OTHER_FILES + most)
+        return {stream.client_count for stream in study(NAME).streams(chosen, run, internets).values()}
+
+    assert clients(1) == {1}
+    manifest = run.manifest()
+    Path(capture).unlink()
+    assert clients(2) == {1}
+    assert {key: run.manifest()[key] for key in ("facts", "inputs")} == {
+        key: manifest[key] for key in ("facts", "inputs")
+    }
+    run.note(most_sockets=2)
+    with pytest.raises(EnvironmentLacksError, match=r"began with 2 sockets of clients, and .* 257 open files"):
+        clients(1)
+    (run.path / "inputs" / "clients-9-profile-part2.txt").unlink()
+    with pytest.raises(InputError, match=r"clients\.pcap"):
+        clients(2)
 
 
 def test_a_run_measures_both_sides_of_the_resolver(tmp_path):

@@ -63,6 +63,20 @@ pub enum InternetError {
         /// How many are needed.
         wanted: usize,
     },
+    /// Names of a kind that other traffic needs stand-ins for are asked for so rarely that drawing them would take hours.
+    #[error(
+        "the Internet is asked for {what} so rarely that the {wanted} of the traffic need at least {needed} draws, and {most} are the most: change reverse.query_share of its profile, or take shorter loads, or lower rates"
+    )]
+    TooRareNames {
+        /// Names, or addresses with names.
+        what: &'static str,
+        /// How many are needed.
+        wanted: usize,
+        /// Questions to draw for them, by what came so far.
+        needed: u64,
+        /// Questions that may be drawn.
+        most: u64,
+    },
     /// Memory does not suffice for the names of traffic.
     #[error("not enough memory for the names of the traffic: take shorter loads, or lower rates")]
     NoMemory,

@@ -35,7 +35,7 @@ use crate::write::OutputFile;
 use answer::{Answering, Asked};
 use clients::Population;
 use dnsrig_stream::asked::AskedQueries;
-use output::{AbandonedSession, Columns, Lines, PacketFile, Sink, Transaction};
+use output::{AbandonedSession, Columns, FileSink, Lines, PacketFile, Sink, Transaction};
 use plan::Size;
 use query::Dress;
 use questions::Questions;
@@ -72,7 +72,7 @@ pub fn synthesise(
 ) -> Result<SynthesisSummary, TrafficError> {
     let mut synthesis = Synthesis::new(profile, plan)?;
     let file = OutputFile::create(path)?;
-    let mut sink: Box<dyn Sink> = match plan.format {
+    let mut sink: Box<dyn FileSink> = match plan.format {
         Format::Pcap => Box::new(PacketFile::new(file, plan.packets)),
         Format::Text => Box::new(Lines::new(file, false)),
         Format::Binary => Box::new(Lines::new(file, true)),
@@ -83,7 +83,7 @@ pub fn synthesise(
 }
 
 /// Makes traffic as `profile` describes it and keeps who asks when for what: what [`Format::Text`] would write, whatever the
-/// plan's format is.
+/// plan's format is. Requests that such a file cannot hold (of other opcodes than QUERY, say) are not among them.
 ///
 /// # Errors
 /// [`TrafficError::Plan`] if there is no such traffic, [`TrafficError::Stream`] if memory does not suffice, or

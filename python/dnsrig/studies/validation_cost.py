@@ -1,5 +1,6 @@
 """validation-cost: what DNSSEC validation costs a resolver under real clients' traffic (ISC-2022)."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,23 +26,19 @@ from dnsrig.studies.resolving.clients import (
     sampled,
     synthetic,
 )
-from dnsrig.studies.resolving.room import (
-    CLIENT_OCTETS,
-    HELD_OCTETS,
-    LINE_OCTETS,
-    MADE_OCTETS,
-    MOST_OF_A_STREAM,
-    refuse_too_many,
-)
+from dnsrig.studies.resolving.replays import rate_with_room, refuse_replays, refuse_sockets
+from dnsrig.studies.resolving.room import LINE_OCTETS, MOST_OF_A_STREAM
 from dnsrig.studies.resolving.settings import ResolverStudySettings
 from dnsrig.studies.resolving.sockets import (
     clients_of_a_rate,
     fitting_rate,
     most_clients,
+    require_as_before,
     require_sockets,
+    shared_by_clients,
     whole_hundreds,
 )
-from dnsrig.studies.resolving.streams import keep_queries, read_stream
+from dnsrig.studies.resolving.streams import has_queries, keep_queries, note_queries, read_shared_stream, read_stream
 from dnsrig.studies.resolving.study import ResolverStudy
 from dnsrig.studies.resolving.transports import IDLE_S, TCP_CLIENTS, read_mix, refuse_lacking
 from dnsrig.studies.resolving.trees import ALL, IN_2010, UNSIGNED
@@ -61,6 +58,8 @@ ESTIMATE_TOLERATED = 1.1
 SIGNED = {TREE: "profile", UNSIGNED: "unsigned", IN_2010: "2010", ALL: "all"}
 """Words for who signs, by the Internet's name."""
 OFF, ON = "off", "on"
+BETWEEN_LEVELS = 3
+"""How many times as high as the lower one the higher rate is, where none are chosen."""
 MORE_THAN_THERE_IS = 1.02
 """How many times a capture's rate may be asked for: rates of captures are no round numbers."""
 LACKING_OF_A_PART = 0.02
@@ -116,15 +115,22 @@ class ValidationCost(ResolverStudy[ValidationSettings]):
     }
 
     def fitted(self, settings: ValidationSettings) -> ValidationSettings:
-        """Choose rates that this machine carries, where none are chosen: their clients have a socket each."""
+        """Choose rates that this machine carries, where none are chosen: their clients have a socket each, if they may.
+
+        There is memory for their streams and sockets; of a capture it is not known yet how many clients it has.
+        """
         if settings.rates:
             return settings
+        highest, each = float(HIGHEST), 0.0
         if settings.capture is not None:
-            return replace(settings, rates=_levels(min(HIGHEST, rate_of_capture(settings.capture, settings.span_s))))
-        if settings.shared_sockets:
-            return replace(settings, rates=_levels(HIGHEST))
-        each = clients_of_a_rate(TRAFFIC, settings.load_s, settings.seed) / CARRIED_SHARE
-        return replace(settings, rates=_levels(min(HIGHEST, fitting_rate(each))))
+            highest = min(highest, rate_of_capture(settings.capture, settings.span_s))
+        else:
+            each = clients_of_a_rate(TRAFFIC, settings.load_s, settings.seed) / CARRIED_SHARE
+            if not settings.shared_sockets:
+                highest = min(highest, fitting_rate(each))
+        most = most_clients()[0] if settings.shared_sockets else math.inf
+        streams = (1 + 1 / BETWEEN_LEVELS) * len(settings.signed)
+        return replace(settings, rates=_levels(min(highest, rate_with_room(settings.span_s, streams, each, most))))
 
     def tried(
         self, settings: ValidationSettings, chosen: ValidationSettings, watcher: Watcher
@@ -162,15 +168,19 @@ class ValidationCost(ResolverStudy[ValidationSettings]):
                 f"--rate {highest:,} for a part of {settings.load_s:g} s: a part has {MOST_OF_A_STREAM:,} queries at "
                 "most; take shorter parts (--load-seconds), and more of them (--periods)"
             )
-        clients = clients_of_a_rate(TRAFFIC, settings.load_s, settings.seed) * highest
-        _refuse_too_many(settings, clients)
+        most = most_clients()[0]
+        # Who asks in a capture is known when it is read (`streams`).
+        is_synthetic = settings.capture is None
+        clients = clients_of_a_rate(TRAFFIC, settings.load_s, settings.seed) * highest if is_synthetic else 0.0
+        sockets = min(clients, most) if settings.shared_sockets else clients
+        refuse_replays(settings.rates, settings.span_s, settings.signed, sockets)
         super().check(settings)
-        if settings.capture is None and not settings.shared_sockets:
+        if is_synthetic and not settings.shared_sockets:
             require_sockets(clients, highest, settings.load_s, ESTIMATE_TOLERATED)
 
     def input_octets(self, settings: ValidationSettings) -> float:
         """Give about how much room on the disk the streams take, in octets."""
-        return _all_queries(settings) * LINE_OCTETS
+        return sum(settings.rates) * settings.span_s * len(settings.signed) * LINE_OCTETS
 
     def cases(self, settings: ValidationSettings) -> Sequence[Sequence[ResolverCase]]:
         """List, for each rate, Internet and transport, validation off and on, each with its parts."""
@@ -215,28 +225,37 @@ class ValidationCost(ResolverStudy[ValidationSettings]):
         """Make the parts of the traffic at each rate, with names of each Internet."""
         self._keep_parts(settings, run, internets)
         found = {}
+        most = shared_by_clients(run) if settings.shared_sockets else None
         for tree, rate, number in product(internets, settings.rates, range(settings.periods)):
             name = _stream(SIGNED[tree], rate, number)
-            most = most_clients()[0] if settings.shared_sockets else None
-            found[name] = read_stream(run, name, edns=False, most_clients=most)
-            if most is None:
+            if most is not None:
+                found[name], is_shared = read_shared_stream(run, name, most)
+                require_as_before(found[name].client_count)
+                if is_shared:
+                    run.note(shared_sockets=most)
+            else:
+                found[name] = read_stream(run, name, edns=False)
                 require_sockets(found[name].client_count, rate, settings.load_s)
-            elif found[name].client_count == most:
-                run.note(shared_sockets=most)
+        if settings.capture is not None and found:
+            refuse_sockets(max(stream.client_count for stream in found.values()), settings.capture)
         return found
 
     def _keep_parts(
         self, settings: ValidationSettings, run: RunFolder, internets: Mapping[str, _core.Internet]
     ) -> None:
-        """Write the parts; what they are made of is let go before they are read, as each takes much memory."""
-        asked, highest = _traffic(settings, run)
+        """Write the parts; what they are made of is let go before they are read, as each takes much memory.
+
+        A run that is resumed and has all of them needs neither time nor the capture.
+        """
+        traffic: tuple[_core.AskedQueries, float] | None = None
         for tree, internet in internets.items():
-            names = names_on(internet, asked, settings.seed)
-            for rate in settings.rates:
-                kept = sampled(asked, rate / highest, settings.seed) if rate < highest else None
-                for number in range(settings.periods):
-                    part = Part(asked, names, number * settings.load_s, (number + 1) * settings.load_s, kept)
-                    keep_queries(run, _stream(SIGNED[tree], rate, number), part.write)
+            streams = [_stream(SIGNED[tree], *part) for part in product(settings.rates, range(settings.periods))]
+            if all(has_queries(run, stream) for stream in streams):
+                for stream in streams:
+                    note_queries(run, stream)
+                continue
+            traffic = traffic or _traffic(settings, run)
+            _write_parts(settings, run, tree, internet, traffic)
 
     def text(self, settings: ValidationSettings) -> StudyText:
         """Give the words and the layout of the report."""
@@ -280,10 +299,10 @@ class _Trial(ValidationCost):
         return [parts for parts in super().cases(settings) if parts[0].validates]
 
 
-def _levels(highest: int) -> tuple[int, ...]:
+def _levels(highest: float) -> tuple[int, ...]:
     """Give the rates to measure where `highest` is the highest one."""
     highest = whole_hundreds(highest)
-    return tuple(dict.fromkeys((whole_hundreds(highest / 3), highest)))
+    return tuple(dict.fromkeys((whole_hundreds(highest / BETWEEN_LEVELS), highest)))
 
 
 def _said(found: Mapping[str, int]) -> str:
@@ -291,21 +310,21 @@ def _said(found: Mapping[str, int]) -> str:
     return ", ".join(f"{label} carries {rate:,}" for label, rate in found.items())
 
 
-def _all_queries(settings: ValidationSettings) -> float:
-    """Give about how many queries all streams have together."""
-    return sum(settings.rates) * settings.span_s * len(settings.signed)
-
-
-def _refuse_too_many(settings: ValidationSettings, clients: float) -> None:
-    """Raise InputError if there is no memory for the traffic while streams are made of it, or for all streams later."""
-    highest, span_s = max(settings.rates), settings.span_s
-    how_long = f"for {span_s:g} s (--load-seconds by --periods)"
-    refuse_too_many(highest * span_s, f"--rate {highest:,} {how_long}", MADE_OCTETS)
-    rates = ",".join(str(rate) for rate in settings.rates)
-    signed = f", --signed {','.join(settings.signed)}" if len(settings.signed) > 1 else ""
-    what = f"--rate {rates} {how_long}{signed}"
-    open_at_once = min(clients, most_clients()[0]) if settings.shared_sockets else clients
-    refuse_too_many(_all_queries(settings), what, HELD_OCTETS, open_at_once * CLIENT_OCTETS)
+def _write_parts(
+    settings: ValidationSettings,
+    run: RunFolder,
+    tree: str,
+    internet: _core.Internet,
+    traffic: tuple[_core.AskedQueries, float],
+) -> None:
+    """Write the parts with an Internet's names; `traffic` is what `_traffic` gives."""
+    asked, highest = traffic
+    names = names_on(internet, asked, settings.seed)
+    for rate in settings.rates:
+        kept = sampled(asked, rate / highest, settings.seed) if rate < highest else None
+        for number in range(settings.periods):
+            part = Part(asked, names, number * settings.load_s, (number + 1) * settings.load_s, kept)
+            keep_queries(run, _stream(SIGNED[tree], rate, number), part.write)
 
 
 def _traffic(settings: ValidationSettings, run: RunFolder) -> tuple[_core.AskedQueries, float]:

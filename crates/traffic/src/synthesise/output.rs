@@ -82,7 +82,10 @@ pub(super) trait Sink {
 
     /// Takes a session without a query.
     fn abandoned_session(&mut self, session: &AbandonedSession) -> Result<(), TrafficError>;
+}
 
+/// What writes traffic to a file.
+pub(super) trait FileSink: Sink {
     /// Ends the output; gives what was written.
     fn finish(self: Box<Self>) -> Result<Written, TrafficError>;
 }

@@ -15,7 +15,7 @@ import dns.message
 
 from dnsrig import _core
 from dnsrig.errors import InputError
-from dnsrig.studies.resolving.room import refuse_too_many
+from dnsrig.studies.resolving.room import left_octets
 from dnsrig.studies.resolving.streams import DRAWN_AT_ONCE, MISSING_SHARE, OTHER_SEED_STEP, PTR
 
 READABLE = 0.97
@@ -51,13 +51,11 @@ def captured(path: str, span_s: float) -> tuple[_core.AskedQueries, int]:
     What comes later than `span_s` and a moment after its beginning is not read.
 
     Raises:
-        InputError: it holds no query, or too many, or is no capture.
+        InputError: it holds no query, or more than there is memory for, or is no capture.
 
     """
     # Messages may stand out of their order.
-    options = {"max_span_ns": round((span_s + 1) * 1e9)}
-    stream, _ = _core.QueryStream.from_capture(path, json.dumps(options))
-    refuse_too_many(len(stream), f"{path}: the messages of the capture", CAPTURED_OCTETS)
+    stream = _messages(path, span_s + 1)
     found = _core.AskedQueries()
     for index in range(len(stream)):
         question = _question(stream.message(index))
@@ -66,6 +64,20 @@ def captured(path: str, span_s: float) -> tuple[_core.AskedQueries, int]:
     if not len(found):
         raise InputError(f"{path}: the capture holds no query")
     return found, len(stream) - len(found)
+
+
+def _messages(path: str, span_s: float) -> _core.QueryStream:
+    """Read the beginning of a capture, with times; of one that is too large for the memory no more than fits."""
+    most = int(left_octets() / CAPTURED_OCTETS)
+    options = {"max_span_ns": round(span_s * 1e9), "max_queries": most + 1}
+    stream, _ = _core.QueryStream.from_capture(path, json.dumps(options))
+    if len(stream) > most:
+        raise InputError(
+            f"{path}: the first {span_s:g} s of the capture have more than {most:,} messages, and there is no memory "
+            f"for more: each takes about {CAPTURED_OCTETS} octets while it is read. Take shorter or fewer parts "
+            "(--load-seconds, --periods), or a machine with more memory"
+        )
+    return stream
 
 
 @lru_cache(MESSAGES_KEPT)
@@ -87,10 +99,11 @@ def rate_of_capture(path: str, span_s: float) -> int:
     """Give how many queries a second the beginning of a capture surely has, at least 1, by times of messages alone.
 
     Raises:
-        InputError: it holds no query, or all of them have one time, or it is no capture.
+        InputError: it holds no query, or all of them have one time, or there is no memory for them, or it is no
+            capture.
 
     """
-    stream, _ = _core.QueryStream.from_capture(path, json.dumps({"max_span_ns": round(span_s * 1e9)}))
+    stream = _messages(path, span_s)
     recorded_s = stream.span_ns / 1e9
     if not recorded_s:
         raise InputError(f"{path}: the capture has {len(stream)} queries, all at one time: give a longer one")

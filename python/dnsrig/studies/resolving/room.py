@@ -21,6 +21,11 @@ MOST_OF_A_STREAM = 100_000_000
 GB = 1e9
 
 
+def left_octets() -> float:
+    """Give how much memory streams may take: what is free, but for the share of simulated Internets."""
+    return free_octets() * (1 - SHARE_OF_FREE)
+
+
 def refuse_too_many(queries: float, what: str, each_octets: float = LISTED_OCTETS, more_octets: float = 0.0) -> None:
     """Raise InputError for more queries than this process has memory for.
 
@@ -33,13 +38,12 @@ def refuse_too_many(queries: float, what: str, each_octets: float = LISTED_OCTET
         more_octets: what is needed beside them.
 
     """
-    needed, free = queries * each_octets + more_octets, free_octets()
-    left = free * (1 - SHARE_OF_FREE)
+    needed, left = queries * each_octets + more_octets, left_octets()
     if needed > left:
         raise InputError(
             f"{what} make {queries:,.0f} queries, for which about {needed / GB:,.1f} GB of memory are needed; "
-            f"{free / GB:,.1f} GB are free, of which streams may take {left / GB:,.1f} (the rest is for the simulated "
-            "Internet and the resolver): take fewer queries, or a machine with more memory"
+            f"{left / (1 - SHARE_OF_FREE) / GB:,.1f} GB are free, of which streams may take {left / GB:,.1f} (the rest "
+            "is for the simulated Internet and the resolver): take fewer queries, or a machine with more memory"
         )
 
 

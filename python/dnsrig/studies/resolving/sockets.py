@@ -4,6 +4,7 @@ import resource
 from pathlib import Path
 
 from dnsrig.errors import EnvironmentLacksError
+from dnsrig.runs.folder import RunFolder
 from dnsrig.studies.resolving.clients import synthetic
 
 OTHER_FILES = 256
@@ -19,12 +20,40 @@ STEP_QPS = 100
 
 
 def most_clients() -> tuple[int, str]:
-    """Give how many clients can have a socket at a time, and what limits them."""
+    """Give how many clients can have a socket at a time, at least 1, and what limits them.
+
+    Raises:
+        EnvironmentLacksError: none can, as so few files may be open.
+
+    """
     ports = PORTS * MOST_ADDRESSES
     files = _most_files(ports + OTHER_FILES) - OTHER_FILES
+    said = f"this process may have {files + OTHER_FILES:,} open files (ulimit -Hn, fs.nr_open)"
+    if files < 1:
+        raise EnvironmentLacksError(
+            f"{said}, and a load needs {OTHER_FILES:,} beside a socket for each client: raise the limit, for example "
+            "with ulimit -Hn 65536 as root"
+        )
     if files < ports:
-        return files, f"this process may have {files + OTHER_FILES:,} open files (ulimit -Hn, fs.nr_open)"
+        return files, said
     return ports, f"clients have {MOST_ADDRESSES} addresses, with {PORTS:,} ports each"
+
+
+def shared_by_clients(run: RunFolder) -> int:
+    """Give how many sockets clients of a run may share, and note it: of one that is resumed as many as before."""
+    most = run.manifest()["facts"].get("most_sockets") or most_clients()[0]
+    run.note(most_sockets=most)
+    return int(most)
+
+
+def require_as_before(sockets: int) -> None:
+    """Raise EnvironmentLacksError if a run that is resumed needs more sockets than may be open now."""
+    most, why = most_clients()
+    if sockets > most:
+        raise EnvironmentLacksError(
+            f"the run began with {sockets:,} sockets of clients, and {why}: raise the limit to what it was, or begin a "
+            "new run, in which more clients share them"
+        )
 
 
 def addresses_for(clients: int) -> int:

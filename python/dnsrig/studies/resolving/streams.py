@@ -50,13 +50,20 @@ def keep_queries(run: RunFolder, name: str, write: Callable[[Path], None]) -> No
     if not path.exists():
         path.parent.mkdir(exist_ok=True)
         write_whole(path, write)
-    # Also one that was there: the run may have been broken off in between.
-    run.add_input(path)
+    note_queries(run, name)
 
 
-def read_stream(
-    run: RunFolder, name: str, *, do_bit: bool = False, edns: bool = True, most_clients: int | None = None
-) -> _core.QueryStream:
+def has_queries(run: RunFolder, name: str) -> bool:
+    """Say whether a stream's queries are among the run's inputs already."""
+    return _path(run, name).exists()
+
+
+def note_queries(run: RunFolder, name: str) -> None:
+    """Note a stream's queries in the manifest, also old ones: the run may have been broken off in between."""
+    run.add_input(_path(run, name))
+
+
+def read_stream(run: RunFolder, name: str, *, do_bit: bool = False, edns: bool = True) -> _core.QueryStream:
     """Give the stream whose queries are among the run's inputs.
 
     Args:
@@ -64,11 +71,16 @@ def read_stream(
         name: of the stream.
         do_bit: whether queries that say nothing of it ask for DNSSEC's records.
         edns: whether those that say nothing of EDNS have it.
-        most_clients: so many clients ask for all; None: each for itself.
 
     """
     message = {"edns_size": EDNS_SIZE, "do_bit": do_bit} if edns else {}
-    return _core.QueryStream.from_text(_path(run, name), message=json.dumps(message), most_clients=most_clients)[0]
+    return _core.QueryStream.from_text(_path(run, name), message=json.dumps(message))[0]
+
+
+def read_shared_stream(run: RunFolder, name: str, most_clients: int) -> tuple[_core.QueryStream, bool]:
+    """Give a stream without EDNS of its own, in which so many clients ask for all, and whether there are more."""
+    stream, summary = _core.QueryStream.from_text(_path(run, name), most_clients=most_clients)
+    return stream, json.loads(summary)["clients"] > most_clients
 
 
 def _path(run: RunFolder, name: str) -> Path:

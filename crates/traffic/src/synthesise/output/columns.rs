@@ -1,6 +1,6 @@
 //! Queries kept in memory, in columns.
 
-use super::{AbandonedSession, Sink, Transaction, Written};
+use super::{AbandonedSession, Sink, Transaction};
 use crate::error::TrafficError;
 use crate::write::text;
 use dnsrig_stream::asked::AskedQueries;
@@ -11,7 +11,6 @@ use dnsrig_stream::text::queries::Client;
 pub(in super::super) struct Columns {
     asked: AskedQueries,
     line: Vec<u8>,
-    left_out: u64,
 }
 
 impl Columns {
@@ -28,12 +27,11 @@ impl Sink for Columns {
 
     fn transaction(&mut self, transaction: &Transaction<'_>) -> Result<(), TrafficError> {
         self.line.clear();
-        // By way of a line, so that this and a file hold the same.
+        // By way of a line, so that this and a file hold the same, and lack the same.
         let pushed = text::push_line(transaction.query, None, None, &mut self.line);
         let time_ns = u64::try_from(transaction.time_ns).ok();
         let (Ok(()), Some(time_ns), Ok(line)) = (pushed, time_ns, str::from_utf8(&self.line))
         else {
-            self.left_out += 1;
             return Ok(());
         };
         let client = Client::Address(transaction.client.address);
@@ -42,13 +40,5 @@ impl Sink for Columns {
 
     fn abandoned_session(&mut self, _: &AbandonedSession) -> Result<(), TrafficError> {
         Ok(())
-    }
-
-    fn finish(self: Box<Self>) -> Result<Written, TrafficError> {
-        Ok(Written {
-            items: self.asked.len() as u64,
-            octets: 0,
-            left_out: self.left_out,
-        })
     }
 }

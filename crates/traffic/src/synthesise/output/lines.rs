@@ -1,6 +1,6 @@
 //! Query files and files of messages.
 
-use super::{AbandonedSession, Sink, Transaction, Written};
+use super::{AbandonedSession, FileSink, Sink, Transaction, Written};
 use crate::error::TrafficError;
 use crate::write::{OutputFile, binary, text};
 use std::io::Write;
@@ -68,7 +68,9 @@ impl Sink for Lines {
     fn abandoned_session(&mut self, _: &AbandonedSession) -> Result<(), TrafficError> {
         Ok(())
     }
+}
 
+impl FileSink for Lines {
     fn finish(mut self: Box<Self>) -> Result<Written, TrafficError> {
         self.write_block()?;
         self.file.finish()?;

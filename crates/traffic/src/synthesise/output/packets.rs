@@ -1,7 +1,7 @@
 //! pcap files.
 
 use super::session::{Exchange, Session};
-use super::{AbandonedSession, Packets, Sink, Transaction, Written};
+use super::{AbandonedSession, FileSink, Packets, Sink, Transaction, Written};
 use crate::error::TrafficError;
 use crate::message::Endpoint;
 use crate::write::packet::push_udp;
@@ -178,7 +178,9 @@ impl Sink for PacketFile {
         self.keep_session(&session);
         Ok(())
     }
+}
 
+impl FileSink for PacketFile {
     fn finish(mut self: Box<Self>) -> Result<Written, TrafficError> {
         self.write_until(i64::MAX)?;
         self.write_block()?;

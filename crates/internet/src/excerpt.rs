@@ -6,6 +6,7 @@
 use crate::InternetError;
 use crate::chain::cuts;
 use crate::keys::ZoneKeys;
+use crate::query::HEADER;
 use crate::signatures::Signatures;
 use bytes::Bytes;
 use dnsrig_answer::{Answers, Options, Reply, Responder, Scratch, Transport};
@@ -19,8 +20,6 @@ use std::sync::{Arc, OnceLock};
 const RRSIG_HEAD: usize = 18;
 /// Octets of the number that stands where a signature belongs.
 const MARK: usize = 4;
-/// Octets of a message's header.
-const HEADER: usize = 12;
 /// The largest answers over UDP that any server gives; each has a limit of its own.
 pub(crate) const UDP_PAYLOAD: u16 = 4096;
 

@@ -1,8 +1,9 @@
 //! Making zones and signatures before they are asked for.
 
 use crate::InternetError;
-use crate::answer::{HEADER, ZoneId};
+use crate::answer::ZoneId;
 use crate::internet::Internet;
+use crate::query::HEADER;
 use crate::random::{Purpose, permutation};
 use crate::zones::{ExcerptKey, Part};
 use dnsrig_zone::lookup::LookupName;

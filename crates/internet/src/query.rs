@@ -3,14 +3,15 @@
 use domain::base::iana::Rtype;
 
 /// Octets of a message's header.
-const HEADER: usize = 12;
+pub(crate) const HEADER: usize = 12;
+pub(crate) const FLAG_RESPONSE: u8 = 0x80;
 /// Octets of an OPT record without options.
 pub(crate) const OPT_LEN: usize = 11;
 /// Where in an OPT record the size of UDP answers stands.
 const PAYLOAD_AT: usize = 3;
 
 /// Octets of the longest name (RFC 1035 section 2.3.4).
-const NAME_MAX: usize = 255;
+pub(crate) const NAME_MAX: usize = 255;
 
 /// Where the question of a message with exactly one ends; its name is whole, and not compressed.
 pub(crate) fn question_end(message: &[u8]) -> Option<usize> {

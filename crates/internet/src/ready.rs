@@ -2,22 +2,19 @@
 //! more, and to write an answer anew takes longer than to send it.
 
 use crate::cache::Cache;
-use crate::query::{find_opt, question_end};
+use crate::query::{FLAG_RESPONSE, HEADER, NAME_MAX, find_opt};
 use crate::servers::Alike;
 use foldhash::quality::FixedState;
 use std::hash::BuildHasher;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Octets of a message's header.
-const HEADER: usize = 12;
 /// Octets of what servers have in common, of the flags of a header, of a question with the longest name, and of what an OPT record says.
-const ASKED_MAX: usize = size_of::<Alike>() + 2 + 259 + OPT_SAYS;
+const ASKED_MAX: usize = size_of::<Alike>() + 2 + NAME_MAX + 4 + OPT_SAYS;
 /// UDP payload, extended code, version and flags (RFC 6891 section 6.1.2).
 const OPT_SAYS: usize = 6;
 /// Octets that an entry takes beside what was asked and answered.
 const ENTRY: usize = 64;
-const FLAG_RESPONSE: u8 = 0x80;
 const RCODE: u8 = 0x0f;
 const NOERROR: u8 = 0;
 /// Questions without an answer of which it is known that they were asked, 256 kB.
@@ -29,13 +26,13 @@ pub(crate) struct Demand {
     len: usize,
     /// Where the question ends in the query.
     question_end: usize,
+    hash: u64,
 }
 
 impl Demand {
-    /// What a query asks of a server; none if it is not one as resolvers send them: one question, an OPT record that can be read
-    /// or none, and nothing else.
-    pub fn of(server: Alike, message: &[u8]) -> Option<Self> {
-        let end = question_end(message)?;
+    /// What a query whose question ends at `end` asks of a server; none if it is not one as resolvers send them: one question, an
+    /// OPT record that can be read or none, and nothing else.
+    pub fn of(server: Alike, message: &[u8], end: usize) -> Option<Self> {
         let opt = match find_opt(message, end) {
             Some(opt) => Some(opt.says(message)?),
             None if message[6..HEADER] == [0; 6] && message.len() == end => None,
@@ -48,6 +45,7 @@ impl Demand {
             octets: [0; ASKED_MAX],
             len: 0,
             question_end: end,
+            hash: 0,
         };
         this.push(&server.octets());
         this.push(&message[2..4]);
@@ -56,6 +54,7 @@ impl Demand {
         // Lengths of labels are no letters.
         this.octets[question..this.len - 4].make_ascii_lowercase();
         this.push(opt.unwrap_or_default());
+        this.hash = FixedState::with_seed(0x616e_7377).hash_one(this.octets());
         Some(this)
     }
 
@@ -76,7 +75,6 @@ pub(crate) struct ReadyAnswers {
     known: Cache<u64, Arc<[u8]>>,
     /// A part of the hash of what was asked once, at a place that another part says.
     once: Box<[AtomicU32]>,
-    hashing: FixedState,
 }
 
 impl ReadyAnswers {
@@ -85,13 +83,12 @@ impl ReadyAnswers {
         Self {
             known: Cache::new(octets),
             once: (0..ONCE).map(|_| AtomicU32::new(0)).collect(),
-            hashing: FixedState::with_seed(0x616e_7377),
         }
     }
 
     /// Writes the answer to `message`, which asks for `asked`, to `out`, if it is known; returns its length.
     pub fn get(&self, asked: &Demand, message: &[u8], out: &mut [u8]) -> Option<usize> {
-        let known = self.known.get(&self.hash(asked))?;
+        let known = self.known.get(&asked.hash)?;
         let answer = known.strip_prefix(asked.octets())?;
         out.get_mut(..answer.len())?.copy_from_slice(answer);
         out[..2].copy_from_slice(&message[..2]);
@@ -104,13 +101,12 @@ impl ReadyAnswers {
     /// make up new ones each time.
     pub fn put(&self, asked: &Demand, answer: &[u8]) {
         let has_question = answer.len() >= asked.question_end && answer[4..6] == [0, 1];
-        let hash = self.hash(asked);
-        if !has_question || answer[3] & RCODE != NOERROR && !self.was_asked(hash) {
+        if !has_question || answer[3] & RCODE != NOERROR && !self.was_asked(asked.hash) {
             return;
         }
         let both: Arc<[u8]> = [asked.octets(), answer].concat().into();
         let octets = ENTRY + both.len();
-        self.known.put(hash, both, octets);
+        self.known.put(asked.hash, both, octets);
     }
 
     /// Octets that they take, about.
@@ -123,10 +119,6 @@ impl ReadyAnswers {
         let place = &self.once[hash as usize % ONCE];
         let mark = (hash >> 32) as u32;
         place.swap(mark, Ordering::Relaxed) == mark
-    }
-
-    fn hash(&self, asked: &Demand) -> u64 {
-        self.hashing.hash_one(asked.octets())
     }
 }
 

@@ -157,8 +157,7 @@ impl ServerTable {
             servers: first..self.servers.len() as u32,
         });
         for number in first..self.servers.len() as u32 {
-            let is_last = number + 1 == self.servers.len() as u32;
-            let group = (u8::from(is_last), set.0);
+            let group = (u8::from(self.is_last(number)), set.0);
             // The root's and registries' have no faults.
             let manner = self.drawn(ServerId::Listed(number), latency, !is_registry, group);
             self.manners.push(manner);
@@ -207,6 +206,11 @@ impl ServerTable {
             ServerId::Listed(number) => &self.traits(number).operator,
             ServerId::Own(_) => OWN_SERVERS,
         }
+    }
+
+    /// Whether a listed server is the last of its set.
+    pub(crate) fn is_last(&self, number: u32) -> bool {
+        self.traits(number).servers.end == number + 1
     }
 
     fn traits(&self, number: u32) -> &SetTraits {

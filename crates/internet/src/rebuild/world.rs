@@ -1,12 +1,12 @@
 //! Answering from zones that were rebuilt.
 
 use crate::InternetError;
-use crate::answer::{Answer, Arrived, HEADER, Scratch};
+use crate::answer::{Answer, Arrived, Scratch};
 use crate::chain::Nsec3;
 use crate::excerpt::{Excerpt, Validity};
 use crate::internet::push_hint;
 use crate::keys::{KeyKind, KeyMaker, RSA_ZSK_BITS, ZoneNumber, ds_of};
-use crate::query::question_end;
+use crate::query::{HEADER, question_end};
 use crate::rebuild::RebuiltZone;
 use crate::rebuild::complete::address;
 use crate::serve::{Responding, ServedBy};

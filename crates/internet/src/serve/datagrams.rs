@@ -155,10 +155,17 @@ fn circumstances(header: &libc::msghdr) -> (Option<IpAddr>, Option<Duration>) {
     (server, arrived)
 }
 
+/// A datagram to be sent.
+pub(super) struct Reply {
+    pub octets: Vec<u8>,
+    pub peer: Peer,
+    /// The address that it is from.
+    pub source: IpAddr,
+}
+
 /// Datagrams to be sent together.
 pub(super) struct Outgoing {
-    /// Octets of each, its peer, and the address it is from.
-    datagrams: Vec<(Vec<u8>, Peer, IpAddr)>,
+    datagrams: Vec<Reply>,
     controls: Vec<Control>,
     iovecs: Vec<libc::iovec>,
     headers: Vec<libc::mmsghdr>,
@@ -178,31 +185,31 @@ impl Outgoing {
         self.datagrams.len() == BATCH
     }
 
-    /// Adds a datagram from `source` to `peer`; [`Outgoing::is_full`] must be false.
-    pub fn push(&mut self, octets: Vec<u8>, peer: Peer, source: IpAddr) {
-        self.datagrams.push((octets, peer, source));
+    /// Adds a datagram; [`Outgoing::is_full`] must be false.
+    pub fn push(&mut self, reply: Reply) {
+        self.datagrams.push(reply);
     }
 
     /// Sends all; returns how many the system refused. Buffers go back to `spare`.
     pub fn send(&mut self, socket: &UdpSocket, spare: &mut Spare) -> io::Result<usize> {
         let count = self.datagrams.len();
-        for (place, (octets, peer, source)) in self.datagrams.iter_mut().enumerate() {
+        for (place, reply) in self.datagrams.iter_mut().enumerate() {
             self.iovecs[place] = libc::iovec {
-                iov_base: octets.as_mut_ptr().cast(),
-                iov_len: octets.len(),
+                iov_base: reply.octets.as_mut_ptr().cast(),
+                iov_len: reply.octets.len(),
             };
             let header = &mut self.headers[place].msg_hdr;
-            header.msg_name = (&raw mut peer.storage).cast();
-            header.msg_namelen = peer.len;
+            header.msg_name = (&raw mut reply.peer.storage).cast();
+            header.msg_namelen = reply.peer.len;
             header.msg_iov = &mut self.iovecs[place];
             header.msg_iovlen = 1;
             header.msg_flags = 0;
-            set_source(header, &mut self.controls[place], *source);
+            set_source(header, &mut self.controls[place], reply.source);
         }
         // SAFETY: the first `count` headers point to peers, iovecs, control memory and octets that belong to `self`.
         let result = unsafe { send_all(socket, &mut self.headers[..count]) };
         let sent = self.datagrams.drain(..);
-        sent.for_each(|(octets, ..)| spare.keep(octets));
+        sent.for_each(|reply| spare.keep(reply.octets));
         result
     }
 }

@@ -2,7 +2,7 @@
 
 use super::accounts::Accounts;
 use super::arrivals::{age, clock};
-use super::datagrams::{Datagram, Outgoing, Peer, Received};
+use super::datagrams::{Datagram, Outgoing, Received, Reply};
 use super::delayed::Delayed;
 use super::gathering::Gathering;
 use super::spare::Spare;
@@ -11,7 +11,7 @@ use crate::InternetError;
 use crate::answer::{Arrived, Scratch};
 use dnsrig_answer::Transport;
 use std::io;
-use std::net::{IpAddr, UdpSocket};
+use std::net::UdpSocket;
 use std::os::fd::AsRawFd;
 use std::sync::atomic::Ordering;
 use std::thread;
@@ -19,13 +19,6 @@ use std::time::{Duration, Instant};
 
 /// Octets of the longest message.
 const MESSAGE_LEN: usize = 65_535;
-
-/// An answer that waits for its time.
-struct Waiting {
-    octets: Vec<u8>,
-    peer: Peer,
-    source: IpAddr,
-}
 
 /// What is to be sent from a socket.
 struct Sending<'a> {
@@ -40,8 +33,8 @@ struct Worker<'a> {
     sending: Vec<Sending<'a>>,
     scratch: Scratch,
     out: Box<[u8]>,
-    delayed: Delayed<Waiting>,
-    due: Vec<Waiting>,
+    delayed: Delayed<Reply>,
+    due: Vec<Reply>,
     spare: Spare,
     accounts: Accounts,
 }
@@ -165,16 +158,16 @@ impl Worker<'_> {
             self.service.dropped.fetch_add(1, Ordering::Relaxed);
             return Ok(());
         }
-        let waiting = Waiting {
+        let reply = Reply {
             octets: self.spare.holding(&self.out[..len]),
             peer,
             source: server,
         };
         if !waits {
-            return self.push(waiting);
+            return self.push(reply);
         }
         let due = now + answer.delay.saturating_sub(waited);
-        self.delayed.put(due, answer.delay / EXACTNESS, waiting);
+        self.delayed.put(due, answer.delay / EXACTNESS, reply);
         Ok(())
     }
 
@@ -182,9 +175,9 @@ impl Worker<'_> {
     fn send_due(&mut self) -> Result<(), InternetError> {
         let mut due = std::mem::take(&mut self.due);
         self.delayed
-            .take_due(self.service.began.elapsed(), |waiting| due.push(waiting));
-        for waiting in due.drain(..) {
-            self.push(waiting)?;
+            .take_due(self.service.began.elapsed(), |reply| due.push(reply));
+        for reply in due.drain(..) {
+            self.push(reply)?;
         }
         // Its memory is used again.
         self.due = due;
@@ -193,13 +186,13 @@ impl Worker<'_> {
     }
 
     /// Has an answer sent with the next ones.
-    fn push(&mut self, answer: Waiting) -> Result<(), InternetError> {
+    fn push(&mut self, reply: Reply) -> Result<(), InternetError> {
         // IPv4's socket is the first; who was asked over IPv6 has both.
-        let one = &mut self.sending[usize::from(answer.source.is_ipv6())];
+        let one = &mut self.sending[usize::from(reply.source.is_ipv6())];
         if one.outgoing.is_full() {
             one.send(self.service, &mut self.spare)?;
         }
-        one.outgoing.push(answer.octets, answer.peer, answer.source);
+        one.outgoing.push(reply);
         Ok(())
     }
 

@@ -1,5 +1,6 @@
 """Fixtures for all tests: the command line as users call it, and a server to load; in which order files are run."""
 
+import compileall
 import gc
 import json
 import os
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import dnsrig
 import pytest
 from dnsrig import _core
 from dnsrig.servers.base import ServedZone, ServerSettings
@@ -58,6 +60,11 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # pass that on to the programs that tests interrupt. Handlers are not passed on.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, lambda *_: None)
+
+
+# Tests have commands meet full disks, by a limit on the size of files: what Python compiled there, it would keep cut off.
+if "PYTEST_XDIST_WORKER" not in os.environ:
+    compileall.compile_dir(Path(dnsrig.__file__).parent, quiet=2)
 
 
 @pytest.hookimpl(wrapper=True)

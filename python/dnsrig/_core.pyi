@@ -268,6 +268,12 @@ class InternetServer:
     def accounts(self) -> list[dict[str, Any]]:
         """Return what was asked and answered: a dictionary for each server, type and transport."""
 
+    def begin_outages(self) -> None:
+        """Begin the schedule of outages now, once more; without this it began when serving did."""
+
+    def hold_outages(self) -> None:
+        """Have all servers answer until the schedule begins again."""
+
     def state(self) -> dict[str, Any]:
         """Return `signatures` and `zones` made, `memory_octets` in use by these and by answers, answers `dropped`."""
 

@@ -1,9 +1,7 @@
 """The simulated Internet as a place: a network namespace in which one process answers for every server address."""
 
-import errno
 import ipaddress
 import json
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from dnsrig import _core
-from dnsrig.errors import DnsrigError, EnvironmentLacksError, InputError
+from dnsrig.errors import InputError
 from dnsrig.hosts.namespace import Namespace
-from dnsrig.runs.writing import DiskFullError, write_text, write_texts
+from dnsrig.runs.writing import DiskFullError, unwritable, write_text, write_texts
 
 DNS_PORT = 53
 ROOT_HINTS = "root.hints"
@@ -23,16 +21,6 @@ BIND_KEYS = "bind.keys"
 INDEX = "index.json"
 DEFAULT_MEMORY_OCTETS = 1 << 30
 """What zones, signatures and answers may take if nobody says otherwise."""
-WRONG_PLACE = {
-    errno.EEXIST,
-    errno.EINVAL,
-    errno.EISDIR,
-    errno.ELOOP,
-    errno.ENAMETOOLONG,
-    errno.ENOENT,
-    errno.ENOTDIR,
-}
-"""What the system says of names that no file or folder can have; anything else is this machine's doing."""
 REBUILT_PREFIXES = ("198.18.0.0/24", "2001:2::/64")
 """Where resolvers are that ask a rebuilt Internet, and its root server if the capture has none."""
 
@@ -67,14 +55,6 @@ def write_files(internet: _core.Internet | _core.RebuiltInternet, folder: Path) 
     except (DiskFullError, OSError) as error:
         raise unwritable(folder, error, "choose another folder with -o") from error
     return files
-
-
-def unwritable(path: Path, error: DiskFullError | OSError, advice: str) -> DnsrigError:
-    """Give the error that a file or folder cannot be written: of the input where there can be none of that name."""
-    if isinstance(error, DiskFullError):
-        return EnvironmentLacksError(f"{path} cannot be written: no room left on the disk; make some, or {advice}")
-    kind = InputError if error.errno in WRONG_PLACE else EnvironmentLacksError
-    return kind(f"{path} cannot be written: {os.strerror(error.errno or 0)}; {advice}")
 
 
 def bind_keys(trust_anchor: str) -> str:

@@ -82,7 +82,7 @@ def test_a_reader_of_a_file_who_leaves_costs_that_file_only(served, folder):
             assert json.loads(reader.readline())["type"] == "header"
         out, err = started.communicate(timeout=60)
     assert started.returncode == 3, err
-    assert "pipe cannot be written (Broken pipe)" in err
+    assert "pipe cannot be written: Broken pipe" in err
     assert json.loads(out)["answered"] == 60
     assert len(table.read_text().splitlines()) > 3
 

@@ -383,3 +383,34 @@ def test_serve_from_the_command_line(tmp_path: Path) -> None:
     assert "static-ds" in Path(facts["bind_keys"]).read_text()
     told = json.loads(accounts.read_text())
     assert [row["type"] for row in told["accounts"]] == ["NS"]
+
+
+def test_threads_share_the_queries(tmp_path: Path) -> None:
+    internet = _core.Internet("small", seed=1, signed_at_s=SIGNED_AT_S, loopback=True, distances=False, domains=500)
+    queries = tmp_path / "queries"
+    queries.write_text(internet.questions(2000, 1, 0.1))
+    server = _core.InternetServer(internet, port=0, threads=2, loopback=True)
+    try:
+        threads = [task for task in Path("/proc/self/task").iterdir() if name_of(task) == "internet-udp"]
+        before = [cpu_ns(task) for task in threads]
+        command = [sys.executable, "-m", "dnsrig", "load", "-s", root_addresses(internet)[0], "-p", str(server.port)]
+        command += ["-d", str(queries), "-c", "64", "-n", "20", "-q", "64", "--json"]
+        load = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+        used = [cpu_ns(task) - earlier for task, earlier in zip(threads, before, strict=True)]
+    finally:
+        server.stop()
+    assert load["answered"] == 40_000
+    assert len(used) == 2
+    # Which thread a client's queries come to is drawn by the kernel, for each of the 64.
+    assert min(used) > 0.15 * sum(used)
+
+
+def name_of(task: Path) -> str:
+    try:
+        return (task / "comm").read_text().strip()
+    except OSError:
+        return ""
+
+
+def cpu_ns(task: Path) -> int:
+    return int((task / "schedstat").read_text().split()[0])

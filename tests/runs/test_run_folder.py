@@ -227,7 +227,7 @@ def test_what_is_not_a_run_is_said(tmp_path):
 
 def test_a_parent_that_is_a_file_is_said(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="cannot keep a run"):
+    with pytest.raises(InputError, match="file cannot be written: File exists; give another folder for runs"):
         new_run(tmp_path / "file")
 
 

@@ -59,7 +59,9 @@ def other_case(kind: type[Resolver]) -> ResolverSettings:
 
 def measured_case(kind: type[Resolver]) -> ResolverSettings:
     settings = default_case(kind)
-    return dataclasses.replace(settings, cache_octets=64 << 20, prefetch=kind.name == "unbound", statistics=True)
+    return dataclasses.replace(
+        settings, cache_octets=64 << 20, prefetch=kind.name == "unbound", statistics=True, upstream_queries=200
+    )
 
 
 def encrypted_case(kind: type[Resolver]) -> ResolverSettings:

@@ -3,12 +3,14 @@
 import hashlib
 import struct
 import time
+from pathlib import Path
 
 import dns.exception
 import dns.message
 import dns.rdatatype
 import pytest
 from dnsrig import _core
+from dnsrig.capture_losses import losses_said
 from dnsrig.errors import EnvironmentLacksError, InputError
 from dnsrig.runs.folder import RunFolder
 from dnsrig.studies.resolving import room
@@ -26,6 +28,8 @@ from dnsrig.studies.resolving.streams import MISSING_SHARE, PTR, distinct, keep_
 from resolver_runs import write_capture
 
 ALL_NS = 1 << 60
+FILE_HEADER, PACKET_HEADER = 24, 16
+"""Octets of pcap's."""
 
 
 @pytest.fixture(scope="module")
@@ -148,10 +152,10 @@ def test_messages_of_a_capture_that_cannot_be_read_are_left_out(internet, tmp_pa
         dns.message.from_wire(two)
     with pytest.raises(dns.exception.DNSException):
         dns.message.from_wire(signed)
-    asked, left_out = captured(write_capture(tmp_path / "some.pcap", query, two, signed, query, other), 5.0)
-    assert (len(asked), left_out, asked.name_count) == (3, 2, 1)
-    names = names_on(internet, asked, 5)
-    lines = lines_of(asked, names, tmp_path / "some")
+    found = captured(write_capture(tmp_path / "some.pcap", query, two, signed, query, other), 5.0)
+    assert (len(found.asked), found.left_out, found.asked.name_count) == (3, 2, 1)
+    names = names_on(internet, found.asked, 5)
+    lines = lines_of(found.asked, names, tmp_path / "some")
     name, rtype = names.question(0).split()
     assert [line.split()[:3] for line in lines[:2]] == [[name, "A", "edns=1232"]] * 2
     assert lines[2].split()[:4] == [name, rtype, "edns=4096", "do=1"]
@@ -159,11 +163,32 @@ def test_messages_of_a_capture_that_cannot_be_read_are_left_out(internet, tmp_pa
         captured(write_capture(tmp_path / "none.pcap", two, signed), 5.0)
 
 
+def test_what_a_capture_has_lost_is_counted(tmp_path):
+    query = dns.message.make_query("www.example.com", "A").to_wire()
+    whole = Path(write_capture(tmp_path / "whole.pcap", *[query] * 4))
+    octets = bytearray(whole.read_bytes())
+    packet = (len(octets) - FILE_HEADER) // 4
+    # The second one was longer than what of it was kept, the third a fragment, and the file ends inside the fourth.
+    second, third = FILE_HEADER + packet, FILE_HEADER + 2 * packet
+    octets[second + 12 : second + 16] = struct.pack("<I", 400)
+    octets[second + PACKET_HEADER + 14 + 2 : second + PACKET_HEADER + 14 + 4] = struct.pack(">H", 386)
+    octets[third + PACKET_HEADER + 14 + 6] = 0x20
+    cut = tmp_path / "cut.pcap"
+    cut.write_bytes(octets[:-3])
+    found = captured(str(cut), 5.0)
+    assert (len(found.asked), found.lost, found.cut_packet) == (1, {"truncated": 1, "fragments": 1}, 4)
+    assert losses_said(found.lost, found.cut_packet) == [
+        "left out packets and messages of the capture that may be queries: 1 cut off by the snapshot length, 1 in "
+        "fragments (`dnsrig traffic filter query FILE -f whole.pcap` puts them together)",
+        "the capture ends inside packet 4; what is before it is sent",
+    ]
+
+
 def test_of_a_capture_no_more_is_read_than_there_is_memory_for(tmp_path, monkeypatch):
     query = dns.message.make_query("www.example.com", "A").to_wire()
     path = write_capture(tmp_path / "some.pcap", *[query] * 10)
     monkeypatch.setattr(room, "free_octets", lambda: 2 * 10 * CAPTURED_OCTETS)
-    assert (len(captured(path, 5.0)[0]), rate_of_capture(path, 5.0)) == (10, 9)
+    assert (len(captured(path, 5.0).asked), rate_of_capture(path, 5.0)) == (10, 9)
     monkeypatch.setattr(room, "free_octets", lambda: 2 * 9 * CAPTURED_OCTETS)
     for read in (captured, rate_of_capture):
         with pytest.raises(InputError, match=r"some\.pcap: the first \d s .* more than 9 messages, .* --periods"):

@@ -2,6 +2,8 @@
 
 import os
 import signal
+import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -104,6 +106,47 @@ def test_a_resolver_out_of_memory_costs_its_cases(tmp_path):
     assert any("at most 24 MiB" in problem for problem in problems)
     item = by_case(run)["unbound-off-100-profile-udp-part1"]
     assert "at most 24 MiB of memory of its own (RLIMIT_DATA)" in item["remarks"]
+
+
+@pytest.fixture
+def tight_group():
+    """Give a control group (version 1) whose processes are killed when they take more than 256 KiB from then on."""
+    group = Path("/sys/fs/cgroup/memory") / f"dnsrig-test-{os.getpid()}"
+    try:
+        group.mkdir()
+    except OSError as error:
+        pytest.skip(f"no control group of version 1 for memory can be made: {error.strerror}")
+    try:
+        (group / "memory.limit_in_bytes").write_text(str(256 << 10))
+        yield group
+    finally:
+        # Its processes have been killed, and may not be gone yet.
+        deadline = time.monotonic() + 10
+        while (group / "cgroup.procs").read_text() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        group.rmdir()
+
+
+def test_a_resolver_that_the_kernel_kills_at_the_limit_of_its_control_group_costs_its_case(
+    tmp_path, monkeypatch, tight_group
+):
+    """What it takes in the load before is not charged to the group; what its cache grows by in the second is."""
+    counts, asked = UnboundResolver.counts, []
+
+    def limited(self):
+        said = counts(self)
+        asked.append(self.pids())
+        if len(asked) == 3:
+            (tight_group / "cgroup.procs").write_text(str(self.pids()[0]))
+        return said
+
+    monkeypatch.setattr(UnboundResolver, "counts", limited)
+    run, summary, _ = conducted(tmp_path)
+    assert summary["status"] == "incomplete"
+    assert set(by_case(run)) == {"unbound-off-300-profile-udp-part1"}
+    (failure,) = run.manifest()["failures"]
+    assert "ended by itself by signal 9, while the kernel killed for want of memory" in failure["reason"]
+    assert not any(processes.is_live(pid) for pids in asked for pid in pids)
 
 
 @pytest.mark.parametrize(("kills", "said"), [(8, True), (7, False)])

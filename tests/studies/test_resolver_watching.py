@@ -129,7 +129,8 @@ def test_series_are_rates_by_link_and_levels(monkeypatch):
 
 def account(operator: str, queries: int, transport: str = "udp") -> dict[str, object]:
     octets = {"query_octets": 40 * queries, "answer_octets": 100 * queries, "answers": queries, "truncated": 0}
-    return {"operator": operator, "type": "A", "transport": transport, "queries": queries, **octets}
+    sizes = {"answer_sizes": {"512": queries - 1, "1232": 1}}
+    return {"operator": operator, "type": "A", "transport": transport, "queries": queries, **octets, **sizes}
 
 
 def test_queries_since_a_reading_are_counted_by_operator() -> None:
@@ -137,7 +138,10 @@ def test_queries_since_a_reading_are_counted_by_operator() -> None:
     before = Reading((account(".", 2), account("quiet", 5)), 0, state)
     many = [account(f"operator-{number}", number + 1) for number in range(MOST_OPERATORS + 2)]
     after = Reading((account(".", 102), account(".", 7, "tcp"), account("quiet", 5), *many), 0, state)
-    found = after.since(before)["by_operator"]
+    used = after.since(before)
+    assert used["answer_sizes"]["1232"] == 1 + len(many)
+    assert sum(used["answer_sizes"].values()) == used["answers"]
+    found = used["by_operator"]
     assert found["."] == {"queries": 107, "query_octets": 4280, "answer_octets": 10700, "tcp_queries": 7}
     assert "quiet" not in found
     assert list(found)[1] == f"operator-{MOST_OPERATORS + 1}"

@@ -184,7 +184,7 @@ def test_a_capture_is_not_made_longer_or_faster(capture, tmp_path, more, said):
     internets = {TREE: _core.Internet("small", seed=1, signed_at_s=int(time.time()), domains=2000, distances=False)}
     run = RunFolder.create(tmp_path / "runs", NAME, argv=[], settings={}, seed=1)
     assert len(study(NAME).streams(settings(NAME, **chosen), run, internets)) == 4
-    assert run.manifest()["facts"] == {"capture": {"queries": 40, "left_out": 1}}
+    assert run.manifest()["facts"] == {"capture": {"queries": 40, "left_out": 1, "lost": {}, "cut_packet": None}}
     run = RunFolder.create(tmp_path / "runs", NAME, argv=[], settings={}, seed=1)
     with pytest.raises(InputError, match=said):
         study(NAME).streams(settings(NAME, **{**chosen, **more}), run, internets)
@@ -320,6 +320,28 @@ def test_a_resolver_that_dies_costs_its_case_only(tmp_path, monkeypatch):
     # The part before was sent again, so the cache has grown as it would have.
     assert grown["off"] - 1 > (grown["on"] - 1) / 2 > 0
     assert not asked[-1].pids()
+
+
+def test_when_everybody_signs_answers_are_larger_and_validation_costs_more_queries(tmp_path):
+    run, summary = run_study(NAME, tmp_path, **{**SHORT, "periods": 1, "signed": ("unsigned", "all")})
+    assert summary["status"] == "complete"
+    found = by_case(run)
+    upstream = {
+        (state, tree): found[f"unbound-{state}-300-{tree}-udp-part1"]["upstream"]
+        for state in ("off", "on")
+        for tree in ("unsigned", "all")
+    }
+    octets = {case: said["answer_octets"] / said["answers"] for case, said in upstream.items()}
+    asked = {case: said["by_type"].get("DNSKEY", 0) for case, said in upstream.items()}
+    # Unbound asks for signatures also where it does not validate.
+    for state in ("off", "on"):
+        assert octets[state, "all"] > 1.5 * octets[state, "unsigned"]
+    # Of unsigned zones just the root's keys are wanted, of signed ones those of each zone on the way.
+    assert asked["on", "unsigned"] < 5
+    assert asked["on", "all"] > 100
+    assert asked["off", "unsigned"] == asked["off", "all"] == 0
+    text = (run.path / "report.md").read_text()
+    assert "everybody" in text
 
 
 def test_without_namespaces_it_says_what_is_lacking(tmp_path, monkeypatch):

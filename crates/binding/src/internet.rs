@@ -6,7 +6,7 @@ use crate::internet_rebuilt::RebuiltInternet;
 use crate::stream::QueryStream;
 use dnsrig_internet::{
     InternetError, InternetOptions, InternetServer as Server, Profile, QueryNames, Responding,
-    ServeOptions, ServedBy, named_profile_text,
+    SIZE_BOUNDS, ServeOptions, ServedBy, named_profile_text,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -250,9 +250,24 @@ impl InternetServer {
                 row.set_item("answers", account.answers)?;
                 row.set_item("answer_octets", account.answer_octets)?;
                 row.set_item("truncated", account.truncated)?;
+                let sizes = PyDict::new(py);
+                for (bound, count) in SIZE_BOUNDS.iter().zip(account.sizes) {
+                    sizes.set_item(bound.to_string(), count)?;
+                }
+                row.set_item("answer_sizes", sizes)?;
                 Ok(row)
             })
             .collect()
+    }
+
+    /// Begins the schedule of outages now, once more; without this it began when serving did.
+    fn begin_outages(&self) {
+        self.lock().begin_outages();
+    }
+
+    /// Has all servers answer until the schedule begins again.
+    fn hold_outages(&self) {
+        self.lock().hold_outages();
     }
 
     /// How it goes: `signatures` and `zones` made, `memory_octets` in use by these and by answers, answers `dropped`.

@@ -102,7 +102,7 @@ impl Internet {
         if let Some(end) = question {
             answer.rtype = u16::from_be_bytes([message[end - 4], message[end - 3]]);
         }
-        if self.is_out(server, arrived.now) {
+        if self.outages.has(&self.servers, server, arrived.now) {
             return answer;
         }
         let is_udp = arrived.transport == Transport::Udp;
@@ -151,19 +151,6 @@ impl Internet {
         let len = self.respond(arrived, (server, habits), question, scratch, out)?;
         self.ready.put(&asked, &out[..len]);
         Some(len)
-    }
-
-    fn is_out(&self, server: ServerId, now: Duration) -> bool {
-        if self.outages.is_empty() {
-            return false;
-        }
-        let set = match server {
-            ServerId::Listed(number) => Some(self.servers.servers()[number as usize].set),
-            ServerId::Own(_) => None,
-        };
-        let now_s = now.as_secs_f64();
-        let mut outages = self.outages.iter();
-        outages.any(|(out, from, to)| *out == set && (*from..*to).contains(&now_s))
     }
 
     fn respond(

@@ -8,6 +8,7 @@ use crate::excerpt::{Excerpt, Validity};
 use crate::hosting::HostingTable;
 use crate::keys::{KeyMaker, ZoneNumber, ds_of};
 use crate::limits::RateLimits;
+use crate::outages::Outages;
 use crate::profile::{Addresses, Profile};
 use crate::ready::ReadyAnswers;
 use crate::registry::{Registry, RegistrySigning};
@@ -104,8 +105,7 @@ pub struct Internet {
     pub(crate) zones_made: AtomicU64,
     pub(crate) refusing: Excerpt,
     pub(crate) rate_limits: RateLimits,
-    /// When sets of servers are out, from and to; none: domains' own servers.
-    pub(crate) outages: Vec<(Option<SetId>, f64, f64)>,
+    pub(crate) outages: Outages,
 }
 
 impl std::fmt::Debug for Internet {
@@ -194,13 +194,12 @@ impl Internet {
             }
         }
         let outages = profile.outage.iter().flat_map(|outage| {
-            let (from_s, to_s) = (outage.from_s, outage.from_s + outage.for_s);
             let sets = sets_by_operator.get(&outage.operator).into_iter().flatten();
             let own = (outage.operator == OWN_SERVERS).then_some(None);
             let sets = sets.map(|set| Some(*set)).chain(own);
-            sets.map(move |set| (set, from_s, to_s))
+            sets.map(move |set| (set, outage))
         });
-        let outages = outages.collect();
+        let outages = Outages::new(outages);
         let rate_limits = rate_limits(&profile, &servers);
         let reverse = profile.reverse.as_ref().zip(reverse);
         let reverse = reverse.map(|(one, sets)| {
@@ -311,6 +310,14 @@ impl Responding for Internet {
                 ServedBy::Server(operator.to_owned(), name.fmt_with_dot().to_string())
             }
         }
+    }
+
+    fn begin_outages(&self, now: Duration) {
+        self.outages.begin(now);
+    }
+
+    fn hold_outages(&self) {
+        self.outages.hold();
     }
 
     fn signatures_made(&self) -> u64 {

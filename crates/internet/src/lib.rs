@@ -18,6 +18,7 @@ mod labels;
 mod limits;
 mod memory;
 mod names;
+mod outages;
 mod presign;
 mod profile;
 mod query;
@@ -45,6 +46,8 @@ pub use profile::{
     WeightedHost, WeightedIterations, WeightedTtl, WeightedType, Zones, named_profile_text,
 };
 pub use rebuild::{Collector, Counts, Rebuilt, RebuiltOptions, RebuiltZone, Reconstruction};
-pub use serve::{Account, AccountKey, InternetServer, Responding, ServeOptions, ServedBy};
+pub use serve::{
+    Account, AccountKey, InternetServer, Responding, SIZE_BOUNDS, ServeOptions, ServedBy,
+};
 pub use servers::{NameServer, ServerId, ServerTable, SetId};
 pub use stand_ins::{Draw, StandIn, StandIns};

@@ -12,7 +12,8 @@ from dnsrig.cli.common import json_option, print_json
 from dnsrig.cli.internet_options import MIB, memory_option
 from dnsrig.cli.traffic.reading import CAPTURE_FILE, CaptureReading, reading_options, warn, warn_of_files, work
 from dnsrig.errors import InputError
-from dnsrig.internet import INDEX, unwritable, write_object
+from dnsrig.internet import INDEX, write_object
+from dnsrig.runs.writing import unwritable
 
 
 @click.command("from-capture")

@@ -7,8 +7,7 @@ import click
 from dnsrig import _core
 from dnsrig.cli.common import FiniteRange, WholeNumber, chosen_seed, seed_option
 from dnsrig.cli.internet_options import domains_option, profile_option
-from dnsrig.internet import unwritable
-from dnsrig.runs.writing import DiskFullError, write_text
+from dnsrig.runs.writing import DiskFullError, unwritable, write_text
 
 MOST_QUESTIONS = 20_000_000
 

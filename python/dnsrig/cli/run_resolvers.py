@@ -59,7 +59,7 @@ _OPTIONS = (
     click.option(
         "--fresh-names",
         type=WholeNumber(1, 10_000_000),
-        help="In resolver-cost, questions asked once each: a load ends with them [20000].",
+        help="In resolver-cost, questions asked once each: a load ends with them [as many as a trial says].",
     ),
     click.option(
         "--steady-seconds",

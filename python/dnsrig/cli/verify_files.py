@@ -1,6 +1,5 @@
 """The files that `dnsrig verify` writes: looked at before anything is verified, written when all is."""
 
-import errno
 import os
 import stat
 from collections.abc import Callable, Mapping
@@ -8,10 +7,9 @@ from pathlib import Path
 
 import click
 
-from dnsrig.errors import EnvironmentLacksError, InputError
-from dnsrig.runs.writing import DiskFullError, is_stream, write_text
+from dnsrig.errors import EnvironmentLacksError
+from dnsrig.runs.writing import DiskFullError, is_stream, kind_of_unwritable, write_text
 
-FORBIDDEN = {errno.EACCES, errno.EPERM}
 STANDARD_OUTPUT = 1
 
 
@@ -37,8 +35,7 @@ def check_outputs(outputs: Mapping[str, Path | None]) -> None:
         try:
             _check(option, path, Path(place))
         except OSError as error:
-            kind = EnvironmentLacksError if error.errno in FORBIDDEN else InputError
-            raise kind(f"{option} {path}: {error.strerror}; name another file") from error
+            raise kind_of_unwritable(error)(f"{option} {path}: {error.strerror}; name another file") from error
 
 
 def _check(option: str, path: Path, place: Path) -> None:

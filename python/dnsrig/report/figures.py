@@ -253,6 +253,15 @@ UPSTREAM_OCTETS = Figure(
     for_each_query("upstream", "query_octets", "answer_octets"),
     short_number,
 )
+UPSTREAM_ANSWER = Figure(
+    "upstream_octets_per_answer",
+    "Octets of an upstream answer",
+    "octets",
+    lambda measurement: _share(
+        measurement.get("upstream", {}).get("answer_octets"), measurement.get("upstream", {}).get("answers")
+    ),
+    short_number,
+)
 UPSTREAM_TCP = Figure(
     "upstream_tcp_per_query",
     "Upstream queries over TCP per query",
@@ -304,7 +313,7 @@ HOT_LATENCY_AFTER = Figure(
     short_number,
 )
 RESOLVER_FIGURES = (
-    *(SERVER_CPU, HIT_SHARE, CACHE_OCTETS, CACHE_ENTRIES, UPSTREAM, UPSTREAM_OCTETS, UPSTREAM_TCP),
+    *(SERVER_CPU, HIT_SHARE, CACHE_OCTETS, CACHE_ENTRIES, UPSTREAM, UPSTREAM_OCTETS, UPSTREAM_ANSWER, UPSTREAM_TCP),
     *(UDP_SOCKETS, TCP_SOCKETS, TIME_WAIT, *WIRES, INTERNET_CPU),
     *(MADE_MEANWHILE, SEND_ERROR_P50, SEND_ERROR_P99, HOT_AFTER, HOT_HITS_AFTER),
     *(HOT_LATENCY_AFTER, COLD_TO_HOT, MEMORY_GROWTH),

@@ -29,7 +29,7 @@ from dnsrig.errors import InputError
 from dnsrig.runs.host import describe_host
 from dnsrig.runs.process import is_alive, process_identity
 from dnsrig.runs.tables import write_tables
-from dnsrig.runs.writing import PARTIAL_SUFFIX, DiskFullError, sha256, write_json, write_whole
+from dnsrig.runs.writing import PARTIAL_SUFFIX, DiskFullError, sha256, unwritable, write_json, write_whole
 
 SCHEMA = "dnsrig-run/1"
 MEASUREMENT_SCHEMA = "dnsrig-measurement/1"
@@ -50,8 +50,8 @@ class RunFolder:
     def create(cls, parent: Path, study: str, *, argv: Sequence[str], settings: Mapping[str, Any], seed: int) -> Self:
         """Make a new folder below `parent`, named after time and study, whose manifest says `running`.
 
-        `settings` is the resolved configuration, as JSON. Raises InputError when `parent` cannot be written,
-        DiskFullError when there is no room.
+        `settings` is the resolved configuration, as JSON. Raises what `unwritable` gives when `parent` cannot be
+        written, DiskFullError when there is no room.
         """
         started = datetime.now().astimezone()
         run = cls(_new_folder(parent, f"{started:%Y%m%d-%H%M%S}-{study}"))
@@ -335,7 +335,7 @@ def _new_folder(parent: Path, name: str) -> Path:
                 continue
             return path
     except OSError as error:
-        raise InputError(f"{parent}: cannot keep a run: {error.strerror}; give another folder") from error
+        raise unwritable(parent, error, "give another folder for runs") from error
     raise InputError(f"{parent}: a thousand runs called {name} are there already; give another folder")
 
 

@@ -8,10 +8,20 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from dnsrig.errors import EnvironmentLacksError
+from dnsrig.errors import EnvironmentLacksError, InputError
 
 PARTIAL_SUFFIX = ".partial"
-NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
+NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+WRONG_PATH = {
+    errno.EEXIST,
+    errno.EINVAL,
+    errno.EISDIR,
+    errno.ELOOP,
+    errno.ENAMETOOLONG,
+    errno.ENOENT,
+    errno.ENOTDIR,
+}
+"""What the system says of names that no file or folder can have; anything else is this machine's doing."""
 _SYSTEM_FOLDERS = {Path("/dev"), Path("/proc")}
 _SHARED_MEMORY = Path("/dev/shm")
 """Below /dev, but a folder of plain files."""
@@ -30,6 +40,18 @@ class DiskFullError(EnvironmentLacksError):
             "on with `dnsrig run --resume RUN`"
         )
         self.path = path
+
+
+def unwritable(path: Path, error: DiskFullError | OSError, advice: str) -> InputError | EnvironmentLacksError:
+    """Give the error that a file or folder cannot be written: of the input where there can be none of that name."""
+    if isinstance(error, DiskFullError) or error.errno in NO_ROOM:
+        return EnvironmentLacksError(f"{path} cannot be written: no room left on the disk; make some, or {advice}")
+    return kind_of_unwritable(error)(f"{path} cannot be written: {error.strerror or error}; {advice}")
+
+
+def kind_of_unwritable(error: OSError) -> type[InputError] | type[EnvironmentLacksError]:
+    """Tell whether the input is wrong, that names what cannot be a file, or this machine lacks room or a permission."""
+    return InputError if error.errno in WRONG_PATH else EnvironmentLacksError
 
 
 def write_whole(path: Path, write: Callable[[Path], None]) -> None:

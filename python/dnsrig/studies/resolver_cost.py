@@ -1,8 +1,8 @@
 """resolver-cost: a resolver's rate and CPU per query by its share of cache hits, and in floods (JPRS-2010, case 1)."""
 
 import tomllib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from dnsrig import _core
@@ -12,13 +12,15 @@ from dnsrig.report.figures import CACHE_OCTETS, CPU, HIT_SHARE, MEMORY, MEMORY_G
 from dnsrig.report.layout import Axis, PublishedClaim, RatioQuestion, StudyText
 from dnsrig.report.sections import Findings, Section
 from dnsrig.runs.folder import RunFolder
+from dnsrig.studies.progress import Watcher
 from dnsrig.studies.resolving import asked, jprs_2010, pictures, sections, words
 from dnsrig.studies.resolving.cases import TREE, ResolverCase, Traffic
-from dnsrig.studies.resolving.room import refuse_too_many
+from dnsrig.studies.resolving.room import LISTED_OCTETS, left_octets, refuse_too_many
 from dnsrig.studies.resolving.settings import ResolverStudySettings
 from dnsrig.studies.resolving.streams import distinct, misses, missing_below, with_hits, write_stream
 from dnsrig.studies.resolving.study import ResolverStudy
 from dnsrig.studies.resolving.trees import profile_path, profile_text
+from dnsrig.studies.resolving.trial import measured_once
 from dnsrig.studies.settings import StudySettings
 from dnsrig.studies.wording import JPRS_2010
 
@@ -34,8 +36,10 @@ STEADY_HITS = 0.8
 """Share of cache hits at the published fixed rate."""
 HITS_ONLY = 100
 STREAM_QUERIES = 200_000
-FLOOD_QPS = 40_000
-"""A flood has names for so many queries a second; a load ends early when all were asked."""
+"""What a load of hits alone asks again and again, and others that have as many names have at least."""
+TRIAL_S = 1.0
+ROOM = 1.5
+"""So many times the names that the fastest resolver of the trial asked for: caches warm up while a load lasts."""
 FIGURES = (QPS, CPU, HIT_SHARE, UPSTREAM, MEMORY, MEMORY_GROWTH, CACHE_OCTETS)
 
 
@@ -47,13 +51,35 @@ class ResolverCostSettings(ResolverStudySettings):
     """Shares of cache hits, in per cent."""
     floods: tuple[str, ...] = tuple(FLOODS)
     """Queries for names that do not exist, by how their zone denies."""
-    fresh_names: int = 20_000
-    """Different questions for cache misses: a load ends when it has asked all, before one comes again."""
+    fresh_names: int | None = None
+    """Different questions for cache misses: a load ends when it has asked all, before one comes again. None: as many as
+    `misses_qps` needs."""
+    misses_qps: float = 4000.0
+    """Cache misses that there are names for in each second of a load; a trial says how many it takes."""
+    mixed_qps: float = 40_000.0
+    """The same of all queries where some are cache hits."""
+    flood_qps: float = 40_000.0
+    """The same of floods."""
     hot_names: int = 1000
     rate_qps: float = 1000.0
     """The fixed rate at which memory is looked at."""
     steady_s: float = 30.0
     """How long memory is looked at, in seconds."""
+
+    @property
+    def new_names(self) -> int:
+        """How many different questions there are for the cache misses of a load."""
+        return self.fresh_names or round(self.misses_qps * self.load_s)
+
+    @property
+    def flood_names(self) -> int:
+        """How many names a flood has."""
+        return round(self.flood_qps * self.load_s)
+
+    def queries_of(self, hit_share: float) -> int:
+        """How many queries a mix has whose misses are not more than the names there are for them."""
+        most = max(STREAM_QUERIES, round(self.mixed_qps * self.load_s))
+        return STREAM_QUERIES if hit_share >= 1 else min(most, int(self.new_names / (1 - hit_share)))
 
 
 class ResolverCost(ResolverStudy[ResolverCostSettings]):
@@ -68,10 +94,36 @@ class ResolverCost(ResolverStudy[ResolverCostSettings]):
         "repetitions": 3,
         "load_s": 1.5,
         "hit_shares": (0, 90),
-        "fresh_names": 5000,
+        "fresh_names": 12_000,
         "steady_s": 3.0,
     }
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = {"floods": tuple(FLOODS)}
+
+    def tried(
+        self, settings: ResolverCostSettings, chosen: ResolverCostSettings, watcher: Watcher
+    ) -> tuple[ResolverCostSettings, Mapping[str, Any]]:
+        """Have names for as many queries as the fastest resolver answers, where their number was not chosen."""
+        if chosen.fresh_names is not None:
+            return settings, {}
+        shares = tuple(dict.fromkeys((min(settings.hit_shares), HITS_ONLY)))
+        load_s = min(TRIAL_S, settings.load_s)
+        short = replace(settings, hit_shares=shares, load_s=load_s, steady_s=TRIAL_S, repetitions=1)
+        found = fastest(measured_once(_Trial(), short, watcher))
+        # What a stream takes while it is made, of the one with the most queries.
+        most = left_octets() / LISTED_OCTETS / settings.load_s
+
+        def wanted(asked: Iterable[str], otherwise: float) -> float:
+            rates = [found[kind] for kind in asked if kind in found]
+            return min(most, ROOM * max(rates)) if rates else otherwise
+
+        lowest = min(settings.hit_shares)
+        misses_qps = wanted([f"hits-{lowest}"], settings.misses_qps) * (1 - lowest / 100)
+        return replace(
+            settings,
+            misses_qps=misses_qps or settings.misses_qps,
+            mixed_qps=wanted([f"hits-{HITS_ONLY}"], settings.mixed_qps),
+            flood_qps=wanted([f"flood-{kind}" for kind in settings.floods], settings.flood_qps),
+        ), {"fastest_qps": found}
 
     def check(self, settings: ResolverCostSettings) -> None:
         """Refuse settings with which nothing can be measured."""
@@ -82,7 +134,7 @@ class ResolverCost(ResolverStudy[ResolverCostSettings]):
         )
         denying(settings.profile, (*settings.floods, "nsec3"))
         if settings.floods:
-            refuse_too_many(FLOOD_QPS * settings.load_s, f"floods of {settings.load_s:g} s (--load-seconds)")
+            refuse_too_many(settings.flood_names, f"floods of {settings.load_s:g} s (--load-seconds)")
         super().check(settings)
 
     def cases(self, settings: ResolverCostSettings) -> Sequence[Sequence[ResolverCase]]:
@@ -118,15 +170,15 @@ class ResolverCost(ResolverStudy[ResolverCostSettings]):
         # The run's own copy: a run may be resumed elsewhere, and a profile may have changed meanwhile.
         denied_by = denying(str(profile_path(run, TREE)), (*settings.floods, "nsec3"))
         new = misses(steady, STEADY_HITS)
-        names = distinct(internet, seed, settings.hot_names + max(settings.fresh_names, new))
+        names = distinct(internet, seed, settings.hot_names + max(settings.new_names, new))
         hot, rest = names[: settings.hot_names], names[settings.hot_names :]
-        fresh = rest[: settings.fresh_names]
+        fresh = rest[: settings.new_names]
         found = {HOT: write_stream(run, HOT, hot)}
         for share in settings.hit_shares:
-            count = _queries(len(fresh), share / 100)
-            found[f"hits-{share}"] = write_stream(run, f"hits-{share}", with_hits(hot, fresh, share / 100, count, seed))
+            mixed = with_hits(hot, fresh, share / 100, settings.queries_of(share / 100), seed)
+            found[f"hits-{share}"] = write_stream(run, f"hits-{share}", mixed)
         for kind in settings.floods:
-            flood = missing_below(denied_by[kind], round(FLOOD_QPS * settings.load_s), seed)
+            flood = missing_below(denied_by[kind], settings.flood_names, seed)
             found[f"flood-{kind}"] = write_stream(run, f"flood-{kind}", flood, do_bit=True)
         missing = list(missing_below(denied_by["nsec3"], new, seed + 1))
         for kind, some in zip(STEADY, (rest, missing), strict=True):
@@ -152,7 +204,7 @@ class ResolverCost(ResolverStudy[ResolverCostSettings]):
                 f"Before each load {settings.hot_names:,} questions are asked once, so that the cache has their "
                 "answers. "
                 "The load mixes them with questions that were never asked before, of which there are "
-                f"{settings.fresh_names:,}: none comes twice, and a load ends early when all were asked. The share of "
+                f"{settings.new_names:,}: none comes twice, and a load ends early when all were asked. The share of "
                 "cache hits that was reached is the resolver's own count. Floods ask for names that do not exist, "
                 "made at "
                 "random and each once, below a top-level domain that denies by NSEC and one by NSEC3 (se. and com. "
@@ -222,11 +274,24 @@ def denying(profile: str, kinds: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _queries(fresh: int, hit_share: float) -> int:
-    """Give how many queries a mix has whose misses are not more than the names there are for them."""
-    if hit_share >= 1:
-        return STREAM_QUERIES
-    return min(STREAM_QUERIES, int(fresh / (1 - hit_share)))
+def fastest(measurements: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """Give, for what was asked, the highest rate that a resolver answered at."""
+    found: dict[str, float] = {}
+    for item in measurements:
+        asked = str(item["case"]["asked"])
+        found[asked] = max(found.get(asked, 0.0), float(item["load"]["qps"]))
+    return found
+
+
+class _Trial(ResolverCost):
+    """Each resolver once as it is fastest: without validation, or in floods perhaps with it."""
+
+    def cases(self, settings: ResolverCostSettings) -> Sequence[Sequence[ResolverCase]]:
+        return [
+            [case]
+            for (case,) in super().cases(settings)
+            if case.traffic.rate_qps is None and not (case.validates and case.traffic.stream.startswith("hits-"))
+        ]
 
 
 def _sections(findings: Findings) -> Sequence[Section]:

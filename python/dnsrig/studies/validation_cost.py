@@ -8,6 +8,7 @@ from itertools import product
 from typing import Any, ClassVar
 
 from dnsrig import _core
+from dnsrig.capture_losses import losses_said
 from dnsrig.errors import InputError
 from dnsrig.report.claim_tables import published_section
 from dnsrig.report.figures import CPU, INTERNET_IN, LATENCY_P50, LATENCY_P99, MEMORY, UDP_SOCKETS
@@ -337,8 +338,9 @@ def _traffic(settings: ValidationSettings, run: RunFolder) -> tuple[_core.AskedQ
     if settings.capture is None:
         rate = max(settings.rates)
         return synthetic(TRAFFIC, rate, settings.span_s, settings.seed), rate
-    asked, left_out = captured(settings.capture, settings.span_s)
-    run.note(capture={"queries": len(asked), "left_out": left_out})
+    found = captured(settings.capture, settings.span_s)
+    run.note(capture=found.as_facts())
+    asked = found.asked
     span_s = lasting_s(asked.span_ns / 1e9, len(asked))
     fitting = int(span_s / settings.load_s + LACKING_OF_A_PART)
     if fitting < settings.periods:
@@ -475,13 +477,18 @@ def _sections(hottest: str, findings: Findings) -> Sequence[Section]:
 def _capture_sections(findings: Findings) -> list[Section]:
     """Say how much of the capture was left out, if anything was."""
     capture = findings.facts.get("capture", {})
-    if not capture.get("left_out"):
+    said = []
+    if capture.get("left_out"):
+        said.append(
+            f"{capture['left_out']:,} messages were left out, because they cannot be read or have no question (cut "
+            "ones, signed ones (TSIG), such with two OPT records)."
+        )
+    # Of runs before 28 November 2026 it is not known.
+    losses = losses_said(capture.get("lost", {}), capture.get("cut_packet"))
+    said += [f"{loss[0].upper()}{loss[1:]}." for loss in losses]
+    if not said:
         return []
-    text = (
-        f"Of the capture {capture['queries']:,} messages were taken as queries; {capture['left_out']:,} were left out, "
-        "because they cannot be read or have no question (cut ones, signed ones (TSIG), such with two OPT records)."
-    )
-    return [Section("The capture", (text,))]
+    return [Section("The capture", (f"{capture['queries']:,} messages were taken as queries.", *said))]
 
 
 def _socket_sections(findings: Findings) -> list[Section]:

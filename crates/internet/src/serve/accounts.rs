@@ -11,6 +11,10 @@ const TYPES_MAX: u16 = 257;
 /// What they are accounted for as: a reserved type.
 const OTHER_TYPES: u16 = u16::MAX;
 
+/// Octets that the classes of answers' sizes end at: what UDP carries without EDNS, what resolvers offer, what fits into one packet
+/// of 1500 octets over IPv4, what EDNS usually allows, and all that there is.
+pub const SIZE_BOUNDS: [u16; 5] = [512, 1232, 1472, 4096, u16::MAX];
+
 /// Who was asked.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ServedBy {
@@ -46,6 +50,19 @@ pub struct Account {
     pub answer_octets: u64,
     /// Answers that were truncated.
     pub truncated: u64,
+    /// Answers by size, in the classes of [`SIZE_BOUNDS`].
+    pub sizes: [u64; SIZE_BOUNDS.len()],
+}
+
+impl Account {
+    fn add_answer(&mut self, len: usize, is_truncated: bool) {
+        self.answers += 1;
+        self.answer_octets += len as u64;
+        self.truncated += u64::from(is_truncated);
+        // No message is longer than the last bound.
+        let class = SIZE_BOUNDS.partition_point(|bound| usize::from(*bound) < len);
+        self.sizes[class] += 1;
+    }
 }
 
 type Key = (Option<ServerId>, u16, bool);
@@ -73,9 +90,7 @@ impl Accounts {
         account.queries += 1;
         account.query_octets += query_len as u64;
         if let Some(len) = answer.len {
-            account.answers += 1;
-            account.answer_octets += len as u64;
-            account.truncated += u64::from(out.get(2).is_some_and(|flags| flags & 2 != 0));
+            account.add_answer(len, out.get(2).is_some_and(|flags| flags & 2 != 0));
         }
     }
 
@@ -88,6 +103,9 @@ impl Accounts {
             account.answers += more.answers;
             account.answer_octets += more.answer_octets;
             account.truncated += more.truncated;
+            for (size, more) in account.sizes.iter_mut().zip(more.sizes) {
+                *size += more;
+            }
         }
     }
 
@@ -107,5 +125,29 @@ impl Accounts {
             rows.insert(key, *account);
         }
         rows.into_iter().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_counted_by_size() {
+        let mut all = Accounts::default();
+        for len in [0, 512, 513, 1232, 1233, 1472, 1473, 4096, 4097, 65_535] {
+            let mut some = Accounts::default();
+            let answer = Answer {
+                len: Some(len),
+                delay: std::time::Duration::ZERO,
+                server: None,
+                rtype: 1,
+            };
+            some.add(&answer, 40, false, &[0; 12]);
+            all.take(&mut some);
+        }
+        let found: Vec<&Account> = all.0.values().collect();
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].sizes, [2, 2, 2, 2, 2]);
     }
 }

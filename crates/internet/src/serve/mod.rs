@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-pub use accounts::{Account, AccountKey, ServedBy};
+pub use accounts::{Account, AccountKey, SIZE_BOUNDS, ServedBy};
 
 /// How often a thread without traffic looks whether it should stop, and hands on its account.
 const STOP_CHECK: Duration = Duration::from_millis(50);
@@ -47,6 +47,12 @@ pub trait Responding: Send + Sync {
 
     /// What accounts call a server that answers came from.
     fn served_by(&self, server: ServerId) -> ServedBy;
+
+    /// Begins its schedule of outages, if it has one, at a time of the clock that queries arrive by.
+    fn begin_outages(&self, _now: Duration) {}
+
+    /// Has all servers answer until the schedule begins again.
+    fn hold_outages(&self) {}
 
     /// Signatures made so far.
     fn signatures_made(&self) -> u64;
@@ -221,6 +227,17 @@ impl InternetServer {
             .lock()
             .unwrap_or_else(|poisoned| poisoned.into_inner());
         accounts.rows(&*self.service.internet)
+    }
+
+    /// Begins the schedule of outages now, once more; without this it began when serving did.
+    pub fn begin_outages(&self) {
+        let internet = &self.service.internet;
+        internet.begin_outages(self.service.began.elapsed());
+    }
+
+    /// Has all servers answer until the schedule begins again.
+    pub fn hold_outages(&self) {
+        self.service.internet.hold_outages();
     }
 
     /// Answers that were made and not sent: too many were waiting, or the system refused them.

@@ -5,7 +5,7 @@ use crate::walk::query;
 use dnsrig_answer::Transport;
 use dnsrig_internet::{
     Answer, Arrived, Internet, InternetOptions, NameServer, Outage, Profile, QueryNames, RateLimit,
-    Scratch, ServerId, named_profile_text,
+    Responding, Scratch, ServerId, named_profile_text,
 };
 use dnsrig_zone::Name;
 use domain::base::iana::Rtype;
@@ -149,6 +149,19 @@ fn outages_by_schedule() {
             assert_eq!(answer.len.is_some(), is_there, "after {now_s} s");
         }
     }
+    let is_there = |now_s| {
+        place
+            .ask(0, &message, Transport::Udp, now_s)
+            .0
+            .len
+            .is_some()
+    };
+    place.internet.hold_outages();
+    assert!(is_there(2.5));
+    place.internet.begin_outages(Duration::from_secs(10));
+    assert!(is_there(2.5) && is_there(11.9));
+    assert!(!is_there(12.0) && !is_there(13.4));
+    assert!(is_there(13.5));
 }
 
 #[test]

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from dnsrig import _core
+from dnsrig.capture_losses import losses_said, lost_of
 from dnsrig.cli.format import count, span
 from dnsrig.errors import InputError
 from dnsrig.wording import counted
@@ -17,18 +18,6 @@ Options = Mapping[str, Any]
 """Values of options by name."""
 TEXT_SUFFIXES = frozenset((".txt", ".text"))
 """What --replay takes for a query file with times; all else is a capture."""
-LEFT_OUT = {
-    "truncated": "cut off by the snapshot length",
-    "fragments": "in fragments (`dnsrig traffic filter query FILE -f whole.pcap` puts them together)",
-    "bad_header": "with bad headers",
-    "unknown_link": "of an unknown link type",
-    "malformed": "malformed",
-    "gaps": "gaps in TCP connections",
-    "unplaced": "TCP segments of which it is not known where a message begins",
-    "incomplete": "messages by TCP that are not whole",
-}
-"""Words for what of a capture may be queries and is not sent, by its key in the summary."""
-TCP_LOST = ("gaps", "unplaced", "incomplete")
 
 EDNS_MAKERS = ("edns", "dnssec", "nsid", "ecs", "edns_options", "padding", "cookies")
 """Options that give a message EDNS, of the size that --edns-size says."""
@@ -77,19 +66,7 @@ def remarks(summary: Mapping[str, Any], speed: float | None) -> list[str]:
         sentences.append(f"replaying {clients} over {span(summary['span_ns'] / 1e9 / speed)}")
     if summary.get("skipped"):
         sentences.append(f"left out {summary['skipped']} bad lines")
-    left_out = [f"{number:,} {LEFT_OUT[reason]}" for reason, number in _lost(summary) if number]
-    if left_out:
-        sentences.append(f"left out packets and messages of the capture that may be queries: {', '.join(left_out)}")
-    if summary.get("cut_packet"):
-        sentences.append(f"the capture ends inside packet {count(summary['cut_packet'])}; what is before it is sent")
-    return sentences
-
-
-def _lost(summary: Mapping[str, Any]) -> list[tuple[str, int]]:
-    """Give what a capture has that may be queries and cannot be sent, by reason."""
-    packets, messages, tcp = (summary.get(key, {}) for key in ("packets_left_out", "messages_left_out", "tcp"))
-    counts = {**packets, **{key: tcp.get(key, 0) for key in TCP_LOST}, "malformed": messages.get("malformed", 0)}
-    return [(reason, counts.get(reason, 0)) for reason in LEFT_OUT]
+    return [*sentences, *losses_said(lost_of(summary), summary.get("cut_packet"))]
 
 
 def _replayed(options: Options) -> tuple[_core.QueryStream, dict[str, Any]]:

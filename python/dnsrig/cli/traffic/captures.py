@@ -13,7 +13,7 @@ from dnsrig.cli.common import FiniteRange, path_text, print_json
 from dnsrig.cli.format import count
 from dnsrig.cli.streams import check_output_is_open, report_on, say
 from dnsrig.cli.traffic.reading import CAPTURE_FILE, read_input_once, warn_of_files
-from dnsrig.errors import EnvironmentLacksError
+from dnsrig.runs.writing import unwritable
 
 FILES = click.argument("files", type=CAPTURE_FILE, nargs=-1, required=True, metavar="FILE...")
 OUTPUT = click.option(
@@ -100,7 +100,7 @@ def file_beside(output: Path) -> Iterator[Path]:
     """Give a file beside `output` that gets its name if all goes well; what is no regular file is written itself.
 
     Raises:
-        EnvironmentLacksError: a file cannot be written.
+        DnsrigError: a file cannot be written, as `unwritable` tells it.
 
     """
     # It takes random numbers and compression along, which most commands do without.
@@ -122,7 +122,7 @@ def file_beside(output: Path) -> Iterator[Path]:
         finally:
             partial.unlink(missing_ok=True)
     except OSError as error:
-        raise EnvironmentLacksError(f"{output}: cannot be written: {error.strerror or error}") from error
+        raise unwritable(output, error, "name another file") from error
 
 
 def _umask() -> int:

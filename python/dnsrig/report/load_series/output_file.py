@@ -8,12 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from dnsrig.errors import EnvironmentLacksError, InputError
-from dnsrig.runs.writing import PARTIAL_SUFFIX, is_stream
+from dnsrig.errors import InputError
+from dnsrig.runs.writing import PARTIAL_SUFFIX, is_stream, unwritable
 
-_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-_WRONG_PATH = {errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL}
-_NO_PERMISSION = {errno.EACCES, errno.EPERM, errno.EROFS}
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
 
 
@@ -67,7 +64,7 @@ class OutputFile:
         try:
             yield
         except OSError as error:
-            raise _explain(error, self.path) from error
+            raise unwritable(self.path, error, "name a file elsewhere") from error
 
 
 def partial_of(path: Path) -> Path:
@@ -111,16 +108,3 @@ def _is_at(file: io.FileIO, path: Path) -> bool:
         return os.path.samestat(os.fstat(file.fileno()), path.stat())
     except FileNotFoundError:
         return False
-
-
-def _explain(error: OSError, path: Path) -> EnvironmentLacksError | InputError:
-    reason = error.strerror or str(error)
-    if error.errno in _NO_ROOM:
-        return EnvironmentLacksError(
-            f"no room left while writing {path} ({reason}); free some, or name a file elsewhere"
-        )
-    if error.errno in _WRONG_PATH:
-        return InputError(f"{path} cannot be written ({reason}); name a file in a folder that exists")
-    if error.errno in _NO_PERMISSION:
-        return InputError(f"{path} cannot be written ({reason}); name a file in a folder that you may write to")
-    return EnvironmentLacksError(f"{path} cannot be written ({reason})")

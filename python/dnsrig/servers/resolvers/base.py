@@ -205,6 +205,7 @@ class Resolver(DrivenServer):
             "certificate": settings.certificate,
             "doh_path": DOH_PATH,
             "tcp_clients": settings.tcp_clients,
+            "upstream_queries": settings.upstream_queries,
             "statistics": settings.statistics,
             "control_address": CONTROL_ADDRESS,
             "control_port": self._control_port,
@@ -329,6 +330,11 @@ class Resolver(DrivenServer):
         if settings.encrypted_ports:
             said.append(
                 f"{listed(frozenset(settings.encrypted_ports))} beside UDP and TCP, with a certificate of its own"
+            )
+        if settings.upstream_queries is not None:
+            said.append(
+                f"{settings.upstream_queries:,} upstream queries for a client's, where there is a lower limit that can "
+                "be set (BIND)"
             )
         if settings.tcp_clients is not None:
             said.append(f"{settings.tcp_clients:,} connections of clients at a time, where there is a limit to set")

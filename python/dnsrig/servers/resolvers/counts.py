@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dnsrig.errors import SubjectFailedError
@@ -50,13 +50,17 @@ def read_unbound(text: str) -> ResolverCounts:
     )
 
 
-def read_powerdns(text: str) -> ResolverCounts:
-    """Read what `rec_control get-all` says; answers of the packet cache are not among `cache-hits`."""
+def read_powerdns(text: str, octets: str) -> ResolverCounts:
+    """Read what `rec_control get-all` says; answers of the packet cache are not among `cache-hits`.
+
+    `octets` is what `rec_control get` says of the memory of each cache, a line each: they are not in `get-all`, as it
+    takes a look at each entry to tell them. A version that does not know one says UNKNOWN.
+    """
     found = _pairs(text, "\t")
     return ResolverCounts(
         queries=_whole(found, "questions"),
         cache_hits=_whole(found, "cache-hits") + _whole(found, "packetcache-hits"),
-        cache_octets=None,
+        cache_octets=_sum(octets.split()),
         cache_entries=_whole(found, "cache-entries") + _whole(found, "packetcache-entries"),
     )
 
@@ -114,6 +118,11 @@ def _lines(text: str, title: str) -> list[str]:
 def _pairs(text: str, separator: str) -> dict[str, str]:
     parts = (line.partition(separator) for line in text.splitlines())
     return {name.strip(): value.strip() for name, found, value in parts if found}
+
+
+def _sum(numbers: Sequence[str]) -> int | None:
+    """Add numbers; None if there are none, or one is not."""
+    return sum(map(int, numbers)) if numbers and all(number.isdecimal() for number in numbers) else None
 
 
 def _whole(found: Mapping[str, str | int], name: str) -> int:

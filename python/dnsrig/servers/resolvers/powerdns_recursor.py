@@ -12,6 +12,8 @@ from dnsrig.servers.startup import LogSigns
 
 ENTRY_OCTETS = 512
 """About what an entry of its caches takes; their sizes can be set in entries only."""
+CACHES = ("cache-bytes", "packetcache-bytes")
+"""Statistics of what memory its caches take."""
 
 
 class PowerDnsRecursor(Resolver):
@@ -45,7 +47,7 @@ class PowerDnsRecursor(Resolver):
         }
 
     def _read_counts(self) -> ResolverCounts:
-        return read_powerdns(self._control("get-all"))
+        return read_powerdns(self._control("get-all"), self._control("get", *CACHES))
 
     def _flush_cache(self) -> None:
         """Empty the caches of records, of denials and of packets: of all names at and below the root."""

@@ -32,19 +32,29 @@ def by_operator(upstream: Mapping[str, Any]) -> Mapping[str, int]:
     return {name: counts["queries"] for name, counts in upstream.get("by_operator", {}).items()}
 
 
+def by_size(upstream: Mapping[str, Any]) -> Mapping[str, int]:
+    """Give the answers by size, in words; runs from before 28 November 2026 have none."""
+    found: dict[str, int] = {}
+    least = 0
+    for bound, count in upstream.get("answer_sizes", {}).items():
+        found[f"{least:,} to {int(bound):,} octets"] = count
+        least = int(bound) + 1
+    return found
+
+
 def section(findings: Findings) -> Section:
-    """Give, for each resolver, upstream queries per query of clients, by the server's operator and by type."""
+    """Give, for each resolver, upstream queries per query of clients, by the server's operator, by type and by size."""
     grid = findings.grid
     tables = [
         table
         for server in grid.servers
-        for what, counts_of in (("operator", by_operator), ("type", by_type))
+        for what, counts_of in (("operator", by_operator), ("type", by_type), ("size of the answer", by_size))
         if (table := _table(grid, server, what, counts_of)) is not None
     ]
     words = (
         "Upstream queries per answered query of clients, by the Internet's account; all cases under a heading and all "
         "their repetitions together. Operators are those of the profile; `.` is the root, `.com` a registry, `own "
-        "servers` are those of domains that have some of their own."
+        "servers` are those of domains that have some of their own. Sizes are those of messages."
     )
     return Section("Who was asked upstream, and for what", (words,), tables=tuple(tables))
 

@@ -28,7 +28,7 @@ from dnsrig.studies.resolving.conditions import conditioned
 from dnsrig.studies.resolving.front import FRONT_PORT, SECOND_PORT, Measured, balanced
 from dnsrig.studies.resolving.memory import MADE_AT_LEAST, MADE_TOLERATED
 from dnsrig.studies.resolving.place import CLIENTS_DEVICE, INTERNET_DEVICE, Place
-from dnsrig.studies.resolving.settings import ResolverStudySettings
+from dnsrig.studies.resolving.settings import UPSTREAM_QUERIES, ResolverStudySettings
 from dnsrig.studies.resolving.silence import Silence
 from dnsrig.studies.resolving.sockets import addresses_for
 from dnsrig.studies.resolving.timeline import Timeline
@@ -103,6 +103,8 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
     def resolver(self, program: str, case: ResolverCase, folder: Path, port: int = PORT) -> Resolver:
         """Make the driver of a resolver as a case wants it; it is not started yet."""
         where = self._places[case.tree]
+        # Servers are not out while a resolver starts, nor in what is asked of it beforehand.
+        where.server.hold_outages()
         mix = read_mix(case.traffic.transport)
         settings = ResolverSettings(
             addresses=(where.address,),
@@ -121,6 +123,7 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
             encrypted_ports=mix.encrypted_ports,
             certificate=make_certificate(folder, addresses=(where.address,)) if mix.encrypted_ports else None,
             tcp_clients=TCP_CLIENTS if mix.has_sessions else None,
+            upstream_queries=UPSTREAM_QUERIES,
             deadline_s=READY_S,
         )
         return resolver_driver(program)(settings, folder, where.resolver)
@@ -276,6 +279,9 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
         settings = self._load_settings(where, traffic, port)
         if is_warm_up:
             settings = replace(settings, duration_s=None)
+        elif not self._sent.get(server):
+            # A later part goes on with it.
+            where.server.begin_outages()
         try:
             report, interrupted = where.clients.call(
                 lambda: run_load(self._streams[traffic.stream], settings, each_second)

@@ -8,12 +8,14 @@ import random
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import dns.exception
 import dns.flags
 import dns.message
 
 from dnsrig import _core
+from dnsrig.capture_losses import lost_of
 from dnsrig.errors import InputError
 from dnsrig.studies.resolving.room import left_octets
 from dnsrig.studies.resolving.streams import DRAWN_AT_ONCE, MISSING_SHARE, OTHER_SEED_STEP, PTR
@@ -45,8 +47,31 @@ def synthetic(profile: str, rate_qps: float, span_s: float, seed: int) -> _core.
     return _core.AskedQueries.synthesise(profile, json.dumps(plan))
 
 
-def captured(path: str, span_s: float) -> tuple[_core.AskedQueries, int]:
-    """Read the queries of a capture, in the order of their times; count messages that are none or cannot be read.
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """The queries of a capture."""
+
+    asked: _core.AskedQueries
+    """In the order of their times."""
+    left_out: int
+    """Messages that are no queries, or cannot be read."""
+    lost: dict[str, int]
+    """What may have been queries and could not be taken out of the capture, as `lost_of` counts it."""
+    cut_packet: int | None
+    """The packet that the capture ends in, counted from 1."""
+
+    def as_facts(self) -> dict[str, Any]:
+        """Give what a run's manifest has of it."""
+        return {
+            "queries": len(self.asked),
+            "left_out": self.left_out,
+            "lost": self.lost,
+            "cut_packet": self.cut_packet,
+        }
+
+
+def captured(path: str, span_s: float) -> Captured:
+    """Read the queries of a capture.
 
     What comes later than `span_s` and a moment after its beginning is not read.
 
@@ -55,7 +80,7 @@ def captured(path: str, span_s: float) -> tuple[_core.AskedQueries, int]:
 
     """
     # Messages may stand out of their order.
-    stream = _messages(path, span_s + 1)
+    stream, summary = _messages(path, span_s + 1)
     found = _core.AskedQueries()
     for index in range(len(stream)):
         question = _question(stream.message(index))
@@ -63,21 +88,26 @@ def captured(path: str, span_s: float) -> tuple[_core.AskedQueries, int]:
             found.push(stream.time_ns(index) or 0, stream.client(index) or 0, *question)
     if not len(found):
         raise InputError(f"{path}: the capture holds no query")
-    return found, len(stream) - len(found)
+    return Captured(found, len(stream) - len(found), lost_of(summary), summary.get("cut_packet") or None)
 
 
-def _messages(path: str, span_s: float) -> _core.QueryStream:
-    """Read the beginning of a capture, with times; of one that is too large for the memory no more than fits."""
+def _messages(path: str, span_s: float) -> tuple[_core.QueryStream, dict[str, Any]]:
+    """Read the beginning of a capture, with times, and its summary.
+
+    Raises:
+        InputError: there is no memory for it, or it is no capture.
+
+    """
     most = int(left_octets() / CAPTURED_OCTETS)
     options = {"max_span_ns": round(span_s * 1e9), "max_queries": most + 1}
-    stream, _ = _core.QueryStream.from_capture(path, json.dumps(options))
+    stream, summary = _core.QueryStream.from_capture(path, json.dumps(options))
     if len(stream) > most:
         raise InputError(
             f"{path}: the first {span_s:g} s of the capture have more than {most:,} messages, and there is no memory "
             f"for more: each takes about {CAPTURED_OCTETS} octets while it is read. Take shorter or fewer parts "
             "(--load-seconds, --periods), or a machine with more memory"
         )
-    return stream
+    return stream, json.loads(summary)
 
 
 @lru_cache(MESSAGES_KEPT)
@@ -103,7 +133,7 @@ def rate_of_capture(path: str, span_s: float) -> int:
             capture.
 
     """
-    stream = _messages(path, span_s)
+    stream, _ = _messages(path, span_s)
     recorded_s = stream.span_ns / 1e9
     if not recorded_s:
         raise InputError(f"{path}: the capture has {len(stream)} queries, all at one time: give a longer one")

@@ -56,6 +56,7 @@ class Reading:
             **{key: used.get(key, 0) for key in ("queries", "answers", "tcp_queries", "truncated")},
             **{key: used.get(key, 0) for key in ("query_octets", "answer_octets")},
             "by_operator": _by_operator(self.accounts, before.accounts),
+            "answer_sizes": _answer_sizes(self.accounts, before.accounts),
             "by_type": dict(sorted(types.items(), key=lambda entry: (-entry[1], entry[0]))),
             "cpu_us": (self.cpu_ns - before.cpu_ns) / 1000,
             **{key: self.state.get(key, 0) - before.state.get(key, 0) for key in ("signatures", "zones", "dropped")},
@@ -185,6 +186,16 @@ def _by_operator(accounts: tuple[Account, ...], before: tuple[Account, ...]) -> 
         found[OTHER_OPERATORS] = sum((counts for _, counts in asked[MOST_OPERATORS:]), Counter())
     keys = (*OPERATOR_COUNTS, "tcp_queries")
     return {operator: {key: counts[key] for key in keys} for operator, counts in found.items()}
+
+
+def _answer_sizes(accounts: tuple[Account, ...], before: tuple[Account, ...]) -> dict[str, int]:
+    """Count answers by size, those of an earlier reading aside."""
+    sizes: Counter[str] = Counter()
+    for rows, sign in ((accounts, 1), (before, -1)):
+        for row in rows:
+            for bound, count in row["answer_sizes"].items():
+                sizes[bound] += sign * count
+    return dict(sizes)
 
 
 def _sums(accounts: tuple[Account, ...]) -> Counter[str]:

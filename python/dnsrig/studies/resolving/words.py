@@ -2,7 +2,7 @@
 
 from dnsrig.servers.resolvers import knot_resolver
 from dnsrig.studies.resolving.memory import MADE_TOLERATED, SHARE_OF_FREE
-from dnsrig.studies.resolving.settings import MIB, ResolverStudySettings
+from dnsrig.studies.resolving.settings import MIB, UPSTREAM_QUERIES, ResolverStudySettings
 from dnsrig.studies.wording import repetitions
 from dnsrig.wording import counted
 
@@ -40,14 +40,20 @@ def resolver(settings: ResolverStudySettings, cached: str) -> str:
             f", at most {settings.memory_limit_mib:,} MiB of memory of its own (RLIMIT_DATA, which counts what an "
             "allocator reserves, used or not)"
         )
+    limit = ""
+    if "bind" in settings.servers:
+        limit = (
+            f" BIND may send {UPSTREAM_QUERIES} queries for one of a client's (max-recursion-queries): the 50 that it "
+            "ships with do not suffice while its cache is empty, and it answers SERVFAIL."
+        )
     offered = "" if settings.udp_size is None else f", offers to take {settings.udp_size:,} octets by UDP (EDNS)"
     return (
         "Clients, resolver and Internet are in a network namespace each, with links of 1500 octets between them. The "
         f"resolver has {counted(settings.server_threads, 'thread')}, {cache}, prefetch "
         f"{'on' if settings.prefetch else 'off'}, serve-stale "
         f"{'on' if settings.serve_stale else 'off'}{offered}, and processors of its own where the machine has two or "
-        f"more. It is started anew for every load; when that begins, its cache holds {cached}. CPU time is read from "
-        "the kernel at both ends of the load; cache hits and the size of the cache are the resolver's own counts; "
+        f"more. It is started anew for every load; when that begins, its cache holds {cached}.{limit} CPU time is read "
+        "from the kernel at both ends of the load; cache hits and the size of the cache are the resolver's own counts; "
         "sockets, octets and packets are those of its namespace; upstream queries are the Internet's account."
     )
 

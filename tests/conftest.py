@@ -62,7 +62,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, lambda *_: None)
 
 
-# Tests have commands meet full disks, by a limit on the size of files: what Python compiled there, it would keep cut off.
+# Tests have commands meet full disks, by a limit on the size of files: what Python compiled there would stay cut off.
 if "PYTEST_XDIST_WORKER" not in os.environ:
     compileall.compile_dir(Path(dnsrig.__file__).parent, quiet=2)
 

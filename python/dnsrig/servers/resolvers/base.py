@@ -331,11 +331,6 @@ class Resolver(DrivenServer):
             said.append(
                 f"{listed(frozenset(settings.encrypted_ports))} beside UDP and TCP, with a certificate of its own"
             )
-        if settings.upstream_queries is not None:
-            said.append(
-                f"{settings.upstream_queries:,} upstream queries for a client's, where there is a lower limit that can "
-                "be set (BIND)"
-            )
         if settings.tcp_clients is not None:
             said.append(f"{settings.tcp_clients:,} connections of clients at a time, where there is a limit to set")
         if settings.statistics:

@@ -119,6 +119,8 @@ class BindResolver(Resolver):
             + ("" if self._is_controlled else " and control channel")
             + " off; log to a file by standard error (-g)",
         ]
+        if queries := self.settings.upstream_queries:
+            said.append(f"at most {queries:,} upstream queries for one of a client's (max-recursion-queries)")
         if managed:
             said.append(
                 f"RFC 5011 with a hold-down time of {managed.hold_down_s} s (-T mkeytimers; as shipped 30 days); it "

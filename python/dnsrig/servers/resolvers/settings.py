@@ -88,8 +88,8 @@ class ResolverSettings:
     tcp_clients: int | None = None
     """For resolvers: connections of clients at a time, where there is a limit that can be set; None: as it ships."""
     upstream_queries: int | None = None
-    """For resolvers: queries that one of a client may lead to, where there is a limit that an empty cache meets and that
-    can be set (BIND's max-recursion-queries); None: as it ships."""
+    """For resolvers: queries that one of a client may lead to, where an empty cache meets a limit that can be set (of
+    BIND, max-recursion-queries); None: as it ships."""
     ready: Literal["resolves", "responds"] | None = None
     """What `start` waits for: the root's SOA record, or any response; None: a resolver resolves, a proxy responds.
 

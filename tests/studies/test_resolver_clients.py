@@ -172,6 +172,7 @@ def test_what_a_capture_has_lost_is_counted(tmp_path):
     second, third = FILE_HEADER + packet, FILE_HEADER + 2 * packet
     octets[second + 12 : second + 16] = struct.pack("<I", 400)
     octets[second + PACKET_HEADER + 14 + 2 : second + PACKET_HEADER + 14 + 4] = struct.pack(">H", 386)
+    octets[second + PACKET_HEADER + 34 + 4 : second + PACKET_HEADER + 34 + 6] = struct.pack(">H", 366)
     octets[third + PACKET_HEADER + 14 + 6] = 0x20
     cut = tmp_path / "cut.pcap"
     cut.write_bytes(octets[:-3])

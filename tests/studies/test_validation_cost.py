@@ -341,7 +341,7 @@ def test_when_everybody_signs_answers_are_larger_and_validation_costs_more_queri
     assert asked["on", "all"] > 100
     assert asked["off", "unsigned"] == asked["off", "all"] == 0
     text = (run.path / "report.md").read_text()
-    assert "everybody" in text
+    assert "signed: all" in text
 
 
 def test_without_namespaces_it_says_what_is_lacking(tmp_path, monkeypatch):

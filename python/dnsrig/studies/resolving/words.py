@@ -95,6 +95,11 @@ def limits(settings: ResolverStudySettings) -> tuple[str, ...]:
             "included, which answers queries one after another. Fewer resolutions are under way at the same time than "
             "on the Internet, and memory for them and sockets in use are less."
         )
+    if "unbound" in settings.servers:
+        found.append(
+            "Unbound gives no answer at all where it took longer than 1.9 s (discard-timeout; from 1.21 on, and in "
+            "Debian's 1.17.1): these queries time out, and its latencies end there."
+        )
     if settings.memory_limit_mib is not None and knot_resolver.KnotResolver.name in settings.servers:
         found.append(_outside_limit(settings.memory_limit_mib, settings.cache_octets))
     return tuple(found)

@@ -268,8 +268,8 @@ class InternetServer:
     def accounts(self) -> list[dict[str, Any]]:
         """Return what was asked and answered: a dictionary for each server, type and transport."""
 
-    def begin_outages(self) -> None:
-        """Begin the schedule of outages now, once more; without this it began when serving did."""
+    def begin_outages(self, elapsed_s: float = 0.0) -> None:
+        """Begin the schedule of outages once more: it is so old now; without this it began when serving did."""
 
     def hold_outages(self) -> None:
         """Have all servers answer until the schedule begins again."""
@@ -568,10 +568,15 @@ class QueryStream:
     def write_text(self, path: str | PathLike[str]) -> None:
         """Write the questions as a query file in dnsperf's format: beside, then renamed; `-` is standard output."""
 
-def load(stream: QueryStream, settings: str, on_second: Callable[[str], None] | None = None) -> tuple[str, bool]:
+def load(
+    stream: QueryStream,
+    settings: str,
+    on_second: Callable[[str], None] | None = None,
+    on_start: Callable[[float], None] | None = None,
+) -> tuple[str, bool]:
     """Send `stream` as `settings` (JSON) say; return the report as JSON, and whether Ctrl-C ended the load.
 
-    `on_second` gets each second's figures as JSON.
+    `on_second` gets each second's figures as JSON, and `on_start` before that how many seconds ago the load began.
     """
 
 def find_breaking_point(

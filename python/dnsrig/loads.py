@@ -112,15 +112,21 @@ class LoadSettings:
 
 
 def run_load(
-    stream: _core.QueryStream, settings: LoadSettings, on_second: Callable[[dict[str, Any]], None] | None = None
+    stream: _core.QueryStream,
+    settings: LoadSettings,
+    on_second: Callable[[dict[str, Any]], None] | None = None,
+    on_start: Callable[[float], None] | None = None,
 ) -> tuple[dict[str, Any], bool]:
-    """Run a load; give its report, and whether Ctrl-C ended it. `on_second` gets each second's figures."""
+    """Run a load; give its report, and whether Ctrl-C ended it.
+
+    `on_second` gets each second's figures, and `on_start` before that how many seconds ago the load began.
+    """
 
     def pass_on(interval: str) -> None:
         if on_second is not None:
             on_second(json.loads(interval))
 
-    text, interrupted = _core.load(stream, settings.to_json(), pass_on if on_second is not None else None)
+    text, interrupted = _core.load(stream, settings.to_json(), pass_on if on_second is not None else None, on_start)
     report: dict[str, Any] = json.loads(text)
     return report, interrupted
 

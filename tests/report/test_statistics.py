@@ -61,6 +61,11 @@ def test_an_interval_scales_with_its_unit(values, factor):
 
 def test_one_repetition_has_no_interval():
     assert estimate([5.0], 1) == Estimate(5.0, None, None, 1)
+    # Without logarithms, as one is 0, an interval would reach far below.
+    values = [0.0, 3.0, 9.0]
+    free, bounded = estimate(values, 1), estimate(values, 1, 0.0)
+    assert free.low is not None and free.low < 0
+    assert bounded == Estimate(3.0, 0.0, free.high, 3)
 
 
 def test_equal_values_have_an_interval_of_no_width():

@@ -166,6 +166,12 @@ def test_counts_that_cannot_be_read_are_told(read, said):
         read(said)
 
 
+def test_what_caches_take_in_powerdns_is_added_up_where_it_knows():
+    said = "questions\t7\ncache-hits\t1\npacketcache-hits\t2\ncache-entries\t3\npacketcache-entries\t4\n"
+    found = [read_powerdns(said, octets).cache_octets for octets in ("1200\n34\n", "1200\nUNKNOWN\n", "")]
+    assert found == [1234, None, None]
+
+
 def internet_of(path, hosts):
     """Make the small Internet whose clients ask for other hosts."""
     text = _core.Internet.profile_text("small")

@@ -15,10 +15,10 @@ from dnsrig.errors import EnvironmentLacksError, InputError, SubjectFailedError
 from dnsrig.hosts.network.kernel import in_own_thread
 from dnsrig.runs.folder import RunFolder
 from dnsrig.servers.resolvers.counts import ResolverCounts
-from dnsrig.studies import conduct, resolver_matrix
+from dnsrig.studies import conduct, resolver_cost, resolver_matrix
 from dnsrig.studies.cold_start import cold_to_hot_latency, hot_after_s, seconds, settled_after_s
 from dnsrig.studies.registry import study
-from dnsrig.studies.resolver_cost import denying
+from dnsrig.studies.resolver_cost import denying, fastest, with_names
 from dnsrig.studies.resolving import bench, probes, timeline
 from dnsrig.studies.resolving.cases import TREE, Traffic
 from dnsrig.studies.resolving.place import Place
@@ -96,6 +96,40 @@ def test_steady_streams_last_as_long_as_the_load_whatever_names_there_are(made):
     for kind in ("steady", "steady-nsec3"):
         new = [line for line in questions_of(found[kind]) if line not in hot]
         assert len(new) == len(set(new)) == 40
+
+
+def test_there_are_names_for_what_the_fastest_resolver_asked_for_in_a_trial(monkeypatch):
+    chosen = settings("resolver-cost", load_s=10.0, hit_shares=(20, 90))
+    assert (chosen.new_names, chosen.flood_names) == (40_000, 400_000)
+    items = [
+        {"case": {"asked": asked}, "load": {"qps": qps}}
+        for asked, qps in (("hits-20", 9000.0), ("hits-20", 11_010.0), ("hits-100", 90_000.0), ("flood-nsec", 100.0))
+    ]
+    monkeypatch.setattr(resolver_cost, "left_octets", lambda: 1e12)
+    found = with_names(chosen, fastest(items))
+    # Half as many again, of 20 % hits the misses alone; and never fewer than without a trial.
+    assert (found.misses_qps, found.mixed_qps, found.flood_qps) == (13_200, 135_000, 40_000)
+    assert found.new_names == 132_000
+    assert found.queries_of(0.9, found.new_names) == 1_320_000
+    assert found.queries_of(0.2, 8000) == 10_000
+    monkeypatch.setattr(resolver_cost, "left_octets", lambda: 500.0 * 10 * 50_000)
+    assert with_names(chosen, fastest(items)).mixed_qps == 50_000
+    assert with_names(chosen, {}) == chosen
+
+
+def test_a_trial_is_of_what_is_fastest():
+    trial = resolver_cost._Trial().cases(settings("resolver-cost", hit_shares=(0, 100)))
+    assert [case.name for (case,) in trial] == [
+        *("hits-0-off", "hits-100-off", "flood-nsec-off", "flood-nsec-on", "flood-nsec3-off", "flood-nsec3-on"),
+    ]
+
+
+def test_as_many_names_as_the_internet_has_do_where_none_were_chosen(made):
+    more = {"load_s": 1.0, "steady_s": 0.5, "rate_qps": 100.0, "hot_names": 50, "hit_shares": (0,)}
+    found = made("resolver-cost", [TREE], **more, misses_qps=10_000_000)
+    assert 1000 < len(found["hits-0"]) < 100_000
+    with pytest.raises(InputError, match="too few names"):
+        made("resolver-cost", [TREE], **more, fresh_names=10_000_000)
 
 
 def test_probes_are_other_questions_than_the_loads(made):

@@ -13,6 +13,7 @@ from dnsrig.monitor.usage import ProcessCounters
 from dnsrig.report.latency import LatencyCurve
 from dnsrig.report.pictures.latency import latency_band
 from dnsrig.studies.resolving import timeline
+from dnsrig.studies.resolving.asked import by_size
 from dnsrig.studies.resolving.pictures import MIB, SERIES, lines_of, upstream_lines
 from dnsrig.studies.resolving.place import MOST_OPERATORS, OTHER_OPERATORS, Reading
 from dnsrig.studies.resolving.silence import SILENT_S, Silence
@@ -131,6 +132,16 @@ def account(operator: str, queries: int, transport: str = "udp") -> dict[str, ob
     octets = {"query_octets": 40 * queries, "answer_octets": 100 * queries, "answers": queries, "truncated": 0}
     sizes = {"answer_sizes": {"512": queries - 1, "1232": 1}}
     return {"operator": operator, "type": "A", "transport": transport, "queries": queries, **octets, **sizes}
+
+
+def test_answers_by_size_stand_in_the_order_of_sizes() -> None:
+    sizes = {"512": 2, "1232": 0, "1472": 9}
+    assert by_size({"answer_sizes": sizes}) == {
+        "0 to 512 octets": 2,
+        "513 to 1,232 octets": 0,
+        "1,233 to 1,472 octets": 9,
+    }
+    assert by_size({}) == {}
 
 
 def test_queries_since_a_reading_are_counted_by_operator() -> None:

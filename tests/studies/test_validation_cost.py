@@ -6,6 +6,7 @@ import resource
 import signal
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import dns.message
 import pytest
@@ -320,6 +321,38 @@ def test_a_resolver_that_dies_costs_its_case_only(tmp_path, monkeypatch):
     # The part before was sent again, so the cache has grown as it would have.
     assert grown["off"] - 1 > (grown["on"] - 1) / 2 > 0
     assert not asked[-1].pids()
+
+
+def test_outages_begin_with_each_load_and_go_on_in_its_next_part(tmp_path):
+    """Not with the run: there are a rehearsal and two starts of the resolver."""
+    profile = tmp_path / "outage.toml"
+    outage = '[[outage]]\noperator = "large-dns"\nfrom_s = 1.0\nfor_s = 1000.0\n\n'
+    head, rest = _core.Internet.profile_text("small").split("[root]", 1)
+    profile.write_text(f"{head}{outage}[root]{rest}")
+    run, summary = run_study(NAME, tmp_path, **{**SHORT, "profile": str(profile)})
+    assert summary["status"] == "complete"
+    lost = {}
+    for case_id, item in by_case(run).items():
+        lost[case_id.removeprefix("unbound-")] = 1 - item["upstream"]["answers"] / item["upstream"]["queries"]
+    assert lost.keys() == {f"{state}-300-profile-udp-part{part}" for state in ("off", "on") for part in (1, 2)}
+    for case, share in lost.items():
+        # A fifth of the domains are there, and resolvers ask again.
+        assert share > 0.1 if case.endswith("part2") else share < 0.02, lost
+
+
+def test_the_report_says_what_a_capture_has_lost():
+    facts = {"queries": 1000, "left_out": 1, "lost": {"fragments": 3}, "cut_packet": 1007}
+    (section,) = validation_cost._capture_sections(SimpleNamespace(facts={"capture": facts}))
+    assert section.paragraphs == (
+        "1,000 messages were taken as queries.",
+        "1 messages were left out, because they cannot be read or have no question (cut ones, signed ones (TSIG), such "
+        "with two OPT records).",
+        "Left out packets and messages of the capture that may be queries: 3 in fragments (`dnsrig traffic filter "
+        "query FILE -f whole.pcap` puts them together).",
+        "The capture ends inside packet 1,007; what is before it is sent.",
+    )
+    before = {"queries": 1000, "left_out": 0}
+    assert validation_cost._capture_sections(SimpleNamespace(facts={"capture": before})) == []
 
 
 def test_when_everybody_signs_answers_are_larger_and_validation_costs_more_queries(tmp_path):

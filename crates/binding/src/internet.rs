@@ -14,6 +14,7 @@ use std::fmt::Write;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 /// A simulated Internet.
 #[pyclass(frozen, module = "dnsrig._core")]
@@ -260,9 +261,13 @@ impl InternetServer {
             .collect()
     }
 
-    /// Begins the schedule of outages now, once more; without this it began when serving did.
-    fn begin_outages(&self) {
-        self.lock().begin_outages();
+    /// Begins the schedule of outages once more: it is `elapsed_s` old now. Without this it began when serving did.
+    #[pyo3(signature = (elapsed_s=0.0))]
+    fn begin_outages(&self, elapsed_s: f64) -> PyResult<()> {
+        let elapsed = Duration::try_from_secs_f64(elapsed_s);
+        let elapsed = elapsed.map_err(|error| exception(Kind::Input, &error.to_string()))?;
+        self.lock().begin_outages(elapsed);
+        Ok(())
     }
 
     /// Has all servers answer until the schedule begins again.

@@ -14,6 +14,7 @@ use dnsrig_load::{histogram, sink};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use serde::Deserialize;
+use std::mem;
 use std::net::{IpAddr, SocketAddr};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -80,32 +81,48 @@ struct Stop {
     passes: Option<u64>,
 }
 
+/// What is told of a load while it lasts.
+enum Told {
+    /// It began so many seconds ago.
+    Start(f64),
+    /// A second, or what is left of one, has ended.
+    Second(Box<Interval>),
+}
+
 /// Sends `stream` as `settings` (JSON) say; returns the report as JSON, and whether Ctrl-C ended the load.
 ///
-/// `on_second` gets each second's figures as JSON.
+/// `on_second` gets each second's figures as JSON, and `on_start` before that how many seconds ago the load began.
 #[pyfunction]
-#[pyo3(signature = (stream, settings, on_second=None))]
+#[pyo3(signature = (stream, settings, on_second=None, on_start=None))]
 pub fn load(
     py: Python<'_>,
     stream: &Bound<'_, QueryStream>,
     settings: &str,
     on_second: Option<Bound<'_, PyAny>>,
+    on_start: Option<Bound<'_, PyAny>>,
 ) -> PyResult<(String, bool)> {
     let config = parse_settings(settings)?;
     let stream = &stream.get().stream;
     let (report, raised) = detached(
         py,
         |cancel, pass_on| {
+            let mut has_begun = false;
             dnsrig_load::run(stream, &config, cancel, |progress: &Progress<'_>| {
+                if !mem::replace(&mut has_begun, true) {
+                    pass_on(Told::Start(progress.elapsed_s));
+                }
                 if let Some(interval) = progress.interval {
-                    pass_on(interval.clone());
+                    pass_on(Told::Second(Box::new(interval.clone())));
                 }
                 ControlFlow::Continue(())
             })
         },
-        |interval: Interval| match &on_second {
-            Some(callback) => callback.call1((to_json(&interval)?,)).map(drop),
-            None => Ok(()),
+        |told| match (told, &on_start, &on_second) {
+            (Told::Start(elapsed_s), Some(callback), _) => callback.call1((elapsed_s,)).map(drop),
+            (Told::Second(interval), _, Some(callback)) => {
+                callback.call1((to_json(&interval)?,)).map(drop)
+            }
+            _ => Ok(()),
         },
     )?;
     let interrupted = was_interrupted(py, raised)?;

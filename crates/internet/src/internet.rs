@@ -312,8 +312,8 @@ impl Responding for Internet {
         }
     }
 
-    fn begin_outages(&self, now: Duration) {
-        self.outages.begin(now);
+    fn begin_outages(&self, now: Duration, elapsed: Duration) {
+        self.outages.begin(now, elapsed);
     }
 
     fn hold_outages(&self) {

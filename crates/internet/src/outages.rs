@@ -2,19 +2,19 @@
 
 use crate::profile::Outage;
 use crate::servers::{ServerId, ServerTable, SetId};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 /// The schedule has not begun.
-const HELD: u64 = u64::MAX;
+const HELD: i64 = i64::MAX;
 
 /// Outages by a schedule, which may begin anew.
 #[derive(Debug)]
 pub(crate) struct Outages {
     /// Sets of servers, from when and to when in seconds after the schedule's beginning; no set: domains' own servers.
     spans: Vec<(Option<SetId>, f64, f64)>,
-    /// When it began, in nanoseconds of the clock that queries arrive by.
-    began_ns: AtomicU64,
+    /// When it began, in nanoseconds of the clock that queries arrive by; it may be before that.
+    began_ns: AtomicI64,
 }
 
 impl Outages {
@@ -23,15 +23,15 @@ impl Outages {
         let spans = planned.map(|(set, outage)| (set, outage.from_s, outage.from_s + outage.for_s));
         Self {
             spans: spans.collect(),
-            began_ns: AtomicU64::new(0),
+            began_ns: AtomicI64::new(0),
         }
     }
 
-    /// Begins the schedule at `now`.
-    pub fn begin(&self, now: Duration) {
-        // The clock of a server lasts 584 years.
-        self.began_ns
-            .store(now.as_nanos() as u64, Ordering::Relaxed);
+    /// Has the schedule be `elapsed` old at `now`.
+    pub fn begin(&self, now: Duration, elapsed: Duration) {
+        // A clock of a server, and a schedule, of 292 years do.
+        let began_ns = now.as_nanos() as i64 - elapsed.as_nanos() as i64;
+        self.began_ns.store(began_ns, Ordering::Relaxed);
     }
 
     /// Ends the schedule: all servers answer until it begins again.
@@ -52,9 +52,7 @@ impl Outages {
             ServerId::Listed(number) => Some(servers.servers()[number as usize].set),
             ServerId::Own(_) => None,
         };
-        let since_s = now
-            .saturating_sub(Duration::from_nanos(began_ns))
-            .as_secs_f64();
+        let since_s = (now.as_nanos() as i64 - began_ns) as f64 / 1e9;
         let mut spans = self.spans.iter();
         spans.any(|(out, from, to)| *out == set && (*from..*to).contains(&since_s))
     }

@@ -79,7 +79,7 @@ pub struct Progress<'a> {
 /// Then `config.threads` threads send their parts of the stream, which begins again at its end, until the stop
 /// condition is met or `cancel` is set; each query still in flight then gets the rest of its time-out.
 ///
-/// `on_progress` is called on the caller's thread, for each interval that ends and at least every 100 ms; breaking is
+/// `on_progress` is called on the caller's thread as the load begins, for each interval that ends and at least every 100 ms; breaking is
 /// as good as setting `cancel`. A cancelled load has a report, too.
 ///
 /// # Errors
@@ -220,13 +220,21 @@ fn watch(
     cancel: &AtomicBool,
     mut on_progress: impl FnMut(&Progress<'_>) -> ControlFlow<()>,
 ) {
+    let since_start_s = || seconds(MonotonicClock.now_ns().saturating_sub(start_ns));
+    let begun = Progress {
+        elapsed_s: since_start_s(),
+        interval: None,
+    };
+    if on_progress(&begun).is_break() {
+        cancel.store(true, Ordering::Relaxed);
+    }
     loop {
         let part = match received.recv_timeout(PROGRESS_EVERY) {
             Ok(part) => Some(part),
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => return,
         };
-        let elapsed_s = seconds(MonotonicClock.now_ns().saturating_sub(start_ns));
+        let elapsed_s = since_start_s();
         let mut tell = |interval: Option<&Interval>| {
             let progress = Progress {
                 elapsed_s,

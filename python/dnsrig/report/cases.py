@@ -66,8 +66,9 @@ class CaseResult:
 
     def estimate(self, key: str, seed: int) -> Estimate | None:
         """Return the median and interval of the figure called `key`; None when no repetition has it."""
-        values = self.values(FIGURES[key])
-        return estimate(values, seed) if values else None
+        figure = FIGURES[key]
+        values = self.values(figure)
+        return estimate(values, seed, figure.least) if values else None
 
     def total(self, key: str) -> int:
         """Return the sum of a counter of the load over all repetitions."""

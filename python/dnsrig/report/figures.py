@@ -1,5 +1,6 @@
 """The figures that a case is judged by: where each stands in a measurement, its unit, how it is printed."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,8 @@ class Figure:
     unit: str
     of: Callable[[Measurement], float | None]
     text: Callable[[float], str]
+    least: float = 0.0
+    """No value can be below; intervals of medians end there, too."""
 
 
 def qps(measurement: Measurement) -> float | None:
@@ -296,7 +299,9 @@ COLD_TO_HOT = Figure(
     resolver_fact("cold_start", "cold_to_hot_latency"),
     ratio_text,
 )
-MEMORY_GROWTH = Figure("memory_growth_octets", "Growth of memory under load (RSS)", "", memory_growth, mebibytes)
+MEMORY_GROWTH = Figure(
+    "memory_growth_octets", "Growth of memory under load (RSS)", "", memory_growth, mebibytes, least=-math.inf
+)
 HOT_AFTER = Figure("hot_after_s", "Hot after", "s", resolver_fact("cold_start", "hot_after_s"), short_number)
 HOT_HITS_AFTER = Figure(
     "hot_hits_after_s",

@@ -71,12 +71,12 @@ class RatioEstimate:
         return max(abs(self.low - 1), abs(self.high - 1))
 
 
-def estimate(values: Sequence[float], seed: int) -> Estimate:
+def estimate(values: Sequence[float], seed: int, least: float = -math.inf) -> Estimate:
     """Return the median of `values` with its 95 % interval.
 
     Ten values or more: percentile bootstrap of the median. Fewer: Student's t on logarithms (on the values
-    themselves if one isn't positive), widened where needed to hold the median. Where no value is below 0, as of times
-    and counts, the interval isn't either.
+    themselves if one isn't positive), widened where needed to hold the median. It doesn't reach below `least`, which
+    the figure can't.
     """
     data = np.asarray(values, dtype=np.float64)
     if data.size == 0:
@@ -87,9 +87,7 @@ def estimate(values: Sequence[float], seed: int) -> Estimate:
     if _no_spread(data):
         return Estimate(median, median, median, int(data.size))
     low, high = bootstrap_interval(data, seed) if data.size >= FEWEST_FOR_BOOTSTRAP else _t_interval(data)
-    if np.all(data >= 0):
-        low = max(low, 0.0)
-    return Estimate(median, min(low, median), max(high, median), int(data.size))
+    return Estimate(median, min(max(low, least), median), max(high, median), int(data.size))
 
 
 def bootstrap_interval(values: npt.NDArray[np.float64], seed: int) -> tuple[float, float]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from dnsrig.errors import EnvironmentLacksError, InputError
 
 PARTIAL_SUFFIX = ".partial"
-NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
 WRONG_PATH = {
     errno.EEXIST,
     errno.EINVAL,

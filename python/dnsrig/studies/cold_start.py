@@ -27,7 +27,7 @@ from dnsrig.studies.resolving import asked, jprs_2010, pictures, sections, words
 from dnsrig.studies.resolving.bench import ResolverBench
 from dnsrig.studies.resolving.cases import TREE, ResolverCase, Traffic
 from dnsrig.studies.resolving.room import refuse_too_many
-from dnsrig.studies.resolving.settings import ResolverStudySettings
+from dnsrig.studies.resolving.settings import RESOLVER_DEFAULTS, ResolverStudySettings
 from dnsrig.studies.resolving.streams import OTHER_SEED_STEP, questions, write_stream
 from dnsrig.studies.resolving.study import ResolverStudy
 from dnsrig.studies.resolving.timeline import Timeline, is_second
@@ -169,7 +169,7 @@ class ColdStart(ResolverStudy[ColdStartSettings]):
     title: ClassVar[str] = "How long a resolver takes until it is hot, and what a warm-up saves"
     source: ClassVar[str] = f"{JPRS_2010}, performance case 3"
     settings_type: ClassVar[type[StudySettings]] = ColdStartSettings
-    defaults: ClassVar[dict[str, Any]] = {"load_s": 60.0, "distances": True}
+    defaults: ClassVar[dict[str, Any]] = {**RESOLVER_DEFAULTS, "load_s": 60.0, "distances": True}
     quick: ClassVar[dict[str, Any]] = {"repetitions": 3, "load_s": 10.0, "distances": False, "rate_qps": 1000.0}
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = {"methods": tuple(METHODS)}
 

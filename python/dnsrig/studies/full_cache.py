@@ -15,7 +15,7 @@ from dnsrig.runs.folder import RunFolder
 from dnsrig.studies.resolving import asked, jprs_2010, pictures, sections, words
 from dnsrig.studies.resolving.cases import ResolverCase, Traffic
 from dnsrig.studies.resolving.published import read_published
-from dnsrig.studies.resolving.settings import ResolverStudySettings
+from dnsrig.studies.resolving.settings import RESOLVER_DEFAULTS, ResolverStudySettings
 from dnsrig.studies.resolving.streams import distinct, write_stream
 from dnsrig.studies.resolving.study import ResolverStudy
 from dnsrig.studies.resolving.trees import ALL
@@ -42,7 +42,7 @@ class FullCache(ResolverStudy[FullCacheSettings]):
     title: ClassVar[str] = "What DNSSEC answers cost a resolver whose cache has them all"
     source: ClassVar[str] = f"{JPRS_2010}, performance case 4"
     settings_type: ClassVar[type[StudySettings]] = FullCacheSettings
-    defaults: ClassVar[dict[str, Any]] = {"load_s": 5.0}
+    defaults: ClassVar[dict[str, Any]] = {**RESOLVER_DEFAULTS, "load_s": 5.0}
     quick: ClassVar[dict[str, Any]] = {"repetitions": 3, "load_s": 1.5}
 
     def cases(self, settings: FullCacheSettings) -> Sequence[Sequence[ResolverCase]]:

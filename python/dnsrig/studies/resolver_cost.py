@@ -16,7 +16,8 @@ from dnsrig.studies.progress import Watcher
 from dnsrig.studies.resolving import asked, jprs_2010, pictures, sections, words
 from dnsrig.studies.resolving.cases import TREE, ResolverCase, Traffic
 from dnsrig.studies.resolving.room import LISTED_OCTETS, left_octets, refuse_too_many
-from dnsrig.studies.resolving.settings import ResolverStudySettings
+from dnsrig.studies.resolving.settings import RESOLVER_DEFAULTS, ResolverStudySettings
+from dnsrig.studies.resolving.sockets import whole_hundreds
 from dnsrig.studies.resolving.streams import distinct, misses, missing_below, with_hits, write_stream
 from dnsrig.studies.resolving.study import ResolverStudy
 from dnsrig.studies.resolving.trees import profile_path, profile_text
@@ -54,11 +55,11 @@ class ResolverCostSettings(ResolverStudySettings):
     fresh_names: int | None = None
     """Different questions for cache misses: a load ends when it has asked all, before one comes again. None: as many as
     `misses_qps` needs."""
-    misses_qps: float = 4000.0
-    """Cache misses that there are names for in each second of a load; a trial says how many it takes."""
-    mixed_qps: float = 40_000.0
+    misses_qps: int = 4000
+    """Cache misses that there are names for in each second of a load, or more: a trial says how many it takes."""
+    mixed_qps: int = 40_000
     """The same of all queries where some are cache hits."""
-    flood_qps: float = 40_000.0
+    flood_qps: int = 40_000
     """The same of floods."""
     hot_names: int = 1000
     rate_qps: float = 1000.0
@@ -69,17 +70,17 @@ class ResolverCostSettings(ResolverStudySettings):
     @property
     def new_names(self) -> int:
         """How many different questions there are for the cache misses of a load."""
-        return self.fresh_names or round(self.misses_qps * self.load_s)
+        return self.fresh_names if self.fresh_names is not None else round(self.misses_qps * self.load_s)
 
     @property
     def flood_names(self) -> int:
         """How many names a flood has."""
         return round(self.flood_qps * self.load_s)
 
-    def queries_of(self, hit_share: float) -> int:
+    def queries_of(self, hit_share: float, new_names: int) -> int:
         """How many queries a mix has whose misses are not more than the names there are for them."""
         most = max(STREAM_QUERIES, round(self.mixed_qps * self.load_s))
-        return STREAM_QUERIES if hit_share >= 1 else min(most, int(self.new_names / (1 - hit_share)))
+        return STREAM_QUERIES if hit_share >= 1 else min(most, int(new_names / (1 - hit_share)))
 
 
 class ResolverCost(ResolverStudy[ResolverCostSettings]):
@@ -89,7 +90,7 @@ class ResolverCost(ResolverStudy[ResolverCostSettings]):
     title: ClassVar[str] = "What a query costs a resolver, by cache hits and under floods"
     source: ClassVar[str] = f"{JPRS_2010}, performance case 1"
     settings_type: ClassVar[type[StudySettings]] = ResolverCostSettings
-    defaults: ClassVar[dict[str, Any]] = {"load_s": 5.0}
+    defaults: ClassVar[dict[str, Any]] = {**RESOLVER_DEFAULTS, "load_s": 5.0}
     quick: ClassVar[dict[str, Any]] = {
         "repetitions": 3,
         "load_s": 1.5,
@@ -109,21 +110,12 @@ class ResolverCost(ResolverStudy[ResolverCostSettings]):
         load_s = min(TRIAL_S, settings.load_s)
         short = replace(settings, hit_shares=shares, load_s=load_s, steady_s=TRIAL_S, repetitions=1)
         found = fastest(measured_once(_Trial(), short, watcher))
-        # What a stream takes while it is made, of the one with the most queries.
-        most = left_octets() / LISTED_OCTETS / settings.load_s
-
-        def wanted(asked: Iterable[str], otherwise: float) -> float:
-            rates = [found[kind] for kind in asked if kind in found]
-            return min(most, ROOM * max(rates)) if rates else otherwise
-
-        lowest = min(settings.hit_shares)
-        misses_qps = wanted([f"hits-{lowest}"], settings.misses_qps) * (1 - lowest / 100)
-        return replace(
-            settings,
-            misses_qps=misses_qps or settings.misses_qps,
-            mixed_qps=wanted([f"hits-{HITS_ONLY}"], settings.mixed_qps),
-            flood_qps=wanted([f"flood-{kind}" for kind in settings.floods], settings.flood_qps),
-        ), {"fastest_qps": found}
+        fitting = with_names(settings, found)
+        watcher.note(
+            f"names for {fitting.misses_qps:,} cache misses a second, {fitting.mixed_qps:,} queries of which some are "
+            f"hits, and {fitting.flood_qps:,} of a flood, by a trial (--fresh-names chooses others)"
+        )
+        return fitting, {"fastest_qps": found}
 
     def check(self, settings: ResolverCostSettings) -> None:
         """Refuse settings with which nothing can be measured."""
@@ -170,12 +162,13 @@ class ResolverCost(ResolverStudy[ResolverCostSettings]):
         # The run's own copy: a run may be resumed elsewhere, and a profile may have changed meanwhile.
         denied_by = denying(str(profile_path(run, TREE)), (*settings.floods, "nsec3"))
         new = misses(steady, STEADY_HITS)
-        names = distinct(internet, seed, settings.hot_names + max(settings.new_names, new))
+        least = settings.hot_names + max(settings.fresh_names or 1, new)
+        names = distinct(internet, seed, settings.hot_names + max(settings.new_names, new), least=least)
         hot, rest = names[: settings.hot_names], names[settings.hot_names :]
         fresh = rest[: settings.new_names]
         found = {HOT: write_stream(run, HOT, hot)}
         for share in settings.hit_shares:
-            mixed = with_hits(hot, fresh, share / 100, settings.queries_of(share / 100), seed)
+            mixed = with_hits(hot, fresh, share / 100, settings.queries_of(share / 100, len(fresh)), seed)
             found[f"hits-{share}"] = write_stream(run, f"hits-{share}", mixed)
         for kind in settings.floods:
             flood = missing_below(denied_by[kind], settings.flood_names, seed)
@@ -204,7 +197,8 @@ class ResolverCost(ResolverStudy[ResolverCostSettings]):
                 f"Before each load {settings.hot_names:,} questions are asked once, so that the cache has their "
                 "answers. "
                 "The load mixes them with questions that were never asked before, of which there are "
-                f"{settings.new_names:,}: none comes twice, and a load ends early when all were asked. The share of "
+                f"{settings.new_names:,}, if the Internet has so many: none comes twice, and a load ends early when "
+                "all were asked. The share of "
                 "cache hits that was reached is the resolver's own count. Floods ask for names that do not exist, "
                 "made at "
                 "random and each once, below a top-level domain that denies by NSEC and one by NSEC3 (se. and com. "
@@ -272,6 +266,26 @@ def denying(profile: str, kinds: Sequence[str]) -> dict[str, str]:
             )
         found[kind] = f"{usual if usual in names else names[0]}."
     return found
+
+
+def with_names(settings: ResolverCostSettings, fastest_qps: Mapping[str, float]) -> ResolverCostSettings:
+    """Give settings with names for rates of a trial, by what was asked, and half as many again; never with fewer.
+
+    A stream gets no more than there is memory for, all of them being made one after the other and then kept smaller.
+    """
+    most = int(left_octets() / LISTED_OCTETS / settings.load_s)
+
+    def wanted(otherwise: int, asked: Iterable[str], share: float = 1.0) -> int:
+        rates = (fastest_qps.get(kind, 0.0) for kind in asked)
+        return max(otherwise, min(most, whole_hundreds(ROOM * share * max(rates, default=0.0))))
+
+    lowest = min(settings.hit_shares)
+    return replace(
+        settings,
+        misses_qps=wanted(settings.misses_qps, [f"hits-{lowest}"], 1 - lowest / 100),
+        mixed_qps=wanted(settings.mixed_qps, [f"hits-{HITS_ONLY}"]),
+        flood_qps=wanted(settings.flood_qps, [f"flood-{kind}" for kind in settings.floods]),
+    )
 
 
 def fastest(measurements: Sequence[Mapping[str, Any]]) -> dict[str, float]:

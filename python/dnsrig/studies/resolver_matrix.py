@@ -44,7 +44,7 @@ from dnsrig.studies.resolving.front import Measured
 from dnsrig.studies.resolving.place import Place
 from dnsrig.studies.resolving.probes import PROBE_ATTEMPTS, PROBE_S, PROBES, ask_probes
 from dnsrig.studies.resolving.room import refuse_too_many
-from dnsrig.studies.resolving.settings import ResolverStudySettings
+from dnsrig.studies.resolving.settings import RESOLVER_DEFAULTS, ResolverStudySettings
 from dnsrig.studies.resolving.streams import distinct, questions_of, write_stream
 from dnsrig.studies.resolving.study import ResolverStudy
 from dnsrig.studies.resolving.trees import UNSIGNED
@@ -217,7 +217,7 @@ class ResolverMatrix(ResolverStudy[MatrixSettings]):
     title: ClassVar[str] = "Where a resolver resolves and validates, and what it costs there"
     source: ClassVar[str] = f"{JPRS_2010}, performance case 2"
     settings_type: ClassVar[type[StudySettings]] = MatrixSettings
-    defaults: ClassVar[dict[str, Any]] = {"load_s": 5.0, "udp_size": UDP_SIZE}
+    defaults: ClassVar[dict[str, Any]] = {**RESOLVER_DEFAULTS, "load_s": 5.0, "udp_size": UDP_SIZE}
     quick: ClassVar[dict[str, Any]] = {
         "repetitions": 2,
         "load_s": 1.0,

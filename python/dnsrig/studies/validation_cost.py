@@ -29,7 +29,7 @@ from dnsrig.studies.resolving.clients import (
 )
 from dnsrig.studies.resolving.replays import rate_with_room, refuse_replays, refuse_sockets
 from dnsrig.studies.resolving.room import LINE_OCTETS, MOST_OF_A_STREAM
-from dnsrig.studies.resolving.settings import ResolverStudySettings
+from dnsrig.studies.resolving.settings import RESOLVER_DEFAULTS, ResolverStudySettings
 from dnsrig.studies.resolving.sockets import (
     clients_of_a_rate,
     fitting_rate,
@@ -101,7 +101,7 @@ class ValidationCost(ResolverStudy[ValidationSettings]):
         "ISC-2022: DNSSEC validation requires more resources: is that valid in 2022? (P. Špaček, ISC, 2022)"
     )
     settings_type: ClassVar[type[StudySettings]] = ValidationSettings
-    defaults: ClassVar[dict[str, Any]] = {"load_s": 60.0, "repetitions": 10, "distances": True}
+    defaults: ClassVar[dict[str, Any]] = {**RESOLVER_DEFAULTS, "load_s": 60.0, "repetitions": 10, "distances": True}
     quick: ClassVar[dict[str, Any]] = {
         "repetitions": 3,
         "load_s": 5.0,

@@ -364,7 +364,7 @@ pub struct Outage {
     /// The operator, as accounts name it: its name, a top-level domain with a dot before it, `.` for the root's servers,
     /// `dns-h1` and so on for the unnamed operators, `own servers` for those of all domains that have their own.
     pub operator: String,
-    /// When it begins, in seconds after the beginning.
+    /// When it begins, in seconds after the beginning: that of serving, or in studies of each load.
     pub from_s: f64,
     /// How long it lasts, in seconds.
     pub for_s: f64,

@@ -48,8 +48,8 @@ pub trait Responding: Send + Sync {
     /// What accounts call a server that answers came from.
     fn served_by(&self, server: ServerId) -> ServedBy;
 
-    /// Begins its schedule of outages, if it has one, at a time of the clock that queries arrive by.
-    fn begin_outages(&self, _now: Duration) {}
+    /// Has its schedule of outages, if there is one, be `elapsed` old at `now` of the clock that queries arrive by.
+    fn begin_outages(&self, _now: Duration, _elapsed: Duration) {}
 
     /// Has all servers answer until the schedule begins again.
     fn hold_outages(&self) {}
@@ -165,6 +165,7 @@ impl InternetServer {
         options: ServeOptions,
     ) -> Result<Self, InternetError> {
         let has_ipv6 = internet.has_ipv6();
+        internet.begin_outages(Duration::ZERO, Duration::ZERO);
         let service = Arc::new(Service {
             internet,
             options,
@@ -229,10 +230,11 @@ impl InternetServer {
         accounts.rows(&*self.service.internet)
     }
 
-    /// Begins the schedule of outages now, once more; without this it began when serving did.
-    pub fn begin_outages(&self) {
+    /// Begins the schedule of outages once more: it is `elapsed` old now. Without this it began when serving did. It is the
+    /// Internet's: another server of the same one has it, too.
+    pub fn begin_outages(&self, elapsed: Duration) {
         let internet = &self.service.internet;
-        internet.begin_outages(self.service.began.elapsed());
+        internet.begin_outages(self.service.began.elapsed(), elapsed);
     }
 
     /// Has all servers answer until the schedule begins again.

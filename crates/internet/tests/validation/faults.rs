@@ -158,10 +158,18 @@ fn outages_by_schedule() {
     };
     place.internet.hold_outages();
     assert!(is_there(2.5));
-    place.internet.begin_outages(Duration::from_secs(10));
+    place
+        .internet
+        .begin_outages(Duration::from_secs(10), Duration::ZERO);
     assert!(is_there(2.5) && is_there(11.9));
     assert!(!is_there(12.0) && !is_there(13.4));
     assert!(is_there(13.5));
+    // It may have begun before the clock did.
+    place
+        .internet
+        .begin_outages(Duration::from_secs(1), Duration::from_secs(3));
+    assert!(!is_there(1.0) && !is_there(1.4));
+    assert!(is_there(1.5));
 }
 
 #[test]

@@ -13,7 +13,6 @@ from dnsrig.cli.common import FiniteRange, path_text, print_json
 from dnsrig.cli.format import count
 from dnsrig.cli.streams import check_output_is_open, report_on, say
 from dnsrig.cli.traffic.reading import CAPTURE_FILE, read_input_once, warn_of_files
-from dnsrig.runs.writing import unwritable
 
 FILES = click.argument("files", type=CAPTURE_FILE, nargs=-1, required=True, metavar="FILE...")
 OUTPUT = click.option(
@@ -122,6 +121,9 @@ def file_beside(output: Path) -> Iterator[Path]:
         finally:
             partial.unlink(missing_ok=True)
     except OSError as error:
+        # It takes random numbers along, too.
+        from dnsrig.runs.writing import unwritable  # noqa: PLC0415
+
         raise unwritable(output, error, "name another file") from error
 
 

@@ -111,8 +111,8 @@ def open_series(path: Path, form: str, context: LoadContext) -> SeriesWriter:
     """Open a file of a load's intervals.
 
     Raises:
-        InputError: `form` is none of FORMS, or `path` cannot be written, or another process is writing it.
-        EnvironmentLacksError: the room for it is missing.
+        InputError: `form` is none of FORMS, or there can be no file at `path`, or another process is writing it.
+        EnvironmentLacksError: the room for it is missing, or the permission.
 
     """
     writer = _WRITERS.get(form)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from dnsrig.report.cases import CaseResult
@@ -43,29 +44,44 @@ def by_size(upstream: Mapping[str, Any]) -> Mapping[str, int]:
 
 
 def section(findings: Findings) -> Section:
-    """Give, for each resolver, upstream queries per query of clients, by the server's operator, by type and by size."""
+    """Give, for each resolver, upstream queries per query of clients, by operator and by type, and answers by size."""
     grid = findings.grid
-    tables = [
-        table
-        for server in grid.servers
-        for what, counts_of in (("operator", by_operator), ("type", by_type), ("size of the answer", by_size))
-        if (table := _table(grid, server, what, counts_of)) is not None
-    ]
+    tables = [table for server in grid.servers for kind in KINDS if (table := _table(grid, server, kind)) is not None]
     words = (
-        "Upstream queries per answered query of clients, by the Internet's account; all cases under a heading and all "
-        "their repetitions together. Operators are those of the profile; `.` is the root, `.com` a registry, `own "
-        "servers` are those of domains that have some of their own. Sizes are those of messages."
+        "Upstream queries, and answers to them, per answered query of clients, by the Internet's account; all cases "
+        "under a heading and all their repetitions together. Operators are those of the profile; `.` is the root, "
+        "`.com` a registry, `own servers` are those of domains that have some of their own. Sizes are those of "
+        "messages."
     )
     return Section("Who was asked upstream, and for what", (words,), tables=tuple(tables))
 
 
-def _table(grid: Grid, server: str, what: str, counts_of: CountsOf) -> Table | None:
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a table counts."""
+
+    counted: str
+    by: str
+    counts_of: CountsOf
+    keeps_order: bool = False
+    """Whether lines stand as they are read; else what is most comes first."""
+
+
+KINDS = (
+    Kind("upstream queries", "operator", by_operator),
+    Kind("upstream queries", "type", by_type),
+    Kind("upstream answers", "size", by_size, keeps_order=True),
+)
+
+
+def _table(grid: Grid, server: str, kind: Kind) -> Table | None:
     cases = {row.key: _cases(grid, server, row) for row in grid.rows}
-    counts = {key: _sum(found, counts_of) for key, found in cases.items()}
+    counts = {key: _sum(found, kind.counts_of) for key, found in cases.items()}
     answered = {key: sum(case.total("answered") for case in found) for key, found in cases.items()}
     together: Counts = sum(counts.values(), Counter())
     # What counting itself put together comes last, with what is left here.
-    names = [name for name, _ in together.most_common() if name != REST]
+    order = together.items() if kind.keeps_order else together.most_common()
+    names = [name for name, _ in order if name != REST]
     shown, left = names[:MOST_ROWS], [*names[MOST_ROWS:], *([REST] if together[REST] else [])]
     if not shown:
         return None
@@ -74,8 +90,8 @@ def _table(grid: Grid, server: str, what: str, counts_of: CountsOf) -> Table | N
         (Cell(title), *(_cell(counts[row.key], names, answered[row.key]) for row in grid.rows))
         for title, names in lines
     )
-    header = (what, *(row.label for row in grid.rows))
-    return Table(f"{grid.titles[server]}: upstream queries per query, by {what}", header, rows)
+    header = (kind.by, *(row.label for row in grid.rows))
+    return Table(f"{grid.titles[server]}: {kind.counted} per query, by {kind.by}", header, rows)
 
 
 def _cases(grid: Grid, server: str, row: Row) -> list[CaseResult]:

@@ -28,7 +28,7 @@ from dnsrig.studies.resolving.conditions import conditioned
 from dnsrig.studies.resolving.front import FRONT_PORT, SECOND_PORT, Measured, balanced
 from dnsrig.studies.resolving.memory import MADE_AT_LEAST, MADE_TOLERATED
 from dnsrig.studies.resolving.place import CLIENTS_DEVICE, INTERNET_DEVICE, Place
-from dnsrig.studies.resolving.settings import UPSTREAM_QUERIES, ResolverStudySettings
+from dnsrig.studies.resolving.settings import ResolverStudySettings
 from dnsrig.studies.resolving.silence import Silence
 from dnsrig.studies.resolving.sockets import addresses_for
 from dnsrig.studies.resolving.timeline import Timeline
@@ -103,8 +103,6 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
     def resolver(self, program: str, case: ResolverCase, folder: Path, port: int = PORT) -> Resolver:
         """Make the driver of a resolver as a case wants it; it is not started yet."""
         where = self._places[case.tree]
-        # Servers are not out while a resolver starts, nor in what is asked of it beforehand.
-        where.server.hold_outages()
         mix = read_mix(case.traffic.transport)
         settings = ResolverSettings(
             addresses=(where.address,),
@@ -123,7 +121,7 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
             encrypted_ports=mix.encrypted_ports,
             certificate=make_certificate(folder, addresses=(where.address,)) if mix.encrypted_ports else None,
             tcp_clients=TCP_CLIENTS if mix.has_sessions else None,
-            upstream_queries=UPSTREAM_QUERIES,
+            upstream_queries=self._settings.upstream_queries,
             deadline_s=READY_S,
         )
         return resolver_driver(program)(settings, folder, where.resolver)
@@ -194,7 +192,9 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
     def _measured(self, case: ResolverCase, server: Measured, where: Place, port: int) -> Outcome:
         counts, reading = server.counts(), where.reading()
         server.check_running()
-        with Timeline(where, server.pids(), server.counts if self.reads_counts_each_second else None) as timeline:
+        with Timeline(
+            where, server.pids(), server.counts_in_load if self.reads_counts_each_second else None
+        ) as timeline:
             load, observed = observe(
                 server,
                 lambda: self._load(server, where, case.traffic, port, on_second=timeline.note),
@@ -279,12 +279,16 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
         settings = self._load_settings(where, traffic, port)
         if is_warm_up:
             settings = replace(settings, duration_s=None)
-        elif not self._sent.get(server):
-            # A later part goes on with it.
-            where.server.begin_outages()
+        # Parts of a load are one in the schedule, whatever is done between them.
+        before_s = sum(part.load_s or 0.0 for part in self._sent.get(server, ()))
+
+        def begun(elapsed_s: float) -> None:
+            if not is_warm_up:
+                where.server.begin_outages(before_s + elapsed_s)
+
         try:
             report, interrupted = where.clients.call(
-                lambda: run_load(self._streams[traffic.stream], settings, each_second)
+                lambda: run_load(self._streams[traffic.stream], settings, each_second, begun)
             )
         except BaseException as error:
             # The namespace's thread looks each second, so that after Ctrl-C no load is left.
@@ -293,6 +297,9 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
                 # That nothing listens any more is because the resolver has ended, if it has: that says why.
                 server.check_running()
             raise
+        finally:
+            # Servers are not out while a resolver starts, nor in what is asked of it beforehand.
+            where.server.hold_outages()
         if interrupted:
             raise KeyboardInterrupt
         return report

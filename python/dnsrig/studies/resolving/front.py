@@ -31,6 +31,9 @@ class Measured(Protocol):
     def counts(self) -> ResolverCounts:
         """Say what it has counted since its start."""
 
+    def counts_in_load(self) -> ResolverCounts:
+        """Say the same while it is measured, without what takes long to say."""
+
     def flush_cache(self) -> None:
         """Empty its caches."""
 
@@ -55,13 +58,11 @@ class Several:
 
     def counts(self) -> ResolverCounts:
         """Add up what the resolvers have counted."""
-        counts = self.counts_of_each()
-        return ResolverCounts(
-            queries=sum(item.queries for item in counts),
-            cache_hits=sum(item.cache_hits for item in counts),
-            cache_octets=_sum([item.cache_octets for item in counts]),
-            cache_entries=_sum([item.cache_entries for item in counts]),
-        )
+        return _added(self.counts_of_each())
+
+    def counts_in_load(self) -> ResolverCounts:
+        """Add up what they have counted, without what takes long to say."""
+        return _added([resolver.counts_in_load() for resolver in self.resolvers])
 
     def flush_cache(self) -> None:
         """Empty the caches of all resolvers."""
@@ -71,6 +72,15 @@ class Several:
     def counts_of_each(self) -> list[ResolverCounts]:
         """Ask each resolver for its counts."""
         return [resolver.counts() for resolver in self.resolvers]
+
+
+def _added(counts: Sequence[ResolverCounts]) -> ResolverCounts:
+    return ResolverCounts(
+        queries=sum(item.queries for item in counts),
+        cache_hits=sum(item.cache_hits for item in counts),
+        cache_octets=_sum([item.cache_octets for item in counts]),
+        cache_entries=_sum([item.cache_entries for item in counts]),
+    )
 
 
 def _sum(values: Sequence[int | None]) -> int | None:

@@ -148,6 +148,7 @@ def place_of(internet: _core.Internet, threads: int = 1, client_addresses: int =
         )
         server = outside.call(start, discard=_core.InternetServer.stop)
         stack.callback(server.stop)
+        server.hold_outages()
         yield Place(internet, server, clients, resolver, outside, (CLIENT.ipv4, *more))
 
 

@@ -1,18 +1,21 @@
 """What the studies of resolvers let a user choose."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from dnsrig.errors import InputError
 from dnsrig.studies.settings import StudySettings
 
 MIB = 1 << 20
 DEFAULT_PROFILE = "internet-2022"
-
-
 UPSTREAM_QUERIES = 200
 """What BIND may send for one query of a client. With the 50 that it ships with (9.18.49), it answered SERVFAIL to 8 of
 192 questions asked with an empty cache, 16 at a time, with 100 to none: addresses of name servers in other zones, which
 are not in the cache either, are such queries, too."""
+
+
+RESOLVER_DEFAULTS: dict[str, Any] = {"upstream_queries": UPSTREAM_QUERIES}
+"""What a new run has in every study of resolvers; one that is stored has what it says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,8 @@ class ResolverStudySettings(StudySettings):
     prefetch: bool = False
     serve_stale: bool = False
     """Whether resolvers answer with expired records where no server answers (RFC 8767)."""
+    upstream_queries: int | None = None
+    """What BIND may send for one query of a client; None: as it ships, as in runs before 28 November 2026."""
     udp_size: int | None = None
     """Octets that answers by UDP may have, on both sides of the resolver: it offers so many, and the servers of domains
     send up to 4096; None: as it ships, and as the profile says."""

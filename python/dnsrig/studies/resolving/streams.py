@@ -106,8 +106,12 @@ def questions(internet: _core.Internet, seed: int, missing_share: float = MISSIN
         batch += 1
 
 
-def distinct(internet: _core.Internet, seed: int, count: int, missing_share: float = 0.0) -> list[str]:
+def distinct(
+    internet: _core.Internet, seed: int, count: int, missing_share: float = 0.0, *, least: int | None = None
+) -> list[str]:
     """Give so many different questions; with no share of missing ones, for names that exist.
+
+    With `least`, so many suffice where the Internet has no more.
 
     Raises:
         InputError: the Internet has too few domains for them, or clients ask for no hosts that every domain has.
@@ -128,6 +132,8 @@ def distinct(internet: _core.Internet, seed: int, count: int, missing_share: flo
             found.setdefault(line)
             if len(found) == count:
                 return list(found)
+    if least is not None and len(found) >= least:
+        return list(found)
     raise InputError(
         f"the Internet has too few names for {count:,} different questions; take more --domains, or shorter loads"
     )

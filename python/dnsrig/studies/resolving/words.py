@@ -2,7 +2,7 @@
 
 from dnsrig.servers.resolvers import knot_resolver
 from dnsrig.studies.resolving.memory import MADE_TOLERATED, SHARE_OF_FREE
-from dnsrig.studies.resolving.settings import MIB, UPSTREAM_QUERIES, ResolverStudySettings
+from dnsrig.studies.resolving.settings import MIB, ResolverStudySettings
 from dnsrig.studies.wording import repetitions
 from dnsrig.wording import counted
 
@@ -41,10 +41,10 @@ def resolver(settings: ResolverStudySettings, cached: str) -> str:
             "allocator reserves, used or not)"
         )
     limit = ""
-    if "bind" in settings.servers:
+    if settings.upstream_queries is not None and "bind" in settings.servers:
         limit = (
-            f" BIND may send {UPSTREAM_QUERIES} queries for one of a client's (max-recursion-queries): the 50 that it "
-            "ships with do not suffice while its cache is empty, and it answers SERVFAIL."
+            f" BIND may send {settings.upstream_queries} queries for one of a client's (max-recursion-queries): the 50 "
+            "that it ships with do not suffice while its cache is empty, and it answers SERVFAIL."
         )
     offered = "" if settings.udp_size is None else f", offers to take {settings.udp_size:,} octets by UDP (EDNS)"
     return (

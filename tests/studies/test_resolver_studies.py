@@ -269,8 +269,8 @@ def test_a_load_after_which_there_are_no_counts_was_sent(monkeypatch):
 def test_a_cell_in_which_nothing_is_answered_is_a_result(tmp_path, monkeypatch):
     run_load = bench.run_load
 
-    def unanswered(stream, chosen, on_second=None):
-        report, interrupted = run_load(stream, chosen, on_second)
+    def unanswered(stream, chosen, *told):
+        report, interrupted = run_load(stream, chosen, *told)
         if chosen.schedule["kind"] == "fixed_rate":
             report |= {"qps": 0.0, "answered": 0, "rcodes": {}}
         return report, interrupted

@@ -266,9 +266,9 @@ def test_clients_that_need_several_addresses_have_them(tmp_path, monkeypatch):
     notes: list[str] = []
     monkeypatch.setattr(Quiet, "note", lambda _, text: notes.append(text))
 
-    def noted(stream, chosen, each_second):
+    def noted(stream, chosen, *told):
         used.append((stream.client_count, chosen.sources))
-        return run_load(stream, chosen, each_second)
+        return run_load(stream, chosen, *told)
 
     monkeypatch.setattr(bench, "run_load", noted)
     run, summary = run_study(NAME, tmp_path, repetitions=1, **SHORT)

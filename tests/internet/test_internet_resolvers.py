@@ -207,7 +207,7 @@ def test_a_wrong_trust_anchor_makes_all_bogus(rig: Rig, tmp_path: Path) -> None:
         addresses=(address,), port=5353, root_hints=rig.internet.root_hints, trust_anchors=other, ready="responds"
     )
     with kind(settings, tmp_path, rig.namespace):
-        seen = ask(rig, name, (address, 5353), *rig.questions()[0])
+        seen = ask(rig, "unbound", (address, 5353), *rig.questions()[0])
     assert seen.rcode == "SERVFAIL"
 
 
